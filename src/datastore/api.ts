@@ -1,0 +1,93 @@
+/**
+ * The contract of a key-value store: etcd, an embedded level database, or memory. Keys and values
+ * are UTF-8 text (values are JSON by convention, not by contract). One compliance suite describes
+ * what stands here; every backend passes it.
+ */
+import { defineError } from '#infra/errors/errors.ts';
+
+/**
+ * A point in the history of a prefix of one store. Opaque: may only be handed back to the store it
+ * came from, for the same prefix, and compared for equality.
+ */
+export type Revision = string & { readonly brand: 'revision' };
+
+export interface KvEntry {
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface KvChange {
+  readonly key: string;
+  /** undefined: the key was deleted. */
+  readonly value: string | undefined;
+  /** Revision just after this change. */
+  readonly revision: Revision;
+}
+
+export interface KvSnapshot {
+  /** Sorted by key. */
+  readonly entries: readonly KvEntry[];
+  /** What a watch has to start from to miss nothing after this snapshot. */
+  readonly revision: Revision;
+}
+
+export interface WatchHandlers {
+  /** Changes after the start revision, each once and in order; one call a batch. */
+  onChanges(changes: readonly KvChange[]): void;
+  /**
+   * Called once when the watch cannot go on without a gap (compaction, a wiped or restored
+   * database). The watch is over; the caller lists anew and watches from that revision. A mere loss
+   * of connection is no reason: the watch resumes by itself.
+   */
+  onLost(reason: Error): void;
+}
+
+export interface Watch {
+  close(): void;
+}
+
+export interface KvStore {
+  /** For logs and errors, for example `etcd http://127.0.0.1:2379`. */
+  readonly name: string;
+  /** @throws ErrStoreUnavailable on this and every other call when the store does not answer */
+  get(key: string): Promise<string | undefined>;
+  list(prefix: string): Promise<KvSnapshot>;
+  put(key: string, value: string): Promise<void>;
+  /** Writes all or nothing; `undefined` deletes. */
+  putAll(entries: ReadonlyMap<string, string | undefined>): Promise<void>;
+  /**
+   * Creates the key unless it exists. A lost reply is cleared up by reading again, so `created` is
+   * true exactly when this call made the key.
+   * @returns the value that stands there now
+   */
+  putIfAbsent(key: string, value: string): Promise<{ created: boolean; value: string }>;
+  /** @returns whether the value was `expected` and now is `value` */
+  compareAndSwap(key: string, expected: string, value: string): Promise<boolean>;
+  /** @returns whether the value was `expected` and the key is now gone */
+  compareAndDelete(key: string, expected: string): Promise<boolean>;
+  /** @returns whether the key existed */
+  delete(key: string): Promise<boolean>;
+  /** Watches a prefix from a revision that `list` of the same prefix gave. */
+  watch(prefix: string, from: Revision, handlers: WatchHandlers): Watch;
+  /** Resolves when the store answers a read; rejects with ErrStoreUnavailable otherwise. */
+  probe(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const ErrStoreUnavailable = defineError({
+  name: 'ErrStoreUnavailable',
+  code: 'CV_STORE_UNAVAILABLE',
+  remedy: 'Check that the database runs and that its endpoints and certificates are right.',
+});
+
+export const ErrStoreClosed = defineError({
+  name: 'ErrStoreClosed',
+  code: 'CV_STORE_CLOSED',
+  remedy: 'The agent is shutting down; repeat the request against the next one.',
+});
+
+export const ErrWatchLost = defineError({
+  name: 'ErrWatchLost',
+  code: 'CV_STORE_WATCH_LOST',
+  remedy: 'Nothing: everything is read again and the watch resumes from there.',
+});

@@ -1,0 +1,125 @@
+/**
+ * What the agent asks of the Linux network stack. Two implementations pass one suite: the real
+ * kernel, and a simulated one. Names and numbers are the kernel's (interface names up to 15
+ * characters, MAC addresses as lower-case text, addresses as canonical text).
+ */
+import { defineError } from '#infra/errors/errors.ts';
+
+/**
+ * A network namespace by path (`/proc/<pid>/ns/net`, `/run/netns/<name>`); undefined is the
+ * agent's own. Nothing that is cached about a namespace keeps it alive.
+ */
+export type NamespacePath = string | undefined;
+
+/** Which namespace a path leads to just now: paths and pids are reused, these two are not. */
+export interface NamespaceIdentity {
+  readonly device: number;
+  readonly inode: number;
+}
+
+export interface LinuxLink {
+  readonly index: number;
+  readonly name: string;
+  /** `veth`, `tun` (TAP), `loopback`, `ether` … as `ip -d link` names the kind. */
+  readonly kind: string;
+  readonly up: boolean;
+  /** Carrier: for a veth, both ends are up. */
+  readonly running: boolean;
+  readonly mtu: number;
+  readonly mac: string | undefined;
+  /** `ip link … alias`: where the mark of what is ours is kept. */
+  readonly alias: string | undefined;
+  /** Of a veth: index of the other end (possibly in another namespace). */
+  readonly peerIndex: number | undefined;
+  /** `10.1.1.2/32`, IPv6 link-local ones excluded. */
+  readonly addresses: readonly string[];
+}
+
+export type RouteScope = 'global' | 'site' | 'link' | 'host';
+
+export interface LinuxRoute {
+  /** CIDR; the default route is `0.0.0.0/0` or `::/0`. */
+  readonly destination: string;
+  readonly gateway?: string | undefined;
+  readonly device: string;
+  readonly scope: RouteScope;
+  readonly metric: number;
+  /** Number of `rtm_protocol`; ours are marked with `OUR_ROUTE_PROTOCOL`. */
+  readonly protocol: number;
+}
+
+export interface LinuxNeighbour {
+  readonly address: string;
+  readonly mac: string;
+  readonly device: string;
+  /** NUD_PERMANENT; only such entries are ever ours. */
+  readonly permanent: boolean;
+}
+
+export interface NamespaceState {
+  readonly links: readonly LinuxLink[];
+  readonly routes: readonly LinuxRoute[];
+  readonly neighbours: readonly LinuxNeighbour[];
+}
+
+/** `rtm_protocol` of the routes that we add: what is ours is marked, the rest is left alone. */
+export const OUR_ROUTE_PROTOCOL = 190;
+
+/** One end of a veth pair to be made. */
+export interface VethEnd {
+  readonly namespace: NamespacePath;
+  readonly name: string;
+}
+
+export interface LinkSettings {
+  readonly up?: boolean;
+  readonly mtu?: number;
+  readonly mac?: string;
+  readonly alias?: string;
+}
+
+/**
+ * Every call rejects with ErrLinux (the kernel refused; carries the errno name) or
+ * ErrNamespaceGone. Calls made in the same turn on one namespace are carried out in the order of
+ * the calls and may share one process.
+ */
+export interface LinuxHost {
+  /** @returns undefined when nothing is there */
+  namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined>;
+  /** The kernel's boot id: changes with every boot, and with it all namespaces and links. */
+  bootId(): Promise<string>;
+  createVeth(a: VethEnd, b: VethEnd): Promise<void>;
+  deleteLink(namespace: NamespacePath, name: string): Promise<void>;
+  /** Moves a link to another namespace under another name; it comes out down and bare. */
+  moveLink(from: VethEnd, to: VethEnd): Promise<void>;
+  setLink(namespace: NamespacePath, name: string, settings: LinkSettings): Promise<void>;
+  addAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
+  deleteAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
+  addRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
+  deleteRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
+  /** Adds or replaces a permanent entry. */
+  setNeighbour(namespace: NamespacePath, entry: Omit<LinuxNeighbour, 'permanent'>): Promise<void>;
+  deleteNeighbour(namespace: NamespacePath, device: string, address: string): Promise<void>;
+  /** Checksum offload of one link (ethtool). */
+  setChecksumOffload(
+    namespace: NamespacePath,
+    name: string,
+    offload: { readonly rx?: boolean; readonly tx?: boolean },
+  ): Promise<void>;
+  /** Writes `/proc/sys/<path with dots as slashes>` inside the namespace. */
+  setSysctl(namespace: NamespacePath, name: string, value: string): Promise<void>;
+  /** Everything of one namespace in one look. */
+  dump(namespace: NamespacePath): Promise<NamespaceState>;
+}
+
+export const ErrLinux = defineError({
+  name: 'ErrLinux',
+  code: 'CV_LINUX_REFUSED',
+  remedy: 'The kernel refused; the text names the link or route and the reason.',
+});
+
+export const ErrNamespaceGone = defineError({
+  name: 'ErrNamespaceGone',
+  code: 'CV_LINUX_NAMESPACE_GONE',
+  remedy: 'Nothing: the pod has ended; its values wait until they are deleted.',
+});

@@ -1,0 +1,79 @@
+/**
+ * VPP's binary API as the rest of the project sees it: typed requests, dumps and events over one
+ * connection. Field names are VPP's own (snake_case, as in the .api files); enums are numbers;
+ * u64 and i64 are bigint; addresses and other u8 arrays are Uint8Array; `string` is text.
+ */
+import { defineError } from '#infra/errors/errors.ts';
+import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
+
+/**
+ * Carries bytes to and from one VPP. Made anew for every connection; frames are the client's
+ * business. The unix socket and the in-memory pair implement it.
+ */
+export interface Transport {
+  /** False when the other side should be given time: wait for `onDrain`. */
+  write(bytes: Uint8Array): boolean;
+  close(): void;
+  onData: (bytes: Uint8Array) => void;
+  onDrain: () => void;
+  /** Called once; with an error unless this side closed. */
+  onClose: (error: Error | undefined) => void;
+}
+
+/** Opens a connection; rejects when nobody listens. */
+export type Connect = () => Promise<Transport>;
+
+export type ConnectionState = 'disconnected' | 'connecting' | 'connected' | 'closed';
+
+/** What callers of VPP need. Everything rejects with ErrVppGone when VPP is or goes away. */
+export interface VppClient {
+  readonly state: ConnectionState;
+  /** Counts successful connects; a number that has changed means another VPP life. */
+  readonly generation: number;
+  /** Called after every connect (subscriptions renewed) and after every loss. */
+  onStateChange(listener: (state: ConnectionState) => void): () => void;
+  /**
+   * One request, one reply. Fields with a default in the definition may be left out.
+   * @throws ErrVppRefused when `retval` is not 0; ErrInvalidMessage before anything is sent
+   */
+  request<N extends keyof Requests>(
+    name: N,
+    fields: Requests[N]['request'],
+  ): Promise<Requests[N]['reply']>;
+  /** All details of a dump or of a cursor-style `_get` stream. */
+  dump<N extends keyof Dumps>(
+    name: N,
+    fields: Dumps[N]['request'],
+  ): Promise<readonly Dumps[N]['details'][]>;
+  /** Calls the listener for each such event; the subscription itself is a request of the caller. */
+  onEvent<N extends keyof EventsByName>(
+    name: N,
+    listener: (event: EventsByName[N]) => void,
+  ): () => void;
+  /** Whether the connected VPP has the message with the CRC that we speak. */
+  has(name: string): boolean;
+}
+
+export const ErrVppGone = defineError({
+  name: 'ErrVppGone',
+  code: 'CV_VPP_GONE',
+  remedy: 'Check that VPP runs and serves its API socket; the agent reconnects by itself.',
+});
+
+export const ErrVppTimeout = defineError({
+  name: 'ErrVppTimeout',
+  code: 'CV_VPP_TIMEOUT',
+  remedy: 'The outcome is unknown, so the agent reconnects and resyncs; look at the load of VPP.',
+});
+
+export const ErrInvalidMessage = defineError({
+  name: 'ErrInvalidMessage',
+  code: 'CV_VPP_INVALID_MESSAGE',
+  remedy: 'Nothing was sent; the text names message, field and reason. Report it as a bug.',
+});
+
+export const ErrUnsupportedMessage = defineError({
+  name: 'ErrUnsupportedMessage',
+  code: 'CV_VPP_UNSUPPORTED_MESSAGE',
+  remedy: 'This VPP lacks the message: enable the plugin that brings it, or use a listed release.',
+});
