@@ -3,7 +3,8 @@ import { CodedError } from '#infra/errors/errors.ts';
 /** VPP answered a request with a negative `retval`. */
 export class ErrVppRefused extends CodedError {
   readonly code = 'CV_VPP_REFUSED';
-  readonly remedy = 'Look the retval up in docs/errors.md; the value under this key was not applied.';
+  readonly remedy =
+    'Look the retval up in docs/errors.md; the value under this key was not applied.';
   override readonly name = 'ErrVppRefused';
   readonly vppMessage: string;
   readonly retval: number;

@@ -1,0 +1,113 @@
+/** Events of the controller itself: what comes in from the database, healing, and the end. */
+import {
+  Direction,
+  defineEvent,
+  EventMethod,
+  type EventMethod as EventMethodType,
+  TransactionType,
+} from '#eventloop/event.ts';
+
+/** Canonical values of reflected resources as JSON, by keyword and key without prefix. */
+export type KubeSnapshot = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/** External configuration: key without agent prefix to canonical value. */
+export type ExternalSnapshot = Readonly<Record<string, object>>;
+
+export interface DbResyncPayload {
+  /** Read from the local mirror because the database is out of reach. */
+  readonly local: boolean;
+  readonly kubeState: KubeSnapshot;
+  readonly externalConfig: ExternalSnapshot;
+}
+
+export interface KubeStateChangePayload {
+  /** Keyword of the resource, for example `pod`. */
+  readonly resource: string;
+  /** Without the reflector's prefix. */
+  readonly key: string;
+  /** undefined: there was none. */
+  readonly previous: object | undefined;
+  /** undefined: it is gone. */
+  readonly current: object | undefined;
+}
+
+function compact(value: object | undefined): string {
+  return value === undefined ? '<nil>' : JSON.stringify(value);
+}
+
+export const KubeStateChange = defineEvent<KubeStateChangePayload>({
+  id: 'kube-state-change',
+  blocking: false,
+  name: 'Kubernetes State Change',
+  describe: (payload) =>
+    [
+      'Kubernetes State Change',
+      `* resource: ${payload.resource}`,
+      `* key: ${payload.key}`,
+      `* prev-value: ${compact(payload.previous)}`,
+      `* new-value: ${compact(payload.current)}`,
+    ].join('\n'),
+  method: EventMethod.Update,
+  transactionType: TransactionType.BestEffort,
+  direction: (payload) => (payload.current === undefined ? Direction.Reverse : Direction.Forward),
+});
+
+function names(values: Readonly<Record<string, object>>): string[] {
+  return Object.entries(values)
+    .map(([key, value]) => {
+      const { name, namespace } = value as { name?: string; namespace?: string };
+      if (!name) return key;
+      return namespace ? `${namespace}/${name}` : name;
+    })
+    .sort();
+}
+
+export const DbResync = defineEvent<DbResyncPayload>({
+  id: 'database-resync',
+  blocking: false,
+  name: 'Database Resync',
+  describe: (payload) => {
+    const lines: string[] = [];
+    for (const resource of Object.keys(payload.kubeState).sort()) {
+      const values = payload.kubeState[resource]!;
+      const count = Object.keys(values).length;
+      if (count === 0) continue;
+      lines.push(`* ${count}x ${resource}`, ...names(values).map((name) => `    - ${name}`));
+    }
+    const external = Object.keys(payload.externalConfig).sort();
+    if (external.length > 0)
+      lines.push(`* ${external.length}x external config items: ${external.join(', ')}`);
+    const headline = `Database Resync (${payload.local ? 'Local' : 'Remote'} DB)`;
+    if (lines.length === 0) return `${headline} - empty dataset`;
+    return [headline, ...lines].join('\n');
+  },
+  method: EventMethod.FullResync,
+});
+
+export type HealingPayload =
+  | { readonly type: 'periodic' }
+  | { readonly type: 'after-error'; readonly error: string };
+
+export const HealingResync = defineEvent<HealingPayload>({
+  id: 'healing-resync',
+  blocking: false,
+  name: 'Healing Resync',
+  describe: (payload) =>
+    payload.type === 'periodic'
+      ? 'Healing Resync (Periodic)'
+      : `Healing Resync (After error: ${payload.error})`,
+  method: (payload): EventMethodType =>
+    payload.type === 'periodic' ? EventMethod.DownstreamResync : EventMethod.FullResync,
+});
+
+/** The agent ends. */
+export const Shutdown = defineEvent<{
+  /** un-deploy: remove what is ours */ readonly cleanup: boolean;
+}>({
+  id: 'shutdown',
+  blocking: true,
+  name: 'Shutdown',
+  method: EventMethod.Update,
+  transactionType: TransactionType.BestEffort,
+  direction: Direction.Forward,
+});

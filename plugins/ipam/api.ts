@@ -1,0 +1,40 @@
+/** Addresses of this node: who has which, and where each kind lies. All are text. */
+import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
+
+/** An address held by an attachment, or kept back because the Pod record still shows it. */
+export interface Allocation {
+  /** Without prefix length. */
+  readonly address: string;
+  readonly pod: PodId;
+  readonly podUid: string | undefined;
+  readonly attachment: AttachmentId;
+}
+
+export interface IpamApi {
+  /** Addresses of an attachment by family, as plain addresses; empty when it has none. */
+  podAddresses(attachment: AttachmentId): readonly string[];
+  /** All allocations by address, held ones and kept-back ones. */
+  allocations(): ReadonlyMap<string, Allocation>;
+  /** Prefix length of a pod's own address: 32 or 128. */
+  readonly hostPrefixLength: number;
+  /** CIDR of all pods of the cluster. */
+  podSubnetAllNodes(): string;
+  /** CIDR of the pods of this node. */
+  podSubnetThisNode(): string;
+  podSubnetOtherNode(nodeId: number): string;
+  /** First host of the pod subnet of this node. */
+  podGateway(): string;
+  hostInterconnectSubnetAllNodes(): string;
+  hostInterconnectSubnetThisNode(): string;
+  hostInterconnectSubnetOtherNode(nodeId: number): string;
+  /** CIDR with the prefix length of this node's interconnect subnet. */
+  hostInterconnectVpp(): string;
+  hostInterconnectLinux(): string;
+  /** CIDR; undefined when no node interconnect subnet is configured. */
+  nodeAddress(nodeId: number): string | undefined;
+  /** CIDR with the prefix length of the VXLAN subnet. */
+  vxlanAddress(nodeId: number): string;
+  serviceSubnet(): string;
+  /** Broadcast address minus one of the pod subnet of this node. */
+  natLoopback(): string;
+}
