@@ -1,0 +1,56 @@
+import { type Static, Type } from 'typebox';
+import { Duration } from '#infra/config/duration.ts';
+
+const SECOND = 1_000_000_000;
+
+/** `controller.conf`. Times are nanoseconds, as the Go agent reads them, or text such as `5s`. */
+export const controllerSchema = Type.Object({
+  enableRetry: Type.Boolean({ default: true, description: 'Retry operations that failed.' }),
+  delayRetry: Duration({ default: SECOND, description: 'How long to wait before a retry.' }),
+  maxRetryAttempts: Type.Integer({
+    minimum: 0,
+    default: 3,
+    description: 'How often to retry; 0 means without limit.',
+  }),
+  enableExpBackoffRetry: Type.Boolean({
+    default: true,
+    description: 'Each retry waits twice as long as the one before.',
+  }),
+  delayLocalResync: Duration({
+    default: 5 * SECOND,
+    description: 'How long to wait for etcd before the local mirror is used at start.',
+  }),
+  startupResyncDeadline: Duration({
+    default: 30 * SECOND,
+    description: 'The first resync must have run by then, or the agent is restarted.',
+  }),
+  enablePeriodicHealing: Type.Boolean({ default: false, description: 'Resync now and then.' }),
+  periodicHealingInterval: Duration({
+    default: 60 * SECOND,
+    description: 'How often periodic healing runs.',
+  }),
+  delayAfterErrorHealing: Duration({
+    default: 5 * SECOND,
+    description: 'How long after a failed event the healing resync runs.',
+  }),
+  remoteDBProbingInterval: Duration({
+    default: 3 * SECOND,
+    description: 'How often the connection to etcd is probed.',
+  }),
+  recordEventHistory: Type.Boolean({ default: true, description: 'Keep records of events.' }),
+  eventHistoryAgeLimit: Type.Integer({
+    minimum: 0,
+    default: 1440,
+    description: 'Minutes after which a record is dropped.',
+  }),
+  permanentlyRecordedInitPeriod: Type.Integer({
+    minimum: 0,
+    default: 60,
+    description: 'Records of the first so many minutes are kept for good.',
+  }),
+  enableVerification: Type.Boolean({
+    default: false,
+    description: 'After each event recalculate everything and log what differs (slow).',
+  }),
+});
+export type ControllerConfig = Static<typeof controllerSchema>;

@@ -1,0 +1,92 @@
+import {
+  ErrClosedController,
+  ErrEventLoopIsAborting,
+  ErrEventQueueFull,
+} from '#eventloop/errors.ts';
+import type { Event } from '#eventloop/event.ts';
+
+/** An event in the queue, with what belongs to the queue and not to the event. */
+export interface QueuedEvent {
+  readonly event: Event;
+  /** Sequence number of the event whose handler sent this one; undefined for all others. */
+  readonly followUpTo: number | undefined;
+  /** The producer that waits, and how to tell that it has gone. */
+  readonly producer:
+    | {
+        readonly resolve: (replies: unknown[]) => void;
+        readonly reject: (error: Error) => void;
+        readonly signal: AbortSignal | undefined;
+      }
+    | undefined;
+}
+
+/** How many events, and how many follow-ups, may wait at once. */
+export const QUEUE_CAPACITY = 1000;
+
+/**
+ * Events that wait for their turn. Follow-ups have a queue of their own and always go first, so
+ * that nothing unrelated runs between an event and what follows from it.
+ */
+export class EventQueue {
+  readonly #events: QueuedEvent[] = [];
+  readonly #followUps: QueuedEvent[] = [];
+  #refusal: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  get length(): number {
+    return this.#events.length + this.#followUps.length;
+  }
+
+  /** @throws ErrEventQueueFull, ErrClosedController, ErrEventLoopIsAborting; never waits */
+  add(entry: QueuedEvent): void {
+    if (this.#refusal) throw this.#refusal;
+    const queue = entry.followUpTo === undefined ? this.#events : this.#followUps;
+    if (queue.length >= QUEUE_CAPACITY)
+      throw new ErrEventQueueFull('queue with events is full', {
+        where: entry.event.kind.name(entry.event.payload),
+      });
+    queue.push(entry);
+    this.#wake?.();
+  }
+
+  /**
+   * The next event that may run now; those that may not keep their place.
+   * @param allowed before the startup resync only some may
+   */
+  take(allowed: (event: Event) => boolean): QueuedEvent | undefined {
+    for (const queue of [this.#followUps, this.#events]) {
+      const index = queue.findIndex((entry) => allowed(entry.event));
+      if (index === 0) return queue.shift();
+      if (index > 0) return queue.splice(index, 1)[0];
+    }
+    return undefined;
+  }
+
+  /** Resolves when something was added or the queue was closed. */
+  wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+
+  /** From now on nothing is accepted; what waits is returned for refusal. */
+  close(): QueuedEvent[] {
+    return this.#refuse(new ErrClosedController('controller was closed'));
+  }
+
+  /** As `close`, after a fatal error. */
+  abort(): QueuedEvent[] {
+    return this.#refuse(new ErrEventLoopIsAborting('event loop is aborting after a fatal error'));
+  }
+
+  #refuse(refusal: Error): QueuedEvent[] {
+    this.#refusal = refusal;
+    const waiting = [...this.#followUps.splice(0), ...this.#events.splice(0)];
+    for (const { producer } of waiting) producer?.reject(refusal);
+    this.#wake?.();
+    return waiting;
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Configuration files: YAML, found by flag, environment variable or in the configuration folder.
+ * An unknown key is a warning (the file may belong to another release); a wrong type or a syntax
+ * error stops the start, because running on a default that nobody meant is worse. Both name file
+ * and line.
+ */
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { Static, TObject, TSchema } from 'typebox';
+import Value from 'typebox/value';
+import { type Document, isMap, isSeq, LineCounter, parseDocument } from 'yaml';
+import { defineError } from '../errors/errors.ts';
+
+export const ErrConfig = defineError({
+  name: 'ErrConfig',
+  code: 'CV_CONFIG_INVALID',
+  remedy: 'Correct the named line; config/ in the repository has every key with its default.',
+});
+
+export interface ConfigSource {
+  /** Command-line values by flag name without dashes. */
+  readonly flags: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Folder in which files are looked up that are not found as given. */
+  readonly configDir: string;
+}
+
+export interface ConfigFile<S extends TObject> {
+  /** Gives flag `--<name>-config`, variable `<NAME>_CONFIG` and file `<name>.conf`. */
+  readonly name: string;
+  readonly schema: S;
+  /** Where the file is called otherwise than the plugin. */
+  readonly fileName?: string;
+}
+
+export interface LoadedConfig<S extends TObject> {
+  readonly value: Static<S>;
+  /** undefined: no file was found, all values are defaults. */
+  readonly file: string | undefined;
+  /** Paths (`a.b`) of the keys that the file sets. */
+  readonly set: ReadonlySet<string>;
+  /** One sentence each, with file and line. */
+  readonly warnings: readonly string[];
+}
+
+/** Flag name of a configuration file, without dashes. */
+export function configFlag(name: string): string {
+  return `${name.toLowerCase()}-config`;
+}
+
+/** Environment variable of a flag. */
+export function flagVariable(flag: string): string {
+  return flag.toUpperCase().replaceAll('-', '_');
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new ErrConfig(`cannot be read: ${code}`, { where: path, cause });
+  }
+}
+
+/** The file and its text: the path as given, else inside the configuration folder. */
+function findFile(
+  config: ConfigFile<TObject>,
+  source: ConfigSource,
+): { path: string; text: string } | undefined {
+  const flag = configFlag(config.name);
+  const wanted = source.flags[flag] ?? source.env[flagVariable(flag)];
+  const name = wanted ?? config.fileName ?? `${config.name}.conf`;
+  const candidates = isAbsolute(name) ? [name] : [name, join(source.configDir, name)];
+  if (wanted === undefined) candidates.shift();
+  for (const path of candidates) {
+    const text = readIfThere(path);
+    if (text !== undefined) return { path, text };
+  }
+  if (wanted !== undefined)
+    throw new ErrConfig(`no such file (asked for by --${flag} or ${flagVariable(flag)})`, {
+      where: wanted,
+    });
+  return undefined;
+}
+
+/** @throws ErrConfig for syntax errors, wrong types and files that are named but not there */
+export function loadConfig<S extends TObject>(
+  config: ConfigFile<S>,
+  source: ConfigSource,
+): LoadedConfig<S> {
+  const found = findFile(config, source);
+  return parseConfig(config.schema, found?.text ?? '', found?.path);
+}
+
+/** The same for text at hand; `file` is what errors name. */
+export function parseConfig<S extends TObject>(
+  schema: S,
+  text: string,
+  file: string | undefined,
+): LoadedConfig<S> {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const problem = document.errors[0];
+  if (problem) {
+    const [headline = ''] = problem.message.split(' at line ');
+    throw new ErrConfig(headline, { where: `${file}:${problem.linePos?.[0].line ?? 1}` });
+  }
+  const lineOf = (path: readonly string[]): string => `${file}:${line(document, lines, path)}`;
+  const warnings: string[] = [];
+  const set = new Set<string>();
+  const known = rename(schema, document.toJS() ?? {}, [], {
+    set: (path) => set.add(path.join('.')),
+    unknown: (path) => warnings.push(`${lineOf(path)}: unknown key ${path.join('.')}, ignored`),
+  });
+  const value: unknown = Value.Default(schema, known);
+  const [error] = Value.Errors(schema, value);
+  if (error) {
+    const path = error.instancePath.split('/').slice(1);
+    const at = path.length > 0 ? `${path.join('.')}: ` : '';
+    throw new ErrConfig(`${at}${error.message}`, { where: lineOf(path) });
+  }
+  return { value: value as Static<S>, file, set, warnings };
+}
+
+/** Line of a key (or of the nearest thing above it that is in the file). */
+function line(document: Document, lines: LineCounter, path: readonly string[]): number {
+  let node: unknown = document.contents;
+  let offset = 0;
+  for (const part of path) {
+    if (isMap(node)) {
+      const wanted = part.toLowerCase();
+      const pair = node.items.find((item) => String(item.key).toLowerCase() === wanted);
+      if (!pair) break;
+      offset = (pair.key as { range?: [number] }).range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(part)];
+      offset = (node as { range?: [number] } | undefined)?.range?.[0] ?? offset;
+    } else break;
+  }
+  return lines.linePos(offset).line;
+}
+
+interface KeyReport {
+  set(path: readonly string[]): void;
+  unknown(path: readonly string[]): void;
+}
+
+/** Key names compare without case, as Go's decoder does; unknown ones are reported and left out. */
+function rename(
+  schema: TSchema,
+  value: unknown,
+  path: readonly string[],
+  report: KeyReport,
+): unknown {
+  const { properties, items } = schema as {
+    properties?: Readonly<Record<string, TSchema>>;
+    items?: TSchema;
+  };
+  if (items && Array.isArray(value))
+    return value.map((item, index) => rename(items, item, [...path, String(index)], report));
+  if (!properties || typeof value !== 'object' || value === null || Array.isArray(value))
+    return value;
+  const names = new Map(Object.keys(properties).map((name) => [name.toLowerCase(), name]));
+  const result: Record<string, unknown> = {};
+  for (const [key, child] of Object.entries(value)) {
+    const name = names.get(key.toLowerCase());
+    if (name === undefined) {
+      report.unknown([...path, key]);
+      continue;
+    }
+    report.set([...path, name]);
+    result[name] = rename(properties[name]!, child, [...path, name], report);
+  }
+  return result;
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { Type } from 'typebox';
+import { Duration, durationMs } from '#infra/config/duration.ts';
+import { ErrConfig, loadConfig, parseConfig } from '#infra/config/load.ts';
+
+const schema = Type.Object({
+  mtuSize: Type.Integer({ default: 1450 }),
+  wait: Duration({ default: 5_000_000_000, description: 'wait' }),
+  nested: Type.Object({ flag: Type.Boolean({ default: true }) }, { default: {} }),
+  list: Type.Array(Type.Object({ name: Type.String() }), { default: [] }),
+});
+
+describe('configuration files', () => {
+  it('gives defaults where nothing is set', () => {
+    const { value, set } = parseConfig(schema, '', 'x.conf');
+    assert.deepEqual(value, {
+      mtuSize: 1450,
+      wait: 5_000_000_000,
+      nested: { flag: true },
+      list: [],
+    });
+    assert.equal(set.size, 0);
+  });
+
+  it('compares key names without case, down to the last level', () => {
+    const { value, set } = parseConfig(
+      schema,
+      'MTUsize: 9000\nNESTED:\n  Flag: false\nlist:\n  - NAME: a\n',
+      'x.conf',
+    );
+    assert.equal(value.mtuSize, 9000);
+    assert.equal(value.nested.flag, false);
+    assert.deepEqual(value.list, [{ name: 'a' }]);
+    assert.ok(set.has('nested.flag'));
+  });
+
+  it('warns of an unknown key with file and line', () => {
+    const { warnings } = parseConfig(schema, 'mtuSize: 1\n\nnested:\n  flga: true\n', 'x.conf');
+    assert.deepEqual(warnings, ['x.conf:4: unknown key nested.flga, ignored']);
+  });
+
+  it('refuses a wrong type with file and line', () => {
+    assert.throws(
+      () => parseConfig(schema, '# c\nlist:\n  - name: a\n  - name: 7\n', 'x.conf'),
+      (error: Error) =>
+        error instanceof ErrConfig && /^x\.conf:4: list\.1\.name/.test(error.message),
+    );
+    assert.throws(
+      () => parseConfig(schema, 'mtuSize: "big"', 'x.conf'),
+      /^ErrConfig: x\.conf:1: mtu/,
+    );
+    assert.throws(() => parseConfig(schema, '- 1\n- 2\n', 'x.conf'), /x\.conf:1: /);
+  });
+
+  it('refuses a syntax error with file and line', () => {
+    assert.throws(() => parseConfig(schema, 'a: 1\nb: [1,\nc', 'x.conf'), /x\.conf:3: /);
+  });
+
+  it('reads durations as nanoseconds or as text', () => {
+    assert.equal(durationMs(5_000_000_000), 5000);
+    assert.equal(durationMs('1m30.5s'), 90_500);
+    assert.equal(durationMs('250ms'), 250);
+    assert.throws(() => parseConfig(schema, 'wait: 5 sec', 'x.conf'), ErrConfig);
+  });
+
+  it('looks a file up by flag, then variable, then in the folder', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'config-'));
+    mkdirSync(join(dir, 'etc'));
+    writeFileSync(join(dir, 'etc', 'agent.conf'), 'mtuSize: 1');
+    writeFileSync(join(dir, 'env.conf'), 'mtuSize: 2');
+    writeFileSync(join(dir, 'etc', 'flag.conf'), 'mtuSize: 3');
+    const config = { name: 'agent', schema };
+    const source = { flags: {}, env: {}, configDir: join(dir, 'etc') };
+    assert.equal(loadConfig(config, source).value.mtuSize, 1);
+    const env = { AGENT_CONFIG: join(dir, 'env.conf') };
+    assert.equal(loadConfig(config, { ...source, env }).value.mtuSize, 2);
+    const flags = { 'agent-config': 'flag.conf' };
+    assert.equal(loadConfig(config, { ...source, env, flags }).value.mtuSize, 3);
+    assert.throws(
+      () => loadConfig(config, { ...source, flags: { 'agent-config': 'none.conf' } }),
+      /none\.conf: no such file/,
+    );
+    assert.equal(loadConfig({ ...config, name: 'other' }, source).file, undefined);
+  });
+});
