@@ -111,3 +111,65 @@ export const Shutdown = defineEvent<{
   transactionType: TransactionType.BestEffort,
   direction: Direction.Forward,
 });
+
+export interface ExternalConfigChangePayload {
+  /** Label of the source; `db` is the datastore. */
+  readonly source: string;
+  /** Key without agent prefix to canonical value; null removes. */
+  readonly values: Readonly<Record<string, object | null>>;
+}
+
+function externalChangeText({ source, values }: ExternalConfigChangePayload): string {
+  const keys = Object.keys(values).sort();
+  const deleted = keys.filter((key) => values[key] === null).length;
+  const mixed = deleted > 0 && deleted < keys.length;
+  const label = mixed ? '' : deleted > 0 ? ', DEL' : ', PUT';
+  const lines = keys.flatMap((key) => {
+    const value = values[key]!;
+    const prefix = mixed ? `[${value === null ? 'DEL' : 'PUT'}] ` : '';
+    return [`* ${prefix}key: ${key}`, ...(value ? [`  new-value: ${compact(value)}`] : [])];
+  });
+  return [`External Config Change [${source.toUpperCase()}${label}]`, ...lines].join('\n');
+}
+
+/** A source of external configuration wants something else than before. */
+export const ExternalConfigChange = defineEvent<ExternalConfigChangePayload>({
+  id: 'external-config-change',
+  blocking: false,
+  name: 'External Config Change',
+  describe: externalChangeText,
+  method: EventMethod.Update,
+  transactionType: TransactionType.BestEffort,
+  direction: Direction.Forward,
+});
+
+export interface ExternalConfigResyncPayload {
+  readonly source: string;
+  readonly values: ExternalSnapshot;
+}
+
+/** A source of external configuration hands over everything it wants. */
+export const ExternalConfigResync = defineEvent<ExternalConfigResyncPayload>({
+  id: 'external-config-resync',
+  blocking: false,
+  name: 'External Config Resync',
+  describe: ({ source, values }) =>
+    [
+      `External Config Resync [${source.toUpperCase()}]`,
+      ...Object.keys(values)
+        .sort()
+        .map((key) => `* key: ${key}`),
+    ].join('\n'),
+  method: EventMethod.UpstreamResync,
+});
+
+/** Everything is calculated anew and held against what is there; a difference is only logged. */
+export const VerificationResync = defineEvent<Readonly<Record<string, never>>>({
+  id: 'verification-resync',
+  blocking: false,
+  name: 'Verification Resync',
+  method: EventMethod.UpstreamResync,
+});
+
+/** Label of the datastore as a source of external configuration. */
+export const DATASTORE_SOURCE = 'db';
