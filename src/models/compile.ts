@@ -1,0 +1,259 @@
+/**
+ * Turns the reflection of a message type, once, into functions that read data of unknown shape into
+ * the canonical form and write the canonical form as JSON. Plain closures over a list of fields: a
+ * resync reads 100,000 values.
+ */
+import protobuf from 'protobufjs/light.js';
+import { FieldProblem, shown, within } from './problem.ts';
+import type { BoundRules } from './rules.ts';
+import { type Kind, scalarKind } from './scalars.ts';
+
+export interface MessagePlan {
+  /** @throws FieldProblem */
+  read(input: unknown): object;
+  write(value: object): object;
+}
+
+interface FieldPlan {
+  readonly name: string;
+  /** Position among the fields of the message. */
+  readonly index: number;
+  /** What stands for a field that is not set; undefined: the field is absent. */
+  readonly unset: unknown;
+  readonly oneof: string | undefined;
+  read(input: unknown): unknown;
+  /** Undefined where jsonpb leaves the field out. */
+  write(value: unknown): unknown;
+}
+
+const noList: readonly unknown[] = Object.freeze([]);
+const noMap: object = Object.freeze({});
+
+export function compileMessage(type: protobuf.Type, rules: BoundRules): MessagePlan {
+  return compile(type, rules, new Map());
+}
+
+/** A message may contain itself; within one set of rules its plan is made once. */
+type Under = Map<protobuf.Type, MessagePlan>;
+
+function compile(type: protobuf.Type, rules: BoundRules, under: Under): MessagePlan {
+  const fields: FieldPlan[] = [];
+  const byName = new Map<string, FieldPlan>();
+  const plan: MessagePlan = {
+    read: (input) => readMessage(fields, byName, input),
+    write: (value) => writeMessage(fields, value as Readonly<Record<string, unknown>>),
+  };
+  const inside = new Map(under).set(type, plan);
+  for (const field of type.fieldsArray) {
+    const made = compileField(field, fields.length, rules.field(field.name), inside);
+    fields.push(made);
+    byName.set(field.name, made);
+    byName.set(lowerCamel(field), made);
+  }
+  return plan;
+}
+
+function lowerCamel(field: protobuf.Field): string {
+  const given: unknown = field.options?.['json_name'];
+  if (typeof given === 'string') return given;
+  return field.name.replace(/_+([a-zA-Z0-9]?)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function readMessage(
+  fields: readonly FieldPlan[],
+  byName: ReadonlyMap<string, FieldPlan>,
+  input: unknown,
+): object {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw new FieldProblem(`expected an object, found ${shown(input)}`);
+  }
+  const given: unknown[] = new Array(fields.length).fill(undefined);
+  let oneofs: Map<string, string> | undefined;
+  for (const [name, value] of Object.entries(input)) {
+    const field = byName.get(name);
+    if (field === undefined) throw new FieldProblem('no such field', name);
+    if (value === undefined || value === null) continue;
+    if (given[field.index] !== undefined) throw new FieldProblem('given twice', field.name);
+    given[field.index] = value;
+    if (field.oneof !== undefined) {
+      oneofs ??= new Map();
+      const other = oneofs.get(field.oneof);
+      if (other !== undefined) {
+        throw new FieldProblem(`only one of ${other} and ${field.name} may be set`, field.name);
+      }
+      oneofs.set(field.oneof, field.name);
+    }
+  }
+  const made: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = given[field.index];
+    if (value === undefined) {
+      if (field.unset !== undefined) made[field.name] = field.unset;
+      continue;
+    }
+    try {
+      made[field.name] = field.read(value);
+    } catch (thrown) {
+      throw within(field.name, thrown);
+    }
+  }
+  return Object.freeze(made);
+}
+
+function writeMessage(
+  fields: readonly FieldPlan[],
+  value: Readonly<Record<string, unknown>>,
+): object {
+  const json: Record<string, unknown> = {};
+  for (const field of fields) {
+    const held = value[field.name];
+    if (held === undefined) continue;
+    const written = field.write(held);
+    if (written !== undefined) json[field.name] = written;
+  }
+  return json;
+}
+
+function compileField(
+  field: protobuf.Field,
+  index: number,
+  rules: BoundRules,
+  under: Under,
+): FieldPlan {
+  const named = { name: field.name, index };
+  const kind = fieldKind(field, rules, under);
+  if (field instanceof protobuf.MapField) {
+    return {
+      ...named,
+      unset: noMap,
+      oneof: undefined,
+      read: (input) => readMap(scalarKind(field.keyType), kind, input),
+      write: (value) => writeMap(kind, value as Readonly<Record<string, unknown>>),
+    };
+  }
+  if (field.repeated) {
+    return {
+      ...named,
+      unset: noList,
+      oneof: undefined,
+      read: (input) => readList(kind, rules.sortKey, input),
+      write: (value) => {
+        const list = value as readonly unknown[];
+        return list.length === 0 ? undefined : list.map(kind.write);
+      },
+    };
+  }
+  // proto3 `optional` is a oneof of one field whose name begins with an underscore
+  const explicit = field.partOf !== null && field.partOf !== undefined;
+  if (explicit || kind.zero === undefined) {
+    return {
+      ...named,
+      unset: undefined,
+      oneof: field.partOf?.name,
+      read: kind.read,
+      write: kind.write,
+    };
+  }
+  return {
+    ...named,
+    unset: kind.zero,
+    oneof: undefined,
+    read: kind.read,
+    write: (value) => (value === kind.zero ? undefined : kind.write(value)),
+  };
+}
+
+/** How one value of the field's type is read and written; messages have no zero. */
+function fieldKind(field: protobuf.Field, rules: BoundRules, under: Under): Kind {
+  const resolved = field.resolvedType;
+  if (resolved instanceof protobuf.Enum) return enumKind(resolved);
+  if (resolved instanceof protobuf.Type) {
+    const nested = under.get(resolved) ?? compile(resolved, rules, under);
+    return { zero: undefined, read: nested.read, write: (value) => nested.write(value as object) };
+  }
+  const scalar = scalarKind(field.type);
+  const text = rules.text;
+  if (text === undefined) return scalar;
+  return {
+    ...scalar,
+    read: (input) => {
+      const value = scalar.read(input) as string;
+      return value === '' ? value : text(value);
+    },
+  };
+}
+
+function enumKind(type: protobuf.Enum): Kind {
+  const names = new Map<number, string>();
+  for (const [name, number] of Object.entries(type.values)) {
+    if (!names.has(number)) names.set(number, name);
+  }
+  return {
+    zero: names.get(0),
+    read: (input) => {
+      const number = typeof input === 'string' ? type.values[input] : input;
+      const name = typeof number === 'number' ? names.get(number) : undefined;
+      if (name === undefined || (typeof input === 'string' && !Object.hasOwn(type.values, input))) {
+        const known = Object.keys(type.values).join(', ');
+        throw new FieldProblem(`${shown(input)} is none of ${known}`);
+      }
+      return name;
+    },
+    write: (value) => value,
+  };
+}
+
+function readList(
+  kind: Kind,
+  sortKey: ((element: never) => string | number) | undefined,
+  input: unknown,
+): readonly unknown[] {
+  if (!Array.isArray(input)) throw new FieldProblem(`expected a list, found ${shown(input)}`);
+  if (input.length === 0) return noList;
+  const list: unknown[] = [];
+  for (const [position, element] of input.entries()) {
+    try {
+      list.push(kind.read(element));
+    } catch (thrown) {
+      throw within(`[${position}]`, thrown);
+    }
+  }
+  if (sortKey !== undefined && list.length > 1) sortBy(list, sortKey, kind);
+  return Object.freeze(list);
+}
+
+/** Elements with equal keys are told apart by their JSON, so that any order gives the same list. */
+function sortBy(list: unknown[], sortKey: (element: never) => string | number, kind: Kind): void {
+  list.sort((a, b) => {
+    const keyA = sortKey(a as never);
+    const keyB = sortKey(b as never);
+    if (keyA !== keyB) return keyA < keyB ? -1 : 1;
+    const textA = JSON.stringify(kind.write(a));
+    const textB = JSON.stringify(kind.write(b));
+    if (textA === textB) return 0;
+    return textA < textB ? -1 : 1;
+  });
+}
+
+function readMap(keys: Kind, kind: Kind, input: unknown): object {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw new FieldProblem(`expected an object, found ${shown(input)}`);
+  }
+  const entries: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(input)) {
+    if (value === undefined) continue;
+    try {
+      entries.push([String(keys.readKey?.(key) ?? keys.read(key)), kind.read(value)]);
+    } catch (thrown) {
+      throw within(`[${shown(key)}]`, thrown);
+    }
+  }
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.freeze(Object.fromEntries(entries));
+}
+
+function writeMap(kind: Kind, value: Readonly<Record<string, unknown>>): object | undefined {
+  const entries = Object.entries(value);
+  if (entries.length === 0) return undefined;
+  return Object.fromEntries(entries.map(([key, held]) => [key, kind.write(held)]));
+}

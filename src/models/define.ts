@@ -1,0 +1,23 @@
+import { type MessageCodec, type MessageType, messageCodec } from './message.ts';
+import type { Model } from './model.ts';
+import type { Rules } from './rules.ts';
+
+export interface ModelSpec<T extends object> {
+  /** Its message, from the `.gen.ts` file. */
+  readonly message: MessageType<T>;
+  readonly keyPrefix: string;
+  readonly key: (value: T) => string;
+  /** Spelling of addresses and other texts, and lists without an order, by field. */
+  readonly rules?: Rules<T>;
+}
+
+/** A model that can also cross gRPC. */
+export type MessageModel<T extends object> = Model<T> & MessageCodec<T>;
+
+export function defineModel<T extends object>(spec: ModelSpec<T>): MessageModel<T> {
+  return {
+    ...messageCodec(spec.message, spec.rules),
+    keyPrefix: spec.keyPrefix,
+    key: spec.key,
+  };
+}

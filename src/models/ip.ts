@@ -1,0 +1,167 @@
+/**
+ * IP addresses, networks and MACs as text and bytes. The text is Go's: IPv4 in four decimals,
+ * IPv6 after RFC 5952, IPv4-mapped IPv6 as IPv4. Parsers give undefined for what is no address.
+ */
+
+export type IpFamily = 4 | 6;
+
+/** 4 or 16 bytes. */
+export type IpBytes = Uint8Array;
+
+export interface Cidr {
+  /** As written: a host part is kept. */
+  readonly address: IpBytes;
+  /** Mask length. */
+  readonly length: number;
+}
+
+export function ipFamily(bytes: IpBytes): IpFamily {
+  return bytes.length === 4 ? 4 : 6;
+}
+
+export function parseIp(text: string): IpBytes | undefined {
+  if (!text.includes(':')) return parseIpv4(text);
+  const bytes = parseIpv6(text);
+  return bytes !== undefined && isMapped(bytes) ? bytes.slice(12) : bytes;
+}
+
+export function formatIp(bytes: IpBytes): string {
+  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
+  return formatIpv6(bytes);
+}
+
+/** `10.1.2.3/24`; the mask length may be left out where `bare` says so, and is then the whole. */
+export function parseCidr(text: string, bare: 'bare' | undefined = undefined): Cidr | undefined {
+  const slash = text.indexOf('/');
+  if (slash < 0) {
+    const address = bare === undefined ? undefined : parseIp(text);
+    return address && { address, length: address.length * 8 };
+  }
+  const address = parseIp(text.slice(0, slash));
+  const length = text.slice(slash + 1);
+  if (address === undefined || !/^(0|[1-9]\d{0,2})$/.test(length)) return undefined;
+  if (Number(length) > address.length * 8) return undefined;
+  return { address, length: Number(length) };
+}
+
+export function formatCidr(cidr: Cidr): string {
+  return `${formatIp(cidr.address)}/${cidr.length}`;
+}
+
+/** The network that the address lies in: all bits behind the mask are zero. */
+export function network(cidr: Cidr): Cidr {
+  const address = cidr.address.slice();
+  for (const [position, byte] of address.entries()) {
+    const kept = Math.min(8, Math.max(0, cidr.length - position * 8));
+    address[position] = byte & (0xff << (8 - kept));
+  }
+  return { address, length: cidr.length };
+}
+
+/** Whether the address lies in the network of the CIDR. */
+export function contains(cidr: Cidr, address: IpBytes): boolean {
+  if (cidr.address.length !== address.length) return false;
+  const masked = network({ address, length: cidr.length }).address;
+  return network(cidr).address.every((byte, position) => byte === masked[position]);
+}
+
+export function isUnspecified(bytes: IpBytes): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
+/** Six bytes of `02:fe:00:11:22:33`; also with dashes. */
+export function parseMac(text: string): Uint8Array | undefined {
+  if (!/^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}$/i.test(text)) return undefined;
+  return Uint8Array.from(text.split(text.charAt(2)), (byte) => Number.parseInt(byte, 16));
+}
+
+export function formatMac(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':');
+}
+
+function parseIpv4(text: string): IpBytes | undefined {
+  const bytes = new Uint8Array(4);
+  let position = 0;
+  let value = 0;
+  let digits = 0;
+  for (let index = 0; index <= text.length; index++) {
+    const code = index < text.length ? text.charCodeAt(index) : dot;
+    if (code === dot) {
+      if (digits === 0 || position > 3) return undefined;
+      bytes[position++] = value;
+      value = 0;
+      digits = 0;
+      continue;
+    }
+    if (code < zero || code > nine) return undefined;
+    if (digits > 0 && value === 0) return undefined;
+    value = value * 10 + code - zero;
+    digits++;
+    if (value > 255) return undefined;
+  }
+  return position === 4 ? bytes : undefined;
+}
+
+const dot = 46;
+const zero = 48;
+const nine = 57;
+
+function parseIpv6(text: string): IpBytes | undefined {
+  const halves = text.split('::');
+  if (halves.length > 2) return undefined;
+  const head = groups(halves[0] as string, halves.length === 1);
+  if (head === undefined) return undefined;
+  if (halves.length === 1) return head.length === 16 ? Uint8Array.from(head) : undefined;
+  const tail = groups(halves[1] as string, true);
+  if (tail === undefined || head.length + tail.length > 14) return undefined;
+  const bytes = new Uint8Array(16);
+  bytes.set(head);
+  bytes.set(tail, 16 - tail.length);
+  return bytes;
+}
+
+/** Bytes of `1:2:3`; the last group may be an IPv4 address at the very end of the text. */
+function groups(text: string, atEnd: boolean): number[] | undefined {
+  if (text === '') return [];
+  const bytes: number[] = [];
+  const parts = text.split(':');
+  for (const [position, part] of parts.entries()) {
+    if (part.includes('.')) {
+      const embedded = atEnd && position === parts.length - 1 ? parseIpv4(part) : undefined;
+      if (embedded === undefined) return undefined;
+      bytes.push(...embedded);
+      continue;
+    }
+    if (!/^[0-9a-f]{1,4}$/i.test(part)) return undefined;
+    const value = Number.parseInt(part, 16);
+    bytes.push(value >> 8, value & 0xff);
+  }
+  return bytes;
+}
+
+function isMapped(bytes: IpBytes): boolean {
+  return bytes[10] === 0xff && bytes[11] === 0xff && isUnspecified(bytes.subarray(0, 10));
+}
+
+function formatIpv6(bytes: IpBytes): string {
+  const values: number[] = [];
+  for (let at = 0; at < 16; at += 2) {
+    values.push(((bytes[at] as number) << 8) | (bytes[at + 1] as number));
+  }
+  // the longest run of two or more zero groups is written `::`, the first one of equals
+  let start = 8;
+  let longest = 1;
+  for (let at = 0; at < 8; at++) {
+    let run = 0;
+    while (at + run < 8 && values[at + run] === 0) run++;
+    if (run > longest) {
+      start = at;
+      longest = run;
+    }
+    if (run > 0) at += run - 1;
+  }
+  const hex = (part: readonly number[]): string =>
+    part.map((value) => value.toString(16)).join(':');
+  if (start === 8) return hex(values);
+  return `${hex(values.slice(0, start))}::${hex(values.slice(start + longest))}`;
+}

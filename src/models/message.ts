@@ -1,0 +1,135 @@
+/**
+ * Protobuf messages as the project uses them: data described by reflection, with one canonical form
+ * in memory, JSON as Go's jsonpb writes it, and protobuf's wire format.
+ *
+ * Canonical values of the scalar types: numbers up to 32 bits are `number`; 64-bit integers are
+ * `number` as long as they are safe integers and `bigint` beyond (one form per value, so equality
+ * holds); `bytes` is base64 text; an enum is its name; a map is an object with sorted keys.
+ */
+import protobuf from 'protobufjs/light.js';
+import { compileMessage, type MessagePlan } from './compile.ts';
+import { type DeepInput, ErrInvalidModel } from './model.ts';
+import { FieldProblem } from './problem.ts';
+import { bindRules, type Rules } from './rules.ts';
+
+/** A 64-bit integer: `bigint` only beyond the safe integers. */
+export type Int64 = number | bigint;
+
+/** What a `.proto` file describes; made by the generator. */
+export interface ProtoFile {
+  /** Path below src/models. */
+  readonly name: string;
+  readonly imports: readonly ProtoFile[];
+  /** Reflection in protobufjs' JSON form: full package path down to the types. */
+  readonly nested: Readonly<Record<string, object>>;
+}
+
+/** A message type that T is the canonical form of. Made by the generator. */
+export interface MessageType<T extends object> {
+  readonly typeName: string;
+  /** Only there to carry the type. */
+  readonly canonicalForm?: T;
+  /** Resolved on first use. */
+  readonly reflection: () => protobuf.Type;
+}
+
+/** A unary or streaming call of a service. Made by the generator. */
+export interface ServiceMethod<Request extends object, Response extends object> {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  readonly request: MessageType<Request>;
+  readonly response: MessageType<Response>;
+  readonly requestStream: boolean;
+  readonly responseStream: boolean;
+}
+
+export interface MessageCodec<T extends object> {
+  readonly typeName: string;
+  /** Canonical form of data of unknown shape. @throws ErrInvalidModel */
+  parse(input: unknown, where?: string): T;
+  /** The same for what code puts together. @throws ErrInvalidModel */
+  canonical(input: DeepInput<T>, where?: string): T;
+  /** As Go's jsonpb with OrigName writes it. */
+  toJson(value: T): unknown;
+  /** Protobuf's wire format. */
+  encodeWire(value: T): Uint8Array;
+  /** Fields that the type does not know are passed over, as protobuf wants it. @throws ErrInvalidModel */
+  decodeWire(bytes: Uint8Array, where?: string): T;
+}
+
+const root = new protobuf.Root();
+const loaded = new Set<string>();
+
+/** Types of all loaded files live in one root, because files refer to each other by type name. */
+function load(file: ProtoFile): void {
+  if (loaded.has(file.name)) return;
+  loaded.add(file.name);
+  for (const imported of file.imports) load(imported);
+  root.addJSON(structuredClone(file.nested) as Record<string, protobuf.AnyNestedObject>);
+}
+
+export function messageType<T extends object>(file: ProtoFile, typeName: string): MessageType<T> {
+  let type: protobuf.Type | undefined;
+  return {
+    typeName,
+    reflection: () => {
+      if (type === undefined) {
+        load(file);
+        root.resolveAll();
+        type = root.lookupType(typeName);
+      }
+      return type;
+    },
+  };
+}
+
+/**
+ * Reads and writes messages of a type.
+ * @param rules spelling of texts and order of lists, by field; see rules.ts
+ */
+export function messageCodec<T extends object>(
+  message: MessageType<T>,
+  rules?: Rules<T>,
+): MessageCodec<T> {
+  let compiled: MessagePlan | undefined;
+  const plan = (): MessagePlan => {
+    compiled ??= compileMessage(message.reflection(), bindRules(rules));
+    return compiled;
+  };
+  const parse = (input: unknown, where?: string): T => {
+    try {
+      return plan().read(input) as T;
+    } catch (thrown) {
+      if (!(thrown instanceof FieldProblem)) throw thrown;
+      const problem = thrown.path === '' ? thrown.reason : `${thrown.path}: ${thrown.reason}`;
+      throw new ErrInvalidModel(problem, { where: where ?? message.typeName });
+    }
+  };
+  return {
+    typeName: message.typeName,
+    parse,
+    canonical: parse,
+    toJson: (value) => plan().write(value),
+    encodeWire: (value) => {
+      const type = message.reflection();
+      return type.encode(type.fromObject(plan().write(value) as object)).finish();
+    },
+    decodeWire: (bytes, where) => parse(decode(message, bytes, where), where),
+  };
+}
+
+function decode<T extends object>(
+  message: MessageType<T>,
+  bytes: Uint8Array,
+  where: string | undefined,
+): object {
+  const type = message.reflection();
+  try {
+    return type.toObject(type.decode(bytes), { enums: String, longs: String, bytes: String });
+  } catch (cause) {
+    throw new ErrInvalidModel('not a message of this type', {
+      where: where ?? message.typeName,
+      cause,
+    });
+  }
+}
