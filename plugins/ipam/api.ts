@@ -1,13 +1,14 @@
 /** Addresses of this node: who has which, and where each kind lies. All are text. */
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 
-/** An address held by an attachment, or kept back because the Pod record still shows it. */
+/** An address held by an attachment, or kept back because a Pod record still shows it. */
 export interface Allocation {
   /** Without prefix length. */
   readonly address: string;
   readonly pod: PodId;
   readonly podUid: string | undefined;
-  readonly attachment: AttachmentId;
+  /** undefined: nobody holds it any more, it is kept back. */
+  readonly attachment: AttachmentId | undefined;
 }
 
 export interface IpamApi {

@@ -43,6 +43,11 @@ export interface PodManagerApi {
   attachments(): ReadonlyMap<AttachmentId, Attachment>;
   /** Attachments of one pod, newest last; empty when it is not local. */
   attachmentsOf(pod: PodId): readonly Attachment[];
+  /**
+   * Whether the attachment's path was seen, at the last resync, to lead to another namespace than
+   * when the pod was added (paths and pids are reused): nothing may be configured through it.
+   */
+  isDisplaced(attachment: AttachmentId): boolean;
 }
 
 export interface AddPodPayload {

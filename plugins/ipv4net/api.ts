@@ -1,0 +1,28 @@
+/** Interfaces and addresses of this node as other plugins need to know them. Names are logical. */
+import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
+
+export interface PodInterfaceNames {
+  /** In VPP: a TAP or an AF_PACKET interface. */
+  readonly vpp: string;
+  /** In the pod's namespace. */
+  readonly linux: string;
+  readonly loopback: string;
+}
+
+export interface Ipv4NetApi {
+  /** Address of this node on the main interface as CIDR; undefined while there is none. */
+  nodeAddress(): string | undefined;
+  /** Plain addresses of the host's own links, as of the last resync. */
+  hostAddresses(): readonly string[];
+  /** The main NIC, or the loopback that stands in for it. */
+  mainInterface(): string;
+  otherInterfaces(): readonly string[];
+  /** The VPP side of the link between VPP and the host. */
+  hostInterconnect(): string;
+  /** The routed interface of the VXLAN bridge domain; undefined without an overlay. */
+  vxlanBvi(): string | undefined;
+  /** Names for an attachment that is wired; undefined for any other. */
+  podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined;
+  /** The attachment behind an interface of VPP; undefined when it is no pod's. */
+  podByInterface(vppInterface: string): Attachment | undefined;
+}
