@@ -1,0 +1,49 @@
+/**
+ * Makes, from VPP's API definitions and the list of messages in use (used.ts), the bundled
+ * definitions and the TypeScript types.
+ *
+ *     node scripts/gen-binapi.ts [--check] [folder with *.api.json]
+ *
+ * `--check` writes nothing and fails when a file differs. Where the folder is absent, the bundled
+ * definitions are taken as they are and only the types are made from them.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type Definitions, readDefinitions } from '#southbound/vpp/binapi/definitions.ts';
+import { definitionsText, selectDefinitions } from '#southbound/vpp/binapi/gen/select.ts';
+import { enumsText, messagesText } from '#southbound/vpp/binapi/gen/typescript.ts';
+import { sessionMessages, usedMessages } from '#southbound/vpp/binapi/used.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const room = `${root}src/southbound/vpp/binapi`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { check: { type: 'boolean', default: false } },
+});
+const folder = positionals[0] ?? `${root}../shared/vpp-api/v26.06`;
+
+const files = new Map<string, string>();
+let definitions: Definitions;
+if (existsSync(folder)) {
+  const all = await readDefinitions(folder);
+  definitions = selectDefinitions(all, [...sessionMessages, ...usedMessages]);
+  files.set(`${room}/definitions.gen.json`, definitionsText(definitions));
+} else {
+  console.log(`no ${folder}: the types are made from the bundled definitions`);
+  definitions = JSON.parse(readFileSync(`${room}/definitions.gen.json`, 'utf8'));
+}
+files.set(`${room}/enums.gen.ts`, enumsText(definitions));
+files.set(`${room}/messages.gen.ts`, messagesText(definitions, sessionMessages));
+
+for (const [file, text] of files) {
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) continue;
+  if (!values.check) {
+    writeFileSync(file, text);
+    console.log(`written: ${file}`);
+  } else {
+    console.error(`${file} is not what the definitions say: run node scripts/gen-binapi.ts`);
+    process.exitCode = 1;
+  }
+}
