@@ -1,0 +1,126 @@
+import type { KubeState } from '#eventloop/handler.ts';
+import type { Value } from '#eventloop/transaction.ts';
+import type {
+  ExternalConfigChangePayload,
+  ExternalSnapshot,
+  KubeSnapshot,
+  KubeStateChangePayload,
+} from './api.ts';
+
+/** How two values of one key become one; given by the wiring, because it knows the models. */
+export type MergeValues = (key: string, base: Value, over: Value) => Value;
+
+/**
+ * The controller's three memories: the state of Kubernetes, the configuration that came from
+ * outside (by source) and the configuration that the handlers made (before merging). All three are
+ * input or output of events only, so a resync rebuilds them from nothing.
+ */
+export class Caches {
+  #kubeState = new Map<string, Map<string, Value>>();
+  /** Source label to its values; the order of the sources is that of precedence. */
+  readonly #external = new Map<string, Map<string, Value>>();
+  #internal = new Map<string, Value>();
+  readonly #merge: MergeValues;
+
+  /** @param sources labels in the order of precedence: the last one wins */
+  constructor(sources: readonly string[], merge: MergeValues) {
+    for (const source of sources) this.#external.set(source, new Map());
+    this.#merge = merge;
+  }
+
+  get kubeState(): KubeState {
+    return this.#kubeState;
+  }
+
+  /** What the handlers wanted last for a key. */
+  internal(key: string): Value | undefined {
+    return this.#internal.get(key);
+  }
+
+  isExternal(key: string): boolean {
+    for (const values of this.#external.values()) if (values.has(key)) return true;
+    return false;
+  }
+
+  replaceKubeState(snapshot: KubeSnapshot): void {
+    this.#kubeState = new Map(
+      Object.entries(snapshot).map(([resource, values]) => [
+        resource,
+        new Map(Object.entries(values)),
+      ]),
+    );
+  }
+
+  changeKubeState({ resource, key, current }: KubeStateChangePayload): void {
+    let values = this.#kubeState.get(resource);
+    if (!values) {
+      values = new Map();
+      this.#kubeState.set(resource, values);
+    }
+    if (current === undefined) values.delete(key);
+    else values.set(key, current);
+  }
+
+  replaceExternal(source: string, values: ExternalSnapshot): void {
+    this.#external.set(source, new Map(Object.entries(values)));
+  }
+
+  changeExternal({ source, values }: ExternalConfigChangePayload): void {
+    let known = this.#external.get(source);
+    if (!known) {
+      known = new Map();
+      this.#external.set(source, known);
+    }
+    for (const [key, value] of Object.entries(values)) {
+      if (value === null) known.delete(key);
+      else known.set(key, value);
+    }
+  }
+
+  /** The internal value with every source laid over it in turn; undefined: nobody wants the key. */
+  #effective(key: string, internal: Value | undefined): Value | undefined {
+    let value = internal;
+    for (const values of this.#external.values()) {
+      const over = values.get(key);
+      if (over) value = value ? this.#merge(key, value, over) : over;
+    }
+    return value;
+  }
+
+  /**
+   * What an update commits: the handlers' changes and the keys that changed outside, each merged.
+   * An external delete restores the internal value; an internal delete leaves an external one.
+   */
+  mergedUpdate(
+    internal: ReadonlyMap<string, Value | null>,
+    externalKeys: Iterable<string>,
+  ): Map<string, Value | null> {
+    const merged = new Map<string, Value | null>();
+    for (const [key, value] of internal)
+      merged.set(key, this.#effective(key, value ?? undefined) ?? null);
+    for (const key of externalKeys)
+      if (!merged.has(key)) merged.set(key, this.#effective(key, this.#internal.get(key)) ?? null);
+    return merged;
+  }
+
+  /** What a resync commits: all that the handlers and the sources want. */
+  mergedResync(internal: ReadonlyMap<string, Value | null>): Map<string, Value> {
+    const merged = new Map<string, Value>();
+    for (const [key, value] of internal) if (value) merged.set(key, this.#effective(key, value)!);
+    for (const values of this.#external.values())
+      for (const key of values.keys())
+        if (!merged.has(key)) merged.set(key, this.#effective(key, undefined)!);
+    return merged;
+  }
+
+  applyInternal(changes: ReadonlyMap<string, Value | null>): void {
+    for (const [key, value] of changes) {
+      if (value === null) this.#internal.delete(key);
+      else this.#internal.set(key, value);
+    }
+  }
+
+  replaceInternal(values: ReadonlyMap<string, Value | null>): void {
+    this.#internal = new Map([...values].filter((entry): entry is [string, Value] => !!entry[1]));
+  }
+}

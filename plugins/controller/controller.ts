@@ -1,0 +1,213 @@
+/**
+ * The event loop: everything that changes the state of the agent is an event, and one event is
+ * processed at a time. This file is the loop around `process-event.ts`: who may run next, what
+ * follows from the outcome (healing, verification, the end), and the timers.
+ */
+import { ErrEventAbandoned, FatalError } from '#eventloop/errors.ts';
+import { type Event, EventMethod } from '#eventloop/event.ts';
+import type { EventLoop } from '#eventloop/handler.ts';
+import type { Value } from '#eventloop/transaction.ts';
+import type { Timer } from '#infra/clock/clock.ts';
+import { durationMs } from '#infra/config/duration.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import { DbResync, HealingResync, Shutdown, VerificationResync } from './api.ts';
+import { EventHistory } from './history.ts';
+import { EventProcessor, isHealing, type Outcome, type ProcessorDeps } from './process-event.ts';
+import { EventQueue, type QueuedEvent } from './queue.ts';
+
+/** What the controller says of itself to the status check. */
+export type ControllerState = 'init' | 'ok' | 'error';
+
+export interface ControllerDeps extends ProcessorDeps {
+  readonly reportState: (state: ControllerState, error?: Error) => void;
+  /** Called after every event, for metrics. */
+  readonly onProcessed?: (event: Event, tookMs: number, error: Error | undefined) => void;
+}
+
+/** A history beyond this is cut at its old end. */
+const HISTORY_BYTES = 32 * 1024 * 1024;
+const MINUTE = 60_000;
+
+export class Controller implements EventLoop {
+  readonly history: EventHistory;
+  readonly #deps: ControllerDeps;
+  readonly #processor: EventProcessor;
+  readonly #queue = new EventQueue();
+  readonly #timers = new Set<Timer>();
+  #aborting = false;
+  #closed = false;
+  #healingScheduled = false;
+  #running: Promise<void> | undefined;
+
+  constructor(deps: ControllerDeps) {
+    this.#deps = deps;
+    const { config, clock } = deps;
+    this.#processor = new EventProcessor(deps, (event, followUpTo) =>
+      this.#queue.add({ event: event as Event, followUpTo, producer: undefined }),
+    );
+    this.history = new EventHistory(
+      {
+        ageMs: config.eventHistoryAgeLimit * MINUTE,
+        permanentMs: config.permanentlyRecordedInitPeriod * MINUTE,
+        bytes: HISTORY_BYTES,
+      },
+      clock,
+    );
+  }
+
+  /** Events that wait. */
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  /** How many resyncs of any kind have been processed. */
+  get resyncCount(): number {
+    return this.#processor.resyncCount;
+  }
+
+  /** Starts the loop. Nothing but a Shutdown runs before the first Database Resync. */
+  start(): void {
+    const { config, reportState } = this.#deps;
+    reportState('init');
+    this.#running = this.#run();
+    const deadline = durationMs(config.startupResyncDeadline);
+    this.#after(deadline, () => {
+      if (this.resyncCount > 0 || this.#aborting) return;
+      const seconds = deadline / 1000;
+      this.#abort(
+        new FatalError(`startup resync has not executed within the first ${seconds} seconds`),
+      );
+    });
+    if (config.recordEventHistory) this.#every(MINUTE, () => this.history.trim());
+  }
+
+  push(event: Event): void {
+    this.#queue.add({ event, followUpTo: undefined, producer: undefined });
+  }
+
+  pushAndWait<P, R>(event: Event<P, R>, signal?: AbortSignal): Promise<R[]> {
+    return new Promise((resolve, reject) => {
+      const producer = { resolve: resolve as (replies: unknown[]) => void, reject, signal };
+      this.#queue.add({ event: event as Event, followUpTo: undefined, producer });
+    });
+  }
+
+  /**
+   * Asks for a healing resync as after a failed event; several requests before it runs are one.
+   * @param delayMs default: `delayAfterErrorHealing`
+   */
+  scheduleHealing(
+    reason: string,
+    delayMs = durationMs(this.#deps.config.delayAfterErrorHealing),
+  ): void {
+    if (this.#healingScheduled || this.#aborting || this.#closed) return;
+    this.#healingScheduled = true;
+    this.#after(delayMs, () => {
+      try {
+        this.push(HealingResync.event({ type: 'after-error', error: reason }));
+      } catch (error) {
+        this.#healingScheduled = false;
+        this.#deps.reportState('error', error as Error);
+      }
+    });
+  }
+
+  /** The value of a key in the current transaction, else the last internal one. Read-only. */
+  getConfig(key: string): Value | undefined {
+    return this.#processor.getConfig(key);
+  }
+
+  /** Lets the current event end, then runs a Shutdown and refuses everything else. */
+  async close(options: { readonly cleanup: boolean }): Promise<void> {
+    if (this.#closed) return;
+    try {
+      if (!this.#aborting) await this.pushAndWait(Shutdown.event(options));
+    } finally {
+      this.#end();
+      await this.#running;
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed && !this.#aborting) {
+      const entry = this.#queue.take((event) => this.#mayRun(event));
+      if (!entry) await this.#queue.wait();
+      else if (entry.producer?.signal?.aborted)
+        entry.producer.reject(new ErrEventAbandoned('the caller has gone'));
+      else await this.#runEvent(entry);
+    }
+  }
+
+  /** The startup resync comes first; everything else keeps its place. The end may come any time. */
+  #mayRun(event: Event): boolean {
+    return this.resyncCount > 0 || DbResync.is(event) || Shutdown.is(event);
+  }
+
+  async #runEvent(entry: QueuedEvent): Promise<void> {
+    const { event } = entry;
+    // A failure during the healing shall cause the next one.
+    if (isHealing(event)) this.#healingScheduled = false;
+    const isStartup = this.resyncCount === 0 && DbResync.is(event);
+    const outcome = await this.#processor.process(entry);
+    const { record, error } = outcome;
+    if (this.#deps.config.recordEventHistory) this.history.add(record);
+    this.#deps.onProcessed?.(event, record.end - record.start, error);
+    if (isStartup) this.#startPeriodicHealing();
+    this.#followOutcome(event, outcome);
+  }
+
+  #followOutcome(event: Event, { record, error, fatal, needsHealing, verify }: Outcome): void {
+    if (fatal) this.#abort(fatal);
+    else if (needsHealing) this.scheduleHealing(errorText(error));
+    else if (event.kind.method(event.payload) !== EventMethod.Update) this.#deps.reportState('ok');
+    if (verify)
+      this.#queue.add({
+        event: VerificationResync.event({}) as Event,
+        followUpTo: record.seqNum,
+        producer: undefined,
+      });
+    if (Shutdown.is(event)) this.#end();
+  }
+
+  /** The agent is lost: it answers that it is ill and takes no events until it is ended. */
+  #abort(error: Error): void {
+    this.#aborting = true;
+    this.#deps.log.fatal({ err: error }, 'the event loop has stopped for good');
+    this.#deps.reportState('error', error);
+    this.#queue.abort();
+  }
+
+  #end(): void {
+    this.#closed = true;
+    this.#queue.close();
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #startPeriodicHealing(): void {
+    const { config } = this.#deps;
+    if (!config.enablePeriodicHealing) return;
+    this.#every(durationMs(config.periodicHealingInterval), () => {
+      try {
+        this.push(HealingResync.event({ type: 'periodic' }));
+      } catch (error) {
+        this.#deps.log.warn({ err: error }, 'periodic healing could not be queued');
+      }
+    });
+  }
+
+  #after(ms: number, callback: () => void): void {
+    const timer = this.#deps.clock.timer(ms, () => {
+      this.#timers.delete(timer);
+      if (!this.#closed && !this.#aborting) callback();
+    });
+    this.#timers.add(timer);
+  }
+
+  #every(ms: number, callback: () => void): void {
+    this.#after(ms, () => {
+      callback();
+      this.#every(ms, callback);
+    });
+  }
+}

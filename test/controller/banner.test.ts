@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { arrivalBanner, outcomeBanner, wrap } from '#plugins/controller/banner.ts';
+import { AddPod } from '#plugins/podmanager/api.ts';
+
+const pod = {
+  pod: { namespace: 'kube-system', name: 'coredns-78fcdf6894-k5sd4' },
+  containerId: '740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff63930ccb6e',
+  interfaceName: 'eth0',
+  networkNamespace: '/proc/25738/ns/net',
+  ipamType: '',
+  ipamData: '',
+};
+const lines = (...texts: string[]) =>
+  texts.map((text) => (text.length === 1 ? text.repeat(130) : text));
+
+describe('log boxes', () => {
+  it('announce an event', () => {
+    const text = arrivalBanner({
+      seqNum: 2,
+      followUpTo: undefined,
+      description: AddPod.describe(pod),
+      handlers: ['podmanager', 'ipnet', 'service'],
+    });
+    assert.deepEqual(text.split('\n'), [
+      ...lines(
+        '>',
+        `*   NEW EVENT: Add Pod kube-system/coredns-78fcdf6894-k5sd4${' '.repeat(66)} #2 *`,
+        `*              * Container: 740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff63930ccb6e${' '.repeat(36)} *`,
+        `*              * Network namespace: /proc/25738/ns/net${' '.repeat(74)} *`,
+        `*   EVENT HANDLERS: podmanager, ipnet, service${' '.repeat(82)} *`,
+        '>',
+      ),
+      '',
+    ]);
+  });
+
+  it('sum an event up', () => {
+    const text = outcomeBanner({
+      seqNum: 2,
+      description: AddPod.describe(pod),
+      handledBy: ['podmanager', 'ipnet'],
+      revertedBy: ['podmanager'],
+      errors: ['ipnet: pool is exhausted'],
+      transactionError: 'KeyErrors: [a (CREATE): b]',
+      hasTransaction: true,
+      tookMs: 722.6,
+    });
+    const body = text.split('\n').slice(1, -2);
+    assert.deepEqual(
+      body.map((line) => line.slice(4, -2).trimEnd().replace(/ {3,}/, ' … ')),
+      [
+        'FINALIZED EVENT: Add Pod kube-system/coredns-78fcdf6894-k5sd4 … #2',
+        'HANDLED BY: podmanager, ipnet … took 723ms',
+        'ERRORS:',
+        ' … * ipnet: pool is exhausted',
+        'REVERTED BY: podmanager',
+        'TRANSACTION ERROR:',
+        ' … * KeyErrors: [a (CREATE): b]',
+      ],
+    );
+  });
+
+  it('say when only the agent below handled it', () => {
+    const outcome = {
+      seqNum: 1,
+      description: 'x',
+      handledBy: [],
+      revertedBy: [],
+      errors: [],
+      transactionError: undefined,
+      tookMs: 1,
+    };
+    assert.match(outcomeBanner({ ...outcome, hasTransaction: true }), /HANDLED BY VPP-AGENT/);
+  });
+
+  it('are 130 wide in every line, whatever is in them', () => {
+    const text = fc.string({ maxLength: 400, unit: fc.constantFrom('a', 'bc', ' ', '\n', '/') });
+    fc.assert(
+      fc.property(text, fc.array(text), fc.nat(), (description, names, seqNum) => {
+        const handlers = names.map((name) => name.replaceAll('\n', ''));
+        const boxes = [
+          arrivalBanner({ seqNum, followUpTo: seqNum, description, handlers }),
+          outcomeBanner({
+            seqNum,
+            description,
+            handledBy: handlers,
+            revertedBy: handlers,
+            errors: names,
+            transactionError: description,
+            hasTransaction: true,
+            tookMs: seqNum,
+          }),
+        ];
+        for (const box of boxes) {
+          assert.ok(box.endsWith('\n'));
+          for (const line of box.slice(0, -1).split('\n')) assert.equal(line.length, 130, line);
+        }
+      }),
+    );
+  });
+
+  it('wrap at spaces, keep the indent and lose no word', () => {
+    const words = Array.from({ length: 60 }, (_, i) => `word${i}`);
+    const wrapped = wrap(`  * ${words.join(' ')}`);
+    assert.ok(wrapped.every((line) => line.length <= 110));
+    assert.ok(wrapped.slice(1).every((line) => line.startsWith(' '.repeat(8))));
+    assert.deepEqual(wrapped.join(' ').split(/\s+/).slice(2), words);
+  });
+});

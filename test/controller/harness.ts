@@ -1,0 +1,104 @@
+import type { TObject } from 'typebox';
+import Value from 'typebox/value';
+import type { EventHandler, ResyncContext, UpdateContext } from '#eventloop/handler.ts';
+import type {
+  TransactionRequest,
+  TransactionResult,
+  TransactionSink,
+} from '#eventloop/transaction.ts';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { DbResync } from '#plugins/controller/api.ts';
+import { type ControllerConfig, controllerSchema } from '#plugins/controller/config.ts';
+import {
+  Controller,
+  type ControllerDeps,
+  type ControllerState,
+} from '#plugins/controller/controller.ts';
+
+/** A sink that remembers what it was asked and answers as told. */
+export class FakeSink implements TransactionSink {
+  readonly requests: TransactionRequest[] = [];
+  answer: (request: TransactionRequest) => TransactionResult | Promise<TransactionResult> = () => ({
+    seqNum: this.requests.length - 1,
+    failures: [],
+  });
+
+  async commit(request: TransactionRequest): Promise<TransactionResult> {
+    this.requests.push(request);
+    return this.answer(request);
+  }
+
+  record(seqNum: number): object | undefined {
+    return this.requests[seqNum] && { SeqNum: seqNum };
+  }
+}
+
+type Behaviour = Partial<Omit<EventHandler, 'name'>>;
+
+export function handler(name: string, trace: string[], behaviour: Behaviour = {}): EventHandler {
+  return {
+    name,
+    handlesEvent: behaviour.handlesEvent ?? (() => true),
+    resync: async (ctx: ResyncContext) => {
+      trace.push(`${name}:resync`);
+      await behaviour.resync?.(ctx);
+    },
+    update: async (ctx: UpdateContext) => {
+      trace.push(`${name}:update`);
+      return behaviour.update?.(ctx);
+    },
+    revert: async (ctx) => {
+      trace.push(`${name}:revert`);
+      await behaviour.revert?.(ctx);
+    },
+    ...(behaviour.describeInternalData && {
+      describeInternalData: behaviour.describeInternalData,
+    }),
+  };
+}
+
+export function controllerConfig(values: Partial<ControllerConfig> = {}): ControllerConfig {
+  const config = Value.Default(controllerSchema as TObject, { ...values });
+  return config as ControllerConfig;
+}
+
+export interface Bench {
+  readonly controller: Controller;
+  readonly clock: ManualClock;
+  readonly sink: FakeSink;
+  readonly printed: string[];
+  readonly states: [ControllerState, string | undefined][];
+}
+
+export function makeController(
+  handlers: readonly EventHandler[],
+  options: Partial<Omit<ControllerDeps, 'config'>> & { config?: Partial<ControllerConfig> } = {},
+): Bench {
+  const clock = new ManualClock();
+  const sink = new FakeSink();
+  const printed: string[] = [];
+  const states: [ControllerState, string | undefined][] = [];
+  const controller = new Controller({
+    handlers,
+    sink,
+    merge: (_key, base, over) => ({ ...base, ...over }),
+    isSouthboundGone: () => false,
+    clock,
+    random: seededRandom(1),
+    log: silentLogger,
+    reportState: (state, error) => states.push([state, error?.message]),
+    print: (text) => printed.push(text),
+    ...options,
+    config: controllerConfig(options.config),
+  });
+  controller.start();
+  return { controller, clock, sink, printed, states };
+}
+
+export const emptyResync = DbResync.event({ local: false, kubeState: {}, externalConfig: {} });
+
+/** Lets everything that can run without time passing run. */
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+}
