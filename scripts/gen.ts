@@ -188,12 +188,14 @@ function source(file: Parsed): string {
   const uses = new Uses(file);
   const texts = comments(file.name);
   const parts: string[] = [];
+  // services name the handles of messages, which must stand before them
+  const services: string[] = [];
   for (const type of file.types) {
     if (type instanceof protobuf.Enum) parts.push(enumSource(file, type));
-    else if (type instanceof protobuf.Service) parts.push(serviceSource(file, type, uses));
+    else if (type instanceof protobuf.Service) services.push(serviceSource(file, type, uses));
     else parts.push(messageSource(file, type, uses, texts));
   }
-  const body = parts.join('\n');
+  const body = [...parts, ...services].join('\n');
   const from = (target: string): string => {
     const path = relative(dirname(file.name), target).replaceAll('\\', '/');
     return path.startsWith('.') ? path : `./${path}`;

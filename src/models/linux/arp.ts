@@ -1,0 +1,15 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { ip, mac } from '../texts.ts';
+import { ARPEntry } from './l3.gen.ts';
+
+export type { ARPEntry as LinuxArpEntry } from './l3.gen.ts';
+
+export const linuxArpKey = keyTemplate('config/linux/l3/v2/arp/{iface}/{ip}', { ip: '[^/]+' });
+
+export const linuxArpModel = defineModel<ARPEntry>({
+  message: ARPEntry,
+  keyPrefix: linuxArpKey.prefix(),
+  key: (entry) => linuxArpKey.build({ iface: entry.interface, ip: entry.ip_address }),
+  rules: { ip_address: ip, hw_address: mac },
+});

@@ -1,0 +1,21 @@
+/** Keys of values that are derived from Linux configuration or come from the kernel. */
+import { keyTemplate } from '../key-template.ts';
+
+/** `address` with mask length. */
+export const linuxInterfaceAddressKey = keyTemplate(
+  'linux/interface/{iface}/address/{source}/{address}',
+  { source: 'static|from_dhcp|alloc_ref' },
+);
+
+/** Admin state; by logical name. */
+export const linuxInterfaceStateKey = keyTemplate('linux/interface/state/{iface}/{state}', {
+  state: 'UP|DOWN',
+});
+
+/** A link that exists in the agent's own namespace, ours or not; by its name in the kernel. */
+export const linuxHostNameKey = keyTemplate('linux/interface/host-name/{host}');
+
+/** A destination that is reachable without a gateway. */
+export const linkLocalRouteKey = keyTemplate(
+  'linux/link-local-route/{iface}/dest-address/{destination}',
+);

@@ -1,0 +1,17 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { interfaceCidr, mac, orAllocated } from '../texts.ts';
+import { Interface } from './interface.gen.ts';
+
+export type LinuxInterface = Interface;
+export type { VethLink as LinuxVethLink } from './interface.gen.ts';
+export type { NetNamespace } from './namespace.gen.ts';
+
+export const linuxInterfaceKey = keyTemplate('config/linux/interfaces/v2/interface/{name}');
+
+export const linuxInterfaceModel = defineModel<Interface>({
+  message: Interface,
+  keyPrefix: linuxInterfaceKey.prefix(),
+  key: ({ name }) => linuxInterfaceKey.build({ name }),
+  rules: { phys_address: mac, ip_addresses: orAllocated(interfaceCidr) },
+});

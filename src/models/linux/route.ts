@@ -1,0 +1,19 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { ip, networkCidr, orAllocated } from '../texts.ts';
+import { Route } from './l3.gen.ts';
+
+export type { Route as LinuxRoute, RouteScope as LinuxRouteScope } from './l3.gen.ts';
+
+/** `destination` with mask length. */
+export const linuxRouteKey = keyTemplate('config/linux/l3/v2/route/{destination}/{iface}', {
+  destination: '[0-9a-f.:]+/\\d+|alloc:.+',
+});
+
+export const linuxRouteModel = defineModel<Route>({
+  message: Route,
+  keyPrefix: linuxRouteKey.prefix(),
+  key: ({ dst_network, outgoing_interface }) =>
+    linuxRouteKey.build({ destination: dst_network, iface: outgoing_interface }),
+  rules: { dst_network: orAllocated(networkCidr), gw_addr: orAllocated(ip) },
+});

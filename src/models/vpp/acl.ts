@@ -1,0 +1,23 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { unorderedTexts } from '../rules.ts';
+import { mac, networkOrHost } from '../texts.ts';
+import { ACL } from './acl.gen.ts';
+
+export type { ACL as Acl, ACLRule as AclRule, ACLRuleIpRule as AclIpRule } from './acl.gen.ts';
+
+export const aclKey = keyTemplate('config/vpp/acls/v2/acl/{name}');
+
+/** Rules keep their order, it decides. */
+export const aclModel = defineModel<ACL>({
+  message: ACL,
+  keyPrefix: aclKey.prefix(),
+  key: ({ name }) => aclKey.build({ name }),
+  rules: {
+    rules: {
+      ip_rule: { ip: { destination_network: networkOrHost, source_network: networkOrHost } },
+      macip_rule: { source_mac_address: mac, source_mac_address_mask: mac },
+    },
+    interfaces: { egress: unorderedTexts(), ingress: unorderedTexts() },
+  },
+});

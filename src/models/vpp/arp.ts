@@ -1,0 +1,15 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { ip, mac } from '../texts.ts';
+import { ARPEntry } from './l3.gen.ts';
+
+export type { ARPEntry as VppArpEntry } from './l3.gen.ts';
+
+export const vppArpKey = keyTemplate('config/vpp/v2/arp/{iface}/{ip}', { ip: '[^/]+' });
+
+export const vppArpModel = defineModel<ARPEntry>({
+  message: ARPEntry,
+  keyPrefix: vppArpKey.prefix(),
+  key: (entry) => vppArpKey.build({ iface: entry.interface, ip: entry.ip_address }),
+  rules: { ip_address: ip, phys_address: mac },
+});

@@ -1,0 +1,17 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { mac } from '../texts.ts';
+import { FIBEntry } from './l2.gen.ts';
+
+export type { FIBEntry } from './l2.gen.ts';
+
+export const fibEntryKey = keyTemplate('config/vpp/l2/v2/fib/{bd}/mac/{mac}', {
+  mac: '[0-9a-f:]{17}',
+});
+
+export const fibEntryModel = defineModel<FIBEntry>({
+  message: FIBEntry,
+  keyPrefix: fibEntryKey.prefix(),
+  key: (value) => fibEntryKey.build({ bd: value.bridge_domain, mac: value.phys_address }),
+  rules: { phys_address: mac },
+});

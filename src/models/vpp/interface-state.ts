@@ -1,0 +1,29 @@
+/** Values that flow upwards: what the agent publishes or is told about an interface. */
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { interfaceCidr, mac } from '../texts.ts';
+import { DHCPLease, InterfaceState } from './interface-state.gen.ts';
+
+export type { DHCPLease, InterfaceState } from './interface-state.gen.ts';
+
+export const interfaceStateKey = keyTemplate('vpp/status/v2/interface/{name}');
+
+export const interfaceStateModel = defineModel<InterfaceState>({
+  message: InterfaceState,
+  keyPrefix: interfaceStateKey.prefix(),
+  key: ({ name }) => interfaceStateKey.build({ name }),
+  rules: { phys_address: mac },
+});
+
+export const dhcpLeaseKey = keyTemplate('vpp/interface/dhcp-lease/{iface}');
+
+export const dhcpLeaseModel = defineModel<DHCPLease>({
+  message: DHCPLease,
+  keyPrefix: dhcpLeaseKey.prefix(),
+  key: ({ interface_name }) => dhcpLeaseKey.build({ iface: interface_name }),
+  rules: {
+    host_phys_address: mac,
+    host_ip_address: interfaceCidr,
+    router_ip_address: interfaceCidr,
+  },
+});

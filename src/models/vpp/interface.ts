@@ -1,0 +1,27 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { unordered } from '../rules.ts';
+import { interfaceCidr, ip, mac, orAllocated } from '../texts.ts';
+import { Interface } from './interface.gen.ts';
+
+export type VppInterface = Interface;
+
+export const vppInterfaceKey = keyTemplate('config/vpp/v2/interfaces/{name}');
+
+/**
+ * Addresses keep their order: the first one is what VPP takes as source. Comparing interfaces
+ * leaves them out, because each address is a derived value of its own.
+ */
+export const vppInterfaceModel = defineModel<Interface>({
+  message: Interface,
+  keyPrefix: vppInterfaceKey.prefix(),
+  key: ({ name }) => vppInterfaceKey.build({ name }),
+  rules: {
+    phys_address: mac,
+    ip_addresses: orAllocated(interfaceCidr),
+    rx_modes: unordered(({ queue }) => queue),
+    rx_placements: unordered(({ queue }) => queue),
+    vxlan: { src_address: orAllocated(ip), dst_address: orAllocated(ip) },
+    bond: { bonded_interfaces: unordered(({ name }) => name) },
+  },
+});

@@ -1,0 +1,17 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { ip } from '../texts.ts';
+import { IPRedirect } from './punt.gen.ts';
+
+export type { IPRedirect } from './punt.gen.ts';
+
+export const ipRedirectKey = keyTemplate('config/vpp/v2/ipredirect/l3/{l3}/tx/{tx}', {
+  l3: '[A-Z0-9_]+',
+});
+
+export const ipRedirectModel = defineModel<IPRedirect>({
+  message: IPRedirect,
+  keyPrefix: 'config/vpp/v2/ipredirect/',
+  key: (value) => ipRedirectKey.build({ l3: value.l3_protocol, tx: value.tx_interface }),
+  rules: { next_hop: ip },
+});

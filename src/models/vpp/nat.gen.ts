@@ -1,0 +1,109 @@
+// Made from vpp/nat.proto by `npm run gen`; do not edit.
+import { type MessageType, type ProtoFile, messageType } from '../message.ts';
+
+export const file: ProtoFile = {
+  name: 'vpp/nat.proto',
+  imports: [],
+  nested: { "ligato": { "nested": { "vpp": { "nested": { "nat": { "nested": { "Nat44Global": { "fields": { "forwarding": { "type": "bool", "id": 1 }, "nat_interfaces": { "rule": "repeated", "type": "Interface", "id": 2 }, "address_pool": { "rule": "repeated", "type": "Address", "id": 3 }, "virtual_reassembly": { "type": "VirtualReassembly", "id": 4 }, "endpoint_independent": { "type": "bool", "id": 5 } }, "nested": { "Interface": { "fields": { "name": { "type": "string", "id": 1 }, "is_inside": { "type": "bool", "id": 2 }, "output_feature": { "type": "bool", "id": 3 } } }, "Address": { "fields": { "address": { "type": "string", "id": 1 }, "vrf_id": { "type": "uint32", "id": 2 }, "twice_nat": { "type": "bool", "id": 3 } } } } }, "VirtualReassembly": { "fields": { "timeout": { "type": "uint32", "id": 1 }, "max_reassemblies": { "type": "uint32", "id": 2 }, "max_fragments": { "type": "uint32", "id": 3 }, "drop_fragments": { "type": "bool", "id": 4 } } }, "Nat44Interface": { "fields": { "name": { "type": "string", "id": 1 }, "nat_inside": { "type": "bool", "id": 2 }, "nat_outside": { "type": "bool", "id": 3 }, "output_feature": { "type": "bool", "id": 4 } } }, "Nat44AddressPool": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "first_ip": { "type": "string", "id": 2 }, "last_ip": { "type": "string", "id": 3 }, "twice_nat": { "type": "bool", "id": 4 }, "name": { "type": "string", "id": 5 } } }, "DNat44": { "fields": { "label": { "type": "string", "id": 1 }, "st_mappings": { "rule": "repeated", "type": "StaticMapping", "id": 2 }, "id_mappings": { "rule": "repeated", "type": "IdentityMapping", "id": 3 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1, "ICMP": 2 } }, "StaticMapping": { "fields": { "external_interface": { "type": "string", "id": 1 }, "external_ip": { "type": "string", "id": 2 }, "external_port": { "type": "uint32", "id": 3 }, "local_ips": { "rule": "repeated", "type": "LocalIP", "id": 4 }, "protocol": { "type": "Protocol", "id": 5 }, "twice_nat": { "type": "TwiceNatMode", "id": 6 }, "session_affinity": { "type": "uint32", "id": 7 }, "twice_nat_pool_ip": { "type": "string", "id": 8 } }, "nested": { "TwiceNatMode": { "values": { "DISABLED": 0, "ENABLED": 1, "SELF": 2 } }, "LocalIP": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "local_ip": { "type": "string", "id": 2 }, "local_port": { "type": "uint32", "id": 3 }, "probability": { "type": "uint32", "id": 4 } } } } }, "IdentityMapping": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "interface": { "type": "string", "id": 2 }, "ip_address": { "type": "string", "id": 3 }, "port": { "type": "uint32", "id": 4 }, "protocol": { "type": "Protocol", "id": 5 } } } } } } } } } } } },
+};
+
+export interface Nat44Global {
+  readonly forwarding: boolean;
+  /** Deprecated in favour of Nat44Interface. */
+  readonly nat_interfaces: readonly Nat44GlobalInterface[];
+  /** Deprecated in favour of Nat44AddressPool. */
+  readonly address_pool: readonly Nat44GlobalAddress[];
+  readonly virtual_reassembly?: VirtualReassembly;
+  readonly endpoint_independent: boolean;
+}
+export const Nat44Global: MessageType<Nat44Global> = messageType(file, 'ligato.vpp.nat.Nat44Global');
+
+export interface Nat44GlobalInterface {
+  readonly name: string;
+  readonly is_inside: boolean;
+  readonly output_feature: boolean;
+}
+export const Nat44GlobalInterface: MessageType<Nat44GlobalInterface> = messageType(file, 'ligato.vpp.nat.Nat44Global.Interface');
+
+export interface Nat44GlobalAddress {
+  readonly address: string;
+  /** 4294967295 is any table. */
+  readonly vrf_id: number;
+  readonly twice_nat: boolean;
+}
+export const Nat44GlobalAddress: MessageType<Nat44GlobalAddress> = messageType(file, 'ligato.vpp.nat.Nat44Global.Address');
+
+export interface VirtualReassembly {
+  /** Seconds. */
+  readonly timeout: number;
+  readonly max_reassemblies: number;
+  readonly max_fragments: number;
+  readonly drop_fragments: boolean;
+}
+export const VirtualReassembly: MessageType<VirtualReassembly> = messageType(file, 'ligato.vpp.nat.VirtualReassembly');
+
+export interface Nat44Interface {
+  readonly name: string;
+  readonly nat_inside: boolean;
+  readonly nat_outside: boolean;
+  readonly output_feature: boolean;
+}
+export const Nat44Interface: MessageType<Nat44Interface> = messageType(file, 'ligato.vpp.nat.Nat44Interface');
+
+export interface Nat44AddressPool {
+  /** 4294967295 is any table. */
+  readonly vrf_id: number;
+  readonly first_ip: string;
+  readonly last_ip: string;
+  readonly twice_nat: boolean;
+  readonly name: string;
+}
+export const Nat44AddressPool: MessageType<Nat44AddressPool> = messageType(file, 'ligato.vpp.nat.Nat44AddressPool');
+
+export interface DNat44 {
+  readonly label: string;
+  readonly st_mappings: readonly DNat44StaticMapping[];
+  readonly id_mappings: readonly DNat44IdentityMapping[];
+}
+export const DNat44: MessageType<DNat44> = messageType(file, 'ligato.vpp.nat.DNat44');
+
+export type DNat44Protocol =
+  | 'TCP'
+  | 'UDP'
+  | 'ICMP';
+
+export interface DNat44StaticMapping {
+  readonly external_interface: string;
+  readonly external_ip: string;
+  readonly external_port: number;
+  readonly local_ips: readonly DNat44StaticMappingLocalIP[];
+  readonly protocol: DNat44Protocol;
+  readonly twice_nat: DNat44StaticMappingTwiceNatMode;
+  /** Seconds; 0 switches it off. */
+  readonly session_affinity: number;
+  readonly twice_nat_pool_ip: string;
+}
+export const DNat44StaticMapping: MessageType<DNat44StaticMapping> = messageType(file, 'ligato.vpp.nat.DNat44.StaticMapping');
+
+export type DNat44StaticMappingTwiceNatMode =
+  | 'DISABLED'
+  | 'ENABLED'
+  | 'SELF';
+
+export interface DNat44StaticMappingLocalIP {
+  readonly vrf_id: number;
+  readonly local_ip: string;
+  readonly local_port: number;
+  /** Share among the local addresses, out of the sum of all. */
+  readonly probability: number;
+}
+export const DNat44StaticMappingLocalIP: MessageType<DNat44StaticMappingLocalIP> = messageType(file, 'ligato.vpp.nat.DNat44.StaticMapping.LocalIP');
+
+export interface DNat44IdentityMapping {
+  readonly vrf_id: number;
+  readonly interface: string;
+  readonly ip_address: string;
+  readonly port: number;
+  readonly protocol: DNat44Protocol;
+}
+export const DNat44IdentityMapping: MessageType<DNat44IdentityMapping> = messageType(file, 'ligato.vpp.nat.DNat44.IdentityMapping');

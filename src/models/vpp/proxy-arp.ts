@@ -1,0 +1,21 @@
+import { defineModel } from '../define.ts';
+import { unordered } from '../rules.ts';
+import { ip } from '../texts.ts';
+import { ProxyARP } from './l3.gen.ts';
+
+export type { ProxyARP, ProxyARPRange } from './l3.gen.ts';
+
+export const proxyArpKey = 'config/vpp/v2/proxyarp-global';
+
+export const proxyArpModel = defineModel<ProxyARP>({
+  message: ProxyARP,
+  keyPrefix: proxyArpKey,
+  key: () => proxyArpKey,
+  rules: {
+    interfaces: unordered(({ name }) => name),
+    ranges: unordered(({ first_ip_addr }) => first_ip_addr, {
+      first_ip_addr: ip,
+      last_ip_addr: ip,
+    }),
+  },
+});

@@ -1,0 +1,46 @@
+import { defineModel } from '../define.ts';
+import { cleanKey } from '../key-template.ts';
+import { ip, networkCidr, orAllocated } from '../texts.ts';
+import { Route } from './l3.gen.ts';
+
+export type { Route as VppRoute, RouteRouteType as VppRouteType } from './l3.gen.ts';
+
+/** What the key of a route says; empty texts where the key leaves a part out. */
+export interface VppRouteKeyParts {
+  readonly outgoingInterface: string;
+  readonly vrf: number;
+  /** `10.1.1.0/24` */
+  readonly destination: string;
+  readonly nextHop: string;
+}
+
+const prefix = 'config/vpp/v2/route/';
+const form = /^(?:if\/(.+)\/)?vrf\/(\d+)\/dst\/(.+?)(?:\/gw\/(.+))?$/;
+
+/** `[if/{out}/]vrf/{id}/dst/{ip}/{len}[/gw/{nh}]`, parts in brackets only when not empty. */
+export const vppRouteKey = {
+  build(parts: VppRouteKeyParts): string {
+    const out = parts.outgoingInterface === '' ? '' : `if/${parts.outgoingInterface}/`;
+    const gateway = parts.nextHop === '' ? '' : `/gw/${parts.nextHop}`;
+    return cleanKey(`${prefix}${out}vrf/${parts.vrf}/dst/${parts.destination}${gateway}`);
+  },
+  parse(key: string): VppRouteKeyParts | undefined {
+    const found = key.startsWith(prefix) ? form.exec(key.slice(prefix.length)) : null;
+    if (found === null) return undefined;
+    const [, outgoingInterface = '', vrf, destination = '', nextHop = ''] = found;
+    return { outgoingInterface, vrf: Number(vrf), destination, nextHop };
+  },
+};
+
+export const vppRouteModel = defineModel<Route>({
+  message: Route,
+  keyPrefix: prefix,
+  key: (route) =>
+    vppRouteKey.build({
+      outgoingInterface: route.outgoing_interface,
+      vrf: route.vrf_id,
+      destination: route.dst_network,
+      nextHop: route.next_hop_addr,
+    }),
+  rules: { dst_network: orAllocated(networkCidr), next_hop_addr: orAllocated(ip) },
+});

@@ -1,0 +1,15 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { ip } from '../texts.ts';
+import { Rule } from './stn.gen.ts';
+
+export type { Rule as StnRule } from './stn.gen.ts';
+
+export const stnRuleKey = keyTemplate('config/vpp/stn/v2/rule/{iface}/ip/{ip}', { ip: '[^/]+' });
+
+export const stnRuleModel = defineModel<Rule>({
+  message: Rule,
+  keyPrefix: stnRuleKey.prefix(),
+  key: (rule) => stnRuleKey.build({ iface: rule.interface, ip: rule.ip_address }),
+  rules: { ip_address: ip },
+});
