@@ -3,7 +3,7 @@
  * kernel, and a simulated one. Names and numbers are the kernel's (interface names up to 15
  * characters, MAC addresses as lower-case text, addresses as canonical text).
  */
-import { defineError } from '#infra/errors/errors.ts';
+import { CodedError, defineError, type ErrorDetails } from '#infra/errors/errors.ts';
 
 /**
  * A network namespace by path (`/proc/<pid>/ns/net`, `/run/netns/<name>`); undefined is the
@@ -11,7 +11,11 @@ import { defineError } from '#infra/errors/errors.ts';
  */
 export type NamespacePath = string | undefined;
 
-/** Which namespace a path leads to just now: paths and pids are reused, these two are not. */
+/**
+ * Which namespace a path leads to just now. No two that exist at the same time are alike, but a
+ * while after one is gone the kernel gives its inode number to a new one: equal numbers alone do
+ * not prove that it is still the same namespace.
+ */
 export interface NamespaceIdentity {
   readonly device: number;
   readonly inode: number;
@@ -31,7 +35,7 @@ export interface LinuxLink {
   readonly alias: string | undefined;
   /** Of a veth: index of the other end (possibly in another namespace). */
   readonly peerIndex: number | undefined;
-  /** `10.1.1.2/32`, IPv6 link-local ones excluded. */
+  /** `10.1.1.2/32`, sorted; IPv6 link-local ones excluded. */
   readonly addresses: readonly string[];
 }
 
@@ -42,7 +46,9 @@ export interface LinuxRoute {
   readonly destination: string;
   readonly gateway?: string | undefined;
   readonly device: string;
+  /** The kernel keeps none for IPv6: such routes are always `global` in a dump. */
   readonly scope: RouteScope;
+  /** 0 asks for the kernel's default: IPv4 keeps 0, IPv6 makes 1024 of it (also in a dump). */
   readonly metric: number;
   /** Number of `rtm_protocol`; ours are marked with `OUR_ROUTE_PROTOCOL`. */
   readonly protocol: number;
@@ -56,6 +62,10 @@ export interface LinuxNeighbour {
   readonly permanent: boolean;
 }
 
+/**
+ * What is left out: IPv6 link-local addresses and their routes, routes outside the main table, and
+ * routes that lead to no one device (blackhole, multipath).
+ */
 export interface NamespaceState {
   readonly links: readonly LinuxLink[];
   readonly routes: readonly LinuxRoute[];
@@ -80,8 +90,9 @@ export interface LinkSettings {
 
 /**
  * Every call rejects with ErrLinux (the kernel refused; carries the errno name) or
- * ErrNamespaceGone. Calls made in the same turn on one namespace are carried out in the order of
- * the calls and may share one process.
+ * ErrNamespaceGone. Calls on one namespace are carried out in the order of the calls; those made in
+ * the same turn share one process. One that fails does not stop those after it. A namespace is
+ * known by its path: two paths to one namespace have no order between them.
  */
 export interface LinuxHost {
   /** @returns undefined when nothing is there */
@@ -90,7 +101,11 @@ export interface LinuxHost {
   bootId(): Promise<string>;
   createVeth(a: VethEnd, b: VethEnd): Promise<void>;
   deleteLink(namespace: NamespacePath, name: string): Promise<void>;
-  /** Moves a link to another namespace under another name; it comes out down and bare. */
+  /**
+   * Moves a link to another namespace under another name (both may be the same namespace: then it
+   * is renamed). It comes out down and without addresses; MTU, MAC and alias stay. Where the name
+   * is taken it stays where it was.
+   */
   moveLink(from: VethEnd, to: VethEnd): Promise<void>;
   setLink(namespace: NamespacePath, name: string, settings: LinkSettings): Promise<void>;
   addAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
@@ -108,15 +123,29 @@ export interface LinuxHost {
   ): Promise<void>;
   /** Writes `/proc/sys/<path with dots as slashes>` inside the namespace. */
   setSysctl(namespace: NamespacePath, name: string, value: string): Promise<void>;
-  /** Everything of one namespace in one look. */
+  /** Everything of one namespace in one look, sorted by index, destination and address. */
   dump(namespace: NamespacePath): Promise<NamespaceState>;
 }
 
-export const ErrLinux = defineError({
-  name: 'ErrLinux',
-  code: 'CV_LINUX_REFUSED',
-  remedy: 'The kernel refused; the text names the link or route and the reason.',
-});
+/** The kernel refused, or the tool that asks it did. */
+export class ErrLinux extends CodedError {
+  readonly code = 'CV_LINUX_REFUSED';
+  readonly remedy = 'The kernel refused; the text names the link or route and the reason.';
+  override readonly name = 'ErrLinux';
+  /**
+   * `EEXIST`, `ENODEV`, `ENETUNREACH` …; `ETIMEDOUT` when the outcome is unknown; undefined when
+   * the kernel gave a sentence that says no number.
+   */
+  readonly errno: string | undefined;
+
+  constructor(
+    message: string,
+    details: ErrorDetails & { readonly errno?: string | undefined } = {},
+  ) {
+    super(message, details);
+    this.errno = details.errno;
+  }
+}
 
 export const ErrNamespaceGone = defineError({
   name: 'ErrNamespaceGone',

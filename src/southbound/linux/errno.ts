@@ -1,0 +1,56 @@
+/**
+ * The number behind a refusal. `ip` prints strerror's text for it, unless the kernel sends a
+ * sentence of its own: then only the sentence. Those that we meet are listed with their number.
+ */
+const texts: Readonly<Record<string, string>> = {
+  'Operation not permitted': 'EPERM',
+  'No such file or directory': 'ENOENT',
+  'No such process': 'ESRCH',
+  'No such device or address': 'ENXIO',
+  'Directory nonexistent': 'ENOENT', // dash's own word
+  'Permission denied': 'EACCES',
+  'Device or resource busy': 'EBUSY',
+  'File exists': 'EEXIST',
+  'No such device': 'ENODEV',
+  'Invalid argument': 'EINVAL',
+  'Numerical result out of range': 'ERANGE',
+  'Operation not supported': 'EOPNOTSUPP',
+  'Address already in use': 'EADDRINUSE',
+  'Cannot assign requested address': 'EADDRNOTAVAIL',
+  'Network is down': 'ENETDOWN',
+  'Network is unreachable': 'ENETUNREACH',
+  'No route to host': 'EHOSTUNREACH',
+  'No buffer space available': 'ENOBUFS',
+  'Cannot allocate memory': 'ENOMEM',
+  'Read-only file system': 'EROFS',
+
+  'ipv4: Address already assigned': 'EEXIST',
+  'ipv6: address already assigned': 'EEXIST',
+  'ipv4: Address not found': 'EADDRNOTAVAIL',
+  'ipv6: address not found': 'EADDRNOTAVAIL',
+  'ipv6: IPv6 is disabled on this device': 'EACCES',
+  'IPv6 is disabled on this device': 'EACCES',
+  'ipv6: IPv6 is disabled on nexthop device': 'EACCES',
+  'Nexthop has invalid gateway': 'ENETUNREACH',
+  'Nexthop device is not up': 'ENETDOWN',
+  'Device for nexthop is not up': 'ENETDOWN',
+  'Invalid prefix for given prefix length': 'EINVAL',
+  'An interface with the same name exists in the target netns': 'EEXIST',
+  'mtu less than device minimum': 'EINVAL',
+  'mtu greater than device maximum': 'EINVAL',
+};
+
+/** @param text one or more lines of `ip`, `sh` or `nsenter` about one refusal */
+export function errnoOf(text: string): string | undefined {
+  for (const line of text.split('\n')) {
+    if (line.startsWith('Cannot find device ') || line.endsWith(' does not exist.'))
+      return 'ENODEV';
+    if (/Unable to use '.*' for the new interface name in the target netns/.test(line))
+      return 'EEXIST';
+    const sentence = /^(?:Error|RTNETLINK answers): (.*?)\.?$/.exec(line)?.[1];
+    const last = line.slice(line.lastIndexOf(': ') + 2).replace(/\.$/, '');
+    const known = (sentence && texts[sentence]) ?? texts[last];
+    if (known) return known;
+  }
+  return undefined;
+}
