@@ -41,6 +41,8 @@ export interface LoadedConfig<S extends TObject> {
   readonly set: ReadonlySet<string>;
   /** One sentence each, with file and line. */
   readonly warnings: readonly string[];
+  /** `file:line` of a key (`a.b`), or of what it would stand under: for what is found out later. */
+  where(path: string): string;
 }
 
 /** Flag name of a configuration file, without dashes. */
@@ -120,7 +122,8 @@ export function parseConfig<S extends TObject>(
     const at = path.length > 0 ? `${path.join('.')}: ` : '';
     throw new ErrConfig(`${at}${error.message}`, { where: lineOf(path) });
   }
-  return { value: value as Static<S>, file, set, warnings };
+  const where = (path: string): string => lineOf(path.split('.'));
+  return { value: value as Static<S>, file, set, warnings, where };
 }
 
 /** Line of a key (or of the nearest thing above it that is in the file). */

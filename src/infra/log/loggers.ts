@@ -1,0 +1,125 @@
+/**
+ * Named loggers over one pino stream, each with a level that can be changed at run time. pino's
+ * default destination is kept: it is synchronous, so that the last line before a crash is there.
+ */
+import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+import { type Static, Type } from 'typebox';
+import { defineError } from '../errors/errors.ts';
+import { failure, json, type Route } from '../http/route.ts';
+import type { Logger } from './log.ts';
+
+/** `logs.conf`. */
+export const logsSchema = Type.Object({
+  'default-level': Type.String({
+    default: 'info',
+    description: 'trace, debug, info, warning, error, fatal or panic.',
+  }),
+  loggers: Type.Array(Type.Object({ name: Type.String(), level: Type.String() }), {
+    default: [],
+    description: 'Levels of single loggers.',
+  }),
+});
+export type LogsConfig = Static<typeof logsSchema>;
+
+export const ErrLogLevel = defineError({
+  name: 'ErrLogLevel',
+  code: 'CV_LOG_LEVEL',
+  remedy: 'Use one of trace, debug, info, warning, error, fatal, panic.',
+});
+
+/** Names that the Go agent takes, to those of pino. */
+const levels: Readonly<Record<string, string>> = {
+  panic: 'fatal',
+  fatal: 'fatal',
+  error: 'error',
+  warn: 'warn',
+  warning: 'warn',
+  info: 'info',
+  debug: 'debug',
+  trace: 'trace',
+};
+
+function pinoLevel(level: string): string {
+  const known = levels[level.toLowerCase()];
+  if (known === undefined) throw new ErrLogLevel(`unknown log level "${level}"`);
+  return known;
+}
+
+/** How `/log/list` spells a level. */
+function goLevel(level: string): string {
+  return level === 'warn' ? 'warning' : level;
+}
+
+export class Loggers {
+  readonly #root: PinoLogger;
+  readonly #children = new Map<string, PinoLogger>();
+  /** Levels by name, also of loggers that are made later. */
+  readonly #levels = new Map<string, string>();
+
+  /**
+   * @param initial `INITIAL_LOGLVL`: overrides the default level, not those of single loggers
+   * @throws ErrLogLevel
+   */
+  constructor(config: LogsConfig, initial: string | undefined, stream?: DestinationStream) {
+    const options = {
+      level: pinoLevel(initial || config['default-level']),
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label: string) => ({ level: label }) },
+      base: null,
+    };
+    this.#root = stream ? pino(options, stream) : pino(options);
+    for (const { name, level } of config.loggers) this.#levels.set(name, pinoLevel(level));
+  }
+
+  get(name: string): Logger {
+    let child = this.#children.get(name);
+    if (!child) {
+      child = this.#root.child({ logger: name });
+      child.level = this.#levels.get(name) ?? this.#root.level;
+      this.#children.set(name, child);
+    }
+    return child;
+  }
+
+  list(): { logger: string; level: string }[] {
+    return [...this.#children]
+      .map(([logger, child]) => ({ logger, level: goLevel(child.level) }))
+      .sort((a, b) => (a.logger < b.logger ? -1 : 1));
+  }
+
+  /** Also remembered for a logger that is made later. @throws ErrLogLevel */
+  setLevel(name: string, level: string): void {
+    const wanted = pinoLevel(level);
+    this.#levels.set(name, wanted);
+    const child = this.#children.get(name);
+    if (child) child.level = wanted;
+  }
+}
+
+/** REST of the log manager. */
+export function logRoutes(loggers: Loggers): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/log/list',
+      mutating: false,
+      summary: 'all loggers and their levels',
+      handle: () => json(loggers.list()),
+    },
+    {
+      method: 'PUT',
+      path: '/log/:logger/:level',
+      mutating: true,
+      summary: 'set the level of a logger',
+      handle: ({ params }) => {
+        const { logger = '', level = '' } = params;
+        try {
+          loggers.setLevel(logger, level);
+        } catch (error) {
+          return failure(500, (error as Error).message);
+        }
+        return json({ logger, level });
+      },
+    },
+  ];
+}

@@ -1,0 +1,22 @@
+import { json, type Route } from '../http/route.ts';
+import type { StatusCheck } from './status.ts';
+
+/** The probes of Kubernetes. */
+export function probeRoutes(status: StatusCheck): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/liveness',
+      mutating: false,
+      summary: '200 while the agent can help itself, 500 when it has to be restarted',
+      handle: () => json(status.document(), status.isAlive ? 200 : 500),
+    },
+    {
+      method: 'GET',
+      path: '/readiness',
+      mutating: false,
+      summary: '200 when every part is OK, else 500',
+      handle: () => json(status.document(), status.isReady ? 200 : 500),
+    },
+  ];
+}

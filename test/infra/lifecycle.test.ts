@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { Lifecycle, type Part } from '#infra/process/lifecycle.ts';
+
+const limits = { startMs: 1000, stopMs: 100 };
+
+function traced(name: string, trace: string[], behaviour: Partial<Part> = {}): Part {
+  const step = (what: 'init' | 'afterInit' | 'close') => async () => {
+    trace.push(`${name}.${what}`);
+    await behaviour[what]?.();
+  };
+  return { name, init: step('init'), afterInit: step('afterInit'), close: step('close') };
+}
+
+describe('life cycle', () => {
+  it('starts in order and stops in reverse', async () => {
+    const trace: string[] = [];
+    const parts = [traced('a', trace), { name: 'none' }, traced('b', trace)];
+    const lifecycle = new Lifecycle(parts, limits, new ManualClock(), silentLogger);
+    await lifecycle.start();
+    await lifecycle.stop();
+    await lifecycle.stop();
+    assert.deepEqual(trace, [
+      'a.init',
+      'b.init',
+      'a.afterInit',
+      'b.afterInit',
+      'b.close',
+      'a.close',
+    ]);
+  });
+
+  it('closes what was started when a part fails, and goes on closing', async () => {
+    const trace: string[] = [];
+    const fail = () => {
+      throw new Error('no');
+    };
+    const parts = [
+      traced('a', trace),
+      traced('b', trace, { close: fail }),
+      traced('c', trace, { init: fail }),
+    ];
+    const lifecycle = new Lifecycle(parts, limits, new ManualClock(), silentLogger);
+    await assert.rejects(lifecycle.start(), /^Error: no$/);
+    assert.deepEqual(trace, ['a.init', 'b.init', 'c.init', 'b.close', 'a.close']);
+  });
+
+  it('names the part that takes too long', async () => {
+    const clock = new ManualClock();
+    const hang = () => new Promise<void>(() => undefined);
+    const lifecycle = new Lifecycle(
+      [traced('slow', [], { init: hang })],
+      limits,
+      clock,
+      silentLogger,
+    );
+    const start = lifecycle.start();
+    start.catch(() => undefined);
+    await clock.advance(1000);
+    await assert.rejects(start, /slow: init is not done in time/);
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ErrLogLevel, Loggers, logRoutes } from '#infra/log/loggers.ts';
+
+function make(config = {}, initial?: string) {
+  const lines: Record<string, unknown>[] = [];
+  const loggers = new Loggers({ 'default-level': 'info', loggers: [], ...config }, initial, {
+    write: (line: string) => void lines.push(JSON.parse(line)),
+  });
+  return { loggers, lines };
+}
+
+describe('loggers', () => {
+  it('have levels of their own, which win over the initial one', () => {
+    const { loggers, lines } = make({ loggers: [{ name: 'b', level: 'warning' }] }, 'debug');
+    loggers.get('a').debug('one');
+    loggers.get('b').info('two');
+    loggers.get('b').warn({ n: 1 }, 'three');
+    assert.deepEqual(
+      lines.map(({ level, logger, msg }) => [level, logger, msg]),
+      [
+        ['debug', 'a', 'one'],
+        ['warn', 'b', 'three'],
+      ],
+    );
+  });
+
+  it('change at run time, also before they are made', async () => {
+    const { loggers, lines } = make();
+    const [list, put] = logRoutes(loggers);
+    const set = (logger: string, level: string) =>
+      put!.handle({ query: {}, params: { logger, level }, body: undefined });
+    const a = loggers.get('a');
+    a.debug('no');
+    assert.deepEqual((await set('a', 'debug')).body, { logger: 'a', level: 'debug' });
+    a.debug('yes');
+    await set('later', 'error');
+    loggers.get('later').warn('no');
+    assert.deepEqual(
+      lines.map(({ msg }) => msg),
+      ['yes'],
+    );
+    assert.equal((await set('a', 'loud')).status, 500);
+    const { body } = await list!.handle({ query: {}, params: {}, body: undefined });
+    assert.deepEqual(body, [
+      { logger: 'a', level: 'debug' },
+      { logger: 'later', level: 'error' },
+    ]);
+  });
+
+  it('refuse an unknown level', () => {
+    assert.throws(() => make({ 'default-level': 'loud' }), ErrLogLevel);
+  });
+});
