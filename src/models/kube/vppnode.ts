@@ -1,0 +1,13 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { VppNode } from './vppnode.gen.ts';
+
+export type { VppNode } from './vppnode.gen.ts';
+
+export const vppNodeKey = keyTemplate('allocatedIDs/{id}', { id: '[1-9][0-9]*' });
+
+export const vppNodeModel = defineModel<VppNode>({
+  message: VppNode,
+  keyPrefix: vppNodeKey.prefix(),
+  key: ({ id }) => vppNodeKey.build({ id }),
+});
