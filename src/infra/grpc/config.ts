@@ -1,0 +1,20 @@
+import { type Static, Type } from 'typebox';
+
+/** `grpc.conf`: the server of the CNI service. */
+export const grpcSchema = Type.Object({
+  endpoint: Type.String({
+    default: '/var/run/contiv/cni.sock',
+    description: 'Path of the unix socket on which contiv-cni reaches the agent.',
+  }),
+  permission: Type.Integer({
+    minimum: 0,
+    maximum: 7777,
+    default: 700,
+    description: 'Mode of the socket, written as the digits of the octal number.',
+  }),
+  'force-socket-removal': Type.Boolean({
+    default: true,
+    description: 'Replace a socket that is already there.',
+  }),
+});
+export type GrpcConfig = Static<typeof grpcSchema>;

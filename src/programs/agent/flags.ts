@@ -1,0 +1,66 @@
+/**
+ * The command line of contiv-agent. As with the Go agent every file has a flag, and one dash is as
+ * good as two.
+ */
+import { Command } from 'commander';
+import { configFlag } from '#infra/config/load.ts';
+import { LABEL_FLAG } from '#infra/servicelabel/servicelabel.ts';
+
+/** Configuration files of the agent, by the name that makes flag, variable and file name. */
+export const CONFIG_NAMES = [
+  'contiv',
+  'controller',
+  'http',
+  'logs',
+  'grpc',
+  'etcd',
+  'bolt',
+  'govpp',
+  'kvscheduler',
+] as const;
+
+export interface AgentFlags {
+  readonly configDir: string;
+  /** Run on the embedded store and on a simulated VPP and Linux; play kubelet for the manifests. */
+  readonly embedded: boolean;
+  /** Folder of Kubernetes manifests for the embedded store; undefined: the examples. */
+  readonly manifests: string | undefined;
+  /** Values of the flags that configuration files and the service label are found by. */
+  readonly values: Readonly<Record<string, string | undefined>>;
+}
+
+/** Go's flag package takes `-flag`; commander would read it as a bundle of letters. */
+function twoDashes(argument: string): string {
+  return /^-[a-z][a-z0-9-]+(=.*)?$/i.test(argument) ? `-${argument}` : argument;
+}
+
+/**
+ * @param argv arguments after the program's name
+ */
+export function parseFlags(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): AgentFlags {
+  const command = new Command('contiv-agent')
+    .description('Configures FD.io VPP and Linux for the pods of a Kubernetes node.')
+    .option('--config-dir <dir>', 'folder of the configuration files', env['CONFIG_DIR'] ?? '.')
+    .option(`--${LABEL_FLAG} <name>`, 'name of this node (variable MICROSERVICE_LABEL)')
+    .option('--http-port <port>', 'port of the REST server, instead of the one in http.conf')
+    .option('--embedded', 'run on an embedded store and a simulated VPP and Linux', false)
+    .option('--manifests <dir>', 'Kubernetes manifests for --embedded (default: examples)');
+  for (const name of CONFIG_NAMES)
+    command.option(`--${configFlag(name)} <file>`, `configuration file, instead of ${name}.conf`);
+  command.parse(argv.map(twoDashes), { from: 'user' });
+  const options = command.opts<Record<string, string | boolean | undefined>>();
+  const values: Record<string, string | undefined> = {};
+  for (const option of command.options) {
+    const value = options[option.attributeName()];
+    if (typeof value === 'string') values[option.long!.slice(2)] = value;
+  }
+  return {
+    configDir: values['config-dir']!,
+    embedded: options['embedded'] === true,
+    manifests: values['manifests'],
+    values,
+  };
+}
