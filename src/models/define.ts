@@ -12,12 +12,16 @@ export interface ModelSpec<T extends object> {
 }
 
 /** A model that can also cross gRPC. */
-export type MessageModel<T extends object> = Model<T> & MessageCodec<T>;
+export interface MessageModel<T extends object> extends Model<T>, MessageCodec<T> {
+  /** protobufjs' description of the message. */
+  readonly reflection: MessageType<T>['reflection'];
+}
 
 export function defineModel<T extends object>(spec: ModelSpec<T>): MessageModel<T> {
   return {
     ...messageCodec(spec.message, spec.rules),
     keyPrefix: spec.keyPrefix,
     key: spec.key,
+    reflection: spec.message.reflection,
   };
 }

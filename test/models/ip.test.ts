@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { isIPv4, isIPv6 } from 'node:net';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import * as ip from '#models/ip.ts';
+import { networkCidr } from '#models/texts.ts';
+import { cidrText, ipText } from './arbitrary.ts';
+
+const formatted = (text: string): string | undefined => {
+  const bytes = ip.parseIp(text);
+  return bytes && ip.formatIp(bytes);
+};
+
+test('IPv6 has the spelling of RFC 5952, IPv4 in IPv6 becomes IPv4', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['2001:DB8::0001', '2001:db8::1'],
+    ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+    ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
+    ['0:0:0:0:0:0:0:0', '::'],
+    ['::', '::'],
+    ['1::', '1::'],
+    ['0:0:1:0:0:0:1:0', '0:0:1::1:0'],
+    ['::ffff:10.1.2.3', '10.1.2.3'],
+    ['64:ff9b::10.1.2.3', '64:ff9b::a01:203'],
+  ];
+  for (const [text, expected] of cases) assert.equal(formatted(text), expected);
+});
+
+test('what is no address is refused', () => {
+  const bad = ['', '1.2.3', '1.2.3.4.5', '1.2.3.256', '01.2.3.4', '1.2.3.', '.1.2.3', '1.2.3.4 '];
+  bad.push(
+    ':',
+    ':::',
+    '1::2::3',
+    '1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:8:9',
+    '12345::',
+    'g::',
+    '1.2.3.4::',
+  );
+  bad.push('1:2:3:4:5:6:7::8', '::1%eth0', '::1.2.3');
+  for (const text of bad) assert.equal(ip.parseIp(text), undefined, text);
+});
+
+test('every address survives, and agrees with what Node takes for one', () => {
+  fc.assert(
+    fc.property(ipText, (text) => {
+      const canonical = formatted(text);
+      assert.ok(canonical !== undefined && (isIPv4(canonical) || isIPv6(canonical)), canonical);
+      assert.equal(formatted(canonical), canonical);
+      assert.equal(canonical.includes('.') ? 4 : 16, ip.parseIp(text)?.length);
+    }),
+  );
+});
+
+test('random text is an address exactly when Node says so', () => {
+  const text = fc.stringMatching(/^[0-9a-f:.]{0,20}$/);
+  fc.assert(
+    fc.property(text, (candidate) => {
+      assert.equal(ip.parseIp(candidate) !== undefined, isIPv4(candidate) || isIPv6(candidate));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a network is masked, contains its members and nothing else', () => {
+  assert.equal(networkCidr('10.1.2.3/24'), '10.1.2.0/24');
+  assert.equal(networkCidr('10.1.255.3/23'), '10.1.254.0/23');
+  assert.equal(networkCidr('255.255.255.255/0'), '0.0.0.0/0');
+  assert.equal(networkCidr('fd00:1::5/64'), 'fd00:1::/64');
+  for (const bad of [
+    '10.1.2.3',
+    '10.1.2.3/33',
+    '10.1.2.3/-1',
+    '10.1.2.3/ 8',
+    '1::/129',
+    '1::/08',
+  ]) {
+    assert.throws(() => networkCidr(bad), bad);
+  }
+  fc.assert(
+    fc.property(cidrText, ipText, (text, other) => {
+      const cidr = ip.parseCidr(text);
+      const address = ip.parseIp(other);
+      assert.ok(cidr !== undefined && address !== undefined);
+      assert.ok(ip.contains(cidr, cidr.address));
+      const inside =
+        address.length === cidr.address.length &&
+        networkCidr(`${other}/${cidr.length}`) === networkCidr(text);
+      assert.equal(ip.contains(cidr, address), inside);
+    }),
+  );
+});
+
+test('MAC addresses have one spelling', () => {
+  const spelled = (text: string): string | undefined => {
+    const bytes = ip.parseMac(text);
+    return bytes && ip.formatMac(bytes);
+  };
+  assert.equal(spelled('02-FE-00-11-22-33'), '02:fe:00:11:22:33');
+  for (const bad of ['02:fe:00:11:22', '02:fe:00:11:22:3', '02:fe-00:11:22:33', '02fe.0011.2233']) {
+    assert.equal(spelled(bad), undefined, bad);
+  }
+});
