@@ -1,0 +1,42 @@
+/** Read port onto VPP's counters, as plain types. Counters only grow, until VPP starts anew. */
+
+export interface InterfaceCounters {
+  readonly swIfIndex: number;
+  /** VPP's own name. */
+  readonly internalName: string;
+  readonly rxPackets: bigint;
+  readonly rxBytes: bigint;
+  readonly txPackets: bigint;
+  readonly txBytes: bigint;
+  readonly drops: bigint;
+  readonly punts: bigint;
+  readonly ip4: bigint;
+  readonly ip6: bigint;
+  readonly rxNoBuffer: bigint;
+  readonly rxMiss: bigint;
+  readonly rxErrors: bigint;
+  readonly txErrors: bigint;
+}
+
+export interface NodeErrorCounter {
+  /** `<node>/<reason>`. */
+  readonly name: string;
+  readonly count: bigint;
+}
+
+export interface SystemCounters {
+  /** Bytes of the main heap. */
+  readonly heapTotal: number;
+  readonly heapUsed: number;
+  /** Worker threads besides the main thread. */
+  readonly workers: number;
+  /** Packets a loop, averaged, of each thread (0 is the main thread). */
+  readonly vectorRates: readonly number[];
+}
+
+export interface VppStatistics {
+  interfaces(): Promise<readonly InterfaceCounters[]>;
+  /** Only errors that happened. */
+  nodeErrors(): Promise<readonly NodeErrorCounter[]>;
+  system(): Promise<SystemCounters>;
+}
