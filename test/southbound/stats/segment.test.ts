@@ -43,11 +43,16 @@ class FakeSegment {
   }
 
   words(...values: bigint[]): bigint {
+    return this.counters(1, values);
+  }
+
+  /** @param size words of one item */
+  counters(size: number, values: readonly bigint[]): bigint {
     const items = Buffer.alloc(values.length * 8);
     values.forEach((value, index) => {
       items.writeBigUInt64LE(value, index * 8);
     });
-    return this.vector(items, values.length);
+    return this.vector(items, values.length / size);
   }
 
   text(value: string): bigint {
@@ -76,7 +81,7 @@ function make() {
   fake.directory(
     ['/if/names', 4, fake.words(fake.text('local0'), 0n, fake.text('tap0'))],
     ['/if/drops', 2, fake.words(fake.words(1n, 2n, 3n), fake.words(10n, 20n))],
-    ['/if/rx', 3, fake.words(fake.words(1n, 100n, 2n, 200n), fake.words(3n, 300n))],
+    ['/if/rx', 3, fake.words(fake.counters(2, [1n, 100n, 2n, 200n]), fake.counters(2, [3n, 300n]))],
     ['/sys/gauge', 9, float(1.5)],
     ['/err/a/b', 6, (2n << 32n) | 1n],
     ['/err/a/c', 6, 1n],
