@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { mergeValues } from '#models/merge.ts';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
+
+const key = 'config/vpp/v2/interfaces/tap1';
+const value = (fields: object) => vppInterfaceModel.parse({ name: 'tap1', ...fields });
+
+describe('merge of two values of one key', () => {
+  it('keeps what the later one leaves at its default', () => {
+    const base = value({ type: 'TAP', mtu: 1450, vrf: 1, enabled: true, tap: { version: 2 } });
+    const over = value({ type: 'TAP', mtu: 9000, tap: { enable_gso: true } });
+    assert.deepEqual(
+      mergeValues(key, base, over),
+      value({
+        type: 'TAP',
+        mtu: 9000,
+        vrf: 1,
+        enabled: true,
+        tap: { version: 2, enable_gso: true },
+      }),
+    );
+  });
+
+  it('joins lists', () => {
+    const merged = mergeValues(
+      key,
+      value({ ip_addresses: ['10.0.0.1/24'] }),
+      value({ ip_addresses: ['10.0.1.1/24'] }),
+    );
+    assert.deepEqual(merged, value({ ip_addresses: ['10.0.0.1/24', '10.0.1.1/24'] }));
+  });
+
+  it('takes the later value for a key of no model', () => {
+    assert.deepEqual(mergeValues('other/x', { a: 1 }, { b: 2 }), { b: 2 });
+  });
+});
