@@ -69,7 +69,7 @@ export const ErrVppTimeout = defineError({
 export const ErrInvalidMessage = defineError({
   name: 'ErrInvalidMessage',
   code: 'CV_VPP_INVALID_MESSAGE',
-  remedy: 'Nothing was sent; the text names message, field and reason. Report it as a bug.',
+  remedy: 'The text names message, field and reason; it was neither sent nor believed. Report it.',
 });
 
 export const ErrUnsupportedMessage = defineError({

@@ -1,0 +1,223 @@
+/**
+ * Compiles a message layout to a function that unpacks its fields. Nothing that the message says
+ * about itself is believed before it was compared with the bytes that are there.
+ */
+
+import { isByte } from './encoder.ts';
+import { within } from './fault.ts';
+import {
+  type FieldLayout,
+  isFixed,
+  type Layout,
+  type MessageLayout,
+  type NumberBase,
+  type StructLayout,
+  sizeOf,
+  type UnionLayout,
+} from './layout.ts';
+import type { Reader } from './runtime.ts';
+import * as runtime from './runtime.ts';
+
+/**
+ * Gives the fields of the message between `position` and `end`, header fields left out.
+ * @throws Fault when the bytes are not such a message
+ */
+export type Decode = (reader: Reader) => object;
+
+const headerFields = new Set(['_vl_msg_id', 'client_index', 'context']);
+
+const reads: Readonly<Record<NumberBase, (at: string) => string>> = {
+  u8: (at) => `b[${at}]`,
+  i8: (at) => `v.getInt8(${at})`,
+  u16: (at) => `v.getUint16(${at})`,
+  i16: (at) => `v.getInt16(${at})`,
+  u32: (at) => `v.getUint32(${at})`,
+  i32: (at) => `v.getInt32(${at})`,
+};
+
+export function compileDecoder(message: MessageLayout): Decode {
+  const source = new Source();
+  const fixed = sizeOf(message);
+  const value = source.object(message.fields, (field) => headerFields.has(field.name));
+  const text = `${source.functions.join('\n')}
+return function decode(r) {
+  const b = r.bytes, v = r.view, p = r.position;
+  if (p + ${fixed} > r.end) throw runtime.tooShort();
+  r.position = p + ${variableOffset(message)};
+  const value = ${value};
+  if (r.position !== r.end) throw runtime.tooLong(r.end - r.position);
+  return value;
+};`;
+  return new Function('runtime', 'within', text)(runtime, within) as Decode;
+}
+
+class Source {
+  readonly functions: string[] = [];
+  readonly #structs = new Map<StructLayout, string>();
+  #names = 0;
+
+  /**
+   * An expression for the object at `p`. `r.position` stands where the one variable field begins,
+   * which is the last, or behind the object.
+   */
+  object(fields: readonly FieldLayout[], skip: (field: FieldLayout) => boolean): string {
+    const offsets = new Map<string, string>();
+    let offset = 0;
+    for (const field of fields) {
+      offsets.set(field.name, offset === 0 ? 'p' : `p + ${offset}`);
+      offset += sizeOf(field.layout);
+    }
+    const numberAt = (name: string) => {
+      const field = fields.find((other) => other.name === name);
+      if (field?.layout.kind !== 'number') throw new Error(`${name} is no number`);
+      return reads[field.layout.base](offsets.get(name)!);
+    };
+    const members = fields
+      .filter((field) => field.countOf === undefined && !skip(field))
+      .map((field) => {
+        const { layout, name } = field;
+        const at = offsets.get(name)!;
+        const key = JSON.stringify(name);
+        if (layout.kind === 'counted')
+          return `${key}: ${this.#counted(layout.of, key)}(r, ${numberAt(layout.count)})`;
+        if (layout.kind === 'longText') return `${key}: runtime.getLongText(r, ${key})`;
+        if (!isFixed(layout)) return `${key}: ${this.#variableStruct(layout, key)}(r)`;
+        if (layout.kind === 'union' && field.discriminator !== undefined)
+          return `${key}: ${this.#union(layout, at, numberAt(field.discriminator))}`;
+        return `${key}: ${this.#fixed(layout, at)}`;
+      });
+    return `{${members.join(', ')}}`;
+  }
+
+  #fixed(layout: Layout, at: string): string {
+    switch (layout.kind) {
+      case 'number':
+        return reads[layout.base](at);
+      case 'bigint':
+        return `v.getBig${layout.base === 'u64' ? 'Uint' : 'Int'}64(${at})`;
+      case 'f64':
+        return `v.getFloat64(${at}, true)`;
+      case 'bool':
+        return `b[${at}] !== 0`;
+      case 'bytes':
+        return `runtime.getBytes(b, ${at}, ${layout.length})`;
+      case 'text':
+        return `runtime.getText(b, ${at}, ${layout.length})`;
+      case 'struct':
+        return `${this.#struct(layout)}(r, ${at})`;
+      case 'array':
+        return `${this.#array(layout.of, layout.length)}(r, ${at})`;
+      case 'union':
+        return `runtime.getBytes(b, ${at}, ${layout.size})`;
+      default:
+        throw new Error(`${layout.kind} is not fixed`);
+    }
+  }
+
+  /** Plain bytes where all members are bytes or the discriminator names none. */
+  #union(layout: UnionLayout, at: string, discriminator: string): string {
+    const raw = this.#fixed(layout, at);
+    if (layout.isBytes) return raw;
+    return layout.members
+      .filter((member) => member.case !== undefined)
+      .reduceRight((otherwise, member) => {
+        const value = `{${JSON.stringify(member.name)}: ${this.#fixed(member.layout, at)}}`;
+        return `${discriminator} === ${member.case} ? ${value} : ${otherwise}`;
+      }, raw);
+  }
+
+  /** Name of `(r, p) => object` for a struct of fixed size, whose bytes are known to be there. */
+  #struct(layout: StructLayout): string {
+    let name = this.#structs.get(layout);
+    if (name === undefined) {
+      name = this.#name(layout.name);
+      this.#structs.set(layout, name);
+      const value = this.object(layout.fields, () => false);
+      this.functions.push(
+        `function ${name}(r, p) { const b = r.bytes, v = r.view; return ${value}; }`,
+      );
+    }
+    return name;
+  }
+
+  /** Name of `(r) => object` for a struct with a variable part, from `r.position` on. */
+  #variableStruct(layout: Layout, label?: string): string {
+    if (layout.kind !== 'struct') throw new Error(`${layout.kind} is not variable`);
+    const name = this.#name(layout.name);
+    const value = this.object(layout.fields, () => false);
+    const fixed = sizeOf(layout);
+    const body = `const b = r.bytes, v = r.view, p = r.position;
+if (p + ${fixed} > r.end) throw runtime.tooShort();
+r.position = p + ${variableOffset(layout)};
+return ${value};`;
+    const whole =
+      label === undefined ? body : `try { ${body} } catch (e) { throw within(e, ${label}); }`;
+    this.functions.push(`function ${name}(r) { ${whole} }`);
+    return name;
+  }
+
+  /** Name of `(r, p) => array`. Plain structs that are all zero, as label stacks mostly are, are shared. */
+  #array(of: Layout, length: number): string {
+    const name = this.#name('array');
+    const size = sizeOf(of);
+    const start = 'const b = r.bytes, v = r.view;';
+    const list = `const list = [];
+for (let q = p; q < p + ${size * length}; q += ${size}) list.push(${this.#fixed(of, 'q')});`;
+    if (isPlain(of))
+      this.functions.push(`let zero_${name};
+function ${name}(r, p) {
+  ${start}
+  const zero = runtime.isZero(b, p, ${size * length});
+  if (zero && zero_${name} !== undefined) return zero_${name};
+  ${list}
+  return zero ? (zero_${name} = runtime.frozen(list)) : list;
+}`);
+    else this.functions.push(`function ${name}(r, p) { ${start} ${list} return list; }`);
+    return name;
+  }
+
+  /** Name of `(r, n) => array` for an array of n elements from `r.position` on. */
+  #counted(of: Layout, label: string): string {
+    const name = this.#name('counted');
+    const size = sizeOf(of);
+    const check = `if (n * ${size} > r.end - r.position) throw runtime.lies(${label}, n);`;
+    const elements = isFixed(of) ? this.#fixedElements(of) : this.#variableElements(of, label);
+    this.functions.push(`function ${name}(r, n) { ${check}\n${elements} }`);
+    return name;
+  }
+
+  #fixedElements(of: Layout): string {
+    const size = sizeOf(of);
+    const start = `const b = r.bytes, v = r.view; let q = r.position; r.position += n * ${size};`;
+    if (isByte(of)) return `${start} return runtime.getBytes(b, q, n);`;
+    return `${start} const list = [];
+for (let i = 0; i < n; i++, q += ${size}) list.push(${this.#fixed(of, 'q')});
+return list;`;
+  }
+
+  #variableElements(of: Layout, label: string): string {
+    return `const list = []; let i = 0;
+try { for (; i < n; i++) list.push(${this.#variableStruct(of)}(r)); }
+catch (e) { throw within(within(e, i), ${label}); }
+return list;`;
+  }
+
+  #name(prefix: string): string {
+    return `${prefix}_${this.#names++}`;
+  }
+}
+
+/** Where the variable field begins; the size when there is none. */
+function variableOffset({ fields }: StructLayout): number {
+  return fields
+    .filter((field) => isFixed(field.layout))
+    .reduce((sum, field) => sum + sizeOf(field.layout), 0);
+}
+
+/** A struct of numbers and bools only. */
+function isPlain(layout: Layout): boolean {
+  return (
+    layout.kind === 'struct' &&
+    layout.fields.every(({ layout: { kind } }) => kind === 'number' || kind === 'bool')
+  );
+}
