@@ -124,6 +124,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
+      exportsFields: ['exports'],
       extensions: ['.ts', '.js', '.json'],
       conditionNames: ['import', 'node', 'default', 'types'],
     },

@@ -1,0 +1,82 @@
+/** What the API server fills in before anybody sees an object. Manifests have not been through it. */
+import type { KubeNamespace } from './objects/cluster.ts';
+import type { KubeContainer, KubePod } from './objects/pod.ts';
+import type { KubePolicy, KubePolicyPort } from './objects/policy.ts';
+import type { KubeService, KubeServicePort } from './objects/service.ts';
+
+export function namespaceDefaults(namespace: KubeNamespace): KubeNamespace {
+  const { name, labels } = namespace.metadata;
+  const named = { ...labels, 'kubernetes.io/metadata.name': name };
+  return { ...namespace, metadata: { ...namespace.metadata, labels: named } };
+}
+
+export function podDefaults(pod: KubePod): KubePod {
+  const { spec } = pod;
+  if (spec === undefined) return pod;
+  const { containers, initContainers, hostNetwork = false } = spec;
+  const filled = (container: KubeContainer) => containerDefaults(container, hostNetwork);
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      ...(containers && { containers: containers.map(filled) }),
+      ...(initContainers && { initContainers: initContainers.map(filled) }),
+    },
+  };
+}
+
+function containerDefaults(container: KubeContainer, hostNetwork: boolean): KubeContainer {
+  const { ports } = container;
+  if (ports === undefined) return container;
+  return {
+    ...container,
+    ports: ports.map((port) => ({
+      protocol: 'TCP',
+      ...port,
+      ...(hostNetwork &&
+        !port.hostPort &&
+        port.containerPort !== undefined && { hostPort: port.containerPort }),
+    })),
+  };
+}
+
+export function policyDefaults(policy: KubePolicy): KubePolicy {
+  const { policyTypes, ingress, egress } = policy.spec;
+  const withPorts = <R extends { ports?: KubePolicyPort[] }>(rule: R): R =>
+    rule.ports === undefined
+      ? rule
+      : { ...rule, ports: rule.ports.map((port) => ({ protocol: 'TCP' as const, ...port })) };
+  const implied: ('Ingress' | 'Egress')[] =
+    (egress ?? []).length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
+  return {
+    ...policy,
+    spec: {
+      ...policy.spec,
+      policyTypes: (policyTypes ?? []).length > 0 ? [...(policyTypes ?? [])] : implied,
+      ...(ingress && { ingress: ingress.map(withPorts) }),
+      ...(egress && { egress: egress.map(withPorts) }),
+    },
+  };
+}
+
+/** Addresses and node ports apart; see services. */
+export function serviceDefaults(service: KubeService): KubeService {
+  const { spec } = service;
+  const type = spec.type ?? 'ClusterIP';
+  const outside = type === 'NodePort' || type === 'LoadBalancer';
+  return {
+    ...service,
+    spec: {
+      sessionAffinity: 'None',
+      ...(outside && { externalTrafficPolicy: 'Cluster' }),
+      ...(type !== 'ExternalName' && { internalTrafficPolicy: 'Cluster' }),
+      ...spec,
+      type,
+      ...(spec.ports && { ports: spec.ports.map(portDefaults) }),
+    },
+  };
+}
+
+function portDefaults(port: KubeServicePort): KubeServicePort {
+  return { protocol: 'TCP', targetPort: port.port, ...port };
+}

@@ -1,0 +1,143 @@
+/**
+ * The text of a manifest file as objects. A file holds several documents; what is wrong with one of
+ * them is said with its line, and the others are read all the same.
+ */
+import { type Document, isNode, isScalar, LineCounter, parseAllDocuments } from 'yaml';
+import type { Problem, Source } from './problem.ts';
+
+export interface ManifestObject {
+  readonly source: Source;
+  /** Of unknown shape. */
+  readonly object: unknown;
+}
+
+export interface Manifests {
+  readonly objects: readonly ManifestObject[];
+  readonly problems: readonly Problem[];
+}
+
+/** @param file how the file is called in problems */
+export function readManifests(text: string, file: string): Manifests {
+  const objects: ManifestObject[] = [];
+  const problems: Problem[] = [];
+  let document = 0;
+  for (const piece of piecesOf(text)) {
+    const lines = new LineCounter();
+    const lineOf = (offset: number): number => lines.linePos(offset).line + piece.line;
+    for (const parsed of documentsOf(piece.text, lines)) {
+      if (isEmpty(parsed)) continue;
+      document++;
+      const source = { file, document, line: lineOf(startOf(parsed)) };
+      const fault = faultOf(parsed, source, lines, piece.line);
+      if (fault !== undefined) {
+        problems.push(fault);
+        continue;
+      }
+      try {
+        unfold(parsed.toJS(), [], (object, path) => {
+          const node = path.length === 0 ? undefined : parsed.getIn(path, true);
+          const line = isNode(node) && node.range ? lineOf(node.range[0]) : source.line;
+          objects.push({ source: { ...source, line }, object });
+        });
+      } catch (thrown) {
+        // aliases that blow up, or nesting beyond reason
+        const reason = thrown instanceof Error ? thrown.message : String(thrown);
+        problems.push({ ...source, kind: '', name: '', reason });
+      }
+    }
+  }
+  return { objects, problems };
+}
+
+interface Piece {
+  readonly text: string;
+  /** Lines before it. */
+  readonly line: number;
+}
+
+/**
+ * Cuts at the lines that begin with `---`: nothing inside a document may do so. Each piece is parsed
+ * for itself, so that an open quote spoils one document and not the rest of the file.
+ */
+function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  let begin = 0;
+  let line = 0;
+  const cut = (end: number): void => {
+    const piece = text.slice(begin, end);
+    // directives belong to the document that follows
+    if (/^%/m.test(piece) && /^\s*(?:[%#].*\s*)*$/.test(piece)) return;
+    pieces.push({ text: piece, line });
+    line += piece.split('\n').length - 1;
+    begin = end;
+  };
+  for (const { index } of text.matchAll(/^---(?=\s|$)/gm)) if (index > 0) cut(index);
+  cut(text.length);
+  return pieces;
+}
+
+function documentsOf(text: string, lineCounter: LineCounter): Document[] {
+  const documents = parseAllDocuments(text, { lineCounter, merge: true, prettyErrors: false });
+  return Array.isArray(documents) ? documents : [];
+}
+
+function isEmpty({ contents, errors }: Document): boolean {
+  const nothing = contents === null || (isScalar(contents) && contents.value === null);
+  return nothing && errors.length === 0;
+}
+
+function startOf(document: Document): number {
+  return isNode(document.contents) ? (document.contents.range?.[0] ?? 0) : 0;
+}
+
+function faultOf(
+  document: Document,
+  source: Source,
+  lines: LineCounter,
+  linesBefore: number,
+): Problem | undefined {
+  const error = document.errors[0];
+  if (error === undefined) return undefined;
+  const { line, col } = lines.linePos(error.pos[0]);
+  return {
+    ...source,
+    line: line + linesBefore,
+    column: col,
+    kind: '',
+    name: '',
+    reason: `not valid YAML: ${error.message}`,
+  };
+}
+
+type Take = (object: unknown, path: readonly (string | number)[]) => void;
+
+/** Lists, also lists of one kind such as PodList, stand for their items. */
+function unfold(object: unknown, path: readonly (string | number)[], take: Take): void {
+  const list = listOf(object);
+  if (list === undefined) {
+    take(object, path);
+    return;
+  }
+  for (const [position, item] of list.items.entries()) {
+    unfold(list.named(item), [...path, 'items', position], take);
+  }
+}
+
+interface List {
+  readonly items: readonly unknown[];
+  /** Items of a list of one kind need not say what they are. */
+  named(item: unknown): unknown;
+}
+
+function listOf(object: unknown): List | undefined {
+  if (typeof object !== 'object' || object === null) return undefined;
+  const { apiVersion, kind, items } = object as Readonly<Record<string, unknown>>;
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return undefined;
+  return {
+    items,
+    named: (item) => {
+      if (kind === 'List' || typeof item !== 'object' || item === null) return item;
+      return { apiVersion, kind: kind.slice(0, -'List'.length), ...item };
+    },
+  };
+}

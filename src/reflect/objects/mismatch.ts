@@ -1,0 +1,53 @@
+/** What a schema found, in words for whoever wrote the object. */
+import type { TLocalizedValidationError } from 'typebox/error';
+
+/** The first field that is wrong: `spec.ports[0].port is "http": must be integer or string`. */
+export function mismatch(errors: readonly TLocalizedValidationError[], object: unknown): string {
+  const first = errors[0];
+  if (first === undefined) return 'not of the shape that its kind has';
+  const here = errors.filter((error) => error.instancePath === first.instancePath);
+  const wanted = [...new Set(here.flatMap(expectation))].join(' or ');
+  const steps = first.instancePath.split('/').slice(1).map(unescaped);
+  const path = steps.reduce(
+    (text, step) =>
+      /^\d+$/.test(step) ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`,
+    '',
+  );
+  if (first.keyword === 'required') return path === '' ? wanted : `${path} ${wanted}`;
+  return `${path} is ${shown(valueAt(object, steps))}, ${wanted}`;
+}
+
+function expectation(error: TLocalizedValidationError): string[] {
+  switch (error.keyword) {
+    // says no more than its parts
+    case 'anyOf':
+      return [];
+    case 'enum':
+      return [`must be one of ${error.params.allowedValues.join(', ')}`];
+    case 'required':
+      return [`must have ${error.params.requiredProperties.join(', ')}`];
+    case 'pattern':
+      return ['must be a Kubernetes name'];
+    default:
+      return [error.message];
+  }
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function valueAt(object: unknown, steps: readonly string[]): unknown {
+  let value = object;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[step];
+  }
+  return value;
+}
+
+/** Short enough for one line. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

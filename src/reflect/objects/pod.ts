@@ -1,0 +1,81 @@
+import { type Static, Type } from 'typebox';
+import { objectSchema, PortOrNone, Protocol, Text } from './meta.ts';
+
+const Container = Type.Object({
+  name: Type.Optional(Text),
+  restartPolicy: Type.Optional(Text),
+  ports: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.Optional(Text),
+        containerPort: Type.Optional(PortOrNone),
+        hostPort: Type.Optional(PortOrNone),
+        protocol: Type.Optional(Protocol),
+        hostIP: Type.Optional(Text),
+      }),
+    ),
+  ),
+});
+export type KubeContainer = Static<typeof Container>;
+
+export const PodSpec = Type.Object({
+  nodeName: Type.Optional(Text),
+  hostNetwork: Type.Optional(Type.Boolean()),
+  hostname: Type.Optional(Text),
+  subdomain: Type.Optional(Text),
+  containers: Type.Optional(Type.Array(Container)),
+  initContainers: Type.Optional(Type.Array(Container)),
+});
+export type PodSpec = Static<typeof PodSpec>;
+
+export const KubePod = objectSchema('Pod', {
+  spec: Type.Optional(PodSpec),
+  status: Type.Optional(
+    Type.Object({
+      phase: Type.Optional(Text),
+      podIP: Type.Optional(Text),
+      podIPs: Type.Optional(Type.Array(Type.Object({ ip: Type.Optional(Text) }))),
+      hostIP: Type.Optional(Text),
+      conditions: Type.Optional(Type.Array(Type.Object({ type: Text, status: Text }))),
+    }),
+  ),
+});
+export type KubePod = Static<typeof KubePod>;
+
+/** Ports that say which they are. */
+export function numberedPorts(
+  container: KubeContainer,
+): (NonNullable<KubeContainer['ports']>[number] & { containerPort: number })[] {
+  return (container.ports ?? []).flatMap((port) =>
+    port.containerPort === undefined ? [] : [{ ...port, containerPort: port.containerPort }],
+  );
+}
+
+/** What is left out of a pod that is taken all the same. */
+export function podRemarks(path: string, spec: PodSpec | undefined): string[] {
+  return (spec?.containers ?? []).flatMap((container, at) =>
+    (container.ports ?? []).flatMap(({ containerPort }, position) =>
+      containerPort === undefined
+        ? [`${path}.containers[${at}].ports[${position}] is left out: it has no containerPort`]
+        : [],
+    ),
+  );
+}
+
+/** Containers with ports that others can reach: also those that start first and stay. */
+export function longRunningContainers(pod: KubePod): readonly KubeContainer[] {
+  const sidecars = pod.spec?.initContainers?.filter((one) => one.restartPolicy === 'Always') ?? [];
+  return [...(pod.spec?.containers ?? []), ...sidecars];
+}
+
+/** All addresses, the main one first; empty as long as it has none. */
+export function podAddresses(pod: KubePod): readonly string[] {
+  const main = pod.status?.podIP ?? '';
+  const listed = (pod.status?.podIPs ?? []).map(({ ip }) => ip ?? '');
+  return [...new Set([main, ...listed])].filter((address) => address !== '');
+}
+
+/** It has run and will not run again: its address may be somebody else's by now. */
+export function hasEnded(pod: KubePod): boolean {
+  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+}

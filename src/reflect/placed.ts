@@ -1,0 +1,57 @@
+/** Objects together with where they were read. */
+import { namespaceOf } from './objects/meta.ts';
+import type { KubeObject } from './objects/object.ts';
+import type { Problem, Source } from './problem.ts';
+
+export interface Placed<T extends KubeObject = KubeObject> {
+  readonly object: T;
+  readonly source: Source;
+}
+
+export function ofKind<K extends KubeObject['kind']>(
+  placed: readonly Placed[],
+  kind: K,
+): Placed<Extract<KubeObject, { kind: K }>>[] {
+  return placed.filter(
+    (one): one is Placed<Extract<KubeObject, { kind: K }>> => one.object.kind === kind,
+  );
+}
+
+const clusterWide: ReadonlySet<string> = new Set<KubeObject['kind']>([
+  'Namespace',
+  'Node',
+  'NodeConfig',
+  'CustomNetwork',
+  'ExternalInterface',
+  'ServiceFunctionChain',
+]);
+
+export function isNamespaced(object: KubeObject): boolean {
+  return !clusterWide.has(object.kind);
+}
+
+/** `<namespace>/<name>`, or the name alone where there is no namespace. */
+export function displayName(object: KubeObject): string {
+  const { name } = object.metadata;
+  return isNamespaced(object) ? `${namespaceOf(object)}/${name}` : name;
+}
+
+/** Of objects with the same name the last one stands, as when they are applied one after another. */
+export function distinct(placed: readonly Placed[], problems: Problem[]): Placed[] {
+  const last = new Map<string, Placed>();
+  for (const one of placed) {
+    const id = `${one.object.kind} ${displayName(one.object)}`;
+    const earlier = last.get(id);
+    if (earlier !== undefined) {
+      const { file, line } = one.source;
+      problems.push({
+        ...earlier.source,
+        kind: one.object.kind,
+        name: displayName(one.object),
+        reason: `defined again at ${file}:${line}, which counts`,
+      });
+    }
+    last.set(id, one);
+  }
+  return [...last.values()];
+}

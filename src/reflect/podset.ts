@@ -1,0 +1,90 @@
+/** All pods of a set of manifests: those that stand there, and those that workloads make. */
+import { podDefaults } from './defaults.ts';
+import type { KubeNode } from './objects/cluster.ts';
+import { namespaceOf } from './objects/meta.ts';
+import { hasEnded, type KubePod } from './objects/pod.ts';
+import { displayName, ofKind, type Placed } from './placed.ts';
+import { podsOf, stableUid } from './workloads.ts';
+
+const workloadKinds = [
+  'Deployment',
+  'ReplicaSet',
+  'ReplicationController',
+  'DaemonSet',
+  'StatefulSet',
+  'Job',
+  'CronJob',
+] as const;
+
+/**
+ * @param thisNode runs every pod that does not name another node
+ * @param nodes gives the host addresses
+ */
+export function podSet(
+  given: readonly Placed[],
+  thisNode: string,
+  nodes: readonly KubeNode[],
+): Placed<KubePod>[] {
+  const hosts = hostAddresses(nodes);
+  const owners = ownersOf(given);
+  const pods = new Map<string, Placed<KubePod>>();
+  for (const kind of workloadKinds) {
+    for (const { object, source } of ofKind(given, kind)) {
+      // an export of a cluster has what the workload made beside the workload
+      if (owners.has(ownerId(object.kind, displayName(object)))) continue;
+      for (const pod of podsOf(object, thisNode)) {
+        pods.set(displayName(pod), { object: pod, source });
+      }
+    }
+  }
+  for (const pod of ofKind(given, 'Pod')) pods.set(displayName(pod.object), pod);
+  return [...pods.values()].map(({ object, source }) => ({
+    object: scheduled(podDefaults(object), thisNode, hosts),
+    source,
+  }));
+}
+
+function hostAddresses(nodes: readonly KubeNode[]): ReadonlyMap<string, string> {
+  return new Map(
+    nodes.flatMap(({ metadata, status }): [string, string][] => {
+      const found = status?.addresses?.find(({ type }) => type === 'InternalIP');
+      return found === undefined ? [] : [[metadata.name, found.address]];
+    }),
+  );
+}
+
+function ownerId(kind: string, name: string): string {
+  return `${kind} ${name}`;
+}
+
+function ownersOf(given: readonly Placed[]): ReadonlySet<string> {
+  return new Set(
+    given.flatMap(({ object }) =>
+      (object.metadata.ownerReferences ?? []).map(({ kind = '', name }) =>
+        ownerId(kind, `${namespaceOf(object)}/${name}`),
+      ),
+    ),
+  );
+}
+
+/** The pod after the scheduler and the kubelet have put their part into it. */
+function scheduled(pod: KubePod, thisNode: string, hosts: ReadonlyMap<string, string>): KubePod {
+  const nodeName = pod.spec?.nodeName || thisNode;
+  const hostIP = pod.status?.hostIP ?? hosts.get(nodeName);
+  const shared = pod.spec?.hostNetwork ? hostIP : undefined;
+  return {
+    ...pod,
+    metadata: { uid: stableUid(namespaceOf(pod), pod.metadata.name), ...pod.metadata },
+    spec: { ...pod.spec, nodeName },
+    status: {
+      ...(shared !== undefined && { podIP: shared }),
+      ...pod.status,
+      ...(hostIP !== undefined && { hostIP }),
+    },
+  };
+}
+
+/** Whether the node has to start it and to attach it to the network. */
+export function isToAttach(pod: KubePod, thisNode: string): boolean {
+  return pod.spec?.nodeName === thisNode && !pod.spec.hostNetwork && !hasEnded(pod);
+}

@@ -1,0 +1,135 @@
+/** Gives services what Kubernetes gives them: cluster addresses and node ports. */
+import { createHash } from 'node:crypto';
+import { formatIp, type IpBytes, network, parseCidr, parseIp } from '#models/ip.ts';
+import type { KubeService } from './objects/service.ts';
+import { displayName, type Placed } from './placed.ts';
+import type { Problem } from './problem.ts';
+
+/** Numbers handed out by name: the same name gets the same number as long as it is free. */
+class Numbers {
+  readonly #first: bigint;
+  readonly #count: bigint;
+  readonly #taken = new Set<bigint>();
+
+  constructor(first: bigint, count: bigint) {
+    this.#first = first;
+    this.#count = count;
+  }
+
+  reserve(number: bigint): void {
+    this.#taken.add(number);
+  }
+
+  /** Undefined when all are taken. */
+  take(name: string): bigint | undefined {
+    if (this.#count <= 0n) return undefined;
+    const start = BigInt(`0x${createHash('sha256').update(name).digest('hex').slice(0, 32)}`);
+    for (let step = 0n; step < this.#count && step <= this.#taken.size; step++) {
+      const number = this.#first + ((start + step) % this.#count);
+      if (this.#taken.has(number)) continue;
+      this.#taken.add(number);
+      return number;
+    }
+    return undefined;
+  }
+}
+
+class ClusterIps {
+  readonly #length: number;
+  readonly #numbers: Numbers;
+
+  /** @param cidr of the services, valid */
+  constructor(cidr: string) {
+    const parsed = parseCidr(cidr);
+    if (parsed === undefined) throw new TypeError(`${cidr} is not a CIDR`);
+    const base = network(parsed).address;
+    this.#length = base.length;
+    const size = 1n << BigInt(base.length * 8 - parsed.length);
+    // the first host is the API server's, the last address is broadcast
+    this.#numbers = new Numbers(toNumber(base) + 2n, size - 3n);
+  }
+
+  reserve(address: string): void {
+    const bytes = parseIp(address);
+    if (bytes?.length === this.#length) this.#numbers.reserve(toNumber(bytes));
+  }
+
+  take(service: string): string | undefined {
+    const number = this.#numbers.take(service);
+    return number === undefined ? undefined : formatIp(toBytes(number, this.#length));
+  }
+}
+
+class NodePorts {
+  readonly #numbers = new Numbers(30_000n, 2768n);
+
+  reserve(port: number): void {
+    this.#numbers.reserve(BigInt(port));
+  }
+
+  take(name: string): number | undefined {
+    const number = this.#numbers.take(name);
+    return number === undefined ? undefined : Number(number);
+  }
+}
+
+function toNumber(bytes: IpBytes): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+}
+
+function toBytes(number: bigint, length: number): IpBytes {
+  return Uint8Array.from(Buffer.from(number.toString(16).padStart(length * 2, '0'), 'hex'));
+}
+
+/** Services with cluster addresses and node ports, as the API server would have given them. */
+export function allocated(
+  services: readonly Placed<KubeService>[],
+  cidr: string,
+  problems: Problem[],
+): Placed<KubeService>[] {
+  const ips = new ClusterIps(cidr);
+  const ports = new NodePorts();
+  for (const { object } of services) {
+    for (const address of [object.spec.clusterIP ?? '', ...(object.spec.clusterIPs ?? [])]) {
+      ips.reserve(address);
+    }
+    for (const { nodePort } of object.spec.ports ?? []) if (nodePort) ports.reserve(nodePort);
+  }
+  const byName = [...services].sort((a, b) =>
+    displayName(a.object) < displayName(b.object) ? -1 : 1,
+  );
+  return byName.map(({ object, source }) => {
+    const name = displayName(object);
+    const lacking = (what: string): void => {
+      problems.push({ ...source, kind: 'Service', name, reason: `no ${what} is left for it` });
+    };
+    return { object: withNodePorts(withClusterIp(object, ips, lacking), ports, lacking), source };
+  });
+}
+
+type Lacking = (what: string) => void;
+
+function withClusterIp(service: KubeService, ips: ClusterIps, lacking: Lacking): KubeService {
+  const { type, clusterIP, clusterIPs } = service.spec;
+  if (type === 'ExternalName' || clusterIP || (clusterIPs ?? []).length > 0) return service;
+  const address = ips.take(displayName(service));
+  if (address === undefined) {
+    lacking('address of the service CIDR');
+    return service;
+  }
+  const spec = { ...service.spec, clusterIP: address, clusterIPs: [address] };
+  return { ...service, spec };
+}
+
+function withNodePorts(service: KubeService, nodePorts: NodePorts, lacking: Lacking): KubeService {
+  const { type, ports } = service.spec;
+  if ((type !== 'NodePort' && type !== 'LoadBalancer') || ports === undefined) return service;
+  const filled = ports.map((port) => {
+    if (port.nodePort) return port;
+    const nodePort = nodePorts.take(`${displayName(service)}/${port.name ?? port.port}`);
+    if (nodePort !== undefined) return { ...port, nodePort };
+    lacking('node port');
+    return port;
+  });
+  return { ...service, spec: { ...service.spec, ports: filled } };
+}

@@ -1,0 +1,143 @@
+/** The pods that workloads would make on this node. */
+import { createHash } from 'node:crypto';
+import { namespaceOf } from './objects/meta.ts';
+import type { KubePod } from './objects/pod.ts';
+import type { JobSpec, PodTemplate, Workload } from './objects/workload.ts';
+
+interface PlannedPod {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly hostname?: string;
+}
+
+/**
+ * Names are stable: the same workload makes the same pods, so that a file that is read again changes
+ * nothing. A pod runs on `nodeName` unless its template says another node.
+ */
+export function podsOf(workload: Workload, nodeName: string): KubePod[] {
+  const { template, pods, serviceName } = planOf(workload);
+  const { labels, annotations } = template.metadata ?? {};
+  const namespace = namespaceOf(workload);
+  return pods.map((pod) => ({
+    kind: 'Pod',
+    metadata: {
+      name: pod.name,
+      namespace,
+      uid: stableUid(namespace, pod.name),
+      labels: { ...labels, ...pod.labels },
+      ...(annotations && { annotations }),
+      ownerReferences: [{ kind: workload.kind, name: workload.metadata.name }],
+    },
+    spec: {
+      nodeName,
+      ...(pod.hostname !== undefined && { hostname: pod.hostname }),
+      ...(serviceName !== undefined && { subdomain: serviceName }),
+      ...template.spec,
+    },
+  }));
+}
+
+interface Plan {
+  readonly template: PodTemplate;
+  readonly pods: readonly PlannedPod[];
+  readonly serviceName?: string | undefined;
+}
+
+function planOf(workload: Workload): Plan {
+  const { name } = workload.metadata;
+  switch (workload.kind) {
+    case 'Deployment': {
+      const { template, replicas = 1 } = workload.spec;
+      const hash = templateHash(template);
+      const labels = { 'pod-template-hash': hash };
+      return {
+        template,
+        pods: counted(replicas, (n) => ({ name: `${name}-${hash}-${n}`, labels })),
+      };
+    }
+    case 'ReplicaSet':
+    case 'ReplicationController': {
+      const { template, replicas = 1 } = workload.spec;
+      return { template, pods: counted(replicas, (n) => ({ name: `${name}-${n}`, labels: {} })) };
+    }
+    case 'DaemonSet': {
+      const { template } = workload.spec;
+      const labels = { 'controller-revision-hash': templateHash(template) };
+      return { template, pods: [{ name: `${name}-0`, labels }] };
+    }
+    case 'StatefulSet':
+      return statefulPlan(name, workload.spec);
+    case 'Job':
+      return jobPlan(name, workload.spec);
+    case 'CronJob': {
+      const { suspend, jobTemplate } = workload.spec;
+      // the one run that is going on
+      return jobPlan(`${name}-run`, suspend ? { ...jobTemplate.spec, suspend } : jobTemplate.spec);
+    }
+  }
+}
+
+function statefulPlan(
+  name: string,
+  spec: Extract<Workload, { kind: 'StatefulSet' }>['spec'],
+): Plan {
+  const { template, replicas = 1, serviceName, ordinals } = spec;
+  const start = ordinals?.start ?? 0;
+  const revision = `${name}-${templateHash(template)}`;
+  const pods = counted(replicas, (n) => {
+    const hostname = `${name}-${start + n}`;
+    const labels = {
+      'statefulset.kubernetes.io/pod-name': hostname,
+      'apps.kubernetes.io/pod-index': String(start + n),
+      'controller-revision-hash': revision,
+    };
+    return { name: hostname, labels, hostname };
+  });
+  return { template, pods, serviceName };
+}
+
+/** As many as run at once. */
+function jobPlan(name: string, spec: JobSpec): Plan {
+  const { template, suspend, parallelism = 1, completions = parallelism, completionMode } = spec;
+  const indexed = completionMode === 'Indexed';
+  const pods = counted(suspend ? 0 : Math.min(parallelism, completions), (n) => ({
+    name: `${name}-${n}`,
+    labels: {
+      'job-name': name,
+      'batch.kubernetes.io/job-name': name,
+      ...(indexed && { 'batch.kubernetes.io/job-completion-index': String(n) }),
+    },
+  }));
+  return { template, pods };
+}
+
+function counted(count: number, make: (n: number) => PlannedPod): PlannedPod[] {
+  return Array.from({ length: count }, (_, n) => make(n));
+}
+
+/** Letters and digits that make no words, as Kubernetes uses them in names. */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** Ten characters that change with the template, whatever the order of its fields in the file. */
+function templateHash(template: PodTemplate): string {
+  const text = JSON.stringify(template, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  const digest = createHash('sha256').update(text).digest();
+  return Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join('');
+}
+
+/** In the form of a UUID made of a name. */
+export function stableUid(namespace: string, name: string): string {
+  const hex = createHash('sha256').update(`pod/${namespace}/${name}`).digest('hex');
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}
