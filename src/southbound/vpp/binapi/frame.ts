@@ -4,6 +4,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { ErrInvalidMessage } from './api.ts';
+import type { MessageCodec } from './codec/codec.ts';
 import type { Reader } from './codec/runtime.ts';
 import { viewOf, type Writer } from './codec/writer.ts';
 
@@ -13,16 +14,28 @@ const lengthOffset = 8;
 /** No message of the API comes near this; a longer one is a stream out of step. */
 export const maxFrame = 16 * 1024 * 1024;
 
-/** Leaves room for a header; the message is written next. Gives the position for `endFrame`. */
-export function beginFrame(writer: Writer): number {
+/**
+ * Appends one message with its header; the writer stays as it was when a field is refused.
+ * @throws ErrInvalidMessage
+ */
+export function writeFrame(
+  writer: Writer,
+  codec: MessageCodec,
+  fields: object,
+  id: number,
+  clientIndex: number,
+  context: number,
+): void {
   const start = writer.length;
   writer.ensure(start, frameHeader);
   writer.bytes.fill(0, start, start + frameHeader);
   writer.length = start + frameHeader;
-  return start;
-}
-
-export function endFrame(writer: Writer, start: number): void {
+  try {
+    codec.encode(writer, fields, id, clientIndex, context);
+  } catch (error) {
+    writer.length = start;
+    throw error;
+  }
   writer.view.setUint32(start + lengthOffset, writer.length - start - frameHeader);
 }
 

@@ -24,7 +24,7 @@ import { bundledCatalogue, type Catalogue, type Service } from './catalogue.ts';
 import type { MessageCodec } from './codec/codec.ts';
 import type { Reader } from './codec/runtime.ts';
 import { Writer } from './codec/writer.ts';
-import { beginFrame, endFrame, FrameReader } from './frame.ts';
+import { FrameReader, writeFrame } from './frame.ts';
 import { handshakeId, handshakeReplyId } from './handshake.ts';
 import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
 
@@ -250,14 +250,7 @@ class ServerSession implements Peer {
   #send(codec: MessageCodec, fields: object, context: number, id = this.#idOf(codec)): void {
     if (!this.#isOpen) return;
     const isFirst = this.#writer.length === 0;
-    const start = beginFrame(this.#writer);
-    try {
-      codec.encode(this.#writer, fields, id, this.#clientIndex, context);
-    } catch (error) {
-      this.#writer.length = start;
-      throw error;
-    }
-    endFrame(this.#writer, start);
+    writeFrame(this.#writer, codec, fields, id, this.#clientIndex, context);
     if (isFirst) queueMicrotask(() => this.#flush());
   }
 

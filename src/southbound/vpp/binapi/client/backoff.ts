@@ -1,0 +1,30 @@
+import type { Random } from '#infra/clock/clock.ts';
+
+export interface BackoffOptions {
+  /** Wait before the second attempt; doubled with each further one. */
+  readonly firstMs: number;
+  readonly mostMs: number;
+}
+
+/** Exponential waits, each between half and the whole of its step, so that agents spread out. */
+export class Backoff {
+  readonly #options: BackoffOptions;
+  readonly #random: Random;
+  #attempts = 0;
+
+  constructor(options: BackoffOptions, random: Random) {
+    this.#options = options;
+    this.#random = random;
+  }
+
+  /** Milliseconds to wait before the next attempt. */
+  next(): number {
+    const step = Math.min(this.#options.mostMs, this.#options.firstMs * 2 ** this.#attempts);
+    if (step < this.#options.mostMs) this.#attempts++;
+    return step * (0.5 + this.#random.next() / 2);
+  }
+
+  reset(): void {
+    this.#attempts = 0;
+  }
+}

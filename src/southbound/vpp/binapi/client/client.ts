@@ -1,0 +1,176 @@
+import { errorText } from '#infra/errors/errors.ts';
+import { type ConnectionState, ErrVppGone, type VppClient } from '../api.ts';
+import { bundledCatalogue } from '../catalogue.ts';
+import type { Dumps, EventsByName, Requests } from '../messages.gen.ts';
+import { Backoff } from './backoff.ts';
+import { Connection } from './connection.ts';
+import { EventListeners } from './events.ts';
+import { greet } from './handshake.ts';
+import { Health } from './health.ts';
+import { type ClientOptions, defaultOptions, type GivenOptions } from './options.ts';
+import { Wire } from './wire.ts';
+
+/**
+ * A client of VPP's binary API that stays connected: it connects, watches over the connection and
+ * connects again until it is closed.
+ */
+export class BinapiClient implements VppClient {
+  readonly #options: ClientOptions;
+  readonly #catalogue = bundledCatalogue();
+  readonly #events: EventListeners;
+  readonly #backoff: Backoff;
+  readonly #closing = new AbortController();
+  readonly #listeners = new Set<(state: ConnectionState) => void>();
+  #state: ConnectionState = 'disconnected';
+  #generation = 0;
+  #connection: Connection | undefined;
+  /** The last list of missing messages that was logged. */
+  #reportedMissing = '';
+  #running: Promise<void> | undefined;
+
+  constructor(options: GivenOptions) {
+    this.#options = { ...defaultOptions, ...options };
+    this.#events = new EventListeners(this.#options.log);
+    this.#backoff = new Backoff(this.#options.reconnect, this.#options.random);
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Begins to connect. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends for good: whatever is in flight rejects with ErrVppGone. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#connection?.drop(new ErrVppGone('the client was closed'));
+    await this.#running;
+    this.#setState('closed');
+  }
+
+  /**
+   * Resolves when the client is connected, at once if it is.
+   * @throws ErrVppGone (by rejection) when the client is closed first
+   */
+  whenConnected(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): boolean => {
+        if (this.#state === 'connected') resolve();
+        else if (this.#state === 'closed') reject(new ErrVppGone('the client was closed'));
+        else return false;
+        return true;
+      };
+      if (look()) return;
+      const stop = this.onStateChange(() => look() && stop());
+    });
+  }
+
+  onStateChange(listener: (state: ConnectionState) => void): () => void {
+    const own = (state: ConnectionState) => listener(state);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  request<N extends keyof Requests>(
+    name: N,
+    fields: Requests[N]['request'],
+  ): Promise<Requests[N]['reply']> {
+    if (!this.#connection) return Promise.reject(this.#notConnected(name));
+    return this.#connection.request(name, fields) as Promise<Requests[N]['reply']>;
+  }
+
+  dump<N extends keyof Dumps>(
+    name: N,
+    fields: Dumps[N]['request'],
+  ): Promise<readonly Dumps[N]['details'][]> {
+    if (!this.#connection) return Promise.reject(this.#notConnected(name));
+    return this.#connection.dump(name, fields) as Promise<readonly Dumps[N]['details'][]>;
+  }
+
+  onEvent<N extends keyof EventsByName>(
+    name: N,
+    listener: (event: EventsByName[N]) => void,
+  ): () => void {
+    return this.#events.add(name, (event) => listener(event as EventsByName[N]));
+  }
+
+  has(name: string): boolean {
+    return this.#connection?.table.has(name) ?? false;
+  }
+
+  #notConnected(name: string): Error {
+    return new ErrVppGone(`the client is ${this.#state}`, { where: name });
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#options;
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#live();
+      } catch (error) {
+        log.warn({ error: errorText(error) }, 'cannot connect to VPP');
+      }
+      if (this.#closing.signal.aborted) return;
+      this.#setState('disconnected');
+      const wait = this.#backoff.next();
+      await clock.sleep(wait, this.#closing.signal).catch(() => undefined);
+    }
+  }
+
+  /** One connection from its beginning to its end. */
+  async #live(): Promise<void> {
+    const { clock, log, health, reconnect } = this.#options;
+    this.#setState('connecting');
+    const connection = await this.#open();
+    const since = clock.monotonic();
+    const probes = new Health(connection, health, clock, log);
+    const ended = Promise.withResolvers<Error>();
+    connection.onEnd = (reason) => {
+      probes.stop();
+      this.#connection = undefined;
+      this.#setState('disconnected');
+      ended.resolve(reason);
+    };
+    this.#connection = connection;
+    this.#generation++;
+    this.#reportMissing(connection.table.missing);
+    log.info({ generation: this.#generation }, 'connected to VPP');
+    this.#setState('connected');
+    const reason = await ended.promise;
+    // a VPP that hangs up again and again is not asked more often than one that is not there
+    if (clock.monotonic() - since >= reconnect.mostMs) this.#backoff.reset();
+    if (!this.#closing.signal.aborted)
+      log.error({ error: errorText(reason) }, 'connection to VPP lost');
+  }
+
+  async #open(): Promise<Connection> {
+    const wire = new Wire(await this.#options.connect(), this.#options.clock);
+    const greeting = await greet(wire, this.#catalogue, this.#options, this.#closing.signal);
+    return new Connection(wire, greeting, this.#catalogue, this.#events, this.#options);
+  }
+
+  #reportMissing(missing: readonly string[]): void {
+    const text = missing.join(' ');
+    if (text !== '' && text !== this.#reportedMissing)
+      this.#options.log.warn({ missing }, 'VPP lacks messages that the agent speaks');
+    this.#reportedMissing = text;
+  }
+
+  #setState(state: ConnectionState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    for (const listener of [...this.#listeners])
+      try {
+        listener(state);
+      } catch (error) {
+        this.#options.log.error({ state, error: errorText(error) }, 'state listener failed');
+      }
+  }
+}

@@ -1,0 +1,27 @@
+/** A queue whose `shift` does not move the rest. */
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #first = 0;
+
+  get length(): number {
+    return this.#items.length - this.#first;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    if (this.length === 0) return undefined;
+    const item = this.#items[this.#first];
+    this.#items[this.#first++] = undefined;
+    if (this.#first === this.#items.length) {
+      this.#items = [];
+      this.#first = 0;
+    } else if (this.#first >= 1024 && this.#first * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Clock, Timer } from '#infra/clock/clock.ts';
+import type { Pending } from './pending.ts';
+
+/** A timer that fires this much too late shows that our own process stood still. */
+const stallMs = 100;
+
+export interface LimitOptions {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  /** Resolves when all that had arrived has been read. */
+  readonly drained: () => Promise<void>;
+  /** The request that is to be answered next. */
+  readonly head: () => Pending | undefined;
+  readonly onExceeded: (head: Pending) => void;
+}
+
+/**
+ * Judges how long the oldest request may wait. VPP works off one client's messages in order, so the
+ * limit of a request begins when the one before it was answered, or when it was sent: a long queue
+ * is no reason to give VPP up. Judged only after what has arrived was read, and a stall of this
+ * process begins the limit anew: the request may not even have left.
+ */
+export class TimeLimit {
+  readonly #options: LimitOptions;
+  #timer: Timer | undefined;
+  #head: Pending | undefined;
+  #received = 0;
+  #since = 0;
+  #isStopped = false;
+
+  constructor(options: LimitOptions) {
+    this.#options = options;
+  }
+
+  /** Something was sent. */
+  sent(): void {
+    if (this.#head === undefined) this.arrived();
+  }
+
+  /** Something has arrived: the limit begins anew if it was an answer to what we wait for. */
+  arrived(): void {
+    const head = this.#options.head();
+    if (head === this.#head && head?.received === this.#received) return;
+    this.#head = head;
+    if (head === undefined) return;
+    this.#received = head.received;
+    this.#since = this.#options.clock.monotonic();
+    this.#timer ??= this.#arm(this.#options.limitMs);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #arm(ms: number): Timer {
+    const due = this.#options.clock.monotonic() + ms;
+    return this.#options.clock.timer(ms, () => {
+      const isLate = this.#options.clock.monotonic() - due > stallMs;
+      void this.#judge(isLate);
+    });
+  }
+
+  async #judge(isLate: boolean): Promise<void> {
+    await this.#options.drained();
+    this.#timer = undefined;
+    if (this.#isStopped || this.#head === undefined) return;
+    if (isLate) this.#since = this.#options.clock.monotonic();
+    const left = this.#since + this.#options.limitMs - this.#options.clock.monotonic();
+    if (left > 0) this.#timer = this.#arm(left);
+    else this.#options.onExceeded(this.#head);
+  }
+}

@@ -1,0 +1,51 @@
+import type { Catalogue, Service } from '../catalogue.ts';
+import type { MessageCodec } from '../codec/codec.ts';
+
+/** Which of the messages in use the connected VPP has, and under which id. */
+export class MessageTable {
+  /** `<name>_<crc>` of what we speak and this VPP does not. */
+  readonly missing: readonly string[];
+  readonly #ids = new Map<MessageCodec, number>();
+  readonly #codecs: (MessageCodec | undefined)[] = [];
+  readonly #supported: ReadonlySet<string>;
+
+  constructor(
+    catalogue: Catalogue,
+    entries: readonly { readonly index: number; readonly name: string }[],
+  ) {
+    const byName = new Map(entries.map(({ index, name }) => [name, index]));
+    const missing: string[] = [];
+    for (const codec of catalogue.codecs.values()) {
+      const id = byName.get(codec.tableName);
+      if (id === undefined) missing.push(codec.tableName);
+      else {
+        this.#ids.set(codec, id);
+        this.#codecs[id] = codec;
+      }
+    }
+    this.missing = missing;
+    this.#supported = new Set(
+      [...catalogue.services]
+        .filter(([, service]) => codecsOf(service).every((codec) => this.#ids.has(codec)))
+        .map(([name]) => name),
+    );
+  }
+
+  /** The message must be one that this VPP has. */
+  id(codec: MessageCodec): number {
+    return this.#ids.get(codec)!;
+  }
+
+  codec(id: number): MessageCodec | undefined {
+    return this.#codecs[id];
+  }
+
+  /** Whether the request and everything that answers it are there. */
+  has(name: string): boolean {
+    return this.#supported.has(name);
+  }
+}
+
+function codecsOf(service: Service): MessageCodec[] {
+  return Object.values(service).filter((part) => typeof part !== 'string');
+}
