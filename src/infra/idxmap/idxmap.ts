@@ -1,0 +1,163 @@
+/**
+ * A named map with secondary indexes and watchers: how a part of the agent shows what it knows to
+ * the others, who may only read. Everything is synchronous; watchers are called after the change,
+ * in the order of their names' registration.
+ */
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+
+export const ErrSubscriberExists = defineError({
+  name: 'ErrSubscriberExists',
+  code: 'CV_IDXMAP_SUBSCRIBER_EXISTS',
+  remedy: 'Give every watcher of one map a name of its own; this is a mistake in the code.',
+});
+
+export interface MappingEvent<V> {
+  /** Title of the map that changed. */
+  readonly title: string;
+  readonly name: string;
+  /** The new value; of a deletion the last one. */
+  readonly value: V;
+  /** True when the name had a value before and has one now. */
+  readonly update: boolean;
+  readonly del: boolean;
+}
+
+/** Values of secondary indexes of one item: field to values. */
+export type Fields = Readonly<Record<string, readonly string[]>>;
+
+/** What everyone but the owner sees. Lists have no order to rely on. */
+export interface NamedMapping<V> {
+  readonly title: string;
+  readonly size: number;
+  getValue(name: string): V | undefined;
+  has(name: string): boolean;
+  /** Names of the items whose secondary index `field` has this value. */
+  listNames(field: string, value: string): string[];
+  listAllNames(): string[];
+  /** Secondary index of one item; empty when there is no such name. */
+  listFields(name: string): Fields;
+  /**
+   * Calls back on every change from now on, within the call that makes the change. What a callback
+   * throws is logged and harms neither the map nor the other watchers.
+   * @returns ends the watch
+   * @throws ErrSubscriberExists
+   */
+  watch(subscriber: string, callback: (event: MappingEvent<V>) => void): () => void;
+}
+
+const noFields: Fields = {};
+
+export class IndexMap<V> implements NamedMapping<V> {
+  readonly title: string;
+  readonly #fieldsOf: ((value: V) => Fields) | undefined;
+  readonly #log: Logger;
+  readonly #values = new Map<string, V>();
+  readonly #index = new Map<string, Map<string, Set<string>>>();
+  readonly #watchers = new Map<string, (event: MappingEvent<V>) => void>();
+
+  /** @param fieldsOf secondary index of an item; depends on the item alone */
+  constructor(title: string, log: Logger, fieldsOf?: (value: V) => Fields) {
+    this.title = title;
+    this.#log = log;
+    this.#fieldsOf = fieldsOf;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  getValue(name: string): V | undefined {
+    return this.#values.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  listNames(field: string, value: string): string[] {
+    return [...(this.#index.get(field)?.get(value) ?? [])];
+  }
+
+  listAllNames(): string[] {
+    return [...this.#values.keys()];
+  }
+
+  listFields(name: string): Fields {
+    const value = this.#values.get(name);
+    return value === undefined ? noFields : (this.#fieldsOf?.(value) ?? noFields);
+  }
+
+  watch(subscriber: string, callback: (event: MappingEvent<V>) => void): () => void {
+    if (this.#watchers.has(subscriber))
+      throw new ErrSubscriberExists('watches already', { where: `${this.title}/${subscriber}` });
+    this.#watchers.set(subscriber, callback);
+    return () => {
+      if (this.#watchers.get(subscriber) === callback) this.#watchers.delete(subscriber);
+    };
+  }
+
+  /** Sets the value of a name, whether it had one or not. */
+  put(name: string, value: V): void {
+    const update = this.#values.has(name);
+    if (update) this.#unindex(name, this.#values.get(name) as V);
+    this.#values.set(name, value);
+    this.#eachField(value, (field, text) => {
+      const byValue = this.#index.get(field) ?? new Map<string, Set<string>>();
+      const names = byValue.get(text) ?? new Set<string>();
+      names.add(name);
+      byValue.set(text, names);
+      this.#index.set(field, byValue);
+    });
+    this.#tell({ title: this.title, name, value, update, del: false });
+  }
+
+  /** Changes an existing item; false, and nothing done, when there is none. */
+  update(name: string, value: V): boolean {
+    if (!this.#values.has(name)) return false;
+    this.put(name, value);
+    return true;
+  }
+
+  /** @returns the value that was there */
+  delete(name: string): V | undefined {
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    this.#unindex(name, value);
+    this.#values.delete(name);
+    this.#tell({ title: this.title, name, value, update: false, del: true });
+    return value;
+  }
+
+  /** Deletes every item; the watchers hear of each. */
+  clear(): void {
+    for (const name of this.listAllNames()) this.delete(name);
+  }
+
+  #eachField(value: V, visit: (field: string, text: string) => void): void {
+    if (!this.#fieldsOf) return;
+    for (const [field, texts] of Object.entries(this.#fieldsOf(value)))
+      for (const text of texts) visit(field, text);
+  }
+
+  #unindex(name: string, value: V): void {
+    this.#eachField(value, (field, text) => {
+      const byValue = this.#index.get(field);
+      const names = byValue?.get(text);
+      names?.delete(name);
+      if (names?.size === 0) byValue?.delete(text);
+    });
+  }
+
+  #tell(event: MappingEvent<V>): void {
+    for (const [subscriber, callback] of this.#watchers)
+      try {
+        callback(event);
+      } catch (thrown) {
+        this.#log.error(
+          { map: this.title, subscriber, name: event.name, error: errorText(thrown) },
+          'Watcher of a map failed',
+        );
+      }
+  }
+}
