@@ -54,7 +54,7 @@ export class MessageCodec {
   /**
    * The fields of the message between the reader's position and end, header fields left out. Shares
    * no memory with the reader.
-   * @throws ErrInvalidMessage when it is shorter or longer than its fields say
+   * @throws ErrInvalidMessage when it ends before its fields do, or is longer than its fixed size
    */
   decode(reader: Reader): object {
     this.#decode ??= compileDecoder(this.layout);
