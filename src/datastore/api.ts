@@ -1,7 +1,10 @@
 /**
  * The contract of a key-value store: etcd, an embedded level database, or memory. Keys and values
- * are UTF-8 text (values are JSON by convention, not by contract). One compliance suite describes
- * what stands here; every backend passes it.
+ * are UTF-8 text, keys not empty (values are JSON by convention, not by contract). One compliance
+ * suite describes what stands here; every backend passes it.
+ *
+ * A write that rejects with ErrStoreUnavailable may have happened: the reply was lost, not the
+ * request. Whoever cannot live with that reads again.
  */
 import { defineError } from '#infra/errors/errors.ts';
 
@@ -25,14 +28,17 @@ export interface KvChange {
 }
 
 export interface KvSnapshot {
-  /** Sorted by key. */
+  /** Sorted by the bytes of the key. */
   readonly entries: readonly KvEntry[];
   /** What a watch has to start from to miss nothing after this snapshot. */
   readonly revision: Revision;
 }
 
 export interface WatchHandlers {
-  /** Changes after the start revision, each once and in order; one call a batch. */
+  /**
+   * Changes after the start revision, each once and in order; one call a batch, and what one
+   * `putAll` wrote stands in one batch. Never called from inside `watch`. Must not throw.
+   */
   onChanges(changes: readonly KvChange[]): void;
   /**
    * Called once when the watch cannot go on without a gap (compaction, a wiped or restored
@@ -43,21 +49,26 @@ export interface WatchHandlers {
 }
 
 export interface Watch {
+  /** No handler is called any more after this. */
   close(): void;
 }
 
 export interface KvStore {
   /** For logs and errors, for example `etcd http://127.0.0.1:2379`. */
   readonly name: string;
-  /** @throws ErrStoreUnavailable on this and every other call when the store does not answer */
+  /**
+   * @throws on this and every other call ErrStoreUnavailable when the store does not answer,
+   *   ErrStoreRefused when it answers that it will not, ErrStoreClosed after `close`
+   */
   get(key: string): Promise<string | undefined>;
   list(prefix: string): Promise<KvSnapshot>;
   put(key: string, value: string): Promise<void>;
-  /** Writes all or nothing; `undefined` deletes. */
+  /** Writes all or nothing, in the order of the map; `undefined` deletes. */
   putAll(entries: ReadonlyMap<string, string | undefined>): Promise<void>;
   /**
    * Creates the key unless it exists. A lost reply is cleared up by reading again, so `created` is
-   * true exactly when this call made the key.
+   * true exactly when this call made the key; rivals must therefore bring values that differ, such
+   * as ones that carry their own name.
    * @returns the value that stands there now
    */
   putIfAbsent(key: string, value: string): Promise<{ created: boolean; value: string }>;
@@ -67,10 +78,14 @@ export interface KvStore {
   compareAndDelete(key: string, expected: string): Promise<boolean>;
   /** @returns whether the key existed */
   delete(key: string): Promise<boolean>;
-  /** Watches a prefix from a revision that `list` of the same prefix gave. */
+  /**
+   * Watches a prefix from a revision that `list` or a change of the same prefix gave.
+   * @throws ErrStoreClosed
+   */
   watch(prefix: string, from: Revision, handlers: WatchHandlers): Watch;
   /** Resolves when the store answers a read; rejects with ErrStoreUnavailable otherwise. */
   probe(): Promise<void>;
+  /** Ends the watches without a word to their handlers. */
   close(): Promise<void>;
 }
 
@@ -78,6 +93,12 @@ export const ErrStoreUnavailable = defineError({
   name: 'ErrStoreUnavailable',
   code: 'CV_STORE_UNAVAILABLE',
   remedy: 'Check that the database runs and that its endpoints and certificates are right.',
+});
+
+export const ErrStoreRefused = defineError({
+  name: 'ErrStoreRefused',
+  code: 'CV_STORE_REFUSED',
+  remedy: 'Read the reason: permission, space, or a request over the limits of the database.',
 });
 
 export const ErrStoreClosed = defineError({

@@ -1,0 +1,35 @@
+import { status } from '@grpc/grpc-js';
+import { type CodedError, errorText } from '#infra/errors/errors.ts';
+import { ErrStoreRefused, ErrStoreUnavailable } from '../api.ts';
+
+/** Answers after which the same request may succeed, here or at another member. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([
+  status.CANCELLED,
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.ABORTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+]);
+
+/** gRPC's words for a failure; undefined when gRPC did not make it. */
+export function statusOf(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'number' ? thrown.code : undefined;
+}
+
+export function isUnavailable(thrown: unknown): boolean {
+  const code = statusOf(thrown);
+  return code !== undefined && UNAVAILABLE.has(code);
+}
+
+/** The history before a revision that was asked for is no longer there. */
+export function isCompacted(thrown: unknown): boolean {
+  return statusOf(thrown) === status.OUT_OF_RANGE && errorText(thrown).includes('compacted');
+}
+
+/** The error that the users of the store see. */
+export function storeError(thrown: unknown, where: string, hint = ''): CodedError {
+  const made = isUnavailable(thrown) ? ErrStoreUnavailable : ErrStoreRefused;
+  return new made(errorText(thrown) + hint, { where, cause: thrown });
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { type ChannelCredentials, type ChannelOptions, credentials } from '@grpc/grpc-js';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+
+export interface EtcdTlsOptions {
+  /** File with the certificates of the authorities to trust, PEM; default: those of Node.js. */
+  readonly caFile?: string;
+  /** Own certificate and key, PEM; both or none. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** Takes any certificate: the connection is secret, but to whom is not known. */
+  readonly insecureSkipVerify?: boolean;
+}
+
+export interface EtcdOptions {
+  /** `host:port` with or without `http://` or `https://`. Calls go to one that answers. */
+  readonly endpoints: readonly string[];
+  /** Without it the connections are plain, unless the endpoints say `https://`. */
+  readonly tls?: EtcdTlsOptions;
+  /** Milliseconds that a call may take at one endpoint; default 3,000. */
+  readonly operationTimeoutMs?: number;
+  /** Milliseconds between two attempts of a watch to connect; default 2,000. */
+  readonly reconnectIntervalMs?: number;
+  /**
+   * Milliseconds of silence on a connection before a ping; default 10,000. Not below etcd's
+   * `--grpc-keepalive-min-time` (5 s by default), or etcd hangs up on us.
+   */
+  readonly keepaliveMs?: number;
+}
+
+export const ErrStoreConfig = defineError({
+  name: 'ErrStoreConfig',
+  code: 'CV_STORE_CONFIG',
+  remedy: 'Correct the named option of the database configuration.',
+});
+
+export function addressesOf(options: EtcdOptions): { secure: boolean; addresses: string[] } {
+  const { endpoints, tls } = options;
+  if (endpoints.length === 0)
+    throw new ErrStoreConfig('no endpoint is given', { where: 'endpoints' });
+  const https = endpoints.filter((endpoint) => endpoint.startsWith('https://')).length;
+  const plain = endpoints.filter((endpoint) => endpoint.startsWith('http://')).length;
+  if (https > 0 && https < endpoints.length)
+    throw new ErrStoreConfig('https and others are mixed', { where: 'endpoints' });
+  if (plain > 0 && tls)
+    throw new ErrStoreConfig('http:// endpoints do not go with TLS', { where: 'endpoints' });
+  return {
+    secure: https > 0 || tls !== undefined,
+    addresses: endpoints.map((endpoint) => endpoint.replace(/^https?:\/\//, '').replace(/\/$/, '')),
+  };
+}
+
+export function credentialsOf(secure: boolean, tls: EtcdTlsOptions = {}): ChannelCredentials {
+  if (!secure) return credentials.createInsecure();
+  if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
+    throw new ErrStoreConfig('certificate and key go together', { where: 'cert-file, key-file' });
+  const ca = pem('ca-file', tls.caFile);
+  const key = pem('key-file', tls.keyFile);
+  const cert = pem('cert-file', tls.certFile);
+  try {
+    return credentials.createSsl(ca, key, cert, {
+      rejectUnauthorized: tls.insecureSkipVerify !== true,
+    });
+  } catch (thrown) {
+    throw new ErrStoreConfig(`TLS: ${errorText(thrown)}`, { where: 'tls', cause: thrown });
+  }
+}
+
+export function channelOptions(keepaliveMs: number): ChannelOptions {
+  return {
+    // The default of 4 MiB fails reads and replays that etcd sends without a second thought.
+    'grpc.max_receive_message_length': -1,
+    'grpc.max_send_message_length': -1,
+    'grpc.keepalive_time_ms': keepaliveMs,
+    'grpc.keepalive_timeout_ms': keepaliveMs / 2,
+    'grpc.keepalive_permit_without_calls': 1,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 1000,
+  };
+}
+
+function pem(option: string, file: string | undefined): Buffer | null {
+  if (file === undefined) return null;
+  try {
+    return readFileSync(file);
+  } catch (thrown) {
+    throw new ErrStoreConfig(errorText(thrown), { where: `${option} ${file}`, cause: thrown });
+  }
+}

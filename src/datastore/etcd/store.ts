@@ -1,0 +1,254 @@
+import type { IKeyValue, IRangeResponse, IRequestOp, ITxnResponse } from 'etcd3';
+import type { Clock } from '#infra/clock/clock.ts';
+import { CodedError } from '#infra/errors/errors.ts';
+import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from '../api.ts';
+import { ErrStoreClosed, ErrStoreUnavailable } from '../api.ts';
+import { keyAfter, prefixEnd, prefixStart } from '../keys.ts';
+import { Cluster } from './cluster.ts';
+import { Endpoint } from './endpoint.ts';
+import { isCompacted, storeError } from './errors.ts';
+import { Lineage, tokenOf } from './lineage.ts';
+import { addressesOf, channelOptions, credentialsOf, type EtcdOptions } from './options.ts';
+import { EtcdWatch } from './watch.ts';
+
+/** Keys a page of `list` carries: some milliseconds of decoding at a time. */
+const PAGE = 500;
+/** A list is begun anew when its revision is compacted away under it; not for ever. */
+const LIST_ATTEMPTS = 3;
+/** How often a put-if-absent is tried while the replies get lost. */
+const CREATE_ATTEMPTS = 5;
+
+/** etcd v3. Writes are never repeated behind the caller's back. */
+export class EtcdStore implements KvStore {
+  readonly name: string;
+  readonly #clock: Clock;
+  readonly #lineage = new Lineage();
+  readonly #cluster: Cluster;
+  readonly #operationTimeoutMs: number;
+  readonly #reconnectIntervalMs: number;
+  readonly #watches = new Set<Watch>();
+  #closed = false;
+
+  /**
+   * Connects with the first call, so the database need not be there yet.
+   * @param clock real time: deadlines are held against answers from the network
+   * @throws ErrStoreConfig
+   */
+  constructor(options: EtcdOptions, clock: Clock) {
+    const { operationTimeoutMs = 3000, reconnectIntervalMs = 2000, keepaliveMs = 10_000 } = options;
+    const { secure, addresses } = addressesOf(options);
+    const credentials = credentialsOf(secure, options.tls);
+    const channel = channelOptions(keepaliveMs);
+    const endpoints = addresses.map(
+      (address) => new Endpoint(address, credentials, channel, clock, operationTimeoutMs),
+    );
+    this.name = `etcd ${options.endpoints.join(',')}`;
+    this.#clock = clock;
+    this.#cluster = new Cluster(endpoints, this.#lineage);
+    this.#operationTimeoutMs = operationTimeoutMs;
+    this.#reconnectIntervalMs = reconnectIntervalMs;
+  }
+
+  get(key: string): Promise<string | undefined> {
+    return this.#run(async () => {
+      const { kvs } = await this.#cluster.read((kv) => kv.range({ key: Buffer.from(key) }));
+      return kvs[0]?.value.toString();
+    });
+  }
+
+  list(prefix: string): Promise<KvSnapshot> {
+    return this.#run(async () => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#pages(prefix);
+        } catch (thrown) {
+          if (attempt === LIST_ATTEMPTS || !isCompacted(thrown)) throw thrown;
+        }
+      }
+    });
+  }
+
+  put(key: string, value: string): Promise<void> {
+    return this.#run(async () => {
+      const bytes = Buffer.from(key);
+      const { header } = await this.#cluster.write((kv) =>
+        kv.put({ key: bytes, value: Buffer.from(value) }),
+      );
+      this.#lineage.remember(bytes, Number(header.revision));
+    });
+  }
+
+  async putAll(entries: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const success = [...entries].map(([key, value]) => requestOf(key, value));
+    if (success.length === 0) return;
+    await this.#run(() => this.#cluster.write((kv) => kv.txn({ success })));
+  }
+
+  putIfAbsent(key: string, value: string): Promise<{ created: boolean; value: string }> {
+    return this.#run(async () => {
+      const bytes = Buffer.from(key);
+      const before = await this.#cluster.read((kv) => kv.range({ key: bytes }));
+      const there = before.kvs[0];
+      if (there) return { created: false, value: there.value.toString() };
+      const { standing, lostReply } = await this.#create(bytes, value);
+      if (!standing) return { created: true, value };
+      // Somebody made the key since we looked. After a lost reply it may have been us: then it was
+      // made with our value, whatever became of it.
+      const created =
+        lostReply &&
+        Number(standing.create_revision) > Number(before.header.revision) &&
+        (await this.#firstValue(bytes, standing)) === value;
+      return { created, value: standing.value.toString() };
+    });
+  }
+
+  compareAndSwap(key: string, expected: string, value: string): Promise<boolean> {
+    return this.#compareAnd(key, expected, requestOf(key, value));
+  }
+
+  compareAndDelete(key: string, expected: string): Promise<boolean> {
+    return this.#compareAnd(key, expected, requestOf(key, undefined));
+  }
+
+  delete(key: string): Promise<boolean> {
+    return this.#run(async () => {
+      const { deleted } = await this.#cluster.write((kv) =>
+        kv.deleteRange({ key: Buffer.from(key) }),
+      );
+      return deleted !== '0';
+    });
+  }
+
+  watch(prefix: string, from: Revision, handlers: WatchHandlers): Watch {
+    this.#open();
+    const watch = new EtcdWatch({
+      cluster: this.#cluster,
+      lineage: this.#lineage,
+      clock: this.#clock,
+      operationTimeoutMs: this.#operationTimeoutMs,
+      reconnectIntervalMs: this.#reconnectIntervalMs,
+      prefix,
+      from,
+      handlers,
+      ended: () => this.#watches.delete(watch),
+    });
+    this.#watches.add(watch);
+    return watch;
+  }
+
+  probe(): Promise<void> {
+    return this.#run(() => this.#cluster.probe());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const watch of [...this.#watches]) watch.close();
+    this.#cluster.close();
+  }
+
+  #open(): void {
+    if (this.#closed) throw new ErrStoreClosed('the store is closed', { where: this.name });
+  }
+
+  async #run<T>(action: () => Promise<T>): Promise<T> {
+    this.#open();
+    try {
+      return await action();
+    } catch (thrown) {
+      this.#open();
+      throw thrown instanceof CodedError ? thrown : storeError(thrown, this.name);
+    }
+  }
+
+  /** All pages at the revision of the first. */
+  async #pages(prefix: string): Promise<KvSnapshot> {
+    const entries: KvEntry[] = [];
+    const end = prefixEnd(prefix);
+    let key = prefixStart(prefix);
+    let epoch = 0;
+    let revision = 0;
+    for (;;) {
+      const page: IRangeResponse = await this.#cluster.read((kv) =>
+        kv.range({ key, range_end: end, limit: PAGE, revision }),
+      );
+      if (revision === 0) {
+        revision = Number(page.header.revision);
+        epoch = this.#lineage.epoch;
+      }
+      for (const kv of page.kvs) {
+        entries.push({ key: kv.key.toString(), value: kv.value.toString() });
+        this.#lineage.remember(kv.key, Number(kv.mod_revision));
+      }
+      const last = page.kvs.at(-1);
+      if (!page.more || !last) break;
+      key = keyAfter(last.key);
+    }
+    if (this.#lineage.epoch !== epoch)
+      throw new ErrStoreUnavailable('the database was exchanged meanwhile', { where: this.name });
+    return { entries, revision: tokenOf({ epoch, revision, partial: 0 }) };
+  }
+
+  /**
+   * Makes the key unless it is there. After a lost reply the request is repeated, which is safe:
+   * if the first one made the key, the second finds it standing.
+   * @returns what stands there instead; undefined when the last request made the key
+   */
+  async #create(key: Buffer, value: string) {
+    let lostReply = false;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const reply = await this.#cluster.write((kv) =>
+          kv.txn({
+            compare: [{ key, target: 'Create', result: 'Equal', create_revision: 0 }],
+            success: [{ request_put: { key, value: Buffer.from(value) } }],
+            failure: [{ request_range: { key } }],
+          }),
+        );
+        return { standing: standingIn(reply), lostReply };
+      } catch (thrown) {
+        if (attempt === CREATE_ATTEMPTS || !(thrown instanceof ErrStoreUnavailable)) throw thrown;
+        lostReply = true;
+      }
+      await this.#clock.sleep(100 * attempt);
+    }
+  }
+
+  /** The value with which a key that stands was made. */
+  async #firstValue(key: Buffer, standing: IKeyValue): Promise<string | undefined> {
+    if (standing.version === '1') return standing.value.toString();
+    const { kvs } = await this.#cluster.read((kv) =>
+      kv.range({ key, revision: standing.create_revision }),
+    );
+    return kvs[0]?.value.toString();
+  }
+
+  #compareAnd(key: string, expected: string, request: IRequestOp): Promise<boolean> {
+    return this.#run(async () => {
+      const { succeeded } = await this.#cluster.write((kv) =>
+        kv.txn({
+          compare: [
+            {
+              key: Buffer.from(key),
+              target: 'Value',
+              result: 'Equal',
+              value: Buffer.from(expected),
+            },
+          ],
+          success: [request],
+        }),
+      );
+      return succeeded;
+    });
+  }
+}
+
+function requestOf(key: string, value: string | undefined): IRequestOp {
+  const bytes = Buffer.from(key);
+  return value === undefined
+    ? { request_delete_range: { key: bytes } }
+    : { request_put: { key: bytes, value: Buffer.from(value) } };
+}
+
+function standingIn(reply: ITxnResponse): IKeyValue | undefined {
+  return reply.succeeded ? undefined : reply.responses[0]?.response_range.kvs[0];
+}

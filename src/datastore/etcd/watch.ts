@@ -1,0 +1,97 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Revision, Watch, WatchHandlers } from '../api.ts';
+import { ErrWatchLost } from '../api.ts';
+import type { Cluster } from './cluster.ts';
+import { type Lineage, positionOf } from './lineage.ts';
+import { Replay } from './replay.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface EtcdWatchOptions {
+  readonly cluster: Cluster;
+  readonly lineage: Lineage;
+  readonly clock: Clock;
+  readonly operationTimeoutMs: number;
+  readonly reconnectIntervalMs: number;
+  readonly prefix: string;
+  readonly from: Revision;
+  readonly handlers: WatchHandlers;
+  /** Called when the watch is over, however it ended. */
+  ended(): void;
+}
+
+/** A watch over streams that come and go. */
+export class EtcdWatch implements Watch {
+  readonly #options: EtcdWatchOptions;
+  readonly #ending = new AbortController();
+  readonly #epoch: number;
+  readonly #replay: Replay;
+
+  constructor(options: EtcdWatchOptions) {
+    const position = positionOf(options.from);
+    this.#options = options;
+    this.#epoch = position.epoch;
+    this.#replay = new Replay(position);
+    void this.#run();
+  }
+
+  close(): void {
+    if (this.#ending.signal.aborted) return;
+    this.#ending.abort();
+    this.#options.ended();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, cluster, reconnectIntervalMs } = this.#options;
+    const { signal } = this.#ending;
+    // No handler is called from inside watch().
+    await Promise.resolve();
+    for (let failures = 0; !signal.aborted; failures++) {
+      const endpoint = cluster.current;
+      const started = clock.monotonic();
+      try {
+        this.#sameDatabase();
+        await this.#follow();
+      } catch (thrown) {
+        if (signal.aborted) return;
+        if (thrown instanceof ErrWatchLost) {
+          this.#lost(thrown);
+          return;
+        }
+        cluster.failed(endpoint);
+      }
+      // After a stream that lived for a while the next is opened without delay.
+      if (clock.monotonic() - started > reconnectIntervalMs) failures = 0;
+      const wait = Math.min(reconnectIntervalMs, 50 * 2 ** failures);
+      await clock.sleep(wait, signal).catch(() => undefined);
+    }
+  }
+
+  /** Follows one stream to its end; always rejects. */
+  async #follow(): Promise<void> {
+    const { cluster, clock, lineage, operationTimeoutMs, prefix, handlers } = this.#options;
+    const endpoint = cluster.current;
+    const stream = new WatchStream(await endpoint.watch.watch(), this.#ending.signal);
+    await stream.create(prefix, this.#replay.next, clock, operationTimeoutMs);
+    await lineage.verify(endpoint.kv).catch((thrown) => stream.end(thrown));
+    this.#sameDatabase();
+    await stream.read((response) => {
+      const changes = this.#replay.take(response, this.#epoch);
+      for (const event of response.events)
+        if (event.type === 'Put') lineage.remember(event.kv.key, Number(event.kv.mod_revision));
+      if (changes.length > 0) handlers.onChanges(changes);
+    });
+  }
+
+  /** @throws ErrWatchLost when the position belongs to a database that is no more */
+  #sameDatabase(): void {
+    if (this.#epoch !== this.#options.lineage.epoch)
+      throw new ErrWatchLost('the database was wiped, restored or exchanged');
+  }
+
+  #lost(reason: Error): void {
+    const { handlers, prefix } = this.#options;
+    this.close();
+    handlers.onLost(new ErrWatchLost(errorText(reason), { where: prefix, cause: reason }));
+  }
+}

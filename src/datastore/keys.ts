@@ -1,0 +1,44 @@
+/**
+ * Keys as bytes: etcd and level sort and bound ranges by UTF-8, which is not the order of
+ * JavaScript strings once characters outside the basic plane appear.
+ */
+
+/** Order of two keys by their UTF-8 bytes, for sort(). */
+export function compareKeys(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const x = a.charCodeAt(at);
+    const y = b.charCodeAt(at);
+    if (x !== y) return rank(x) - rank(y);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above all others, yet their units lie below 0xE000. */
+function rank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/**
+ * The smallest key above all keys with the prefix, as the end of a half-open range. No byte of
+ * UTF-8 is 0xFF, so the last one can always be raised. For the empty prefix a zero byte, etcd's
+ * word for "no end".
+ */
+export function prefixEnd(prefix: string): Buffer {
+  const bytes = Buffer.from(prefix);
+  const last = bytes.length - 1;
+  if (last < 0) return Buffer.from([0]);
+  bytes[last] = bytes[last]! + 1;
+  return bytes;
+}
+
+/** The smallest key above this one, in bytes: where the next page of a range begins. */
+export function keyAfter(key: Buffer): Buffer {
+  return Buffer.concat([key, Buffer.from([0])]);
+}
+
+/** The start of a range over a prefix; the empty key is not allowed there. */
+export function prefixStart(prefix: string): Buffer {
+  return prefix === '' ? Buffer.from([0]) : Buffer.from(prefix);
+}

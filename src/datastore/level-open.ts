@@ -1,0 +1,65 @@
+import { Level } from 'level';
+import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+
+export const ErrStoreUnopenable = defineError({
+  name: 'ErrStoreUnopenable',
+  code: 'CV_STORE_UNOPENABLE',
+  remedy: 'See that the folder is writable and that no other agent uses it; else move it away.',
+});
+
+/** Not in the types of `level`, which are those that its build for browsers shares. */
+const maintenance = Level as unknown as {
+  repair(folder: string): Promise<void>;
+  destroy(folder: string): Promise<void>;
+};
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error ? (thrown as NodeJS.ErrnoException).code : undefined;
+}
+
+async function attempt(folder: string): Promise<Level<string, string>> {
+  const database = new Level<string, string>(folder);
+  await database.open();
+  return database;
+}
+
+/**
+ * Opens a database folder and mends what can be mended: a damaged index is built anew from the data
+ * files; a mirror that even then does not open is thrown away, for it can be filled again.
+ * A folder that another process holds is left alone.
+ */
+export async function openLevel(
+  folder: string,
+  mirror: boolean,
+  log: Logger,
+): Promise<Level<string, string>> {
+  try {
+    return await attempt(folder);
+  } catch (thrown) {
+    const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
+    const code = codeOf(cause);
+    if (code === 'LEVEL_LOCKED') throw unopenable(folder, 'another process has it open', thrown);
+    // What level did not say, the file system did (permission, a file in the way): not mendable.
+    if (code !== 'LEVEL_CORRUPTION' && code !== 'LEVEL_IO_ERROR')
+      throw unopenable(folder, errorText(cause), thrown);
+    log.warn({ folder, error: errorText(cause) }, 'the database is damaged and gets repaired');
+  }
+  try {
+    await maintenance.repair(folder);
+    return await attempt(folder);
+  } catch (thrown) {
+    if (!mirror) throw unopenable(folder, `repair failed: ${errorText(thrown)}`, thrown);
+    log.warn({ folder, error: errorText(thrown) }, 'repair failed; the mirror starts empty');
+  }
+  try {
+    await maintenance.destroy(folder);
+    return await attempt(folder);
+  } catch (thrown) {
+    throw unopenable(folder, errorText(thrown), thrown);
+  }
+}
+
+function unopenable(folder: string, message: string, cause: unknown): CodedError {
+  return new ErrStoreUnopenable(message, { where: folder, cause });
+}

@@ -1,0 +1,236 @@
+import type { Level } from 'level';
+import { errorText } from '#infra/errors/errors.ts';
+import { type Logger, silentLogger } from '#infra/log/log.ts';
+import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
+import { ErrStoreClosed, ErrStoreUnavailable } from './api.ts';
+import { ChangeLog } from './changelog.ts';
+import { openLevel } from './level-open.ts';
+import { Seal } from './level-seal.ts';
+
+/** Where the entries stand in the database, apart from the seal. */
+const DATA = 'k';
+const SEAL = 'seal';
+/** Entries read at once: keeps the main thread free in between. */
+const SLICE = 256;
+
+export interface LevelOptions {
+  readonly folder: string;
+  /**
+   * The content can be had again from elsewhere, so a damaged database is emptied rather than
+   * served with holes. Otherwise what is left is served and `damage` says so.
+   */
+  readonly mirror: boolean;
+  readonly log?: Logger;
+  /** How many changes a watch may lag behind before it is lost. */
+  readonly logLimit?: number;
+}
+
+type Database = Level<string, string>;
+type Range = Pick<ReturnType<typeof rangeOf>, 'nextv' | 'close'>;
+
+/**
+ * An embedded database in a folder of its own. Every write is one batch and on the disk when its
+ * promise resolves; after a crash the database holds each batch whole or not at all.
+ */
+export class LevelStore implements KvStore {
+  readonly name: string;
+  /** What was missing or wrong when the database was opened. */
+  readonly damage: string | undefined;
+  readonly #database: Database;
+  readonly #log: ChangeLog;
+  #seal: Seal;
+  #closed = false;
+  /** End of the queue of writes: they read before they write, so one goes after the other. */
+  #writing: Promise<unknown> = Promise.resolve();
+
+  /** @throws ErrStoreUnopenable */
+  static async open(options: LevelOptions): Promise<LevelStore> {
+    const { folder, mirror, log = silentLogger, logLimit = 10_000 } = options;
+    const database = await openLevel(folder, mirror, log);
+    try {
+      const sealText = await database.get(SEAL);
+      const written = sealText === undefined ? undefined : Seal.parse(sealText);
+      let found = new Seal();
+      for await (const { key, value } of entries(rangeOf(database, ''), '')) found.add(key, value);
+      const damage = Seal.damage(written, found);
+      if (damage !== undefined) {
+        log.error(
+          { folder, damage },
+          mirror ? 'the damaged mirror is emptied' : 'entries are lost',
+        );
+        if (mirror) {
+          await database.clear();
+          found = new Seal();
+        }
+      }
+      found.generation = (written?.generation ?? 0) + 1;
+      await database.batch([{ type: 'put', key: SEAL, value: found.toString() }], { sync: true });
+      return new LevelStore(folder, database, found, damage, logLimit);
+    } catch (thrown) {
+      await database.close();
+      throw thrown;
+    }
+  }
+
+  private constructor(
+    folder: string,
+    database: Database,
+    seal: Seal,
+    damage: string | undefined,
+    logLimit: number,
+  ) {
+    this.name = `level ${folder}`;
+    this.damage = damage;
+    this.#database = database;
+    this.#seal = seal;
+    this.#log = new ChangeLog(`level${seal.generation}`, logLimit);
+  }
+
+  get(key: string): Promise<string | undefined> {
+    return this.#run(() => this.#database.get(DATA + key));
+  }
+
+  list(prefix: string): Promise<KvSnapshot> {
+    return this.#run(async () => {
+      // Taken between two writes, so that iterator (a snapshot) and revision tell of the same ones.
+      const { iterator, revision } = await this.#turn(() => ({
+        iterator: rangeOf(this.#database, prefix),
+        revision: this.#log.revision(),
+      }));
+      const listed: KvEntry[] = [];
+      for await (const entry of entries(iterator, prefix)) listed.push(entry);
+      return { entries: listed, revision };
+    });
+  }
+
+  async put(key: string, value: string): Promise<void> {
+    await this.#write(new Map([[key, value]]));
+  }
+
+  async putAll(all: ReadonlyMap<string, string | undefined>): Promise<void> {
+    await this.#write(new Map(all));
+  }
+
+  async putIfAbsent(key: string, value: string): Promise<{ created: boolean; value: string }> {
+    const before = await this.#write(new Map([[key, value]]), (there) => there === undefined);
+    return before === undefined ? { created: true, value } : { created: false, value: before };
+  }
+
+  async compareAndSwap(key: string, expected: string, value: string): Promise<boolean> {
+    const change = new Map([[key, value]]);
+    return (await this.#write(change, (there) => there === expected)) === expected;
+  }
+
+  async compareAndDelete(key: string, expected: string): Promise<boolean> {
+    const change = new Map([[key, undefined]]);
+    return (await this.#write(change, (there) => there === expected)) === expected;
+  }
+
+  async delete(key: string): Promise<boolean> {
+    return (await this.#write(new Map([[key, undefined]]))) !== undefined;
+  }
+
+  watch(prefix: string, from: Revision, handlers: WatchHandlers): Watch {
+    this.#open();
+    return this.#log.watch(prefix, from, handlers);
+  }
+
+  async probe(): Promise<void> {
+    await this.get(SEAL);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#log.close();
+    await this.#writing;
+    await this.#database.close();
+  }
+
+  #open(): void {
+    if (this.#closed) throw new ErrStoreClosed('the store is closed', { where: this.name });
+  }
+
+  async #run<T>(action: () => Promise<T>): Promise<T> {
+    this.#open();
+    try {
+      return await action();
+    } catch (thrown) {
+      this.#open();
+      throw new ErrStoreUnavailable(errorText(thrown), { where: this.name, cause: thrown });
+    }
+  }
+
+  /**
+   * Writes one batch unless the condition on the first key's value forbids it.
+   * @returns the value of the first key before
+   */
+  #write(
+    all: ReadonlyMap<string, string | undefined>,
+    condition: (there: string | undefined) => boolean = () => true,
+  ): Promise<string | undefined> {
+    return this.#run(() => this.#turn(() => this.#apply(all, condition)));
+  }
+
+  /** Runs an action when all writes before it are done. */
+  #turn<T>(action: () => T | Promise<T>): Promise<T> {
+    const turn = this.#writing.then(action);
+    this.#writing = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #apply(
+    all: ReadonlyMap<string, string | undefined>,
+    condition: (there: string | undefined) => boolean,
+  ): Promise<string | undefined> {
+    const keys = [...all.keys()];
+    const changes: { key: string; value: string | undefined }[] = [];
+    const seal = this.#seal.copy();
+    await using batch = this.#database.batch();
+    let first: string | undefined;
+    for (let from = 0; from < keys.length; from += SLICE) {
+      const slice = keys.slice(from, from + SLICE);
+      const before = await this.#database.getMany(slice.map((key) => DATA + key));
+      if (from === 0) {
+        first = before[0];
+        if (!condition(first)) break;
+      }
+      for (const [at, key] of slice.entries()) {
+        const there = before[at];
+        const value = all.get(key);
+        if (there !== undefined) seal.remove(key, there);
+        else if (value === undefined) continue;
+        if (value === undefined) batch.del(DATA + key);
+        else {
+          seal.add(key, value);
+          batch.put(DATA + key, value);
+        }
+        changes.push({ key, value });
+      }
+    }
+    if (changes.length === 0) return first;
+    await batch.put(SEAL, seal.toString()).write({ sync: true });
+    this.#seal = seal;
+    this.#log.append(changes);
+    return first;
+  }
+}
+
+/** Everything from the prefix on, as it is at this moment. */
+function rangeOf(database: Database, prefix: string) {
+  return database.iterator<string, string>({ gte: DATA + prefix });
+}
+
+async function* entries(iterator: Range, prefix: string): AsyncGenerator<KvEntry> {
+  try {
+    for (;;) {
+      const slice = await iterator.nextv(SLICE);
+      if (slice.length === 0) return;
+      for (const [key, value] of slice) {
+        if (!key.startsWith(DATA + prefix)) return;
+        yield { key: key.slice(DATA.length), value };
+      }
+    }
+  } finally {
+    await iterator.close();
+  }
+}

@@ -1,0 +1,124 @@
+import type { KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
+import { ErrStoreClosed } from './api.ts';
+import { ChangeLog } from './changelog.ts';
+import { compareKeys } from './keys.ts';
+
+/** Tells the revisions of one store from those of another in this process. */
+let instances = 0;
+
+/**
+ * A store that lives as long as the process: for the embedded mode without a folder, and under
+ * FaultyStore the test double of every other.
+ */
+export class MemoryStore implements KvStore {
+  readonly name = 'memory';
+  readonly #entries = new Map<string, string>();
+  readonly #logLimit: number;
+  #log: ChangeLog;
+  #closed = false;
+
+  /** @param logLimit how many changes a watch may lag behind before it is lost */
+  constructor(logLimit = 10_000) {
+    this.#logLimit = logLimit;
+    this.#log = this.#newLog();
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    this.#open();
+    return this.#entries.get(key);
+  }
+
+  async list(prefix: string): Promise<KvSnapshot> {
+    this.#open();
+    const keys: string[] = [];
+    for (const key of this.#entries.keys()) if (key.startsWith(prefix)) keys.push(key);
+    keys.sort(compareKeys);
+    return {
+      entries: keys.map((key) => ({ key, value: this.#entries.get(key)! })),
+      revision: this.#log.revision(),
+    };
+  }
+
+  async put(key: string, value: string): Promise<void> {
+    this.#write(new Map([[key, value]]));
+  }
+
+  async putAll(entries: ReadonlyMap<string, string | undefined>): Promise<void> {
+    this.#write(entries);
+  }
+
+  async putIfAbsent(key: string, value: string): Promise<{ created: boolean; value: string }> {
+    this.#open();
+    const there = this.#entries.get(key);
+    if (there !== undefined) return { created: false, value: there };
+    this.#write(new Map([[key, value]]));
+    return { created: true, value };
+  }
+
+  async compareAndSwap(key: string, expected: string, value: string): Promise<boolean> {
+    this.#open();
+    if (this.#entries.get(key) !== expected) return false;
+    this.#write(new Map([[key, value]]));
+    return true;
+  }
+
+  async compareAndDelete(key: string, expected: string): Promise<boolean> {
+    this.#open();
+    if (this.#entries.get(key) !== expected) return false;
+    this.#write(new Map([[key, undefined]]));
+    return true;
+  }
+
+  async delete(key: string): Promise<boolean> {
+    this.#open();
+    const existed = this.#entries.has(key);
+    this.#write(new Map([[key, undefined]]));
+    return existed;
+  }
+
+  watch(prefix: string, from: Revision, handlers: WatchHandlers): Watch {
+    this.#open();
+    return this.#log.watch(prefix, from, handlers);
+  }
+
+  async probe(): Promise<void> {
+    this.#open();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#log.close();
+  }
+
+  /** Forgets the history: revisions of before are lost, running watches go on. */
+  compact(): void {
+    this.#log.compact();
+  }
+
+  /** Becomes another, empty database: every watch and every revision of before is lost. */
+  wipe(): void {
+    const before = this.#log;
+    this.#entries.clear();
+    this.#log = this.#newLog();
+    before.lose();
+  }
+
+  #newLog(): ChangeLog {
+    return new ChangeLog(`memory${instances++}`, this.#logLimit);
+  }
+
+  #open(): void {
+    if (this.#closed) throw new ErrStoreClosed('the store is closed', { where: this.name });
+  }
+
+  #write(entries: ReadonlyMap<string, string | undefined>): void {
+    this.#open();
+    const changes: { key: string; value: string | undefined }[] = [];
+    for (const [key, value] of entries) {
+      if (value !== undefined) this.#entries.set(key, value);
+      else if (!this.#entries.delete(key)) continue;
+      changes.push({ key, value });
+    }
+    this.#log.append(changes);
+  }
+}
