@@ -1,0 +1,24 @@
+import { type Static, Type } from 'typebox';
+
+/** `kvscheduler.conf`. */
+export const kvschedulerSchema = Type.Object({
+  'record-transaction-history': Type.Boolean({
+    default: true,
+    description: 'Keep records of transactions.',
+  }),
+  'transaction-history-age-limit': Type.Integer({
+    minimum: 0,
+    default: 1440,
+    description: 'Minutes after which a record is dropped.',
+  }),
+  'permanently-recorded-init-period': Type.Integer({
+    minimum: 0,
+    default: 60,
+    description: 'Records of the first so many minutes are kept for good.',
+  }),
+  'print-txn-summary': Type.Boolean({
+    default: true,
+    description: 'Print each transaction with its plan and what was executed.',
+  }),
+});
+export type KvSchedulerConfig = Static<typeof kvschedulerSchema>;

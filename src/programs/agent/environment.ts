@@ -1,0 +1,92 @@
+/**
+ * What the agent runs on: stores, VPP and Linux. Either the real ones, or embedded ones in the same
+ * process, which need no rights and nothing installed.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { KvStore } from '#datastore/api.ts';
+import { type EtcdConfig, etcdEndpoints } from '#datastore/config.ts';
+import { EtcdStore } from '#datastore/etcd/store.ts';
+import { LevelStore } from '#datastore/level.ts';
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import { durationMs } from '#infra/config/duration.ts';
+import type { Loggers } from '#infra/log/loggers.ts';
+import { SimLinux } from '#sim/linux/linux.ts';
+import { SimVpp } from '#sim/vpp/vpp.ts';
+import type { LinuxHost } from '#southbound/linux/api.ts';
+import { kernelHost } from '#southbound/linux/host.ts';
+import type { Connect } from '#southbound/vpp/binapi/api.ts';
+import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import type { Settings } from './settings.ts';
+
+export interface Environment {
+  /** Shared by all nodes: what is reflected from Kubernetes, and the node IDs. */
+  readonly cluster: KvStore;
+  /** Of this node alone: mirror of the cluster's store, attachments, addresses. */
+  readonly local: KvStore;
+  readonly connectVpp: Connect;
+  readonly linux: LinuxHost;
+  /** Present in the embedded environment: makes the network namespace of a pod. */
+  readonly addNamespace: ((path: string) => void) | undefined;
+  close(): Promise<void>;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly loggers: Loggers;
+}
+
+export async function openEnvironment(settings: Settings, parts: Parts): Promise<Environment> {
+  const folder = settings.bolt['db-path'];
+  mkdirSync(dirname(folder), { recursive: true });
+  // Attachments and addresses cannot be had again from elsewhere: damage is served and reported.
+  const local = await LevelStore.open({
+    folder,
+    mirror: false,
+    log: parts.loggers.get('local-store'),
+  });
+  if (settings.embedded) return embedded(local, parts);
+  const cluster = settings.etcd ? openEtcd(settings.etcd, settings.env, parts.clock) : local;
+  return {
+    cluster,
+    local,
+    connectVpp: unixConnect(settings.govpp['binapi-socket-path'], parts.clock),
+    linux: kernelHost({ clock: parts.clock }),
+    addNamespace: undefined,
+    close: async () => {
+      if (cluster !== local) await cluster.close();
+      await local.close();
+    },
+  };
+}
+
+function embedded(store: KvStore, { clock, random, loggers }: Parts): Environment {
+  const linux = new SimLinux(random);
+  const vpp = new SimVpp({ host: linux, clock, random, log: loggers.get('sim-vpp') });
+  return {
+    cluster: store,
+    local: store,
+    connectVpp: vpp.connect(),
+    linux,
+    addNamespace: (path) => linux.addNamespace(path),
+    close: () => store.close(),
+  };
+}
+
+function openEtcd(config: EtcdConfig, env: Readonly<Record<string, string | undefined>>): KvStore {
+  const tls = {
+    ...(config['ca-file'] && { caFile: config['ca-file'] }),
+    ...(config['cert-file'] && { certFile: config['cert-file'] }),
+    ...(config['key-file'] && { keyFile: config['key-file'] }),
+  };
+  const secure = !config['insecure-transport'] && Object.keys(tls).length > 0;
+  return new EtcdStore(
+    {
+      endpoints: etcdEndpoints(config, env),
+      operationTimeoutMs: durationMs(config['operation-timeout']),
+      ...(secure && { tls }),
+    },
+    clock,
+  );
+}

@@ -1,0 +1,116 @@
+/** Everything that the agent is told before it starts: flags, variables and configuration files. */
+
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { TObject } from 'typebox';
+import { type BoltConfig, boltSchema, type EtcdConfig, etcdSchema } from '#datastore/config.ts';
+import {
+  type ConfigFile,
+  type ConfigSource,
+  ErrConfig,
+  type LoadedConfig,
+  loadConfig,
+} from '#infra/config/load.ts';
+import { type GrpcConfig, grpcSchema } from '#infra/grpc/config.ts';
+import { type HttpConfig, httpSchema } from '#infra/http/config.ts';
+import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
+import { serviceLabel } from '#infra/servicelabel/servicelabel.ts';
+import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.ts';
+import { type ContivConfig, contivConfigFile } from '#plugins/contivconf/config.ts';
+import { readContivConfig } from '#plugins/contivconf/read.ts';
+import { type ControllerConfig, controllerSchema } from '#plugins/controller/config.ts';
+import { type GovppConfig, govppSchema } from '#southbound/vpp/config.ts';
+import type { AgentFlags } from './flags.ts';
+
+/** The agent with its examples stands four folders above this file. */
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+export interface Settings {
+  /** Service label, which is also the name of the node. */
+  readonly label: string;
+  readonly contiv: ContivConfig;
+  readonly controller: ControllerConfig;
+  readonly http: HttpConfig;
+  readonly logs: LogsConfig;
+  readonly grpc: GrpcConfig;
+  /** undefined: there is no etcd, the local store is the only one. */
+  readonly etcd: EtcdConfig | undefined;
+  readonly bolt: BoltConfig;
+  readonly govpp: GovppConfig;
+  readonly kvscheduler: KvSchedulerConfig;
+  /** Set for an agent without etcd and VPP. */
+  readonly embedded: { readonly manifests: string } | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the files contain that is not understood; one sentence each, with file and line. */
+  readonly warnings: readonly string[];
+}
+
+/** @throws ErrConfig with file and line */
+export function readSettings(
+  flags: AgentFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): Settings {
+  const source: ConfigSource = { flags: flags.values, env, configDir: flags.configDir };
+  const warnings: string[] = [];
+  const load = <S extends TObject>(file: ConfigFile<S>): LoadedConfig<S> => {
+    const loaded = loadConfig(file, source);
+    warnings.push(...loaded.warnings);
+    return loaded;
+  };
+  const label = serviceLabel(flags.values, env);
+  const contiv = readContivConfig(loadConfig(contivConfigFile, source), label);
+  warnings.push(...contiv.warnings);
+  const etcd = load({ name: 'etcd', schema: etcdSchema });
+  const settings: Settings = {
+    label,
+    contiv: contiv.config,
+    controller: load({ name: 'controller', schema: controllerSchema }).value,
+    http: withPort(load({ name: 'http', schema: httpSchema }).value, flags, env),
+    logs: load({ name: 'logs', schema: logsSchema }).value,
+    grpc: load({ name: 'grpc', schema: grpcSchema }).value,
+    etcd: etcd.file === undefined ? undefined : etcd.value,
+    bolt: load({ name: 'bolt', schema: boltSchema }).value,
+    govpp: load({ name: 'govpp', schema: govppSchema }).value,
+    kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
+    embedded: undefined,
+    env,
+    warnings,
+  };
+  if (!flags.embedded) return settings;
+  return embeddedSettings(settings, flags.manifests ?? join(ROOT, 'examples'));
+}
+
+/** `--http-port` and HTTP_PORT change the port and leave the address. */
+function withPort(
+  http: HttpConfig,
+  flags: AgentFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): HttpConfig {
+  const port = flags.values['http-port'] ?? env['HTTP_PORT'];
+  if (port === undefined) return http;
+  if (!/^[0-9]{1,5}$/.test(port))
+    throw new ErrConfig(`"${port}" is no port`, { where: '--http-port' });
+  const address = http.endpoint.slice(0, http.endpoint.lastIndexOf(':'));
+  return { ...http, endpoint: `${address}:${port}` };
+}
+
+/**
+ * The embedded agent belongs to a person at a laptop: it needs no rights, keeps its files in the
+ * folder for temporary ones and does not listen to the network.
+ */
+function embeddedSettings(settings: Settings, manifests: string): Settings {
+  const folder = join(tmpdir(), 'contiv-vswitch', settings.label);
+  const port = settings.http.endpoint.slice(settings.http.endpoint.lastIndexOf(':') + 1);
+  return {
+    ...settings,
+    http: {
+      ...settings.http,
+      endpoint: `127.0.0.1:${port}`,
+      'local-socket': join(folder, 'agent.sock'),
+    },
+    grpc: { ...settings.grpc, endpoint: join(folder, 'cni.sock') },
+    etcd: undefined,
+    bolt: { 'db-path': join(folder, 'store') },
+    embedded: { manifests },
+  };
+}
