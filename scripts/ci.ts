@@ -1,0 +1,110 @@
+/**
+ * Everything that must hold before a change goes in; called by .ci/run, which installs what is
+ * needed. Each check counts as one, the tests count singly; the last line is the sum.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Skip } from './lib/run-tests.ts';
+import { type Counts, countsText } from './lib/test-report.ts';
+import { changedSince, REPORT } from './lib/vpp-report.ts';
+
+/** All are run, whatever fails before, so that one run shows everything. */
+const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
+  { name: 'generated models', command: ['node', 'scripts/gen.ts', '--check'] },
+  { name: 'generated messages', command: ['node', 'scripts/gen-binapi.ts', '--check'] },
+  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'lint and format', command: ['biome', 'ci', '--colors=off', '.'] },
+  {
+    name: 'import rules',
+    command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'plugins'],
+  },
+  { name: 'unused code and packages', command: ['knip', '--no-config-hints'] },
+];
+
+/** Reasons to skip that this machine may have; everything else should have run. */
+const excuses: readonly { readonly pattern: RegExp; readonly holds: () => boolean }[] = [
+  { pattern: /\bvpp\b/i, holds: () => !isInPath('vpp') },
+  { pattern: /\.\.\/shared/, holds: () => !existsSync('../shared') },
+  { pattern: /\broot\b/, holds: () => process.getuid?.() !== 0 },
+  { pattern: /\bnetwork namespaces?\b/, holds: () => !canMakeNamespaces() },
+];
+
+function isInPath(program: string): boolean {
+  return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, program)));
+}
+
+function canMakeNamespaces(): boolean {
+  return spawnSync('unshare', ['--net', 'true'], { stdio: 'ignore' }).status === 0;
+}
+
+function run(command: readonly string[]): Promise<{ ok: boolean; output: string }> {
+  const [program = '', ...args] = command;
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const add = (chunk: Buffer): void => {
+      output += chunk;
+    };
+    child.stdout.on('data', add);
+    child.stderr.on('data', add);
+    child.on('error', (error) => resolve({ ok: false, output: String(error) }));
+    child.on('close', (code) => resolve({ ok: code === 0, output }));
+  });
+}
+
+let passed = 0;
+let failed = 0;
+
+function report(name: string, ok: boolean, output: string, startMs = performance.now()): void {
+  if (ok) passed++;
+  else failed++;
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+  console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name}  ${seconds} s`);
+  if (!ok) console.log(output.replace(/^(?=.)/gm, '      '));
+}
+
+/** The README's test command, with its lines as they come. */
+async function runTests(): Promise<(Counts & { skips: Skip[] }) | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'ci-'));
+  const file = join(folder, 'tests.json');
+  try {
+    const child = spawn('npm', ['test', '--', '--json', file], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    await new Promise((resolve) => child.on('close', resolve));
+    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+delete process.env['FORCE_COLOR'];
+process.env['NO_COLOR'] = '1';
+for (const { name, command } of checks) {
+  const start = performance.now();
+  const { ok, output } = await run(command);
+  report(name, ok, output, start);
+}
+
+const tests = await runTests();
+if (!tests) report('tests', false, 'npm test ended without a result');
+else {
+  const unexcused = tests.skips.filter(
+    ({ reason }) => !excuses.some(({ pattern, holds }) => pattern.test(reason) && holds()),
+  );
+  const lines = unexcused.map(({ path, reason }) => `${path.join(' > ')}: ${reason}`);
+  report('nothing skipped that can run here', lines.length === 0, lines.join('\n'));
+}
+
+const changed = existsSync(REPORT) ? changedSince(readFileSync(REPORT, 'utf8')) : ['no report'];
+if (changed.length > 0) console.log(`unproven on VPP: ${changed.join(', ')} (npm run test:vpp)`);
+
+const total: Counts = {
+  passed: passed + (tests?.passed ?? 0),
+  failed: failed + (tests?.failed ?? 0),
+  skipped: tests?.skipped ?? 0,
+};
+console.log(countsText(total));
+process.exitCode = total.failed > 0 ? 1 : 0;

@@ -1,0 +1,41 @@
+/**
+ *     npm run test:vpp
+ *
+ * Runs what can be held against a real VPP and writes docs/vpp-report.md. Needs a `vpp` binary in
+ * the PATH and root. Exit code 1 when a test failed or VPP was not used at all.
+ */
+import { execFileSync } from 'node:child_process';
+import { globSync, writeFileSync } from 'node:fs';
+import { runTests } from './lib/run-tests.ts';
+import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
+import { REPORT, renderReport } from './lib/vpp-report.ts';
+
+function vppVersion(): string {
+  try {
+    const text = execFileSync('vpp', ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+    return /v\d\S*/.exec(text)?.[0] ?? 'of unknown version';
+  } catch {
+    console.error('no vpp binary in the PATH: install VPP (packages of fd.io), then run again');
+    process.exit(1);
+  }
+}
+
+const version = vppVersion();
+process.env['VPP_TESTS'] = '1';
+const files = globSync(['test/vpp/**/*.test.ts', 'test/southbound/**/*.test.ts']).sort();
+const results = await runTests(files, {
+  // The suites share one machine with one VPP each: at once they would only wait for each other.
+  concurrency: 1,
+  fileLimitMs: 600_000,
+  onFile: (result) => process.stdout.write(fileText(result)),
+});
+
+const counts = countAll(results);
+for (const line of skipLines(results)) console.log(`skipped: ${line}`);
+const onVpp = results.filter(({ file }) => file.startsWith('test/vpp/'));
+if (countAll(onVpp).passed === 0) {
+  console.error(`nothing ran against VPP ${version}: ${REPORT} is left as it was`);
+  process.exitCode = 1;
+} else writeFileSync(REPORT, renderReport(version, results));
+console.log(`\n${countsText(counts)}`);
+if (counts.failed > 0) process.exitCode = 1;

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../scripts/test.ts', import.meta.url));
+
+const files: Readonly<Record<string, string>> = {
+  good: `test('one', () => {}); describe('s', () => { it('two', () => {}); });`,
+  bad: `describe('outer', () => { it('fails', () => { console.log('seen'); throw new Error('no'); });
+        it('passes', () => {}); });`,
+  skipping: `test('alone', { skip: 'install a' }, () => {});
+             describe('suite', { skip: 'install b' }, () => { it('x', () => {}); it('y', () => {}); });`,
+  empty: `export const nothing = 1;`,
+  crashing: `test('one', () => {}); test('two', () => process.exit(3));`,
+  unloadable: `import './absent.ts';`,
+  late: `test('one', () => { setTimeout(() => { throw new Error('too late'); }, 20); });`,
+  hook: `describe('s', () => { before(() => { throw new Error('hook'); }); it('x', () => {}); });`,
+};
+
+describe('npm test', () => {
+  let folder = '';
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'run-tests-'));
+    mkdirSync(join(folder, 'test'));
+    const head = `import { before, describe, it, test } from 'node:test';\n`;
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(join(folder, 'test', `${name}.test.ts`), head + text);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const run = (...args: string[]) => {
+    // Inside a test, node's runner refuses to run others unless it does not know.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    });
+    return { status, stdout, stderr, last: stdout.trimEnd().split('\n').at(-1) };
+  };
+
+  it('counts single tests and is content when all pass', () => {
+    const { status, last, stdout } = run('good');
+    assert.equal(last, '2 passed, 0 failed, 0 skipped');
+    assert.equal(status, 0);
+    assert.match(stdout, /^ok {4}test\/good\.test\.ts {2}2 passed/);
+  });
+
+  it('shows the path, the text and the output of a failure', () => {
+    const { status, last, stdout } = run('bad');
+    assert.equal(last, '1 passed, 1 failed, 0 skipped');
+    assert.equal(status, 1);
+    assert.match(stdout, /outer > fails\n +Error: no\n/);
+    assert.match(stdout, /output of the file:\n +seen\n/);
+  });
+
+  it('lists what was skipped with the reason, and fails for nothing of it', () => {
+    const { status, last, stdout } = run('skipping');
+    assert.equal(last, '0 passed, 0 failed, 2 skipped');
+    assert.equal(status, 0);
+    assert.match(stdout, /test\/skipping\.test\.ts: alone: install a\n/);
+    assert.match(stdout, /test\/skipping\.test\.ts: suite: install b\n/);
+  });
+
+  const broken = {
+    empty: [0, /holds no test/],
+    crashing: [0, /exit code 3/],
+    unloadable: [0, /Cannot find module .*absent/],
+    late: [1, /too late/],
+    hook: [0, /Error: hook/],
+  } as const;
+  for (const [name, [passed, text]] of Object.entries(broken))
+    it(`fails for a file that is ${name}`, () => {
+      const { status, last, stdout } = run(name);
+      assert.match(last ?? '', new RegExp(`^${passed} passed, [12] failed, 0 skipped$`));
+      assert.equal(status, 1);
+      assert.match(stdout, text);
+    });
+
+  it('takes words for parts of paths and complains when none fits', () => {
+    assert.equal(run('good', 'skip').last, '2 passed, 0 failed, 2 skipped');
+    const { status, stderr } = run('nowhere');
+    assert.equal(status, 1);
+    assert.match(stderr, /"nowhere"/);
+  });
+
+  it('writes counts and skips for other programs', () => {
+    const json = join(folder, 'out.json');
+    run('skipping', '--json', json);
+    const { passed, failed, skipped, skips } = JSON.parse(readFileSync(json, 'utf8'));
+    assert.deepEqual([passed, failed, skipped], [0, 0, 2]);
+    assert.deepEqual(skips[1], {
+      file: 'test/skipping.test.ts',
+      path: ['suite'],
+      reason: 'install b',
+    });
+  });
+});
