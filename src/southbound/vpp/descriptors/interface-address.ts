@@ -1,0 +1,51 @@
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api.ts';
+import { interfaceAddressKey, interfaceVrfKey } from '#models/vpp/derived.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
+import { toPrefix } from '../binapi/addresses.ts';
+import type { VppClient } from '../binapi/api.ts';
+import { emptyType } from './empty.ts';
+import { except, unlessGone } from './tolerated.ts';
+
+/** The same address on the same interface twice. */
+const duplicateAddress = -127;
+
+/**
+ * An address of an interface; reads back with the interface. Which table the interface is in can
+ * only be changed while it has none.
+ */
+export function interfaceAddressDescriptor(client: VppClient): KvDescriptor<object, undefined> {
+  const set = (key: string, isAdd: boolean, ctx: OperationContext): Promise<unknown> => {
+    const { iface, address } = parts(key);
+    const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
+      vppInterfaceKey.build({ name: iface }),
+    );
+    return client.request('sw_interface_add_del_address', {
+      sw_if_index: swIfIndex,
+      is_add: isAdd,
+      del_all: false,
+      prefix: toPrefix(address),
+    });
+  };
+  return {
+    name: 'vpp-interface-address',
+    typeName: emptyType,
+    keyPrefixes: ['vpp/interface/'],
+    ownsKey: (key) => interfaceAddressKey.parse(key) !== undefined,
+    dependencies: (key) => {
+      const prefix = interfaceVrfKey.prefix({ iface: parts(key).iface });
+      return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes: [prefix] } }];
+    },
+    async create(key, _value, ctx) {
+      await except(set(key, true, ctx), [duplicateAddress]);
+      return undefined;
+    },
+    delete: (key, _value, _metadata, ctx) => unlessGone(set(key, false, ctx)),
+  };
+}
+
+function parts(key: string): { readonly iface: string; readonly address: string } {
+  const parsed = interfaceAddressKey.parse(key);
+  if (parsed === undefined) throw new TypeError(`${key} is no key of an interface address`);
+  return parsed;
+}

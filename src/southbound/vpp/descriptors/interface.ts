@@ -1,0 +1,245 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { KeyedValue, KvDescriptor } from '#kvscheduler/api.ts';
+import {
+  addressSource,
+  inheritedVrfKey,
+  interfaceAddressKey,
+  interfaceHasAddressKey,
+  interfaceVrfKey,
+  rxModesKey,
+  unnumberedKey,
+} from '#models/vpp/derived.ts';
+import type { InterfaceType } from '#models/vpp/interface.gen.ts';
+import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
+import { toMac } from '../binapi/addresses.ts';
+import type { VppClient } from '../binapi/api.ts';
+import { IfStatusFlags } from '../binapi/enums.gen.ts';
+import { empty } from './empty.ts';
+import type { InterfaceKind, MadeInterface } from './interfaces/kind.ts';
+import { kindOf } from './interfaces/kinds.ts';
+import { families } from './interfaces/layer3.ts';
+import { ErrNoSuchNic } from './interfaces/nic.ts';
+import { retrieveInterfaces } from './interfaces/retrieve.ts';
+import { require } from './invalid.ts';
+import { fitsTag, tagLength } from './limits.ts';
+import { unlessGone } from './tolerated.ts';
+
+type Metadata = VppInterfaceMetadata;
+
+export function interfaceDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<VppInterface, Metadata> {
+  return {
+    name: 'vpp-interface',
+    typeName: vppInterfaceModel.typeName,
+    keyPrefixes: [vppInterfaceModel.keyPrefix],
+    nbKeyPrefix: vppInterfaceModel.keyPrefix,
+    label: (key) => key.slice(vppInterfaceModel.keyPrefix.length),
+    toJson: (value) => vppInterfaceModel.toJson(value),
+    retrieveDependencies: ['linux-interface'],
+    validate,
+    equivalent,
+    needsRecreate: (_key, before, after) => needsRecreate(before, after),
+    dependencies: (_key, value) => kindOf(value.type)?.dependencies(value) ?? [],
+    claims: (_key, value) => {
+      const identity = kindOf(value.type)?.identity(value);
+      return identity === undefined ? [] : [identity];
+    },
+    derived: (_key, value) => derived(value),
+    // a NIC that is not there will not come by asking again
+    isRetriable: (error) => !(error instanceof ErrNoSuchNic),
+
+    /**
+     * The kind's own message first, then tag, MAC, MTU and state together: their order on the
+     * connection is kept, and if one fails the interface goes again.
+     */
+    create: (_key, value, ctx) =>
+      allOrNothing(log, async (undo) => {
+        const kind = kindFor(value);
+        const made = await kind.create(client, value, ctx);
+        const metadata = metadataOf(value, made);
+        undo.add(() => kind.delete(client, value, metadata));
+        await allSettled(settle(client, kind, value, made.swIfIndex));
+        return metadata;
+      }),
+
+    async update(_key, before, after, metadata) {
+      const kind = kindFor(after);
+      const sw_if_index = metadata.swIfIndex;
+      const requests: Promise<unknown>[] = [];
+      if (after.phys_address !== '' && after.phys_address !== before.phys_address) {
+        requests.push(setMac(client, sw_if_index, after.phys_address));
+      }
+      if (kind.mtu && after.mtu !== 0 && after.mtu !== before.mtu) {
+        requests.push(client.request('hw_interface_set_mtu', { sw_if_index, mtu: after.mtu }));
+      }
+      if (after.enabled !== before.enabled) {
+        requests.push(setState(client, sw_if_index, after.enabled));
+      }
+      // a NIC that was found as VPP's own is taken over by its first update
+      if (kind.mac === 'never') requests.push(tag(client, sw_if_index, after.name));
+      await allSettled(requests);
+      return metadataOf(after, metadata);
+    },
+
+    async delete(_key, value, metadata) {
+      const kind = kindFor(value);
+      const { swIfIndex } = metadata;
+      const down = kind.downOnDelete ? [unlessGone(setState(client, swIfIndex, false))] : [];
+      // VPP clears the tag of an interface that it deletes; clearing it before would make an
+      // orphan of it if the agent died in between
+      await allSettled([...down, unlessGone(kind.delete(client, value, metadata))]);
+    },
+
+    retrieve: (correlate, ctx) => retrieveInterfaces(client, log, correlate, ctx),
+  };
+}
+
+function kindFor(value: VppInterface): InterfaceKind {
+  const kind = kindOf(value.type);
+  // validate has refused other types
+  if (kind === undefined) throw new TypeError(`no kind for ${value.type}`);
+  return kind;
+}
+
+function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: MadeInterface): Metadata {
+  return {
+    swIfIndex,
+    type: value.type,
+    vrf: value.vrf,
+    ipAddresses: value.ip_addresses,
+    ...(hostIfName !== undefined && { hostIfName }),
+  };
+}
+
+/** What is left to be set when the interface has been made. */
+function settle(
+  client: VppClient,
+  kind: InterfaceKind,
+  value: VppInterface,
+  sw_if_index: number,
+): Promise<unknown>[] {
+  const requests: Promise<unknown>[] = [];
+  if (!kind.tagsItself) requests.push(tag(client, sw_if_index, value.name));
+  if (kind.mac === 'message' && value.phys_address !== '') {
+    requests.push(setMac(client, sw_if_index, value.phys_address));
+  }
+  if (kind.mtu && value.mtu !== 0) {
+    requests.push(client.request('hw_interface_set_mtu', { sw_if_index, mtu: value.mtu }));
+  }
+  if (value.enabled) requests.push(setState(client, sw_if_index, true));
+  return requests;
+}
+
+function tag(client: VppClient, sw_if_index: number, name: string): Promise<unknown> {
+  return client.request('sw_interface_tag_add_del', { is_add: true, sw_if_index, tag: name });
+}
+
+function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<unknown> {
+  return client.request('sw_interface_set_mac_address', { sw_if_index, mac_address: toMac(mac) });
+}
+
+function setState(client: VppClient, sw_if_index: number, up: boolean): Promise<unknown> {
+  const flags = up ? IfStatusFlags.IF_STATUS_API_FLAG_ADMIN_UP : 0;
+  return client.request('sw_interface_set_flags', { sw_if_index, flags });
+}
+
+/** The field of the link that goes with a type; loopbacks and NICs have none. */
+const linkFields: readonly (readonly [keyof VppInterface, InterfaceType])[] = [
+  ['sub', 'SUB_INTERFACE'],
+  ['memif', 'MEMIF'],
+  ['afpacket', 'AF_PACKET'],
+  ['tap', 'TAP'],
+  ['vxlan', 'VXLAN_TUNNEL'],
+  ['vmx_net3', 'VMXNET3_INTERFACE'],
+  ['bond', 'BOND_INTERFACE'],
+];
+
+const mostMtu = 9216;
+
+function validate(key: string, value: VppInterface): void {
+  require(key, value.name !== '', 'name: missing');
+  require(key, fitsTag(value.name), `name: longer than the ${tagLength} bytes of a tag`);
+  const kind = kindOf(value.type);
+  require(key, kind !== undefined, `type: ${value.type} is not supported`);
+  for (const [field, type] of linkFields) {
+    const fits = value[field] === undefined || value.type === type;
+    require(key, fits, `${field}: does not go with type ${value.type}`);
+  }
+  require(key, value.mtu <= mostMtu, `mtu: above ${mostMtu}`);
+  const numbered = value.ip_addresses.length > 0;
+  const borrows = value.unnumbered !== undefined;
+  require(key, !numbered || !borrows, 'unnumbered: does not go with ip_addresses');
+  const lender = value.unnumbered?.interface_with_ip;
+  require(key, lender !== '' && lender !== value.name, 'unnumbered: names no other interface');
+  const allocated = value.ip_addresses.some((address) => addressSource(address) !== 'static');
+  require(key, !allocated, 'ip_addresses: references to allocated addresses are not supported');
+  require(key, !value.set_dhcp_client, 'set_dhcp_client: not supported');
+  require(key, value.ip6_nd === undefined, 'ip6_nd: not supported');
+  require(key, value.rx_placements.length === 0, 'rx_placements: not supported');
+  const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
+  require(key, !unknown, 'rx_modes: mode is missing');
+  kind?.validate(key, value);
+}
+
+/**
+ * An MTU or MAC that is left to VPP is what VPP has. Addresses and table count although they are
+ * derived values, because the metadata tells them; receive modes do not.
+ */
+function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
+  return (
+    a.enabled === b.enabled &&
+    sameOrLeft(a.phys_address, b.phys_address, '') &&
+    (kindOf(b.type)?.mtu === false || sameOrLeft(a.mtu, b.mtu, 0)) &&
+    (b.unnumbered !== undefined || a.vrf === b.vrf) &&
+    isDeepStrictEqual([...a.ip_addresses].sort(), [...b.ip_addresses].sort()) &&
+    !needsRecreate(a, b)
+  );
+}
+
+function sameOrLeft<T>(before: T, after: T, left: T): boolean {
+  return before === after || after === left;
+}
+
+/** Going back to VPP's own MTU is a re-create too: only VPP knows which that is. */
+function needsRecreate(before: VppInterface, after: VppInterface): boolean {
+  if (before.type !== after.type) return true;
+  const kind = kindFor(after);
+  const mtuGivenUp = kind.mtu && kind !== kindOf('DPDK') && before.mtu !== 0 && after.mtu === 0;
+  return mtuGivenUp || !isDeepStrictEqual(kind.settings(before), kind.settings(after));
+}
+
+function derived(value: VppInterface): readonly KeyedValue[] {
+  const iface = value.name;
+  const values: KeyedValue[] = [];
+  const lender = value.unnumbered?.interface_with_ip;
+  if (value.unnumbered !== undefined && lender !== undefined) {
+    values.push({ key: unnumberedKey.build({ iface }), value: value.unnumbered });
+    values.push({ key: inheritedVrfKey.build({ iface, lender }), value: empty });
+  } else {
+    const { v4, v6 } = families(value);
+    // the table of a tunnel is that of its outer addresses
+    const vrf = value.type === 'VXLAN_TUNNEL' ? 0 : value.vrf;
+    const version = v4 && v6 ? 'both' : v4 ? 'v4' : 'v6';
+    if (v4 || v6) {
+      values.push({ key: interfaceVrfKey.build({ iface, vrf, version }), value: empty });
+    }
+  }
+  for (const address of new Set(value.ip_addresses)) {
+    const source = addressSource(address);
+    values.push({ key: interfaceAddressKey.build({ iface, source, address }), value: empty });
+  }
+  if (value.ip_addresses.length > 0) {
+    values.push({ key: interfaceHasAddressKey.build({ iface }), value: empty });
+  }
+  if (value.rx_modes.length > 0) {
+    const { name, type, rx_modes } = value;
+    const modes = vppInterfaceModel.canonical({ name, type, rx_modes });
+    values.push({ key: rxModesKey.build({ iface }), value: modes });
+  }
+  return values;
+}

@@ -1,0 +1,63 @@
+import type { Dependency, OperationContext } from '#kvscheduler/api.ts';
+import type { VppInterface } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
+
+/** What the message that makes an interface has already settled. */
+export interface MadeInterface {
+  readonly swIfIndex: number;
+  /** As in the metadata. */
+  readonly hostIfName?: string;
+}
+
+/** The part of a configured interface that its kind brings. */
+export type KindFields = Partial<VppInterface>;
+
+/** One interface as a kind's own dump shows it. */
+export interface FoundInterface {
+  readonly swIfIndex: number;
+  /** The link part as far as VPP stores it. */
+  readonly fields: KindFields;
+  /** What VPP lets exist only once; see `identity`. */
+  readonly identity: string | undefined;
+  readonly hostIfName?: string;
+}
+
+/** What a kind may ask for while it reads back. */
+export interface KindRetrieveContext {
+  readonly details: readonly SwInterfaceDetails[];
+  /** Name in the kernel of a configured Linux interface; undefined while it is not there. */
+  linuxHostName(logicalName: string): string | undefined;
+  /** Logical name of an interface; undefined for those that nobody named. */
+  nameOf(swIfIndex: number): string | undefined;
+}
+
+/** What is particular to one type of interface. */
+export interface InterfaceKind {
+  readonly type: VppInterface['type'];
+  /** The create message sets the tag too: no crash can come in between. */
+  readonly tagsItself: boolean;
+  /** `create`: with the create message; `message`: by one of its own; `never`: it is not ours. */
+  readonly mac: 'create' | 'message' | 'never';
+  /** Whether the MTU can be set. */
+  readonly mtu: boolean;
+  /** Whether it goes down by itself when it is deleted. */
+  readonly downOnDelete: boolean;
+  /** Throws InvalidValueError. */
+  validate(key: string, value: VppInterface): void;
+  dependencies(value: VppInterface): readonly Dependency[];
+  /** Link settings with all defaults; a change of these is a delete and a create. */
+  settings(value: VppInterface): object;
+  /**
+   * What VPP lets exist only once, as text. Finds the interface whose creator died before it was
+   * tagged, and is claimed while the interface exists.
+   */
+  identity(value: VppInterface): string | undefined;
+  create(client: VppClient, value: VppInterface, ctx: OperationContext): Promise<MadeInterface>;
+  delete(client: VppClient, value: VppInterface, metadata: VppInterfaceMetadata): Promise<void>;
+  /** Reads all interfaces of the kind; nothing where VPP lacks the plugin. */
+  dump(client: VppClient, ctx: KindRetrieveContext): Promise<readonly FoundInterface[]>;
+  /** What was found, written as it was wanted where that means the same. */
+  adopt(found: FoundInterface, wanted: VppInterface, ctx: KindRetrieveContext): KindFields;
+}

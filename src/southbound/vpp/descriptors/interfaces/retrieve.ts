@@ -1,0 +1,198 @@
+/**
+ * Reads back all interfaces of VPP that are ours, with everything that is derived from them.
+ * An interface is ours by its tag, which is its logical name. One without a tag is ours where its
+ * creator died between making and tagging it: then what VPP lets exist only once of its kind (the
+ * host interface, the ends of a tunnel) is what a wanted value asks for. A NIC is ours once tagged
+ * with its own name; without the tag it is told as VPP's own. All others are left alone.
+ */
+
+import type { Logger } from '#infra/log/log.ts';
+import type { KeyedValue, Origin, RetrieveContext, RetrievedValue } from '#kvscheduler/api.ts';
+import { linuxInterfaceKey } from '#models/linux/interface.ts';
+import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
+import type { LinuxInterfaceMetadata, VppInterfaceMetadata } from '#nodeview/metadata.ts';
+import { fromMac } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
+import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
+import { none } from '../limits.ts';
+import type { FoundInterface, InterfaceKind, KindFields, KindRetrieveContext } from './kind.ts';
+import { interfaceKinds } from './kinds.ts';
+import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
+import { nic } from './nic.ts';
+import { adoptRxModes, type QueueMode } from './rx-modes.ts';
+
+type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata>;
+
+/** An interface of VPP that has a logical name. */
+interface Named {
+  readonly name: string;
+  readonly kind: InterfaceKind;
+  readonly found: FoundInterface;
+  readonly details: SwInterfaceDetails;
+  readonly origin: Origin;
+}
+
+export async function retrieveInterfaces(
+  client: VppClient,
+  log: Logger,
+  correlate: readonly KeyedValue<VppInterface>[],
+  ctx: RetrieveContext,
+): Promise<readonly Retrieved[]> {
+  const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
+  const details = await client.dump('sw_interface_dump', {
+    sw_if_index: none,
+    name_filter_valid: false,
+    name_filter: '',
+  });
+  const tags = new Map(details.map((each) => [each.sw_if_index, each.tag]));
+  const linux = ctx.retrieved<LinuxInterfaceMetadata>('linux-interface');
+  const kindContext: KindRetrieveContext = {
+    details,
+    linuxHostName: (name) => linux.get(linuxInterfaceKey.build({ name }))?.hostIfName,
+    nameOf: (swIfIndex) => tags.get(swIfIndex) || undefined,
+  };
+  const [lenders, queues, ...dumps] = await Promise.all([
+    readLenders(client),
+    readQueues(client),
+    ...interfaceKinds.map((kind) => kind.dump(client, kindContext)),
+  ]);
+  const found = new Map<number, { kind: InterfaceKind; found: FoundInterface }>();
+  for (const [position, kind] of interfaceKinds.entries()) {
+    for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
+  }
+  const named = nameAll(details, found, wanted);
+  await tagUntagged(client, log, named);
+  const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
+  return Promise.all(
+    named.map(async (each) => {
+      const index = each.details.sw_if_index;
+      const layer3 = await readLayer3(client, index);
+      const lender = names.get(lenders.get(index) ?? none);
+      return assemble(each, wanted.get(each.name), layer3, lender, queues.get(index) ?? [], {
+        ...kindContext,
+        nameOf: (swIfIndex) => names.get(swIfIndex),
+      });
+    }),
+  );
+}
+
+async function readQueues(client: VppClient): Promise<ReadonlyMap<number, readonly QueueMode[]>> {
+  const all = await client.dump('sw_interface_rx_placement_dump', { sw_if_index: none });
+  return Map.groupBy(
+    all.map(({ sw_if_index, queue_id, mode }) => ({ sw_if_index, queue: queue_id, mode })),
+    ({ sw_if_index }) => sw_if_index,
+  );
+}
+
+function nameAll(
+  details: readonly SwInterfaceDetails[],
+  found: ReadonlyMap<number, { kind: InterfaceKind; found: FoundInterface }>,
+  wanted: ReadonlyMap<string, VppInterface>,
+): readonly Named[] {
+  const byIdentity = new Map<string, string>();
+  for (const value of wanted.values()) {
+    const kind = interfaceKinds.find(({ type }) => type === value.type);
+    const identity = kind?.identity(value);
+    if (identity !== undefined) byIdentity.set(identity, value.name);
+  }
+  const tagged = new Set(details.map(({ tag }) => tag));
+  return details.flatMap((each) => {
+    const known = found.get(each.sw_if_index);
+    // a NIC of any driver, where a value asks for it by VPP's name
+    const isNic = known?.kind === nic || wanted.get(each.interface_name)?.type === 'DPDK';
+    if (isNic && each.type === IfType.IF_API_TYPE_HARDWARE) return [nicOf(each)];
+    if (known === undefined) return [];
+    if (each.tag !== '') return [{ ...known, details: each, name: each.tag, origin: 'from-NB' }];
+    const name = byIdentity.get(known.found.identity ?? '');
+    if (name === undefined || tagged.has(name)) return [];
+    return [{ ...known, details: each, name, origin: 'from-NB' }];
+  });
+}
+
+function nicOf(details: SwInterfaceDetails): Named {
+  const name = details.interface_name;
+  return {
+    name,
+    kind: nic,
+    found: { swIfIndex: details.sw_if_index, fields: {}, identity: undefined },
+    details,
+    origin: details.tag === name ? 'from-NB' : 'from-SB',
+  };
+}
+
+/** Ends what a crash left half done: without a tag the interface would be lost to the next agent. */
+async function tagUntagged(client: VppClient, log: Logger, named: readonly Named[]): Promise<void> {
+  const untagged = named.filter(
+    ({ details, origin }) => details.tag === '' && origin === 'from-NB',
+  );
+  await Promise.all(
+    untagged.map(({ name, details }) => {
+      log.warn({ interface: details.interface_name, name }, 'tag an interface left without one');
+      const sw_if_index = details.sw_if_index;
+      return client.request('sw_interface_tag_add_del', { is_add: true, sw_if_index, tag: name });
+    }),
+  );
+}
+
+function assemble(
+  { name, kind, found, details, origin }: Named,
+  wanted: VppInterface | undefined,
+  layer3: Layer3,
+  lender: string | undefined,
+  queues: readonly QueueMode[],
+  ctx: KindRetrieveContext,
+): Retrieved {
+  const sameKind = wanted?.type === kind.type ? wanted : undefined;
+  const fields: KindFields =
+    sameKind === undefined ? found.fields : kind.adopt(found, sameKind, ctx);
+  const table = fields.vrf ?? (lender === undefined ? tableOf(layer3, wanted) : (wanted?.vrf ?? 0));
+  const value = vppInterfaceModel.canonical({
+    name,
+    type: kind.type,
+    enabled: (details.flags & IfStatusFlags.IF_STATUS_API_FLAG_ADMIN_UP) !== 0,
+    phys_address: adoptMac(kind, details, wanted),
+    mtu: adoptMtu(kind, details.link_mtu, wanted),
+    ip_addresses: adoptOrder(layer3.addresses, wanted),
+    ...(lender !== undefined && { unnumbered: { interface_with_ip: lender } }),
+    rx_modes: adoptRxModes(queues, wanted?.rx_modes ?? []),
+    ...fields,
+    vrf: layer3.addresses.length === 0 && fields.vrf === undefined ? (wanted?.vrf ?? 0) : table,
+  });
+  return {
+    key: vppInterfaceKey.build({ name }),
+    value,
+    origin,
+    metadata: {
+      swIfIndex: details.sw_if_index,
+      type: kind.type,
+      vrf: value.vrf,
+      ipAddresses: value.ip_addresses,
+      ...(found.hostIfName !== undefined && { hostIfName: found.hostIfName }),
+    },
+  };
+}
+
+function adoptMac(
+  kind: InterfaceKind,
+  details: SwInterfaceDetails,
+  wanted: VppInterface | undefined,
+): string {
+  if (kind.mac === 'never' || wanted?.phys_address === '') return wanted?.phys_address ?? '';
+  return fromMac(details.l2_address);
+}
+
+/** An MTU that is left to VPP stays unsaid; so does one of a kind that has none to set. */
+function adoptMtu(kind: InterfaceKind, found: number, wanted: VppInterface | undefined): number {
+  if (!kind.mtu || wanted?.mtu === 0) return wanted?.mtu ?? 0;
+  return found;
+}
+
+/** VPP tells IPv4 before IPv6; the order among the addresses of a family is as they were added. */
+function adoptOrder(found: readonly string[], wanted: VppInterface | undefined): readonly string[] {
+  const set = new Set(found);
+  const same = wanted?.ip_addresses.length === set.size;
+  return same && wanted.ip_addresses.every((address) => set.has(address))
+    ? wanted.ip_addresses
+    : found;
+}

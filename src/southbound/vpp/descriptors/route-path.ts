@@ -1,0 +1,103 @@
+/**
+ * Between a route of the model and a path of a route in VPP. VPP holds one route a destination, of
+ * which each of our routes is a path. Two paths are the same to VPP when table, destination, next
+ * hop, interface and table of the next hop agree, whatever their weights.
+ */
+import { isUnspecified, parseIp } from '#models/ip.ts';
+import type { VppRoute } from '#models/vpp/route.ts';
+import { bytesOfAddress, fromPrefix, fromUnion, toPrefix } from '../binapi/addresses.ts';
+import { AddressFamily, FibPathNhProto, FibPathType } from '../binapi/enums.gen.ts';
+import type { FibPath, IpRoute } from '../binapi/messages.gen.ts';
+import { none } from './limits.ts';
+
+const noLabel = 0x10_0000;
+
+/** @param swIfIndex of the outgoing interface, undefined where the route has none */
+export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRoute {
+  return {
+    table_id: route.vrf_id,
+    stats_index: 0,
+    prefix: toPrefix(route.dst_network),
+    paths: [toPath(route, swIfIndex)],
+  };
+}
+
+function toPath(route: VppRoute, swIfIndex: number | undefined): FibPath {
+  const isV6 = route.dst_network.includes(':');
+  const drop = route.type === 'DROP';
+  const address = new Uint8Array(16);
+  if (!drop && route.next_hop_addr !== '') address.set(bytesOfAddress(route.next_hop_addr));
+  return {
+    // a drop path with an index of 0 would name local0
+    sw_if_index: drop ? none : (swIfIndex ?? none),
+    table_id: nextHopTable(route),
+    rpf_id: 0,
+    weight: weight(route),
+    preference: route.preference,
+    // VPP crashes on types that make no sense: only these two are ever sent
+    type: drop ? FibPathType.FIB_API_PATH_TYPE_DROP : FibPathType.FIB_API_PATH_TYPE_NORMAL,
+    flags: 0,
+    proto: isV6
+      ? FibPathNhProto.FIB_API_PATH_NH_PROTO_IP6
+      : FibPathNhProto.FIB_API_PATH_NH_PROTO_IP4,
+    nh: { address, via_label: noLabel, obj_id: none, classify_table_index: none },
+    n_labels: 0,
+    label_stack: [],
+  };
+}
+
+export function weight(route: Pick<VppRoute, 'weight'>): number {
+  return route.weight === 0 ? 1 : route.weight;
+}
+
+function nextHopTable(route: VppRoute): number {
+  return route.type === 'INTER_VRF' ? route.via_vrf_id : route.vrf_id;
+}
+
+/** Text that is the same exactly for what VPP takes for the same path. */
+export function pathIdentity(route: VppRoute): string {
+  const start = `${route.vrf_id}/${route.dst_network}`;
+  if (route.type === 'DROP') return `${start}/drop`;
+  const hop = isAny(route.next_hop_addr) ? '' : route.next_hop_addr;
+  // with an interface the table says nothing, the next hop is behind that interface
+  if (route.outgoing_interface !== '') return `${start}/${route.outgoing_interface}/${hop}`;
+  return `${start}//${hop}/${nextHopTable(route)}`;
+}
+
+function isAny(address: string): boolean {
+  const bytes = parseIp(address);
+  return bytes === undefined || isUnspecified(bytes);
+}
+
+/** A path as a route of the model; undefined for a path of a kind that we never make. */
+export function fromPath(
+  route: Pick<IpRoute, 'table_id' | 'prefix'>,
+  path: FibPath,
+  nameOf: (swIfIndex: number) => string | undefined,
+): (Omit<VppRoute, 'weight'> & { readonly weight: number }) | undefined {
+  const isV6 = route.prefix.address.af === AddressFamily.ADDRESS_IP6;
+  const base = {
+    vrf_id: route.table_id,
+    dst_network: fromPrefix(route.prefix),
+    weight: path.weight,
+    preference: path.preference,
+  };
+  if (path.type === FibPathType.FIB_API_PATH_TYPE_DROP) {
+    return { ...base, type: 'DROP', next_hop_addr: '', outgoing_interface: '', via_vrf_id: 0 };
+  }
+  if (path.type !== FibPathType.FIB_API_PATH_TYPE_NORMAL) return undefined;
+  const named = path.sw_if_index === none ? '' : nameOf(path.sw_if_index);
+  if (named === undefined) return undefined;
+  const hop = fromUnion(
+    isV6 ? AddressFamily.ADDRESS_IP6 : AddressFamily.ADDRESS_IP4,
+    path.nh.address,
+  );
+  const inter = named === '' && path.table_id !== route.table_id;
+  return {
+    ...base,
+    type: inter ? 'INTER_VRF' : 'INTRA_VRF',
+    next_hop_addr: isAny(hop) ? '' : hop,
+    outgoing_interface: named,
+    via_vrf_id: inter ? path.table_id : 0,
+  };
+}

@@ -1,0 +1,129 @@
+import type { KvDescriptor, OperationContext, RetrievedValue } from '#kvscheduler/api.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
+import { vrfTableKey } from '#models/vpp/vrf-table.ts';
+import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
+import type { VppClient } from '../binapi/api.ts';
+import { ApiSource } from './fib-source.ts';
+import { require } from './invalid.ts';
+import { interfaceNames } from './names.ts';
+import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
+import { unlessGone } from './tolerated.ts';
+
+/**
+ * Routes. Ours are those that VPP has from its API: the dump asks for that source alone, so what
+ * VPP, its neighbours or its DHCP client put into a table is never seen here.
+ */
+export function routeDescriptor(client: VppClient): KvDescriptor<VppRoute, undefined> {
+  const apiSource = new ApiSource(client);
+  const addOrDelete = (
+    route: VppRoute,
+    is_add: boolean,
+    ctx: OperationContext,
+  ): Promise<unknown> => {
+    const name = route.outgoing_interface;
+    const index =
+      name === ''
+        ? undefined
+        : ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
+    const fields = { is_add, is_multipath: true, route: toIpRoute(route, index) };
+    return client.request('ip_route_add_del', fields);
+  };
+  return {
+    name: 'vpp-route',
+    typeName: vppRouteModel.typeName,
+    keyPrefixes: [vppRouteModel.keyPrefix],
+    nbKeyPrefix: vppRouteModel.keyPrefix,
+    label: (key) => key.slice(vppRouteModel.keyPrefix.length),
+    toJson: (value) => vppRouteModel.toJson(value),
+    retrieveDependencies: ['vpp-interface', 'vpp-vrf-table'],
+    validate,
+    equivalent: (_key, a, b) =>
+      pathIdentity(a) === pathIdentity(b) &&
+      (a.type === 'DROP' || (weight(a) === weight(b) && a.preference === b.preference)),
+    claims: (_key, value) => [`path/${pathIdentity(value)}`],
+    dependencies: (_key, value) => dependencies(value),
+
+    async create(_key, value, ctx) {
+      await addOrDelete(value, true, ctx);
+      return undefined;
+    },
+    delete: (_key, value, _metadata, ctx) => unlessGone(addOrDelete(value, false, ctx)),
+
+    async retrieve(correlate, ctx) {
+      const source = await apiSource.get();
+      if (source === undefined) return [];
+      const names = interfaceNames(ctx);
+      const wanted = Map.groupBy(correlate, ({ value }) => pathIdentity(value));
+      const tables = await client.dump('ip_table_dump', {});
+      const dumps = await Promise.all(
+        tables.map(({ table }) => client.dump('ip_route_v2_dump', { src: source, table })),
+      );
+      const found: RetrievedValue<VppRoute, undefined>[] = [];
+      for (const { route } of dumps.flat()) {
+        for (const path of route.paths) {
+          const read = fromPath(route, path, (swIfIndex) => names.get(swIfIndex));
+          if (read === undefined) continue;
+          const meant = wanted.get(pathIdentity(read as VppRoute));
+          if (meant === undefined) {
+            const value = vppRouteModel.canonical(read);
+            found.push({ key: vppRouteModel.key(value), value, origin: 'from-NB' });
+            continue;
+          }
+          for (const { key, value } of meant) {
+            found.push({ key, value: adopt(value, read as VppRoute), origin: 'from-NB' });
+          }
+        }
+      }
+      return found;
+    },
+  };
+}
+
+/** As wanted, but with the weight and preference that VPP has. */
+function adopt(wanted: VppRoute, found: VppRoute): VppRoute {
+  if (wanted.type === 'DROP') return wanted;
+  if (weight(wanted) === found.weight && wanted.preference === found.preference) return wanted;
+  return vppRouteModel.canonical({
+    ...wanted,
+    weight: found.weight,
+    preference: found.preference,
+  });
+}
+
+function validate(key: string, route: VppRoute): void {
+  const { dst_network, next_hop_addr } = route;
+  require(key, dst_network !== '', 'dst_network: missing');
+  const allocated = dst_network.startsWith('alloc:') || next_hop_addr.startsWith('alloc:');
+  require(key, !allocated, 'references to allocated addresses are not supported');
+  const sameFamily =
+    next_hop_addr === '' || next_hop_addr.includes(':') === dst_network.includes(':');
+  require(key, sameFamily, 'next_hop_addr: another family than dst_network');
+  require(key, route.weight <= 255, 'weight: above 255');
+  require(key, route.preference <= 255, 'preference: above 255');
+  const inter = route.type === 'INTER_VRF';
+  require(key, inter || route.via_vrf_id === 0, 'via_vrf_id: goes with type INTER_VRF');
+  const leads = next_hop_addr !== '' || route.outgoing_interface !== '';
+  require(key, route.type !== 'INTRA_VRF' || leads, 'neither next hop nor interface is given');
+  require(key, !inter || route.outgoing_interface === '', 'outgoing_interface: not with INTER_VRF');
+  // looking an address up in the table it was looked up in would never end
+  const loops = inter && route.via_vrf_id === route.vrf_id;
+  require(key, !loops, 'via_vrf_id: is the table of the route itself');
+}
+
+function dependencies(
+  route: VppRoute,
+): ReturnType<NonNullable<KvDescriptor<VppRoute>['dependencies']>> {
+  const protocol = route.dst_network.includes(':') ? 'IPV6' : 'IPV4';
+  const name = route.outgoing_interface;
+  const via = route.type === 'INTER_VRF' ? route.via_vrf_id : 0;
+  return [
+    ...(name === '' ? [] : [{ label: 'interface-exists', key: vppInterfaceKey.build({ name }) }]),
+    ...(route.vrf_id === 0
+      ? []
+      : [{ label: 'vrf-table-exists', key: vrfTableKey.build({ id: route.vrf_id, protocol }) }]),
+    ...(via === 0
+      ? []
+      : [{ label: 'via-vrf-table-exists', key: vrfTableKey.build({ id: via, protocol }) }]),
+  ];
+}

@@ -1,0 +1,39 @@
+import type { Logger } from '#infra/log/log.ts';
+import type { AnyDescriptor } from '#kvscheduler/api.ts';
+import type { VppClient } from '../binapi/api.ts';
+import { arpDescriptor } from './arp.ts';
+import { bridgeDomainDescriptor } from './bridge-domain.ts';
+import { bridgedInterfaceDescriptor } from './bridged-interface.ts';
+import { fibEntryDescriptor } from './fib-entry.ts';
+import { interfaceDescriptor } from './interface.ts';
+import { interfaceAddressDescriptor } from './interface-address.ts';
+import { interfaceHasAddressDescriptor } from './interface-has-address.ts';
+import { interfaceRxModeDescriptor } from './interface-rx-mode.ts';
+import { interfaceVrfDescriptor } from './interface-vrf.ts';
+import { ipScanNeighborDescriptor } from './ip-scan-neighbor.ts';
+import { routeDescriptor } from './route.ts';
+import { unnumberedInterfaceDescriptor } from './unnumbered-interface.ts';
+import { vrfTableDescriptor } from './vrf-table.ts';
+
+/** All descriptors of what VPP is configured with. */
+export function vppDescriptors(needs: {
+  readonly client: VppClient;
+  readonly log: Logger;
+}): readonly AnyDescriptor[] {
+  const { client, log } = needs;
+  return [
+    interfaceDescriptor(client, log),
+    interfaceAddressDescriptor(client),
+    interfaceVrfDescriptor(client, log),
+    interfaceHasAddressDescriptor(),
+    unnumberedInterfaceDescriptor(client),
+    interfaceRxModeDescriptor(client),
+    vrfTableDescriptor(client, log),
+    routeDescriptor(client),
+    arpDescriptor(client),
+    ipScanNeighborDescriptor(client, log),
+    bridgeDomainDescriptor(client, log),
+    bridgedInterfaceDescriptor(client),
+    fibEntryDescriptor(client),
+  ];
+}
