@@ -48,10 +48,16 @@ export interface NodeInterfaceConfig {
   readonly useDhcp: boolean;
 }
 
+/** The interface towards the other nodes. */
+export interface MainInterfaceConfig extends Omit<NodeInterfaceConfig, 'name'> {
+  /** undefined: there is no NIC, a loopback stands in for it. */
+  readonly name: string | undefined;
+}
+
+/** As of the last resync; what stands in the file is there from the beginning. */
 export interface ContivConfApi {
   useIpv6(): boolean;
-  /** Undefined: there is no NIC, a loopback stands in for it. */
-  mainInterface(): NodeInterfaceConfig | undefined;
+  mainInterface(): MainInterfaceConfig;
   otherInterfaces(): readonly NodeInterfaceConfig[];
   /** Plain address; empty when there is none. */
   defaultGateway(): string;

@@ -1,0 +1,111 @@
+/** Keys that ask for what the agent cannot do yet: each is named once, none is silently ignored. */
+import { type ContivConfig, contivDefaults } from './config.ts';
+import { nodeSection } from './section.ts';
+
+interface Switch {
+  readonly path: string;
+  /** What is not there; the sentence goes on with what happens instead. */
+  readonly feature: string;
+  readonly instead: string;
+  /** Values that ask for nothing: the defaults of code and of the original's deployment. */
+  readonly harmless: readonly unknown[];
+}
+
+const srv6Feature = 'SRv6';
+const stnFeature = 'taking over a NIC of the host (STN)';
+const dhcpFeature = 'DHCP on the main NIC';
+const notAnnounced = 'the NIC asks for an address, but the node does not announce it';
+const noEffect = 'the key has no effect';
+
+const switches: readonly Switch[] = [
+  {
+    path: 'tapInterfaceVersion',
+    feature: 'any TAP but version 2',
+    instead: 'version 2 is used',
+    harmless: [2],
+  },
+  { path: 'vmxnet3RxRingSize', feature: 'vmxnet3', instead: noEffect, harmless: [0, 1024] },
+  { path: 'vmxnet3TxRingSize', feature: 'vmxnet3', instead: noEffect, harmless: [0, 1024] },
+  {
+    path: 'nodeToNodeTransport',
+    feature: srv6Feature,
+    instead: 'packets travel in VXLAN',
+    harmless: ['vxlan', 'nooverlay'],
+  },
+  { path: 'useSRv6ForServices', feature: srv6Feature, instead: noEffect, harmless: [false] },
+  {
+    path: 'useSRv6ForServiceFunctionChaining',
+    feature: srv6Feature,
+    instead: noEffect,
+    harmless: [false],
+  },
+  {
+    path: 'useDX6ForSrv6NodetoNodeTransport',
+    feature: srv6Feature,
+    instead: noEffect,
+    harmless: [false],
+  },
+  { path: 'stealFirstNIC', feature: stnFeature, instead: noEffect, harmless: [false] },
+  { path: 'stealInterface', feature: stnFeature, instead: noEffect, harmless: [''] },
+  {
+    path: 'stnSocketFile',
+    feature: stnFeature,
+    instead: noEffect,
+    harmless: [contivDefaults.stnSocketFile],
+  },
+  { path: 'stnVersion', feature: stnFeature, instead: noEffect, harmless: [0, 2] },
+  { path: 'enablePacketTrace', feature: 'packet trace', instead: noEffect, harmless: [false] },
+  {
+    path: 'ipamConfig.useExternalIPAM',
+    feature: 'external IPAM',
+    instead: 'the agent gives the addresses itself',
+    harmless: [false],
+  },
+  {
+    path: 'ipamConfig.nodeInterconnectDHCP',
+    feature: dhcpFeature,
+    instead: notAnnounced,
+    harmless: [false],
+  },
+  ...Object.entries(contivDefaults.ipamConfig.srv6).map(
+    ([key, byDefault]): Switch => ({
+      path: `ipamConfig.srv6.${key}`,
+      feature: srv6Feature,
+      instead: noEffect,
+      harmless: [byDefault],
+    }),
+  ),
+];
+
+function sectionSwitches(config: ContivConfig, nodeName: string): Switch[] {
+  const found = nodeSection(config, nodeName);
+  if (!found) return [];
+  const at = `nodeConfig.${found.index}`;
+  return [
+    { path: `${at}.stealInterface`, feature: stnFeature, instead: noEffect, harmless: [''] },
+    {
+      path: `${at}.mainVPPInterface.useDHCP`,
+      feature: dhcpFeature,
+      instead: notAnnounced,
+      harmless: [false],
+    },
+  ];
+}
+
+function valueAt(config: ContivConfig, path: string): unknown {
+  let value: unknown = config;
+  for (const part of path.split('.')) value = (value as Record<string, unknown>)[part];
+  return value;
+}
+
+export function unsupported(
+  config: ContivConfig,
+  nodeName: string,
+): { readonly path: string; readonly text: string }[] {
+  return [...switches, ...sectionSwitches(config, nodeName)]
+    .filter(({ path, harmless }) => !harmless.includes(valueAt(config, path)))
+    .map(({ path, feature, instead }) => ({
+      path,
+      text: `${feature} is not supported yet: ${instead}`,
+    }));
+}
