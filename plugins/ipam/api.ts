@@ -1,5 +1,16 @@
 /** Addresses of this node: who has which, and where each kind lies. All are text. */
+import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
+import { clusterSubnets, nodeIdOfPodAddress } from './plan.ts';
+
+/**
+ * Says which node's ID the address of a pod was given out under; undefined for other addresses.
+ * @throws ErrAddressPlan when the configuration makes no sense
+ */
+export function podAddressOwner(config: IpamConfig): (address: string) => number | undefined {
+  const cluster = clusterSubnets(config);
+  return (address) => nodeIdOfPodAddress(cluster, address);
+}
 
 /** An address held by an attachment, or kept back because a Pod record still shows it. */
 export interface Allocation {

@@ -1,5 +1,6 @@
 /** The nodes of the cluster: IDs, VPP addresses, management addresses. */
 import { Direction, defineEvent, EventMethod, TransactionType } from '#eventloop/event.ts';
+import type { UpdateContext } from '#eventloop/handler.ts';
 
 export interface Node {
   /** Positive; unique in the cluster. Nodes that have none yet are not given out. */
@@ -19,16 +20,16 @@ export interface NodeSyncApi {
   /** All nodes that have an ID, by name, this one included. */
   allNodes(): ReadonlyMap<string, Node>;
   /**
-   * Announces the VPP addresses of this node to the others. Written only when they changed.
+   * Announces the VPP addresses of this node to the others. Written only when they changed; while
+   * the database is out of reach nothing is written: the next resync from it makes up for that.
    * @param addresses CIDRs of one family; those of the other family are kept
+   * @throws FatalError when another node has taken the ID of this one
    */
   publishAddresses(ctx: AskContext, addresses: readonly string[], family: 4 | 6): Promise<void>;
 }
 
 /** The part of a handler's context that a call across plugins needs for its input and output. */
-export interface AskContext {
-  ask<T>(question: string, port: () => Promise<T> | T): Promise<T>;
-}
+export type AskContext = Pick<UpdateContext, 'ask' | 'log'>;
 
 export interface NodeUpdatePayload {
   readonly nodeName: string;

@@ -1,0 +1,266 @@
+/** Event handler that keeps the nodes of the cluster in step: IDs and addresses. */
+import { ErrStoreUnavailable } from '#datastore/api.ts';
+import { FatalError } from '#eventloop/errors.ts';
+import { type Event, EventMethod } from '#eventloop/event.ts';
+import type {
+  EventHandler,
+  KubeState,
+  ResyncContext,
+  UpdateContext,
+  UpdateResult,
+} from '#eventloop/handler.ts';
+import { type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
+import type { Pod } from '#models/kube/pod.ts';
+import type { VppNode } from '#models/kube/vppnode.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { DbResync, KubeStateChange, type KubeStateChangePayload } from '#plugins/controller/api.ts';
+import { podAddressOwner } from '#plugins/ipam/api.ts';
+import { resources } from '#resources/resources.ts';
+import { type AskContext, type Node, type NodeSyncApi, NodeUpdate } from './api.ts';
+import {
+  type Claim,
+  type ClaimDeps,
+  claimId,
+  claimKey,
+  type IdsOfPods,
+  readRecord,
+  recordText,
+  stolen,
+} from './claim.ts';
+import { NodeTable, vppAddresses } from './table.ts';
+
+export interface NodeSyncDeps extends ClaimDeps {
+  readonly conf: Pick<ContivConfApi, 'ipam'>;
+}
+
+export function createNodeSync(deps: NodeSyncDeps): EventHandler & NodeSyncApi {
+  return new NodeSync(deps);
+}
+
+class NodeSync implements EventHandler, NodeSyncApi {
+  readonly name = 'nodesync';
+  readonly #deps: NodeSyncDeps;
+  readonly #table = new NodeTable();
+  #id: number | undefined;
+  /** VPP addresses of this node as they are meant to be announced. */
+  #addresses: readonly string[] = [];
+  /** What stands in the cluster under our ID; undefined: not known, to be read. */
+  #text: string | undefined;
+  /** The cluster's store did not answer; nothing is tried before the next snapshot comes from it. */
+  #outOfReach = false;
+
+  constructor(deps: NodeSyncDeps) {
+    this.#deps = deps;
+  }
+
+  handlesEvent(event: Event): boolean {
+    if (event.kind.method(event.payload) !== EventMethod.Update) return true;
+    if (!KubeStateChange.is(event)) return false;
+    const { resource } = event.payload;
+    return resource === 'node' || resource === 'vppnode';
+  }
+
+  async resync(ctx: ResyncContext): Promise<void> {
+    this.#table.reset(ctx.kubeState);
+    if (DbResync.is(ctx.event)) this.#outOfReach = ctx.event.payload.local;
+    if (this.#id !== undefined && !this.#claimInDoubt(ctx)) return;
+    await this.#claim(ctx);
+  }
+
+  async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
+    const change = ctx.event.payload as KubeStateChangePayload;
+    const affected = this.#affected(change);
+    const before = new Map(affected.map((name) => [name, this.#node(name)]));
+    if (change.resource === 'vppnode') this.#table.setVppNode(change.key, change.current);
+    else this.#table.setKubeNode(change.key, change.current);
+
+    const changed: string[] = [];
+    for (const [nodeName, previous] of before) {
+      const current = this.#node(nodeName);
+      if (sameNode(previous, current)) continue;
+      changed.push(nodeName);
+      ctx.followUp(NodeUpdate.event({ nodeName, previous, current }));
+    }
+    await this.#defendId(ctx);
+    if (changed.length === 0) return undefined;
+    return { change: `nodes changed: ${changed.join(', ')}` };
+  }
+
+  revert(): void {}
+
+  thisNode(): Node {
+    if (this.#id === undefined)
+      throw new FatalError('the ID of this node is not known before the first resync');
+    const kube = this.#table.kubeNode(this.#deps.nodeName);
+    return {
+      id: this.#id,
+      name: this.#deps.nodeName,
+      vppAddresses: this.#addresses,
+      managementAddresses: kube?.managementAddresses ?? [],
+      podCidr: kube?.podCidr ?? '',
+    };
+  }
+
+  allNodes(): ReadonlyMap<string, Node> {
+    const nodes = this.#table.nodes();
+    if (this.#id !== undefined) nodes.set(this.#deps.nodeName, this.thisNode());
+    return nodes;
+  }
+
+  async publishAddresses(
+    ctx: AskContext,
+    addresses: readonly string[],
+    family: IpFamily,
+  ): Promise<void> {
+    const others = this.#addresses.filter((address) => familyOf(address) !== family);
+    this.#addresses = [...new Set([...others, ...addresses])];
+    await this.#announce(ctx);
+  }
+
+  describeInternalData(): string {
+    const nodes = [...this.allNodes()].sort(([a], [b]) => (a < b ? -1 : 1));
+    return JSON.stringify({ id: this.#id, nodes });
+  }
+
+  /** This node as the others see it is what it says itself, not what the cluster reflects. */
+  #node(name: string): Node | undefined {
+    if (name === this.#deps.nodeName && this.#id !== undefined) return this.thisNode();
+    return this.#table.node(name);
+  }
+
+  /** Names of the nodes that a change may be about; of the same node, the ID is not news. */
+  #affected({ resource, key, previous, current }: KubeStateChangePayload): string[] {
+    if (resource === 'node') {
+      const name = resources.node.parseKey(key)?.name;
+      return name === undefined ? [] : [name];
+    }
+    const names = [previous, current].map((value) => (value as VppNode | undefined)?.name ?? '');
+    return [...new Set(names)].filter((name) => name !== '' && name !== this.#deps.nodeName);
+  }
+
+  /** Whether a look into the cluster must confirm the claim. The local mirror confirms nothing. */
+  #claimInDoubt(ctx: ResyncContext): boolean {
+    if (!DbResync.is(ctx.event) || ctx.event.payload.local) return false;
+    return this.#text === undefined || this.#table.holder(this.#id!)?.name !== this.#deps.nodeName;
+  }
+
+  async #claim(ctx: ResyncContext | UpdateContext): Promise<void> {
+    const pods = () => this.#idsOfPods(ctx.kubeState);
+    const claim = await claimId(ctx, this.#deps, this.#outOfReach, pods);
+    if (claim.text === undefined) this.#outOfReach = true;
+    const first = this.#id === undefined;
+    this.#id = claim.id;
+    this.#text = claim.text;
+    if (first) this.#addresses = addressesOf(claim);
+    else await this.#announce(ctx);
+    ctx.log.info({ id: claim.id }, 'ID of this node');
+  }
+
+  /**
+   * Somebody else under our ID is an alarm. A record that is gone is written again, unless the node
+   * itself has left the cluster: then the reflector has taken it away on purpose.
+   */
+  async #defendId(ctx: UpdateContext): Promise<void> {
+    const { nodeName } = this.#deps;
+    if (this.#id === undefined) return;
+    const change = ctx.event.payload as KubeStateChangePayload;
+    const ours =
+      change.resource === 'vppnode' && change.key === resources.vppnode.key(String(this.#id), '');
+    const holder = this.#table.holder(this.#id);
+    if (ours && holder && holder.name !== nodeName) throw stolen(this.#id, nodeName, holder.name);
+    const gone = ours && change.current === undefined;
+    const back =
+      change.resource === 'node' &&
+      change.previous === undefined &&
+      resources.node.parseKey(change.key)?.name === nodeName;
+    if (holder || !(gone || back) || !this.#table.kubeNode(nodeName)) return;
+    ctx.log.warn({ id: this.#id }, 'the record of this node is gone, it is written again');
+    await this.#claim(ctx);
+  }
+
+  /** @throws FatalError */
+  async #announce(ctx: AskContext): Promise<void> {
+    if (this.#outOfReach) return;
+    try {
+      await this.#write(ctx);
+    } catch (cause) {
+      if (!(cause instanceof ErrStoreUnavailable)) throw cause;
+      // the outcome is not known: what stands there is read again before the next write
+      this.#text = undefined;
+      this.#outOfReach = true;
+      ctx.log.warn({ err: cause }, 'addresses of this node cannot be announced now');
+    }
+  }
+
+  /** Brings the record in the cluster up to date. @throws ErrStoreUnavailable, FatalError */
+  async #write(ctx: AskContext): Promise<void> {
+    const { cluster, nodeName } = this.#deps;
+    const id = this.thisNode().id;
+    const key = claimKey(id);
+    const wanted = recordText(id, nodeName, this.#addresses);
+    if (this.#text !== undefined && this.#announces(this.#text, key)) return;
+    if (this.#text !== undefined && (await this.#swap(ctx, key, this.#text, wanted))) return;
+    // somebody has touched the record, or it was never seen
+    const { value } = await ctx.ask(`cluster store/put-if-absent ${key}`, () =>
+      cluster.putIfAbsent(key, wanted),
+    );
+    const holder = readRecord(value, key)?.name;
+    if (holder !== nodeName) throw stolen(id, nodeName, holder ?? '(a record that cannot be read)');
+    this.#text = value;
+    if (this.#announces(value, key)) return;
+    if (!(await this.#swap(ctx, key, value, wanted))) this.#text = undefined;
+  }
+
+  async #swap(ctx: AskContext, key: string, expected: string, text: string): Promise<boolean> {
+    const swapped = await ctx.ask(`cluster store/compare-and-swap ${key}`, () =>
+      this.#deps.cluster.compareAndSwap(key, expected, text),
+    );
+    if (swapped) this.#text = text;
+    return swapped;
+  }
+
+  #announces(text: string, key: string): boolean {
+    const record = readRecord(text, key);
+    return record !== undefined && sameTexts(vppAddresses(record), this.#addresses);
+  }
+
+  #idsOfPods(state: KubeState): IdsOfPods {
+    const owner = podAddressOwner(this.#deps.conf.ipam());
+    const own = this.#table.kubeNode(this.#deps.nodeName)?.managementAddresses ?? [];
+    const here = new Map<number, number>();
+    const elsewhere = new Set<number>();
+    for (const value of state.get('pod')?.values() ?? []) {
+      const pod = value as Pod;
+      const id = owner(pod.ip_address);
+      if (id === undefined) continue;
+      if (own.includes(pod.host_ip_address)) here.set(id, (here.get(id) ?? 0) + 1);
+      else elsewhere.add(id);
+    }
+    const [most] = [...here].sort(([a, m], [b, n]) => n - m || a - b);
+    return { here: most?.[0], elsewhere };
+  }
+}
+
+function addressesOf(claim: Claim): readonly string[] {
+  const record = claim.text === undefined ? undefined : readRecord(claim.text, claimKey(claim.id));
+  return record ? vppAddresses(record) : [];
+}
+
+function familyOf(cidr: string): IpFamily | undefined {
+  const parsed = parseCidr(cidr);
+  return parsed && ipFamily(parsed.address);
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, position) => text === b[position]);
+}
+
+/** The pod CIDR is no reason to tell anybody. */
+function sameNode(a: Node | undefined, b: Node | undefined): boolean {
+  if (!a || !b) return a === b;
+  return (
+    a.id === b.id &&
+    sameTexts(a.vppAddresses, b.vppAddresses) &&
+    sameTexts(a.managementAddresses, b.managementAddresses)
+  );
+}

@@ -1,0 +1,103 @@
+import type { KubeState } from '#eventloop/handler.ts';
+import { formatCidr, formatIp, parseCidr, parseIp } from '#models/ip.ts';
+import type { Node as KubeNode } from '#models/kube/node.ts';
+import type { VppNode } from '#models/kube/vppnode.ts';
+import { resources } from '#resources/resources.ts';
+import type { Node } from './api.ts';
+
+type KubeRecord = Pick<Node, 'managementAddresses' | 'podCidr'>;
+
+const nothing: KubeRecord = { managementAddresses: [], podCidr: '' };
+
+/** What both kinds of records say about the nodes, kept by key so that changes can be taken in. */
+export class NodeTable {
+  readonly #vppNodes = new Map<string, VppNode>();
+  readonly #kubeNodes = new Map<string, KubeRecord>();
+
+  /** Forgets everything and reads the state of the cluster. */
+  reset(state: KubeState): void {
+    this.#vppNodes.clear();
+    this.#kubeNodes.clear();
+    for (const [key, value] of state.get('vppnode') ?? []) this.setVppNode(key, value);
+    for (const [key, value] of state.get('node') ?? []) this.setKubeNode(key, value);
+  }
+
+  /** @param value canonical VppNode; undefined when the record is gone */
+  setVppNode(key: string, value: object | undefined): void {
+    const record = value as VppNode | undefined;
+    // a record that stands under the key of another ID claims nothing
+    if (record && vppNodeId(key) === record.id) this.#vppNodes.set(key, record);
+    else this.#vppNodes.delete(key);
+  }
+
+  /** @param value canonical Node; undefined when the record is gone */
+  setKubeNode(key: string, value: object | undefined): void {
+    const name = resources.node.parseKey(key)?.name;
+    if (name === undefined) return;
+    if (value) this.#kubeNodes.set(name, kubeRecord(value as KubeNode));
+    else this.#kubeNodes.delete(name);
+  }
+
+  /** Who holds an ID in the cluster. */
+  holder(id: number): VppNode | undefined {
+    return this.#vppNodes.get(resources.vppnode.key(String(id), ''));
+  }
+
+  /** What Kubernetes says about a node; undefined when it does not know it. */
+  kubeNode(name: string): KubeRecord | undefined {
+    return this.#kubeNodes.get(name);
+  }
+
+  /** A node that has an ID; of several IDs the lowest. */
+  node(name: string): Node | undefined {
+    let record: VppNode | undefined;
+    for (const one of this.#vppNodes.values())
+      if (one.name === name && (!record || one.id < record.id)) record = one;
+    return record && this.#join(record);
+  }
+
+  /** All nodes that have an ID, by name. */
+  nodes(): Map<string, Node> {
+    const nodes = new Map<string, Node>();
+    for (const record of this.#vppNodes.values()) {
+      const known = nodes.get(record.name);
+      if (!known || record.id < known.id) nodes.set(record.name, this.#join(record));
+    }
+    return nodes;
+  }
+
+  #join(record: VppNode): Node {
+    return {
+      id: record.id,
+      name: record.name,
+      vppAddresses: vppAddresses(record),
+      ...(this.#kubeNodes.get(record.name) ?? nothing),
+    };
+  }
+}
+
+/** ID that stands in the key of a VppNode. */
+function vppNodeId(key: string): number {
+  return Number(resources.vppnode.parseKey(key)?.name);
+}
+
+/** CIDRs of a record; the obsolete single address comes last, what is no CIDR is left out. */
+export function vppAddresses(record: VppNode): string[] {
+  const addresses: string[] = [];
+  for (const text of [...record.ip_addresses, record.ip_address]) {
+    const cidr = parseCidr(text);
+    if (cidr && !addresses.includes(formatCidr(cidr))) addresses.push(formatCidr(cidr));
+  }
+  return addresses;
+}
+
+function kubeRecord(node: KubeNode): KubeRecord {
+  const managementAddresses: string[] = [];
+  for (const { type, address } of node.addresses) {
+    if (type !== 'NodeInternalIP' && type !== 'NodeExternalIP') continue;
+    const bytes = parseIp(address);
+    if (bytes && !managementAddresses.includes(formatIp(bytes)))
+      managementAddresses.push(formatIp(bytes));
+  }
+  return { managementAddresses, podCidr: parseCidr(node.pod_CIDR) ? node.pod_CIDR : '' };
+}

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { ErrStoreUnavailable } from '#datastore/api.ts';
+import { MemoryStore } from '#datastore/memory.ts';
+import { FatalError } from '#eventloop/errors.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { NodeUpdate } from '#plugins/nodesync/api.ts';
+import { nodeValue, podValue, TestNode, vppNodeValue } from '../harness.ts';
+
+const key = (id: number) => `/vnf-agent/contiv-ksr/allocatedIDs/${id}`;
+const ctx = {
+  log: silentLogger,
+  ask: async <T>(_question: string, port: () => Promise<T> | T): Promise<T> => port(),
+};
+
+/** Starts a node and gives its ID. */
+async function start(node: TestNode): Promise<number> {
+  const { error } = await node.resync();
+  if (error) throw error;
+  return node.nodes.thisNode().id;
+}
+
+async function records(store: MemoryStore): Promise<Record<string, unknown>> {
+  const { entries } = await store.list('/vnf-agent/contiv-ksr/allocatedIDs/');
+  return Object.fromEntries(
+    entries.map(({ key: one, value }) => [one.split('/').at(-1), JSON.parse(value).name]),
+  );
+}
+
+describe('node ID', () => {
+  it('is the lowest free one, and stands in the cluster as the original writes it', async () => {
+    const cluster = new MemoryStore();
+    await cluster.put(key(1), '{"id":1,"name":"node-x"}');
+    await cluster.put(key(3), '{"id":3,"name":"node-y"}');
+    const node = new TestNode({ cluster });
+    assert.equal(await start(node), 2);
+    assert.deepEqual(JSON.parse((await cluster.get(key(2)))!), {
+      id: 2,
+      name: 'node-a',
+      ip_addresses: ['192.168.16.2/24'],
+    });
+  });
+
+  it('is the one that the cluster has for this name, whatever the local store knows', async () => {
+    const cluster = new MemoryStore();
+    await cluster.put(key(7), '{"id":7,"name":"node-a"}');
+    const node = new TestNode({ cluster });
+    assert.equal(await start(node), 7);
+    assert.equal(await start(node.restart()), 7);
+    assert.equal(await start(node.restart({ local: new MemoryStore() })), 7);
+  });
+
+  it('is taken back under the same number when the cluster has lost everything', async () => {
+    const first = new TestNode({ name: 'node-b', cluster: new MemoryStore() });
+    const local = first.localBelow;
+    await first.clusterBelow.put(key(1), '{"id":1,"name":"node-x"}');
+    assert.equal(await start(first), 2);
+    const wiped = new MemoryStore();
+    assert.equal(await start(first.restart({ cluster: wiped, local })), 2);
+    assert.deepEqual(await records(wiped), { 2: 'node-b' });
+  });
+
+  it('raises an alarm that names both when another node has it by then', async () => {
+    const node = new TestNode();
+    assert.equal(await start(node), 1);
+    const wiped = new MemoryStore();
+    await wiped.put(key(1), '{"id":1,"name":"node-z"}');
+    await assert.rejects(
+      start(node.restart({ cluster: wiped })),
+      (error: Error) =>
+        error instanceof FatalError && /node-a.*node ID 1.*node-z/.test(error.message),
+    );
+  });
+
+  it('raises the alarm at run time too', async () => {
+    const node = new TestNode();
+    await start(node);
+    const { error } = await node.put(vppNodeValue(1, 'node-z'));
+    assert.ok(error instanceof FatalError);
+    assert.match(error.message, /node-a.*node-z/);
+  });
+
+  it('is not disturbed by what stood under its number before', async () => {
+    const node = new TestNode();
+    // the snapshot is older than the claim: the previous holder is still in it
+    const stale = [vppNodeValue(1, 'node-z')];
+    const { error } = await node.resync(stale);
+    assert.equal(error, undefined);
+    assert.equal(node.nodes.thisNode().id, 1);
+    assert.equal((await node.put(nodeValue('node-c', '10.0.0.3'))).error, undefined);
+    assert.equal((await node.remove(vppNodeValue(1, 'node-z'))).error, undefined);
+    assert.deepEqual(await records(node.clusterBelow as MemoryStore), { 1: 'node-a' });
+  });
+
+  it('is written again when somebody deletes the record of a node that is still there', async () => {
+    const node = new TestNode();
+    await node.resync([nodeValue('node-a', '172.16.0.5'), vppNodeValue(1, 'node-a')]);
+    await node.clusterBelow.delete(key(1));
+    await node.remove(vppNodeValue(1, 'node-a'));
+    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
+  });
+
+  it('stays released when the node itself has left the cluster, until it is back', async () => {
+    const node = new TestNode();
+    const self = nodeValue('node-a', '172.16.0.5');
+    await node.resync([self, vppNodeValue(1, 'node-a')]);
+    await node.remove(self);
+    await node.clusterBelow.delete(key(1));
+    await node.remove(vppNodeValue(1, 'node-a'));
+    assert.equal(await node.clusterBelow.get(key(1)), undefined);
+    await node.put(self);
+    assert.ok(await node.clusterBelow.get(key(1)));
+  });
+
+  it('survives a lost reply without taking a second number', async () => {
+    const node = new TestNode();
+    let lost = false;
+    node.cluster.afterWrite = ({ operation }) => {
+      if (operation !== 'putIfAbsent' || lost) return;
+      lost = true;
+      throw new ErrStoreUnavailable('reply lost');
+    };
+    await assert.rejects(start(node), FatalError);
+    assert.ok(lost);
+    assert.equal(await start(node.restart()), 1);
+    assert.deepEqual(await records(node.clusterBelow as MemoryStore), { 1: 'node-a' });
+  });
+
+  it('comes from the local store while the cluster is out of reach, and is confirmed later', async () => {
+    const first = new TestNode();
+    await start(first);
+    const node = first.restart();
+    node.cluster.cut();
+    const { error, questions } = await node.resync([], true);
+    assert.equal(error, undefined);
+    assert.equal(node.nodes.thisNode().id, 1);
+    assert.deepEqual(
+      questions.filter((question) => question.startsWith('cluster')),
+      [],
+      'a database that does not answer is not waited for',
+    );
+    node.cluster.mend();
+    await node.clusterBelow.put(key(1), '{"id":1,"name":"node-z"}');
+    assert.ok((await node.resync([vppNodeValue(1, 'node-z')])).error instanceof FatalError);
+  });
+
+  it('is fatal when nobody knows one and none can be had', async () => {
+    const node = new TestNode();
+    node.cluster.cut();
+    await assert.rejects(start(node), /unable to allocate node ID: the database cannot be used/);
+  });
+
+  it('gives up after eleven lost races', async () => {
+    const node = new TestNode();
+    let races = 0;
+    node.cluster.beforeWrite = async ({ operation, keys }) => {
+      if (operation !== 'putIfAbsent') return;
+      races++;
+      await node.clusterBelow.put(keys[0]!, `{"id":${races},"name":"fast-${races}"}`);
+    };
+    await assert.rejects(start(node), /others were faster 11 times in a row/);
+    assert.equal(races, 11);
+  });
+
+  it('is the one that the pods of this node show when all records are lost', async () => {
+    const node = new TestNode();
+    const pods = [
+      podValue('here-1', '10.1.5.2'),
+      podValue('here-2', '10.1.5.3'),
+      podValue('here-3', '10.1.9.3'),
+      podValue('there', '10.1.1.2', '172.16.0.6'),
+      podValue('host', '172.16.0.5'),
+    ];
+    await node.resync([nodeValue('node-a', '172.16.0.5'), ...pods]);
+    assert.equal(node.nodes.thisNode().id, 5);
+  });
+
+  it('is none under which pods of other nodes have addresses', async () => {
+    const node = new TestNode();
+    const pods = [podValue('one', '10.1.1.2', '172.16.0.6'), podValue('two', '10.1.2.2', '')];
+    await node.resync([nodeValue('node-a', '172.16.0.5'), ...pods]);
+    assert.equal(node.nodes.thisNode().id, 3);
+  });
+
+  it('counts a record that cannot be read as taken', async () => {
+    const cluster = new MemoryStore();
+    await cluster.put(key(1), 'not json');
+    assert.equal(await start(new TestNode({ cluster })), 2);
+  });
+
+  it('gives up a second number of its own', async () => {
+    const cluster = new MemoryStore();
+    await cluster.put(key(4), '{"id":4,"name":"node-a"}');
+    await cluster.put(key(9), '{"id":9,"name":"node-a"}');
+    assert.equal(await start(new TestNode({ cluster })), 4);
+    assert.deepEqual(await records(cluster), { 4: 'node-a' });
+  });
+
+  it('is never that of another node, at whatever point each of them crashes', async () => {
+    const crash = fc.record({ node: fc.nat(3), point: fc.nat(8) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(crash, { maxLength: 12 }), async (crashes) => {
+        const cluster = new MemoryStore();
+        const nodes = [0, 1, 2, 3].map((n) => new TestNode({ name: `node-${n}`, cluster }));
+        const used = new Map<number, string>();
+        const check = (node: TestNode, id: number): void => {
+          assert.equal(used.get(id) ?? node.name, node.name, `ID ${id} was given out twice`);
+          used.set(id, node.name);
+        };
+        for (const { node: which, point } of crashes) {
+          const node = nodes[which]!.restart({ cluster });
+          nodes[which] = node;
+          node.cluster.crashAt(point);
+          node.local.crashAt(point % 3);
+          await node.resync();
+          try {
+            check(node, node.nodes.thisNode().id);
+          } catch (error) {
+            if (!(error instanceof FatalError)) throw error;
+          }
+        }
+        for (const [which, node] of nodes.entries()) {
+          const last = node.restart({ cluster });
+          nodes[which] = last;
+          check(last, await start(last));
+        }
+        assert.equal(Object.keys(await records(cluster)).length, 4);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('announcing addresses', () => {
+  it('writes only when they changed, and keeps those of the other family', async () => {
+    const node = new TestNode();
+    await start(node);
+    node.cluster.points = 0;
+    await node.nodes.publishAddresses(ctx, ['192.168.16.1/24'], 4);
+    assert.equal(node.cluster.points, 0);
+    await node.nodes.publishAddresses(ctx, ['fd00::1/64'], 6);
+    await node.nodes.publishAddresses(ctx, ['192.168.16.9/24'], 4);
+    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    assert.deepEqual(record.ip_addresses, ['fd00::1/64', '192.168.16.9/24']);
+    assert.deepEqual(node.nodes.thisNode().vppAddresses, ['fd00::1/64', '192.168.16.9/24']);
+  });
+
+  it('takes over what the record says about the other family after a restart', async () => {
+    const node = new TestNode();
+    await start(node);
+    await node.nodes.publishAddresses(ctx, ['fd00::1/64'], 6);
+    const next = node.restart();
+    await start(next);
+    assert.deepEqual(next.nodes.thisNode().vppAddresses, ['fd00::1/64', '192.168.16.1/24']);
+  });
+
+  it('makes up for an outage with the next resync', async () => {
+    const node = new TestNode();
+    await start(node);
+    node.cluster.cut();
+    await node.nodes.publishAddresses(ctx, ['192.168.16.77/24'], 4);
+    node.cluster.mend();
+    await node.resync([vppNodeValue(1, 'node-a')]);
+    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
+  });
+
+  it('never overwrites the record of another node', async () => {
+    const node = new TestNode();
+    await start(node);
+    await node.clusterBelow.put(key(1), '{"id":1,"name":"node-z"}');
+    await assert.rejects(node.nodes.publishAddresses(ctx, ['192.168.16.8/24'], 4), FatalError);
+    assert.equal(await node.clusterBelow.get(key(1)), '{"id":1,"name":"node-z"}');
+  });
+
+  it('mends a record that somebody has edited', async () => {
+    const node = new TestNode();
+    await start(node);
+    await node.clusterBelow.put(key(1), '{"id":1,"name":"node-a","ip_addresses":["1.1.1.1/8"]}');
+    await node.nodes.publishAddresses(ctx, ['192.168.16.8/24'], 4);
+    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    assert.deepEqual(record.ip_addresses, ['192.168.16.8/24']);
+  });
+});
+
+describe('nodes of the cluster', () => {
+  it('does not give out nodes that have no ID', async () => {
+    const node = new TestNode();
+    await node.resync([nodeValue('node-b', '172.16.0.6'), vppNodeValue(2, 'node-c')]);
+    assert.deepEqual([...node.nodes.allNodes().keys()].sort(), ['node-a', 'node-c']);
+  });
+
+  it('is not asked before the first resync', () => {
+    assert.throws(() => new TestNode().nodes.thisNode(), FatalError);
+  });
+
+  it('tells who joins, changes and leaves, and only that', async () => {
+    const node = new TestNode();
+    await start(node);
+    const b = vppNodeValue(2, 'node-b', '192.168.16.2/24');
+    const kube = nodeValue('node-b', '172.16.0.6');
+    const told = async (event: Promise<{ followUps: readonly { payload: unknown }[] }>) =>
+      (await event).followUps.map(({ payload }) => {
+        const { nodeName, previous, current } = payload as Parameters<typeof NodeUpdate.event>[0];
+        return [nodeName, previous?.id, current?.id, current?.managementAddresses];
+      });
+    assert.deepEqual(await told(node.put(kube)), []);
+    assert.deepEqual(await told(node.put(b)), [['node-b', undefined, 2, ['172.16.0.6']]]);
+    assert.deepEqual(await told(node.put(b)), []);
+    assert.deepEqual(await told(node.put(nodeValue('node-b', '172.16.0.7'))), [
+      ['node-b', 2, 2, ['172.16.0.7']],
+    ]);
+    assert.deepEqual(await told(node.remove(b)), [['node-b', 2, undefined, undefined]]);
+    assert.deepEqual(await told(node.remove(kube)), []);
+  });
+
+  it('tells of this node only when its management addresses change', async () => {
+    const node = new TestNode();
+    await start(node);
+    const { followUps } = await node.put(vppNodeValue(1, 'node-a', '192.168.16.1/24'));
+    assert.deepEqual(followUps, []);
+    const moved = await node.put(nodeValue('node-a', '172.16.0.5'));
+    assert.deepEqual(
+      moved.followUps.map(({ kind }) => kind.id),
+      [NodeUpdate.id],
+    );
+    assert.deepEqual(node.nodes.thisNode().managementAddresses, ['172.16.0.5']);
+  });
+
+  it('reads the obsolete address and passes over what is none', async () => {
+    const node = new TestNode();
+    const value = { ...vppNodeValue(2, 'node-b', 'rubbish', '192.168.16.2/24') };
+    const old = { ...value, value: { ...value.value, ip_address: '192.168.16.9/24' } };
+    await node.resync([old, nodeValue('node-b', 'not-an-ip', '172.16.0.6')]);
+    const b = node.nodes.allNodes().get('node-b')!;
+    assert.deepEqual(b.vppAddresses, ['192.168.16.2/24', '192.168.16.9/24']);
+    assert.deepEqual(b.managementAddresses, ['172.16.0.6']);
+  });
+});
