@@ -1,0 +1,54 @@
+import { defineError } from '#infra/errors/errors.ts';
+import type { CNIRequest } from '#models/cni/cni.gen.ts';
+import type { AddPodPayload } from './api.ts';
+
+export const ErrCniRequest = defineError({
+  name: 'ErrCniRequest',
+  code: 'CV_CNI_REQUEST',
+  remedy:
+    'Look at the CNI configuration of the node: the runtime must pass pod name and namespace.',
+});
+
+const defaultInterface = 'eth0';
+
+/** `K=V;K=V`; a value may hold further equals signs, later keys win. */
+export function parseArguments(text: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const pair of text.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals > 0) values.set(pair.slice(0, equals).trim(), pair.slice(equals + 1).trim());
+  }
+  return values;
+}
+
+/**
+ * What both calls of the CNI say.
+ * @param needs fields that must not be empty
+ * @throws ErrCniRequest naming all that is missing
+ */
+export function parseRequest(
+  request: CNIRequest,
+  needs: readonly ('container_id' | 'network_namespace')[],
+): AddPodPayload {
+  const values = parseArguments(request.extra_arguments);
+  const name = values.get('K8S_POD_NAME') ?? '';
+  const namespace = values.get('K8S_POD_NAMESPACE') ?? '';
+  const missing = [
+    ...needs.filter((field) => request[field] === ''),
+    ...(name === '' ? ['K8S_POD_NAME in extra_arguments'] : []),
+    ...(namespace === '' ? ['K8S_POD_NAMESPACE in extra_arguments'] : []),
+  ];
+  if (missing.length > 0)
+    throw new ErrCniRequest(`the CNI request lacks ${missing.join(', ')}`, {
+      where: request.container_id === '' ? undefined : `container ${request.container_id}`,
+    });
+  return {
+    pod: { namespace, name },
+    podUid: values.get('K8S_POD_UID') || undefined,
+    containerId: request.container_id,
+    interfaceName: request.interface_name || defaultInterface,
+    networkNamespace: request.network_namespace,
+    ipamType: request.ipam_type,
+    ipamData: request.ipam_data,
+  };
+}
