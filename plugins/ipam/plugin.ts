@@ -1,0 +1,372 @@
+/**
+ * Event handler that gives out the addresses of this node. An address is in use while an attachment
+ * holds it or a Pod record shows it: others may still send to what they read there.
+ */
+import type { KvStore } from '#datastore/api.ts';
+import { FatalError } from '#eventloop/errors.ts';
+import { type Event, EventMethod } from '#eventloop/event.ts';
+import type {
+  EventHandler,
+  ResyncContext,
+  RevertContext,
+  UpdateContext,
+  UpdateResult,
+} from '#eventloop/handler.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { DbResync, KubeStateChange } from '#plugins/controller/api.ts';
+import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import {
+  AddPod,
+  type AddPodPayload,
+  type AttachmentId,
+  attachmentId,
+  DeletePod,
+  type DeletePodPayload,
+  type PodManagerApi,
+  podIdText,
+} from '#plugins/podmanager/api.ts';
+import { resources } from '#resources/resources.ts';
+import type { Allocation, IpamApi } from './api.ts';
+import {
+  type ClusterSubnets,
+  clusterSubnets,
+  hostLink,
+  natLoopback,
+  nodeAddress,
+  podGateway,
+  podSubnetOfNode,
+  vppHostSubnetOfNode,
+  vxlanAddress,
+} from './plan.ts';
+import { AddressPool } from './pool.ts';
+import { addressBits, addressText, type Prefix, prefixText } from './prefix.ts';
+import {
+  type AddressRecord,
+  addressKey,
+  addressPrefix,
+  addressRecordText,
+  lastKey,
+  readAddressRecord,
+} from './record.ts';
+import { ShownAddresses } from './shown.ts';
+
+export const ErrAddressesExhausted = defineError({
+  name: 'ErrAddressesExhausted',
+  code: 'CV_IPAM_EXHAUSTED',
+  remedy: 'Move pods away, or give each node a larger subnet (podSubnetOneNodePrefixLen).',
+});
+
+export interface IpamDeps {
+  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
+  readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
+  readonly pods: Pick<PodManagerApi, 'attachments'>;
+  /** Of this node alone; outlives the agent. */
+  readonly store: KvStore;
+}
+
+export function createIpam(deps: IpamDeps): EventHandler & IpamApi {
+  return new Ipam(deps);
+}
+
+/** What derives from the configuration and the node's ID. */
+interface Plan {
+  readonly cluster: ClusterSubnets;
+  readonly gateway: string;
+  readonly pods: Prefix;
+  readonly vppHost: Prefix;
+}
+
+class Ipam implements EventHandler, IpamApi {
+  readonly name = 'ipam';
+  readonly #deps: IpamDeps;
+  #plan: Plan | undefined;
+  #pool: AddressPool | undefined;
+  #shown: ShownAddresses | undefined;
+  /** What the local store has, by address; undefined before it was read. */
+  #records: Map<string, AddressRecord> | undefined;
+  /** Address of each attachment that holds one. */
+  readonly #held = new Map<AttachmentId, string>();
+  #last: string | undefined;
+  /** Whether the kube state comes from the database itself, not from the local mirror. */
+  #stateIsFresh = false;
+  /** The attachment that the last Add Pod gave an address to, for the case that it is reverted. */
+  #undo: AttachmentId | undefined;
+
+  constructor(deps: IpamDeps) {
+    this.#deps = deps;
+  }
+
+  handlesEvent(event: Event): boolean {
+    if (event.kind.method(event.payload) !== EventMethod.Update) return true;
+    if (KubeStateChange.is(event)) return event.payload.resource === 'pod';
+    return AddPod.is(event) || DeletePod.is(event);
+  }
+
+  async resync(ctx: ResyncContext): Promise<void> {
+    if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
+    const plan = this.#makePlan();
+    const pool = new AddressPool(plan.pods);
+    const records = this.#records ?? (await this.#readBack(ctx));
+    this.#plan = plan;
+    this.#pool = pool;
+    this.#records = records;
+    this.#shown = new ShownAddresses(ctx.kubeState, (address) => pool.contains(address));
+
+    this.#held.clear();
+    const attachments = this.#deps.pods.attachments();
+    for (const { attachment, address } of records.values())
+      if (attachments.has(attachment)) this.#held.set(attachment, address);
+    for (const address of records.keys()) pool.use(address);
+    for (const address of this.#shown.addresses()) pool.use(address);
+    if (this.#last !== undefined) pool.continueAfter(this.#last);
+    await this.#dropLeaked(ctx);
+  }
+
+  async update(ctx: UpdateContext): Promise<UpdateResult> {
+    if (AddPod.is(ctx.event)) return this.#add(ctx, ctx.event.payload);
+    if (KubeStateChange.is(ctx.event)) {
+      const { key, current } = ctx.event.payload;
+      for (const address of this.#shown!.set(key, current)) await this.#settle(ctx, address);
+      return {};
+    }
+    return this.#release(ctx, attachmentId(ctx.event.payload as DeletePodPayload));
+  }
+
+  async revert(ctx: RevertContext): Promise<void> {
+    const undo = this.#undo;
+    this.#undo = undefined;
+    if (undo === undefined || !AddPod.is(ctx.event)) return;
+    if (attachmentId(ctx.event.payload) === undo) await this.#release(ctx, undo);
+  }
+
+  podAddresses(attachment: AttachmentId): readonly string[] {
+    const address = this.#held.get(attachment);
+    return address === undefined ? [] : [address];
+  }
+
+  allocations(): ReadonlyMap<string, Allocation> {
+    const allocations = new Map<string, Allocation>();
+    for (const { address, pod, podUid, attachment } of this.#records?.values() ?? []) {
+      const holds = this.#held.get(attachment) === address;
+      const holder = holds ? attachment : undefined;
+      allocations.set(address, { address, pod, podUid, attachment: holder });
+    }
+    for (const address of this.#shown?.addresses() ?? []) {
+      if (allocations.has(address)) continue;
+      allocations.set(address, { address, ...this.#shown!.by(address)!, attachment: undefined });
+    }
+    return allocations;
+  }
+
+  get hostPrefixLength(): number {
+    return addressBits(this.#planned.pods.family);
+  }
+
+  podSubnetAllNodes(): string {
+    return prefixText(this.#planned.cluster.pods);
+  }
+
+  podSubnetThisNode(): string {
+    return prefixText(this.#planned.pods);
+  }
+
+  podSubnetOtherNode(nodeId: number): string {
+    return prefixText(podSubnetOfNode(this.#planned.cluster, nodeId));
+  }
+
+  podGateway(): string {
+    const { pods } = this.#planned;
+    return addressText(pods.family, podGateway(pods));
+  }
+
+  hostInterconnectSubnetAllNodes(): string {
+    return prefixText(this.#planned.cluster.vppHost);
+  }
+
+  hostInterconnectSubnetThisNode(): string {
+    return prefixText(this.#planned.vppHost);
+  }
+
+  hostInterconnectSubnetOtherNode(nodeId: number): string {
+    return prefixText(vppHostSubnetOfNode(this.#planned.cluster, nodeId));
+  }
+
+  hostInterconnectVpp(): string {
+    const { vppHost } = this.#planned;
+    return `${addressText(vppHost.family, hostLink(vppHost).vpp)}/${vppHost.length}`;
+  }
+
+  hostInterconnectLinux(): string {
+    const { vppHost } = this.#planned;
+    return `${addressText(vppHost.family, hostLink(vppHost).linux)}/${vppHost.length}`;
+  }
+
+  nodeAddress(nodeId: number): string | undefined {
+    return nodeAddress(this.#planned.cluster, nodeId, this.#planned.gateway);
+  }
+
+  vxlanAddress(nodeId: number): string {
+    return vxlanAddress(this.#planned.cluster, nodeId);
+  }
+
+  serviceSubnet(): string {
+    return prefixText(this.#planned.cluster.services);
+  }
+
+  natLoopback(): string {
+    const { pods } = this.#planned;
+    return addressText(pods.family, natLoopback(pods));
+  }
+
+  describeInternalData(): string {
+    const allocations = [...this.allocations().values()].sort((a, b) =>
+      a.address < b.address ? -1 : 1,
+    );
+    return JSON.stringify({ pool: String(this.#pool), last: this.#last, allocations });
+  }
+
+  get #planned(): Plan {
+    if (!this.#plan) throw new FatalError('addresses are not known before the first resync');
+    return this.#plan;
+  }
+
+  #makePlan(): Plan {
+    const nodeId = this.#deps.nodes.thisNode().id;
+    const gateway = this.#deps.conf.defaultGateway();
+    try {
+      const cluster = clusterSubnets(this.#deps.conf.ipam());
+      const pods = podSubnetOfNode(cluster, nodeId);
+      return { cluster, gateway, pods, vppHost: vppHostSubnetOfNode(cluster, nodeId) };
+    } catch (cause) {
+      throw new FatalError(`no addresses for node ID ${nodeId}`, { cause });
+    }
+  }
+
+  /** @throws FatalError: without its memory the agent would give addresses out twice */
+  async #readBack(ctx: ResyncContext): Promise<Map<string, AddressRecord>> {
+    const { store } = this.#deps;
+    let entries: readonly { key: string; value: string }[];
+    try {
+      entries = await ctx.ask(
+        'local store/list addresses',
+        async () => (await store.list(addressPrefix)).entries,
+      );
+      const last = await ctx.ask(
+        'local store/get last address',
+        async () => (await store.get(lastKey)) ?? null,
+      );
+      this.#last = last ?? undefined;
+    } catch (cause) {
+      throw new FatalError('cannot read back which addresses are in use', { cause });
+    }
+    const records = new Map<string, AddressRecord>();
+    for (const { key, value } of entries) {
+      const record = readAddressRecord(key, value);
+      if (record) records.set(record.address, record);
+      else {
+        ctx.log.error({ key, value }, 'record of an address cannot be read back, it is dropped');
+        await ctx.ask(`local store/delete ${key}`, () => store.delete(key));
+      }
+    }
+    return records;
+  }
+
+  /** What the mirror does not show may be there all the same: then nothing is dropped. */
+  async #dropLeaked(ctx: ResyncContext): Promise<void> {
+    if (!this.#stateIsFresh) return;
+    for (const { address, attachment, pod } of [...this.#records!.values()]) {
+      if (this.#held.get(attachment) === address || this.#shown!.has(address)) continue;
+      ctx.log.info({ address, pod: podIdText(pod) }, 'address of a pod that is gone is free again');
+      await this.#settle(ctx, address);
+    }
+  }
+
+  async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
+    const attachment = attachmentId(payload);
+    this.#undo = undefined;
+    if (this.#held.has(attachment)) return {};
+    const address = await this.#allocate(ctx, payload, attachment);
+    this.#held.set(attachment, address);
+    this.#undo = attachment;
+    return { change: `address ${address} for ${podIdText(payload.pod)}` };
+  }
+
+  async #allocate(
+    ctx: UpdateContext,
+    payload: AddPodPayload,
+    attachment: AttachmentId,
+  ): Promise<string> {
+    const { pod, podUid } = payload;
+    const owner = { pod: { namespace: pod.namespace, name: pod.name }, podUid, attachment };
+    for (let next = this.#pool!.next(); next !== undefined; next = this.#pool!.next()) {
+      // the place to go on from comes first: if the second write fails, an address is passed over
+      await ctx.ask(`local store/put ${lastKey}`, () => this.#deps.store.put(lastKey, next));
+      this.#last = next;
+      this.#pool!.continueAfter(next);
+      if (await this.#take(ctx, { address: next, ...owner })) return next;
+      ctx.log.warn({ address: next }, 'address is in use without being known, it is left out');
+    }
+    // after a boot of the machine most addresses may be kept back: a pod may have its own again
+    for (const address of this.#shown!.onlyBy(resources.pod.key(pod.name, pod.namespace)))
+      if (!this.#isHeld(address) && (await this.#take(ctx, { address, ...owner }))) return address;
+    const held = this.#held.size;
+    throw new ErrAddressesExhausted(
+      `no address is free in ${this.#pool}: ${held} are held by pods, ` +
+        `${this.allocations().size - held} are kept back for Pod records that show them`,
+      { where: podIdText(pod) },
+    );
+  }
+
+  /** Records who has an address. @returns whether it is ours now */
+  async #take(ctx: UpdateContext, record: AddressRecord): Promise<boolean> {
+    const { store } = this.#deps;
+    const key = addressKey(record.address);
+    const text = addressRecordText(record);
+    const known = this.#records!.get(record.address);
+    this.#pool!.use(record.address);
+    if (known) {
+      const swapped = await ctx.ask(`local store/compare-and-swap ${key}`, () =>
+        store.compareAndSwap(key, addressRecordText(known), text),
+      );
+      if (swapped) this.#records!.set(record.address, record);
+      return swapped;
+    }
+    const { created, value } = await ctx.ask(`local store/put-if-absent ${key}`, () =>
+      store.putIfAbsent(key, text),
+    );
+    const standing = created ? record : readAddressRecord(key, value);
+    if (standing) this.#records!.set(record.address, standing);
+    // a record that an allocation with a lost answer left behind is as good as a new one
+    return created || standing?.attachment === record.attachment;
+  }
+
+  #isHeld(address: string): boolean {
+    const record = this.#records!.get(address);
+    return record !== undefined && this.#held.get(record.attachment) === address;
+  }
+
+  /** Frees what an attachment holds; addresses that others still read somewhere are kept back. */
+  async #release(ctx: RevertContext, attachment: AttachmentId): Promise<UpdateResult> {
+    const address = this.#held.get(attachment);
+    if (address === undefined) return {};
+    this.#held.delete(attachment);
+    await this.#settle(ctx, address);
+    const kept = this.#shown!.has(address) ? ' is kept back until its Pod record goes' : ' is free';
+    return { change: `address ${address}${kept}` };
+  }
+
+  /** Brings record and pool in line with who holds and who shows the address. */
+  async #settle(ctx: RevertContext, address: string): Promise<void> {
+    if (this.#isHeld(address) || this.#shown!.has(address)) {
+      this.#pool!.use(address);
+      return;
+    }
+    if (this.#records!.has(address)) {
+      const key = addressKey(address);
+      await ctx.ask(`local store/delete ${key}`, () => this.#deps.store.delete(key));
+      this.#records!.delete(address);
+    }
+    this.#pool!.release(address);
+  }
+}

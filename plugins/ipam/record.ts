@@ -1,0 +1,36 @@
+import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
+
+export const addressPrefix = 'local/ipam/address/';
+export const lastKey = 'local/ipam/last';
+
+/** An address as the local store keeps it: one record each, so that none is given out twice. */
+export interface AddressRecord {
+  readonly address: string;
+  readonly pod: PodId;
+  readonly podUid: string | undefined;
+  /** Whom it was given to. Whether that attachment is still there is not said here. */
+  readonly attachment: AttachmentId;
+}
+
+export function addressKey(address: string): string {
+  return addressPrefix + address;
+}
+
+export function addressRecordText(record: AddressRecord): string {
+  return JSON.stringify(record);
+}
+
+/** @returns undefined for a text that is no record of this address */
+export function readAddressRecord(key: string, text: string): AddressRecord | undefined {
+  let value: Partial<AddressRecord> | null;
+  try {
+    value = JSON.parse(text) as Partial<AddressRecord> | null;
+  } catch {
+    return undefined;
+  }
+  const texts = [value?.address, value?.attachment, value?.pod?.name, value?.pod?.namespace];
+  if (!value || !texts.every((part) => typeof part === 'string')) return undefined;
+  if (key !== addressKey(value.address!)) return undefined;
+  const { address, pod, podUid, attachment } = value as AddressRecord;
+  return { address, pod: { namespace: pod.namespace, name: pod.name }, podUid, attachment };
+}

@@ -1,0 +1,91 @@
+/** REST documents about addresses, in the form that netctl and the telemetry validator read. */
+import type { IpamConfig } from '#plugins/contivconf/api.ts';
+import type { Allocation } from './api.ts';
+import { clusterSubnets, podSubnetOfNode, vppHostSubnetOfNode } from './plan.ts';
+import { prefixText } from './prefix.ts';
+
+export interface IpamDocument {
+  readonly nodeId: number;
+  readonly nodeName: string;
+  /** Plain. */
+  readonly nodeIP: string;
+  readonly podSubnetThisNode: string;
+  readonly vppHostNetwork: string;
+  /** Names as in the configuration file; what is empty, 0 or false is left out. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Body of `GET /contiv/v1/ipam` with status 500 while the node has no address. */
+export const noNodeIp = 'Error getting node IP';
+
+/**
+ * `GET /contiv/v1/ipam`: the subnets in force, those cut out of contivCIDR included.
+ * @param node with its address as CIDR
+ * @throws ErrAddressPlan
+ */
+export function ipamDocument(
+  config: IpamConfig,
+  node: { readonly id: number; readonly name: string; readonly address: string },
+): IpamDocument {
+  const cluster = clusterSubnets(config);
+  return {
+    nodeId: node.id,
+    nodeName: node.name,
+    nodeIP: node.address.split('/')[0]!,
+    podSubnetThisNode: prefixText(podSubnetOfNode(cluster, node.id)),
+    vppHostNetwork: prefixText(vppHostSubnetOfNode(cluster, node.id)),
+    config: withoutZeros({
+      useExternalIPAM: config.useExternalIpam,
+      contivCIDR: config.contivCidr,
+      serviceCIDR: config.serviceCidr,
+      nodeInterconnectDHCP: config.nodeInterconnectDhcp,
+      podSubnetCIDR: prefixText(cluster.pods),
+      podSubnetOneNodePrefixLen: cluster.podsOneNode,
+      vppHostSubnetCIDR: prefixText(cluster.vppHost),
+      vppHostSubnetOneNodePrefixLen: cluster.vppHostOneNode,
+      nodeInterconnectCIDR: cluster.nodes ? prefixText(cluster.nodes) : '',
+      vxlanCIDR: prefixText(cluster.vxlan),
+      defaultGateway: config.defaultGateway,
+      srv6: {},
+    }),
+  };
+}
+
+function withoutZeros(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => Boolean(value)));
+}
+
+export interface PodAllocation {
+  readonly PodID: { readonly Name: string; readonly Namespace: string };
+  readonly MainIP: string;
+  /** Addresses of further interfaces by their names; null when there are none. */
+  readonly CustomIfIPs: Readonly<Record<string, string>> | null;
+}
+
+const mainInterface = 'eth0';
+
+/** `GET /contiv/v1/ipam/allocations`: what pods hold, sorted by pod; not what is kept back. */
+export function allocationsDocument(allocations: Iterable<Allocation>): {
+  readonly Pods: readonly PodAllocation[];
+} {
+  const pods = new Map<string, { pod: Allocation['pod']; byInterface: [string, string][] }>();
+  for (const { pod, attachment, address } of allocations) {
+    if (attachment === undefined) continue;
+    const key = `${pod.namespace}/${pod.name}`;
+    const entry = pods.get(key) ?? { pod, byInterface: [] };
+    entry.byInterface.push([attachment.slice(attachment.indexOf('/') + 1), address]);
+    pods.set(key, entry);
+  }
+  const sorted = [...pods].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    Pods: sorted.map(([, { pod, byInterface }]) => {
+      const main = byInterface.find(([name]) => name === mainInterface) ?? byInterface[0]!;
+      const custom = byInterface.filter((one) => one !== main);
+      return {
+        PodID: { Name: pod.name, Namespace: pod.namespace },
+        MainIP: main[1],
+        CustomIfIPs: custom.length > 0 ? Object.fromEntries(custom) : null,
+      };
+    }),
+  };
+}

@@ -1,0 +1,72 @@
+import type { KubeState } from '#eventloop/handler.ts';
+import type { Pod } from '#models/kube/pod.ts';
+import type { PodId } from '#plugins/podmanager/api.ts';
+
+/** A Pod record that shows an address. */
+export interface ShownBy {
+  readonly pod: PodId;
+  readonly podUid: string | undefined;
+}
+
+/** Which addresses the Pod records of the cluster show, as far as they lie in this node's subnet. */
+export class ShownAddresses {
+  /** Address to key of the Pod record. */
+  readonly #shown = new Map<string, Map<string, ShownBy>>();
+  readonly #byPod = new Map<string, readonly string[]>();
+  readonly #ours: (address: string) => boolean;
+
+  constructor(state: KubeState, ours: (address: string) => boolean) {
+    this.#ours = ours;
+    for (const [key, value] of state.get('pod') ?? []) this.set(key, value);
+  }
+
+  has(address: string): boolean {
+    return this.#shown.has(address);
+  }
+
+  addresses(): IterableIterator<string> {
+    return this.#shown.keys();
+  }
+
+  /** Addresses that the Pod record under this key shows, and no other. */
+  onlyBy(key: string): readonly string[] {
+    return (this.#byPod.get(key) ?? []).filter((address) => this.#shown.get(address)!.size === 1);
+  }
+
+  /** One of the records that show the address. */
+  by(address: string): ShownBy | undefined {
+    return this.#shown.get(address)?.values().next().value;
+  }
+
+  /**
+   * Takes a change of a Pod record in.
+   * @param value canonical Pod; undefined when the record is gone
+   * @returns addresses that the record showed before or shows now
+   */
+  set(key: string, value: object | undefined): readonly string[] {
+    const before = this.#byPod.get(key) ?? [];
+    for (const address of before) {
+      const records = this.#shown.get(address)!;
+      records.delete(key);
+      if (records.size === 0) this.#shown.delete(address);
+    }
+    const pod = value as Pod | undefined;
+    const now = pod ? this.#addressesOf(pod) : [];
+    if (pod && now.length > 0) {
+      const by = {
+        pod: { namespace: pod.namespace, name: pod.name },
+        podUid: pod.uid || undefined,
+      };
+      for (const address of now)
+        this.#shown.set(address, (this.#shown.get(address) ?? new Map()).set(key, by));
+      this.#byPod.set(key, now);
+    } else this.#byPod.delete(key);
+    return [...new Set([...before, ...now])];
+  }
+
+  #addressesOf(pod: Pod): string[] {
+    return [...new Set([pod.ip_address, ...pod.ip_addresses])].filter(
+      (address) => address !== '' && this.#ours(address),
+    );
+  }
+}
