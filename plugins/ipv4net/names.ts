@@ -1,0 +1,108 @@
+/** Names and MAC addresses of everything that is wired: those of the original. */
+import { formatMac } from '#models/ip.ts';
+import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { PodInterfaceNames } from './api.ts';
+
+/** What VPP takes as a tag, and what the kernel takes as an interface name. */
+const maxLogicalName = 63;
+const maxHostName = 15;
+
+export const loopbackNic = 'loopbackNIC';
+export const podGatewayLoopback = 'podGwLoop';
+export const vxlanBvi = 'vxlanBVI';
+export const vxlanBridgeDomain = 'vxlanBD';
+
+/** The link between VPP and the host. */
+export const hostTap = { vpp: 'tap-vpp2', linux: 'tap-vpp1', linuxHost: 'vpp1' } as const;
+export const hostVeth = {
+  vpp: 'afpacket-vpp2',
+  linux: 'veth-vpp1',
+  linuxHost: 'vpp1',
+  peer: 'veth-vpp2',
+  peerHost: 'vpp2',
+} as const;
+
+/** The tunnel of the default network to another node. */
+export function vxlanTunnel(nodeId: number): string {
+  return `vxlan-default-${nodeId}`;
+}
+
+/** MAC of the VPP side of the link to the host. */
+export function hostLinkMac(nodeId: number): string {
+  return nodeMac(0x34, 0x3c, nodeId);
+}
+
+/** MAC of a node's end of the VXLAN mesh. */
+export function bviMac(nodeId: number): string {
+  return nodeMac(0x12, 0x2b, nodeId);
+}
+
+function nodeMac(first: number, second: number, nodeId: number): string {
+  const bytes = new Uint8Array(6);
+  bytes.set([first, second]);
+  new DataView(bytes.buffer).setUint32(2, nodeId);
+  return formatMac(bytes);
+}
+
+export interface PodLinkNames extends PodInterfaceNames {
+  /** Name of the pod's interface in its namespace. */
+  readonly linuxHost: string;
+  /** With VETH: the end that AF_PACKET is bound to, and its name in the host. */
+  readonly peer: string;
+  readonly peerHost: string;
+}
+
+interface Link {
+  readonly containerId: string;
+  readonly interfaceName: string;
+}
+
+/** The interface that every pod has; its name does not go into the logical names. */
+const mainInterface = 'eth0';
+
+export function podLinkNames(link: Link, useTap: boolean): PodLinkNames {
+  const { containerId, interfaceName } = link;
+  const id = interfaceName === mainInterface ? containerId : `${interfaceName}-${containerId}`;
+  const veth2 = logical(`veth2-${id}`);
+  return {
+    vpp: useTap ? logical(`vpp-tap-${id}`) : logical(`afpacket${veth2}`),
+    linux: useTap ? logical(`linux-tap-${id}`) : logical(`veth1-${id}`),
+    loopback: logical(`linux-loop-${containerId}`),
+    linuxHost: interfaceName.slice(0, maxHostName),
+    peer: veth2,
+    peerHost: id.slice(0, maxHostName),
+  };
+}
+
+/** Both ends of a pod's link: a hash of the container and its complement. */
+export function podMacs(link: Link): { readonly linux: string; readonly vpp: string } {
+  const custom = link.interfaceName === mainInterface ? '' : link.interfaceName;
+  const hash = fnv1a32(`${link.containerId}/${custom}`);
+  return { linux: podMac(hash), vpp: podMac(~hash >>> 0) };
+}
+
+function podMac(hash: number): string {
+  const bytes = new Uint8Array(6);
+  bytes.set([0x02, 0xfe]);
+  new DataView(bytes.buffer).setUint32(2, hash, true);
+  return formatMac(bytes);
+}
+
+export function fnv1a32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text))
+    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}
+
+function logical(name: string): string {
+  return name.slice(0, maxLogicalName);
+}
+
+/** Parts of the configuration, by which it is kept in mind. */
+export const part = {
+  base: 'base',
+  overlay: 'overlay',
+  node: (name: string): string => `node/${name}`,
+  pod: (attachment: AttachmentId): string => `pod/${attachment}`,
+};

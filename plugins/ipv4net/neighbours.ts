@@ -1,0 +1,81 @@
+import type { Node } from '#plugins/nodesync/api.ts';
+
+/** A node that is reached, and where. */
+export interface Neighbour {
+  readonly node: Node;
+  /** Plain. */
+  readonly address: string;
+}
+
+/**
+ * The other nodes and to which of them there is a way. Of nodes that give the same address as
+ * theirs, the one with the lowest ID has it: two tunnels to one address cannot be.
+ */
+export class Neighbours {
+  readonly #own: string;
+  readonly #addressOf: (node: Node) => string | undefined;
+  readonly #nodes = new Map<string, Neighbour>();
+  readonly #byAddress = new Map<string, Set<string>>();
+
+  /**
+   * @param own address of this node, plain: nobody else is reached there
+   * @param addressOf where a node is reached, plain
+   */
+  constructor(own: string, addressOf: (node: Node) => string | undefined) {
+    this.#own = own;
+    this.#addressOf = addressOf;
+  }
+
+  /**
+   * Takes in what a node is now.
+   * @param node undefined: it has left
+   * @returns names of the nodes to which the way may have changed
+   */
+  set(name: string, node: Node | undefined): string[] {
+    const affected = new Set([name]);
+    const before = this.#nodes.get(name);
+    this.#nodes.delete(name);
+    if (before) {
+      const sharing = this.#byAddress.get(before.address)!;
+      sharing.delete(name);
+      for (const other of sharing) affected.add(other);
+      if (sharing.size === 0) this.#byAddress.delete(before.address);
+    }
+    const address = node && this.#addressOf(node);
+    if (address !== undefined) {
+      this.#nodes.set(name, { node: node!, address });
+      const sharing = this.#byAddress.get(address) ?? new Set();
+      for (const other of sharing) affected.add(other);
+      this.#byAddress.set(address, sharing.add(name));
+    }
+    return [...affected];
+  }
+
+  /** The node by this name, if there is a way to it. */
+  reached(name: string): Neighbour | undefined {
+    const neighbour = this.#nodes.get(name);
+    if (!neighbour || neighbour.address === this.#own) return undefined;
+    for (const other of this.#byAddress.get(neighbour.address)!)
+      if (this.#nodes.get(other)!.node.id < neighbour.node.id) return undefined;
+    return neighbour;
+  }
+
+  /** IDs of the nodes to which there is a way, ascending. */
+  ids(): number[] {
+    const ids: number[] = [];
+    for (const name of this.#nodes.keys()) {
+      const neighbour = this.reached(name);
+      if (neighbour) ids.push(neighbour.node.id);
+    }
+    return ids.sort((a, b) => a - b);
+  }
+
+  /** Why there is no way to a node that has an address; undefined when all is well. */
+  conflict(name: string): string | undefined {
+    const neighbour = this.#nodes.get(name);
+    if (!neighbour || this.reached(name)) return undefined;
+    return neighbour.address === this.#own
+      ? `it announces ${neighbour.address}, which is the address of this node`
+      : `it announces ${neighbour.address}, which another node has`;
+  }
+}

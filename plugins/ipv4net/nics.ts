@@ -1,0 +1,58 @@
+/** Items 1 to 3: the NICs of VPP, or the loopback that stands in for the main one. */
+import type { DeepInput } from '#models/model.ts';
+import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import type { InterfaceConfig, NodeInterfaceConfig } from '#plugins/contivconf/api.ts';
+import { type Item, item } from './items.ts';
+import { loopbackNic } from './names.ts';
+import { anyNetwork, familyOf, type Site } from './site.ts';
+
+export function nicItems(site: Site): Item[] {
+  const { main, others, defaultGateway, routing } = site;
+  const items = [main.name === undefined ? standIn(site) : nic(site, { ...main, name: main.name })];
+  if (main.name !== undefined && !main.useDhcp && defaultGateway !== '')
+    items.push(
+      item(vppRouteModel, {
+        vrf_id: routing.mainVrf,
+        dst_network: anyNetwork(familyOf(defaultGateway) ?? site.family),
+        next_hop_addr: defaultGateway,
+        outgoing_interface: main.name,
+      }),
+    );
+  for (const other of others) items.push(nic(site, other));
+  return items;
+}
+
+/** Logical name of the main interface. */
+export function mainInterfaceName(site: Site): string {
+  return site.main.name ?? loopbackNic;
+}
+
+function nic(site: Site, config: NodeInterfaceConfig): Item {
+  return item(vppInterfaceModel, {
+    name: config.name,
+    type: 'DPDK',
+    enabled: true,
+    vrf: site.routing.mainVrf,
+    ip_addresses: config.useDhcp ? [] : [...config.addresses],
+    set_dhcp_client: config.useDhcp,
+    rx_modes: rxModes(site.interfaces),
+  });
+}
+
+function standIn(site: Site): Item {
+  return item(vppInterfaceModel, {
+    name: loopbackNic,
+    type: 'SOFTWARE_LOOPBACK',
+    enabled: true,
+    vrf: site.routing.mainVrf,
+    ip_addresses: [...site.main.addresses],
+  });
+}
+
+/** Nothing is said about queues that stay as VPP has them. */
+export function rxModes({
+  rxMode,
+}: Pick<InterfaceConfig, 'rxMode'>): DeepInput<VppInterface['rx_modes']> {
+  return rxMode === 'DEFAULT' ? [] : [{ default_mode: true, mode: rxMode }];
+}

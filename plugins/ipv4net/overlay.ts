@@ -1,0 +1,140 @@
+/** Item 16: the way to the other nodes, through VXLAN tunnels or straight. */
+import { vppArpModel } from '#models/vpp/arp.ts';
+import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
+import { fibEntryModel } from '#models/vpp/fib-entry.ts';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import type { Node } from '#plugins/nodesync/api.ts';
+import { type Item, item } from './items.ts';
+import { bviMac, vxlanBridgeDomain, vxlanBvi, vxlanTunnel } from './names.ts';
+import { familyOf, hostNetwork, nodeIp, plain, type Site } from './site.ts';
+import { interVrfRoute } from './vrfs.ts';
+
+const defaultVni = 10;
+/** What comes in from one tunnel never goes out into another. */
+const splitHorizonGroup = 1;
+
+/**
+ * Address under which another node is reached, plain; undefined as long as there is none. A node
+ * without a management address is on its way into the cluster, or out of it.
+ */
+export function reachableAt(site: Site, node: Node): string | undefined {
+  const own = nodeIp(site);
+  if (own === undefined || node.managementAddresses.length === 0) return undefined;
+  const family = familyOf(own);
+  return node.vppAddresses.map(plain).find((address) => familyOf(address) === family);
+}
+
+/**
+ * The bridge domain of the tunnels and the routed interface in it.
+ * @param nodeIds IDs of the nodes to which there are tunnels
+ */
+export function overlayItems(site: Site, nodeIds: readonly number[]): Item[] {
+  if (site.routing.transport !== 'vxlan') return [];
+  return [
+    item(vppInterfaceModel, {
+      name: vxlanBvi,
+      type: 'SOFTWARE_LOOPBACK',
+      enabled: true,
+      vrf: site.routing.podVrf,
+      phys_address: bviMac(site.nodeId),
+      ip_addresses: [site.addresses.vxlanAddress(site.nodeId)],
+    }),
+    item(bridgeDomainModel, {
+      name: vxlanBridgeDomain,
+      forward: true,
+      interfaces: [
+        {
+          name: vxlanBvi,
+          bridged_virtual_interface: true,
+          split_horizon_group: splitHorizonGroup,
+        },
+        ...nodeIds.map((id) => ({
+          name: vxlanTunnel(id),
+          split_horizon_group: splitHorizonGroup,
+        })),
+      ],
+    }),
+  ];
+}
+
+/** @param address where the node is reached, see `reachableAt` */
+export function nodeItems(site: Site, node: Node, address: string): Item[] {
+  const { addresses } = site;
+  const networks = [
+    addresses.podSubnetOtherNode(node.id),
+    addresses.hostInterconnectSubnetOtherNode(node.id),
+  ];
+  const management = node.managementAddresses.filter((one) => familyOf(one) === site.family);
+  return site.routing.transport === 'vxlan'
+    ? throughTunnel(site, node, address, networks, management)
+    : straight(site, address, networks, management);
+}
+
+function throughTunnel(
+  site: Site,
+  node: Node,
+  address: string,
+  networks: readonly string[],
+  management: readonly string[],
+): Item[] {
+  const { routing } = site;
+  const nextHop = plain(site.addresses.vxlanAddress(node.id));
+  const route = (destination: string): Item =>
+    item(vppRouteModel, {
+      vrf_id: routing.podVrf,
+      dst_network: destination,
+      next_hop_addr: nextHop,
+      outgoing_interface: vxlanBvi,
+    });
+  const items = [
+    item(vppInterfaceModel, {
+      name: vxlanTunnel(node.id),
+      type: 'VXLAN_TUNNEL',
+      enabled: true,
+      vrf: routing.mainVrf,
+      vxlan: { src_address: nodeIp(site)!, dst_address: address, vni: defaultVni },
+    }),
+    item(vppArpModel, {
+      interface: vxlanBvi,
+      ip_address: nextHop,
+      phys_address: bviMac(node.id),
+      static: true,
+    }),
+    item(fibEntryModel, {
+      bridge_domain: vxlanBridgeDomain,
+      phys_address: bviMac(node.id),
+      action: 'FORWARD',
+      outgoing_interface: vxlanTunnel(node.id),
+      static_config: true,
+    }),
+    ...networks.map(route),
+  ];
+  const vppSide = node.vppAddresses.map(plain);
+  for (const one of management) {
+    items.push(route(hostNetwork(one)));
+    // were the end of the tunnel itself reached through the tunnel, nothing would get there
+    if (!vppSide.includes(one))
+      items.push(interVrfRoute(hostNetwork(one), routing.mainVrf, routing.podVrf));
+  }
+  return items;
+}
+
+function straight(
+  site: Site,
+  address: string,
+  networks: readonly string[],
+  management: readonly string[],
+): Item[] {
+  const destinations = [
+    ...networks,
+    ...management.filter((one) => one !== address).map(hostNetwork),
+  ];
+  return destinations.map((destination) =>
+    item(vppRouteModel, {
+      vrf_id: site.routing.mainVrf,
+      dst_network: destination,
+      next_hop_addr: address,
+    }),
+  );
+}

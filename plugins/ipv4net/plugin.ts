@@ -1,0 +1,311 @@
+/**
+ * Event handler that wires this node: NICs, host, VRFs, other nodes and pods. It keeps the name that
+ * it has had from the beginning and carries IPv6 as well.
+ */
+import { AbortEventError } from '#eventloop/errors.ts';
+import { type Event, EventMethod } from '#eventloop/event.ts';
+import type {
+  EventHandler,
+  ResyncContext,
+  RevertContext,
+  UpdateContext,
+  UpdateResult,
+} from '#eventloop/handler.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import type { HostAddress, HostView } from '#nodeview/host.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { Shutdown } from '#plugins/controller/api.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+import { type NodeSyncApi, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
+import {
+  AddPod,
+  type AddPodPayload,
+  type Attachment,
+  type AttachmentId,
+  attachmentId,
+  DeletePod,
+  type PodManagerApi,
+  podIdText,
+} from '#plugins/podmanager/api.ts';
+import type { Ipv4NetApi, PodInterfaceNames } from './api.ts';
+import { ItemBook } from './book.ts';
+import { hostInterconnectName, hostItems } from './host.ts';
+import type { Item } from './items.ts';
+import { part, podLinkNames, vxlanBvi } from './names.ts';
+import { Neighbours } from './neighbours.ts';
+import { mainInterfaceName, nicItems } from './nics.ts';
+import { nodeItems, overlayItems, reachableAt } from './overlay.ts';
+import { podItems, podReply } from './pod.ts';
+import { familyOf, nodeIp, ownHostAddresses, type Site } from './site.ts';
+import { vrfItems } from './vrfs.ts';
+
+export const ErrPodAddress = defineError({
+  name: 'ErrPodAddress',
+  code: 'CV_NET_POD_ADDRESS',
+  remedy: 'Repeat the request; if it comes back, see what ipam says about the pod in the log.',
+});
+
+export interface Ipv4NetDeps {
+  readonly nodeName: string;
+  readonly conf: ContivConfApi;
+  readonly nodes: NodeSyncApi;
+  readonly pods: PodManagerApi;
+  readonly ipam: IpamApi;
+  readonly host: HostView;
+  /**
+   * Switches IPv6 on in a pod's namespace (`net.ipv6.conf.all.disable_ipv6`). Without it pods get
+   * no IPv6 address on their loopback unless their own family is IPv6.
+   */
+  readonly enableIpv6?: (networkNamespace: string) => Promise<void>;
+}
+
+export function createIpv4Net(deps: Ipv4NetDeps): EventHandler & Ipv4NetApi {
+  return new Ipv4Net(deps);
+}
+
+interface Undo {
+  readonly id: AttachmentId;
+  /** undefined: it was not wired. */
+  readonly attachment: Attachment | undefined;
+  readonly items: readonly Item[];
+}
+
+class Ipv4Net implements EventHandler, Ipv4NetApi {
+  readonly name = 'ipv4net';
+  readonly #deps: Ipv4NetDeps;
+  readonly #book = new ItemBook();
+  #site: Site | undefined;
+  #neighbours = new Neighbours('', () => undefined);
+  #hostLinks: readonly HostAddress[] | undefined;
+  readonly #wired = new Map<AttachmentId, PodInterfaceNames>();
+  readonly #byInterface = new Map<string, Attachment>();
+  /** What a pod was before the last Add Pod, for the case that it is reverted. */
+  #undo: Undo | undefined;
+
+  constructor(deps: Ipv4NetDeps) {
+    this.#deps = deps;
+  }
+
+  handlesEvent(event: Event): boolean {
+    if (event.kind.method(event.payload) !== EventMethod.Update) return true;
+    if (NodeUpdate.is(event)) return event.payload.nodeName !== this.#deps.nodeName;
+    return AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
+  }
+
+  async resync(ctx: ResyncContext): Promise<void> {
+    const site = await this.#look(ctx);
+    this.#site = site;
+    this.#book.clear();
+    this.#book.set(part.base, [...nicItems(site), ...hostItems(site), ...vrfItems(site)]);
+
+    this.#neighbours = new Neighbours(nodeIp(site) ?? '', (node) => reachableAt(site, node));
+    for (const node of this.#deps.nodes.allNodes().values())
+      if (node.name !== this.#deps.nodeName) this.#neighbours.set(node.name, node);
+    for (const name of this.#deps.nodes.allNodes().keys()) {
+      this.#book.set(part.node(name), this.#nodeItems(site, name));
+      this.#tellConflict(ctx, name);
+    }
+    this.#book.set(part.overlay, overlayItems(site, this.#neighbours.ids()));
+
+    this.#wired.clear();
+    this.#byInterface.clear();
+    for (const attachment of this.#deps.pods.attachments().values()) this.#wire(site, attachment);
+    this.#book.putAll(ctx.txn);
+    await this.#announce(ctx, site);
+  }
+
+  async update(ctx: UpdateContext): Promise<UpdateResult> {
+    const { event } = ctx;
+    if (AddPod.is(event)) return this.#addPod(ctx, event.payload);
+    if (DeletePod.is(event)) return this.#deletePod(ctx, attachmentId(event.payload));
+    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, event.payload);
+    if (Shutdown.is(event) && event.payload.cleanup) {
+      this.#book.deleteAll(ctx.txn);
+      return { change: 'remove all that was configured' };
+    }
+    return {};
+  }
+
+  revert(ctx: RevertContext): void {
+    const undo = this.#undo;
+    this.#undo = undefined;
+    if (!undo || !AddPod.is(ctx.event)) return;
+    const { id, attachment, items } = undo;
+    if (attachmentId(ctx.event.payload) !== id) return;
+    this.#unwire(id);
+    this.#book.set(part.pod(id), items);
+    if (attachment) this.#name(this.#known, attachment);
+  }
+
+  nodeAddress(): string | undefined {
+    return this.#site?.main.addresses[0];
+  }
+
+  hostAddresses(): readonly string[] {
+    return this.#site?.hostAddresses ?? [];
+  }
+
+  mainInterface(): string {
+    return mainInterfaceName(this.#known);
+  }
+
+  otherInterfaces(): readonly string[] {
+    return this.#known.others.map(({ name }) => name);
+  }
+
+  hostInterconnect(): string {
+    return hostInterconnectName(this.#known);
+  }
+
+  vxlanBvi(): string | undefined {
+    return this.#known.routing.transport === 'vxlan' ? vxlanBvi : undefined;
+  }
+
+  podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined {
+    return this.#wired.get(attachment);
+  }
+
+  podByInterface(vppInterface: string): Attachment | undefined {
+    return this.#byInterface.get(vppInterface);
+  }
+
+  describeInternalData(): string {
+    const { addresses: _, ...site } = this.#site ?? {};
+    return JSON.stringify({
+      site,
+      neighbours: this.#neighbours.ids(),
+      wired: [...this.#wired].sort(([a], [b]) => (a < b ? -1 : 1)),
+    });
+  }
+
+  get #known(): Site {
+    if (!this.#site) throw new AbortEventError('interfaces are not known before the first resync');
+    return this.#site;
+  }
+
+  /** Gathers all that the wiring derives from. */
+  async #look(ctx: ResyncContext): Promise<Site> {
+    const { conf, nodes, ipam } = this.#deps;
+    const family = conf.useIpv6() ? 6 : 4;
+    const nodeId = nodes.thisNode().id;
+    const configured = conf.mainInterface();
+    const computed =
+      configured.addresses.length > 0 || configured.useDhcp ? undefined : ipam.nodeAddress(nodeId);
+    return {
+      family,
+      nodeId,
+      interfaces: conf.interfaces(),
+      routing: conf.routing(),
+      neighbourScan: conf.neighbourScan(),
+      main: { ...configured, addresses: computed ? [computed] : configured.addresses },
+      others: conf.otherInterfaces(),
+      defaultGateway: conf.defaultGateway(),
+      hostAddresses: ownHostAddresses(await this.#lookAtHost(ctx), family),
+      addresses: ipam,
+      ipv6InPods: family === 6 || this.#deps.enableIpv6 !== undefined,
+    };
+  }
+
+  /** @throws AbortEventError: half a configuration would take the other half away */
+  async #lookAtHost(ctx: ResyncContext): Promise<readonly HostAddress[]> {
+    try {
+      this.#hostLinks = await ctx.ask('host/addresses', () => this.#deps.host.addresses());
+    } catch (cause) {
+      if (!this.#hostLinks)
+        throw new AbortEventError("cannot list the host's addresses", { cause });
+      ctx.log.warn({ err: cause }, "cannot list the host's addresses; those known are kept");
+    }
+    return this.#hostLinks;
+  }
+
+  /** Tells the other nodes where this one is reached. */
+  async #announce(ctx: ResyncContext, site: Site): Promise<void> {
+    const families = new Set(site.main.addresses.map(familyOf));
+    for (const family of [4, 6] as const) {
+      if (!families.has(family) && family !== site.family) continue;
+      const addresses = site.main.addresses.filter((address) => familyOf(address) === family);
+      await this.#deps.nodes.publishAddresses(ctx, addresses, family);
+    }
+  }
+
+  #nodeItems(site: Site, name: string): Item[] {
+    const neighbour = this.#neighbours.reached(name);
+    return neighbour ? nodeItems(site, neighbour.node, neighbour.address) : [];
+  }
+
+  #tellConflict(ctx: ResyncContext | UpdateContext, name: string): void {
+    const conflict = this.#neighbours.conflict(name);
+    if (conflict) ctx.log.error({ node: name }, `node ${name} cannot be reached: ${conflict}`);
+  }
+
+  #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
+    const site = this.#known;
+    const before = this.#neighbours.ids();
+    for (const name of this.#neighbours.set(nodeName, current)) {
+      this.#book.change(ctx.txn, part.node(name), this.#nodeItems(site, name));
+      this.#tellConflict(ctx, name);
+    }
+    const after = this.#neighbours.ids();
+    if (before.join() !== after.join())
+      this.#book.change(ctx.txn, part.overlay, overlayItems(site, after));
+    const reached = this.#neighbours.reached(nodeName);
+    return { change: reached ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
+  }
+
+  async #addPod(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
+    const site = this.#known;
+    const id = attachmentId(payload);
+    const attachment = this.#deps.pods.attachments().get(id);
+    const [address] = this.#deps.ipam.podAddresses(id);
+    this.#undo = undefined;
+    if (!attachment || address === undefined)
+      throw new ErrPodAddress('the pod has no address', { where: podIdText(payload.pod) });
+    const { enableIpv6 } = this.#deps;
+    if (enableIpv6)
+      await ctx.ask(`pod/enable IPv6 ${attachment.networkNamespace}`, () =>
+        enableIpv6(attachment.networkNamespace),
+      );
+    const items = podItems(site, attachment, address);
+    this.#undo = {
+      id,
+      attachment: this.#byInterface.get(this.#wired.get(id)?.vpp ?? ''),
+      items: this.#book.part(part.pod(id)),
+    };
+    this.#book.change(ctx.txn, part.pod(id), items);
+    // all of it, even if nothing changed: only then does the answer tell whether the pod is wired
+    this.#book.putPart(ctx.txn, part.pod(id));
+    this.#name(site, attachment);
+    return {
+      change: `wire ${podIdText(attachment.pod)} with ${address}`,
+      reply: podReply(site, attachment, address),
+    };
+  }
+
+  #deletePod(ctx: UpdateContext, id: AttachmentId): UpdateResult {
+    if (!this.#wired.has(id)) return {};
+    this.#book.change(ctx.txn, part.pod(id), []);
+    this.#unwire(id);
+    return { change: `unwire ${id}` };
+  }
+
+  /** For a resync: nothing is configured through a path that leads elsewhere by now. */
+  #wire(site: Site, attachment: Attachment): void {
+    const id = attachmentId(attachment);
+    const [address] = this.#deps.ipam.podAddresses(id);
+    if (address === undefined || this.#deps.pods.isDisplaced(id)) return;
+    this.#book.set(part.pod(id), podItems(site, attachment, address));
+    this.#name(site, attachment);
+  }
+
+  #name(site: Site, attachment: Attachment): void {
+    const { vpp, linux, loopback } = podLinkNames(attachment, site.interfaces.useTap);
+    this.#wired.set(attachmentId(attachment), { vpp, linux, loopback });
+    this.#byInterface.set(vpp, attachment);
+  }
+
+  #unwire(id: AttachmentId): void {
+    const names = this.#wired.get(id);
+    if (names) this.#byInterface.delete(names.vpp);
+    this.#wired.delete(id);
+  }
+}

@@ -1,0 +1,84 @@
+import { formatIp, type IpFamily, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
+import type {
+  InterfaceConfig,
+  MainInterfaceConfig,
+  NeighbourScanConfig,
+  NodeInterfaceConfig,
+  RoutingConfig,
+} from '#plugins/contivconf/api.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+
+/** The part of the address plan that the wiring asks for. */
+export type Addresses = Omit<IpamApi, 'allocations' | 'podAddresses' | 'natLoopback'>;
+
+/** All that the wiring of this node derives from; fixed between two resyncs. */
+export interface Site {
+  /** Family of the pods' addresses. */
+  readonly family: IpFamily;
+  readonly nodeId: number;
+  readonly interfaces: InterfaceConfig;
+  readonly routing: RoutingConfig;
+  readonly neighbourScan: NeighbourScanConfig;
+  /** With the addresses that it shall really have. */
+  readonly main: MainInterfaceConfig;
+  readonly others: readonly NodeInterfaceConfig[];
+  /** Plain; empty when there is none. */
+  readonly defaultGateway: string;
+  /** Plain, of the pods' family. */
+  readonly hostAddresses: readonly string[];
+  readonly addresses: Addresses;
+  /** Whether IPv6 is switched on inside the pods, so that they can have an address of it. */
+  readonly ipv6InPods: boolean;
+}
+
+/** Address of this node towards the others, plain; undefined while there is none. */
+export function nodeIp(site: Site): string | undefined {
+  const [first] = site.main.addresses;
+  return first === undefined ? undefined : plain(first);
+}
+
+/** `10.1.1.2/24` without the prefix length. */
+export function plain(cidr: string): string {
+  return cidr.slice(0, cidr.indexOf('/'));
+}
+
+/** Prefix length of a CIDR. */
+export function prefixLength(cidr: string): string {
+  return cidr.slice(cidr.indexOf('/') + 1);
+}
+
+/** Family of a plain address or CIDR; undefined for what is neither. */
+export function familyOf(text: string): IpFamily | undefined {
+  const bytes = parseIp(text) ?? parseCidr(text)?.address;
+  return bytes && ipFamily(bytes);
+}
+
+/** A plain address as the network of itself alone. */
+export function hostNetwork(address: string): string {
+  return `${address}/${address.includes(':') ? 128 : 32}`;
+}
+
+export function anyNetwork(family: IpFamily): string {
+  return family === 4 ? '0.0.0.0/0' : '::/0';
+}
+
+export function anyAddress(family: IpFamily): string {
+  return family === 4 ? '0.0.0.0' : '::';
+}
+
+/** Links that are not the host's own: a route to them through VPP would lead astray. */
+const foreignLinks = ['lo', 'docker', 'virbr', 'vpp'];
+
+/** The host's own addresses of one family, sorted. */
+export function ownHostAddresses(
+  all: readonly { readonly link: string; readonly address: string }[],
+  family: IpFamily,
+): string[] {
+  const addresses = new Set<string>();
+  for (const { link, address } of all) {
+    if (foreignLinks.some((prefix) => link.startsWith(prefix))) continue;
+    const bytes = parseCidr(address, 'bare')?.address;
+    if (bytes && ipFamily(bytes) === family) addresses.add(formatIp(bytes));
+  }
+  return [...addresses].sort();
+}
