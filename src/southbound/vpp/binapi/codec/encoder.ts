@@ -206,10 +206,12 @@ class Source {
       const packed = this.#fixed(member.layout, value, at, step).join('\n');
       return `case ${step}: { const ${value} = ${x}[${step}];\n${packed}\nbreak; }`;
     });
+    const member = this.#name('member');
     return [
       `if (${x} instanceof Uint8Array) runtime.putBytes(b, ${at}, ${x}, ${size}, ${label});`,
-      `else { b.fill(0, ${at}, ${at} + ${size});`,
-      guarded(`switch (runtime.memberOf(${x}, ${names})) {\n${cases.join('\n')}\n}`, label),
+      `else { const ${member} = runtime.memberOf(${x}, ${names}, ${label});`,
+      `b.fill(0, ${at}, ${at} + ${size});`,
+      guarded(`switch (${member}) {\n${cases.join('\n')}\n}`, label),
       '}',
     ];
   }
