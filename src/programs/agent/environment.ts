@@ -74,7 +74,11 @@ function embedded(store: KvStore, { clock, random, loggers }: Parts): Environmen
   };
 }
 
-function openEtcd(config: EtcdConfig, env: Readonly<Record<string, string | undefined>>): KvStore {
+function openEtcd(
+  config: EtcdConfig,
+  env: Readonly<Record<string, string | undefined>>,
+  clock: Clock,
+): KvStore {
   const tls = {
     ...(config['ca-file'] && { caFile: config['ca-file'] }),
     ...(config['cert-file'] && { certFile: config['cert-file'] }),

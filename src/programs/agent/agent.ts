@@ -1,0 +1,239 @@
+/**
+ * contiv-agent, wired from top to bottom: stores, southbound, scheduler, event handlers, event
+ * loop, watcher of the datastore, and the servers that operators and kubelet talk to.
+ */
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import { durationMs } from '#infra/config/duration.ts';
+import { CodedError, errorText } from '#infra/errors/errors.ts';
+import type { Route } from '#infra/http/route.ts';
+import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
+import { type Loggers, logRoutes } from '#infra/log/loggers.ts';
+import { metricsRoute } from '#infra/metrics/routes.ts';
+import { Lifecycle, type Part } from '#infra/process/lifecycle.ts';
+import { agentPrefix } from '#infra/servicelabel/servicelabel.ts';
+import { probeRoutes } from '#infra/status/routes.ts';
+import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
+import { createScheduler } from '#kvscheduler/scheduler.ts';
+import { mergeValues } from '#models/merge.ts';
+import { createContivConf } from '#plugins/contivconf/plugin.ts';
+import { Controller } from '#plugins/controller/controller.ts';
+import { ControllerMetrics } from '#plugins/controller/metrics.ts';
+import { controllerRoutes } from '#plugins/controller/routes.ts';
+import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
+import { createIpam } from '#plugins/ipam/plugin.ts';
+import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
+import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
+import { createNodeSync } from '#plugins/nodesync/plugin.ts';
+import { type CniServer, serveCni } from '#plugins/podmanager/grpc.ts';
+import { createPodManager } from '#plugins/podmanager/plugin.ts';
+import { cniService } from '#plugins/podmanager/service.ts';
+import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptors.ts';
+import { hostView } from '#southbound/linux/host-view.ts';
+import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
+import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
+import { vppView } from '#southbound/vpp/vpp-view.ts';
+import type { Environment } from './environment.ts';
+import type { Settings } from './settings.ts';
+
+/** What the Go agent allows a start, unless STARTUPTIMEOUT says otherwise. */
+const START_LIMIT = '45s';
+const STOP_LIMIT_MS = 5_000;
+/** How long CNI calls may go on after the end was asked for. */
+const CNI_GRACE_MS = 2_000;
+
+export interface AgentParts {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly loggers: Loggers;
+  readonly build: BuildInfo;
+  /** Where the log boxes go. */
+  readonly print: (text: string) => void;
+}
+
+export interface Agent {
+  /** Port of the REST server. */
+  readonly port: number;
+  readonly controller: Controller;
+  start(): Promise<void>;
+  /** Ends the agent; what it has configured stays, unless `cleanup` asks to remove it. */
+  stop(options: { readonly cleanup: boolean }): Promise<void>;
+}
+
+export function createAgent(parts: AgentParts): Agent {
+  const { settings, environment, clock, random, loggers, build, print } = parts;
+  const { cluster, local, linux } = environment;
+  const log = loggers.get('agent');
+  const status = new StatusCheck(clock, build);
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+
+  // Southbound: the connection to VPP, and what the scheduler can do with VPP and Linux.
+  const vpp = new BinapiClient({
+    connect: environment.connectVpp,
+    clock,
+    random,
+    log: loggers.get('vpp'),
+    replyTimeoutMs: durationMs(settings.govpp['reply-timeout']),
+    health: {
+      intervalMs: durationMs(settings.govpp['health-check-probe-interval']),
+      limitMs: durationMs(settings.govpp['health-check-reply-timeout']),
+      misses: settings.govpp['health-check-threshold'],
+    },
+  });
+  const host = hostView(linux);
+  const scheduler = createScheduler({
+    descriptors: [
+      ...vppDescriptors({ client: vpp, log: loggers.get('vpp') }),
+      ...linuxDescriptors({ host: linux, label: settings.label, log: loggers.get('linux') }),
+    ],
+    config: settings.kvscheduler,
+    clock,
+    log: loggers.get('kvscheduler'),
+    print,
+    registry,
+  });
+
+  // Event handlers. A handler may ask those before it, never those behind.
+  const nodeName = settings.label;
+  const conf = createContivConf({ nodeName, config: settings.contiv, vpp: vppView(vpp) });
+  const nodes = createNodeSync({ nodeName, conf, cluster, local });
+  const pods = createPodManager({ store: local, host });
+  const ipam = createIpam({ conf, nodes, pods, store: local });
+  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host });
+
+  // The event loop, and what feeds it.
+  const metrics = new ControllerMetrics(registry, () => controller);
+  const controller = new Controller({
+    config: settings.controller,
+    handlers: [conf, nodes, pods, ipam, ipv4net],
+    sink: scheduler,
+    merge: mergeValues,
+    isSouthboundGone,
+    clock,
+    random,
+    log: loggers.get('controller'),
+    reportState: status.register('controller', 'liveness'),
+    print,
+    onProcessed: metrics.observe,
+  });
+  const reportStore = status.register('etcd', 'readiness');
+  const watcher = createDbWatcher({
+    loop: controller,
+    cluster,
+    mirror: cluster === local ? undefined : local,
+    agentPrefix: agentPrefix(settings.label),
+    config: settings.controller,
+    clock,
+    random,
+    log: loggers.get('dbwatcher'),
+    reportState: reportStore,
+  });
+
+  // Servers.
+  const routes: Route[] = [
+    ...probeRoutes(status),
+    ...logRoutes(loggers),
+    ...controllerRoutes({
+      history: controller.history,
+      transaction: (seqNum) => scheduler.record(seqNum),
+      requestResync: () => watcher.requestResync(),
+    }),
+    ...scheduler.routes,
+    ...ipamRoutes({ nodes, ipam, conf, net: ipv4net }),
+    metricsRoute('/metrics', registry),
+  ];
+  let http: HttpServer | undefined;
+  let cni: CniServer | undefined;
+
+  const lifecycle = new Lifecycle(
+    [
+      {
+        name: 'http',
+        init: async () => {
+          http = await startHttpServer(settings.http, routes, loggers.get('http'));
+          log.info({ port: http.port }, 'REST server is listening');
+        },
+        close: () => http?.close(),
+      },
+      vppPart(),
+      { name: 'kvscheduler', close: () => scheduler.close() },
+      {
+        name: 'controller',
+        init: () => controller.start(),
+        close: () => controller.close({ cleanup: false }),
+      },
+      {
+        name: 'dbwatcher',
+        // The startup resync reads VPP's interfaces, so VPP has to be there first.
+        afterInit: async () => {
+          await vpp.whenConnected();
+          await watcher.start();
+        },
+        close: () => watcher.close(),
+      },
+      {
+        name: 'cni',
+        afterInit: async () => {
+          cni = await serveCni({
+            service: cniService({ loop: controller, pods, log: loggers.get('cni') }),
+            socketPath: settings.grpc.endpoint,
+            mode: Number.parseInt(String(settings.grpc.permission), 8),
+            replaceStale: settings.grpc['force-socket-removal'],
+            clock,
+            log: loggers.get('cni'),
+          });
+        },
+        close: () => cni?.close(CNI_GRACE_MS),
+      },
+    ],
+    {
+      startMs: durationMs(settings.env['STARTUPTIMEOUT'] || START_LIMIT),
+      stopMs: STOP_LIMIT_MS,
+    },
+    clock,
+    log,
+  );
+
+  /** VPP that comes back is empty or half configured: everything is held against it at once. */
+  function vppPart(): Part {
+    const report = status.register('vpp', 'readiness');
+    return {
+      name: 'vpp',
+      init: () => {
+        vpp.onStateChange((state) => {
+          if (state === 'connected') {
+            report('ok');
+            if (vpp.generation > 1) controller.scheduleHealing('VPP reconnected', 0);
+          } else if (state === 'disconnected') report('error', 'VPP disconnected');
+        });
+        vpp.start();
+      },
+      close: () => vpp.close(),
+    };
+  }
+
+  return {
+    controller,
+    get port() {
+      return http?.port ?? 0;
+    },
+    start: async () => {
+      for (const warning of settings.warnings) log.warn(warning);
+      await lifecycle.start();
+    },
+    stop: async ({ cleanup }) => {
+      if (cleanup) await controller.close({ cleanup });
+      await lifecycle.stop();
+    },
+  };
+}
+
+/** Errors that only say that VPP is not there: its return repairs what they left. */
+function isSouthboundGone(error: Error): boolean {
+  return (
+    error instanceof CodedError && (error.code === 'CV_VPP_GONE' || error.code === 'CV_VPP_TIMEOUT')
+  );
+}
