@@ -1,10 +1,61 @@
 #!/usr/bin/env node
 /** contiv-agent: reads flags and configuration, runs the agent until it is told to end. */
-import { execFileSync } from 'node:child_process';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
-import { CodedError } from '#infra/errors/errors.ts';
+import { CodedError, errorText } from '#infra/errors/errors.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { createAgent } from './agent.ts';
+import { buildInfo } from './build.ts';
 import { openEnvironment } from './environment.ts';
 import { parseFlags } from './flags.ts';
+import { playKubelet } from './play.ts';
 import { readSettings } from './settings.ts';
+
+/** The agent was told something that makes no sense; starting it again does not help. */
+const EXIT_CONFIG = 2;
+const EXIT_FAILURE = 1;
+
+async function run(): Promise<void> {
+  const settings = readSettings(parseFlags(process.argv.slice(2), process.env), process.env);
+  const loggers = new Loggers(settings.logs, process.env['INITIAL_LOGLVL']);
+  const print = (text: string): void => void process.stdout.write(text);
+  const parts = { clock: systemClock, random: systemRandom, loggers };
+  const environment = await openEnvironment(settings, parts);
+  const agent = createAgent({
+    ...parts,
+    settings,
+    environment,
+    build: buildInfo(process.env),
+    print,
+  });
+  const ended = endOfProcess();
+  try {
+    if (settings.embedded) await playKubelet(agent, { settings, environment, ...parts, print });
+    else await agent.start();
+    loggers.get('agent').info({ signal: await ended }, 'ending; the configuration stays');
+  } finally {
+    await agent.stop({ cleanup: false });
+    await environment.close();
+  }
+}
+
+/** Resolves with the first signal to end; a second one ends the process at once. */
+function endOfProcess(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => {
+        resolve(signal);
+        process.once(signal, () => process.exit(EXIT_FAILURE));
+      });
+  });
+}
+
+run().then(
+  () => process.exit(),
+  (error: unknown) => {
+    const { code, remedy } = error instanceof CodedError ? error : { code: '', remedy: '' };
+    process.stderr.write(`contiv-agent: ${errorText(error)}\n`);
+    if (code) process.stderr.write(`${code}: ${remedy}\n`);
+    else if (error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    process.exit(code.startsWith('CV_CONFIG') ? EXIT_CONFIG : EXIT_FAILURE);
+  },
+);

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BuildInfo } from '#infra/status/status.ts';
+
+/** Version of the package; date and commit as the image was built with, if it was. */
+export function buildInfo(env: Readonly<Record<string, string | undefined>>): BuildInfo {
+  const file = join(import.meta.dirname, '../../../package.json');
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
+  return {
+    version: `v${version}`,
+    date: env['BUILD_DATE'] ?? '',
+    commit: env['COMMIT_HASH'] ?? '',
+  };
+}

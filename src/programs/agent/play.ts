@@ -1,0 +1,66 @@
+/** The embedded agent with somebody to play kubelet, and a summary of what came of it. */
+import type { Random } from '#infra/clock/clock.ts';
+import type { Loggers } from '#infra/log/loggers.ts';
+import type { Agent } from './agent.ts';
+import type { Environment } from './environment.ts';
+import { KubeletPlayer, type PlayedPod } from './kubelet.ts';
+import type { Settings } from './settings.ts';
+
+export interface PlayParts {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly random: Random;
+  readonly loggers: Loggers;
+  readonly print: (text: string) => void;
+}
+
+/** The store is filled before the agent starts, so that its startup resync finds the cluster. */
+export async function playKubelet(agent: Agent, parts: PlayParts): Promise<void> {
+  const { settings, environment, random, loggers, print } = parts;
+  const log = loggers.get('kubelet');
+  const { embedded } = settings;
+  if (!embedded || !environment.addNamespace) return;
+  const player = new KubeletPlayer({
+    store: environment.cluster,
+    manifests: embedded.manifests,
+    nodeName: settings.label,
+    serviceCidr: settings.contiv.ipamConfig.serviceCIDR,
+    addNamespace: environment.addNamespace,
+    random,
+    log,
+  });
+  for (const problem of player.problems) log.warn(problem, 'manifest passed over');
+  await player.fillStore();
+  await agent.start();
+  const pods = await player.startPods(settings.grpc.endpoint);
+  print(summary(pods, player.problems.length, agent, settings));
+}
+
+function summary(
+  pods: readonly PlayedPod[],
+  problems: number,
+  agent: Agent,
+  settings: Settings,
+): string {
+  const width = Math.max(...pods.map(({ name }) => name.length), 3) + 2;
+  const url = `http://127.0.0.1:${agent.port}`;
+  const attached = pods.filter(({ address }) => address !== undefined).length;
+  const { records } = agent.controller.history;
+  return [
+    '',
+    `Node ${settings.label}: ${attached} of ${pods.length} pods attached` +
+      (problems > 0 ? `, ${problems} manifests passed over (see above)` : ''),
+    '',
+    ...pods.map(({ name, address, error }) => `  ${name.padEnd(width)}${address ?? error}`),
+    '',
+    `Events processed: ${records.length}. Look at`,
+    `  ${url}/controller/event-history   what happened, one record an event`,
+    `  ${url}/scheduler/dump             what was configured in VPP and Linux`,
+    `  ${url}/contiv/v1/ipam             addresses of this node`,
+    `  ${url}/readiness                  state of the agent`,
+    `  ${url}/metrics                    metrics for Prometheus`,
+    '',
+    'The agent stays up; Ctrl-C ends it.',
+    '',
+  ].join('\n');
+}
