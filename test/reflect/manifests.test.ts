@@ -44,7 +44,7 @@ test('a syntax error names file, line and column, and the other documents are re
   assert.deepEqual(lines, [1, 6, 10]);
   assert.equal(problems.length, 2);
   assert.match(problems[0] ?? '', /^shop\.yaml:5:1 \(document 2\): not valid YAML: /);
-  assert.match(problems[1] ?? '', /^shop\.yaml:8:\d+ \(document 4\): not valid YAML: /);
+  assert.match(problems[1] ?? '', /^shop\.yaml:9:1 \(document 4\): not valid YAML: /);
 });
 
 test('a key that stands twice is an error, as it is for kubectl', () => {

@@ -5,7 +5,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
 /** Names end up in keys, where a slash would make another key of them. */
-export const Name = Type.String({
+const Name = Type.String({
   pattern: '^[A-Za-z0-9]([A-Za-z0-9_.:-]{0,251}[A-Za-z0-9])?$',
   description: 'a Kubernetes name',
 });
@@ -38,7 +38,7 @@ export function objectSchema<const K extends string, P extends Record<string, TS
 }
 
 /** Objects without a namespace live in this one. */
-export const defaultNamespace = 'default';
+const defaultNamespace = 'default';
 
 export function namespaceOf(object: { readonly metadata: Meta }): string {
   return object.metadata.namespace ?? defaultNamespace;

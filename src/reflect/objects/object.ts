@@ -45,7 +45,7 @@ const schemas = {
   ServiceFunctionChain: KubeServiceFunctionChain,
 } as const;
 
-export type Kind = keyof typeof schemas;
+type Kind = keyof typeof schemas;
 export type KubeObject = { [K in Kind]: Static<(typeof schemas)[K]> }[Kind];
 
 /** API groups of a kind; other groups have kinds of the same name that mean something else. */
