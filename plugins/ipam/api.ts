@@ -3,6 +3,8 @@ import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import { clusterSubnets, nodeIdOfPodAddress } from './plan.ts';
 
+export { allocationsDocument, ipamDocument, noNodeIp } from './rest.ts';
+
 /**
  * Says which node's ID the address of a pod was given out under; undefined for other addresses.
  * @throws ErrAddressPlan when the configuration makes no sense

@@ -1,0 +1,37 @@
+/** REST about addresses: part of it is known to nobody before ipv4net. */
+import { json, type Route } from '#infra/http/route.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { allocationsDocument, type IpamApi, ipamDocument, noNodeIp } from '#plugins/ipam/api.ts';
+import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import type { Ipv4NetApi } from './api.ts';
+
+export interface IpamRoutesDeps {
+  readonly conf: Pick<ContivConfApi, 'ipam'>;
+  readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
+  readonly ipam: Pick<IpamApi, 'allocations'>;
+  readonly net: Pick<Ipv4NetApi, 'nodeAddress'>;
+}
+
+export function ipamRoutes({ conf, nodes, ipam, net }: IpamRoutesDeps): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/contiv/v1/ipam',
+      mutating: false,
+      summary: 'ID, address and subnets of this node',
+      handle() {
+        const address = net.nodeAddress();
+        if (address === undefined) return json(noNodeIp, 500);
+        const { id, name } = nodes.thisNode();
+        return json(ipamDocument(conf.ipam(), { id, name, address }));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/contiv/v1/ipam/allocations',
+      mutating: false,
+      summary: 'addresses that the pods of this node hold',
+      handle: () => json(allocationsDocument(ipam.allocations().values())),
+    },
+  ];
+}
