@@ -101,23 +101,35 @@ export async function claimId(
     return { id: kept, text: undefined };
   }
   // kept before anything derives from it
-  if (claim.id !== kept)
-    await ctx.ask('local store/put node ID', () =>
-      deps.local.put(keptKey, JSON.stringify({ id: claim.id, name: deps.nodeName })),
-    );
+  if (claim.id !== kept) await keep(ctx, deps, claim.id);
   return claim;
 }
 
 async function keptId(ctx: AskContext, deps: ClaimDeps): Promise<number | undefined> {
-  const text = await ctx.ask(
-    'local store/get node ID',
-    async () => (await deps.local.get(keptKey)) ?? null,
-  );
+  let text: string | null;
+  try {
+    text = await ctx.ask(
+      'local store/get node ID',
+      async () => (await deps.local.get(keptKey)) ?? null,
+    );
+  } catch (cause) {
+    throw failure('the local store cannot be read', cause);
+  }
   if (text === null) return undefined;
   const kept = readKept(text);
   if (kept?.name === deps.nodeName) return kept.id;
   ctx.log.error({ key: keptKey, text }, 'the local store has no node ID of this node; not used');
   return undefined;
+}
+
+async function keep(ctx: AskContext, deps: ClaimDeps, id: number): Promise<void> {
+  try {
+    await ctx.ask('local store/put node ID', () =>
+      deps.local.put(keptKey, JSON.stringify({ id, name: deps.nodeName })),
+    );
+  } catch (cause) {
+    throw failure('the local store cannot be written', cause);
+  }
 }
 
 function readKept(text: string): { readonly id: number; readonly name: string } | undefined {

@@ -63,6 +63,8 @@ export interface Outcome {
   /** In the order in which they were sent; they have been run by now. */
   readonly followUps: readonly NonBlockingEvent[];
   readonly error: Error | undefined;
+  /** What went wrong while it was reverted. */
+  readonly reverts: readonly Error[];
 }
 
 /** Runs events through handlers the way the controller does. */
@@ -96,6 +98,7 @@ export class Bench {
     const replies: unknown[] = [];
     const changes: string[] = [];
     const done: EventHandler[] = [];
+    const reverts: Error[] = [];
     let error: Error | undefined;
     let blocked = false;
     const ctx = {
@@ -135,9 +138,11 @@ export class Bench {
       error ??= new Error('the southbound refuses');
       blocked = reverting;
     }
-    if (error && reverting) for (const handler of done.reverse()) await handler.revert(ctx);
+    if (error && reverting)
+      for (const handler of done.reverse())
+        await Promise.resolve(handler.revert(ctx)).catch((thrown: Error) => reverts.push(thrown));
     if (!blocked) this.#commit(txn, update);
-    const outcome = { txn, replies, changes, questions, followUps, error };
+    const outcome = { txn, replies, changes, questions, followUps, error, reverts };
     for (const followUp of followUps) await this.run(followUp);
     return outcome;
   }

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ErrConfig, parseConfig } from '#infra/config/load.ts';
+import { contivConfigSchema, contivDefaults } from '#plugins/contivconf/config.ts';
+import { configProblems } from '#plugins/contivconf/problems.ts';
+import { readContivConfig } from '#plugins/contivconf/read.ts';
+import { contivConfig } from '../harness.ts';
+
+/** The file as the original's deployment ships it. */
+const shipped = `
+useTAPInterfaces: true
+tapInterfaceVersion: 2
+tapv2RxRingSize: 256
+tapv2TxRingSize: 256
+tcpChecksumOffloadDisabled: true
+STNVersion: 2
+natExternalTraffic: true
+mtuSize: 1450
+scanIPNeighbors: true
+ipNeighborScanInterval: 1
+ipNeighborStaleThreshold: 4
+enablePacketTrace: false
+routeServiceCIDRToVPP: false
+crdNodeConfigurationDisabled: true
+enableGSO: true
+ipamConfig:
+  nodeInterconnectDHCP: false
+  nodeInterconnectCIDR: 192.168.16.0/24
+  podSubnetCIDR: 10.1.0.0/16
+  podSubnetOneNodePrefixLen: 24
+  vppHostSubnetCIDR: 172.30.0.0/16
+  vppHostSubnetOneNodePrefixLen: 24
+  vxlanCIDR: 192.168.30.0/24
+`;
+
+const read = (yaml: string, node = 'node-a') =>
+  readContivConfig(parseConfig(contivConfigSchema, yaml, 'contiv.conf'), node);
+
+describe('contiv.conf', () => {
+  it('has the defaults of the original', () => {
+    assert.equal(contivDefaults.mtuSize, 0);
+    assert.equal(contivDefaults.useTAPInterfaces, true);
+    assert.equal(contivDefaults.podVRFID, 1);
+    assert.equal(contivDefaults.nodeToNodeTransport, 'vxlan');
+    assert.equal(contivDefaults.natExternalTraffic, true);
+    assert.equal(contivDefaults.crdNodeConfigurationDisabled, true);
+    assert.equal(contivDefaults.ipamConfig.serviceCIDR, '10.96.0.0/12');
+    assert.equal(contivDefaults.ipamConfig.nodeInterconnectCIDR, '');
+    assert.equal(contivDefaults.ipamConfig.srv6.sfcIDLengthUsedInSidForServiceFunction, 16);
+    assert.deepEqual(configProblems(contivDefaults, 'node-a'), []);
+  });
+
+  it('takes the file of the original deployment without a word', () => {
+    const { config, warnings } = read(shipped);
+    assert.deepEqual(warnings, []);
+    assert.equal(config.stnVersion, 2);
+    assert.equal(config.mtuSize, 1450);
+  });
+
+  it('says with file and line what is not supported yet', () => {
+    const asked: [string, RegExp][] = [
+      ['stealInterface: eth1', /^contiv.conf:1: stealInterface: .*\(STN\) is not supported yet/],
+      ['stealFirstNIC: true', /stealFirstNIC: .*STN/],
+      ['nodeToNodeTransport: srv6', /SRv6 is not supported yet: packets travel in VXLAN/],
+      ['useSRv6ForServices: true', /useSRv6ForServices: SRv6 is not supported yet/],
+      ['tapInterfaceVersion: 1', /version 2 is used/],
+      ['enablePacketTrace: true', /packet trace is not supported yet/],
+      ['vmxnet3RxRingSize: 2048', /vmxnet3 is not supported yet/],
+      ['ipamConfig:\n  useExternalIPAM: true', /^contiv.conf:2: ipamConfig.useExternalIPAM/],
+      ['ipamConfig:\n  nodeInterconnectDHCP: true', /DHCP on the main NIC is not supported yet/],
+      [
+        'ipamConfig:\n  srv6:\n    sfcEndLocalSIDSubnetCIDR: 1::/16',
+        /^contiv.conf:3: ipamConfig.srv6.sfcEndLocalSIDSubnetCIDR: SRv6/,
+      ],
+      ['nodeConfig:\n- nodeName: node-a\n  stealInterface: eth1', /^contiv.conf:3: nodeConfig.0/],
+      [
+        'nodeConfig:\n- nodeName: node-a\n  mainVPPInterface:\n    useDHCP: true',
+        /^contiv.conf:4: nodeConfig.0.mainVPPInterface.useDHCP: DHCP/,
+      ],
+    ];
+    for (const [yaml, warning] of asked) {
+      const { warnings } = read(yaml);
+      assert.equal(warnings.length, 1, `${yaml}: ${warnings}`);
+      assert.match(warnings[0]!, warning);
+    }
+  });
+
+  it('does not stop for what stands in the sections of other nodes', () => {
+    const other = 'nodeConfig:\n- nodeName: node-b\n  gateway: nonsense\n  stealInterface: eth1';
+    assert.deepEqual(read(other).warnings, []);
+    assert.throws(() => read(other, 'node-b'), ErrConfig);
+  });
+
+  it('stops with file and line at what makes no sense', () => {
+    const broken: [string, RegExp][] = [
+      ['mtuSize: big', /^contiv.conf:1: mtuSize/],
+      ['tapInterfaceVersion: 300', /^contiv.conf:1: tapInterfaceVersion/],
+      ['nodeToNodeTransport: ipsec', /^contiv.conf:1: nodeToNodeTransport/],
+      ['ipamConfig:\n  vxlanCIDR: 192.168.30.0', /^contiv.conf:2: ipamConfig.vxlanCIDR/],
+      ['ipamConfig:\n  defaultGateway: gw', /^contiv.conf:2: ipamConfig.defaultGateway/],
+      [
+        'ipamConfig:\n  podSubnetOneNodePrefixLen: 12',
+        /podSubnetOneNodePrefixLen: 12 does not cut/,
+      ],
+      ['ipamConfig:\n  podSubnetOneNodePrefixLen: 30', /17 to 29 do/],
+      ['ipamConfig:\n  vppHostSubnetOneNodePrefixLen: 31', /17 to 30 do/],
+      ['ipamConfig:\n  contivCIDR: 10.0.0.0/16', /contivCIDR: 10.0.0.0\/16 is too small/],
+      ['ipamConfig:\n  serviceCIDR: fd00::/108', /fd00::\/108 is not IPv4, but the pods are/],
+      [
+        'nodeConfig:\n- nodeName: node-a\n  mainVPPInterface: {ip: "10.0.0.1"}',
+        /^contiv.conf:3: nodeConfig.0.mainVPPInterface.ip: "10.0.0.1" is not an address with prefix/,
+      ],
+      ['nodeConfig:\n- nodeName: node-a\n  otherVPPInterfaces: [{}]', /has no interfaceName/],
+    ];
+    for (const [yaml, message] of broken)
+      assert.throws(
+        () => read(yaml),
+        (error: Error) => error instanceof ErrConfig && message.test(error.message),
+        yaml,
+      );
+  });
+
+  it('looks at what contivCIDR is cut into, not at what it replaces', () => {
+    assert.deepEqual(read('ipamConfig:\n  contivCIDR: 172.16.0.0/14').warnings.length, 0);
+    const small = 'ipamConfig:\n  contivCIDR: 10.0.0.0/14\n  podSubnetOneNodePrefixLen: 8';
+    assert.deepEqual(read(small).warnings, []);
+  });
+
+  it('warns of networks that overlap, of doubled sections and of strange modes', () => {
+    const texts = configProblems(
+      contivConfig(
+        'interfaceRxMode: fast\nipamConfig: {vxlanCIDR: 10.1.7.0/24}\n' +
+          'nodeConfig:\n- nodeName: node-a\n- nodeName: node-a\n',
+      ),
+      'node-a',
+    );
+    assert.deepEqual(
+      texts.map(({ level, path }) => [level, path]),
+      [
+        ['warning', 'interfaceRxMode'],
+        ['warning', 'ipamConfig.vxlanCIDR'],
+        ['warning', 'nodeConfig.1'],
+      ],
+    );
+  });
+});

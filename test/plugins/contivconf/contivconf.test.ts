@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FatalError } from '#eventloop/errors.ts';
+import { nodeConfigModel } from '#models/kube/nodeconfig.ts';
+import { NodeConfigChange } from '#plugins/contivconf/api.ts';
+import { resources } from '#resources/resources.ts';
+import { FakeVpp, type KubeValue, TestNode } from '../harness.ts';
+
+const nic = (swIfIndex: number, internalName: string, deviceType = 'dpdk') => ({
+  swIfIndex,
+  internalName,
+  deviceType,
+  tag: '',
+});
+
+function vppWith(...nics: ReturnType<typeof nic>[]): FakeVpp {
+  const vpp = new FakeVpp();
+  vpp.nics = nics;
+  return vpp;
+}
+
+type NodeConfigInput = Parameters<typeof nodeConfigModel.canonical>[0];
+
+function nodeConfig(name: string, input: NodeConfigInput): KubeValue {
+  const value = nodeConfigModel.canonical({ node_name: name, ...input });
+  return { resource: 'nodeconfig', key: resources.nodeconfig.key(name, ''), value };
+}
+
+const section = `
+crdNodeConfigurationDisabled: false
+natExternalTraffic: false
+ipamConfig:
+  nodeInterconnectCIDR: 192.168.16.0/24
+  defaultGateway: 192.168.16.254
+nodeConfig:
+- nodeName: node-a
+  mainVPPInterface: {interfaceName: Gig1, ip: 10.0.0.1/24}
+  otherVPPInterfaces: [{interfaceName: Gig2, ip: "10.2.0.1/24,10.3.0.1/24", useDHCP: true}]
+  gateway: 10.0.0.254
+`;
+
+describe('configuration of a node', () => {
+  it('takes the first DPDK interface that is not spoken for', async () => {
+    const vpp = vppWith(nic(3, 'Gig3'), nic(1, 'Gig1'), nic(0, 'local0', 'Loopback'));
+    const yaml = 'nodeConfig:\n- nodeName: node-a\n  otherVPPInterfaces: [{interfaceName: Gig1}]';
+    const node = new TestNode({ vpp, yaml });
+    await node.resync();
+    assert.deepEqual(node.conf.mainInterface(), { name: 'Gig3', addresses: [], useDhcp: false });
+    assert.deepEqual(node.conf.otherInterfaces(), [
+      { name: 'Gig1', addresses: [], useDhcp: false },
+    ]);
+  });
+
+  it('has no name for a main interface where there is no NIC', async () => {
+    const node = new TestNode();
+    await node.resync();
+    assert.equal(node.conf.mainInterface().name, undefined);
+  });
+
+  it('decides option by option: resource, section, global part', async () => {
+    const node = new TestNode({ yaml: section });
+    await node.resync([
+      nodeConfig('node-a', { main_vpp_interface: { interface_name: 'GigX' } }),
+      nodeConfig('node-b', { gateway: '1.1.1.1' }),
+    ]);
+    assert.deepEqual(node.conf.mainInterface(), {
+      name: 'GigX',
+      addresses: ['10.0.0.1/24'],
+      useDhcp: false,
+    });
+    assert.deepEqual(node.conf.otherInterfaces(), [
+      { name: 'Gig2', addresses: ['10.2.0.1/24', '10.3.0.1/24'], useDhcp: false },
+    ]);
+    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+    assert.equal(node.conf.natExternalTraffic(), false);
+
+    await node.resync([nodeConfig('node-a', { gateway: '9.9.9.9', nat_external_traffic: true })]);
+    assert.equal(node.conf.mainInterface().name, 'Gig1');
+    assert.equal(node.conf.defaultGateway(), '9.9.9.9');
+    assert.equal(node.conf.natExternalTraffic(), true);
+
+    await node.resync([]);
+    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+  });
+
+  it('falls back to the gateway for all nodes', async () => {
+    const yaml = section.replace('  gateway: 10.0.0.254\n', '');
+    const node = new TestNode({ yaml });
+    await node.resync();
+    assert.equal(node.conf.defaultGateway(), '192.168.16.254');
+  });
+
+  it('asks for DHCP only where no address is given, and leaves the way out to it', async () => {
+    const dhcp = 'ipamConfig: {nodeInterconnectDHCP: true, defaultGateway: 1.1.1.1}';
+    const vpp = vppWith(nic(1, 'Gig1'));
+    const node = new TestNode({ vpp, yaml: dhcp });
+    await node.resync();
+    assert.equal(node.conf.mainInterface().useDhcp, true);
+    assert.equal(node.conf.defaultGateway(), '');
+    const addressed = new TestNode({
+      vpp,
+      yaml: `${dhcp}\nnodeConfig: [{nodeName: node-a, mainVPPInterface: {ip: 10.0.0.1/24}}]`,
+    });
+    await addressed.resync();
+    assert.equal(addressed.conf.mainInterface().useDhcp, false);
+    assert.equal(addressed.conf.defaultGateway(), '1.1.1.1');
+  });
+
+  it('passes over what makes no sense in the resource', async () => {
+    const node = new TestNode({ yaml: section });
+    await node.resync([
+      nodeConfig('node-a', {
+        main_vpp_interface: { ip: '10.0.0.1' },
+        other_vpp_interfaces: [{ ip: '1.1.1.1/8' }, { interface_name: 'Gig9', ip: 'x' }],
+        gateway: 'gw',
+      }),
+    ]);
+    assert.deepEqual(node.conf.mainInterface().addresses, ['10.0.0.1/24']);
+    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+    assert.deepEqual(
+      node.conf.otherInterfaces().map(({ name, addresses }) => [name, addresses]),
+      [['Gig9', []]],
+    );
+  });
+
+  it('does not look at the resource where the file says so', async () => {
+    const yaml = section.replace('crdNodeConfigurationDisabled: false', '');
+    const node = new TestNode({ yaml });
+    const { followUps } = await node.put(nodeConfig('node-a', { gateway: '9.9.9.9' }));
+    assert.deepEqual(followUps, []);
+    await node.resync();
+    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+  });
+
+  it('recalculates everything when the resource of this node changes something', async () => {
+    const node = new TestNode({ yaml: section });
+    await node.resync();
+    const change = nodeConfig('node-a', { gateway: '9.9.9.9' });
+    const { followUps } = await node.put(change);
+    assert.deepEqual(
+      followUps.map(({ kind }) => kind.id),
+      [NodeConfigChange.id],
+    );
+    assert.equal(node.conf.defaultGateway(), '9.9.9.9');
+    assert.equal(
+      node.at('config/vpp/v2/route/if/Gig1/vrf/0/dst/0.0.0.0/0/gw/9.9.9.9') !== null,
+      true,
+    );
+    assert.deepEqual((await node.put(change)).followUps, []);
+    assert.deepEqual((await node.put(nodeConfig('node-b', { gateway: '8.8.8.8' }))).followUps, []);
+    assert.equal((await node.remove(change)).followUps.length, 1);
+    assert.equal(node.conf.defaultGateway(), '10.0.0.254');
+  });
+
+  it('cannot start without knowing the NICs, but goes on without asking again', async () => {
+    const vpp = vppWith(nic(1, 'Gig1'));
+    vpp.failing = new Error('no VPP');
+    const node = new TestNode({ vpp });
+    assert.ok((await node.resync()).error instanceof FatalError);
+    vpp.failing = undefined;
+    const next = node.restart();
+    await next.resync();
+    vpp.nics = [nic(1, 'Gig7')];
+    await next.heal();
+    assert.equal(next.conf.mainInterface().name, 'Gig1');
+  });
+
+  it('takes a NIC that VPP has got since, where there was none', async () => {
+    const vpp = vppWith();
+    const node = new TestNode({ vpp });
+    await node.resync();
+    vpp.failing = new Error('no VPP');
+    assert.equal((await node.heal()).error, undefined);
+    vpp.failing = undefined;
+    vpp.nics = [nic(1, 'Gig1')];
+    await node.heal();
+    assert.equal(node.conf.mainInterface().name, 'Gig1');
+  });
+
+  it('knows the family of the pods from their subnet', () => {
+    const useIpv6 = (yaml: string) => new TestNode({ yaml }).conf.useIpv6();
+    assert.equal(useIpv6(''), false);
+    assert.equal(useIpv6('ipamConfig: {podSubnetCIDR: "fd00::/48"}'), true);
+    assert.equal(
+      useIpv6('ipamConfig: {podSubnetCIDR: "fd00::/48", contivCIDR: 10.0.0.0/8}'),
+      false,
+    );
+    assert.equal(useIpv6('ipamConfig: {contivCIDR: "fd00::/48"}'), true);
+  });
+});
