@@ -1,6 +1,6 @@
 /** REST documents about addresses, in the form that netctl and the telemetry validator read. */
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
-import type { Allocation } from './api.ts';
+import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import { clusterSubnets, podSubnetOfNode, vppHostSubnetOfNode } from './plan.ts';
 import { prefixText } from './prefix.ts';
 
@@ -62,13 +62,20 @@ export interface PodAllocation {
   readonly CustomIfIPs: Readonly<Record<string, string>> | null;
 }
 
+interface Allocated {
+  readonly address: string;
+  readonly pod: PodId;
+  /** undefined: kept back. */
+  readonly attachment: AttachmentId | undefined;
+}
+
 const mainInterface = 'eth0';
 
 /** `GET /contiv/v1/ipam/allocations`: what pods hold, sorted by pod; not what is kept back. */
-export function allocationsDocument(allocations: Iterable<Allocation>): {
+export function allocationsDocument(allocations: Iterable<Allocated>): {
   readonly Pods: readonly PodAllocation[];
 } {
-  const pods = new Map<string, { pod: Allocation['pod']; byInterface: [string, string][] }>();
+  const pods = new Map<string, { pod: PodId; byInterface: [string, string][] }>();
   for (const { pod, attachment, address } of allocations) {
     if (attachment === undefined) continue;
     const key = `${pod.namespace}/${pod.name}`;
