@@ -1,6 +1,24 @@
 import { test } from 'node:test';
+import { seededRandom } from '#infra/clock/manual.ts';
+import { SimLinux } from '#sim/linux/linux.ts';
 import { linuxHostSuite } from './linux-host-suite.ts';
 import { kernelBackend, kernelMissing } from './linux-kernel.ts';
+
+linuxHostSuite('simulated', async () => {
+  const host = new SimLinux(seededRandom(1));
+  let count = 0;
+  return {
+    host,
+    async makeNamespace() {
+      const path = `/run/netns/test${count++}`;
+      host.addNamespace(path);
+      return path;
+    },
+    removeNamespace: async (path) => host.removeNamespace(path),
+    makeTap: async (namespace, name) => void host.openTap(name, namespace),
+    close: async () => undefined,
+  };
+});
 
 const missing = await kernelMissing();
 if (missing === undefined) linuxHostSuite('the kernel of this machine', kernelBackend);

@@ -104,7 +104,7 @@ export interface LinuxHost {
   /**
    * Moves a link to another namespace under another name (both may be the same namespace: then it
    * is renamed). It comes out down and without addresses; MTU, MAC and alias stay. Where the name
-   * is taken it stays where it was.
+   * is taken it stays where it was, but may be down and bare.
    */
   moveLink(from: VethEnd, to: VethEnd): Promise<void>;
   setLink(namespace: NamespacePath, name: string, settings: LinkSettings): Promise<void>;

@@ -30,10 +30,18 @@ const texts: Readonly<Record<string, string>> = {
   'ipv6: address not found': 'EADDRNOTAVAIL',
   'ipv6: IPv6 is disabled on this device': 'EACCES',
   'IPv6 is disabled on this device': 'EACCES',
-  'ipv6: IPv6 is disabled on nexthop device': 'EACCES',
+  'IPv6 is disabled on nexthop device': 'EACCES',
   'Nexthop has invalid gateway': 'ENETUNREACH',
   'Nexthop device is not up': 'ENETDOWN',
   'Device for nexthop is not up': 'ENETDOWN',
+  'FIB table does not exist': 'ESRCH',
+  'ipv4: FIB table does not exist': 'ESRCH',
+  'Route with host scope can not have a gateway': 'EINVAL',
+  'Nexthop has invalid scope': 'EINVAL',
+  'Gateway can not be a local address': 'EINVAL',
+  'Invalid gateway address': 'EINVAL',
+  'The interface netns is immutable': 'EINVAL',
+  'Egress device can not be loopback device for this route': 'EINVAL',
   'Invalid prefix for given prefix length': 'EINVAL',
   'An interface with the same name exists in the target netns': 'EEXIST',
   'mtu less than device minimum': 'EINVAL',
@@ -43,8 +51,7 @@ const texts: Readonly<Record<string, string>> = {
 /** @param text one or more lines of `ip`, `sh` or `nsenter` about one refusal */
 export function errnoOf(text: string): string | undefined {
   for (const line of text.split('\n')) {
-    if (line.startsWith('Cannot find device ') || line.endsWith(' does not exist.'))
-      return 'ENODEV';
+    if (/^(Cannot find device "|Device ".*" does not exist)/.test(line)) return 'ENODEV';
     if (/Unable to use '.*' for the new interface name in the target netns/.test(line))
       return 'EEXIST';
     const sentence = /^(?:Error|RTNETLINK answers): (.*?)\.?$/.exec(line)?.[1];

@@ -1,0 +1,34 @@
+/**
+ * Planned misfortune: which of the coming operations meets it. Shared by the simulated kernel and
+ * the simulated VPP. Counting starts when the fault is planned.
+ */
+interface Planned<Operation, Fault> {
+  left: number;
+  readonly fault: Fault;
+  readonly matches: (operation: Operation) => boolean;
+}
+
+export class FaultPlan<Operation, Fault> {
+  #planned: Planned<Operation, Fault>[] = [];
+
+  /** @param nth 1 is the next operation that matches */
+  add(nth: number, fault: Fault, matches: (operation: Operation) => boolean = () => true): void {
+    this.#planned.push({ left: nth, fault, matches });
+  }
+
+  clear(): void {
+    this.#planned = [];
+  }
+
+  /** To be asked once per operation: the fault that falls on it, the one planned first. */
+  next(operation: Operation): Fault | undefined {
+    let hit: Planned<Operation, Fault> | undefined;
+    for (const planned of this.#planned) {
+      if (!planned.matches(operation)) continue;
+      planned.left--;
+      if (planned.left <= 0) hit ??= planned;
+    }
+    if (hit) this.#planned = this.#planned.filter((planned) => planned !== hit);
+    return hit?.fault;
+  }
+}

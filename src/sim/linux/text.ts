@@ -1,0 +1,41 @@
+/** What the kernel and `ip` take for a name, an address, a number; anything else is EINVAL. */
+import { parseCidr, parseIp, parseMac } from '#models/ip.ts';
+import { refusal } from './refusal.ts';
+
+function check(valid: boolean, what: string, text: string): void {
+  if (!valid) throw refusal('EINVAL', `${what} ${JSON.stringify(text)}`);
+}
+
+export function checkLinkName(name: string): void {
+  const dots = name === '.' || name === '..';
+  check(/^[^\s/:#'"\\%-][^\s/:#'"\\%]{0,14}$/.test(name) && !dots, 'interface name', name);
+}
+
+export function checkMac(mac: string): void {
+  check(parseMac(mac) !== undefined && !mac.includes('-'), 'MAC address', mac);
+}
+
+export function checkAddress(address: string): void {
+  check(parseIp(address) !== undefined, 'IP address', address);
+}
+
+export function checkCidr(cidr: string): void {
+  check(parseCidr(cidr) !== undefined, 'address with prefix length', cidr);
+}
+
+export function checkNumber(what: string, value: number): void {
+  const valid = Number.isInteger(value) && value >= 0 && value <= 0xffff_ffff;
+  check(valid, what, String(value));
+}
+
+export function checkAlias(alias: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are kept out
+  check(!/["#\\\x00-\x1f\x7f]/.test(alias) && alias.length <= 255, 'alias', alias);
+}
+
+export function checkSysctl(name: string, value: string): void {
+  const parts = name.split('.').map((part) => part.replaceAll('/', '.'));
+  const valid = parts.every((part) => /^[\w.@-]+$/.test(part) && part !== '.' && part !== '..');
+  check(valid, 'sysctl', name);
+  check(/^[\w.:,/ \t-]*$/.test(value), 'sysctl value', value);
+}
