@@ -74,8 +74,8 @@ export function interfaceDescriptor(
       if (after.phys_address !== '' && after.phys_address !== before.phys_address) {
         requests.push(setMac(client, sw_if_index, after.phys_address));
       }
-      if (kind.mtu && after.mtu !== 0 && after.mtu !== before.mtu) {
-        requests.push(client.request('hw_interface_set_mtu', { sw_if_index, mtu: after.mtu }));
+      if (after.mtu !== before.mtu) {
+        requests.push(setMtu(client, kind, sw_if_index, after.mtu));
       }
       if (after.enabled !== before.enabled) {
         requests.push(setState(client, sw_if_index, after.enabled));
@@ -128,9 +128,7 @@ function settle(
   if (kind.mac === 'message' && value.phys_address !== '') {
     requests.push(setMac(client, sw_if_index, value.phys_address));
   }
-  if (kind.mtu && value.mtu !== 0) {
-    requests.push(client.request('hw_interface_set_mtu', { sw_if_index, mtu: value.mtu }));
-  }
+  if (value.mtu !== 0) requests.push(setMtu(client, kind, sw_if_index, value.mtu));
   if (value.enabled) requests.push(setState(client, sw_if_index, true));
   return requests;
 }
@@ -141,6 +139,31 @@ function tag(client: VppClient, sw_if_index: number, name: string): Promise<unkn
 
 function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<unknown> {
   return client.request('sw_interface_set_mac_address', { sw_if_index, mac_address: toMac(mac) });
+}
+
+/** @param mtu 0 goes back to what VPP gave: that it does not know of hardware */
+async function setMtu(
+  client: VppClient,
+  kind: InterfaceKind,
+  sw_if_index: number,
+  mtu: number,
+): Promise<void> {
+  if (kind.mtu === 'hardware') {
+    if (mtu !== 0) await client.request('hw_interface_set_mtu', { sw_if_index, mtu });
+    return;
+  }
+  const layer3 = mtu === 0 ? await deviceMtu(client, sw_if_index) : mtu;
+  // the other three are of protocols, which then follow the first
+  await client.request('sw_interface_set_mtu', { sw_if_index, mtu: [layer3, 0, 0, 0] });
+}
+
+async function deviceMtu(client: VppClient, sw_if_index: number): Promise<number> {
+  const all = await client.dump('sw_interface_dump', {
+    sw_if_index,
+    name_filter_valid: false,
+    name_filter: '',
+  });
+  return all.find((each) => each.sw_if_index === sw_if_index)?.link_mtu ?? 0;
 }
 
 function setState(client: VppClient, sw_if_index: number, up: boolean): Promise<unknown> {
@@ -187,30 +210,24 @@ function validate(key: string, value: VppInterface): void {
 }
 
 /**
- * An MTU or MAC that is left to VPP is what VPP has. Addresses and table count although they are
+ * A MAC that is left to VPP is what VPP has. Addresses and table count although they are
  * derived values, because the metadata tells them; receive modes do not.
  */
 function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
   return (
     a.enabled === b.enabled &&
-    sameOrLeft(a.phys_address, b.phys_address, '') &&
-    (kindOf(b.type)?.mtu === false || sameOrLeft(a.mtu, b.mtu, 0)) &&
+    (a.phys_address === b.phys_address || b.phys_address === '') &&
+    (a.mtu === b.mtu || (b.mtu === 0 && kindOf(b.type)?.mtu === 'hardware')) &&
     (b.unnumbered !== undefined || a.vrf === b.vrf) &&
     isDeepStrictEqual([...a.ip_addresses].sort(), [...b.ip_addresses].sort()) &&
     !needsRecreate(a, b)
   );
 }
 
-function sameOrLeft<T>(before: T, after: T, left: T): boolean {
-  return before === after || after === left;
-}
-
-/** Going back to VPP's own MTU is a re-create too: only VPP knows which that is. */
 function needsRecreate(before: VppInterface, after: VppInterface): boolean {
   if (before.type !== after.type) return true;
   const kind = kindFor(after);
-  const mtuGivenUp = kind.mtu && kind !== kindOf('DPDK') && before.mtu !== 0 && after.mtu === 0;
-  return mtuGivenUp || !isDeepStrictEqual(kind.settings(before), kind.settings(after));
+  return !isDeepStrictEqual(kind.settings(before), kind.settings(after));
 }
 
 function derived(value: VppInterface): readonly KeyedValue[] {

@@ -25,8 +25,9 @@ export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRou
 function toPath(route: VppRoute, swIfIndex: number | undefined): FibPath {
   const isV6 = route.dst_network.includes(':');
   const drop = route.type === 'DROP';
+  const hop = drop ? '' : nextHop(route);
   const address = new Uint8Array(16);
-  if (!drop && route.next_hop_addr !== '') address.set(bytesOfAddress(route.next_hop_addr));
+  if (hop !== '') address.set(bytesOfAddress(hop));
   return {
     // a drop path with an index of 0 would name local0
     sw_if_index: drop ? none : (swIfIndex ?? none),
@@ -58,10 +59,21 @@ function nextHopTable(route: VppRoute): number {
 export function pathIdentity(route: VppRoute): string {
   const start = `${route.vrf_id}/${route.dst_network}`;
   if (route.type === 'DROP') return `${start}/drop`;
-  const hop = isAny(route.next_hop_addr) ? '' : route.next_hop_addr;
+  const hop = nextHop(route);
   // with an interface the table says nothing, the next hop is behind that interface
   if (route.outgoing_interface !== '') return `${start}/${route.outgoing_interface}/${hop}`;
   return `${start}//${hop}/${nextHopTable(route)}`;
+}
+
+/**
+ * Empty for none. VPP takes a host that is attached to an interface for its own next hop, keeps it
+ * so, and would not find it again by a message without one.
+ */
+function nextHop({ next_hop_addr, outgoing_interface, dst_network }: VppRoute): string {
+  if (!isAny(next_hop_addr)) return next_hop_addr;
+  const [address = '', length] = dst_network.split('/');
+  const isHost = Number(length) === (address.includes(':') ? 128 : 32);
+  return isHost && outgoing_interface !== '' ? address : '';
 }
 
 function isAny(address: string): boolean {

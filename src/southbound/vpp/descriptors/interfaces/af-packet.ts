@@ -30,7 +30,7 @@ export const afPacket: InterfaceKind = {
   type: 'AF_PACKET',
   tagsItself: false,
   mac: 'create',
-  mtu: true,
+  mtu: 'software',
   downOnDelete: false,
 
   validate(key, { afpacket }) {

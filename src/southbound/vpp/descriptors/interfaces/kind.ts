@@ -40,8 +40,11 @@ export interface InterfaceKind {
   readonly tagsItself: boolean;
   /** `create`: with the create message; `message`: by one of its own; `never`: it is not ours. */
   readonly mac: 'create' | 'message' | 'never';
-  /** Whether the MTU can be set. */
-  readonly mtu: boolean;
+  /**
+   * `software`: the MTU of layer 3; `hardware`: the frame size of the device. On an AF_PACKET
+   * interface the latter would change the link in the kernel as well, and a loopback has none.
+   */
+  readonly mtu: 'software' | 'hardware';
   /** Whether it goes down by itself when it is deleted. */
   readonly downOnDelete: boolean;
   /** Throws InvalidValueError. */

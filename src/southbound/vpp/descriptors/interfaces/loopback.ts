@@ -1,23 +1,33 @@
+import type { VppInterface } from '#models/vpp/interface.ts';
 import { fromMac, toMac } from '../../binapi/addresses.ts';
+import { fnv1a32 } from '../fnv.ts';
 import type { InterfaceKind } from './kind.ts';
 
-const anyMac = new Uint8Array(6);
+/**
+ * Where the configuration names no MAC the loopback gets one made from its name, instead of the one
+ * that VPP counts up: by it the loopback is found again when its creator died before tagging it.
+ */
+function macOf(value: VppInterface): string {
+  if (value.phys_address !== '') return value.phys_address;
+  const hash = fnv1a32(`loopback/${value.name}`);
+  return fromMac(Uint8Array.of(0x02, 0xfe, hash >>> 24, hash >>> 16, hash >>> 8, hash));
+}
 
-/** A loopback is known by its tag, or where it has none yet by the MAC that it was given. */
 export const loopback: InterfaceKind = {
   type: 'SOFTWARE_LOOPBACK',
   tagsItself: false,
   mac: 'create',
-  mtu: true,
+  mtu: 'software',
   downOnDelete: true,
   validate: () => undefined,
   dependencies: () => [],
   settings: () => ({}),
-  identity: ({ phys_address }) => (phys_address === '' ? undefined : `loopback/${phys_address}`),
+  identity: (value) => `loopback/${macOf(value)}`,
 
   async create(client, value) {
-    const mac_address = value.phys_address === '' ? anyMac : toMac(value.phys_address);
-    const { sw_if_index } = await client.request('create_loopback', { mac_address });
+    const { sw_if_index } = await client.request('create_loopback', {
+      mac_address: toMac(macOf(value)),
+    });
     return { swIfIndex: sw_if_index };
   },
 

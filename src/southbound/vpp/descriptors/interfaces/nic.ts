@@ -17,7 +17,7 @@ export const nic: InterfaceKind = {
   type: 'DPDK',
   tagsItself: false,
   mac: 'never',
-  mtu: true,
+  mtu: 'hardware',
   downOnDelete: true,
 
   validate(key, { phys_address }) {

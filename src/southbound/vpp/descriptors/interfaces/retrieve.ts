@@ -152,7 +152,7 @@ function assemble(
     type: kind.type,
     enabled: (details.flags & IfStatusFlags.IF_STATUS_API_FLAG_ADMIN_UP) !== 0,
     phys_address: adoptMac(kind, details, wanted),
-    mtu: adoptMtu(kind, details.link_mtu, wanted),
+    mtu: adoptMtu(kind, details, wanted),
     ip_addresses: adoptOrder(layer3.addresses, wanted),
     ...(lender !== undefined && { unnumbered: { interface_with_ip: lender } }),
     rx_modes: adoptRxModes(queues, wanted?.rx_modes ?? []),
@@ -182,10 +182,18 @@ function adoptMac(
   return fromMac(details.l2_address);
 }
 
-/** An MTU that is left to VPP stays unsaid; so does one of a kind that has none to set. */
-function adoptMtu(kind: InterfaceKind, found: number, wanted: VppInterface | undefined): number {
-  if (!kind.mtu || wanted?.mtu === 0) return wanted?.mtu ?? 0;
-  return found;
+/**
+ * An MTU that is left to VPP stays unsaid. In software it is VPP's own while it equals the frame
+ * size of the device; for hardware only VPP knows which that would be.
+ */
+function adoptMtu(
+  kind: InterfaceKind,
+  details: SwInterfaceDetails,
+  wanted: VppInterface | undefined,
+): number {
+  if (kind.mtu === 'hardware') return wanted?.mtu === 0 ? 0 : details.link_mtu;
+  const layer3 = details.mtu[0] ?? 0;
+  return layer3 === details.link_mtu && layer3 !== wanted?.mtu ? 0 : layer3;
 }
 
 /** VPP tells IPv4 before IPv6; the order among the addresses of a family is as they were added. */

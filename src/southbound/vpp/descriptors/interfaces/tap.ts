@@ -2,6 +2,7 @@ import type { TapLink } from '#models/vpp/interface.gen.ts';
 import type { VppInterface } from '#models/vpp/interface.ts';
 import { toMac } from '../../binapi/addresses.ts';
 import { TapFlags } from '../../binapi/enums.gen.ts';
+import { fnv1a32 } from '../fnv.ts';
 import { require } from '../invalid.ts';
 import { hostNameLength, none } from '../limits.ts';
 import type { InterfaceKind } from './kind.ts';
@@ -18,12 +19,6 @@ const noPrefix6 = { address: new Uint8Array(16), len: 0 };
 export function tapHostName(value: VppInterface): string {
   const given = value.tap?.host_if_name ?? '';
   return given === '' ? `tap-${fnv1a32(value.name)}` : given;
-}
-
-function fnv1a32(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return hash;
 }
 
 function ring(size: number): number {
@@ -50,7 +45,7 @@ export const tap: InterfaceKind = {
   type: 'TAP',
   tagsItself: true,
   mac: 'create',
-  mtu: true,
+  mtu: 'software',
   downOnDelete: true,
 
   validate(key, { tap: link }) {

@@ -61,7 +61,7 @@ export const vxlan: InterfaceKind = {
   type: 'VXLAN_TUNNEL',
   tagsItself: false,
   mac: 'message',
-  mtu: false,
+  mtu: 'software',
   downOnDelete: true,
 
   validate(key, { vxlan: link }) {

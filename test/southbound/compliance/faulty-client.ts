@@ -1,0 +1,54 @@
+import { ErrVppGone, type VppClient } from '#southbound/vpp/binapi/api.ts';
+import { ErrVppRefused } from '#southbound/vpp/binapi/refused.ts';
+
+/** Requests that change nothing. */
+const reading = new Set([
+  'sw_interface_get_table',
+  'ip_neighbor_config_get',
+  'show_version',
+  'control_ping',
+]);
+
+/** A client whose n-th change is refused, or which dies at it. */
+export class FaultyClient {
+  readonly client: VppClient;
+  changes = 0;
+  #refuseAt = 0;
+  #cutAt = 0;
+
+  constructor(inner: VppClient) {
+    const faults = this;
+    this.client = {
+      get state() {
+        return inner.state;
+      },
+      get generation() {
+        return inner.generation;
+      },
+      onStateChange: (listener) => inner.onStateChange(listener),
+      has: (name) => inner.has(name),
+      dump: (name, fields) => inner.dump(name, fields),
+      onEvent: (name, listener) => inner.onEvent(name, listener),
+      async request(name, fields) {
+        if (!reading.has(name)) faults.#change(name);
+        return inner.request(name, fields);
+      },
+    };
+  }
+
+  refuse(n: number): void {
+    this.#refuseAt = n;
+    this.changes = 0;
+  }
+
+  cut(n: number): void {
+    this.#cutAt = n;
+    this.changes = 0;
+  }
+
+  #change(name: string): void {
+    this.changes++;
+    if (this.#cutAt > 0 && this.changes >= this.#cutAt) throw new ErrVppGone('cut by the test');
+    if (this.changes === this.#refuseAt) throw new ErrVppRefused(name, -1);
+  }
+}

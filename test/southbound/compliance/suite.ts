@@ -1,0 +1,190 @@
+/**
+ * What every descriptor has to do, over a table of example values: apply, read back equal, change,
+ * remove without a trace, leave nothing when a message in the middle fails, and come to the same
+ * state after a crash at any message.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api.ts';
+import { Driver } from './driver.ts';
+
+export interface Example {
+  readonly name: string;
+  /** What has to be there first. */
+  readonly setup?: readonly KeyedValue[];
+  readonly value: KeyedValue;
+  /** Another value of the same key. */
+  readonly change?: {
+    readonly to: object;
+    /** Whether it is done without taking the old one away. */
+    readonly inPlace: boolean;
+  };
+  /** Reason to leave the example out on this backend. */
+  readonly skip?: (backend: Backend) => string | undefined;
+}
+
+/** A southbound in a state that nothing else changes. */
+export interface Backend {
+  readonly name: string;
+  /** New descriptors, as after a restart of the agent. */
+  descriptors(): readonly AnyDescriptor[];
+  /** Everything that descriptors can change, in a form to be compared. */
+  world(): Promise<unknown>;
+  /** The n-th change from now on (from 1) is refused once; 0 switches it off. */
+  refuse(n: number): void;
+  /** From the n-th change on nothing gets through any more, until 0 switches it off. */
+  cut(n: number): void;
+  /** Changes asked for since the last `refuse` or `cut`. */
+  readonly changes: number;
+  stop(): Promise<void>;
+}
+
+const mostMessages = 40;
+
+export function complianceSuite(start: () => Promise<Backend>, examples: readonly Example[]): void {
+  describe('compliance', () => {
+    let backend: Backend;
+    before(async () => {
+      backend = await start();
+    });
+    after(() => backend?.stop());
+
+    for (const example of examples) {
+      test(example.name, async (context) => {
+        const reason = example.skip?.(backend);
+        if (reason !== undefined) return context.skip(reason);
+        // a failure must not be the next example's
+        context.after(() => new Driver(backend.descriptors()).resync([]));
+        await context.test('applies, reads back, changes, goes', () => lifeCycle(backend, example));
+        await context.test('leaves nothing when refused', () => refusals(backend, example));
+        await context.test('survives a crash at any message', () => crashes(backend, example));
+      });
+    }
+  });
+}
+
+async function prepared(backend: Backend, example: Example): Promise<Driver> {
+  const driver = new Driver(backend.descriptors());
+  for (const { key, value } of example.setup ?? []) await driver.put(key, value);
+  assert.deepEqual(driver.pending, [], 'setup is pending');
+  return driver;
+}
+
+async function clear(driver: Driver): Promise<void> {
+  for (const { key } of [...driver.wanted].reverse()) await driver.delete(key);
+}
+
+async function assertReadsBack(driver: Driver, wanted: readonly KeyedValue[]): Promise<void> {
+  const found = await driver.retrieve(wanted);
+  const ours = [...found.values()].filter(({ origin }) => origin !== 'from-SB');
+  assert.deepEqual(ours.map(({ key }) => key).sort(), wanted.map(({ key }) => key).sort());
+  for (const { key, value } of wanted) {
+    assert.deepEqual(found.get(key)?.value, value, key);
+    const same = driver.descriptorOf(key)?.equivalent;
+    assert.ok(same?.(key, found.get(key)?.value, value) ?? true, `${key} is equivalent to itself`);
+  }
+}
+
+async function lifeCycle(backend: Backend, example: Example): Promise<void> {
+  const start = await backend.world();
+  const driver = await prepared(backend, example);
+  const setup = await backend.world();
+  const { key, value } = example.value;
+  await driver.put(key, value);
+  assert.deepEqual(driver.pending, [], 'pending');
+  await assertReadsBack(driver, driver.wanted);
+
+  await aSecondResyncDoesNothing(backend, driver);
+  if (example.change !== undefined) {
+    const metadata = driver.metadata(key);
+    driver.log.length = 0;
+    await driver.put(key, example.change.to);
+    const kinds = driver.log.filter((each) => each.key === key).map(({ kind }) => kind);
+    const inPlace = !kinds.includes('delete');
+    assert.equal(inPlace, example.change.inPlace, `operations: ${kinds.join(', ')}`);
+    if (inPlace) {
+      const index = (each: unknown): unknown => (each as { swIfIndex?: number })?.swIfIndex;
+      assert.equal(index(driver.metadata(key)), index(metadata), 'same sw_if_index');
+    }
+    assert.deepEqual(driver.pending, [], 'pending after the change');
+    await assertReadsBack(driver, driver.wanted);
+    // and back again
+    await driver.put(key, value);
+    await assertReadsBack(driver, driver.wanted);
+  }
+  await driver.delete(key);
+  assert.deepEqual(await backend.world(), setup, 'left behind by the value');
+  await assertReadsBack(driver, driver.wanted);
+  await clear(driver);
+  assert.deepEqual(await backend.world(), start, 'left behind by the setup');
+}
+
+async function aSecondResyncDoesNothing(backend: Backend, driver: Driver): Promise<void> {
+  const again = new Driver(backend.descriptors());
+  const before = await backend.world();
+  backend.cut(0);
+  await again.resync(driver.wanted);
+  assert.deepEqual(again.log, [], 'a second resync does nothing');
+  assert.equal(backend.changes, 0, 'a second resync sends nothing');
+  assert.deepEqual(await backend.world(), before);
+}
+
+/** Refuses the first, the second, … message of the value, until there are no more. */
+async function refusals(backend: Backend, example: Example): Promise<void> {
+  const start = await backend.world();
+  const { key, value } = example.value;
+  for (let n = 1; n <= mostMessages; n++) {
+    const driver = await prepared(backend, example);
+    let checked = false;
+    driver.aroundCreate = async (created, create) => {
+      const before = await backend.world();
+      try {
+        return await create();
+      } catch (failure) {
+        assert.deepEqual(await backend.world(), before, `message ${n}: left by ${created}`);
+        checked = true;
+        throw failure;
+      }
+    };
+    backend.refuse(n);
+    const failed = await driver.put(key, value).then(
+      () => false,
+      () => true,
+    );
+    const { changes } = backend;
+    backend.refuse(0);
+    if (failed) assert.ok(checked, `message ${n}: failed outside of a create`);
+    if (n === 1) assert.ok(failed || changes === 0, 'the first message was refused');
+    await clear(driver);
+    assert.deepEqual(await backend.world(), start, `message ${n}: left behind`);
+    if (changes < n) return;
+  }
+  assert.fail('more messages than the test counts');
+}
+
+/** Lets the agent die before its first, second, … message got through, and another one start. */
+async function crashes(backend: Backend, example: Example): Promise<void> {
+  const start = await backend.world();
+  const { key, value } = example.value;
+  for (let n = 1; n <= mostMessages; n++) {
+    const dying = await prepared(backend, example);
+    backend.cut(n);
+    await dying.put(key, value).catch(() => undefined);
+    const { changes } = backend;
+    backend.cut(0);
+
+    const wanted = [...(example.setup ?? []), example.value];
+    const next = new Driver(backend.descriptors());
+    await next.resync(wanted);
+    assert.deepEqual(next.pending, [], `crash at ${n}: pending`);
+    await assertReadsBack(next, wanted);
+    await aSecondResyncDoesNothing(backend, next);
+
+    // an agent that wants nothing any more finds all that is ours
+    const last = new Driver(backend.descriptors());
+    await last.resync([]);
+    assert.deepEqual(await backend.world(), start, `crash at ${n}: not recognised as ours`);
+    if (changes < n) return;
+  }
+  assert.fail('more messages than the test counts');
+}

@@ -1,0 +1,50 @@
+import type { VppClient } from '#southbound/vpp/binapi/api.ts';
+
+const all = 0xffff_ffff;
+
+/** Everything of VPP that the descriptors can change. */
+export async function vppWorld(client: VppClient): Promise<unknown> {
+  const index = { sw_if_index: all };
+  const interfaces = await client.dump('sw_interface_dump', {
+    ...index,
+    name_filter_valid: false,
+    name_filter: '',
+  });
+  const tables = await client.dump('ip_table_dump', {});
+  const domains = await client.dump('bridge_domain_dump', { ...index, bd_id: all });
+  const sources = await client.dump('fib_source_dump', {});
+  const api = sources.find(({ src }) => src.name === 'API')?.src.id ?? 0;
+  return {
+    interfaces,
+    addresses: await Promise.all(
+      interfaces.flatMap(({ sw_if_index }) =>
+        [false, true].map((is_ipv6) => client.dump('ip_address_dump', { sw_if_index, is_ipv6 })),
+      ),
+    ),
+    bound: await Promise.all(
+      interfaces.flatMap(({ sw_if_index }) =>
+        [false, true].map((is_ipv6) =>
+          client.request('sw_interface_get_table', { sw_if_index, is_ipv6 }),
+        ),
+      ),
+    ),
+    unnumbered: await client.dump('ip_unnumbered_dump', index),
+    queues: await client.dump('sw_interface_rx_placement_dump', index),
+    tables,
+    routes: (
+      await Promise.all(
+        tables.map(({ table }) => client.dump('ip_route_v2_dump', { src: api, table })),
+      )
+    ).map((routes) => routes.map(({ route }) => ({ ...route, stats_index: 0 }))),
+    neighbours: await Promise.all(
+      [0, 1].map(async (af) => {
+        const found = await client.dump('ip_neighbor_dump', { ...index, af });
+        return found.map(({ neighbor }) => neighbor);
+      }),
+    ),
+    aging: await Promise.all([0, 1].map((af) => client.request('ip_neighbor_config_get', { af }))),
+    domains,
+    fib: await Promise.all(domains.map(({ bd_id }) => client.dump('l2_fib_table_dump', { bd_id }))),
+    arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: all }),
+  };
+}
