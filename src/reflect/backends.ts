@@ -11,6 +11,7 @@ import {
   podAddresses,
 } from './objects/pod.ts';
 import type { KubeService, KubeServicePort } from './objects/service.ts';
+import type { Readers } from './reflected.ts';
 import { type Backend, type BackendState, subsetsOf } from './subsets.ts';
 
 /** Whether the endpoints of the service follow its pods; those of others are made by hand. */
@@ -31,14 +32,18 @@ export function selectsPod(service: KubeService, pod: KubePod): boolean {
  * Endpoints of a service with a selector: all pods that it selects and that have an address.
  * @param pods of any namespace; the others are passed over
  */
-export function endpointsOf(service: KubeService, pods: readonly KubePod[]): Endpoints {
+export function endpointsOf(
+  service: KubeService,
+  pods: readonly KubePod[],
+  readers: Readers = 'mixed',
+): Endpoints {
   const backends = pods
     .filter((pod) => selectsPod(service, pod) && !hasEnded(pod))
     .flatMap((pod) => backendsOf(service, pod));
   return endpointsModel.canonical({
     name: service.metadata.name,
     namespace: namespaceOf(service),
-    endpoint_subsets: subsetsOf(backends),
+    endpoint_subsets: subsetsOf(backends, readers),
   });
 }
 

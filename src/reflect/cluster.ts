@@ -62,10 +62,10 @@ export function clusterOf(manifests: readonly ManifestObject[], options: Cluster
   }
   for (const kind of settings) for (const one of ofKind(given, kind)) state.reflect(one);
   for (const endpoints of ofKind(given, 'Endpoints')) state.reflect(endpoints);
-  addSlices(state, given);
+  addSlices(state, given, options.readers);
   const allPods = pods.map(({ object }) => object);
   return {
-    services: addBackends(state, services, allPods),
+    services: addBackends(state, services, allPods, options.readers),
     state: state.done(),
     problems,
     localPods: allPods.filter((pod) => isToAttach(pod, options.node.name)),
@@ -141,7 +141,7 @@ function servicesOf(
 }
 
 /** Slices say more than an Endpoints object, so they win over it. */
-function addSlices(state: KubeStateBuilder, given: readonly Placed[]): void {
+function addSlices(state: KubeStateBuilder, given: readonly Placed[], readers: Readers): void {
   const slices = ofKind(given, 'EndpointSlice');
   const serviceName = (slice: KubeEndpointSlice): string => serviceOfSlice(slice) ?? '';
   const groups = Map.groupBy(
@@ -152,7 +152,7 @@ function addSlices(state: KubeStateBuilder, given: readonly Placed[]): void {
     const [first] = group as [Placed<KubeEndpointSlice>];
     const service = { name: serviceName(first.object), namespace: namespaceOf(first.object) };
     const objects = group.map(({ object }) => object);
-    state.derive(first, resources.endpoints, () => mergedSlices(service, objects));
+    state.derive(first, resources.endpoints, () => mergedSlices(service, objects, readers));
   }
 }
 
@@ -161,6 +161,7 @@ function addBackends(
   state: KubeStateBuilder,
   services: readonly Placed<KubeService>[],
   pods: readonly KubePod[],
+  readers: Readers,
 ): KubeService[] {
   const near = Map.groupBy(pods, namespaceOf);
   const following = services.filter(
@@ -168,7 +169,9 @@ function addBackends(
   );
   for (const service of following) {
     const candidates = near.get(namespaceOf(service.object)) ?? [];
-    state.derive(service, resources.endpoints, () => endpointsOf(service.object, candidates));
+    state.derive(service, resources.endpoints, () =>
+      endpointsOf(service.object, candidates, readers),
+    );
   }
   return following.map(({ object }) => object);
 }

@@ -15,6 +15,7 @@ import type {
   KubeSliceEndpoint,
 } from './objects/endpoints.ts';
 import { namespaceOf } from './objects/meta.ts';
+import type { Readers } from './reflected.ts';
 import { type Backend, type BackendState, subsetsOf } from './subsets.ts';
 
 /** As they stand: Kubernetes has grouped and sorted them. */
@@ -61,16 +62,20 @@ function referenceValue(
 export function mergedSlices(
   service: { readonly name: string; readonly namespace: string },
   slices: readonly KubeEndpointSlice[],
+  readers: Readers = 'mixed',
 ): Endpoints {
   const sorted = [...slices].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   return endpointsModel.canonical({
     name: service.name,
     namespace: service.namespace,
-    endpoint_subsets: subsetsOf(sorted.flatMap(sliceBackends)),
+    endpoint_subsets: subsetsOf(
+      sorted.flatMap((slice) => sliceBackends(slice, readers)),
+      readers,
+    ),
   });
 }
 
-function sliceBackends(slice: KubeEndpointSlice): Backend[] {
+function sliceBackends(slice: KubeEndpointSlice, readers: Readers): Backend[] {
   // host names are for clients to resolve
   if (slice.addressType === 'FQDN') return [];
   const ports = (slice.ports ?? []).flatMap(({ name = '', port, protocol = 'TCP' }) =>
@@ -86,7 +91,7 @@ function sliceBackends(slice: KubeEndpointSlice): Backend[] {
       host_name: endpoint.hostname,
       node_name: endpoint.nodeName,
       target_ref: referenceValue(endpoint.targetRef),
-      for_zones: endpoint.hints?.forZones?.map(({ name }) => name),
+      for_zones: readers === 'own' ? endpoint.hints?.forZones?.map(({ name }) => name) : undefined,
     };
     return [{ address, state, ports }];
   });

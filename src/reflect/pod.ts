@@ -24,7 +24,7 @@ export function podValue(pod: KubePod, readers: Readers): Pod {
     annotations: ownAnnotations(metadata.annotations),
     labels: metadata.labels,
     uid: readers === 'own' ? metadata.uid : undefined,
-    ip_addresses: addresses.length > 1 ? addresses : undefined,
+    ip_addresses: readers === 'own' && addresses.length > 1 ? addresses : undefined,
   });
 }
 

@@ -51,7 +51,7 @@ function reflectedAs(object: ReflectedObject, readers: Readers): Reflected {
     case 'NetworkPolicy':
       return reflected(resources.policy, policyValue(object));
     case 'Service':
-      return reflected(resources.service, serviceValue(object));
+      return reflected(resources.service, serviceValue(object, readers));
     case 'Endpoints':
       return reflected(resources.endpoints, endpointsValue(object));
     case 'Node':

@@ -17,9 +17,9 @@ export function reflected<T extends object>(resource: Resource<T>, value: T): Re
 /**
  * Who reads the values.
  * - `mixed`: also agents of the original, which refuse a value with a field that they do not know.
- *   Fields of ours are written where the object says something that the original cannot express, and
- *   nowhere else.
- * - `own`: agents of this project only. Also written is what nearly every object has and the
- *   original has no field for: the UIDs of pods, the zones of nodes.
+ *   Fields of ours are written where the object asks for something that must be so and that the
+ *   original cannot express, and nowhere else.
+ * - `own`: agents of this project only. Also written are preferences, and what nearly every object
+ *   has: neither would be worth a value that the others refuse.
  */
 export type Readers = 'mixed' | 'own';

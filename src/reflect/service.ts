@@ -3,11 +3,12 @@ import type { DeepInput } from '#models/model.ts';
 import { ownAnnotations } from './labels.ts';
 import { namespaceOf } from './objects/meta.ts';
 import type { KubeService, KubeServicePort } from './objects/service.ts';
+import type { Readers } from './reflected.ts';
 
 /** Seconds; what Kubernetes takes where a service says none. */
 const defaultAffinityTimeout = 10_800;
 
-export function serviceValue(service: KubeService): Service {
+export function serviceValue(service: KubeService, readers: Readers): Service {
   const { metadata, spec, status } = service;
   const clusterIps = spec.clusterIPs ?? [];
   return serviceModel.canonical({
@@ -31,7 +32,7 @@ export function serviceValue(service: KubeService): Service {
     annotations: ownAnnotations(metadata.annotations),
     internal_traffic_policy: spec.internalTrafficPolicy === 'Local' ? 'Local' : undefined,
     cluster_ips: clusterIps.length > 1 ? clusterIps : undefined,
-    traffic_distribution: spec.trafficDistribution,
+    traffic_distribution: readers === 'own' ? spec.trafficDistribution : undefined,
   });
 }
 

@@ -5,6 +5,7 @@
 import { ipFamily, parseIp } from '#models/ip.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '#models/kube/endpoints.ts';
 import type { DeepInput } from '#models/model.ts';
+import type { Readers } from './reflected.ts';
 
 /** `draining`: on its way out, but still able to answer. The first is the best. */
 export type BackendState = 'ready' | 'draining' | 'not-ready';
@@ -25,9 +26,17 @@ interface Seen {
   portless: BackendState | undefined;
 }
 
-export function subsetsOf(backends: readonly Backend[]): DeepInput<EndpointSubset>[] {
+/**
+ * Draining backends serve where nobody else is ready. Agents of the original do not know them, so
+ * for `mixed` readers they are left out as long as anybody is ready for the same port.
+ */
+export function subsetsOf(
+  backends: readonly Backend[],
+  readers: Readers,
+): DeepInput<EndpointSubset>[] {
   const seen = new Map<string, Seen>();
   for (const backend of backends) note(seen, backend);
+  if (readers === 'mixed') dropNeedlessDraining(seen);
 
   const subsets = new Map<string, Subset>();
   for (const one of seen.values()) {
@@ -52,6 +61,21 @@ function note(seen: Map<string, Seen>, { address, state, ports }: Backend): void
   for (const port of ports) {
     const text = portText(port);
     one.ports.set(text, { port, state: better(one.ports.get(text)?.state, state) });
+  }
+}
+
+function dropNeedlessDraining(seen: Map<string, Seen>): void {
+  const served = new Set<string>();
+  const name = (one: Seen, port: string): string => `${sortableIp(one.address.ip)[0]} ${port}`;
+  for (const one of seen.values()) {
+    for (const [port, { state }] of one.ports) if (state === 'ready') served.add(name(one, port));
+    if (one.portless === 'ready') served.add(name(one, ''));
+  }
+  for (const one of seen.values()) {
+    for (const [port, { state }] of one.ports) {
+      if (state === 'draining' && served.has(name(one, port))) one.ports.delete(port);
+    }
+    if (one.portless === 'draining' && served.has(name(one, ''))) one.portless = undefined;
   }
 }
 

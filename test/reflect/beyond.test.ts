@@ -36,13 +36,14 @@ function pod(more: { spec?: object; status?: object; metadata?: object }): objec
   };
 }
 
-function service(spec: object): Record<string, unknown> {
-  return json({
+function service(spec: object, readers: Readers = 'mixed'): Record<string, unknown> {
+  const object = {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: 'a', namespace: 'shop' },
     spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }], ...spec },
-  });
+  };
+  return json(object, readers);
 }
 
 test('a range of ports: the old fields hold its first port', () => {
@@ -92,9 +93,10 @@ test('SCTP is never taken for TCP', () => {
 
 test('a pod with two addresses has its main one where it always was', () => {
   const podIPs = [{ ip: '10.1.1.2' }, { ip: 'fd00::2' }];
-  const written = json(pod({ status: { podIP: '10.1.1.2', podIPs } }));
-  assert.equal(written['ip_address'], '10.1.1.2');
-  assert.deepEqual(written['ip_addresses'], ['10.1.1.2', 'fd00::2']);
+  const dual = pod({ status: { podIP: '10.1.1.2', podIPs } });
+  assert.equal(json(dual)['ip_address'], '10.1.1.2');
+  assert.equal('ip_addresses' in json(dual), false);
+  assert.deepEqual(json(dual, 'own')['ip_addresses'], ['10.1.1.2', 'fd00::2']);
 });
 
 test('ports of containers that start first and stay are ports of the pod', () => {
@@ -114,16 +116,21 @@ test('a service says what differs from what the original assumes', () => {
     internalTrafficPolicy: 'Local',
     clusterIPs: ['10.96.0.9', 'fd00:96::9'],
     ipFamilies: ['IPv4', 'IPv6'],
-    trafficDistribution: 'PreferSameZone',
   });
   assert.equal(written['cluster_ip'], '10.96.0.9');
   assert.equal(written['internal_traffic_policy'], 'Local');
   assert.deepEqual(written['cluster_ips'], ['10.96.0.9', 'fd00:96::9']);
-  assert.equal(written['traffic_distribution'], 'PreferSameZone');
   const ordinary = service({ internalTrafficPolicy: 'Cluster', clusterIPs: ['10.96.0.9'] });
-  for (const field of ['internal_traffic_policy', 'cluster_ips', 'traffic_distribution']) {
+  for (const field of ['internal_traffic_policy', 'cluster_ips']) {
     assert.equal(field in ordinary, false, field);
   }
+});
+
+test('a preference is not worth a service that the original refuses', () => {
+  const trafficDistribution = 'PreferSameZone';
+  assert.equal('traffic_distribution' in service({ trafficDistribution }), false);
+  const { traffic_distribution } = service({ trafficDistribution }, 'own');
+  assert.equal(traffic_distribution, trafficDistribution);
 });
 
 test('what nearly every object has is written only where no agent of the original reads', () => {

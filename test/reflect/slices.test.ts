@@ -5,6 +5,7 @@ import { endpointsModel } from '#models/kube/endpoints.ts';
 import { endpointsValue, mergedSlices } from '#reflect/endpoints.ts';
 import type { KubeEndpointSlice, KubeSliceEndpoint } from '#reflect/objects/endpoints.ts';
 import { readObject } from '#reflect/objects/object.ts';
+import type { Readers } from '#reflect/reflected.ts';
 
 const service = { name: 'web', namespace: 'shop' };
 
@@ -80,14 +81,42 @@ test('a backend on its way out is not ready, and marked while it still answers',
   assert.deepEqual(mergedSlices(service, [slice('a', [leaving(false)])]).endpoint_subsets, []);
 });
 
-test('zone hints are kept, host names are not backends', () => {
+test('while others are ready, a backend on its way out is shown to own readers only', () => {
+  const conditions = { ready: false, serving: true, terminating: true };
+  const rolling = [
+    slice('a', [endpoint('10.1.1.2', { conditions }), endpoint('10.1.1.3')]),
+    slice('b', [endpoint('10.1.1.2', { conditions })], { ports: [{ name: 'b', port: 81 }] }),
+  ];
+  const leaving = (readers: Readers): unknown =>
+    mergedSlices(service, rolling, readers).endpoint_subsets.map(
+      ({ ports, not_ready_addresses }) => [
+        ports.map(({ name }) => name).join(),
+        not_ready_addresses.map(({ ip }) => ip).join(),
+      ],
+    );
+  assert.deepEqual(leaving('mixed'), [
+    ['b', '10.1.1.2'],
+    ['http', ''],
+  ]);
+  assert.deepEqual(leaving('own'), [
+    ['b,http', '10.1.1.2'],
+    ['http', ''],
+  ]);
+});
+
+test('zone hints are for own readers, host names are not backends', () => {
   const hints = { forZones: [{ name: 'north' }, { name: 'east' }] };
-  const merged = mergedSlices(service, [
+  const slices = [
     slice('a', [endpoint('10.1.1.2', { hints })]),
     slice('b', [{ addresses: ['db.example.com'] }], { addressType: 'FQDN' }),
-  ]);
-  assert.deepEqual(merged.endpoint_subsets[0]?.addresses[0]?.for_zones, ['north', 'east']);
-  assert.equal(merged.endpoint_subsets.length, 1);
+  ];
+  const hinted = (readers: Readers): unknown => {
+    const { endpoint_subsets } = mergedSlices(service, slices, readers);
+    assert.equal(endpoint_subsets.length, 1);
+    return endpoint_subsets[0]?.addresses[0]?.for_zones;
+  };
+  assert.deepEqual(hinted('own'), ['north', 'east']);
+  assert.deepEqual(hinted('mixed'), []);
 });
 
 test('a backend in several slices has the ports of all, each in its best state', () => {

@@ -128,9 +128,15 @@ function remarksOn(object: KubeObject): string[] {
         'spec.jobTemplate.spec.template.spec',
         object.spec.jobTemplate.spec.template.spec,
       );
-    default:
-      if (!('spec' in object) || !object.spec || !('template' in object.spec)) return [];
+    case 'Deployment':
+    case 'ReplicaSet':
+    case 'ReplicationController':
+    case 'DaemonSet':
+    case 'StatefulSet':
+    case 'Job':
       return podRemarks('spec.template.spec', object.spec.template.spec);
+    default:
+      return [];
   }
 }
 
