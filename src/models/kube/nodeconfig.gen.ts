@@ -24,7 +24,7 @@ export const NodeConfig: MessageType<NodeConfig> = messageType(file, 'model.Node
 export interface NodeConfigInterfaceConfig {
   /** VPP's name of the NIC, for example GigabitEthernet0/8/0. */
   readonly interface_name: string;
-  /** CIDR; several are separated by commas. */
+  /** CIDR; wins over use_dhcp on the main interface. */
   readonly ip: string;
   readonly use_dhcp: boolean;
 }
