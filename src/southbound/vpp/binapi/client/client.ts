@@ -1,5 +1,5 @@
 import { errorText } from '#infra/errors/errors.ts';
-import { type ConnectionState, ErrVppGone, type VppClient } from '../api.ts';
+import { type ConnectionState, ErrVppGone, type Transport, type VppClient } from '../api.ts';
 import { bundledCatalogue } from '../catalogue.ts';
 import type { Dumps, EventsByName, Requests } from '../messages.gen.ts';
 import { Backoff } from './backoff.ts';
@@ -151,9 +151,25 @@ export class BinapiClient implements VppClient {
   }
 
   async #open(): Promise<Connection> {
-    const wire = new Wire(await this.#options.connect(), this.#options.clock);
+    const wire = new Wire(await this.#connect(), this.#options.clock);
     const greeting = await greet(wire, this.#catalogue, this.#options, this.#closing.signal);
     return new Connection(wire, greeting, this.#catalogue, this.#events, this.#options);
+  }
+
+  /** Does not wait for a `connect` that never ends once the client is closed. */
+  async #connect(): Promise<Transport> {
+    const { signal } = this.#closing;
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(signal.reason);
+    signal.addEventListener('abort', abort);
+    const connecting = this.#options.connect();
+    // nobody waits any more for what connects after the client was closed
+    connecting.then((transport) => signal.aborted && transport.close()).catch(() => undefined);
+    try {
+      return await Promise.race([connecting, aborted.promise]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 
   #reportMissing(missing: readonly string[]): void {
