@@ -5,7 +5,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
-import { CodedError, errorText } from '#infra/errors/errors.ts';
+import { CodedError } from '#infra/errors/errors.ts';
 import type { Route } from '#infra/http/route.ts';
 import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { type Loggers, logRoutes } from '#infra/log/loggers.ts';

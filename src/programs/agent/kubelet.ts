@@ -63,7 +63,7 @@ export class KubeletPlayer {
     this.#cluster = clusterOf(objects, {
       node: { name: deps.nodeName, address: '127.0.0.1' },
       serviceCidr: deps.serviceCidr,
-      readers: 'mixed',
+      readers: 'own',
     });
     this.problems = [...problems, ...this.#cluster.problems];
   }
@@ -80,7 +80,7 @@ export class KubeletPlayer {
       const { entries } = await store.list(reflectorPrefix + resource.keyPrefix);
       for (const { key } of entries) changes.set(key, undefined);
       for (const [key, value] of Object.entries(this.#cluster.state[resource.keyword] ?? {}))
-        changes.set(reflectorPrefix + key, jsonText(resource, value));
+        changes.set(reflectorPrefix + key, valueText(resource, value));
     }
     await store.putAll(changes);
   }
@@ -134,16 +134,16 @@ export class KubeletPlayer {
 
   /** The Pod record and the endpoints of its services, as they change once it has an address. */
   async #show(pod: KubePod, pods: readonly KubePod[]): Promise<void> {
-    const { reflected } = reflect(pod, 'mixed');
+    const { reflected } = reflect(pod, 'own');
     if (!reflected) return;
     const changes = new Map([
-      [reflectorPrefix + reflected.key, jsonText(reflected.resource, reflected.value)],
+      [reflectorPrefix + reflected.key, valueText(reflected.resource, reflected.value)],
     ]);
     for (const service of this.#cluster.services) {
       if (!selectsPod(service, pod)) continue;
-      const value = endpointsOf(service, pods);
+      const value = endpointsOf(service, pods, 'own');
       const key = reflectorPrefix + resources.endpoints.model.key(value);
-      changes.set(key, jsonText(resources.endpoints, value));
+      changes.set(key, valueText(resources.endpoints, value));
     }
     await this.#deps.store.putAll(changes);
   }
@@ -157,11 +157,8 @@ function podName(pod: KubePod): string {
 }
 
 function withAddress(pod: KubePod, address: string): KubePod {
-  return { ...pod, status: { ...pod.status, phase: 'Running', podIP: address } };
-}
-
-function jsonText(resource: AnyResource, value: object): string {
-  return JSON.stringify(resource.model.toJson(value));
+  const status = { ...pod.status, phase: 'Running', podIP: address, podIPs: [{ ip: address }] };
+  return { ...pod, status };
 }
 
 function readFolder(folder: string): { objects: ManifestObject[]; problems: Problem[] } {

@@ -1,6 +1,7 @@
 /** The embedded agent with somebody to play kubelet, and a summary of what came of it. */
 import type { Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
+import { problemText } from '#reflect/problem.ts';
 import type { Agent } from './agent.ts';
 import type { Environment } from './environment.ts';
 import { KubeletPlayer, type PlayedPod } from './kubelet.ts';
@@ -29,7 +30,7 @@ export async function playKubelet(agent: Agent, parts: PlayParts): Promise<void>
     random,
     log,
   });
-  for (const problem of player.problems) log.warn(problem, 'manifest passed over');
+  for (const problem of player.problems) log.warn(problemText(problem));
   await player.fillStore();
   await agent.start();
   const pods = await player.startPods(settings.grpc.endpoint);
