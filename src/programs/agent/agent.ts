@@ -32,6 +32,7 @@ import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptor
 import { hostView } from '#southbound/linux/host-view.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
+import { vppRoutes } from '#southbound/vpp/routes.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
 import type { Environment } from './environment.ts';
 import type { Settings } from './settings.ts';
@@ -143,6 +144,7 @@ export function createAgent(parts: AgentParts): Agent {
     }),
     ...scheduler.routes,
     ...ipamRoutes({ nodes, ipam, conf, net: ipv4net }),
+    ...vppRoutes(vpp),
     metricsRoute('/metrics', registry),
   ];
   let http: HttpServer | undefined;

@@ -17,12 +17,8 @@ import { namespaceOf } from '#reflect/objects/meta.ts';
 import type { KubePod } from '#reflect/objects/pod.ts';
 import type { Problem } from '#reflect/problem.ts';
 import { reflect } from '#reflect/reflect.ts';
-import {
-  type AnyResource,
-  reflectorPrefix,
-  resourceList,
-  resources,
-} from '#resources/resources.ts';
+import { reflectorPrefix, resourceList, resources } from '#resources/resources.ts';
+import { valueText } from '#resources/text.ts';
 import { CniClient } from './cni-client.ts';
 
 export const ErrManifests = defineError({
