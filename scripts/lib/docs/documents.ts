@@ -1,0 +1,75 @@
+/**
+ * Everything in docs/ and config/ that follows from the source. In a document of docs/ such a part
+ * stands between `<!-- made: name -->` and `<!-- end -->`; the rest is written by hand and kept.
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { configDocuments, configFileText, configPath, configTables } from './config.ts';
+import { errorTable } from './errors.ts';
+import { eventTable } from './events.ts';
+import { metricTable } from './metrics.ts';
+import { retvalTable } from './retvals.ts';
+import { roomTable } from './rooms.ts';
+import { routeTable } from './routes.ts';
+
+export interface Document {
+  readonly path: string;
+  /** As it has to be; undefined: the file has no right to exist. */
+  readonly text: string | undefined;
+}
+
+export async function documents(): Promise<Document[]> {
+  const schemas = await configDocuments();
+  const made: [path: string, name: string, render: (old: string) => string][] = [
+    ['docs/architecture.md', 'rooms', roomTable],
+    ['docs/errors.md', 'errors', errorTable],
+    ['docs/errors.md', 'return values of VPP', retvalTable],
+    ['docs/events.md', 'events', eventTable],
+    ['docs/metrics.md', 'metrics', metricTable],
+    ['docs/rest.md', 'routes', routeTable],
+    ['docs/configuration.md', 'files', () => configTables(schemas)],
+  ];
+  const texts = new Map<string, string>();
+  for (const [path, name, render] of made) {
+    const text = texts.get(path) ?? readFileSync(path, 'utf8');
+    texts.set(path, replacePart(text, path, name, render));
+  }
+  const files = schemas.map((schema) => ({
+    path: configPath(schema),
+    text: configFileText(schema),
+  }));
+  const paths = new Set(files.map(({ path }) => path));
+  const orphans = globSync('config/*.conf').filter((path) => !paths.has(path));
+  return [
+    ...[...texts].map(([path, text]) => ({ path, text })),
+    ...files,
+    ...orphans.map((path) => ({ path, text: undefined })),
+  ];
+}
+
+/** The made part of a document as it is written there; empty when it has none of that name. */
+export function partOf(text: string, name: string): string {
+  return partPattern(name).exec(text)?.[2]?.trim() ?? '';
+}
+
+function partPattern(name: string): RegExp {
+  return new RegExp(`(<!-- made: ${name} -->\\n)([^]*?)(<!-- end -->)`);
+}
+
+function replacePart(
+  text: string,
+  path: string,
+  name: string,
+  render: (old: string) => string,
+): string {
+  const pattern = partPattern(name);
+  if (!pattern.test(text)) throw new Error(`${path} has no part <!-- made: ${name} -->`);
+  return text.replace(
+    pattern,
+    (_, start: string, old: string, end: string) => `${start}\n${render(old)}\n\n${end}`,
+  );
+}
+
+export function isCurrent({ path, text }: Document): boolean {
+  const found = existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+  return found === text;
+}

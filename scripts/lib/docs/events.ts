@@ -1,0 +1,108 @@
+import ts from 'typescript';
+import {
+  commentOf,
+  constantNameOf,
+  findAll,
+  findCalls,
+  propertyOf,
+  roomOf,
+  type Source,
+  textOf,
+  whereOf,
+} from './source.ts';
+import { byKey, type Row, renderTable } from './table.ts';
+
+export interface EventKindText {
+  readonly id: string;
+  /** With `…` for what depends on the payload. */
+  readonly name: string;
+  readonly constant: string;
+  /** Possible values, in the order in which the source names them. */
+  readonly methods: readonly string[];
+  readonly transactionTypes: readonly string[];
+  readonly directions: readonly string[];
+  readonly blocking: boolean;
+  /** Rooms that make such events. */
+  readonly producers: readonly string[];
+  readonly comment: string;
+}
+
+/** What `defineEvent` is called with, anywhere in the source. */
+export function eventKinds(): EventKindText[] {
+  const producers = producersByConstant();
+  return findCalls('defineEvent').map((call) => {
+    const { source, node } = call;
+    const [spec] = node.arguments;
+    if (!spec || !ts.isObjectLiteralExpression(spec))
+      throw new Error(`${whereOf(call)}: defineEvent needs a literal`);
+    const get = (name: string) => propertyOf(spec, name);
+    const id = textOf(get('id'), source);
+    const constant = constantNameOf(node);
+    if (id === undefined || constant === undefined)
+      throw new Error(`${whereOf(call)}: a kind needs a literal id and a constant`);
+    const methods = members(get('method'), 'EventMethod', source);
+    const isUpdate = methods.includes('Update');
+    const only = (name: string, object: string, byDefault: string): string[] => {
+      if (!isUpdate) return [];
+      const found = members(get(name), object, source);
+      return found.length > 0 ? found : [byDefault];
+    };
+    return {
+      id,
+      constant,
+      name: textOf(get('name'), source, '…') ?? '…',
+      methods,
+      transactionTypes: only('transactionType', 'TransactionType', 'BestEffort'),
+      directions: only('direction', 'Direction', 'Forward'),
+      blocking: get('blocking')?.kind === ts.SyntaxKind.TrueKeyword,
+      producers: producers.get(constant) ?? [],
+      comment: commentOf(node),
+    };
+  });
+}
+
+/** `EventMethod.Update` and the like inside an expression, each once. */
+function members(
+  expression: ts.Expression | undefined,
+  object: string,
+  { tree }: Source,
+): string[] {
+  if (!expression) return [];
+  const found = expression.getText(tree).matchAll(new RegExp(`\\b${object}\\.([A-Z]\\w+)`, 'g'));
+  return [...new Set([...found].map(([, name]) => name!))];
+}
+
+function producersByConstant(): Map<string, string[]> {
+  const rooms = new Map<string, Set<string>>();
+  const calls = findAll(
+    (node): node is ts.CallExpression =>
+      ts.isCallExpression(node) &&
+      ts.isPropertyAccessExpression(node.expression) &&
+      node.expression.name.text === 'event',
+  );
+  for (const { source, node } of calls) {
+    const kind = (node.expression as ts.PropertyAccessExpression).expression.getText(source.tree);
+    rooms.set(kind, (rooms.get(kind) ?? new Set()).add(roomOf(source.path)));
+  }
+  return new Map([...rooms].map(([kind, names]) => [kind, [...names].sort()]));
+}
+
+export function eventTable(old: string): string {
+  const rows = eventKinds().map((kind): Row => {
+    const or = (values: readonly string[]): string => values.join(' or ') || '–';
+    return {
+      key: `\`${kind.id}\``,
+      cells: [
+        kind.name,
+        { suggestion: kind.comment },
+        or(kind.methods),
+        or(kind.transactionTypes),
+        or(kind.directions),
+        kind.blocking ? 'yes' : 'no',
+        kind.producers.join(', ') || '–',
+      ],
+    };
+  });
+  const columns = ['id', 'name', 'what happened', 'method', 'transaction', 'direction', 'blocking'];
+  return renderTable([...columns, 'produced by'], rows.sort(byKey), old);
+}

@@ -1,0 +1,67 @@
+/** What is written by hand in the documents and can be held against something. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+
+const documents = [...globSync('*.md'), ...globSync('{docs,deploy,examples}/**/*.md')].map(
+  (path) => ({ path, text: readFileSync(path, 'utf8') }),
+);
+const scripts = JSON.parse(readFileSync('package.json', 'utf8')).scripts as object;
+const source = globSync(['src/**/*.ts', 'plugins/**/*.ts'])
+  .map((path) => readFileSync(path, 'utf8'))
+  .join('\n');
+
+describe('documents', () => {
+  it('link to files that exist, and to nothing outside of the repository', () => {
+    let links = 0;
+    for (const { path, text } of documents)
+      for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+        const [file = ''] = target.split('#');
+        if (/^https?:/.test(target) && path === 'README.md') continue;
+        if (file !== '') assert.ok(existsSync(join(dirname(path), file)), `${path}: ${target}`);
+        links++;
+      }
+    assert.ok(links > 5);
+  });
+
+  it('name files of the source that exist', () => {
+    for (const { path, text } of documents)
+      for (const [, file = ''] of text.matchAll(
+        /`((?:src|plugins|scripts|test|bench)\/[\w./-]+\.(?:ts|json))`/g,
+      ))
+        assert.ok(existsSync(file), `${path}: ${file}`);
+  });
+
+  it('name scripts of package.json that exist', () => {
+    for (const { path, text } of documents)
+      for (const [, name = ''] of text.matchAll(/npm run ([\w:-]+)/g))
+        assert.ok(name in scripts, `${path}: npm run ${name}`);
+  });
+});
+
+describe('docs/configuration.md', () => {
+  const text = readFileSync('docs/configuration.md', 'utf8');
+
+  it('names the environment variables that the agent reads, and no others', () => {
+    const read = [...source.matchAll(/\benv\['(\w+)'\]/g)].map(([, name]) => name!);
+    const table = text.slice(text.indexOf('## Flags'), text.indexOf('## Keys'));
+    const named = [...table.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name!);
+    const found = new Set(read.filter((name) => name !== 'PATH'));
+    assert.deepEqual([...new Set(named)].sort(), [...found].sort());
+  });
+
+  it('names the flags of the agent, and no others', async () => {
+    const { parseFlags } = await import('#programs/agent/flags.ts');
+    const table = text.slice(text.indexOf('## Flags'), text.indexOf('## Keys'));
+    const flags = [...table.matchAll(/`--([a-z-]+)`/g)].map(([, name]) => name!);
+    assert.ok(flags.length >= 5);
+    const { values } = parseFlags(
+      flags.flatMap((flag) => (flag === 'embedded' ? ['--embedded'] : [`--${flag}`, 'x'])),
+      {},
+    );
+    for (const flag of flags) if (flag !== 'embedded') assert.equal(values[flag], 'x');
+    const declared = [...source.matchAll(/\.option\('--([a-z-]+)/g)].map(([, name]) => name!);
+    for (const flag of declared) assert.ok(flags.includes(flag), `--${flag} is not documented`);
+  });
+});

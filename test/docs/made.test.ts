@@ -1,0 +1,174 @@
+/** docs/ and config/ against the source, both ways. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { DefinedKind } from '#eventloop/event.ts';
+import { EventMethod } from '#eventloop/event.ts';
+import { type Document, documents, partOf } from '../../scripts/lib/docs/documents.ts';
+import { rooms } from '../../scripts/lib/docs/rooms.ts';
+import { documentedArguments, queryArguments, routes } from '../../scripts/lib/docs/routes.ts';
+import { keysOf, MISSING } from '../../scripts/lib/docs/table.ts';
+
+const sourceFiles = globSync(['src/**/*.ts', 'plugins/**/*.ts'])
+  .filter((path) => !path.endsWith('.gen.ts'))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+
+/** What a pattern's group finds in all of the source, sorted. */
+function inSource(pattern: RegExp): string[] {
+  return sourceFiles
+    .flatMap(({ text }) => [...text.matchAll(pattern)].map(([, found]) => found!))
+    .sort();
+}
+
+/** First cells of a table in a document, without backticks. */
+function documented(path: string, part: string): string[] {
+  const table = partOf(readFileSync(path, 'utf8'), part);
+  return keysOf(table)
+    .map((key) => key.replaceAll('`', ''))
+    .sort();
+}
+
+describe('documents that follow from the source', () => {
+  let made: Document[] = [];
+  before(async () => {
+    made = await documents();
+  });
+
+  it('are what the source says', () => {
+    for (const { path, text } of made) {
+      assert.notEqual(text, undefined, `${path} belongs to no schema: npm run docs removes it`);
+      assert.equal(readFileSync(path, 'utf8'), text, `${path} is out of date: npm run docs`);
+    }
+  });
+
+  it('have no cell that somebody still has to write', () => {
+    for (const { path, text } of made)
+      for (const line of text?.split('\n') ?? [])
+        assert.ok(!line.includes(MISSING), `${path}: write this cell: ${line}`);
+  });
+});
+
+describe('errors', () => {
+  const codes = inSource(/\bcode(?: =|:) '(CV_\w+)'/g);
+
+  it('stand in docs/errors.md, each once, and nothing else does', () => {
+    assert.deepEqual(documented('docs/errors.md', 'errors'), codes);
+    assert.ok(codes.includes('CV_CONFIG_INVALID'));
+  });
+
+  it('have a code of their own', () => {
+    assert.equal(new Set(codes).size, codes.length);
+  });
+
+  it('that somebody names by their code, or by its beginning, exist', () => {
+    for (const named of inSource(/'(CV_\w+)'/g))
+      assert.ok(
+        codes.some((code) => code.startsWith(named)),
+        named,
+      );
+  });
+});
+
+describe('events', () => {
+  const table = partOf(readFileSync('docs/events.md', 'utf8'), 'events');
+  const rows = new Map(
+    table.split('\n').map((line) => {
+      const cells = line.split(' | ');
+      return [cells[0]!.replace(/[|` ]/g, ''), cells];
+    }),
+  );
+  const kinds: DefinedKind<unknown, unknown, boolean>[] = [];
+  before(async () => {
+    for (const { path, text } of sourceFiles) {
+      if (!/= defineEvent\b/.test(text)) continue;
+      const module = await import(pathToFileURL(resolve(path)).href);
+      for (const value of Object.values<Partial<(typeof kinds)[0]>>(module))
+        if (typeof value === 'object' && typeof value?.event === 'function')
+          kinds.push(value as (typeof kinds)[0]);
+    }
+  });
+
+  it('stand in docs/events.md, each once, and nothing else does', () => {
+    const ids = kinds.map((kind) => kind.id).sort();
+    assert.deepEqual(documented('docs/events.md', 'events'), ids);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.equal(inSource(/= (defineEvent)\b/g).length, kinds.length, 'a kind is not exported');
+  });
+
+  it('are described as they are', () => {
+    for (const kind of kinds) {
+      const [, name, , method, transaction, direction, blocking] = rows.get(kind.id)!;
+      assert.equal(blocking, kind.blocking ? 'yes' : 'no', kind.id);
+      const fixed = tryTo(() => [kind.name(undefined), kind.method(undefined)] as const);
+      if (!fixed) continue;
+      assert.equal(name, fixed[0], kind.id);
+      assert.equal(method, nameOf(EventMethod, fixed[1]), kind.id);
+      if (fixed[1] !== EventMethod.Update) assert.deepEqual([transaction, direction], ['–', '–']);
+    }
+  });
+});
+
+/** undefined when it throws, because the answer depends on the payload. */
+function tryTo<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(enumeration: Readonly<Record<string, number>>, value: number): string | undefined {
+  return Object.keys(enumeration).find((name) => enumeration[name] === value);
+}
+
+describe('metrics', () => {
+  it('stand in docs/metrics.md, each once, and nothing else does', () => {
+    const made = inSource(/new (?:Counter|Gauge|Histogram|Summary)\b/g).length;
+    const names = documented('docs/metrics.md', 'metrics');
+    assert.equal(new Set(names).size, names.length);
+    assert.ok(names.includes('contiv_controller_queue_length'));
+    assert.ok(names.length >= made, `${made} metrics are made, ${names.length} are documented`);
+  });
+});
+
+describe('routes', () => {
+  const table = partOf(readFileSync('docs/rest.md', 'utf8'), 'routes');
+
+  it('stand in docs/rest.md, each once, and nothing else does', () => {
+    const paths = inSource(/^\s*path: '(\/[^']*)'/gm);
+    const keys = documented('docs/rest.md', 'routes');
+    assert.equal(new Set(keys).size, keys.length);
+    for (const path of paths)
+      assert.ok(
+        keys.some((key) => key.endsWith(` ${path}`)),
+        path,
+      );
+    assert.ok(keys.includes('GET /liveness'));
+    assert.ok(keys.includes('GET /metrics'));
+  });
+
+  it('have the arguments that the table gives them, file by file', () => {
+    const described = documentedArguments(table);
+    const byFile = Map.groupBy(routes(), (route) => route.file);
+    const asked = queryArguments();
+    for (const [file, ofFile] of byFile) {
+      const named = ofFile.flatMap(
+        ({ method, path }) => described.get(`\`${method} ${path}\``) ?? [],
+      );
+      assert.deepEqual([...new Set(named)].sort(), asked.get(file) ?? [], `${file}: docs/rest.md`);
+    }
+  });
+});
+
+describe('import rules', () => {
+  it('say of every folder what it may import', () => {
+    const ruled = rooms().map(({ folder }) => folder);
+    assert.ok(ruled.length > 10);
+    for (const folder of globSync('src/*/').map((path) => path.replace(/\/$/, ''))) {
+      const hasRule = ruled.some((room) => room === folder || room.startsWith(`${folder}/`));
+      assert.ok(hasRule, `.dependency-cruiser.cjs has no rule for ${folder}`);
+    }
+  });
+});
