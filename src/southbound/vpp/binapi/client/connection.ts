@@ -165,7 +165,7 @@ export class Connection {
     this.#packer.length = 0;
     this.#pack(service.request, fields, context);
     if (last) this.#pack(last, {}, context);
-    const frames = Uint8Array.from(this.#packer.bytes.subarray(0, this.#packer.length));
+    const frames = new Uint8Array(this.#packer.bytes.subarray(0, this.#packer.length));
     this.#queue.push({ frames, context, pending });
   }
 
