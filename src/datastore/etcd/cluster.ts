@@ -1,6 +1,6 @@
 import type { IResponseHeader, KVClient } from 'etcd3';
 import type { Endpoint } from './endpoint.ts';
-import { isUnavailable, storeError } from './errors.ts';
+import { isTimeout, isUnavailable, storeError } from './errors.ts';
 import type { Lineage } from './lineage.ts';
 
 interface Answer {
@@ -36,11 +36,13 @@ export class Cluster {
   }
 
   async read<T extends Answer>(request: Request<T>): Promise<T> {
+    // One more than there are endpoints: that a connection has broken often shows in the call.
     for (let left = this.#endpoints.length; ; left--) {
       try {
         return await this.#call(request);
       } catch (thrown) {
-        if (left <= 1 || !isUnavailable(thrown)) throw thrown;
+        const last = left === 0 || (left === 1 && isTimeout(thrown));
+        if (last || !isUnavailable(thrown)) throw thrown;
       }
     }
   }

@@ -13,7 +13,7 @@ const UNAVAILABLE: ReadonlySet<number> = new Set([
 ]);
 
 /** gRPC's words for a failure; undefined when gRPC did not make it. */
-export function statusOf(thrown: unknown): number | undefined {
+function statusOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'number' ? thrown.code : undefined;
 }
@@ -21,6 +21,10 @@ export function statusOf(thrown: unknown): number | undefined {
 export function isUnavailable(thrown: unknown): boolean {
   const code = statusOf(thrown);
   return code !== undefined && UNAVAILABLE.has(code);
+}
+
+export function isTimeout(thrown: unknown): boolean {
+  return statusOf(thrown) === status.DEADLINE_EXCEEDED;
 }
 
 /** The history before a revision that was asked for is no longer there. */

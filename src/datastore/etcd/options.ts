@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type ChannelCredentials, type ChannelOptions, credentials } from '@grpc/grpc-js';
 import { defineError, errorText } from '#infra/errors/errors.ts';
@@ -54,16 +55,16 @@ export function credentialsOf(secure: boolean, tls: EtcdTlsOptions = {}): Channe
   if (!secure) return credentials.createInsecure();
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
     throw new ErrStoreConfig('certificate and key go together', { where: 'cert-file, key-file' });
-  const ca = pem('ca-file', tls.caFile);
-  const key = pem('key-file', tls.keyFile);
-  const cert = pem('cert-file', tls.certFile);
-  try {
-    return credentials.createSsl(ca, key, cert, {
-      rejectUnauthorized: tls.insecureSkipVerify !== true,
+  const ca = pem('ca-file', tls.caFile, certificate);
+  const cert = pem('cert-file', tls.certFile, certificate);
+  const key = pem('key-file', tls.keyFile, createPrivateKey);
+  if (cert && key && !certificate(cert).checkPrivateKey(createPrivateKey(key)))
+    throw new ErrStoreConfig('is not the key of the certificate', {
+      where: `key-file ${tls.keyFile}`,
     });
-  } catch (thrown) {
-    throw new ErrStoreConfig(`TLS: ${errorText(thrown)}`, { where: 'tls', cause: thrown });
-  }
+  return credentials.createSsl(ca, key, cert, {
+    rejectUnauthorized: tls.insecureSkipVerify !== true,
+  });
 }
 
 export function channelOptions(keepaliveMs: number): ChannelOptions {
@@ -79,10 +80,21 @@ export function channelOptions(keepaliveMs: number): ChannelOptions {
   };
 }
 
-function pem(option: string, file: string | undefined): Buffer | null {
+function certificate(content: Buffer): X509Certificate {
+  return new X509Certificate(content);
+}
+
+/** @param check throws when the content makes no sense; TLS would ignore it in silence */
+function pem(
+  option: string,
+  file: string | undefined,
+  check: (content: Buffer) => unknown,
+): Buffer | null {
   if (file === undefined) return null;
   try {
-    return readFileSync(file);
+    const content = readFileSync(file);
+    check(content);
+    return content;
   } catch (thrown) {
     throw new ErrStoreConfig(errorText(thrown), { where: `${option} ${file}`, cause: thrown });
   }

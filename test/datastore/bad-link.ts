@@ -1,0 +1,74 @@
+/** A TCP link on loopback that treats connections badly at the call of a test. */
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+export class BadLink {
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  /** Cuts a connection when it has carried so many bytes from the server. */
+  cutAfter = Number.POSITIVE_INFINITY;
+  /** Takes no new connections. */
+  closed = false;
+  /** Forwards nothing in either direction, yet keeps the connections open. */
+  silent = false;
+  /** Forwards requests but no replies. */
+  swallowReplies = false;
+  /** Connections that were made so far. */
+  connections = 0;
+  /** Called with what a client sends, before it is forwarded. */
+  onRequest: ((bytes: Buffer) => void) | undefined;
+
+  static async start(target: number): Promise<BadLink> {
+    const link = new BadLink(target);
+    await once(link.#server.listen(0, '127.0.0.1'), 'listening');
+    return link;
+  }
+
+  private constructor(target: number) {
+    this.#server = createServer((client) => this.#join(client, target));
+  }
+
+  get port(): number {
+    return (this.#server.address() as { port: number }).port;
+  }
+
+  /** Ends all connections, as a pulled cable and a reset would. */
+  cut(): void {
+    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #join(client: Socket, target: number): void {
+    if (this.closed) {
+      client.destroy();
+      return;
+    }
+    this.connections++;
+    const server = connect(target, '127.0.0.1');
+    const pair = [client, server] as const;
+    this.#pairs.add(pair);
+    const end = () => {
+      this.#pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of pair) socket.on('error', end).on('close', end);
+    let carried = 0;
+    client.on('data', (bytes: Buffer) => {
+      this.onRequest?.(bytes);
+      if (!this.silent) server.write(bytes);
+    });
+    server.on('data', (bytes: Buffer) => {
+      if (this.silent || this.swallowReplies) return;
+      const left = this.cutAfter - carried;
+      carried += bytes.length;
+      if (bytes.length < left) client.write(bytes);
+      else client.write(bytes.subarray(0, left), end);
+    });
+  }
+}
