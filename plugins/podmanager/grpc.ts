@@ -1,6 +1,7 @@
 /** The CNI service on a unix socket, as `cni.RemoteCNI` over gRPC. */
 import { chmod, rename, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
@@ -97,6 +98,8 @@ function bind(server: Server, path: string): Promise<void> {
 }
 
 async function makeRoom(path: string, replaceStale: boolean): Promise<void> {
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (!folder?.isDirectory()) throw new ErrCniSocket('its folder is not there', { where: path });
   const standing = await stat(path).catch(() => undefined);
   if (!standing) return;
   if (!standing.isSocket())

@@ -52,28 +52,32 @@ export function cniService(deps: CniServiceDeps): CniService {
    * Another container of the same pod under the same interface name is a sandbox that the runtime
    * has given up; its DEL may come late or never.
    */
-  async function deleteObsolete(added: AddPodPayload, signal?: AbortSignal): Promise<void> {
-    for (const { containerId, interfaceName, pod } of deps.pods.attachmentsOf(added.pod)) {
-      if (interfaceName !== added.interfaceName || containerId === added.containerId) continue;
-      try {
-        const event = DeletePod.event({ pod, containerId, interfaceName });
-        await deps.loop.pushAndWait(event, signal);
-      } catch (error) {
-        signal?.throwIfAborted();
-        deps.log.warn(
-          { err: error, pod: podIdText(pod), container: containerId },
-          'obsolete attachment could not be deleted cleanly',
-        );
-      }
-    }
+  function deleteObsolete(added: AddPodPayload, signal?: AbortSignal): Promise<unknown>[] {
+    return deps.pods
+      .attachmentsOf(added.pod)
+      .filter(({ interfaceName }) => interfaceName === added.interfaceName)
+      .filter(({ containerId }) => containerId !== added.containerId)
+      .map(({ containerId, interfaceName, pod }) =>
+        deps.loop
+          .pushAndWait(DeletePod.event({ pod, containerId, interfaceName }), signal)
+          .catch((error) =>
+            deps.log.warn(
+              { err: error, pod: podIdText(pod), container: containerId },
+              'obsolete attachment could not be deleted cleanly',
+            ),
+          ),
+      );
   }
 
   return {
     add: answered('ADD', async (request, signal) => {
       const payload = parseRequest(request, ['container_id', 'network_namespace']);
       deps.log.debug({ attachment: attachmentId(payload), pod: payload.pod }, 'CNI ADD');
-      await deleteObsolete(payload, signal);
-      return addReply(await deps.loop.pushAndWait(AddPod.event(payload), signal));
+      // all in one go: the queue keeps this order, and no later request comes in between
+      const obsolete = deleteObsolete(payload, signal);
+      const added = deps.loop.pushAndWait(AddPod.event(payload), signal);
+      const [replies] = await Promise.all([added, ...obsolete]);
+      return addReply(replies);
     }),
     delete: answered('DEL', async (request, signal) => {
       const payload = parseRequest(request, ['container_id']);
