@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { ErrStoreUnavailable } from '#datastore/api.ts';
+import { FatalError } from '#eventloop/errors.ts';
+import { allocationsDocument, ipamDocument } from '#plugins/ipam/api.ts';
+import { ErrAddressesExhausted } from '#plugins/ipam/plugin.ts';
+import { addressOf, nodeValue, podValue, TestNode } from '../harness.ts';
+
+/** 11 addresses: .18 to .28. */
+const small = `
+ipamConfig:
+  podSubnetCIDR: 10.1.1.0/24
+  podSubnetOneNodePrefixLen: 28
+  nodeInterconnectCIDR: 192.168.16.0/24
+`;
+
+async function started(yaml?: string): Promise<TestNode> {
+  const node = new TestNode(yaml === undefined ? {} : { yaml });
+  await node.resync();
+  return node;
+}
+
+async function stored(node: TestNode): Promise<string[]> {
+  const { entries } = await node.localBelow.list('local/ipam/address/');
+  return entries.map(({ key }) => key.split('/').at(-1)!);
+}
+
+const inUse = (node: TestNode) => [...node.ipam.allocations().keys()].sort();
+
+describe('addresses of pods', () => {
+  it('go in turn, and go on after a restart', async () => {
+    const node = await started();
+    assert.equal(addressOf(await node.add('a', 'c1')), '10.1.1.2');
+    assert.equal(addressOf(await node.add('b', 'c2')), '10.1.1.3');
+    await node.del('b', 'c2');
+    const next = node.restart();
+    await next.resync();
+    assert.equal(addressOf(await next.add('c', 'c3')), '10.1.1.4');
+    assert.deepEqual(next.ipam.podAddresses('c1/eth0'), ['10.1.1.2']);
+  });
+
+  it('run out with a clear error, and are there again after a DEL', async () => {
+    const node = await started(small);
+    for (let n = 0; n < 12; n++) addressOf(await node.add(`p${n}`, `c${n}`));
+    const { error } = await node.add('one-too-many', 'c99');
+    assert.ok(error instanceof ErrAddressesExhausted);
+    assert.match(
+      error.message,
+      /default\/one-too-many: no address is free in 10\.1\.1\.16\/28: 12 /,
+    );
+    assert.equal(node.pods.attachments().size, 12);
+    await node.del('p5', 'c5');
+    assert.equal(addressOf(await node.add('again', 'c98')), '10.1.1.23');
+  });
+
+  it('never include gateway, NAT loopback, network and broadcast', async () => {
+    const node = await started(small);
+    const given = [];
+    for (let n = 0; n < 12; n++) given.push(addressOf(await node.add(`p${n}`, `c${n}`)));
+    for (const reserved of [
+      node.ipam.podGateway(),
+      node.ipam.natLoopback(),
+      '10.1.1.16',
+      '10.1.1.31',
+    ])
+      assert.ok(!given.includes(reserved), reserved);
+  });
+
+  it('are released by a failed Add Pod', async () => {
+    const node = await started();
+    node.refuses = () => true;
+    await node.add('web', 'c1');
+    assert.deepEqual(inUse(node), []);
+    assert.deepEqual(await stored(node), []);
+  });
+
+  it('are kept back as long as the Pod record shows them', async () => {
+    const node = await started(small);
+    const address = addressOf(await node.add('web', 'c1'));
+    const shown = podValue('web', address);
+    await node.put(shown);
+    await node.del('web', 'c1');
+    assert.equal(node.ipam.allocations().get(address)!.attachment, undefined);
+    for (let n = 0; n < 11; n++)
+      assert.notEqual(addressOf(await node.add(`p${n}`, `x${n}`)), address);
+    assert.ok((await node.add('last', 'y')).error);
+    await node.put(podValue('web', '10.1.1.99'));
+    assert.equal(addressOf(await node.add('last', 'y')), address);
+  });
+
+  it('are kept back across a restart, and released when the record goes', async () => {
+    const node = await started();
+    const address = addressOf(await node.add('web', 'c1'));
+    await node.put(podValue('web', address));
+    await node.del('web', 'c1');
+    const next = node.restart();
+    await next.resync(node.state());
+    assert.deepEqual(inUse(next), [address]);
+    await next.remove(podValue('web', address));
+    assert.deepEqual(inUse(next), []);
+    assert.deepEqual(await stored(next), []);
+  });
+
+  it('are never taken from an attachment because a Pod record goes', async () => {
+    const node = await started();
+    const address = addressOf(await node.add('web', 'c1'));
+    await node.put(podValue('web', address));
+    await node.remove(podValue('web', address));
+    assert.equal(node.ipam.allocations().get(address)!.attachment, 'c1/eth0');
+    await node.del('web', 'c1');
+    assert.deepEqual(inUse(node), []);
+  });
+
+  it('wait for the last of several records that show them', async () => {
+    const node = await started();
+    const address = addressOf(await node.add('web', 'c1'));
+    await node.put(podValue('web', address));
+    await node.put(podValue('other', address));
+    await node.del('web', 'c1');
+    await node.remove(podValue('web', address));
+    assert.deepEqual(inUse(node), [address]);
+    await node.remove(podValue('other', address));
+    assert.deepEqual(inUse(node), []);
+  });
+
+  it('that Pod records of this subnet show without being known are not given out', async () => {
+    const node = new TestNode();
+    await node.resync([
+      nodeValue('node-a', '172.16.0.5'),
+      podValue('old', '10.1.1.2'),
+      podValue('far', '10.1.2.3', '172.16.0.6'),
+    ]);
+    assert.deepEqual(inUse(node), ['10.1.1.2']);
+    assert.equal(addressOf(await node.add('web', 'c1')), '10.1.1.3');
+    await node.put(podValue('late', '10.1.1.4'));
+    assert.equal(addressOf(await node.add('web2', 'c2')), '10.1.1.5');
+  });
+
+  it('of pods that died while the agent was down are free again', async () => {
+    const node = await started();
+    await node.add('web', 'c1');
+    node.host.boot = 'boot-2';
+    const next = node.restart();
+    await next.resync();
+    assert.deepEqual(inUse(next), []);
+    assert.deepEqual(await stored(next), []);
+  });
+
+  it('are not dropped on the word of the local mirror', async () => {
+    const node = await started();
+    const address = addressOf(await node.add('web', 'c1'));
+    await node.put(podValue('web', address));
+    await node.del('web', 'c1');
+    const next = node.restart();
+    await next.resync([], true);
+    assert.deepEqual(inUse(next), [address]);
+    await next.heal();
+    assert.deepEqual(inUse(next), [address]);
+    await next.resync([]);
+    assert.deepEqual(inUse(next), []);
+  });
+
+  it('may be had again by the pod that shows them when all others are gone', async () => {
+    const node = await started(small);
+    const given = new Map<string, string>();
+    for (let n = 0; n < 12; n++) {
+      const address = addressOf(await node.add(`p${n}`, `c${n}`));
+      given.set(`p${n}`, address);
+      await node.put(podValue(`p${n}`, address));
+    }
+    node.host.boot = 'boot-2';
+    const next = node.restart();
+    await next.resync(node.state());
+    assert.equal(addressOf(await next.add('p7', 'd7')), given.get('p7'));
+    assert.ok((await next.add('stranger', 'd99')).error instanceof ErrAddressesExhausted);
+    const last = next.restart();
+    await last.resync(next.state());
+    assert.deepEqual(last.ipam.podAddresses('d7/eth0'), [given.get('p7')]);
+  });
+
+  it('are not given out twice when an answer of the store is lost', async () => {
+    const node = await started();
+    node.local.afterWrite = ({ operation }) => {
+      if (operation === 'putIfAbsent') throw new ErrStoreUnavailable('lost');
+    };
+    assert.ok((await node.add('web', 'c1')).error);
+    node.local.afterWrite = undefined;
+    assert.deepEqual(await stored(node), ['10.1.1.2']);
+    assert.equal(addressOf(await node.add('db', 'c2')), '10.1.1.3');
+    await node.heal();
+    const next = node.restart();
+    await next.resync();
+    assert.deepEqual(await stored(next), ['10.1.1.3']);
+  });
+
+  it('are not thought free because the store cannot be read', async () => {
+    const node = await started();
+    await node.add('web', 'c1');
+    const next = node.restart();
+    const list = next.local.list.bind(next.local);
+    next.local.list = (prefix) =>
+      prefix.includes('ipam') ? Promise.reject(new Error('disk')) : list(prefix);
+    assert.ok((await next.resync()).error instanceof FatalError);
+  });
+
+  it('outside the subnet of this node stay with who holds them after a change of the plan', async () => {
+    const node = await started();
+    const address = addressOf(await node.add('web', 'c1'));
+    const yaml = 'ipamConfig: {podSubnetCIDR: 10.7.0.0/16, nodeInterconnectCIDR: 192.168.16.0/24}';
+    const next = node.restart({ yaml });
+    await next.resync();
+    assert.deepEqual(next.ipam.podAddresses('c1/eth0'), [address]);
+    assert.equal(addressOf(await next.add('db', 'c2')), '10.7.1.2');
+    await next.del('web', 'c1');
+    assert.deepEqual(await stored(next), ['10.7.1.2']);
+  });
+
+  it('say nothing before the first resync', () => {
+    assert.throws(() => new TestNode().ipam.podGateway(), FatalError);
+  });
+
+  it('refuse a plan in which this node has no place', async () => {
+    const node = new TestNode({ yaml: small });
+    for (let id = 1; id <= 16; id++)
+      await node.clusterBelow.put(
+        `/vnf-agent/contiv-ksr/allocatedIDs/${id}`,
+        `{"id":${id},"name":"other-${id}"}`,
+      );
+    const { error } = await node.resync();
+    assert.ok(error instanceof FatalError);
+    assert.match(error.message, /no addresses for node ID 17/);
+  });
+
+  it('are held by at most one, whatever happens when', async () => {
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ kind: fc.constant('add' as const), n: fc.nat(15) }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('del' as const), n: fc.nat(15) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('show' as const), n: fc.nat(15) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('hide' as const), n: fc.nat(15) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('heal' as const), n: fc.nat(0) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), n: fc.nat(1) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), n: fc.nat(6) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse' as const), n: fc.nat(15) }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        let node = await started(small);
+        /** What the runtime was told, and goes on using until it says DEL. */
+        const running = new Map<string, string>();
+        const next = async (change: 'local' | 'remote') => {
+          const state = node.state();
+          node = node.restart();
+          const { error } = await node.resync(state, change === 'local');
+          assert.equal(error, undefined);
+        };
+        for (const { kind, n } of steps) {
+          const pod = `p${n}`;
+          if (kind === 'add' || kind === 'refuse') {
+            node.refuses = () => kind === 'refuse';
+            const outcome = await node.add(pod, `c${n}`);
+            if (!outcome.error) running.set(pod, addressOf(outcome));
+            node.refuses = () => false;
+          } else if (kind === 'del') {
+            if (!(await node.del(pod, `c${n}`)).error) running.delete(pod);
+          } else if (kind === 'show') {
+            const address = running.get(pod);
+            if (address) await node.put(podValue(pod, address));
+          } else if (kind === 'hide') await node.remove(podValue(pod, ''));
+          else if (kind === 'heal') await node.heal();
+          else if (kind === 'restart') await next(n ? 'local' : 'remote');
+          else {
+            node.local.crashAt(node.local.points + n);
+            await node.add('crashing', 'c77');
+            await next('remote');
+            assert.equal((await node.del('crashing', 'c77')).error, undefined);
+          }
+          assert.equal(new Set(running.values()).size, running.size, 'an address is used twice');
+          for (const [name, address] of running) {
+            assert.deepEqual(node.ipam.podAddresses(`c${name.slice(1)}/eth0`), [address], name);
+            assert.ok((await stored(node)).includes(address));
+          }
+        }
+        // what nobody holds and nobody shows is free
+        await node.resync();
+        const shown = node
+          .state()
+          .map(({ value }) => (value as { ip_address?: string }).ip_address)
+          .filter((address) => address !== undefined);
+        assert.deepEqual(inUse(node), [...new Set([...running.values(), ...shown])].sort());
+        const before = node.ipam.allocations();
+        await node.heal();
+        assert.deepEqual(node.ipam.allocations(), before);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('documents of ipam', () => {
+  it('show the plan in force under the names of the configuration', async () => {
+    const yaml = 'ipamConfig: {contivCIDR: 10.128.0.0/14, defaultGateway: 10.130.0.7}';
+    const { conf } = await started(yaml);
+    assert.deepEqual(ipamDocument(conf.ipam(), { id: 3, name: 'n', address: '10.130.0.3/23' }), {
+      nodeId: 3,
+      nodeName: 'n',
+      nodeIP: '10.130.0.3',
+      podSubnetThisNode: '10.128.1.128/25',
+      vppHostNetwork: '10.129.1.128/25',
+      config: {
+        contivCIDR: '10.128.0.0/14',
+        serviceCIDR: '10.96.0.0/12',
+        podSubnetCIDR: '10.128.0.0/16',
+        podSubnetOneNodePrefixLen: 25,
+        vppHostSubnetCIDR: '10.129.0.0/16',
+        vppHostSubnetOneNodePrefixLen: 25,
+        nodeInterconnectCIDR: '10.130.0.0/23',
+        vxlanCIDR: '10.130.2.0/23',
+        defaultGateway: '10.130.0.7',
+        srv6: {},
+      },
+    });
+  });
+
+  it('show what pods hold, not what is kept back', async () => {
+    const node = await started();
+    await node.add('web', 'c1', 'net1');
+    await node.add('web', 'c1');
+    const address = addressOf(await node.add('gone', 'c2'));
+    await node.put(podValue('gone', address));
+    await node.del('gone', 'c2');
+    assert.deepEqual(allocationsDocument(node.ipam.allocations().values()), {
+      Pods: [
+        {
+          PodID: { Name: 'web', Namespace: 'default' },
+          MainIP: '10.1.1.3',
+          CustomIfIPs: { net1: '10.1.1.2' },
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { bviMac, fnv1a32, hostLinkMac, podLinkNames, podMacs } from '#plugins/ipv4net/names.ts';
+
+const containerId = '740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff63930ccb6e';
+
+describe('names of links', () => {
+  it('are those of the original, cut to what VPP and the kernel take', () => {
+    assert.deepEqual(podLinkNames({ containerId, interfaceName: 'eth0' }, true), {
+      vpp: 'vpp-tap-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff6',
+      linux: 'linux-tap-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52ef',
+      loopback: 'linux-loop-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52e',
+      linuxHost: 'eth0',
+      peer: 'veth2-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff639',
+      peerHost: '740ee06ac2bc084',
+    });
+    const veth = podLinkNames({ containerId, interfaceName: 'eth0' }, false);
+    assert.equal(veth.vpp, 'afpacketveth2-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a');
+    assert.equal(veth.linux, 'veth1-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff639');
+  });
+
+  it('tell further interfaces of a container apart', () => {
+    const names = podLinkNames({ containerId: 'c1', interfaceName: 'net1' }, true);
+    assert.equal(names.vpp, 'vpp-tap-net1-c1');
+    assert.equal(names.linuxHost, 'net1');
+    assert.equal(names.peerHost, 'net1-c1');
+    assert.equal(names.loopback, 'linux-loop-c1');
+  });
+
+  it('never get too long', () => {
+    const text = fc.string({ minLength: 1, maxLength: 90, unit: 'grapheme-ascii' });
+    fc.assert(
+      fc.property(text, text, fc.boolean(), (id, interfaceName, useTap) => {
+        const names = podLinkNames({ containerId: id, interfaceName }, useTap);
+        for (const name of [names.vpp, names.linux, names.loopback, names.peer])
+          assert.ok(name.length <= 63);
+        for (const name of [names.linuxHost, names.peerHost]) assert.ok(name.length <= 15);
+      }),
+    );
+  });
+});
+
+describe('MAC addresses', () => {
+  it('carry the node ID', () => {
+    assert.equal(hostLinkMac(1), '34:3c:00:00:00:01');
+    assert.equal(bviMac(0x01020304), '12:2b:01:02:03:04');
+  });
+
+  it('hash the container by FNV-1a', () => {
+    assert.equal(fnv1a32(''), 0x811c9dc5);
+    assert.equal(fnv1a32('a'), 0xe40c292c);
+    assert.equal(fnv1a32('foobar'), 0xbf9cf968);
+  });
+
+  it('of pods are the hash in little-endian order, and its complement', () => {
+    assert.deepEqual(podMacs({ containerId: 'c1', interfaceName: 'eth0' }), {
+      linux: '02:fe:42:90:eb:4f',
+      vpp: '02:fe:bd:6f:14:b0',
+    });
+    assert.deepEqual(podMacs({ containerId: 'c1', interfaceName: 'net1' }), {
+      linux: '02:fe:5c:89:19:5b',
+      vpp: '02:fe:a3:76:e6:a4',
+    });
+  });
+});

@@ -1,0 +1,546 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FakeVpp, nodeValue, TestNode, type TestNodeOptions, vppNodeValue } from '../harness.ts';
+
+const nodeB = [vppNodeValue(2, 'node-b', '192.168.16.2/24'), nodeValue('node-b', '172.16.0.6')];
+
+function vppWith(...names: string[]): FakeVpp {
+  const vpp = new FakeVpp();
+  vpp.nics = names.map((internalName, swIfIndex) => ({
+    swIfIndex,
+    internalName,
+    deviceType: 'dpdk',
+    tag: '',
+  }));
+  return vpp;
+}
+
+async function started(options: TestNodeOptions = {}, others = nodeB): Promise<TestNode> {
+  const node = new TestNode({ vpp: vppWith('Gig1', 'Gig2'), ...options });
+  const { error } = await node.resync([nodeValue('node-a', '172.16.0.5'), ...others]);
+  if (error) throw error;
+  return node;
+}
+
+const keys = (node: TestNode, part: string) =>
+  [...node.config.keys()].filter((key) => key.includes(part)).sort();
+
+/** Fields of a value that are not at their defaults. */
+function said(value: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      ([, field]) => field !== '' && field !== 0 && field !== false && field?.length !== 0,
+    ),
+  );
+}
+
+const vppIf = 'config/vpp/v2/interfaces/';
+const linuxIf = 'config/linux/interfaces/v2/interface/';
+
+describe('wiring of a node with TAP and VXLAN', () => {
+  it('is complete', async () => {
+    const node = await started();
+    assert.deepEqual([...node.config.keys()].sort(), [
+      'config/linux/interfaces/v2/interface/tap-vpp1',
+      'config/linux/l3/v2/route/10.1.0.0/16/tap-vpp1',
+      'config/vpp/l2/v2/bridge-domain/vxlanBD',
+      'config/vpp/l2/v2/fib/vxlanBD/mac/12:2b:00:00:00:02',
+      'config/vpp/v2/arp/vxlanBVI/192.168.30.2',
+      'config/vpp/v2/interfaces/Gig1',
+      'config/vpp/v2/interfaces/podGwLoop',
+      'config/vpp/v2/interfaces/tap-vpp2',
+      'config/vpp/v2/interfaces/vxlan-default-2',
+      'config/vpp/v2/interfaces/vxlanBVI',
+      'config/vpp/v2/ipscanneigh-global',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/10.1.2.0/24/gw/192.168.30.2',
+      'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/172.16.0.6/32/gw/192.168.30.2',
+      'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/172.30.2.0/24/gw/192.168.30.2',
+      'config/vpp/v2/route/vrf/0/dst/10.1.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/0/dst/172.16.0.6/32/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/0/dst/172.30.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/1/dst/0.0.0.0/0/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/1/dst/10.1.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/1/dst/172.30.0.0/16/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/1/dst/172.30.1.0/24/gw/0.0.0.0',
+      'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
+      'config/vpp/v2/vrf-table/id/1/protocol/IPV4',
+    ]);
+  });
+
+  it('has a main interface with the address of the node', async () => {
+    const node = await started();
+    assert.deepEqual(said(node.at(`${vppIf}Gig1`)), {
+      name: 'Gig1',
+      type: 'DPDK',
+      enabled: true,
+      ip_addresses: ['192.168.16.1/24'],
+    });
+    assert.equal(node.net.mainInterface(), 'Gig1');
+    assert.equal(node.net.nodeAddress(), '192.168.16.1/24');
+  });
+
+  it('says RX modes only where they are asked for', async () => {
+    const plain = await started();
+    assert.deepEqual(plain.at(`${vppIf}tap-vpp2`)['rx_modes'], []);
+    const node = await started({
+      yaml: 'interfaceRxMode: adaptive\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}',
+    });
+    await node.add('web', 'c1');
+    for (const name of ['Gig1', 'tap-vpp2', 'vpp-tap-c1'])
+      assert.deepEqual(node.at(`${vppIf}${name}`)['rx_modes'], [
+        { queue: 0, mode: 'ADAPTIVE', default_mode: true },
+      ]);
+  });
+
+  it('uses a loopback where there is no NIC', async () => {
+    const node = await started({
+      vpp: vppWith(),
+      yaml: 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}',
+    });
+    assert.deepEqual(said(node.at(`${vppIf}loopbackNIC`)), {
+      name: 'loopbackNIC',
+      type: 'SOFTWARE_LOOPBACK',
+      enabled: true,
+      ip_addresses: ['192.168.16.1/24'],
+    });
+    assert.equal(node.net.mainInterface(), 'loopbackNIC');
+    assert.deepEqual(keys(node, 'gw/192.168.16.100'), []);
+  });
+
+  it('links host and VPP', async () => {
+    const yaml = `
+mtuSize: 1450
+tapv2RxRingSize: 256
+tapv2TxRingSize: 512
+enableGSO: true
+routeServiceCIDRToVPP: true
+ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
+`;
+    const node = await started({ yaml });
+    assert.deepEqual(said(node.at(`${vppIf}tap-vpp2`)), {
+      name: 'tap-vpp2',
+      type: 'TAP',
+      enabled: true,
+      mtu: 1450,
+      phys_address: '34:3c:00:00:00:01',
+      ip_addresses: ['172.30.1.1/24'],
+      tap: {
+        version: 2,
+        host_if_name: '',
+        to_microservice: '',
+        rx_ring_size: 256,
+        tx_ring_size: 512,
+        enable_gso: true,
+        enable_tunnel: false,
+      },
+    });
+    assert.deepEqual(said(node.at(`${linuxIf}tap-vpp1`)), {
+      name: 'tap-vpp1',
+      type: 'TAP_TO_VPP',
+      host_if_name: 'vpp1',
+      enabled: true,
+      mtu: 1450,
+      ip_addresses: ['172.30.1.2/24'],
+      tap: { vpp_tap_if_name: 'tap-vpp2' },
+    });
+    for (const network of ['10.1.0.0/16', '10.96.0.0/12'])
+      assert.deepEqual(said(node.at(`config/linux/l3/v2/route/${network}/tap-vpp1`)), {
+        outgoing_interface: 'tap-vpp1',
+        scope: 'GLOBAL',
+        dst_network: network,
+        gw_addr: '172.30.1.1',
+      });
+  });
+
+  it('routes to the own addresses of the host, not to those of bridges and of VPP', async () => {
+    const node = new TestNode();
+    node.host.links = [
+      { link: 'ens3', address: '172.16.0.9/24' },
+      { link: 'ens3', address: '172.16.0.5/24' },
+      { link: 'ens4', address: '172.16.0.5/24' },
+      { link: 'ens3', address: 'fd00::5/64' },
+      { link: 'lo', address: '127.0.0.1/8' },
+      { link: 'docker0', address: '172.17.0.1/16' },
+      { link: 'virbr0', address: '192.168.122.1/24' },
+      { link: 'vpp1', address: '172.30.1.2/24' },
+    ];
+    await node.resync();
+    assert.deepEqual(node.net.hostAddresses(), ['172.16.0.5', '172.16.0.9']);
+    assert.deepEqual(keys(node, 'if/tap-vpp2'), [
+      'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.5/32/gw/172.30.1.2',
+      'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/172.16.0.9/32/gw/172.30.1.2',
+    ]);
+  });
+
+  it('leads from one VRF to the other, and drops what is gone', async () => {
+    const node = await started();
+    const route = (rest: string) => said(node.at(`config/vpp/v2/route/vrf/${rest}/gw/0.0.0.0`));
+    const inter = { type: 'INTER_VRF', next_hop_addr: '0.0.0.0' };
+    assert.deepEqual(route('0/dst/10.1.0.0/16'), {
+      ...inter,
+      dst_network: '10.1.0.0/16',
+      via_vrf_id: 1,
+    });
+    assert.deepEqual(route('1/dst/0.0.0.0/0'), { ...inter, vrf_id: 1, dst_network: '0.0.0.0/0' });
+    assert.deepEqual(route('1/dst/172.30.1.0/24'), {
+      ...inter,
+      vrf_id: 1,
+      dst_network: '172.30.1.0/24',
+    });
+    assert.deepEqual(route('1/dst/172.30.0.0/16'), {
+      type: 'DROP',
+      vrf_id: 1,
+      dst_network: '172.30.0.0/16',
+      next_hop_addr: '0.0.0.0',
+    });
+    assert.equal(node.at('config/vpp/v2/vrf-table/id/1/protocol/IPV4')['label'], 'podVRF-IPv4');
+    assert.deepEqual(node.at(`${vppIf}podGwLoop`)['ip_addresses'], ['10.1.1.1/24']);
+    assert.deepEqual(said(node.at('config/vpp/v2/ipscanneigh-global')), {
+      mode: 'IPV4',
+      scan_interval: 1,
+      stale_threshold: 4,
+    });
+  });
+
+  it('reaches another node through a tunnel', async () => {
+    const node = await started();
+    assert.deepEqual(said(node.at(`${vppIf}vxlan-default-2`)), {
+      name: 'vxlan-default-2',
+      type: 'VXLAN_TUNNEL',
+      enabled: true,
+      vxlan: { src_address: '192.168.16.1', dst_address: '192.168.16.2', vni: 10, multicast: '' },
+    });
+    assert.deepEqual(said(node.at(`${vppIf}vxlanBVI`)), {
+      name: 'vxlanBVI',
+      type: 'SOFTWARE_LOOPBACK',
+      enabled: true,
+      vrf: 1,
+      phys_address: '12:2b:00:00:00:01',
+      ip_addresses: ['192.168.30.1/24'],
+    });
+    assert.deepEqual(said(node.at('config/vpp/l2/v2/bridge-domain/vxlanBD')), {
+      name: 'vxlanBD',
+      forward: true,
+      interfaces: [
+        { name: 'vxlan-default-2', bridged_virtual_interface: false, split_horizon_group: 1 },
+        { name: 'vxlanBVI', bridged_virtual_interface: true, split_horizon_group: 1 },
+      ],
+    });
+    assert.deepEqual(said(node.at('config/vpp/l2/v2/fib/vxlanBD/mac/12:2b:00:00:00:02')), {
+      phys_address: '12:2b:00:00:00:02',
+      bridge_domain: 'vxlanBD',
+      action: 'FORWARD',
+      outgoing_interface: 'vxlan-default-2',
+      static_config: true,
+    });
+    assert.deepEqual(said(node.at('config/vpp/v2/arp/vxlanBVI/192.168.30.2')), {
+      interface: 'vxlanBVI',
+      ip_address: '192.168.30.2',
+      phys_address: '12:2b:00:00:00:02',
+      static: true,
+    });
+  });
+
+  it('takes addresses and gateway from the configuration of the node', async () => {
+    const yaml = `
+ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
+nodeConfig:
+- nodeName: node-a
+  mainVPPInterface: {interfaceName: Gig2, ip: 10.10.0.1/24}
+  otherVPPInterfaces: [{interfaceName: Gig1, ip: 10.11.0.1/24}, {interfaceName: Gig3, useDHCP: true}]
+  gateway: 10.10.0.254
+`;
+    const node = await started({ yaml });
+    assert.deepEqual(node.at(`${vppIf}Gig2`)['ip_addresses'], ['10.10.0.1/24']);
+    assert.deepEqual(node.at(`${vppIf}Gig1`)['ip_addresses'], ['10.11.0.1/24']);
+    assert.equal(node.at(`${vppIf}Gig3`)['set_dhcp_client'], true);
+    assert.ok(node.at('config/vpp/v2/route/if/Gig2/vrf/0/dst/0.0.0.0/0/gw/10.10.0.254'));
+    assert.deepEqual(node.net.otherInterfaces(), ['Gig1', 'Gig3']);
+    const record = await node.clusterBelow.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
+    assert.deepEqual(JSON.parse(record!).ip_addresses, ['10.10.0.1/24']);
+    assert.equal(
+      node.at<{ vxlan: { src_address: string } }>(`${vppIf}vxlan-default-2`).vxlan.src_address,
+      '10.10.0.1',
+    );
+  });
+
+  it('announces no address and builds no tunnel as long as DHCP has given none', async () => {
+    const node = await started({ yaml: 'ipamConfig: {nodeInterconnectDHCP: true}' });
+    assert.equal(node.at(`${vppIf}Gig1`)['set_dhcp_client'], true);
+    assert.equal(node.net.nodeAddress(), undefined);
+    assert.deepEqual(keys(node, 'vxlan-default'), [
+      // only the bridge domain's own interface is there
+    ]);
+    assert.ok(node.config.has(`${vppIf}vxlanBVI`));
+  });
+});
+
+describe('wiring of a node with VETH', () => {
+  it('links host and VPP', async () => {
+    const yaml = 'useTAPInterfaces: false\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
+    const node = await started({ yaml });
+    assert.deepEqual(said(node.at(`${vppIf}afpacket-vpp2`)), {
+      name: 'afpacket-vpp2',
+      type: 'AF_PACKET',
+      enabled: true,
+      phys_address: '34:3c:00:00:00:01',
+      ip_addresses: ['172.30.1.1/24'],
+      afpacket: { host_if_name: 'vpp2', linux_interface: '' },
+    });
+    assert.deepEqual(said(node.at(`${linuxIf}veth-vpp1`)), {
+      name: 'veth-vpp1',
+      type: 'VETH',
+      host_if_name: 'vpp1',
+      enabled: true,
+      ip_addresses: ['172.30.1.2/24'],
+      veth: {
+        peer_if_name: 'veth-vpp2',
+        rx_checksum_offloading: 'CHKSM_OFFLOAD_DISABLED',
+        tx_checksum_offloading: 'CHKSM_OFFLOAD_DISABLED',
+      },
+    });
+    assert.deepEqual(said(node.at(`${linuxIf}veth-vpp2`)), {
+      name: 'veth-vpp2',
+      type: 'VETH',
+      host_if_name: 'vpp2',
+      enabled: true,
+      veth: {
+        peer_if_name: 'veth-vpp1',
+        rx_checksum_offloading: 'CHKSM_OFFLOAD_DEFAULT',
+        tx_checksum_offloading: 'CHKSM_OFFLOAD_DEFAULT',
+      },
+    });
+    assert.ok(node.config.has('config/linux/l3/v2/route/10.1.0.0/16/veth-vpp1'));
+    assert.equal(node.net.hostInterconnect(), 'afpacket-vpp2');
+    assert.deepEqual(keys(node, 'tap'), []);
+  });
+
+  it('wires pods', async () => {
+    const node = await started({ yaml: 'useTAPInterfaces: false' });
+    await node.add('web', 'c1');
+    assert.deepEqual(said(node.at(`${vppIf}afpacketveth2-c1`)), {
+      name: 'afpacketveth2-c1',
+      type: 'AF_PACKET',
+      enabled: true,
+      vrf: 1,
+      phys_address: '02:fe:bd:6f:14:b0',
+      unnumbered: { interface_with_ip: 'podGwLoop' },
+      afpacket: { host_if_name: 'c1', linux_interface: '' },
+    });
+    const pod = node.at<Record<string, unknown>>(`${linuxIf}veth1-c1`);
+    assert.deepEqual(pod['namespace'], { type: 'FD', reference: '/run/netns/c1' });
+    assert.deepEqual(pod['ip_addresses'], ['10.1.1.2/32']);
+    assert.equal((pod['veth'] as Record<string, unknown>)['peer_if_name'], 'veth2-c1');
+    const host = node.at<Record<string, unknown>>(`${linuxIf}veth2-c1`);
+    assert.equal(host['namespace'], undefined);
+    assert.equal(host['host_if_name'], 'c1');
+    assert.deepEqual(node.net.podInterfaces('c1/eth0'), {
+      vpp: 'afpacketveth2-c1',
+      linux: 'veth1-c1',
+      loopback: 'linux-loop-c1',
+    });
+  });
+});
+
+describe('wiring of a node without an overlay', () => {
+  const yaml =
+    'nodeToNodeTransport: nooverlay\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
+
+  it('routes straight to other nodes', async () => {
+    const node = await started({ yaml }, [
+      vppNodeValue(2, 'node-b', '192.168.16.2/24'),
+      nodeValue('node-b', '172.16.0.6', '192.168.16.2'),
+    ]);
+    assert.deepEqual(keys(node, 'gw/192.168.16.2'), [
+      'config/vpp/v2/route/vrf/0/dst/10.1.2.0/24/gw/192.168.16.2',
+      'config/vpp/v2/route/vrf/0/dst/172.16.0.6/32/gw/192.168.16.2',
+      'config/vpp/v2/route/vrf/0/dst/172.30.2.0/24/gw/192.168.16.2',
+    ]);
+    assert.deepEqual(keys(node, 'vxlan'), []);
+    assert.equal(node.net.vxlanBvi(), undefined);
+  });
+
+  it('looks only its own pods up in the VRF of the pods, and drops nothing', async () => {
+    const node = await started({ yaml }, []);
+    assert.deepEqual(keys(node, 'route/vrf'), [
+      'config/vpp/v2/route/vrf/0/dst/10.1.1.0/24/gw/0.0.0.0',
+      'config/vpp/v2/route/vrf/1/dst/0.0.0.0/0/gw/0.0.0.0',
+    ]);
+  });
+});
+
+describe('wiring of a node with IPv6', () => {
+  const yaml = `
+ipamConfig:
+  podSubnetCIDR: fd01::/48
+  podSubnetOneNodePrefixLen: 64
+  vppHostSubnetCIDR: fd02::/48
+  vppHostSubnetOneNodePrefixLen: 64
+  nodeInterconnectCIDR: fd03::/64
+  vxlanCIDR: fd04::/64
+  serviceCIDR: fd05::/108
+`;
+  const others = [
+    vppNodeValue(2, 'node-b', '10.0.0.2/24', 'fd03::2/64'),
+    nodeValue('node-b', 'fd09::6', '172.16.0.6'),
+  ];
+
+  it('is the same in the other family', async () => {
+    const node = new TestNode({ yaml, vpp: vppWith('Gig1') });
+    node.host.links = [{ link: 'eth0', address: 'fd09::5/64' }];
+    await node.resync([nodeValue('node-a', 'fd09::5'), ...others]);
+    await node.add('web', 'c1');
+    assert.deepEqual(keys(node, 'config/vpp/v2/route'), [
+      'config/vpp/v2/route/if/tap-vpp2/vrf/0/dst/fd09::5/128/gw/fd02:0:0:1::2',
+      'config/vpp/v2/route/if/vpp-tap-c1/vrf/1/dst/fd01:0:0:1::2/128/gw/fd01:0:0:1::2',
+      'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd01:0:0:2::/64/gw/fd04::2',
+      'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd02:0:0:2::/64/gw/fd04::2',
+      'config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/fd09::6/128/gw/fd04::2',
+      'config/vpp/v2/route/vrf/0/dst/fd01::/48/gw/::',
+      'config/vpp/v2/route/vrf/0/dst/fd02::/48/gw/::',
+      'config/vpp/v2/route/vrf/0/dst/fd05::/108/gw/::',
+      'config/vpp/v2/route/vrf/0/dst/fd09::6/128/gw/::',
+      'config/vpp/v2/route/vrf/1/dst/::/0/gw/::',
+      'config/vpp/v2/route/vrf/1/dst/fd01::/48/gw/::',
+      'config/vpp/v2/route/vrf/1/dst/fd02:0:0:1::/64/gw/::',
+      'config/vpp/v2/route/vrf/1/dst/fd02::/48/gw/::',
+      'config/vpp/v2/route/vrf/1/dst/fd05::/108/gw/::',
+    ]);
+    assert.deepEqual(keys(node, 'vrf-table'), [
+      'config/vpp/v2/vrf-table/id/0/protocol/IPV4',
+      'config/vpp/v2/vrf-table/id/0/protocol/IPV6',
+      'config/vpp/v2/vrf-table/id/1/protocol/IPV6',
+    ]);
+    const tunnel = node.at<{ vxlan: { dst_address: string } }>(`${vppIf}vxlan-default-2`);
+    assert.equal(tunnel.vxlan.dst_address, 'fd03::2');
+    assert.deepEqual(node.at(`${linuxIf}linux-loop-c1`)['ip_addresses'], [
+      '127.0.0.1/8',
+      '::1/128',
+    ]);
+    assert.ok(node.config.has('config/linux/l3/v2/route/::/0/linux-tap-c1'));
+  });
+});
+
+describe('wiring of a pod', () => {
+  it('is complete', async () => {
+    const node = await started();
+    const { txn, replies } = await node.add('web', 'c1');
+    const namespace = { type: 'FD', reference: '/run/netns/c1' };
+    const values = Object.fromEntries([...txn.values].map(([key, value]) => [key, said(value!)]));
+    assert.deepEqual(values, {
+      [`${linuxIf}linux-loop-c1`]: {
+        name: 'linux-loop-c1',
+        type: 'LOOPBACK',
+        namespace,
+        enabled: true,
+        ip_addresses: ['127.0.0.1/8'],
+      },
+      [`${vppIf}vpp-tap-c1`]: {
+        name: 'vpp-tap-c1',
+        type: 'TAP',
+        enabled: true,
+        vrf: 1,
+        phys_address: '02:fe:bd:6f:14:b0',
+        unnumbered: { interface_with_ip: 'podGwLoop' },
+        tap: {
+          version: 2,
+          host_if_name: '',
+          to_microservice: '',
+          rx_ring_size: 0,
+          tx_ring_size: 0,
+          enable_gso: false,
+          enable_tunnel: false,
+        },
+      },
+      [`${linuxIf}linux-tap-c1`]: {
+        name: 'linux-tap-c1',
+        type: 'TAP_TO_VPP',
+        namespace,
+        host_if_name: 'eth0',
+        enabled: true,
+        ip_addresses: ['10.1.1.2/32'],
+        phys_address: '02:fe:42:90:eb:4f',
+        tap: { vpp_tap_if_name: 'vpp-tap-c1' },
+      },
+      'config/linux/l3/v2/arp/linux-tap-c1/10.1.1.1': {
+        interface: 'linux-tap-c1',
+        ip_address: '10.1.1.1',
+        hw_address: '02:fe:bd:6f:14:b0',
+      },
+      'config/linux/l3/v2/route/10.1.1.1/32/linux-tap-c1': {
+        outgoing_interface: 'linux-tap-c1',
+        scope: 'LINK',
+        dst_network: '10.1.1.1/32',
+      },
+      'config/linux/l3/v2/route/0.0.0.0/0/linux-tap-c1': {
+        outgoing_interface: 'linux-tap-c1',
+        scope: 'GLOBAL',
+        dst_network: '0.0.0.0/0',
+        gw_addr: '10.1.1.1',
+      },
+      'config/vpp/v2/arp/vpp-tap-c1/10.1.1.2': {
+        interface: 'vpp-tap-c1',
+        ip_address: '10.1.1.2',
+        phys_address: '02:fe:42:90:eb:4f',
+        static: true,
+      },
+      'config/vpp/v2/route/if/vpp-tap-c1/vrf/1/dst/10.1.1.2/32/gw/10.1.1.2': {
+        type: 'INTRA_VRF',
+        vrf_id: 1,
+        dst_network: '10.1.1.2/32',
+        next_hop_addr: '10.1.1.2',
+        outgoing_interface: 'vpp-tap-c1',
+      },
+    });
+    assert.deepEqual(replies, [
+      {
+        interfaces: [
+          {
+            name: 'eth0',
+            mac: '02:fe:42:90:eb:4f',
+            sandbox: '/run/netns/c1',
+            addresses: [{ family: 4, address: '10.1.1.2/32', gateway: '10.1.1.1' }],
+          },
+        ],
+        routes: [{ destination: '0.0.0.0/0', gateway: '10.1.1.1' }],
+      },
+    ]);
+  });
+
+  it('switches IPv6 on inside where it is asked to, and fails if that fails', async () => {
+    const asked: string[] = [];
+    const node = await started({
+      enableIpv6: async (path) => {
+        if (path.endsWith('bad')) throw new Error('no such sysctl');
+        asked.push(path);
+      },
+    });
+    await node.add('web', 'c1');
+    assert.deepEqual(asked, ['/run/netns/c1']);
+    assert.deepEqual(node.at(`${linuxIf}linux-loop-c1`)['ip_addresses'], [
+      '127.0.0.1/8',
+      '::1/128',
+    ]);
+    assert.match((await node.add('db', 'bad')).error!.message, /no such sysctl/);
+    assert.equal(node.pods.attachments().size, 1);
+    assert.deepEqual(keys(node, 'bad'), []);
+  });
+
+  it('is put once more by a repeated Add Pod, so that the answer is about the present', async () => {
+    const node = await started();
+    const first = await node.add('web', 'c1');
+    const second = await node.add('web', 'c1');
+    assert.deepEqual([...second.txn.values], [...first.txn.values]);
+  });
+
+  it('is known by the interface of VPP', async () => {
+    const node = await started();
+    await node.add('web', 'c1');
+    assert.equal(node.net.podByInterface('vpp-tap-c1')!.pod.name, 'web');
+    await node.del('web', 'c1');
+    assert.equal(node.net.podByInterface('vpp-tap-c1'), undefined);
+    assert.equal(node.net.podInterfaces('c1/eth0'), undefined);
+    assert.deepEqual(keys(node, 'c1'), []);
+  });
+});
