@@ -22,6 +22,8 @@ export interface LinuxInterfaceMetadata {
   readonly namespace: string | undefined;
   /** Name in the kernel. */
   readonly hostIfName: string;
+  /** Of the kernel's side of a TAP: the name that VPP gave it, to which it goes back. */
+  readonly vppHostIfName?: string;
 }
 
 export interface BridgeDomainMetadata {

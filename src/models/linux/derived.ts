@@ -12,8 +12,13 @@ export const linuxInterfaceStateKey = keyTemplate('linux/interface/state/{iface}
   state: 'UP|DOWN',
 });
 
-/** A link that exists in the agent's own namespace, ours or not; by its name in the kernel. */
-export const linuxHostNameKey = keyTemplate('linux/interface/host-name/{host}');
+/** A link in the agent's own namespace that somebody else made; by its name in the kernel. */
+export const linuxHostNameKey = keyTemplate('linux/interface/host-name/{host}', { host: '[^/]+' });
+
+/** The same of a link that is a configured interface. */
+export const linuxHostNameOfKey = keyTemplate('linux/interface/host-name/{host}/of/{iface}', {
+  host: '[^/]+',
+});
 
 /** A destination that is reachable without a gateway. */
 export const linkLocalRouteKey = keyTemplate(

@@ -1,16 +1,15 @@
 import type { HostView } from '#nodeview/host.ts';
 import type { LinuxHost } from './api.ts';
 
-/** What the plugins may ask about the host. */
-export function hostView(linux: LinuxHost): HostView {
+export function hostView(host: LinuxHost): HostView {
   return {
     async addresses() {
-      const { links } = await linux.dump(undefined);
-      return links.flatMap((link) =>
-        link.addresses.map((address) => ({ link: link.name, address })),
+      const { links } = await host.dump(undefined);
+      return links.flatMap(({ name, addresses }) =>
+        addresses.map((address) => ({ link: name, address })),
       );
     },
-    bootId: () => linux.bootId(),
-    namespaceIdentity: (path) => linux.namespaceIdentity(path),
+    bootId: () => host.bootId(),
+    namespaceIdentity: (path) => host.namespaceIdentity(path),
   };
 }

@@ -1,6 +1,6 @@
+import { fnv1a32 } from '#models/fnv.ts';
 import type { VppInterface } from '#models/vpp/interface.ts';
 import { fromMac, toMac } from '../../binapi/addresses.ts';
-import { fnv1a32 } from '../fnv.ts';
 import type { InterfaceKind } from './kind.ts';
 
 /**

@@ -1,8 +1,8 @@
+import { fnv1a32 } from '#models/fnv.ts';
 import type { TapLink } from '#models/vpp/interface.gen.ts';
 import type { VppInterface } from '#models/vpp/interface.ts';
 import { toMac } from '../../binapi/addresses.ts';
 import { TapFlags } from '../../binapi/enums.gen.ts';
-import { fnv1a32 } from '../fnv.ts';
 import { require } from '../invalid.ts';
 import { hostNameLength, none } from '../limits.ts';
 import type { InterfaceKind } from './kind.ts';

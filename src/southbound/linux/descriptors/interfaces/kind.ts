@@ -1,0 +1,21 @@
+import type { UndoList } from '#infra/undo/undo.ts';
+import type { Dependency, OperationContext } from '#kvscheduler/api.ts';
+import type { LinuxInterface } from '#models/linux/interface.ts';
+import type { LinuxInterfaceMetadata } from '#nodeview/metadata.ts';
+
+/** What is particular to one type of link. Settings (MAC, MTU, state) are set by the descriptor. */
+export interface LinkKind {
+  readonly type: LinuxInterface['type'];
+  /** Whether addresses and settings that nobody asked for are left alone. */
+  readonly shared: boolean;
+  /** Throws InvalidValueError. */
+  validate(key: string, value: LinuxInterface): void;
+  dependencies(value: LinuxInterface): readonly Dependency[];
+  /** Brings the link, marked as ours, to its namespace under its name. */
+  create(
+    value: LinuxInterface,
+    ctx: OperationContext,
+    undo: UndoList,
+  ): Promise<LinuxInterfaceMetadata>;
+  delete(value: LinuxInterface, metadata: LinuxInterfaceMetadata): Promise<void>;
+}
