@@ -90,7 +90,10 @@ const interfaceEntry = {
 const nodeSection = Type.Object({
   nodeName: text('', 'As Kubernetes names the node.'),
   mainVPPInterface: Type.Object(interfaceEntry, { default: {} }),
-  otherVPPInterfaces: Type.Array(Type.Object(interfaceEntry), { default: [] }),
+  otherVPPInterfaces: Type.Array(Type.Object(interfaceEntry), {
+    default: [],
+    description: 'NICs besides the main one.',
+  }),
   stealInterface: text('', 'NIC of the host that VPP takes over.'),
   gateway: text('', 'Way out of the cluster; goes before ipamConfig.defaultGateway.'),
   natExternalTraffic: flag(false, 'Source NAT for this node even where it is off for all.'),
@@ -108,7 +111,10 @@ export const contivConfigSchema = Type.Object({
   enablePacketTrace: flag(false, 'Packet trace in VPP, for debugging only.'),
   crdNodeConfigurationDisabled: flag(true, 'Do not look at NodeConfig resources.'),
   ipamConfig,
-  nodeConfig: Type.Array(nodeSection, { default: [] }),
+  nodeConfig: Type.Array(nodeSection, {
+    default: [],
+    description: 'What differs on single nodes.',
+  }),
 });
 
 export type ContivConfig = Static<typeof contivConfigSchema>;

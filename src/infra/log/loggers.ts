@@ -14,10 +14,13 @@ export const logsSchema = Type.Object({
     default: 'info',
     description: 'trace, debug, info, warning, error, fatal or panic.',
   }),
-  loggers: Type.Array(Type.Object({ name: Type.String(), level: Type.String() }), {
-    default: [],
-    description: 'Levels of single loggers.',
-  }),
+  loggers: Type.Array(
+    Type.Object({
+      name: Type.String({ description: 'As /log/list shows it.' }),
+      level: Type.String({ description: 'As for default-level.' }),
+    }),
+    { default: [], description: 'Levels of single loggers.' },
+  ),
 });
 export type LogsConfig = Static<typeof logsSchema>;
 

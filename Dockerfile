@@ -1,0 +1,24 @@
+# The agent alone. VPP runs in a container of its own; the two share /run/vpp (see deploy/).
+#
+#   docker build -t contiv-vswitch --build-arg COMMIT_HASH=$(git rev-parse HEAD) .
+FROM node:24-bookworm-slim
+
+# What the agent drives Linux with; nsenter is in util-linux, which Debian always has.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends iproute2 ethtool \
+ && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /opt/contiv-vswitch
+COPY package.json package-lock.json .npmrc ./
+# The optional packages bring a Node.js for machines with an older one; the image has its own.
+RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+COPY src src
+COPY plugins plugins
+COPY examples examples
+
+ARG BUILD_DATE
+ARG COMMIT_HASH
+ENV NODE_ENV=production BUILD_DATE=$BUILD_DATE COMMIT_HASH=$COMMIT_HASH
+
+EXPOSE 9999
+ENTRYPOINT ["node", "src/programs/agent/main.ts"]

@@ -1,0 +1,64 @@
+/**
+ *     npm run bench                all measurements, one after the other
+ *     npm run bench -- planner     those whose name has the word in it
+ *
+ * A measurement is a module of this folder that exports `name` and `run(print)`. It measures in the
+ * process, prints facts with their units and fails (by throwing) only when it could not measure.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { basename } from 'node:path';
+
+/** Prints one line. */
+export type Print = (line: string) => void;
+
+export interface Measurement {
+  readonly name: string;
+  run(print: Print): Promise<void> | void;
+}
+
+function isMeasurement(module: object): module is Measurement {
+  const { name, run } = module as Partial<Measurement>;
+  return typeof name === 'string' && typeof run === 'function';
+}
+
+async function measurements(): Promise<Measurement[]> {
+  const found: Measurement[] = [];
+  for (const file of globSync('*.ts', { cwd: import.meta.dirname }).sort()) {
+    if (file === basename(import.meta.filename)) continue;
+    const module: object = await import(`./${file}`);
+    if (isMeasurement(module)) found.push(module);
+  }
+  return found;
+}
+
+function machine(): string {
+  const all = cpus();
+  const load = readFileSync('/proc/loadavg', 'utf8').split(' ')[0];
+  return [
+    `node ${process.version}`,
+    `${all.length} x ${all[0]?.model.trim() ?? 'unknown CPU'}`,
+    `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `Linux ${release()}`,
+    `load ${load}`,
+  ].join(', ');
+}
+
+const words = process.argv.slice(2);
+const wanted = (await measurements()).filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+);
+if (wanted.length === 0) {
+  console.error(`no measurement has ${words.join(' or ') || 'a name'} in bench/`);
+  process.exit(1);
+}
+console.log(machine());
+for (const { name, run } of wanted) {
+  console.log(`\n${name}`);
+  try {
+    await run((line) => console.log(`  ${line}`));
+  } catch (error) {
+    console.error(`  failed: ${error instanceof Error ? error.stack : String(error)}`);
+    process.exitCode = 1;
+  }
+}
