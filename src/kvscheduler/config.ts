@@ -2,10 +2,6 @@ import { type Static, Type } from 'typebox';
 
 /** `kvscheduler.conf`. */
 export const kvschedulerSchema = Type.Object({
-  'record-transaction-history': Type.Boolean({
-    default: true,
-    description: 'Keep records of transactions.',
-  }),
   'transaction-history-age-limit': Type.Integer({
     minimum: 0,
     default: 1440,

@@ -48,6 +48,7 @@ export interface RunningAgent extends AsyncDisposable {
 export interface AgentOptions {
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
+  readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
 }
 
 /** The whole agent in this process, on simulated VPP and Linux, behind its real sockets. */
@@ -59,7 +60,11 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
   );
   const settings: Settings = {
     ...base,
-    contiv: { ...base.contiv, ...options.contiv },
+    contiv: {
+      ...base.contiv,
+      ...options.contiv,
+      ipamConfig: { ...base.contiv.ipamConfig, ...options.ipam },
+    },
     controller: { ...base.controller, ...options.controller },
     http: { ...base.http, endpoint: '127.0.0.1:0', 'local-socket': join(folder, 'agent.sock') },
     grpc: { ...base.grpc, endpoint: join(folder, 'cni.sock') },

@@ -14,6 +14,7 @@ import { Lifecycle, type Part } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/servicelabel/servicelabel.ts';
 import { probeRoutes } from '#infra/status/routes.ts';
 import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
+import { schedulerRoutes } from '#kvscheduler/routes.ts';
 import { createScheduler } from '#kvscheduler/scheduler.ts';
 import { mergeValues } from '#models/merge.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
@@ -42,6 +43,7 @@ const START_LIMIT = '45s';
 const STOP_LIMIT_MS = 5_000;
 /** How long CNI calls may go on after the end was asked for. */
 const CNI_GRACE_MS = 2_000;
+const MINUTE = 60_000;
 
 export interface AgentParts {
   readonly settings: Settings;
@@ -90,11 +92,13 @@ export function createAgent(parts: AgentParts): Agent {
       ...vppDescriptors({ client: vpp, log: loggers.get('vpp') }),
       ...linuxDescriptors({ host: linux, label: settings.label, log: loggers.get('linux') }),
     ],
-    config: settings.kvscheduler,
     clock,
     log: loggers.get('kvscheduler'),
-    print,
-    registry,
+    history: {
+      ageMs: settings.kvscheduler['transaction-history-age-limit'] * MINUTE,
+      initMs: settings.kvscheduler['permanently-recorded-init-period'] * MINUTE,
+    },
+    ...(settings.kvscheduler['print-txn-summary'] && { writer: { write: print } }),
   });
 
   // Event handlers. A handler may ask those before it, never those behind.
@@ -106,8 +110,8 @@ export function createAgent(parts: AgentParts): Agent {
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host });
 
   // The event loop, and what feeds it.
-  const metrics = new ControllerMetrics(registry, () => controller);
-  const controller = new Controller({
+  const metrics: ControllerMetrics = new ControllerMetrics(registry, () => controller);
+  const controller: Controller = new Controller({
     config: settings.controller,
     handlers: [conf, nodes, pods, ipam, ipv4net],
     sink: scheduler,
@@ -142,7 +146,7 @@ export function createAgent(parts: AgentParts): Agent {
       transaction: (seqNum) => scheduler.record(seqNum),
       requestResync: () => watcher.requestResync(),
     }),
-    ...scheduler.routes,
+    ...schedulerRoutes(scheduler),
     ...ipamRoutes({ nodes, ipam, conf, net: ipv4net }),
     ...vppRoutes(vpp),
     metricsRoute('/metrics', registry),
