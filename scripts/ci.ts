@@ -2,10 +2,11 @@
  * Everything that must hold before a change goes in; called by .ci/run, which installs what is
  * needed. Each check counts as one, the tests count singly; the last line is the sum.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isExcused, thisMachine } from './lib/excuses.ts';
 import type { Skip } from './lib/run-tests.ts';
 import { type Counts, countsText } from './lib/test-report.ts';
 import { changedSince, REPORT } from './lib/vpp-report.ts';
@@ -22,22 +23,6 @@ const checks: readonly { readonly name: string; readonly command: readonly strin
   },
   { name: 'unused code and packages', command: ['knip', '--no-config-hints'] },
 ];
-
-/** Reasons to skip that this machine may have; everything else should have run. */
-const excuses: readonly { readonly pattern: RegExp; readonly holds: () => boolean }[] = [
-  { pattern: /\bvpp\b/i, holds: () => !isInPath('vpp') },
-  { pattern: /\.\.\/shared/, holds: () => !existsSync('../shared') },
-  { pattern: /\broot\b/, holds: () => process.getuid?.() !== 0 },
-  { pattern: /\bnetwork namespaces?\b/, holds: () => !canMakeNamespaces() },
-];
-
-function isInPath(program: string): boolean {
-  return (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, program)));
-}
-
-function canMakeNamespaces(): boolean {
-  return spawnSync('unshare', ['--net', 'true'], { stdio: 'ignore' }).status === 0;
-}
 
 function run(command: readonly string[]): Promise<{ ok: boolean; output: string }> {
   const [program = '', ...args] = command;
@@ -91,9 +76,7 @@ for (const { name, command } of checks) {
 const tests = await runTests();
 if (!tests) report('tests', false, 'npm test ended without a result');
 else {
-  const unexcused = tests.skips.filter(
-    ({ reason }) => !excuses.some(({ pattern, holds }) => pattern.test(reason) && holds()),
-  );
+  const unexcused = tests.skips.filter(({ reason }) => !isExcused(reason, thisMachine));
   const lines = unexcused.map(({ path, reason }) => `${path.join(' > ')}: ${reason}`);
   report('nothing skipped that can run here', lines.length === 0, lines.join('\n'));
 }
