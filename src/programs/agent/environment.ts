@@ -11,8 +11,6 @@ import { LevelStore } from '#datastore/level.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
-import { SimLinux } from '#sim/linux/linux.ts';
-import { SimVpp } from '#sim/vpp/vpp.ts';
 import type { LinuxHost } from '#southbound/linux/api.ts';
 import { kernelHost } from '#southbound/linux/host.ts';
 import type { Connect } from '#southbound/vpp/binapi/api.ts';
@@ -31,13 +29,16 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-interface Parts {
+export interface EnvironmentParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly loggers: Loggers;
 }
 
-export async function openEnvironment(settings: Settings, parts: Parts): Promise<Environment> {
+export async function openEnvironment(
+  settings: Settings,
+  parts: EnvironmentParts,
+): Promise<Environment> {
   const folder = settings.bolt['db-path'];
   mkdirSync(dirname(folder), { recursive: true });
   // Attachments and addresses cannot be had again from elsewhere: damage is served and reported.
@@ -46,7 +47,11 @@ export async function openEnvironment(settings: Settings, parts: Parts): Promise
     mirror: false,
     log: parts.loggers.get('local-store'),
   });
-  if (settings.embedded) return embedded(local, parts);
+  if (settings.embedded) {
+    // The simulator is loaded by those who ask for it alone.
+    const { embeddedEnvironment } = await import('./embedded.ts');
+    return embeddedEnvironment(local, parts);
+  }
   const cluster = settings.etcd ? openEtcd(settings.etcd, settings.env, parts.clock) : local;
   return {
     cluster,
@@ -58,19 +63,6 @@ export async function openEnvironment(settings: Settings, parts: Parts): Promise
       if (cluster !== local) await cluster.close();
       await local.close();
     },
-  };
-}
-
-function embedded(store: KvStore, { clock, random, loggers }: Parts): Environment {
-  const linux = new SimLinux(random);
-  const vpp = new SimVpp({ host: linux, clock, random, log: loggers.get('sim-vpp') });
-  return {
-    cluster: store,
-    local: store,
-    connectVpp: vpp.connect(),
-    linux,
-    addNamespace: (path) => linux.addNamespace(path),
-    close: () => store.close(),
   };
 }
 

@@ -1,0 +1,19 @@
+import type { KvStore } from '#datastore/api.ts';
+import { SimLinux } from '#sim/linux/linux.ts';
+import { SimVpp } from '#sim/vpp/vpp.ts';
+import type { Environment, EnvironmentParts } from './environment.ts';
+
+/** A VPP and a Linux in this process, and one store for everything. */
+export function embeddedEnvironment(store: KvStore, parts: EnvironmentParts): Environment {
+  const { clock, random, loggers } = parts;
+  const linux = new SimLinux(random);
+  const vpp = new SimVpp({ host: linux, clock, random, log: loggers.get('sim-vpp') });
+  return {
+    cluster: store,
+    local: store,
+    connectVpp: vpp.connect(),
+    linux,
+    addNamespace: (path) => linux.addNamespace(path),
+    close: () => store.close(),
+  };
+}
