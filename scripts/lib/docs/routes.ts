@@ -39,9 +39,11 @@ export function queryArguments(): Map<string, string[]> {
     if (name !== undefined)
       byFile.set(source.path, (byFile.get(source.path) ?? new Set()).add(name));
   };
-  for (const { source, node } of findAll(ts.isCallExpression))
-    if (ts.isIdentifier(node.expression) && /^(\w+A|a)rguments?$/.test(node.expression.text))
-      add(source, textOf(node.arguments[1], source));
+  for (const { source, node } of findAll(ts.isCallExpression)) {
+    // argument(request, 'name'), and whatever reads one in another form.
+    const [request, name] = node.arguments;
+    if (request?.getText(source.tree) === 'request') add(source, textOf(name, source));
+  }
   for (const { source, node } of findAll(ts.isElementAccessExpression))
     if (/\bquery$/.test(node.expression.getText(source.tree)))
       add(source, textOf(node.argumentExpression, source));
