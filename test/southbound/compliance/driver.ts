@@ -36,6 +36,7 @@ export class Driver {
   readonly #wishes = new Map<string, Wish>();
   /** What there is. */
   readonly #nodes = new Map<string, Node>();
+  readonly #leaving = new Set<string>();
   /** Successful operations. */
   readonly log: Operation[] = [];
   /** Called around every create, to see whether a failed one left something. */
@@ -155,7 +156,16 @@ export class Driver {
   /** Takes it away after all that depends on it or derives from it; wishes stay. */
   async #remove(key: string): Promise<void> {
     const node = this.#nodes.get(key);
-    if (node === undefined) return;
+    if (node === undefined || this.#leaving.has(key)) return;
+    this.#leaving.add(key);
+    try {
+      await this.#removeNode(key, node);
+    } finally {
+      this.#leaving.delete(key);
+    }
+  }
+
+  async #removeNode(key: string, node: Node): Promise<void> {
     for (const other of [...this.#nodes.values()]) {
       const hangs = other.base === key || !this.#isMet(other.key, other.value, key);
       if (other.key !== key && hangs) await this.#remove(other.key);

@@ -48,10 +48,10 @@ export function linuxInterfaceDescriptor(
     if (kind === undefined) throw new TypeError(`no kind for ${value.type}`);
     return kind;
   };
-  /** Everything that the two values differ in, in one turn. */
+  /** Everything that the two values differ in, in one turn. @param before undefined: just made */
   const settle = async (
     { namespace, hostIfName }: Metadata,
-    before: LinuxInterface,
+    before: LinuxInterface | undefined,
     after: LinuxInterface,
     shared: boolean,
   ): Promise<void> => {
@@ -94,7 +94,7 @@ export function linuxInterfaceDescriptor(
         dumps.forget();
         const kind = kindFor(value);
         const metadata = await kind.create(value, ctx, undo);
-        await settle(metadata, fresh(value), value, kind.shared);
+        await settle(metadata, undefined, value, kind.shared);
         return metadata;
       }),
 
@@ -113,25 +113,19 @@ export function linuxInterfaceDescriptor(
   };
 }
 
-/** The link as it is before anything is set. */
-function fresh(value: LinuxInterface): LinuxInterface {
-  const { name, type, host_if_name, namespace, link_only } = value;
-  const veth = value.veth && { peer_if_name: value.veth.peer_if_name };
-  return linuxInterfaceModel.canonical({ name, type, host_if_name, namespace, link_only, veth });
-}
-
+/** Of a link that was there before us, or that a value had before this one, nothing is known. */
 function changedSettings(
-  before: LinuxInterface,
+  before: LinuxInterface | undefined,
   after: LinuxInterface,
   shared: boolean,
 ): LinkSettings {
   const mac = after.link_only ? '' : after.phys_address;
   const mtu = after.mtu === 0 && !shared ? kernelMtu : after.mtu;
+  const isUp = before?.enabled ?? (shared ? undefined : false);
   return {
-    ...(mac !== '' && mac !== before.phys_address && { mac }),
-    ...(after.mtu !== before.mtu && mtu !== 0 && { mtu }),
-    // of a link that was there before us the state is not known
-    ...((shared || after.enabled !== before.enabled) && { up: after.enabled }),
+    ...(mac !== '' && mac !== before?.phys_address && { mac }),
+    ...(mtu !== 0 && after.mtu !== before?.mtu && { mtu }),
+    ...(after.enabled !== isUp && { up: after.enabled }),
   };
 }
 
@@ -141,14 +135,14 @@ function isOn(offload: VethLinkChecksumOffloading | undefined): boolean {
 
 /** Both directions, when one of them is to change; the kernel's default is on. */
 function changedOffload(
-  before: LinuxInterface,
+  before: LinuxInterface | undefined,
   after: LinuxInterface,
 ): { readonly rx?: boolean; readonly tx?: boolean } | undefined {
   const rx = isOn(after.veth?.rx_checksum_offloading);
   const tx = isOn(after.veth?.tx_checksum_offloading);
   const changed = {
-    ...(rx !== isOn(before.veth?.rx_checksum_offloading) && { rx }),
-    ...(tx !== isOn(before.veth?.tx_checksum_offloading) && { tx }),
+    ...(rx !== isOn(before?.veth?.rx_checksum_offloading) && { rx }),
+    ...(tx !== isOn(before?.veth?.tx_checksum_offloading) && { tx }),
   };
   return Object.keys(changed).length === 0 ? undefined : changed;
 }

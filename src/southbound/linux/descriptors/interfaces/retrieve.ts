@@ -113,8 +113,8 @@ function isOnItsWay(found: FoundLink, value: LinuxInterface | undefined): boolea
 }
 
 /**
- * An end without a mark in the place of a wanted value is ours if its peer is an end of ours that
- * waits for that value's peer: the agent died while it made the pair.
+ * An end without a mark in the place of a wanted value is ours if its peer waits under the name that
+ * only we make, for that value's peer: the agent died while it made the pair.
  */
 async function markUnmarked(
   { host, log, marks }: RetrieveNeeds,
@@ -122,18 +122,24 @@ async function markUnmarked(
   places: ReadonlyMap<NamespacePath, Place>,
   byName: Map<string, FoundLink[]>,
 ): Promise<void> {
+  const own = places.get(undefined);
   for (const value of wanted.values()) {
     const peer = value.veth?.peer_if_name;
-    if (peer === undefined || byName.has(value.name)) continue;
-    const waiting = byName.get(peer)?.find(isWaiting);
+    if (own === undefined || peer === undefined || byName.has(value.name)) continue;
     const { namespace, name } = placeOf(value);
     const place = places.get(namespace);
     const link = place?.links.find((each) => each.name === name && !each.alias);
+    const waiting = own.links.find((each) => each.name === waitingName(peer));
     if (place === undefined || link?.kind !== 'veth' || waiting === undefined) continue;
-    if (link.peerIndex !== waiting.link.index) continue;
-    log.warn({ interface: value.name }, 'mark an end of a veth pair left without a mark');
+    if (link.peerIndex !== waiting.index) continue;
+    log.warn({ interface: value.name }, 'mark a veth pair left without a mark');
     await host.setLink(namespace, name, { alias: marks.veth(value.name, peer) });
-    byName.set(value.name, [{ place, link, mark: { type: 'VETH', name: value.name, peer } }]);
+    await host.setLink(undefined, waiting.name, { alias: marks.veth(peer, value.name) });
+    const end = (at: Place, found: LinuxLink, own: string, other: string): FoundLink[] => [
+      { place: at, link: found, mark: { type: 'VETH', name: own, peer: other } },
+    ];
+    byName.set(value.name, end(place, link, value.name, peer));
+    byName.set(peer, end(own, waiting, peer, value.name));
   }
 }
 

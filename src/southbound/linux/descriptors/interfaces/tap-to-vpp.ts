@@ -42,13 +42,16 @@ export function tapToVpp(host: LinuxHost, marks: LinkMarks): LinkKind {
       const { hostIfName = '' } = ctx.metadata<VppInterfaceMetadata>(vppTapKey(value));
       const from = { namespace: undefined, name: hostIfName };
       const place = placeOf(value);
-      undo.add(() => mark(from, ''));
       // the mark goes first: it stays with the link when that is moved
-      await allSettled([
-        mark(from, marks.tap(value.name, vppTap, hostIfName)),
-        ...(isSame(from, place) ? [] : [host.moveLink(from, place)]),
-      ]);
-      if (!isSame(from, place)) undo.add(() => host.moveLink(place, from));
+      const marked = mark(from, marks.tap(value.name, vppTap, hostIfName));
+      const moved = isSame(from, place) ? marked : host.moveLink(from, place);
+      undo.add(() => unlessGone(mark(from, '')));
+      // only what was moved goes back: a link that was in the way is not ours
+      moved.then(
+        () => isSame(from, place) || undo.add(() => host.moveLink(place, from)),
+        () => undefined,
+      );
+      await allSettled([marked, moved]);
       return { namespace: place.namespace, hostIfName: place.name, vppHostIfName: hostIfName };
     },
 

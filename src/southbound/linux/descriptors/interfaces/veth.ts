@@ -120,7 +120,12 @@ export class Veth implements LinkKind {
       const marked = this.#mark(peer, value.name, waiting);
       await Promise.allSettled([made, marked]);
       await made;
-      await marked;
+      try {
+        await marked;
+      } catch (failure) {
+        await unlessGone(this.#host.deleteLink(undefined, waiting.name));
+        throw failure;
+      }
     };
     if (!(await unless('EEXIST', make()))) {
       // an end may wait there for a value that has since changed its place
