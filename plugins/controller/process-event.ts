@@ -103,6 +103,8 @@ interface Processing {
   transactionError: Error | undefined;
 }
 
+type Wish = Pick<TransactionRequest, 'mode' | 'values'>;
+
 export class EventProcessor {
   readonly #deps: ProcessorDeps;
   readonly #caches: Caches;
@@ -306,29 +308,34 @@ export class EventProcessor {
   }
 
   async #commit(processing: Processing): Promise<void> {
-    const { event, method, txn } = processing;
-    const isUpdate = method === EventMethod.Update;
-    const externalKeys = ExternalConfigChange.is(event) ? Object.keys(event.payload.values) : [];
-    const values = isUpdate
-      ? this.#caches.mergedUpdate(txn.values, externalKeys)
-      : method === EventMethod.DownstreamResync
-        ? new Map<string, Value>()
-        : this.#caches.mergedResync(txn.values);
-    if (isUpdate && values.size === 0) return;
-    const failures = await this.#commitValues(processing, values);
-    const reverted = failures && this.#isReverting(processing);
+    const { method, txn } = processing;
+    const wish = this.#wish(processing);
+    if (wish.mode === 'update' && wish.values.size === 0) return;
+    const failed = await this.#commitWish(processing, wish);
+    const reverted = failed && this.#isReverting(processing);
     if (method === EventMethod.Update) {
       if (!reverted) this.#caches.applyInternal(txn.values);
     } else if (method !== EventMethod.DownstreamResync) this.#caches.replaceInternal(txn.values);
   }
 
+  /** Changes, everything that is wanted, or, at an un-deploy, that nothing of ours shall be left. */
+  #wish({ event, method, txn }: Processing): Wish {
+    if (Shutdown.is(event) && event.payload.cleanup)
+      return { mode: 'full-resync', values: new Map() };
+    const mode = modes[method];
+    if (mode === 'update') {
+      const external = ExternalConfigChange.is(event) ? Object.keys(event.payload.values) : [];
+      return { mode, values: this.#caches.mergedUpdate(txn.values, external) };
+    }
+    if (mode === 'downstream-resync') return { mode, values: new Map() };
+    return { mode, values: this.#caches.mergedResync(txn.values) };
+  }
+
   /** @returns whether anything failed */
-  async #commitValues(
-    processing: Processing,
-    values: ReadonlyMap<string, Value | null>,
-  ): Promise<boolean> {
+  async #commitWish(processing: Processing, wish: Wish): Promise<boolean> {
+    const { values } = wish;
     try {
-      const { seqNum, failures } = await this.#deps.sink.commit(this.#request(processing, values));
+      const { seqNum, failures } = await this.#deps.sink.commit(this.#request(processing, wish));
       processing.transaction = seqNum;
       if (failures.length === 0) return false;
       const error = transactionError(failures);
@@ -353,16 +360,15 @@ export class EventProcessor {
     return internal || !values.has(key) || !this.#caches.isExternal(key);
   }
 
-  #request(processing: Processing, values: ReadonlyMap<string, Value | null>): TransactionRequest {
+  #request(processing: Processing, wish: Wish): TransactionRequest {
     const { config } = this.#deps;
-    const { event, method, records } = processing;
+    const { event, records } = processing;
     const changes = records
       .filter(({ change }) => change !== '')
       .map(({ handler, change }) => `\n* ${handler}: ${change}`);
     return {
       description: event.kind.name(event.payload) + changes.join(''),
-      mode: modes[method],
-      values,
+      ...wish,
       onFailure: this.#isReverting(processing) ? 'revert' : 'best-effort',
       ...(config.enableRetry && {
         retry: {

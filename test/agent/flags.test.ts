@@ -24,5 +24,7 @@ describe('command line', () => {
     assert.equal(parseFlags([], { CONFIG_DIR: 'b' }).configDir, 'b');
     assert.equal(parseFlags([], {}).configDir, '.');
     assert.equal(parseFlags([], {}).embedded, false);
+    assert.equal(parseFlags([], {}).undeploy, false);
+    assert.equal(parseFlags(['undeploy', '-config-dir', 'x'], {}).undeploy, true);
   });
 });

@@ -91,7 +91,7 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
   const client = new CniClient(settings.grpc.endpoint);
   const stop = async () => {
     client.close();
-    await agent.stop({ cleanup: false });
+    await agent.stop();
   };
   return {
     node,

@@ -157,6 +157,23 @@ describe('queue', () => {
   });
 });
 
+describe('un-deploy', () => {
+  it('asks for nothing of ours to be left, also before the first resync', async () => {
+    const bench = makeController([handler('a', [], { update: ({ txn }) => txn.put('x', {}) })]);
+    await bench.controller.close({ cleanup: true });
+    assert.equal(bench.sink.requests.length, 1);
+    assert.equal(bench.sink.requests[0]!.mode, 'full-resync');
+    assert.equal(bench.sink.requests[0]!.values.size, 0);
+  });
+
+  it('is told what could not be removed', async () => {
+    const bench = makeController([]);
+    const failure = { key: 'x', operation: 'DELETE' as const, error: new Error('busy') };
+    bench.sink.answer = () => ({ seqNum: 0, failures: [failure] });
+    await assert.rejects(bench.controller.close({ cleanup: true }), /x \(DELETE\): busy/);
+  });
+});
+
 describe('transactions', () => {
   it('collects one per event; later handlers see and change what earlier ones put', async () => {
     const a = handler('a', [], {

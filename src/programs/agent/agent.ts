@@ -44,6 +44,8 @@ const STOP_LIMIT_MS = 5_000;
 /** How long CNI calls may go on after the end was asked for. */
 const CNI_GRACE_MS = 2_000;
 const MINUTE = 60_000;
+/** Under which everything stands that an agent keeps for itself. */
+const LOCAL_PREFIX = 'local/';
 
 export interface AgentParts {
   readonly settings: Settings;
@@ -61,8 +63,14 @@ export interface Agent {
   readonly port: number;
   readonly controller: Controller;
   start(): Promise<void>;
-  /** Ends the agent; what it has configured stays, unless `cleanup` asks to remove it. */
-  stop(options: { readonly cleanup: boolean }): Promise<void>;
+  /** Ends the agent; what it has configured stays. */
+  stop(): Promise<void>;
+  /**
+   * In place of `start`: removes everything that an agent of this label has configured in VPP and
+   * Linux, and what it has remembered of it. Rejects, naming it, when something could not be
+   * removed; calling again goes on from there.
+   */
+  undeploy(): Promise<void>;
 }
 
 export function createAgent(parts: AgentParts): Agent {
@@ -230,9 +238,20 @@ export function createAgent(parts: AgentParts): Agent {
       for (const warning of settings.warnings) log.warn(warning);
       await lifecycle.start();
     },
-    stop: async ({ cleanup }) => {
-      if (cleanup) await controller.close({ cleanup });
-      await lifecycle.stop();
+    stop: () => lifecycle.stop(),
+    undeploy: async () => {
+      vpp.start();
+      try {
+        await vpp.whenConnected();
+        controller.start();
+        await controller.close({ cleanup: true });
+        // Only now: what is remembered is how a second attempt would know its own.
+        const { entries } = await local.list(LOCAL_PREFIX);
+        await local.putAll(new Map(entries.map(({ key }) => [key, undefined])));
+      } finally {
+        await scheduler.close();
+        await vpp.close();
+      }
     },
   };
 }

@@ -2,7 +2,7 @@
  * The command line of contiv-agent. As with the Go agent every file has a flag, and one dash is as
  * good as two.
  */
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { configFlag } from '#infra/config/load.ts';
 import { LABEL_FLAG } from '#infra/servicelabel/servicelabel.ts';
 
@@ -25,6 +25,8 @@ export interface AgentFlags {
   readonly embedded: boolean;
   /** Folder of Kubernetes manifests for the embedded store; undefined: the examples. */
   readonly manifests: string | undefined;
+  /** Instead of running, remove everything that the agent has configured on this node. */
+  readonly undeploy: boolean;
   /** Values of the flags that configuration files and the service label are found by. */
   readonly values: Readonly<Record<string, string | undefined>>;
 }
@@ -47,7 +49,12 @@ export function parseFlags(
     .option(`--${LABEL_FLAG} <name>`, 'name of this node (variable MICROSERVICE_LABEL)')
     .option('--http-port <port>', 'port of the REST server, instead of the one in http.conf')
     .option('--embedded', 'run on an embedded store and a simulated VPP and Linux', false)
-    .option('--manifests <dir>', 'Kubernetes manifests for --embedded (default: examples)');
+    .option('--manifests <dir>', 'Kubernetes manifests for --embedded (default: examples)')
+    .addArgument(
+      new Argument('[command]', 'undeploy: remove what the agent has configured, and end').choices([
+        'undeploy',
+      ]),
+    );
   for (const name of CONFIG_NAMES)
     command.option(`--${configFlag(name)} <file>`, `configuration file, instead of ${name}.conf`);
   command.parse(argv.map(twoDashes), { from: 'user' });
@@ -61,6 +68,7 @@ export function parseFlags(
     configDir: values['config-dir']!,
     embedded: options['embedded'] === true,
     manifests: values['manifests'],
+    undeploy: command.args[0] === 'undeploy',
     values,
   };
 }

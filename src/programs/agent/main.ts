@@ -15,7 +15,8 @@ const EXIT_CONFIG = 2;
 const EXIT_FAILURE = 1;
 
 async function run(): Promise<void> {
-  const settings = readSettings(parseFlags(process.argv.slice(2), process.env), process.env);
+  const flags = parseFlags(process.argv.slice(2), process.env);
+  const settings = readSettings(flags, process.env);
   const loggers = new Loggers(settings.logs, process.env['INITIAL_LOGLVL']);
   const print = (text: string): void => void process.stdout.write(text);
   const parts = { clock: systemClock, random: systemRandom, loggers };
@@ -27,13 +28,17 @@ async function run(): Promise<void> {
     build: buildInfo(process.env),
     print,
   });
+  if (flags.undeploy) {
+    await agent.undeploy();
+    return environment.close();
+  }
   const ended = endOfProcess();
   try {
     if (settings.embedded) await playKubelet(agent, { settings, environment, ...parts, print });
     else await agent.start();
     loggers.get('agent').info({ signal: await ended }, 'ending; the configuration stays');
   } finally {
-    await agent.stop({ cleanup: false });
+    await agent.stop();
     await environment.close();
   }
 }
