@@ -1,4 +1,5 @@
 /** The report of the last run against a real VPP, and what it says about the tree of today. */
+import { resolve } from 'node:path';
 import { gitTreeHash } from './git-tree.ts';
 import type { FileResult } from './run-tests.ts';
 import { countAll, countsText, skipLines } from './test-report.ts';
@@ -28,7 +29,10 @@ export function renderReport(version: string, results: readonly FileResult[]): s
   const failed = results.flatMap(({ file, failures }) =>
     failures.map(({ path }) => `- failed: ${file}: ${path.join(' > ') || 'the whole file'}`),
   );
-  const skipped = skipLines(results).map((line) => `- skipped: ${line}`);
+  // Paths of this machine mean nothing to others.
+  const skipped = skipLines(results).map(
+    (line) => `- skipped: ${line.replaceAll(resolve('..'), '..')}`,
+  );
   const notes = [...failed, ...skipped];
   return `# Last run against a real VPP
 
