@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { routes } from '../../scripts/lib/docs/routes.ts';
 
 const documents = [...globSync('*.md'), ...globSync('{docs,deploy,examples}/**/*.md')].map(
   (path) => ({ path, text: readFileSync(path, 'utf8') }),
@@ -31,6 +32,18 @@ describe('documents', () => {
         /`((?:src|plugins|scripts|test|bench)\/[\w./-]+\.(?:ts|json))`/g,
       ))
         assert.ok(existsSync(file), `${path}: ${file}`);
+  });
+
+  it('name routes that the agent has', () => {
+    const known = routes().map(({ method, path }) => `${method} ${path}`);
+    const named = documents.flatMap(({ text }) => [
+      ...[...text.matchAll(/\b(GET|POST|PUT|DELETE) (\/[\w/:-]+)/g)].map(
+        ([, method, path]) => `${method} ${path}`,
+      ),
+      ...[...text.matchAll(/127\.0\.0\.1:9999(\/[\w/-]+)/g)].map(([, path]) => `GET ${path}`),
+    ]);
+    assert.ok(named.length > 5);
+    for (const route of named) assert.ok(known.includes(route), route);
   });
 
   it('name scripts of package.json that exist', () => {
