@@ -182,4 +182,29 @@ describe('import rules', () => {
       assert.ok(hasRule, `.dependency-cruiser.cjs has no rule for ${folder}`);
     }
   });
+
+  it('are reserved exactly for the folders that do not exist yet', () => {
+    const table = partOf(readFileSync('docs/architecture.md', 'utf8'), 'rooms');
+    for (const line of table.split('\n').slice(2)) {
+      const [, folder = '', about = ''] = line.split('|').map((cell) => cell.trim());
+      const found = globSync(folder.replaceAll('`', '').replace('<name>', '*')).filter(
+        (path) => path !== 'src/programs/agent',
+      );
+      assert.equal(about.startsWith('Reserved'), found.length === 0, folder);
+    }
+  });
+
+  it('leave the order of the handlers in docs/architecture.md to the agent', () => {
+    const agent = readFileSync('src/programs/agent/agent.ts', 'utf8');
+    const variables = /\bhandlers: \[([^\]]+)\]/.exec(agent)?.[1]?.split(',') ?? [];
+    const makers = variables.map(
+      (name) => new RegExp(`const ${name.trim()} = create(\\w+)\\(`).exec(agent)?.[1],
+    );
+    const picture = readFileSync('docs/architecture.md', 'utf8');
+    const [, chain = ''] = /direction LR\n +([\w >-]+)\n/.exec(picture) ?? [];
+    assert.deepEqual(
+      chain.trim().split(' --> '),
+      makers.map((maker) => maker?.toLowerCase()),
+    );
+  });
 });
