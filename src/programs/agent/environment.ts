@@ -11,6 +11,7 @@ import { LevelStore } from '#datastore/level.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
+import { mirrorPrefix } from '#plugins/dbwatcher/api.ts';
 import type { LinuxHost } from '#southbound/linux/api.ts';
 import { kernelHost } from '#southbound/linux/host.ts';
 import type { Connect } from '#southbound/vpp/binapi/api.ts';
@@ -41,10 +42,10 @@ export async function openEnvironment(
 ): Promise<Environment> {
   const folder = settings.bolt['db-path'];
   mkdirSync(dirname(folder), { recursive: true });
-  // Attachments and addresses cannot be had again from elsewhere: damage is served and reported.
+  // The mirror can be had again from etcd; attachments and addresses can not.
   const local = await LevelStore.open({
     folder,
-    mirror: false,
+    expendable: mirrorPrefix,
     log: parts.loggers.get('local-store'),
   });
   if (settings.embedded) {
