@@ -26,12 +26,12 @@ async function attempt(folder: string): Promise<Level<string, string>> {
 
 /**
  * Opens a database folder and mends what can be mended: a damaged index is built anew from the data
- * files; a mirror that even then does not open is thrown away, for it can be filled again.
+ * files; if that fails and the content is expendable as a whole, it is thrown away.
  * A folder that another process holds is left alone.
  */
 export async function openLevel(
   folder: string,
-  mirror: boolean,
+  expendable: boolean,
   log: Logger,
 ): Promise<Level<string, string>> {
   try {
@@ -49,8 +49,8 @@ export async function openLevel(
     await maintenance.repair(folder);
     return await attempt(folder);
   } catch (thrown) {
-    if (!mirror) throw unopenable(folder, `repair failed: ${errorText(thrown)}`, thrown);
-    log.warn({ folder, error: errorText(thrown) }, 'repair failed; the mirror starts empty');
+    if (!expendable) throw unopenable(folder, `repair failed: ${errorText(thrown)}`, thrown);
+    log.warn({ folder, error: errorText(thrown) }, 'repair failed; the database starts empty');
   }
   try {
     await maintenance.destroy(folder);

@@ -16,10 +16,11 @@ const SLICE = 256;
 export interface LevelOptions {
   readonly folder: string;
   /**
-   * The content can be had again from elsewhere, so a damaged database is emptied rather than
-   * served with holes. Otherwise what is left is served and `damage` says so.
+   * Prefix of what can be had again from elsewhere. When entries were lost, the rest below it is
+   * dropped rather than served with holes; everything else is served as it is, and `damage` says
+   * so. With the empty prefix a database that cannot be repaired starts anew.
    */
-  readonly mirror: boolean;
+  readonly expendable?: string;
   readonly log?: Logger;
   /** How many changes a watch may lag behind before it is lost. */
   readonly logLimit?: number;
@@ -45,8 +46,8 @@ export class LevelStore implements KvStore {
 
   /** @throws ErrStoreUnopenable */
   static async open(options: LevelOptions): Promise<LevelStore> {
-    const { folder, mirror, log = silentLogger, logLimit = 10_000 } = options;
-    const database = await openLevel(folder, mirror, log);
+    const { folder, expendable, log = silentLogger, logLimit = 10_000 } = options;
+    const database = await openLevel(folder, expendable === '', log);
     try {
       const sealText = await database.get(SEAL);
       const written = sealText === undefined ? undefined : Seal.parse(sealText);
@@ -54,14 +55,8 @@ export class LevelStore implements KvStore {
       for await (const { key, value } of entries(rangeOf(database, ''), '')) found.add(key, value);
       const damage = Seal.damage(written, found);
       if (damage !== undefined) {
-        log.error(
-          { folder, damage },
-          mirror ? 'the damaged mirror is emptied' : 'entries are lost',
-        );
-        if (mirror) {
-          await database.clear();
-          found = new Seal();
-        }
+        log.error({ folder, damage, dropped: expendable }, 'the database has lost entries');
+        if (expendable !== undefined) found = await drop(database, expendable);
       }
       found.generation = (written?.generation ?? 0) + 1;
       await database.batch([{ type: 'put', key: SEAL, value: found.toString() }], { sync: true });
@@ -213,6 +208,18 @@ export class LevelStore implements KvStore {
     this.#log.append(changes);
     return first;
   }
+}
+
+/** Removes all entries of a prefix and seals what stays. */
+async function drop(database: Database, prefix: string): Promise<Seal> {
+  const kept = new Seal();
+  const dropped: string[] = [];
+  for await (const { key, value } of entries(rangeOf(database, ''), '')) {
+    if (key.startsWith(prefix)) dropped.push(DATA + key);
+    else kept.add(key, value);
+  }
+  await database.batch(dropped.map((key) => ({ type: 'del', key })));
+  return kept;
 }
 
 /** Everything from the prefix on, as it is at this moment. */

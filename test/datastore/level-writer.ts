@@ -2,7 +2,7 @@
 import { LevelStore } from '#datastore/level.ts';
 
 const [folder, name] = process.argv.slice(2);
-const store = await LevelStore.open({ folder: folder!, mirror: false });
+const store = await LevelStore.open({ folder: folder! });
 for (let round = 0; ; round++) {
   await store.putAll(new Map(['a', 'b', 'c'].map((key) => [`${name}/${key}`, `${round}`])));
   process.stdout.write(`${round}\n`);

@@ -22,7 +22,7 @@ compliance('level', async () => {
   const opened: LevelStore[] = [];
   return {
     open: async () => {
-      const store = await LevelStore.open({ folder: newFolder(), mirror: false });
+      const store = await LevelStore.open({ folder: newFolder() });
       opened.push(store);
       return store;
     },
@@ -35,7 +35,7 @@ compliance('level', async () => {
 /** A database of a thousand entries, closed. */
 async function filled(): Promise<string> {
   const folder = newFolder();
-  const store = await LevelStore.open({ folder, mirror: false });
+  const store = await LevelStore.open({ folder });
   for (let at = 0; at < 200; at++)
     await store.putAll(
       new Map(Array.from({ length: 5 }, (_, part) => [`key/${at}/${part}`, `value ${at}`])),
@@ -62,7 +62,7 @@ async function countOf(store: KvStore): Promise<number> {
 describe('LevelStore', { timeout: 60_000 }, () => {
   it('has everything again after it was closed', async () => {
     const folder = await filled();
-    const store = await LevelStore.open({ folder, mirror: false });
+    const store = await LevelStore.open({ folder });
     assert.equal(store.damage, undefined);
     assert.equal(await countOf(store), 1000);
     assert.equal(await store.get('key/7/3'), 'value 7');
@@ -71,10 +71,10 @@ describe('LevelStore', { timeout: 60_000 }, () => {
 
   it('takes no revision of an earlier life', async () => {
     const folder = await filled();
-    const first = await LevelStore.open({ folder, mirror: false });
+    const first = await LevelStore.open({ folder });
     const { revision } = await first.list('');
     await first.close();
-    const second = await LevelStore.open({ folder, mirror: false });
+    const second = await LevelStore.open({ folder });
     const listener = new Listener();
     second.watch('', revision, listener);
     await listener.until(({ lost }) => lost.length === 1);
@@ -90,38 +90,49 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     it(`repairs ${title}`, async () => {
       const folder = await filled();
       await damage(folder);
-      const store = await LevelStore.open({ folder, mirror: false });
+      const store = await LevelStore.open({ folder });
       assert.equal(store.damage, undefined);
       assert.equal(await countOf(store), 1000);
       await store.close();
     });
 
-  it('notices entries that the log has lost: a mirror is emptied, another served', async () => {
+  it('notices entries that the log has lost: drops the expendable, serves the rest', async () => {
     const folder = await filled();
     const log = await fileOf(folder, /\.log$/);
     await overwrite(log, 20_000, new Uint8Array(5000));
-    const kept = await LevelStore.open({ folder, mirror: false });
+    const kept = await LevelStore.open({ folder });
     assert.match(kept.damage ?? '', /^\d+ entries where 1000 were written$/);
     const left = await countOf(kept);
     assert.ok(left > 0 && left < 1000);
     await kept.close();
-    const again = await LevelStore.open({ folder, mirror: false });
+    const again = await LevelStore.open({ folder });
     assert.equal(again.damage, undefined, 'said once');
     assert.equal(await countOf(again), left);
     await again.close();
 
-    const other = await filled();
-    await overwrite(await fileOf(other, /\.log$/), 20_000, new Uint8Array(5000));
-    const mirror = await LevelStore.open({ folder: other, mirror: true });
-    assert.notEqual(mirror.damage, undefined);
-    assert.equal(await countOf(mirror), 0);
-    await mirror.put('a', '1');
-    await mirror.close();
+    for (const [expendable, pattern] of [
+      ['', /^$/],
+      ['key/1', /^key\/[^1]/],
+    ] as const) {
+      const other = await filled();
+      await overwrite(await fileOf(other, /\.log$/), 20_000, new Uint8Array(5000));
+      const store = await LevelStore.open({ folder: other, expendable });
+      assert.notEqual(store.damage, undefined);
+      const { entries } = await store.list('');
+      assert.ok(entries.every(({ key }) => pattern.test(key)));
+      assert.equal(entries.length > 0, expendable !== '');
+      await store.put('a', '1');
+      await store.close();
+      const next = await LevelStore.open({ folder: other, expendable });
+      assert.equal(next.damage, undefined);
+      assert.equal(await countOf(next), entries.length + 1);
+      await next.close();
+    }
   });
 
   it('notices that a lost stretch of the log brought old values back', async () => {
     const folder = newFolder();
-    const store = await LevelStore.open({ folder, mirror: false });
+    const store = await LevelStore.open({ folder });
     const sizes: number[] = [];
     for (const round of ['old', 'new', 'end']) {
       for (let at = 0; at < 40; at++)
@@ -133,17 +144,17 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await store.close();
     // LevelDB goes on with the next block of 32 KiB, so all keys stay, some with the value before.
     await overwrite(await fileOf(folder, /\.log$/), sizes[0]! + 10_000, new Uint8Array(2000));
-    const damaged = await LevelStore.open({ folder, mirror: false });
+    const damaged = await LevelStore.open({ folder });
     assert.equal(await countOf(damaged), 41);
     assert.equal(damaged.damage, 'entries do not have the values last written');
     await damaged.close();
   });
 
-  it('starts a mirror anew when nothing can be repaired', async () => {
+  it('starts anew with the expendable when nothing can be repaired', async () => {
     const folder = await filled();
     for (const name of await readdir(folder))
       if (!/^(LOCK|LOG)/.test(name)) await writeFile(join(folder, name), 'rubbish '.repeat(100));
-    const mirror = await LevelStore.open({ folder, mirror: true });
+    const mirror = await LevelStore.open({ folder, expendable: '' });
     assert.equal(await countOf(mirror), 0);
     await mirror.put('a', '1');
     await mirror.close();
@@ -151,8 +162,8 @@ describe('LevelStore', { timeout: 60_000 }, () => {
 
   it('leaves a database alone that another has open, and says so', async () => {
     const folder = await filled();
-    const store = await LevelStore.open({ folder, mirror: false });
-    await assert.rejects(LevelStore.open({ folder, mirror: true }), (error: CodedError) => {
+    const store = await LevelStore.open({ folder });
+    await assert.rejects(LevelStore.open({ folder, expendable: '' }), (error: CodedError) => {
       assert.ok(error instanceof ErrStoreUnopenable);
       assert.match(error.message, /another process has it open/);
       assert.equal(error.where, folder);
@@ -167,15 +178,15 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     const file = newFolder();
     await writeFile(file, 'a file');
     for (const folder of [file, join(file, 'below')])
-      await assert.rejects(LevelStore.open({ folder, mirror: true }), ErrStoreUnopenable);
+      await assert.rejects(LevelStore.open({ folder, expendable: '' }), ErrStoreUnopenable);
   });
 
   it('finishes the writes that were begun before it closes', async () => {
     const folder = newFolder();
-    const store = await LevelStore.open({ folder, mirror: false });
+    const store = await LevelStore.open({ folder });
     const writes = Array.from({ length: 50 }, (_, at) => store.put(`key/${at}`, `${at}`));
     await Promise.all([...writes, store.close()]);
-    const again = await LevelStore.open({ folder, mirror: false });
+    const again = await LevelStore.open({ folder });
     assert.equal(await countOf(again), 50);
     await again.close();
   });
@@ -199,7 +210,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
       }
       if (writer.exitCode === null && writer.signalCode === null) await once(writer, 'exit');
       assert.equal(writer.signalCode, 'SIGKILL');
-      const store = await LevelStore.open({ folder, mirror: false });
+      const store = await LevelStore.open({ folder });
       assert.equal(store.damage, undefined);
       const { entries } = await store.list(`${round}/`);
       const values = new Set(entries.map(({ value }) => value));
@@ -260,7 +271,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 describe('memory and level', () => {
   it('agree on every answer, on the content and on what a watch hears', async () => {
-    const level = await LevelStore.open({ folder: newFolder(), mirror: false });
+    const level = await LevelStore.open({ folder: newFolder() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
         const memory = new MemoryStore();
@@ -288,7 +299,7 @@ describe('memory and level', () => {
         const folder = newFolder();
         const memory = new MemoryStore();
         for (const part of [steps.slice(0, 5), steps.slice(5)]) {
-          const level = await LevelStore.open({ folder, mirror: true });
+          const level = await LevelStore.open({ folder, expendable: '' });
           assert.equal(level.damage, undefined);
           for (const run of part) assert.deepEqual(await run(level), await run(memory));
           assert.deepEqual((await level.list('')).entries, (await memory.list('')).entries);

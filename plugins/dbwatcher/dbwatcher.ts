@@ -1,0 +1,387 @@
+import type { KvEntry, KvStore } from '#datastore/api.ts';
+import { ErrClosedController, ErrEventLoopIsAborting } from '#eventloop/errors.ts';
+import type { Event } from '#eventloop/event.ts';
+import type { EventLoop } from '#eventloop/handler.ts';
+import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
+import { type DurationValue, durationMs } from '#infra/config/duration.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { ReportState } from '#infra/status/status.ts';
+import {
+  DATASTORE_SOURCE,
+  DbResync,
+  ExternalConfigChange,
+  KubeStateChange,
+} from '#plugins/controller/api.ts';
+import { type DbStatus, type DbWatcher, ErrClosedWatcher, ErrResyncReqQueueFull } from './api.ts';
+import { Backoff } from './backoff.ts';
+import { Comparison } from './comparison.ts';
+import { type Difference, Known } from './known.ts';
+import { Mirror } from './mirror.ts';
+import { Places } from './places.ts';
+import { Probe } from './probe.ts';
+import { Session } from './session.ts';
+import { entriesOf, knowAll, readSnapshots, type Snapshots } from './snapshot.ts';
+
+/** Requests for a resync that may wait at once. */
+const REQUESTS = 10;
+/** Changes processed at a stretch. */
+const SLICE = 64;
+/** How soon a resync from the mirror is tried again that the event loop did not take. */
+const MIRROR_RETRY_MS = 1_000;
+
+export interface DbWatcherDeps {
+  readonly loop: Pick<EventLoop, 'push'>;
+  /** The store that is watched; in embedded mode the only one. */
+  readonly cluster: KvStore;
+  /** Where the mirror is kept; undefined when the store itself is local. */
+  readonly mirror: KvStore | undefined;
+  /** `/vnf-agent/<label>/`; external configuration stands below it. */
+  readonly agentPrefix: string;
+  readonly config: {
+    readonly delayLocalResync: DurationValue;
+    readonly remoteDBProbingInterval: DurationValue;
+  };
+  /** Milliseconds between two comparisons with a fresh snapshot, give or take a quarter. */
+  readonly compareIntervalMs?: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Of the connection to the store: for readiness, never for liveness. */
+  readonly reportState: ReportState;
+}
+
+export function createDbWatcher(deps: DbWatcherDeps): DbWatcher {
+  return new Watcher(deps);
+}
+
+type Source = DbStatus['source'];
+
+/**
+ * Reads the store, follows its changes and hands both to the event loop. One task runs at a time;
+ * what has to be done is kept as a set of wishes, so that a thing asked for twice is done once.
+ *
+ * The order within a resync (read, mirror, event, watch) loses nothing in a crash: a start reads
+ * everything anew, and the mirror holds either the old or the new content.
+ */
+class Watcher implements DbWatcher {
+  readonly #deps: DbWatcherDeps;
+  readonly #places: Places;
+  readonly #mirror: Mirror | undefined;
+  readonly #probe: Probe;
+  readonly #backoff: Backoff;
+  readonly #comparison: Comparison;
+  readonly #timers = new Map<string, Timer>();
+  #known: Known;
+  #session: Session | undefined;
+  #connected = false;
+  #source: Source = 'none';
+  #error: string | undefined;
+  #resyncs = 0;
+  #missedChanges = 0;
+  #resyncWanted = false;
+  #mirrorWanted = false;
+  #compareWanted = false;
+  /** Requests from outside that the next resync answers. */
+  #requests = 0;
+  /** The resync under way, or to be tried again, answers a request. */
+  #asked = false;
+  #closed = false;
+  #wake: () => void = () => undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(deps: DbWatcherDeps) {
+    const { cluster, mirror, clock, random, log, config } = deps;
+    this.#deps = deps;
+    this.#places = new Places(deps.agentPrefix);
+    this.#known = new Known(this.#places, log);
+    this.#mirror = mirror && new Mirror(mirror, log);
+    this.#backoff = new Backoff(clock, random);
+    this.#comparison = new Comparison(this.#places, random, {
+      intervalMs: deps.compareIntervalMs,
+      graceMs: durationMs(config.remoteDBProbingInterval),
+    });
+    this.#probe = new Probe(cluster, clock, durationMs(config.remoteDBProbingInterval), {
+      onUp: () => this.#connect(),
+      onDown: (reason) => this.#disconnect(errorText(reason)),
+    });
+  }
+
+  get status(): DbStatus {
+    return {
+      connected: this.#connected,
+      source: this.#source,
+      watching: this.#session !== undefined,
+      error: this.#error,
+      resyncs: this.#resyncs,
+      missedChanges: this.#missedChanges,
+      broken: this.#known.broken,
+      mirrorError: this.#mirror?.error,
+    };
+  }
+
+  start(): void {
+    this.#running = this.#run();
+    this.#probe.start();
+    if (this.#mirror)
+      this.#timer('mirror', durationMs(this.#deps.config.delayLocalResync), () => {
+        this.#mirrorWanted = true;
+      });
+  }
+
+  requestResync(): void {
+    if (this.#closed) throw new ErrClosedWatcher('dbWatcher was closed');
+    if (this.#requests >= REQUESTS)
+      throw new ErrResyncReqQueueFull('queue with resync requests is full');
+    this.#requests++;
+    this.#backoff.cancel();
+    this.#want('a resync was asked for');
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+    await this.#running;
+  }
+
+  #end(): void {
+    this.#closed = true;
+    this.#probe.close();
+    this.#backoff.cancel();
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#closeSession();
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      const woken = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const task = this.#nextTask();
+      if (!task) await woken;
+      else await task().catch((thrown) => this.#unexpected(thrown));
+    }
+  }
+
+  #nextTask(): (() => Promise<void>) | undefined {
+    const session = this.#session;
+    if (this.#resyncWanted && this.#connected && !this.#backoff.waiting)
+      return () => this.#resync();
+    if (this.#mirrorWanted) return () => this.#resyncFromMirror();
+    if (session?.hasChanges) return () => this.#process(session);
+    if (session && this.#compareWanted) return () => this.#compare(session);
+    return undefined;
+  }
+
+  /** A mistake in here must not end the agent, nor be repeated without a pause. */
+  #unexpected(thrown: unknown): void {
+    if (this.#closed) return;
+    this.#deps.log.error({ err: thrown }, 'watching the datastore went wrong');
+    this.#fail(errorText(thrown));
+    this.#reread('watching went wrong', false);
+  }
+
+  /** Sets a wish after a time. */
+  #timer(name: string, ms: number, wish: () => void): void {
+    this.#timers.get(name)?.cancel();
+    const timer = this.#deps.clock.timer(ms, () => {
+      wish();
+      this.#wake();
+    });
+    this.#timers.set(name, timer);
+  }
+
+  #connect(): void {
+    this.#connected = true;
+    this.#deps.log.info({ store: this.#deps.cluster.name }, 'connected to the datastore');
+    this.#reread('connected', true);
+  }
+
+  #disconnect(reason: string): void {
+    if (this.#connected || this.#error === undefined)
+      this.#deps.log.warn({ reason }, 'the datastore is out of reach');
+    this.#connected = false;
+    this.#closeSession();
+    this.#fail(reason);
+  }
+
+  /** What is known cannot be trusted any more, or not be followed: everything is read again. */
+  #reread(reason: string, eager: boolean): void {
+    this.#closeSession();
+    this.#want(reason);
+    this.#backoff.start(eager, () => this.#wake());
+  }
+
+  #want(reason: string): void {
+    this.#deps.log.debug({ reason }, 'everything is read again');
+    this.#resyncWanted = true;
+    this.#wake();
+  }
+
+  #closeSession(): void {
+    this.#session?.close();
+    this.#session = undefined;
+  }
+
+  #fail(error: string): void {
+    this.#error = error;
+    this.#deps.reportState('error', error);
+  }
+
+  /** @returns whether the event loop has taken the event */
+  #push(event: Event): boolean {
+    try {
+      this.#deps.loop.push(event);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof ErrClosedController || thrown instanceof ErrEventLoopIsAborting) {
+        this.#deps.log.info({ reason: thrown.message }, 'the event loop has ended; no more events');
+        this.#end();
+      } else {
+        this.#deps.log.warn({ reason: errorText(thrown) }, 'the event loop takes no event now');
+      }
+      return false;
+    }
+  }
+
+  async #resync(): Promise<void> {
+    this.#asked ||= this.#requests > 0;
+    this.#requests = 0;
+    this.#resyncWanted = false;
+    this.#closeSession();
+    if ((await this.#readAndTake()) || this.#closed) this.#asked = false;
+    else this.#reread('the resync failed', false);
+  }
+
+  async #readAndTake(): Promise<boolean> {
+    let snapshots: Snapshots;
+    try {
+      snapshots = await readSnapshots(this.#deps.cluster, this.#places);
+    } catch (thrown) {
+      if (!this.#closed) this.#fail(errorText(thrown));
+      return false;
+    }
+    return await this.#take(snapshots);
+  }
+
+  /** Makes snapshots known and follows them from there. */
+  async #take(snapshots: Snapshots): Promise<boolean> {
+    const { cluster, log, clock } = this.#deps;
+    const known = await knowAll(entriesOf(snapshots), this.#places, log, clock);
+    if (this.#closed) return true;
+    // A cluster has nodes and namespaces always. A database that has lost them was wiped; acting on
+    // that would take the network from every pod until the reflector has filled it again.
+    if (!known.hasReflected && this.#known.hasReflected && !this.#asked) {
+      const reason = 'the database has lost the state of Kubernetes; the last known state is kept';
+      if (this.#error !== reason) log.error(reason);
+      this.#fail(reason);
+      return false;
+    }
+    await this.#mirror?.replace(known.good());
+    if (this.#closed) return true;
+    if (!this.#pushResync(known, 'store')) return false;
+    if (!this.#connected) return true;
+    const session: Session = new Session(cluster, snapshots, {
+      onChanges: () => this.#wake(),
+      onBroken: (reason) => {
+        log.warn({ reason }, 'the watch is lost');
+        if (session === this.#session) this.#reread(reason, true);
+      },
+    });
+    this.#session = session;
+    this.#error = undefined;
+    this.#deps.reportState('ok');
+    this.#comparison.forget();
+    this.#compareAfter(this.#comparison.intervalMs);
+    return true;
+  }
+
+  /** Once at start, when the store itself is not there. */
+  async #resyncFromMirror(): Promise<void> {
+    this.#mirrorWanted = false;
+    if (this.#source !== 'none' || !this.#mirror) return;
+    const { log, clock } = this.#deps;
+    try {
+      const entries = await this.#mirror.read();
+      if (entries.length === 0) {
+        log.error('the local mirror is empty; the agent waits for the datastore');
+        return;
+      }
+      const known = await knowAll(entries, this.#places, log, clock);
+      if (this.#closed || this.#pushResync(known, 'mirror') || this.#closed) return;
+      this.#timer('mirror', MIRROR_RETRY_MS, () => {
+        this.#mirrorWanted = true;
+      });
+    } catch (thrown) {
+      log.error({ reason: errorText(thrown) }, 'the local mirror cannot be read');
+    }
+  }
+
+  #pushResync(known: Known, source: Source): boolean {
+    if (!this.#push(DbResync.event({ local: source === 'mirror', ...known.snapshot() })))
+      return false;
+    this.#known = known;
+    this.#source = source;
+    this.#resyncs++;
+    return true;
+  }
+
+  async #process(session: Session): Promise<void> {
+    const mirrored = new Map<string, string | undefined>();
+    let count = 0;
+    let refused = false;
+    for (const { key, value } of session.take()) {
+      if (++count % SLICE === 0) await this.#deps.clock.turn();
+      // What was read again meanwhile holds these changes already.
+      if (!session.isOpen) break;
+      const { difference, accept } = this.#known.step(key, value);
+      if (difference && !this.#push(eventOf(difference))) {
+        refused = true;
+        break;
+      }
+      accept();
+      if (value === undefined || this.#known.isGood(key)) mirrored.set(key, value);
+    }
+    if (mirrored.size > 0) await this.#mirror?.apply(mirrored, () => this.#known.good());
+    if (refused && !this.#closed && session === this.#session)
+      this.#reread('the event loop took no event', false);
+  }
+
+  async #compare(session: Session): Promise<void> {
+    this.#compareWanted = false;
+    const { log, clock } = this.#deps;
+    let entries: readonly KvEntry[];
+    try {
+      entries = entriesOf(await readSnapshots(this.#deps.cluster, this.#places));
+    } catch (thrown) {
+      log.debug({ reason: errorText(thrown) }, 'the datastore could not be compared');
+      if (session.isOpen) this.#compareAfter(this.#comparison.intervalMs);
+      return;
+    }
+    if (!session.isOpen) return;
+    const { lost, nextMs } = await this.#comparison.compare(entries, this.#known, clock);
+    if (!session.isOpen) return;
+    if (lost.length === 0) {
+      this.#compareAfter(nextMs);
+      return;
+    }
+    this.#missedChanges += lost.length;
+    log.error({ keys: lost.slice(0, 20), count: lost.length }, 'the watch has lost changes');
+    this.#reread('the watch has lost changes', true);
+  }
+
+  #compareAfter(ms: number): void {
+    this.#timer('compare', ms, () => {
+      this.#compareWanted = true;
+    });
+  }
+}
+
+function eventOf({ place, previous, current }: Difference): Event {
+  const { resource, key } = place;
+  if (resource !== undefined) return KubeStateChange.event({ resource, key, previous, current });
+  return ExternalConfigChange.event({
+    source: DATASTORE_SOURCE,
+    values: { [key]: current ?? null },
+  });
+}

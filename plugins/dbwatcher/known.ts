@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { KvEntry } from '#datastore/api.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { ExternalSnapshot, KubeSnapshot } from '#plugins/controller/api.ts';
+import { resourceList } from '#resources/resources.ts';
+import { decode, type Place, type Places } from './places.ts';
+
+interface KnownEntry {
+  readonly place: Place;
+  /** What stands in the store. */
+  readonly text: string;
+  /** The last value that made sense, as the event loop has it; undefined: it has none. */
+  readonly value: object | undefined;
+}
+
+export interface Difference {
+  readonly place: Place;
+  readonly previous: object | undefined;
+  readonly current: object | undefined;
+}
+
+/** A change on its way: what the event loop has to hear of it, and how to take it as known. */
+export interface Step {
+  /** undefined: nothing that matters has changed. */
+  readonly difference: Difference | undefined;
+  /** To be called when the event loop has taken the difference. */
+  accept(): void;
+}
+
+/** What the event loop was told of the store: the base of `previous` in events. */
+export class Known {
+  readonly #places: Places;
+  readonly #log: Logger;
+  readonly #entries = new Map<string, KnownEntry>();
+  readonly #broken = new Map<string, string>();
+
+  constructor(places: Places, log: Logger) {
+    this.#places = places;
+    this.#log = log;
+  }
+
+  get broken(): ReadonlyMap<string, string> {
+    return this.#broken;
+  }
+
+  get hasReflected(): boolean {
+    for (const { place } of this.#entries.values()) if (place.reflected) return true;
+    return false;
+  }
+
+  /** Takes over an entry of a snapshot; a broken value counts as none. */
+  add({ key, value: text }: KvEntry): void {
+    const place = this.#places.find(key);
+    if (place) this.#entries.set(key, { place, text, value: this.#decode(place, key, text) });
+  }
+
+  /** @param text what stands under the key now; undefined: it is gone */
+  step(key: string, text: string | undefined): Step {
+    const place = this.#places.find(key);
+    const known = this.#entries.get(key);
+    const nothing: Step = { difference: undefined, accept: () => undefined };
+    // The second case is the echo of what a snapshot has brought already.
+    if (!place || known?.text === text) return nothing;
+    const previous = known?.value;
+    if (text === undefined) {
+      return {
+        difference: previous && { place, previous, current: undefined },
+        accept: () => {
+          this.#entries.delete(key);
+          this.#broken.delete(key);
+        },
+      };
+    }
+    const decoded = this.#decode(place, key, text);
+    const differs = decoded !== undefined && !isDeepStrictEqual(decoded, previous);
+    return {
+      difference: differs ? { place, previous, current: decoded } : undefined,
+      // A broken value takes nothing away: the event loop keeps the last one that made sense.
+      accept: () => this.#entries.set(key, { place, text, value: decoded ?? previous }),
+    };
+  }
+
+  /** What stands in the store as far as is known. */
+  text(key: string): string | undefined {
+    return this.#entries.get(key)?.text;
+  }
+
+  keys(): Iterable<string> {
+    return this.#entries.keys();
+  }
+
+  /** Entries with a value that makes sense, as they stand in the store. */
+  *good(): Iterable<readonly [string, string]> {
+    for (const [key, { text }] of this.#entries) if (this.isGood(key)) yield [key, text];
+  }
+
+  /** The value that stands under the key makes sense. */
+  isGood(key: string): boolean {
+    return this.#entries.get(key)?.value !== undefined && !this.#broken.has(key);
+  }
+
+  snapshot(): { kubeState: KubeSnapshot; externalConfig: ExternalSnapshot } {
+    const kubeState: Record<string, Record<string, object>> = {};
+    for (const { keyword } of resourceList) kubeState[keyword] = {};
+    const externalConfig: Record<string, object> = {};
+    for (const { place, value } of this.#entries.values()) {
+      if (value === undefined) continue;
+      if (place.resource === undefined) externalConfig[place.key] = value;
+      else kubeState[place.resource]![place.key] = value;
+    }
+    return { kubeState, externalConfig };
+  }
+
+  #decode(place: Place, key: string, text: string): object | undefined {
+    try {
+      const value = decode(place, key, text);
+      this.#broken.delete(key);
+      return value;
+    } catch (thrown) {
+      const reason = errorText(thrown);
+      if (this.#broken.get(key) !== reason)
+        this.#log.warn({ key, reason }, 'a value in the datastore makes no sense and is skipped');
+      this.#broken.set(key, reason);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { ErrInvalidModel } from '#models/model.ts';
+import { modelOfKey } from '#models/registry.ts';
+import { parseResourceKey, reflectorPrefix } from '#resources/resources.ts';
+
+/** Below the agent's prefix: configuration that comes from outside. */
+const CONFIG = 'config/';
+/** Keys of what the reflector writes begin so; the others below its prefix are the agents' own. */
+const REFLECTED = 'k8s/';
+
+interface Parser {
+  parse(input: unknown, where?: string): object;
+}
+
+/** What a key in the store is about. */
+export interface Place {
+  /** Keyword of the resource; undefined for external configuration. */
+  readonly resource: string | undefined;
+  /** The key as events have it: without the prefix of the reflector or agent. */
+  readonly key: string;
+  /** Written by the reflector, out of Kubernetes. */
+  readonly reflected: boolean;
+  /** undefined: nothing can be said about values here. */
+  readonly model: Parser | undefined;
+}
+
+/** Which keys of the store are watched, and what stands there. */
+export class Places {
+  /** Everything that is watched has one of these prefixes. */
+  readonly prefixes: readonly string[];
+  readonly #agentPrefix: string;
+
+  /** @param agentPrefix for example `/vnf-agent/<label>/` */
+  constructor(agentPrefix: string) {
+    this.#agentPrefix = agentPrefix;
+    this.prefixes = [reflectorPrefix, agentPrefix + CONFIG];
+  }
+
+  /** undefined for a key that means nothing to the agent. */
+  find(fullKey: string): Place | undefined {
+    if (fullKey.startsWith(reflectorPrefix)) {
+      const key = fullKey.slice(reflectorPrefix.length);
+      const resource = parseResourceKey(key)?.resource;
+      if (!resource) return undefined;
+      const reflected = key.startsWith(REFLECTED);
+      return { resource: resource.keyword, key, reflected, model: resource.model };
+    }
+    if (!fullKey.startsWith(this.#agentPrefix + CONFIG)) return undefined;
+    const key = fullKey.slice(this.#agentPrefix.length);
+    return { resource: undefined, key, reflected: false, model: modelOfKey(key) };
+  }
+}
+
+/**
+ * The canonical value of what stands in the store.
+ * @throws ErrInvalidModel and what JSON.parse throws
+ */
+export function decode(place: Place, fullKey: string, text: string): object {
+  if (!place.model) throw new ErrInvalidModel('no model has this key', { where: fullKey });
+  return place.model.parse(JSON.parse(text), fullKey);
+}

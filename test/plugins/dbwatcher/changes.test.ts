@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { namespaceModel } from '#models/kube/namespace.ts';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { resourceList } from '#resources/resources.ts';
+import {
+  agentPrefix,
+  bench,
+  interfaceKey,
+  interfaceText,
+  ksr,
+  namespaceKey,
+  namespaceText,
+  settle,
+  startedBench,
+  wholeResync,
+} from './harness.ts';
+
+describe('dbwatcher at start', () => {
+  it('sends everything in one resync: canonical values by resource and key', async () => {
+    const { loop, watcher, states } = await startedBench();
+    assert.deepEqual(loop.take(), [wholeResync]);
+    assert.deepEqual(states, [['ok', undefined]]);
+    const { connected, source, watching, error } = watcher.status;
+    assert.deepEqual([connected, source, watching, error], [true, 'store', true, undefined]);
+    await watcher.close();
+  });
+
+  it('has a table for every resource, and values as the models make them', async () => {
+    const { loop, watcher } = await startedBench();
+    const { kubeState, externalConfig, local } = loop.resyncs[0]!;
+    assert.equal(local, false);
+    assert.deepEqual(
+      Object.keys(kubeState),
+      resourceList.map(({ keyword }) => keyword),
+    );
+    assert.deepEqual(kubeState['namespace'], {
+      'k8s/namespace/default': namespaceModel.canonical({ name: 'default' }),
+      'k8s/namespace/kube-system': namespaceModel.canonical({ name: 'kube-system' }),
+    });
+    assert.deepEqual(externalConfig, {
+      'config/vpp/v2/interfaces/loop1': vppInterfaceModel.canonical({
+        name: 'loop1',
+        type: 'SOFTWARE_LOOPBACK',
+      }),
+    });
+    await watcher.close();
+  });
+
+  it('sends a resync for an empty database too', async () => {
+    const { loop, watcher } = bench();
+    watcher.start();
+    await settle();
+    assert.deepEqual(loop.take(), ['resync remote: ']);
+    await watcher.close();
+  });
+
+  it('leaves alone what is not its own', async () => {
+    const { loop, database, watcher } = bench();
+    await database.put(`${ksr}k8s/unheard/of`, 'x');
+    await database.put(`${ksr}status`, 'x');
+    await database.put(`${agentPrefix}check/status/v1/agent`, 'x');
+    await database.put('/vnf-agent/node2/config/vpp/v2/interfaces/a', 'x');
+    await database.put('/vnf-agent/node11/config/vpp/v2/interfaces/a', 'x');
+    watcher.start();
+    await settle();
+    await database.put(`${ksr}k8s/unheard/of`, 'y');
+    await database.delete(`${agentPrefix}check/status/v1/agent`);
+    await settle();
+    assert.deepEqual(loop.take(), ['resync remote: ']);
+    assert.equal(watcher.status.broken.size, 0);
+    await watcher.close();
+  });
+});
+
+describe('dbwatcher and a change', () => {
+  it('sends each with the value before, which is what was sent last', async () => {
+    const { loop, database, watcher } = await startedBench();
+    loop.take();
+    await database.put(namespaceKey('a'), namespaceText('a', '1'));
+    await database.put(namespaceKey('a'), namespaceText('a', '2'));
+    await database.delete(namespaceKey('a'));
+    await database.put(namespaceKey('default'), namespaceText('default', '3'));
+    await settle();
+    assert.deepEqual(loop.take(), [
+      'namespace k8s/namespace/a: - -> 1',
+      'namespace k8s/namespace/a: 1 -> 2',
+      'namespace k8s/namespace/a: 2 -> -',
+      'namespace k8s/namespace/default: plain -> 3',
+    ]);
+    await watcher.close();
+  });
+
+  it('sends external configuration without the prefix of the agent, one key an event', async () => {
+    const { loop, database, watcher } = await startedBench();
+    loop.take();
+    await database.putAll(
+      new Map([
+        [interfaceKey('loop1'), undefined],
+        [interfaceKey('loop2'), interfaceText('loop2', 1400)],
+      ]),
+    );
+    await settle();
+    assert.deepEqual(loop.take(), [
+      'db config/vpp/v2/interfaces/loop1: -',
+      'db config/vpp/v2/interfaces/loop2: 1400',
+    ]);
+    await watcher.close();
+  });
+
+  it('says nothing of what is known already or means the same', async () => {
+    const { loop, database, watcher, mirror } = await startedBench();
+    loop.take();
+    await database.put(namespaceKey('default'), namespaceText('default'));
+    const spaced = '{ "name" : "default", "label": [] }';
+    await database.put(namespaceKey('default'), spaced);
+    await database.delete(namespaceKey('never'));
+    await settle();
+    assert.deepEqual(loop.take(), []);
+    assert.equal((await mirror())[namespaceKey('default')], spaced);
+    await watcher.close();
+  });
+});
+
+describe('dbwatcher and a value that makes no sense', () => {
+  const broken = ['{', '[]', '"x"', '{"name":1}', '{"unheard":"of"}', 'null', ''];
+
+  it('skips it at start, with a warning that names the key, and shows it', async () => {
+    for (const text of broken) {
+      const { loop, database, watcher, warnings, states } = bench();
+      await database.put(namespaceKey('a'), namespaceText('a'));
+      await database.put(namespaceKey('b'), text);
+      await database.put(interfaceKey('c'), text);
+      watcher.start();
+      await settle();
+      assert.deepEqual(loop.take(), ['resync remote: k8s/namespace/a'], text);
+      const keys = [namespaceKey('b'), interfaceKey('c')];
+      assert.deepEqual([...watcher.status.broken.keys()], keys);
+      assert.deepEqual(
+        warnings.map(({ key }) => key),
+        keys,
+      );
+      assert.deepEqual(states, [['ok', undefined]]);
+      await watcher.close();
+    }
+  });
+
+  it('keeps the last one that made sense, and takes that for the one before', async () => {
+    const { loop, database, watcher, mirror } = await startedBench();
+    const key = namespaceKey('default');
+    const before = (await mirror())[key];
+    loop.take();
+    for (const text of broken) await database.put(key, text);
+    await settle();
+    assert.deepEqual(loop.take(), []);
+    assert.deepEqual([...watcher.status.broken.keys()], [key]);
+    assert.equal((await mirror())[key], before, 'the mirror keeps it too');
+    await database.put(key, namespaceText('default', '2'));
+    await settle();
+    assert.deepEqual(loop.take(), ['namespace k8s/namespace/default: plain -> 2']);
+    assert.equal(watcher.status.broken.size, 0);
+    await database.put(key, '{');
+    await database.delete(key);
+    await settle();
+    assert.deepEqual(loop.take(), ['namespace k8s/namespace/default: 2 -> -']);
+    assert.equal(watcher.status.broken.size, 0);
+    assert.equal((await mirror())[key], undefined);
+    await watcher.close();
+  });
+
+  it('never acts on external configuration as a deletion', async () => {
+    const { loop, database, watcher } = await startedBench();
+    loop.take();
+    await database.put(interfaceKey('loop1'), '{"name":"loop1","type":"NO_SUCH_TYPE"}');
+    await database.put(`${agentPrefix}config/no/such/model`, '{}');
+    await settle();
+    assert.deepEqual(loop.take(), []);
+    assert.deepEqual(
+      [...watcher.status.broken.keys()],
+      [interfaceKey('loop1'), `${agentPrefix}config/no/such/model`],
+    );
+    await watcher.close();
+  });
+
+  it('is forgotten when it comes and goes without ever making sense', async () => {
+    const { loop, database, watcher } = await startedBench();
+    loop.take();
+    await database.put(namespaceKey('a'), '{');
+    await settle();
+    assert.equal(watcher.status.broken.size, 1);
+    await database.delete(namespaceKey('a'));
+    await settle();
+    assert.deepEqual(loop.take(), []);
+    assert.equal(watcher.status.broken.size, 0);
+    await watcher.close();
+  });
+
+  it('is absent from the next resync', async () => {
+    const { loop, database, watcher } = await startedBench();
+    await database.put(namespaceKey('default'), '{');
+    await settle();
+    loop.take();
+    watcher.requestResync();
+    await settle();
+    assert.deepEqual(loop.take(), [
+      'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/kube-system',
+    ]);
+    await watcher.close();
+  });
+});
