@@ -39,7 +39,7 @@ export class VppProcess {
   async start(): Promise<void> {
     for (const socket of [this.apiSocket, this.cliSocket]) rmSync(socket, { force: true });
     const file = join(this.folder, 'startup.conf');
-    writeFileSync(file, configuration(this.folder));
+    writeFileSync(file, startupConfiguration(this.folder));
     this.#output = '';
     const child = spawn(binary!, ['-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
@@ -79,7 +79,8 @@ export class VppProcess {
   }
 }
 
-function configuration(folder: string): string {
+/** A small VPP without devices, all of whose files are in the folder. */
+export function startupConfiguration(folder: string): string {
   return `unix { nodaemon nosyslog runtime-dir ${folder} cli-listen ${folder}/cli.sock poll-sleep-usec 100 }
 api-segment { prefix ${basename(folder)} }
 socksvr { socket-name ${folder}/api.sock }

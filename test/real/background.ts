@@ -1,0 +1,62 @@
+/** A process that runs beside the test and ends with it, even when the test is killed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+
+export interface BackgroundOptions {
+  /** Where both streams go; appended. */
+  readonly log: string;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export class Background {
+  readonly #name: string;
+  readonly #child: ChildProcess;
+  readonly #log: string;
+
+  constructor(command: readonly string[], options: BackgroundOptions) {
+    const log = openSync(options.log, 'a');
+    this.#name = command.join(' ');
+    this.#log = options.log;
+    this.#child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {
+      stdio: ['ignore', log, log],
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+    });
+    closeSync(log);
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Throws with the end of its output when it has ended. */
+  assertRunning(): void {
+    if (this.isRunning) return;
+    const { exitCode, signalCode } = this.#child;
+    throw new Error(`${this.#name} ended (${exitCode ?? signalCode}):\n${this.tail()}`);
+  }
+
+  /** Last lines of what it wrote. */
+  tail(): string {
+    return readFileSync(this.#log, 'utf8').slice(-6000);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Ends it by a signal; resolves when it is gone. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (!this.isRunning) return;
+    const gone = once(this.#child, 'exit');
+    this.#child.kill(signal);
+    if (signal !== 'SIGKILL') this.#child.kill('SIGCONT');
+    await gone;
+  }
+}

@@ -1,0 +1,91 @@
+/** An etcd inside a namespace, reached from there by TCP and by the test over a unix socket. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Etcd3 } from 'etcd3';
+import { EtcdStore } from '#datastore/etcd/store.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { Background } from './background.ts';
+import type { Netns } from './netns.ts';
+import { until } from './wait.ts';
+
+/** etcd takes a socket's path only in the form `host:port`, relative to where it runs. */
+const socketName = 'client:0';
+
+export class RealEtcd {
+  /** As the agents of the namespace know it. */
+  readonly endpoint: string;
+  readonly #netns: Netns;
+  readonly #folder: string;
+  readonly #store: EtcdStore;
+  #process: Background | undefined;
+
+  /** @param address that it listens on, of the namespace */
+  constructor(netns: Netns, folder: string, address = '127.0.0.1') {
+    this.#netns = netns;
+    this.#folder = folder;
+    this.endpoint = `${address}:2379`;
+    mkdirSync(folder, { recursive: true });
+    this.#store = new EtcdStore(
+      // etcd takes pings of a connection that is idle for an attack
+      { endpoints: [this.#socket], operationTimeoutMs: 1000, keepaliveMs: 3_600_000 },
+      systemClock,
+    );
+  }
+
+  get #socket(): string {
+    return `unix:${join(this.#folder, socketName)}`;
+  }
+
+  /** The way of the test to what is in it. */
+  get store(): EtcdStore {
+    return this.#store;
+  }
+
+  async start(): Promise<void> {
+    const url = `http://${this.endpoint}`;
+    const peer = 'http://127.0.0.1:2380';
+    this.#process = new Background(
+      [
+        ...this.#netns.enter,
+        'etcd',
+        `--data-dir=${join(this.#folder, 'data')}`,
+        `--listen-client-urls=${url},unix://${socketName}`,
+        `--advertise-client-urls=${url}`,
+        `--listen-peer-urls=${peer}`,
+        `--initial-advertise-peer-urls=${peer}`,
+        `--initial-cluster=default=${peer}`,
+        '--heartbeat-interval=10',
+        '--election-timeout=100',
+      ],
+      { log: join(this.#folder, 'etcd.log'), cwd: this.#folder },
+    );
+    await until('etcd answers', async () => {
+      this.#process!.assertRunning();
+      return this.#store.probe().then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process?.signal(signal);
+  }
+
+  async kill(): Promise<void> {
+    await this.#process?.end('SIGKILL');
+  }
+
+  /** Forgets the whole history before now. */
+  async compact(): Promise<void> {
+    const client = new Etcd3({ hosts: this.#socket });
+    const { header } = await client.kv.range({ key: Buffer.from('x') });
+    await client.kv.compact({ revision: header.revision, physical: true });
+    client.close();
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close();
+    await this.kill();
+  }
+}

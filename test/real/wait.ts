@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Polls until the condition holds. @throws when it does not within the limit */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  limitMs = 20_000,
+): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`not within ${limitMs / 1000} s: ${what}`);
+    await sleep(20);
+  }
+}
