@@ -30,6 +30,12 @@ export interface Operation {
   readonly key: string;
 }
 
+/** Without a word from the descriptor the wanted ones are. */
+export function isOurs(found: RetrievedValue, wanted: readonly KeyedValue[]): boolean {
+  if (found.origin === 'from-NB') return true;
+  return found.origin !== 'from-SB' && wanted.some(({ key }) => key === found.key);
+}
+
 export class Driver {
   readonly #descriptors: readonly AnyDescriptor[];
   /** What there shall be, base values and derived ones. */
@@ -249,7 +255,7 @@ export class Driver {
   async resync(wanted: readonly KeyedValue[]): Promise<void> {
     const found = await this.retrieve(wanted);
     for (const each of found.values()) {
-      if (each.origin !== 'from-SB') this.#adopt(each);
+      if (isOurs(each, wanted)) this.#adopt(each);
     }
     for (const key of [...found.keys()]) {
       if (!wanted.some((each) => each.key === key)) await this.#forget(key);

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api.ts';
-import { Driver } from './driver.ts';
+import { Driver, isOurs } from './driver.ts';
 
 export interface Example {
   readonly name: string;
@@ -83,8 +83,14 @@ async function clear(driver: Driver): Promise<void> {
 
 async function assertReadsBack(driver: Driver, wanted: readonly KeyedValue[]): Promise<void> {
   const found = await driver.retrieve(wanted);
-  const ours = [...found.values()].filter(({ origin }) => origin !== 'from-SB');
+  const ours = [...found.values()].filter((each) => isOurs(each, wanted));
   assert.deepEqual(ours.map(({ key }) => key).sort(), wanted.map(({ key }) => key).sort());
+  // a scheduler also correlates with what it once found to be others'
+  const again = await driver.retrieve([
+    ...found.values(),
+    ...wanted.filter((w) => !found.has(w.key)),
+  ]);
+  for (const [key, { origin }] of found) assert.equal(again.get(key)?.origin, origin, key);
   for (const { key, value } of wanted) {
     assert.deepEqual(found.get(key)?.value, value, key);
     const same = driver.descriptorOf(key)?.equivalent;

@@ -52,7 +52,12 @@ export class VppTapStub {
         this.#taps.delete(key);
       },
       retrieve: async () =>
-        [...this.#taps].map(([key, value]) => ({ key, value, metadata: metadata(value) })),
+        [...this.#taps].map(([key, value]) => ({
+          key,
+          value,
+          metadata: metadata(value),
+          origin: 'from-NB' as const,
+        })),
     };
   }
 }

@@ -31,9 +31,9 @@ export function linuxArpDescriptor({
     retrieveDependencies: ['linux-interface'],
     isRetriable,
     validate(key, value) {
-      require(key, value.interface !== '', 'interface: missing');
-      require(key, value.ip_address !== '', 'ip_address: missing');
-      require(key, value.hw_address !== '', 'hw_address: missing');
+      require(key, value.interface !== '', 'interface', 'missing');
+      require(key, value.ip_address !== '', 'ip_address', 'missing');
+      require(key, value.hw_address !== '', 'hw_address', 'missing');
     },
     dependencies: (_key, value) => neededOf(value.interface),
     create: (_key, value, ctx) => set(value, ctx),

@@ -74,10 +74,10 @@ export function linuxInterfaceDescriptor(
     validate(key, value) {
       validate(key, value);
       const kind = kinds.get(value.type);
-      require(key, kind !== undefined, `type: ${value.type} is not supported`);
+      require(key, kind !== undefined, `type`, `${value.type} is not supported`);
       kind?.validate(key, value);
       const mark = Buffer.byteLength(marks.longest(value));
-      require(key, mark <= aliasLength, 'name: too long for the alias of a link');
+      require(key, mark <= aliasLength, 'name', 'too long for the alias of a link');
     },
     equivalent: (_key, a, b) => !needsRecreate(a, b) && sameSettings(a, b),
     needsRecreate: (_key, before, after) => needsRecreate(before, after),
@@ -168,29 +168,30 @@ function needsRecreate(before: LinuxInterface, after: LinuxInterface): boolean {
 
 function validate(key: string, value: LinuxInterface): void {
   const { name, namespace } = value;
-  require(key, name !== '', 'name: missing');
-  require(key, !name.includes('/'), 'name: has a slash, which the mark of a link cannot hold');
+  require(key, name !== '', 'name', 'missing');
+  require(key, !name.includes('/'), 'name', 'has a slash, which the mark of a link cannot hold');
   const host = hostNameOf(value);
   const fits = Buffer.byteLength(host) <= hostNameLength;
-  require(key, fits, `host_if_name: ${host} is longer than ${hostNameLength} bytes`);
-  require(key, /^[^\s/]+$/.test(host) && !/^\.\.?$/.test(host), 'host_if_name: no name of a link');
-  require(key, value.veth === undefined || value.type === 'VETH', 'veth: goes with type VETH');
+  require(key, fits, `host_if_name`, `${host} is longer than ${hostNameLength} bytes`);
+  require(key, /^[^\s/]+$/.test(host) &&
+    !/^\.\.?$/.test(host), 'host_if_name', 'no name of a link');
+  require(key, value.veth === undefined || value.type === 'VETH', 'veth', 'goes with type VETH');
   const isTap = value.type === 'TAP_TO_VPP';
-  require(key, value.tap === undefined || isTap, 'tap: goes with type TAP_TO_VPP');
-  require(key, value.vrf_dev === undefined, 'vrf_dev: not supported');
-  require(key, value.vrf_master_interface === '', 'vrf_master_interface: not supported');
-  require(key, namespace?.type !== 'MICROSERVICE', 'namespace: microservices are not supported');
+  require(key, value.tap === undefined || isTap, 'tap', 'goes with type TAP_TO_VPP');
+  require(key, value.vrf_dev === undefined, 'vrf_dev', 'not supported');
+  require(key, value.vrf_master_interface === '', 'vrf_master_interface', 'not supported');
+  require(key, namespace?.type !== 'MICROSERVICE', 'namespace', 'microservices are not supported');
   const reference = namespace?.reference ?? '';
   const named = namespace === undefined || namespace.type === 'UNDEFINED' || reference !== '';
-  require(key, named, 'namespace.reference: missing');
+  require(key, named, 'namespace.reference', 'missing');
   const isNumber = namespace?.type !== 'PID' || /^\d+$/.test(reference);
-  require(key, isNumber, 'namespace.reference: no process ID');
+  require(key, isNumber, 'namespace.reference', 'no process ID');
   const isPath = namespace?.type !== 'FD' || reference.startsWith('/');
-  require(key, isPath, 'namespace.reference: no absolute path');
+  require(key, isPath, 'namespace.reference', 'no absolute path');
   const isName = namespace?.type !== 'NSID' || !/[/\0]/.test(reference);
-  require(key, isName, 'namespace.reference: no name below /run/netns');
+  require(key, isName, 'namespace.reference', 'no name below /run/netns');
   const allocated = value.ip_addresses.some((address) => address.startsWith('alloc:'));
-  require(key, !allocated, 'ip_addresses: references to allocated addresses are not supported');
+  require(key, !allocated, 'ip_addresses', 'references to allocated addresses are not supported');
 }
 
 function derived(value: LinuxInterface): readonly KeyedValue[] {

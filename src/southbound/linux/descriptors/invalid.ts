@@ -1,6 +1,10 @@
 import { InvalidValueError } from '#kvscheduler/api.ts';
 
-/** Throws unless the condition holds. @param key names the value in the error */
-export function require(key: string, condition: boolean, otherwise: string): void {
-  if (!condition) throw new InvalidValueError(otherwise, { where: key });
+/**
+ * Throws InvalidValueError unless the condition holds.
+ * @param field path of the wrong field in the value
+ * @param reason what is wrong with it
+ */
+export function require(key: string, condition: boolean, field: string, reason: string): void {
+  if (!condition) throw new InvalidValueError(reason, { where: key, fields: [field] });
 }

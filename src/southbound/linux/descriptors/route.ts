@@ -128,12 +128,14 @@ function read(route: api.LinuxRoute, iface: string): LinuxRoute {
 }
 
 function validate(key: string, route: LinuxRoute): void {
-  require(key, route.outgoing_interface !== '', 'outgoing_interface: missing');
-  require(key, route.dst_network !== '', 'dst_network: missing');
-  const allocated = [route.dst_network, route.gw_addr].some((each) => each.startsWith('alloc:'));
-  require(key, !allocated, 'references to allocated addresses are not supported');
+  require(key, route.outgoing_interface !== '', 'outgoing_interface', 'missing');
+  require(key, route.dst_network !== '', 'dst_network', 'missing');
+  for (const field of ['dst_network', 'gw_addr'] as const) {
+    const allocated = route[field].startsWith('alloc:');
+    require(key, !allocated, field, 'references to allocated addresses are not supported');
+  }
   const sameFamily = route.gw_addr === '' || route.gw_addr.includes(':') === isIpv6(route);
-  require(key, sameFamily, 'gw_addr: another family than dst_network');
+  require(key, sameFamily, 'gw_addr', 'another family than dst_network');
 }
 
 function dependencies(route: LinuxRoute): readonly Dependency[] {

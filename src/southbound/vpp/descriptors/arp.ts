@@ -45,9 +45,9 @@ export function arpDescriptor(client: VppClient): KvDescriptor<VppArpEntry, unde
     toJson: (value) => vppArpModel.toJson(value),
     retrieveDependencies: ['vpp-interface'],
     validate(key, value) {
-      require(key, value.interface !== '', 'interface: missing');
-      require(key, value.ip_address !== '', 'ip_address: missing');
-      require(key, value.phys_address !== '', 'phys_address: missing');
+      require(key, value.interface !== '', 'interface', 'missing');
+      require(key, value.ip_address !== '', 'ip_address', 'missing');
+      require(key, value.phys_address !== '', 'phys_address', 'missing');
     },
     dependencies: (_key, { interface: name }) => [
       { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },

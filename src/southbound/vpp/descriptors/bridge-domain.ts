@@ -131,18 +131,18 @@ export function bridgeDomainDescriptor(
 }
 
 function validate(key: string, value: BridgeDomain): void {
-  require(key, value.name !== '', 'name: missing');
-  require(key, fitsTag(value.name), `name: longer than the ${tagLength} bytes of a tag`);
-  require(key, value.mac_age <= 255, 'mac_age: above 255 minutes');
+  require(key, value.name !== '', 'name', 'missing');
+  require(key, fitsTag(value.name), `name`, `longer than the ${tagLength} bytes of a tag`);
+  require(key, value.mac_age <= 255, 'mac_age', 'above 255 minutes');
   const bvis = value.interfaces.filter((member) => member.bridged_virtual_interface);
-  require(key, bvis.length <= 1, 'interfaces: more than one bridged_virtual_interface');
+  require(key, bvis.length <= 1, 'interfaces', 'more than one bridged_virtual_interface');
   const members = new Set(value.interfaces.map(({ name }) => name));
-  require(key, members.size === value.interfaces.length, 'interfaces: one is named twice');
+  require(key, members.size === value.interfaces.length, 'interfaces', 'one is named twice');
   const deep = value.interfaces.some((member) => member.split_horizon_group > 255);
-  require(key, !deep, 'interfaces: split_horizon_group above 255');
+  require(key, !deep, 'interfaces', 'split_horizon_group above 255');
   const addresses = new Set(value.arp_termination_table.map((entry) => entry.ip_address));
   const twice = addresses.size !== value.arp_termination_table.length;
-  require(key, !twice, 'arp_termination_table: an address is there twice');
+  require(key, !twice, 'arp_termination_table', 'an address is there twice');
 }
 
 function flagsDiffer(a: BridgeDomain, b: BridgeDomain): boolean {

@@ -45,10 +45,10 @@ export function fibEntryDescriptor(client: VppClient): KvDescriptor<FIBEntry, un
     toJson: (value) => fibEntryModel.toJson(value),
     retrieveDependencies: ['vpp-interface', 'vpp-bridge-domain'],
     validate(key, value) {
-      require(key, value.phys_address !== '', 'phys_address: missing');
-      require(key, value.bridge_domain !== '', 'bridge_domain: missing');
+      require(key, value.phys_address !== '', 'phys_address', 'missing');
+      require(key, value.bridge_domain !== '', 'bridge_domain', 'missing');
       const leads = value.action === 'DROP' || value.outgoing_interface !== '';
-      require(key, leads, 'outgoing_interface: missing');
+      require(key, leads, 'outgoing_interface', 'missing');
     },
     // of an entry that drops VPP keeps nothing but the MAC
     equivalent: (_key, a, b) =>

@@ -46,9 +46,11 @@ export function interfaceDescriptor(
     needsRecreate: (_key, before, after) => needsRecreate(before, after),
     dependencies: (_key, value) => kindOf(value.type)?.dependencies(value) ?? [],
     claims: (_key, value) => {
-      const identity = kindOf(value.type)?.identity(value);
-      return identity === undefined ? [] : [identity];
+      const kind = kindOf(value.type);
+      const identity = kind?.identity(value);
+      return identity !== undefined && kind?.onlyOnce === true ? [identity] : [];
     },
+    metadataFields: ({ swIfIndex }) => ({ swIfIndex: [String(swIfIndex)] }),
     derived: (_key, value) => derived(value),
     // a NIC that is not there will not come by asking again
     isRetriable: (error) => !(error instanceof ErrNoSuchNic),
@@ -185,27 +187,27 @@ const linkFields: readonly (readonly [keyof VppInterface, InterfaceType])[] = [
 const mostMtu = 9216;
 
 function validate(key: string, value: VppInterface): void {
-  require(key, value.name !== '', 'name: missing');
-  require(key, fitsTag(value.name), `name: longer than the ${tagLength} bytes of a tag`);
+  require(key, value.name !== '', 'name', 'missing');
+  require(key, fitsTag(value.name), `name`, `longer than the ${tagLength} bytes of a tag`);
   const kind = kindOf(value.type);
-  require(key, kind !== undefined, `type: ${value.type} is not supported`);
+  require(key, kind !== undefined, `type`, `${value.type} is not supported`);
   for (const [field, type] of linkFields) {
     const fits = value[field] === undefined || value.type === type;
-    require(key, fits, `${field}: does not go with type ${value.type}`);
+    require(key, fits, field, `does not go with type ${value.type}`);
   }
-  require(key, value.mtu <= mostMtu, `mtu: above ${mostMtu}`);
+  require(key, value.mtu <= mostMtu, `mtu`, `above ${mostMtu}`);
   const numbered = value.ip_addresses.length > 0;
   const borrows = value.unnumbered !== undefined;
-  require(key, !numbered || !borrows, 'unnumbered: does not go with ip_addresses');
+  require(key, !numbered || !borrows, 'unnumbered', 'does not go with ip_addresses');
   const lender = value.unnumbered?.interface_with_ip;
-  require(key, lender !== '' && lender !== value.name, 'unnumbered: names no other interface');
+  require(key, lender !== '' && lender !== value.name, 'unnumbered', 'names no other interface');
   const allocated = value.ip_addresses.some((address) => addressSource(address) !== 'static');
-  require(key, !allocated, 'ip_addresses: references to allocated addresses are not supported');
-  require(key, !value.set_dhcp_client, 'set_dhcp_client: not supported');
-  require(key, value.ip6_nd === undefined, 'ip6_nd: not supported');
-  require(key, value.rx_placements.length === 0, 'rx_placements: not supported');
+  require(key, !allocated, 'ip_addresses', 'references to allocated addresses are not supported');
+  require(key, !value.set_dhcp_client, 'set_dhcp_client', 'not supported');
+  require(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');
+  require(key, value.rx_placements.length === 0, 'rx_placements', 'not supported');
   const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
-  require(key, !unknown, 'rx_modes: mode is missing');
+  require(key, !unknown, 'rx_modes', 'mode is missing');
   kind?.validate(key, value);
 }
 

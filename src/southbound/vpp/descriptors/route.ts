@@ -1,9 +1,10 @@
 import type { KvDescriptor, OperationContext, RetrievedValue } from '#kvscheduler/api.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
-import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
+import { type VppRoute, vppRouteKey, vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
 import type { VppClient } from '../binapi/api.ts';
+import type { IpTable } from '../binapi/messages.gen.ts';
 import { ApiSource } from './fib-source.ts';
 import { require } from './invalid.ts';
 import { interfaceNames } from './names.ts';
@@ -55,7 +56,7 @@ export function routeDescriptor(client: VppClient): KvDescriptor<VppRoute, undef
       if (source === undefined) return [];
       const names = interfaceNames(ctx);
       const wanted = Map.groupBy(correlate, ({ value }) => pathIdentity(value));
-      const tables = await client.dump('ip_table_dump', {});
+      const tables = await tablesOfInterest(client, ctx.only);
       const dumps = await Promise.all(
         tables.map(({ table }) => client.dump('ip_route_v2_dump', { src: source, table })),
       );
@@ -80,6 +81,17 @@ export function routeDescriptor(client: VppClient): KvDescriptor<VppRoute, undef
   };
 }
 
+/** All of them, or those of the routes that are asked for. */
+async function tablesOfInterest(
+  client: VppClient,
+  only: ReadonlySet<string> | undefined,
+): Promise<readonly { readonly table: IpTable }[]> {
+  const tables = await client.dump('ip_table_dump', {});
+  if (only === undefined) return tables;
+  const ids = new Set([...only].map((key) => vppRouteKey.parse(key)?.vrf));
+  return tables.filter(({ table }) => ids.has(table.table_id));
+}
+
 /** As wanted, but with the weight and preference that VPP has. */
 function adopt(wanted: VppRoute, found: VppRoute): VppRoute {
   if (wanted.type === 'DROP') return wanted;
@@ -93,22 +105,26 @@ function adopt(wanted: VppRoute, found: VppRoute): VppRoute {
 
 function validate(key: string, route: VppRoute): void {
   const { dst_network, next_hop_addr } = route;
-  require(key, dst_network !== '', 'dst_network: missing');
-  const allocated = dst_network.startsWith('alloc:') || next_hop_addr.startsWith('alloc:');
-  require(key, !allocated, 'references to allocated addresses are not supported');
+  require(key, dst_network !== '', 'dst_network', 'missing');
+  for (const field of ['dst_network', 'next_hop_addr'] as const) {
+    const allocated = route[field].startsWith('alloc:');
+    require(key, !allocated, field, 'references to allocated addresses are not supported');
+  }
   const sameFamily =
     next_hop_addr === '' || next_hop_addr.includes(':') === dst_network.includes(':');
-  require(key, sameFamily, 'next_hop_addr: another family than dst_network');
-  require(key, route.weight <= 255, 'weight: above 255');
-  require(key, route.preference <= 255, 'preference: above 255');
+  require(key, sameFamily, 'next_hop_addr', 'another family than dst_network');
+  require(key, route.weight <= 255, 'weight', 'above 255');
+  require(key, route.preference <= 255, 'preference', 'above 255');
   const inter = route.type === 'INTER_VRF';
-  require(key, inter || route.via_vrf_id === 0, 'via_vrf_id: goes with type INTER_VRF');
+  require(key, inter || route.via_vrf_id === 0, 'via_vrf_id', 'goes with type INTER_VRF');
   const leads = next_hop_addr !== '' || route.outgoing_interface !== '';
-  require(key, route.type !== 'INTRA_VRF' || leads, 'neither next hop nor interface is given');
-  require(key, !inter || route.outgoing_interface === '', 'outgoing_interface: not with INTER_VRF');
+  require(key, route.type !== 'INTRA_VRF' ||
+    leads, 'next_hop_addr', 'missing, and so is outgoing_interface');
+  require(key, !inter ||
+    route.outgoing_interface === '', 'outgoing_interface', 'not with INTER_VRF');
   // looking an address up in the table it was looked up in would never end
   const loops = inter && route.via_vrf_id === route.vrf_id;
-  require(key, !loops, 'via_vrf_id: is the table of the route itself');
+  require(key, !loops, 'via_vrf_id', 'is the table of the route itself');
 }
 
 function dependencies(

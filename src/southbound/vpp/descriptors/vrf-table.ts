@@ -63,8 +63,8 @@ export function vrfTableDescriptor(
     label: (key) => key.slice(vrfTableModel.keyPrefix.length),
     toJson: (value) => vrfTableModel.toJson(value),
     validate(key, value) {
-      require(key, fitsTag(value.label), `label: longer than ${tagLength} bytes`);
-      require(key, value.label !== vppName(value), 'label: is what VPP calls tables of others');
+      require(key, fitsTag(value.label), `label`, `longer than ${tagLength} bytes`);
+      require(key, value.label !== vppName(value), 'label', 'is what VPP calls tables of others');
     },
     needsRecreate: (_key, before, after) =>
       (after.id !== 0 && before.label !== after.label) ||
@@ -105,7 +105,9 @@ export function vrfTableDescriptor(
           label: id === 0 ? (known?.label ?? '') : label,
           flow_hash_settings: known?.flow_hash_settings,
         });
-        return { key, value, origin: ours || known !== undefined ? 'from-NB' : 'from-SB' };
+        // what VPP named itself is ours exactly if it is asked for, which only the scheduler knows:
+        // the values to correlate with are also those that were found to be others'
+        return { key, value, origin: ours ? 'from-NB' : 'unknown' };
       });
     },
   };

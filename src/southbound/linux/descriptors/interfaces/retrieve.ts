@@ -143,20 +143,22 @@ async function markUnmarked(
   }
 }
 
-/** Only names that were looked for or seen are told: the rest may be in a place not looked at. */
+/**
+ * Of a name that was not looked for only what is seen counts: its place may be one that was not
+ * looked at, but where it would wait always is.
+ */
 function noteEnds(
   veth: Veth,
   wanted: ReadonlyMap<string, LinuxInterface>,
   byName: ReadonlyMap<string, readonly FoundLink[]>,
   placed: ReadonlyMap<string, FoundLink>,
 ): void {
-  const names = new Set(byName.keys());
-  for (const { name, veth: link } of wanted.values()) {
-    if (link !== undefined) names.add(name).add(link.peer_if_name);
-  }
-  for (const name of names) {
-    const waits = byName.get(name)?.some(isWaiting) === true;
-    veth.note(name, placed.has(name) ? 'placed' : waits ? 'waiting' : undefined);
+  const peers = [...wanted.values()].flatMap(({ veth: link }) => link?.peer_if_name ?? []);
+  for (const name of new Set([...wanted.keys(), ...peers, ...byName.keys()])) {
+    if (placed.has(name)) veth.note(name, 'placed');
+    else if (byName.get(name)?.some(isWaiting)) veth.note(name, 'waiting');
+    else if (wanted.has(name)) veth.note(name, undefined);
+    else veth.noteNotWaiting(name);
   }
 }
 

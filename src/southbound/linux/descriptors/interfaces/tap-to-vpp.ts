@@ -30,9 +30,9 @@ export function tapToVpp(host: LinuxHost, marks: LinkMarks): LinkKind {
     shared: false,
 
     validate(key, { tap }) {
-      require(key, (tap?.vpp_tap_if_name ?? '') !== '', 'tap.vpp_tap_if_name: missing');
-      require(key, tap?.vpp_tap_if_name.includes('/') ===
-        false, 'tap.vpp_tap_if_name: has a slash');
+      const vppTap = tap?.vpp_tap_if_name ?? '';
+      require(key, vppTap !== '', 'tap.vpp_tap_if_name', 'missing');
+      require(key, !vppTap.includes('/'), 'tap.vpp_tap_if_name', 'has a slash');
     },
 
     dependencies: (value) => [{ label: 'vpp-tap-interface-exists', key: vppTapKey(value) }],

@@ -60,11 +60,16 @@ export class Veth implements LinkKind {
     else this.#ends.set(name, found);
   }
 
+  /** A look at where it would wait has shown that it does not. */
+  noteNotWaiting(name: string): void {
+    if (this.#ends.get(name) === 'waiting') this.#ends.delete(name);
+  }
+
   validate(key: string, value: LinuxInterface): void {
     const peer = peerOf(value);
-    require(key, peer !== '', 'veth.peer_if_name: missing');
-    require(key, !peer.includes('/'), 'veth.peer_if_name: has a slash');
-    require(key, peer !== value.name, 'veth.peer_if_name: is the interface itself');
+    require(key, peer !== '', 'veth.peer_if_name', 'missing');
+    require(key, !peer.includes('/'), 'veth.peer_if_name', 'has a slash');
+    require(key, peer !== value.name, 'veth.peer_if_name', 'is the interface itself');
   }
 
   dependencies(): readonly [] {

@@ -32,13 +32,14 @@ export const afPacket: InterfaceKind = {
   mac: 'create',
   mtu: 'software',
   downOnDelete: false,
+  onlyOnce: true,
 
   validate(key, { afpacket }) {
     const host = afpacket?.host_if_name ?? '';
     const named = host !== '' || (afpacket?.linux_interface ?? '') !== '';
-    require(key, named, 'afpacket: neither host_if_name nor linux_interface is given');
+    require(key, named, 'afpacket', 'neither host_if_name nor linux_interface is given');
     const fits = Buffer.byteLength(host) <= hostNameLength;
-    require(key, fits, `afpacket.host_if_name: longer than ${hostNameLength} characters`);
+    require(key, fits, `afpacket.host_if_name`, `longer than ${hostNameLength} characters`);
   },
 
   dependencies(value) {

@@ -19,7 +19,7 @@ export interface FoundInterface {
   readonly swIfIndex: number;
   /** The link part as far as VPP stores it. */
   readonly fields: KindFields;
-  /** What VPP lets exist only once; see `identity`. */
+  /** As `InterfaceKind.identity` makes it of a value. */
   readonly identity: string | undefined;
   readonly hostIfName?: string;
 }
@@ -47,14 +47,16 @@ export interface InterfaceKind {
   readonly mtu: 'software' | 'hardware';
   /** Whether it goes down by itself when it is deleted. */
   readonly downOnDelete: boolean;
+  /** Whether VPP lets an identity exist only once. */
+  readonly onlyOnce: boolean;
   /** Throws InvalidValueError. */
   validate(key: string, value: VppInterface): void;
   dependencies(value: VppInterface): readonly Dependency[];
   /** Link settings with all defaults; a change of these is a delete and a create. */
   settings(value: VppInterface): object;
   /**
-   * What VPP lets exist only once, as text. Finds the interface whose creator died before it was
-   * tagged, and is claimed while the interface exists.
+   * By what an interface is found whose creator died before it was tagged, as text; undefined where
+   * there is nothing.
    */
   identity(value: VppInterface): string | undefined;
   create(client: VppClient, value: VppInterface, ctx: OperationContext): Promise<MadeInterface>;

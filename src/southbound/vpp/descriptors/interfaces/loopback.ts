@@ -19,6 +19,7 @@ export const loopback: InterfaceKind = {
   mac: 'create',
   mtu: 'software',
   downOnDelete: true,
+  onlyOnce: false,
   validate: () => undefined,
   dependencies: () => [],
   settings: () => ({}),

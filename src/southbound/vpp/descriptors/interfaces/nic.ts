@@ -19,9 +19,10 @@ export const nic: InterfaceKind = {
   mac: 'never',
   mtu: 'hardware',
   downOnDelete: true,
+  onlyOnce: false,
 
   validate(key, { phys_address }) {
-    require(key, phys_address === '', 'phys_address: a NIC keeps its own');
+    require(key, phys_address === '', 'phys_address', 'a NIC keeps its own');
   },
 
   dependencies: () => [],

@@ -64,8 +64,9 @@ export async function retrieveInterfaces(
   const named = nameAll(details, found, wanted);
   await tagUntagged(client, log, named);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
+  const asked = named.filter(({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true);
   return Promise.all(
-    named.map(async (each) => {
+    asked.map(async (each) => {
       const index = each.details.sw_if_index;
       const layer3 = await readLayer3(client, index);
       const lender = names.get(lenders.get(index) ?? none);
@@ -90,13 +91,14 @@ function nameAll(
   found: ReadonlyMap<number, { kind: InterfaceKind; found: FoundInterface }>,
   wanted: ReadonlyMap<string, VppInterface>,
 ): readonly Named[] {
-  const byIdentity = new Map<string, string>();
+  const byIdentity = new Map<string, string[]>();
+  const tagged = new Set(details.map(({ tag }) => tag));
   for (const value of wanted.values()) {
     const kind = interfaceKinds.find(({ type }) => type === value.type);
     const identity = kind?.identity(value);
-    if (identity !== undefined) byIdentity.set(identity, value.name);
+    if (identity === undefined || tagged.has(value.name)) continue;
+    byIdentity.set(identity, [...(byIdentity.get(identity) ?? []), value.name]);
   }
-  const tagged = new Set(details.map(({ tag }) => tag));
   return details.flatMap((each) => {
     const known = found.get(each.sw_if_index);
     // a NIC of any driver, where a value asks for it by VPP's name
@@ -104,9 +106,8 @@ function nameAll(
     if (isNic && each.type === IfType.IF_API_TYPE_HARDWARE) return [nicOf(each)];
     if (known === undefined) return [];
     if (each.tag !== '') return [{ ...known, details: each, name: each.tag, origin: 'from-NB' }];
-    const name = byIdentity.get(known.found.identity ?? '');
-    if (name === undefined || tagged.has(name)) return [];
-    return [{ ...known, details: each, name, origin: 'from-NB' }];
+    const name = byIdentity.get(known.found.identity ?? '')?.shift();
+    return name === undefined ? [] : [{ ...known, details: each, name, origin: 'from-NB' }];
   });
 }
 

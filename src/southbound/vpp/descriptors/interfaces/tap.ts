@@ -47,18 +47,19 @@ export const tap: InterfaceKind = {
   mac: 'create',
   mtu: 'software',
   downOnDelete: true,
+  onlyOnce: true,
 
   validate(key, { tap: link }) {
-    require(key, link !== undefined, 'tap: a TAP needs its link settings');
-    require(key, (link?.version ?? 2) !== 1, 'tap.version: version 1 is gone from VPP, use 2');
-    require(key, (link?.version ?? 2) <= 2, 'tap.version: there is no such version, use 2');
-    require(key, link?.to_microservice === '', 'tap.to_microservice: not supported');
+    require(key, link !== undefined, 'tap', 'a TAP needs its link settings');
+    require(key, (link?.version ?? 2) !== 1, 'tap.version', 'version 1 is gone from VPP, use 2');
+    require(key, (link?.version ?? 2) <= 2, 'tap.version', 'there is no such version, use 2');
+    require(key, link?.to_microservice === '', 'tap.to_microservice', 'not supported');
     const fits = Buffer.byteLength(link?.host_if_name ?? '') <= hostNameLength;
-    require(key, fits, `tap.host_if_name: longer than ${hostNameLength} characters`);
+    require(key, fits, `tap.host_if_name`, `longer than ${hostNameLength} characters`);
     for (const field of ['rx_ring_size', 'tx_ring_size'] as const) {
       const size = link?.[field] ?? 0;
       const fine = size <= 32768 && (size & (size - 1)) === 0;
-      require(key, fine, `tap.${field}: not a power of 2 up to 32768`);
+      require(key, fine, `tap.${field}`, `not a power of 2 up to 32768`);
     }
   },
 

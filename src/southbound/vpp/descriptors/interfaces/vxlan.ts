@@ -63,19 +63,20 @@ export const vxlan: InterfaceKind = {
   mac: 'message',
   mtu: 'software',
   downOnDelete: true,
+  onlyOnce: true,
 
   validate(key, { vxlan: link }) {
     const src = link?.src_address ?? '';
     const dst = link?.dst_address ?? '';
-    require(key, parseIp(src) !== undefined, 'vxlan.src_address: no IP address');
-    require(key, parseIp(dst) !== undefined, 'vxlan.dst_address: no IP address');
+    require(key, parseIp(src) !== undefined, 'vxlan.src_address', 'no IP address');
+    require(key, parseIp(dst) !== undefined, 'vxlan.dst_address', 'no IP address');
     // VPP refuses this with -82 only after it was asked
-    require(key, src !== dst, 'vxlan: source and destination are the same');
-    require(key, src.includes(':') === dst.includes(':'), 'vxlan: addresses of two families');
-    require(key, (link?.vni ?? 0) <= mostVni, `vxlan.vni: above ${mostVni}`);
-    require(key, link?.gpe === undefined, 'vxlan.gpe: not supported');
+    require(key, src !== dst, 'vxlan', 'source and destination are the same');
+    require(key, src.includes(':') === dst.includes(':'), 'vxlan', 'addresses of two families');
+    require(key, (link?.vni ?? 0) <= mostVni, `vxlan.vni`, `above ${mostVni}`);
+    require(key, link?.gpe === undefined, 'vxlan.gpe', 'not supported');
     const joined = isMulticast(dst) === (link?.multicast !== '');
-    require(key, joined, 'vxlan.multicast: goes with a multicast destination, and only with one');
+    require(key, joined, 'vxlan.multicast', 'goes with a multicast destination, and only with one');
   },
 
   dependencies(value) {
