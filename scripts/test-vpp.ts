@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, writeFileSync } from 'node:fs';
 import { runTests } from './lib/run-tests.ts';
 import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
-import { REPORT, renderReport } from './lib/vpp-report.ts';
+import { needsVpp, REPORT, renderReport, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
 
 function vppVersion(): string {
   try {
@@ -22,12 +22,10 @@ function vppVersion(): string {
 }
 
 const version = vppVersion();
-process.env['VPP_TESTS'] = '1';
-const files = globSync(['test/vpp/**/*.test.ts', 'test/**/*-real.test.ts']).sort();
+const files = globSync('test/**/*.test.ts').filter(needsVpp).sort();
 const results = await runTests(files, {
-  // The suites share one machine with one VPP each: at once they would only wait for each other.
   concurrency: 1,
-  fileLimitMs: 600_000,
+  fileLimitMs: VPP_FILE_LIMIT_MS,
   onFile: (result) => process.stdout.write(fileText(result)),
 });
 

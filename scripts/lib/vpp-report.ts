@@ -9,6 +9,14 @@ export const REPORT = 'docs/vpp-report.md';
 /** What the run is about: when one of these changes, the last run says nothing any more. */
 export const FOLDERS = ['src/southbound', 'src/sim'] as const;
 
+/** A suite with traffic and restarts takes minutes. */
+export const VPP_FILE_LIMIT_MS = 600_000;
+
+/** Whether a test file is one of those that need a real VPP. */
+export function needsVpp(file: string): boolean {
+  return file.startsWith('test/vpp/') || file.endsWith('-real.test.ts');
+}
+
 /** `src/southbound 4cee71…`, one line a folder, as the report holds it. */
 export function treeLines(): string[] {
   return FOLDERS.map((folder) => `${folder} ${gitTreeHash(folder)}`);
