@@ -304,12 +304,18 @@ class Ipam implements EventHandler, IpamApi {
       await ctx.ask(`local store/put ${lastKey}`, () => this.#deps.store.put(lastKey, next));
       this.#last = next;
       this.#pool!.continueAfter(next);
-      if (await this.#take(ctx, { address: next, ...owner })) return next;
+      this.#pool!.use(next);
+      if (await this.#create(ctx, { address: next, ...owner })) return next;
       ctx.log.warn({ address: next }, 'address is in use without being known, it is left out');
     }
     // after a boot of the machine most addresses may be kept back: a pod may have its own again
-    for (const address of this.#shown!.onlyBy(resources.pod.key(pod.name, pod.namespace)))
-      if (!this.#isHeld(address) && (await this.#take(ctx, { address, ...owner }))) return address;
+    for (const address of this.#shown!.onlyBy(resources.pod.key(pod.name, pod.namespace))) {
+      if (this.#isHeld(address)) continue;
+      const record = { address, ...owner };
+      const known = this.#records!.get(address);
+      if (await (known ? this.#replace(ctx, known, record) : this.#create(ctx, record)))
+        return address;
+    }
     const held = this.#held.size;
     throw new ErrAddressesExhausted(
       `no address is free in ${this.#pool}: ${held} are held by pods, ` +
@@ -318,27 +324,30 @@ class Ipam implements EventHandler, IpamApi {
     );
   }
 
-  /** Records who has an address. @returns whether it is ours now */
-  async #take(ctx: UpdateContext, record: AddressRecord): Promise<boolean> {
-    const { store } = this.#deps;
+  /** Records who has an address that nobody has. @returns whether it is ours now */
+  async #create(ctx: UpdateContext, record: AddressRecord): Promise<boolean> {
     const key = addressKey(record.address);
-    const text = addressRecordText(record);
-    const known = this.#records!.get(record.address);
-    this.#pool!.use(record.address);
-    if (known) {
-      const swapped = await ctx.ask(`local store/compare-and-swap ${key}`, () =>
-        store.compareAndSwap(key, addressRecordText(known), text),
-      );
-      if (swapped) this.#records!.set(record.address, record);
-      return swapped;
-    }
     const { created, value } = await ctx.ask(`local store/put-if-absent ${key}`, () =>
-      store.putIfAbsent(key, text),
+      this.#deps.store.putIfAbsent(key, addressRecordText(record)),
     );
     const standing = created ? record : readAddressRecord(key, value);
     if (standing) this.#records!.set(record.address, standing);
     // a record that an allocation with a lost answer left behind is as good as a new one
     return created || standing?.attachment === record.attachment;
+  }
+
+  /** Hands a record that is kept back over to a new attachment. */
+  async #replace(
+    ctx: UpdateContext,
+    known: AddressRecord,
+    record: AddressRecord,
+  ): Promise<boolean> {
+    const key = addressKey(record.address);
+    const swapped = await ctx.ask(`local store/compare-and-swap ${key}`, () =>
+      this.#deps.store.compareAndSwap(key, addressRecordText(known), addressRecordText(record)),
+    );
+    if (swapped) this.#records!.set(record.address, record);
+    return swapped;
   }
 
   #isHeld(address: string): boolean {

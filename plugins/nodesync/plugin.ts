@@ -141,7 +141,7 @@ class NodeSync implements EventHandler, NodeSyncApi {
   /** Whether a look into the cluster must confirm the claim. The local mirror confirms nothing. */
   #claimInDoubt(ctx: ResyncContext): boolean {
     if (!DbResync.is(ctx.event) || ctx.event.payload.local) return false;
-    return this.#text === undefined || this.#table.holder(this.#id!)?.name !== this.#deps.nodeName;
+    return this.#table.holder(this.#id!)?.name !== this.#deps.nodeName;
   }
 
   async #claim(ctx: ResyncContext | UpdateContext): Promise<void> {

@@ -54,6 +54,20 @@ describe('addresses of pods', () => {
     assert.equal(addressOf(await node.add('again', 'c98')), '10.1.1.23');
   });
 
+  it('are as few after a restart as before it', async () => {
+    const node = await started(small);
+    for (let n = 0; n < 11; n++) addressOf(await node.add(`p${n}`, `c${n}`));
+    const next = node.restart();
+    await next.resync();
+    addressOf(await next.add('p11', 'c11'));
+    const refused = await next.add('p12', 'c12');
+    assert.ok(refused.error instanceof ErrAddressesExhausted);
+    assert.ok(!refused.questions.some((question) => question.includes('address')));
+    assert.equal(new Set(await stored(next)).size, 12);
+    for (let n = 0; n < 12; n++)
+      assert.equal(next.ipam.podAddresses(`c${n}/eth0`).length, 1, `c${n}`);
+  });
+
   it('never include gateway, NAT loopback, network and broadcast', async () => {
     const node = await started(small);
     const given = [];
@@ -177,6 +191,26 @@ describe('addresses of pods', () => {
     const last = next.restart();
     await last.resync(next.state());
     assert.deepEqual(last.ipam.podAddresses('d7/eth0'), [given.get('p7')]);
+  });
+
+  it('that a running container holds are not had again by the next one of its pod', async () => {
+    const node = await started(small);
+    for (let n = 0; n < 12; n++) {
+      const address = addressOf(await node.add(`p${n}`, `c${n}`));
+      await node.put(podValue(`p${n}`, address));
+    }
+    assert.ok((await node.add('p7', 'd7')).error instanceof ErrAddressesExhausted);
+    assert.equal(node.ipam.podAddresses('c7/eth0').length, 1);
+  });
+
+  it('that the store knows and the agent does not are left out', async () => {
+    const node = await started();
+    const pod = { namespace: 'default', name: 'x' };
+    const record = { address: '10.1.1.2', pod, attachment: 'cx/eth0' };
+    await node.localBelow.put('local/ipam/address/10.1.1.2', JSON.stringify(record));
+    await node.localBelow.put('local/ipam/address/10.1.1.3', 'rubbish');
+    assert.equal(addressOf(await node.add('web', 'c1')), '10.1.1.4');
+    assert.equal(node.ipam.allocations().get('10.1.1.2')!.pod.name, 'x');
   });
 
   it('are not given out twice when an answer of the store is lost', async () => {

@@ -38,12 +38,15 @@ const step = fc.oneof(
     addresses: fc.uniqueArray(mgmtAddress, { maxLength: 2 }),
   }),
   fc.record({ kind: fc.constant('forgotten' as const), node }),
-  fc.record({
-    kind: fc.constantFrom('add' as const, 'refused' as const, 'del' as const, 'show' as const),
-    pod: fc.nat(3),
-    container: fc.nat(5),
-    interfaceName: fc.constantFrom('eth0', 'net1'),
-  }),
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('add' as const, 'refused' as const, 'del' as const, 'show' as const),
+      pod: fc.nat(1),
+      container: fc.nat(1),
+      interfaceName: fc.constantFrom('eth0', 'net1'),
+    }),
+  },
 );
 
 describe('updates and resyncs', () => {
@@ -92,6 +95,23 @@ describe('updates and resyncs', () => {
         },
       ),
       { numRuns: 150 },
+    );
+  });
+});
+
+describe('a pod that could not be added', () => {
+  it('leaves nothing behind that another interface of its container would keep', async () => {
+    const bench = new TestNode();
+    await bench.resync();
+    bench.refuses = () => true;
+    await bench.add('web', 'c1');
+    bench.refuses = () => false;
+    await bench.add('web', 'c1', 'net1');
+    assert.ok(bench.config.has('config/linux/interfaces/v2/interface/linux-loop-c1'));
+    await bench.del('web', 'c1', 'net1');
+    assert.deepEqual(
+      [...bench.config.keys()].filter((key) => key.includes('c1')),
+      [],
     );
   });
 });

@@ -102,6 +102,17 @@ describe('node ID', () => {
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
   });
 
+  it('is written again when a snapshot of the cluster lacks it', async () => {
+    const node = new TestNode();
+    await start(node);
+    await node.clusterBelow.delete(key(1));
+    await node.heal();
+    assert.equal(await node.clusterBelow.get(key(1)), undefined);
+    await node.resync([]);
+    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
+  });
+
   it('stays released when the node itself has left the cluster, until it is back', async () => {
     const node = new TestNode();
     const self = nodeValue('node-a', '172.16.0.5');
@@ -267,6 +278,19 @@ describe('announcing addresses', () => {
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
   });
 
+  it('does not trust what it remembers after a reply was lost', async () => {
+    const node = new TestNode();
+    await start(node);
+    node.cluster.afterWrite = () => {
+      throw new ErrStoreUnavailable('reply lost');
+    };
+    await node.nodes.publishAddresses(ctx, ['192.168.16.77/24'], 4);
+    node.cluster.afterWrite = undefined;
+    await node.resync([vppNodeValue(1, 'node-a', '192.168.16.77/24')]);
+    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
+  });
+
   it('never overwrites the record of another node', async () => {
     const node = new TestNode();
     await start(node);
@@ -290,6 +314,13 @@ describe('nodes of the cluster', () => {
     const node = new TestNode();
     await node.resync([nodeValue('node-b', '172.16.0.6'), vppNodeValue(2, 'node-c')]);
     assert.deepEqual([...node.nodes.allNodes().keys()].sort(), ['node-a', 'node-c']);
+  });
+
+  it('does not believe a record that stands under the ID of another', async () => {
+    const node = new TestNode();
+    const misplaced = { ...vppNodeValue(2, 'node-b'), key: 'allocatedIDs/5' };
+    await node.resync([misplaced]);
+    assert.deepEqual([...node.nodes.allNodes().keys()], ['node-a']);
   });
 
   it('is not asked before the first resync', () => {

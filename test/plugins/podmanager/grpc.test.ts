@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +17,12 @@ import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { CNIReply, CNIRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
-import { cniServiceDefinition, ErrCniSocket, serveCni } from '#plugins/podmanager/grpc.ts';
+import {
+  type CniServer,
+  cniServiceDefinition,
+  ErrCniSocket,
+  serveCni,
+} from '#plugins/podmanager/grpc.ts';
 import type { CniService } from '#plugins/podmanager/service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-'));
@@ -22,8 +35,15 @@ const replies = messageCodec(CNIReply);
 const ok = replies.canonical({ routes: [{ dst: '0.0.0.0/0', gw: '10.1.1.1' }] });
 const silent: CniService = { add: async () => ok, delete: async () => replies.canonical({}) };
 
-const serve = (socketPath: string, service = silent, replaceStale = true) =>
-  serveCni({
+const servers: CniServer[] = [];
+after(() => Promise.all(servers.map((server) => server.close(0))));
+
+async function serve(
+  socketPath: string,
+  service = silent,
+  replaceStale = true,
+): Promise<CniServer> {
+  const server = await serveCni({
     service,
     socketPath,
     mode: 0o700,
@@ -31,6 +51,9 @@ const serve = (socketPath: string, service = silent, replaceStale = true) =>
     clock: systemClock,
     log: silentLogger,
   });
+  servers.push(server);
+  return server;
+}
 
 const Client = makeClientConstructor(cniServiceDefinition, 'RemoteCNI');
 
@@ -148,7 +171,6 @@ describe('CNI over gRPC', () => {
     // a socket file whose server has died without unlinking it
     const dead = createServer();
     await new Promise<void>((resolve) => dead.listen(`${path}.dead`, resolve));
-    const { renameSync } = await import('node:fs');
     renameSync(`${path}.dead`, path);
     await new Promise((resolve) => dead.close(resolve));
     assert.ok(existsSync(path));

@@ -90,6 +90,16 @@ describe('attachments', () => {
     assert.deepEqual([...node.config.keys()].sort(), before.sort());
   });
 
+  it('are not written again by a repeated Add Pod', async () => {
+    const node = await started();
+    await node.add('web', 'c1');
+    await node.add('web', 'c2');
+    const points = node.local.points;
+    await node.add('web', 'c1');
+    assert.equal(node.local.points, points);
+    assert.deepEqual(known(node), ['c1/eth0', 'c2/eth0']);
+  });
+
   it('go back to what they were when one with another namespace fails', async () => {
     const node = await started();
     await node.add('web', 'c1');
