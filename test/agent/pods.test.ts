@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { expectedConfiguration } from './expected.ts';
+import { configuration } from './configuration.ts';
 import {
   addPod,
   cniRequest,
   makeNode,
-  type Node,
+  type RunningAgent,
   reflectPod,
   replyAddress,
   startAgent,
@@ -17,14 +19,39 @@ import {
 const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
 const db: TestPod = { name: 'db', containerId: 'b'.repeat(64), netns: '/run/netns/db' };
 
-/** Everything that is configured, in one comparable piece. */
-async function configuration(node: Node) {
-  const { entries } = await node.local.list('local/');
-  return {
-    vpp: node.vpp.snapshot(),
-    linux: node.linux.snapshot(),
-    local: entries.filter(({ key }) => key !== 'local/ipam/last'),
-  };
+interface Operation {
+  readonly Operation: string;
+  readonly Key: string;
+  readonly IsRevert?: boolean;
+}
+
+/** The last event was reverted: each operation by its opposite, the last one first. */
+async function assertUndoneInReverse(running: RunningAgent): Promise<void> {
+  const { body } = await running.get('/controller/event-history?last=1');
+  const [{ Handlers, Txn }] = body as [
+    {
+      Handlers: { Handler: string; Revert: boolean }[];
+      Txn: { Executed: Operation[] };
+    },
+  ];
+  const done = Txn.Executed.filter(({ IsRevert }) => !IsRevert);
+  const undone = Txn.Executed.filter(({ IsRevert }) => IsRevert);
+  assert.ok(done.every((op) => op.Operation === 'CREATE'));
+  assert.ok(undone.every((op) => op.Operation === 'DELETE'));
+  assert.deepEqual(
+    undone.map((op) => op.Key),
+    done.map((op) => op.Key).reverse(),
+  );
+  assert.deepEqual(
+    Handlers.map(({ Handler, Revert }) => `${Handler}${Revert ? ' reverted' : ''}`),
+    ['podmanager', 'ipam', 'ipv4net', 'ipv4net reverted', 'ipam reverted', 'podmanager reverted'],
+  );
+}
+
+/** What the rules of pod wiring give for the two pods, read line by line. */
+function expected(mode: 'tap' | 'veth'): unknown {
+  const file = join(import.meta.dirname, 'expected', `${mode}.json`);
+  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 for (const useTAPInterfaces of [true, false]) {
@@ -44,8 +71,8 @@ for (const useTAPInterfaces of [true, false]) {
       assert.equal(reply.interfaces[0]!.ip_addresses[0]!.gateway, '10.1.1.1');
       assert.equal(replyAddress(await addPod(running, db)), '10.1.1.3');
       assert.deepEqual(
-        { vpp: node.vpp.snapshot(), linux: node.linux.snapshot() },
-        expectedConfiguration(useTAPInterfaces ? 'tap' : 'veth'),
+        await configuration(node, [web.netns, db.netns]),
+        expected(useTAPInterfaces ? 'tap' : 'veth'),
       );
 
       for (const pod of [web, db])
@@ -64,17 +91,21 @@ for (const useTAPInterfaces of [true, false]) {
         const node = makeNode();
         await using running = await startAgent(node, { contiv });
         const before = await configuration(node);
-        const refused = node.vpp.refuse(n);
+        node.vpp.faults.add(n, { refuse: -1 }, ({ kind }) => kind === 'request');
+        const requests = node.vpp.requests.length;
         const reply = await addPod(running, web);
-        if (!refused.happened) {
-          assert.equal(reply.result, 0);
-          assert.ok(n > 5, `only ${n} requests`);
+        const sent = node.vpp.requests.slice(requests).filter(({ kind }) => kind === 'request');
+        if (sent.length < n) {
+          assert.equal(reply.error, '');
+          assert.ok(n > 5, `only ${n - 1} requests`);
           break;
         }
-        assert.equal(reply.result, 1, `request ${n} (${refused.name}) was refused in vain`);
-        assert.match(reply.error, /VPP answered/);
+        assert.equal(reply.result, 1, `request ${n} (${sent[n - 1]!.name}) was refused in vain`);
+        assert.match(reply.error, /VPP answered -1/);
+        node.vpp.faults.clear();
+        await assertUndoneInReverse(running);
         node.linux.removeNamespace(web.netns);
-        assert.deepEqual(await configuration(node), before, `after request ${n} (${refused.name})`);
+        assert.deepEqual(await configuration(node), before, `request ${n} (${sent[n - 1]!.name})`);
         const again = await addPod(running, web);
         assert.equal(again.error, '');
       }
@@ -123,9 +154,9 @@ describe('operators', () => {
     }[];
     assert.deepEqual(
       history.map(({ SeqNum, Name }) => `${SeqNum} ${Name}`),
-      ['0 Database Resync', '1 Add Pod default/web'],
+      ['0 Database Resync', '1 Kubernetes State Change', '2 Add Pod default/web'],
     );
-    assert.ok(history[1]!.Txn, 'with its transaction');
+    assert.ok(history[2]!.Txn, 'with its transaction');
 
     const dump = await running.get('/scheduler/dump?descriptor=vpp-interface&view=SB');
     assert.equal(dump.status, 200);
@@ -144,7 +175,7 @@ describe('operators', () => {
     await addPod(running, web);
     const text = running.printed.join('');
     const boxes = text.split('\n').filter((line) => /^[<>]{130}$/.test(line));
-    assert.equal(boxes.length, 8);
+    assert.equal(boxes.length, 12, 'resync, own record of the node, pod');
     for (const line of text.split('\n')) if (/^[*]/.test(line)) assert.equal(line.length, 130);
     assert.match(text, /NEW EVENT: Add Pod default\/web/);
     assert.match(text, /FINALIZED EVENT: Add Pod default\/web/);
@@ -158,7 +189,7 @@ describe('VPP that is started anew', () => {
     await addPod(running, web);
     const before = node.vpp.snapshot();
     node.vpp.crash();
-    node.vpp.start();
+    await node.vpp.start();
     await until(async () => {
       const { body } = await running.get('/controller/event-history');
       const last = (body as { Description: string }[]).at(-1);

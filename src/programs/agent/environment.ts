@@ -1,23 +1,10 @@
-/**
- * What the agent runs on: stores, VPP and Linux. Either the real ones, or embedded ones in the same
- * process, which need no rights and nothing installed.
- */
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { KvStore } from '#datastore/api.ts';
-import { type EtcdConfig, etcdEndpoints } from '#datastore/config.ts';
-import { EtcdStore } from '#datastore/etcd/store.ts';
-import { LevelStore } from '#datastore/level.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
-import { durationMs } from '#infra/config/duration.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
-import { mirrorPrefix } from '#plugins/dbwatcher/api.ts';
 import type { LinuxHost } from '#southbound/linux/api.ts';
-import { kernelHost } from '#southbound/linux/host.ts';
 import type { Connect } from '#southbound/vpp/binapi/api.ts';
-import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
-import type { Settings } from './settings.ts';
 
+/** What the agent runs on: stores, VPP and Linux. */
 export interface Environment {
   /** Shared by all nodes: what is reflected from Kubernetes, and the node IDs. */
   readonly cluster: KvStore;
@@ -34,56 +21,4 @@ export interface EnvironmentParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly loggers: Loggers;
-}
-
-export async function openEnvironment(
-  settings: Settings,
-  parts: EnvironmentParts,
-): Promise<Environment> {
-  const folder = settings.bolt['db-path'];
-  mkdirSync(dirname(folder), { recursive: true });
-  // The mirror can be had again from etcd; attachments and addresses can not.
-  const local = await LevelStore.open({
-    folder,
-    expendable: mirrorPrefix,
-    log: parts.loggers.get('local-store'),
-  });
-  if (settings.embedded) {
-    // The simulator is loaded by those who ask for it alone.
-    const { embeddedEnvironment } = await import('./embedded.ts');
-    return embeddedEnvironment(local, parts);
-  }
-  const cluster = settings.etcd ? openEtcd(settings.etcd, settings.env, parts.clock) : local;
-  return {
-    cluster,
-    local,
-    connectVpp: unixConnect(settings.govpp['binapi-socket-path'], parts.clock),
-    linux: kernelHost({ clock: parts.clock }),
-    addNamespace: undefined,
-    close: async () => {
-      if (cluster !== local) await cluster.close();
-      await local.close();
-    },
-  };
-}
-
-function openEtcd(
-  config: EtcdConfig,
-  env: Readonly<Record<string, string | undefined>>,
-  clock: Clock,
-): KvStore {
-  const tls = {
-    ...(config['ca-file'] && { caFile: config['ca-file'] }),
-    ...(config['cert-file'] && { certFile: config['cert-file'] }),
-    ...(config['key-file'] && { keyFile: config['key-file'] }),
-  };
-  const secure = !config['insecure-transport'] && Object.keys(tls).length > 0;
-  return new EtcdStore(
-    {
-      endpoints: etcdEndpoints(config, env),
-      operationTimeoutMs: durationMs(config['operation-timeout']),
-      ...(secure && { tls }),
-    },
-    clock,
-  );
 }

@@ -5,8 +5,8 @@ import { CodedError, errorText } from '#infra/errors/errors.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { createAgent } from './agent.ts';
 import { buildInfo } from './build.ts';
-import { openEnvironment } from './environment.ts';
 import { parseFlags } from './flags.ts';
+import { openEnvironment } from './open-environment.ts';
 import { playKubelet } from './play.ts';
 import { readSettings } from './settings.ts';
 

@@ -1,0 +1,69 @@
+/**
+ * Opens what the agent runs on: either the real stores, VPP and Linux, or embedded ones in the same
+ * process, which need no rights and nothing installed.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { KvStore } from '#datastore/api.ts';
+import { type EtcdConfig, etcdEndpoints } from '#datastore/config.ts';
+import { EtcdStore } from '#datastore/etcd/store.ts';
+import { LevelStore } from '#datastore/level.ts';
+import type { Clock } from '#infra/clock/clock.ts';
+import { durationMs } from '#infra/config/duration.ts';
+import { mirrorPrefix } from '#plugins/dbwatcher/api.ts';
+import { kernelHost } from '#southbound/linux/host.ts';
+import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import type { Environment, EnvironmentParts } from './environment.ts';
+import type { Settings } from './settings.ts';
+
+export async function openEnvironment(
+  settings: Settings,
+  parts: EnvironmentParts,
+): Promise<Environment> {
+  const folder = settings.bolt['db-path'];
+  mkdirSync(dirname(folder), { recursive: true });
+  // The mirror can be had again from etcd; attachments and addresses can not.
+  const local = await LevelStore.open({
+    folder,
+    expendable: mirrorPrefix,
+    log: parts.loggers.get('local-store'),
+  });
+  if (settings.embedded) {
+    // The simulator is loaded by those who ask for it alone.
+    const { embeddedEnvironment } = await import('./embedded.ts');
+    return embeddedEnvironment(local, parts);
+  }
+  const cluster = settings.etcd ? openEtcd(settings.etcd, settings.env, parts.clock) : local;
+  return {
+    cluster,
+    local,
+    connectVpp: unixConnect(settings.govpp['binapi-socket-path'], parts.clock),
+    linux: kernelHost({ clock: parts.clock }),
+    addNamespace: undefined,
+    close: async () => {
+      if (cluster !== local) await cluster.close();
+      await local.close();
+    },
+  };
+}
+
+function openEtcd(
+  config: EtcdConfig,
+  env: Readonly<Record<string, string | undefined>>,
+  clock: Clock,
+): KvStore {
+  const tls = {
+    ...(config['ca-file'] && { caFile: config['ca-file'] }),
+    ...(config['cert-file'] && { certFile: config['cert-file'] }),
+    ...(config['key-file'] && { keyFile: config['key-file'] }),
+  };
+  const secure = !config['insecure-transport'] && Object.keys(tls).length > 0;
+  return new EtcdStore(
+    {
+      endpoints: etcdEndpoints(config, env),
+      operationTimeoutMs: durationMs(config['operation-timeout']),
+      ...(secure && { tls }),
+    },
+    clock,
+  );
+}
