@@ -25,6 +25,9 @@ import type { AgentFlags } from './flags.ts';
 /** The agent with its examples stands four folders above this file. */
 const ROOT = resolve(import.meta.dirname, '../../..');
 
+/** What the deployment sets by default; without it a node has no address of its own. */
+const EMBEDDED_NODE_SUBNET = '192.168.16.0/24';
+
 export interface Settings {
   /** Service label, which is also the name of the node. */
   readonly label: string;
@@ -101,8 +104,11 @@ function withPort(
 function embeddedSettings(settings: Settings, manifests: string): Settings {
   const folder = join(tmpdir(), 'contiv-vswitch', settings.label);
   const port = settings.http.endpoint.slice(settings.http.endpoint.lastIndexOf(':') + 1);
+  const { ipamConfig } = settings.contiv;
+  const nodeInterconnectCIDR = ipamConfig.nodeInterconnectCIDR || EMBEDDED_NODE_SUBNET;
   return {
     ...settings,
+    contiv: { ...settings.contiv, ipamConfig: { ...ipamConfig, nodeInterconnectCIDR } },
     http: {
       ...settings.http,
       endpoint: `127.0.0.1:${port}`,

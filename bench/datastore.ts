@@ -1,0 +1,179 @@
+/**
+ * A start with 50,000 pods in the datastore: how long until the event loop has them, how long the
+ * main thread stood still at worst, and what the stores cost below that. With etcd where its binary
+ * is found.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { KvStore } from '#datastore/api.ts';
+import { LevelStore } from '#datastore/level.ts';
+import { MemoryStore } from '#datastore/memory.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
+import { reflectorPrefix, resources } from '#resources/resources.ts';
+import { valueText } from '#resources/text.ts';
+import { EtcdServer, withoutEtcd } from '../test/datastore/etcd-server.ts';
+
+export const name = 'datastore: 50,000 pods';
+
+type Print = (line: string) => void;
+
+const COUNT = 50_000;
+/** Operations of a transaction that etcd takes by default. */
+const BATCH = 100;
+
+const pods = new Map(
+  Array.from({ length: COUNT }, (_, at) => {
+    const pod = resources.pod.model.canonical({
+      name: `web-${at}`,
+      namespace: `team-${at % 50}`,
+      ip_address: `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`,
+      host_ip_address: `192.168.16.${at % 200}`,
+      label: [
+        { key: 'app', value: `web${at % 300}` },
+        { key: 'tier', value: 'frontend' },
+      ],
+      container: [{ name: 'web', port: [{ name: 'http', container_port: 8080 }] }],
+    });
+    return [reflectorPrefix + resources.pod.model.key(pod), valueText(resources.pod, pod)];
+  }),
+);
+
+export async function run(print: Print): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  try {
+    const memory = new MemoryStore();
+    await memory.putAll(pods);
+    await watcher(print, 'memory, no mirror', memory, undefined);
+    await level(print, folder);
+    if (withoutEtcd) print(`etcd: ${withoutEtcd}`);
+    else await etcd(print, folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function level(print: Print, folder: string): Promise<void> {
+  const options = { folder: join(folder, 'level') };
+  const store = await LevelStore.open(options);
+  await measured(print, 'level: write all in one batch', () => store.putAll(pods));
+  await measured(print, 'level: list all', () => store.list(''));
+  await latency(print, 'level: put on the disk', (at) => store.put('x', `${at}`));
+  await store.close();
+  const again = await measured(print, 'level: open and check all', () => LevelStore.open(options));
+  await watcher(print, 'level, no mirror', again, undefined);
+  await again.close();
+}
+
+async function etcd(print: Print, folder: string): Promise<void> {
+  const server = await EtcdServer.start('--quota-backend-bytes=2147483648');
+  const store = server.store();
+  const local = await LevelStore.open({ folder: join(folder, 'mirror') });
+  try {
+    const { revision } = await store.list(reflectorPrefix);
+    const entries = [...pods];
+    await measured(print, 'etcd: write all in transactions of 100', async () => {
+      for (let from = 0; from < COUNT; from += BATCH)
+        await store.putAll(new Map(entries.slice(from, from + BATCH)));
+    });
+    await measured(print, 'etcd: list all', () => store.list(reflectorPrefix));
+    await measured(
+      print,
+      'etcd: replay all to a watch',
+      () =>
+        new Promise<void>((resolve, reject) => {
+          let heard = 0;
+          const watch = store.watch(reflectorPrefix, revision, {
+            onChanges: (changes) => {
+              heard += changes.length;
+              if (heard < COUNT) return;
+              watch.close();
+              resolve();
+            },
+            onLost: reject,
+          });
+        }),
+    );
+    await latency(print, 'etcd: put', (at) => store.put('x', `${at}`));
+    await watcher(print, 'etcd, mirror empty', store, local);
+    await watcher(print, 'etcd, mirror as it was', store, local);
+  } finally {
+    await store.close();
+    await local.close();
+    await server.close();
+  }
+}
+
+/** From the start of a watcher to the resync with all pods, then from changes to their events. */
+async function watcher(
+  print: Print,
+  what: string,
+  cluster: KvStore,
+  mirror: KvStore | undefined,
+): Promise<void> {
+  let taken: () => void = () => undefined;
+  const next = () =>
+    new Promise<void>((resolve) => {
+      taken = resolve;
+    });
+  const made = createDbWatcher({
+    loop: { push: () => taken() },
+    cluster,
+    mirror,
+    agentPrefix: '/vnf-agent/node1/',
+    config: { delayLocalResync: '1h', remoteDBProbingInterval: '1h' },
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLogger,
+    reportState: () => undefined,
+  });
+  await measured(print, `watcher on ${what}: start to resync`, async () => {
+    const resync = next();
+    made.start();
+    await resync;
+  });
+  while (!made.status.watching) await systemClock.sleep(1);
+  const [key, text] = [...pods][0]!;
+  await latency(print, `watcher on ${what}: put to event`, async (at) => {
+    const event = next();
+    await cluster.put(key, text.replace('"web-0"', `"web-${at}"`));
+    await event;
+  });
+  await cluster.put(key, text);
+  await made.close();
+}
+
+/** One run, with the longest stretch in which nothing else could run. */
+async function measured<T>(print: Print, what: string, action: () => Promise<T>): Promise<T> {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  await systemClock.sleep(20);
+  delay.enable();
+  const started = systemClock.monotonic();
+  const result = await action();
+  const took = systemClock.monotonic() - started;
+  await systemClock.sleep(5);
+  delay.disable();
+  print(
+    `${what.padEnd(56)} ${took.toFixed(0)} ms, longest stall ${(delay.max / 1e6).toFixed(0)} ms`,
+  );
+  return result;
+}
+
+async function latency(
+  print: Print,
+  what: string,
+  action: (at: number) => Promise<void>,
+): Promise<void> {
+  const times: number[] = [];
+  for (let at = 0; at < 300; at++) {
+    const started = systemClock.monotonic();
+    await action(at);
+    times.push(systemClock.monotonic() - started);
+  }
+  times.sort((a, b) => a - b);
+  const [p50, p99] = [times[150]!, times[297]!];
+  print(`${what.padEnd(56)} p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms`);
+}
