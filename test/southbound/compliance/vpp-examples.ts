@@ -172,6 +172,14 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
       ),
     },
     {
+      name: 'VXLAN tunnel that is down',
+      value: keyed(iface, {
+        name: 'vxlan-default-2',
+        type: 'VXLAN_TUNNEL',
+        vxlan: { src_address: '192.168.16.1', dst_address: '192.168.16.2', vni: 10 },
+      }),
+    },
+    {
       name: 'VXLAN tunnel over IPv6 with MTU and MAC',
       ...changing(
         iface,

@@ -131,7 +131,9 @@ function settle(
     requests.push(setMac(client, sw_if_index, value.phys_address));
   }
   if (value.mtu !== 0) requests.push(setMtu(client, kind, sw_if_index, value.mtu));
-  if (value.enabled) requests.push(setState(client, sw_if_index, true));
+  if (value.enabled !== kind.startsUp) {
+    requests.push(setState(client, sw_if_index, value.enabled));
+  }
   return requests;
 }
 

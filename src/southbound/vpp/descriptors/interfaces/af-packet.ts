@@ -31,6 +31,7 @@ export const afPacket: InterfaceKind = {
   tagsItself: false,
   mac: 'create',
   mtu: 'software',
+  startsUp: false,
   downOnDelete: false,
   onlyOnce: true,
 

@@ -45,7 +45,9 @@ export interface InterfaceKind {
    * interface the latter would change the link in the kernel as well, and a loopback has none.
    */
   readonly mtu: 'software' | 'hardware';
-  /** Whether it goes down by itself when it is deleted. */
+  /** Whether it is up as soon as it is made. */
+  readonly startsUp: boolean;
+  /** Whether it is to be taken down before it is deleted. */
   readonly downOnDelete: boolean;
   /** Whether VPP lets an identity exist only once. */
   readonly onlyOnce: boolean;

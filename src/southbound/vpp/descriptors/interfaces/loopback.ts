@@ -18,6 +18,7 @@ export const loopback: InterfaceKind = {
   tagsItself: false,
   mac: 'create',
   mtu: 'software',
+  startsUp: false,
   downOnDelete: true,
   onlyOnce: false,
   validate: () => undefined,

@@ -18,6 +18,7 @@ export const nic: InterfaceKind = {
   tagsItself: false,
   mac: 'never',
   mtu: 'hardware',
+  startsUp: false,
   downOnDelete: true,
   onlyOnce: false,
 

@@ -46,6 +46,7 @@ export const tap: InterfaceKind = {
   tagsItself: true,
   mac: 'create',
   mtu: 'software',
+  startsUp: false,
   downOnDelete: true,
   onlyOnce: true,
 

@@ -62,6 +62,7 @@ export const vxlan: InterfaceKind = {
   tagsItself: false,
   mac: 'message',
   mtu: 'software',
+  startsUp: true,
   downOnDelete: true,
   onlyOnce: true,
 

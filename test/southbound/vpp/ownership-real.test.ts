@@ -1,0 +1,17 @@
+/** Ownership of the descriptors on a real VPP. */
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { type VppOwnershipBackend, vppOwnershipSuite } from '../compliance/vpp-ownership.ts';
+import { noVppBecause, startVpp } from './vpp-process.ts';
+
+async function realVpp(): Promise<VppOwnershipBackend> {
+  const { client, namespace, stop } = await startVpp();
+  const hostLink = 'host1';
+  const pair = ['ip', 'link', 'add', hostLink, 'type', 'veth', 'peer', 'name', 'host2'];
+  execFileSync('nsenter', [`--net=${namespace}`, ...pair]);
+  return { client, hostLink, hasShell: true, stop };
+}
+
+const reason = noVppBecause();
+if (reason === undefined) vppOwnershipSuite(realVpp);
+else test.skip(`ownership on a real VPP: ${reason}`);
