@@ -12,6 +12,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#eventloop/handler.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api.ts';
@@ -108,18 +109,19 @@ class Ipam implements EventHandler, IpamApi {
     const plan = this.#makePlan();
     const pool = new AddressPool(plan.pods);
     const records = this.#records ?? (await this.#readBack(ctx));
+    const ours = (address: string): boolean => pool.contains(address);
+    const shown = await ShownAddresses.read(ctx.kubeState, ours, new Slices(ctx.clock));
+    for (const address of [...records.keys(), ...shown.addresses()]) pool.use(address);
+    if (this.#last !== undefined) pool.continueAfter(this.#last);
+
     this.#plan = plan;
     this.#pool = pool;
     this.#records = records;
-    this.#shown = new ShownAddresses(ctx.kubeState, (address) => pool.contains(address));
-
+    this.#shown = shown;
     this.#held.clear();
     const attachments = this.#deps.pods.attachments();
     for (const { attachment, address } of records.values())
       if (attachments.has(attachment)) this.#held.set(attachment, address);
-    for (const address of records.keys()) pool.use(address);
-    for (const address of this.#shown.addresses()) pool.use(address);
-    if (this.#last !== undefined) pool.continueAfter(this.#last);
     await this.#dropLeaked(ctx);
   }
 

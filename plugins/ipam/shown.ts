@@ -1,4 +1,5 @@
 import type { KubeState } from '#eventloop/handler.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Pod } from '#models/kube/pod.ts';
 import type { PodId } from '#plugins/podmanager/api.ts';
 
@@ -15,9 +16,22 @@ export class ShownAddresses {
   readonly #byPod = new Map<string, readonly string[]>();
   readonly #ours: (address: string) => boolean;
 
-  constructor(state: KubeState, ours: (address: string) => boolean) {
+  constructor(ours: (address: string) => boolean) {
     this.#ours = ours;
-    for (const [key, value] of state.get('pod') ?? []) this.set(key, value);
+  }
+
+  /** Reads the state of the cluster. */
+  static async read(
+    state: KubeState,
+    ours: (address: string) => boolean,
+    slices: Slices,
+  ): Promise<ShownAddresses> {
+    const shown = new ShownAddresses(ours);
+    for (const [key, value] of state.get('pod') ?? []) {
+      shown.set(key, value);
+      if (slices.due()) await slices.turn();
+    }
+    return shown;
   }
 
   has(address: string): boolean {

@@ -11,33 +11,23 @@ import type { Item } from './items.ts';
  */
 export class ItemBook {
   readonly #parts = new Map<string, ReadonlyMap<string, Value>>();
-  /** Key to parts that want it. */
-  readonly #wanting = new Map<string, Set<string>>();
+  /** Key to the part that wants it, or to the parts where they are several. */
+  readonly #wanting = new Map<string, string | Set<string>>();
 
   /** Items of a part; empty when there is none. */
   part(name: string): readonly Item[] {
     return [...(this.#parts.get(name) ?? [])].map(([key, value]) => ({ key, value }));
   }
 
-  clear(): void {
-    this.#parts.clear();
-    this.#wanting.clear();
-  }
-
   /** Sets a part without telling anybody; no items remove it. */
   set(name: string, items: readonly Item[]): void {
-    for (const key of this.#parts.get(name)?.keys() ?? []) {
-      const wanting = this.#wanting.get(key)!;
-      wanting.delete(name);
-      if (wanting.size === 0) this.#wanting.delete(key);
-    }
+    for (const key of this.#parts.get(name)?.keys() ?? []) this.#unwant(key, name);
     if (items.length === 0) {
       this.#parts.delete(name);
       return;
     }
     this.#parts.set(name, new Map(items.map(({ key, value }) => [key, value])));
-    for (const { key } of items)
-      this.#wanting.set(key, (this.#wanting.get(key) ?? new Set()).add(name));
+    for (const { key } of items) this.#want(key, name);
   }
 
   /** Sets a part and puts what differs from before. */
@@ -60,20 +50,37 @@ export class ItemBook {
     for (const key of this.#parts.get(name)?.keys() ?? []) txn.put(key, this.#value(key)!);
   }
 
-  putAll(txn: ResyncTransaction): void {
-    for (const key of this.#wanting.keys()) txn.put(key, this.#value(key)!);
+  /** Everything, each key once. */
+  *items(): Iterable<Item> {
+    for (const key of this.#wanting.keys()) yield { key, value: this.#value(key)! };
   }
 
   /** Deletes everything and forgets it. */
   deleteAll(txn: UpdateTransaction): void {
     for (const key of this.#wanting.keys()) txn.delete(key);
-    this.clear();
+    this.#parts.clear();
+    this.#wanting.clear();
+  }
+
+  #want(key: string, name: string): void {
+    const wanting = this.#wanting.get(key);
+    if (wanting === undefined || wanting === name) this.#wanting.set(key, name);
+    else if (typeof wanting === 'string') this.#wanting.set(key, new Set([wanting, name]));
+    else wanting.add(name);
+  }
+
+  #unwant(key: string, name: string): void {
+    const wanting = this.#wanting.get(key);
+    if (wanting instanceof Set && wanting.size > 1) wanting.delete(name);
+    else this.#wanting.delete(key);
   }
 
   #value(key: string): Value | undefined {
-    let last: string | undefined;
-    for (const name of this.#wanting.get(key) ?? [])
-      if (last === undefined || name > last) last = name;
-    return last === undefined ? undefined : this.#parts.get(last)!.get(key);
+    const wanting = this.#wanting.get(key);
+    if (wanting === undefined) return undefined;
+    let last = '';
+    if (typeof wanting === 'string') last = wanting;
+    else for (const name of wanting) if (name > last) last = name;
+    return this.#parts.get(last)!.get(key);
   }
 }

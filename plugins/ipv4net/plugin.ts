@@ -11,6 +11,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#eventloop/handler.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import type { HostAddress, HostView } from '#nodeview/host.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
@@ -31,11 +32,12 @@ import type { Ipv4NetApi, PodInterfaceNames } from './api.ts';
 import { ItemBook } from './book.ts';
 import { hostInterconnectName, hostItems } from './host.ts';
 import type { Item } from './items.ts';
-import { part, podLinkNames, vxlanBvi } from './names.ts';
+import { part, vxlanBvi } from './names.ts';
 import { Neighbours } from './neighbours.ts';
 import { mainInterfaceName, nicItems } from './nics.ts';
 import { nodeItems, overlayItems, reachableAt } from './overlay.ts';
 import { podItems, podReply } from './pod.ts';
+import { PodLinks } from './pod-links.ts';
 import { familyOf, nodeIp, ownHostAddresses, type Site } from './site.ts';
 import { vrfItems } from './vrfs.ts';
 
@@ -73,12 +75,11 @@ interface Undo {
 class Ipv4Net implements EventHandler, Ipv4NetApi {
   readonly name = 'ipv4net';
   readonly #deps: Ipv4NetDeps;
-  readonly #book = new ItemBook();
   #site: Site | undefined;
+  #book = new ItemBook();
   #neighbours = new Neighbours('', () => undefined);
+  #links = new PodLinks();
   #hostLinks: readonly HostAddress[] | undefined;
-  readonly #wired = new Map<AttachmentId, PodInterfaceNames>();
-  readonly #byInterface = new Map<string, Attachment>();
   /** What a pod was before the last Add Pod, for the case that it is reverted. */
   #undo: Undo | undefined;
 
@@ -92,25 +93,42 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     return AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
   }
 
+  /** Builds everything anew beside what is there, so that nobody ever sees half of it. */
   async resync(ctx: ResyncContext): Promise<void> {
+    const { nodes, pods, nodeName } = this.#deps;
+    const slices = new Slices(ctx.clock);
     const site = await this.#look(ctx);
-    this.#site = site;
-    this.#book.clear();
-    this.#book.set(part.base, [...nicItems(site), ...hostItems(site), ...vrfItems(site)]);
+    const book = new ItemBook();
+    book.set(part.base, [...nicItems(site), ...hostItems(site), ...vrfItems(site)]);
 
-    this.#neighbours = new Neighbours(nodeIp(site) ?? '', (node) => reachableAt(site, node));
-    for (const node of this.#deps.nodes.allNodes().values())
-      if (node.name !== this.#deps.nodeName) this.#neighbours.set(node.name, node);
-    for (const name of this.#deps.nodes.allNodes().keys()) {
-      this.#book.set(part.node(name), this.#nodeItems(site, name));
-      this.#tellConflict(ctx, name);
+    const neighbours = new Neighbours(nodeIp(site) ?? '', (node) => reachableAt(site, node));
+    const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
+    for (const node of others) neighbours.set(node.name, node);
+    for (const { name } of others) {
+      book.set(part.node(name), itemsOfNode(site, neighbours, name));
+      tellConflict(ctx, neighbours, name);
+      if (slices.due()) await slices.turn();
     }
-    this.#book.set(part.overlay, overlayItems(site, this.#neighbours.ids()));
+    book.set(part.overlay, overlayItems(site, neighbours.ids()));
 
-    this.#wired.clear();
-    this.#byInterface.clear();
-    for (const attachment of this.#deps.pods.attachments().values()) this.#wire(site, attachment);
-    this.#book.putAll(ctx.txn);
+    const links = new PodLinks();
+    for (const attachment of pods.attachments().values()) {
+      const id = attachmentId(attachment);
+      const [address] = this.#deps.ipam.podAddresses(id);
+      // nothing is configured through a path that leads elsewhere by now
+      if (address === undefined || pods.isDisplaced(id)) continue;
+      book.set(part.pod(id), podItems(site, attachment, address));
+      links.set(site, attachment);
+      if (slices.due()) await slices.turn();
+    }
+    this.#site = site;
+    this.#book = book;
+    this.#neighbours = neighbours;
+    this.#links = links;
+    for (const { key, value } of book.items()) {
+      ctx.txn.put(key, value);
+      if (slices.due()) await slices.turn();
+    }
     await this.#announce(ctx, site);
   }
 
@@ -132,9 +150,9 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     if (!undo || !AddPod.is(ctx.event)) return;
     const { id, attachment, items } = undo;
     if (attachmentId(ctx.event.payload) !== id) return;
-    this.#unwire(id);
+    this.#links.delete(id);
     this.#book.set(part.pod(id), items);
-    if (attachment) this.#name(this.#known, attachment);
+    if (attachment) this.#links.set(this.#known, attachment);
   }
 
   nodeAddress(): string | undefined {
@@ -162,11 +180,11 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined {
-    return this.#wired.get(attachment);
+    return this.#links.names(attachment);
   }
 
   podByInterface(vppInterface: string): Attachment | undefined {
-    return this.#byInterface.get(vppInterface);
+    return this.#links.behind(vppInterface);
   }
 
   describeInternalData(): string {
@@ -174,7 +192,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     return JSON.stringify({
       site,
       neighbours: this.#neighbours.ids(),
-      wired: [...this.#wired].sort(([a], [b]) => (a < b ? -1 : 1)),
+      wired: this.#links.entries(),
     });
   }
 
@@ -228,22 +246,13 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     }
   }
 
-  #nodeItems(site: Site, name: string): Item[] {
-    const neighbour = this.#neighbours.reached(name);
-    return neighbour ? nodeItems(site, neighbour.node, neighbour.address) : [];
-  }
-
-  #tellConflict(ctx: ResyncContext | UpdateContext, name: string): void {
-    const conflict = this.#neighbours.conflict(name);
-    if (conflict) ctx.log.error({ node: name }, `node ${name} cannot be reached: ${conflict}`);
-  }
-
   #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
     const site = this.#known;
     const before = this.#neighbours.ids();
     for (const name of this.#neighbours.set(nodeName, current)) {
-      this.#book.change(ctx.txn, part.node(name), this.#nodeItems(site, name));
-      this.#tellConflict(ctx, name);
+      const items = itemsOfNode(site, this.#neighbours, name);
+      this.#book.change(ctx.txn, part.node(name), items);
+      tellConflict(ctx, this.#neighbours, name);
     }
     const after = this.#neighbours.ids();
     if (before.join() !== after.join())
@@ -268,13 +277,13 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const items = podItems(site, attachment, address);
     this.#undo = {
       id,
-      attachment: this.#byInterface.get(this.#wired.get(id)?.vpp ?? ''),
+      attachment: this.#links.attachment(id),
       items: this.#book.part(part.pod(id)),
     };
     this.#book.change(ctx.txn, part.pod(id), items);
     // all of it, even if nothing changed: only then does the answer tell whether the pod is wired
     this.#book.putPart(ctx.txn, part.pod(id));
-    this.#name(site, attachment);
+    this.#links.set(site, attachment);
     return {
       change: `wire ${podIdText(attachment.pod)} with ${address}`,
       reply: podReply(site, attachment, address),
@@ -282,30 +291,23 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   #deletePod(ctx: UpdateContext, id: AttachmentId): UpdateResult {
-    if (!this.#wired.has(id)) return {};
+    if (!this.#links.names(id)) return {};
     this.#book.change(ctx.txn, part.pod(id), []);
-    this.#unwire(id);
+    this.#links.delete(id);
     return { change: `unwire ${id}` };
   }
+}
 
-  /** For a resync: nothing is configured through a path that leads elsewhere by now. */
-  #wire(site: Site, attachment: Attachment): void {
-    const id = attachmentId(attachment);
-    const [address] = this.#deps.ipam.podAddresses(id);
-    if (address === undefined || this.#deps.pods.isDisplaced(id)) return;
-    this.#book.set(part.pod(id), podItems(site, attachment, address));
-    this.#name(site, attachment);
-  }
+function itemsOfNode(site: Site, neighbours: Neighbours, name: string): Item[] {
+  const neighbour = neighbours.reached(name);
+  return neighbour ? nodeItems(site, neighbour.node, neighbour.address) : [];
+}
 
-  #name(site: Site, attachment: Attachment): void {
-    const { vpp, linux, loopback } = podLinkNames(attachment, site.interfaces.useTap);
-    this.#wired.set(attachmentId(attachment), { vpp, linux, loopback });
-    this.#byInterface.set(vpp, attachment);
-  }
-
-  #unwire(id: AttachmentId): void {
-    const names = this.#wired.get(id);
-    if (names) this.#byInterface.delete(names.vpp);
-    this.#wired.delete(id);
-  }
+function tellConflict(
+  ctx: ResyncContext | UpdateContext,
+  neighbours: Neighbours,
+  name: string,
+): void {
+  const conflict = neighbours.conflict(name);
+  if (conflict) ctx.log.error({ node: name }, `node ${name} cannot be reached: ${conflict}`);
 }

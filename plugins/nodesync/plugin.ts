@@ -9,6 +9,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#eventloop/handler.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
 import type { Pod } from '#models/kube/pod.ts';
 import type { VppNode } from '#models/kube/vppnode.ts';
@@ -40,7 +41,7 @@ export function createNodeSync(deps: NodeSyncDeps): EventHandler & NodeSyncApi {
 class NodeSync implements EventHandler, NodeSyncApi {
   readonly name = 'nodesync';
   readonly #deps: NodeSyncDeps;
-  readonly #table = new NodeTable();
+  #table = new NodeTable();
   #id: number | undefined;
   /** VPP addresses of this node as they are meant to be announced. */
   #addresses: readonly string[] = [];
@@ -61,7 +62,7 @@ class NodeSync implements EventHandler, NodeSyncApi {
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
-    this.#table.reset(ctx.kubeState);
+    this.#table = await NodeTable.read(ctx.kubeState, new Slices(ctx.clock));
     if (DbResync.is(ctx.event)) this.#outOfReach = ctx.event.payload.local;
     if (this.#id !== undefined && !this.#claimInDoubt(ctx)) return;
     await this.#claim(ctx);

@@ -1,4 +1,5 @@
 import type { KubeState } from '#eventloop/handler.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 import { formatCidr, formatIp, parseCidr, parseIp } from '#models/ip.ts';
 import type { Node as KubeNode } from '#models/kube/node.ts';
 import type { VppNode } from '#models/kube/vppnode.ts';
@@ -14,12 +15,18 @@ export class NodeTable {
   readonly #vppNodes = new Map<string, VppNode>();
   readonly #kubeNodes = new Map<string, KubeRecord>();
 
-  /** Forgets everything and reads the state of the cluster. */
-  reset(state: KubeState): void {
-    this.#vppNodes.clear();
-    this.#kubeNodes.clear();
-    for (const [key, value] of state.get('vppnode') ?? []) this.setVppNode(key, value);
-    for (const [key, value] of state.get('node') ?? []) this.setKubeNode(key, value);
+  /** Reads the state of the cluster. */
+  static async read(state: KubeState, slices: Slices): Promise<NodeTable> {
+    const table = new NodeTable();
+    for (const [key, value] of state.get('vppnode') ?? []) {
+      table.setVppNode(key, value);
+      if (slices.due()) await slices.turn();
+    }
+    for (const [key, value] of state.get('node') ?? []) {
+      table.setKubeNode(key, value);
+      if (slices.due()) await slices.turn();
+    }
+    return table;
   }
 
   /** @param value canonical VppNode; undefined when the record is gone */

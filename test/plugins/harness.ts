@@ -16,6 +16,7 @@ import {
 } from '#eventloop/event.ts';
 import type { EventHandler, EventLoop } from '#eventloop/handler.ts';
 import type { UpdateTransaction, Value } from '#eventloop/transaction.ts';
+import type { Clock } from '#infra/clock/clock.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -76,6 +77,7 @@ export class Bench {
   /** Whether the southbound refuses a transaction. */
   refuses: (values: ReadonlyMap<string, Value | null>) => boolean = () => false;
   resyncCount = 0;
+  clock: Clock = new ManualClock();
 
   constructor(handlers: readonly EventHandler[]) {
     this.handlers = handlers;
@@ -104,7 +106,7 @@ export class Bench {
     const ctx = {
       event,
       kubeState: this.kubeState,
-      clock: new ManualClock(),
+      clock: this.clock,
       random: seededRandom(1),
       log: silentLogger,
       signal: new AbortController().signal,

@@ -1,0 +1,41 @@
+import { type Attachment, type AttachmentId, attachmentId } from '#plugins/podmanager/api.ts';
+import type { PodInterfaceNames } from './api.ts';
+import { podLinkNames } from './names.ts';
+import type { Site } from './site.ts';
+
+/** Which attachments are wired, and under which names. */
+export class PodLinks {
+  readonly #names = new Map<AttachmentId, PodInterfaceNames>();
+  readonly #byInterface = new Map<string, Attachment>();
+
+  set(site: Site, attachment: Attachment): void {
+    const { vpp, linux, loopback } = podLinkNames(attachment, site.interfaces.useTap);
+    this.#names.set(attachmentId(attachment), { vpp, linux, loopback });
+    this.#byInterface.set(vpp, attachment);
+  }
+
+  delete(id: AttachmentId): void {
+    const names = this.#names.get(id);
+    if (names) this.#byInterface.delete(names.vpp);
+    this.#names.delete(id);
+  }
+
+  names(id: AttachmentId): PodInterfaceNames | undefined {
+    return this.#names.get(id);
+  }
+
+  attachment(id: AttachmentId): Attachment | undefined {
+    const names = this.#names.get(id);
+    return names && this.#byInterface.get(names.vpp);
+  }
+
+  /** The attachment behind an interface of VPP. */
+  behind(vppInterface: string): Attachment | undefined {
+    return this.#byInterface.get(vppInterface);
+  }
+
+  /** Sorted by attachment. */
+  entries(): [AttachmentId, PodInterfaceNames][] {
+    return [...this.#names].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+}
