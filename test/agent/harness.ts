@@ -88,6 +88,8 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
     print: (text) => printed.push(text),
   });
   await agent.start();
+  // The startup resync runs on; only after it a node is what it was asked to be.
+  await until(() => agent.controller.history.records.length > 0);
   const client = new CniClient(settings.grpc.endpoint);
   const stop = async () => {
     client.close();
