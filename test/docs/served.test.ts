@@ -1,0 +1,46 @@
+/** docs/rest.md and docs/metrics.md against an agent that runs. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { makeNode, type RunningAgent, startAgent } from '#test/agent/harness.ts';
+import { partOf } from '../../scripts/lib/docs/documents.ts';
+import { keysOf } from '../../scripts/lib/docs/table.ts';
+
+function documented(path: string, part: string): string[] {
+  const table = partOf(readFileSync(path, 'utf8'), part);
+  return keysOf(table).map((key) => key.replaceAll('`', ''));
+}
+
+describe('the running agent', () => {
+  let running: RunningAgent;
+  before(async () => {
+    running = await startAgent(makeNode());
+  });
+  after(() => running?.stop());
+
+  const ask = async (method: string, path: string) => {
+    const url = `http://127.0.0.1:${running.agent.port}${path}`;
+    const response = await fetch(url, { method });
+    return { status: response.status, text: await response.text() };
+  };
+
+  it('serves every documented route, and what changes something not to everybody', async () => {
+    const table = partOf(readFileSync('docs/rest.md', 'utf8'), 'routes').split('\n');
+    for (const route of documented('docs/rest.md', 'routes')) {
+      const [method = '', path = ''] = route.split(' ');
+      const { status, text } = await ask(method, path.replaceAll(':', ''));
+      assert.doesNotMatch(text, /Route .* not found/, route);
+      const isMutating = table.find((line) => line.includes(`\`${route}\``))?.includes('| yes |');
+      assert.equal(status === 403, isMutating, `${route}: ${status} ${text}`);
+    }
+    assert.match((await ask('GET', '/nowhere')).text, /Route .* not found/);
+  });
+
+  it('shows the documented metrics and those of every process, and no others', async () => {
+    const { text } = await ask('GET', '/metrics');
+    const shown = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
+    const own = shown.filter((name) => !/^(process|nodejs)_/.test(name));
+    assert.notEqual(own.length, shown.length);
+    assert.deepEqual(own.sort(), documented('docs/metrics.md', 'metrics').sort());
+  });
+});
