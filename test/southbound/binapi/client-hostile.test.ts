@@ -131,16 +131,25 @@ test('whatever VPP sends, each request settles once, and a sane VPP is used agai
           errors.every((error) => error instanceof CodedError),
           String(errors),
         );
+        // from now on VPP is sane; where the stream was left out of step, a time-out ends it
         next = deeds.length;
-        await clock.advance(12_000);
-        assert.equal(client.state, 'connected');
-        await client.request('sw_interface_set_flags', { sw_if_index: 1, flags: 0 });
+        let isSane = false;
+        for (let attempt = 0; attempt < 4 && !isSane; attempt++) {
+          client.request('sw_interface_set_flags', { sw_if_index: 1, flags: 0 }).then(
+            () => {
+              isSane = true;
+            },
+            () => undefined,
+          );
+          await clock.advance(3000);
+        }
+        assert.ok(isSane, 'a sane VPP is not used again');
         await client.close();
         assert.equal(settled, requests.length);
         assert.equal(clock.pending, 0);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 60, timeout: 10_000 },
   );
 });
 
@@ -173,7 +182,7 @@ test('random bytes instead of a greeting', async () => {
         assert.equal(clock.pending, 0);
       },
     ),
-    { numRuns: 30 },
+    { numRuns: 30, timeout: 10_000 },
   );
 });
 

@@ -3,9 +3,20 @@ import { test } from 'node:test';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { ErrVppGone, ErrVppTimeout, type Transport } from '#southbound/vpp/binapi/api.ts';
+import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
 import { Backoff } from '#southbound/vpp/binapi/client/backoff.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { connected, type Received, ScriptedVpp, settle, unconnected } from './scripted-vpp.ts';
+import { Writer } from '#southbound/vpp/binapi/codec/writer.ts';
+import { writeFrame } from '#southbound/vpp/binapi/frame.ts';
+import { memoryPair } from '#southbound/vpp/binapi/transport/memory.ts';
+import {
+  connected,
+  type Received,
+  recordingLog,
+  ScriptedVpp,
+  settle,
+  unconnected,
+} from './scripted-vpp.ts';
 
 const flags = (sw_if_index: number) => ({ sw_if_index, flags: 1 });
 
@@ -268,6 +279,87 @@ test('the greeting has a time limit', async () => {
   await client.close();
 });
 
+test('a VPP that hangs up at the greeting or refuses it is tried again', async () => {
+  const greetings: ((server: Transport) => void)[] = [
+    (server) => server.close(),
+    (server) => {
+      const codec = bundledCatalogue().codec('sockclnt_create_reply');
+      const writer = new Writer(64);
+      writeFrame(writer, codec, { ...codec.zero(), response: -19 }, 16, 0, 0);
+      server.write(writer.bytes.subarray(0, writer.length));
+    },
+  ];
+  const vpp = new ScriptedVpp();
+  const clock = new ManualClock();
+  const { log, lines } = recordingLog();
+  const client = new BinapiClient({
+    connect: async () => {
+      const greeting = greetings.shift();
+      if (!greeting) return vpp.connect();
+      const [ours, theirs] = memoryPair();
+      theirs.onData = () => greeting(theirs);
+      return ours;
+    },
+    clock,
+    random: seededRandom(1),
+    log,
+  });
+  client.start();
+  await clock.advance(1000);
+  assert.equal(client.state, 'connected');
+  const errors = lines.map((line) => String(line.fields['error']));
+  assert.match(errors[0]!, /hung up at the greeting/);
+  assert.match(errors[1]!, /refuses clients with -19/);
+  await client.close();
+});
+
+test('the same failure to connect is reported once', async () => {
+  const { vpp, client, clock, lines } = unconnected();
+  vpp.isDown = true;
+  client.start();
+  await clock.advance(20_000);
+  assert.equal(lines.length, 1);
+  vpp.isDown = false;
+  await clock.advance(2000);
+  vpp.isDown = true;
+  vpp.hangUp();
+  await clock.advance(20_000);
+  assert.deepEqual(
+    lines.map((line) => line.text),
+    ['cannot connect to VPP', 'connection to VPP lost', 'cannot connect to VPP'],
+  );
+  await client.close();
+});
+
+test('a listener for states that throws harms nobody', async () => {
+  const { vpp, client, lines } = unconnected();
+  const states: string[] = [];
+  client.onStateChange(() => {
+    throw new Error('listener is broken');
+  });
+  const stop = client.onStateChange((state) => states.push(state));
+  client.start();
+  await client.whenConnected();
+  stop();
+  vpp.hangUp();
+  await settle();
+  assert.deepEqual(states, ['connecting', 'connected']);
+  assert.equal(lines.filter((line) => line.text === 'state listener failed').length, 3);
+  await client.close();
+});
+
+test('a cursor stream whose VPP goes away in the middle rejects', async () => {
+  const { vpp, client } = await connected();
+  let pages = 0;
+  vpp.scripts.set('nat44_ed_output_interface_get', ({ context }) => {
+    if (++pages === 3) return vpp.hangUp();
+    vpp.reply('nat44_ed_output_interface_details', { sw_if_index: pages }, context);
+    vpp.reply('nat44_ed_output_interface_get_reply', { retval: -165, cursor: pages }, context);
+  });
+  await assert.rejects(client.dump('nat44_ed_output_interface_get', {}), ErrVppGone);
+  assert.equal(pages, 3);
+});
+
 const health = { intervalMs: 3000, limitMs: 500, misses: 3 };
 
 test('three probes unanswered drop the connection', async () => {
@@ -300,6 +392,17 @@ test('probes missed now and then do no harm, and anything VPP sends is a sign of
   );
   await clock.advance(60_000);
   assert.equal(client.generation, 1);
+});
+
+test('probes find a stream that is out of step: bytes come, but no message', async () => {
+  const { vpp, client, clock } = await connected({ health, replyTimeoutMs: 1e9 });
+  const header = Buffer.alloc(16);
+  header.writeUInt32BE(1_000_000, 8);
+  vpp.send(header);
+  await clock.advance(12_000);
+  assert.equal(client.generation, 2);
+  await client.request('control_ping', {});
+  await client.close();
 });
 
 test('close() ends whatever the client is doing', async () => {

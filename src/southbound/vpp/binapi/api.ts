@@ -1,7 +1,13 @@
 /**
  * VPP's binary API as the rest of the project sees it: typed requests, dumps and events over one
- * connection. Field names are VPP's own (snake_case, as in the .api files); enums are numbers;
- * u64 and i64 are bigint; addresses and other u8 arrays are Uint8Array; `string` is text.
+ * connection.
+ *
+ * Fields: names are VPP's own (snake_case, as in the .api files); enums are numbers, named in
+ * enums.gen.ts; u64 and i64 are bigint; addresses and other u8 arrays are Uint8Array (addresses.ts
+ * makes them from text); `string` is text. A field that only counts an array does not exist: the
+ * array says its own length. An array of fixed length may be given empty for all zero. The address
+ * union is plain bytes, 4 or 16 when given, 16 when read; another union is an object with the one
+ * member that is meant.
  */
 import { defineError } from '#infra/errors/errors.ts';
 import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
@@ -30,17 +36,23 @@ export interface VppClient {
   readonly state: ConnectionState;
   /** Counts successful connects; a number that has changed means another VPP life. */
   readonly generation: number;
-  /** Called after every connect (subscriptions renewed) and after every loss. */
+  /** Called after every connect, when the listener renews its subscriptions, and every loss. */
   onStateChange(listener: (state: ConnectionState) => void): () => void;
   /**
-   * One request, one reply. Fields with a default in the definition may be left out.
-   * @throws ErrVppRefused when `retval` is not 0; ErrInvalidMessage before anything is sent
+   * One request, one reply. Fields with a default in the definition may be left out. More requests
+   * than the window holds wait in a queue; those given in one turn leave in one write.
+   * @throws ErrVppRefused when `retval` is not 0; ErrInvalidMessage before anything is sent, or when
+   *   the reply cannot be read; ErrUnsupportedMessage when this VPP lacks it; ErrVppTimeout when its
+   *   outcome is unknown, and the connection was dropped
    */
   request<N extends keyof Requests>(
     name: N,
     fields: Requests[N]['request'],
   ): Promise<Requests[N]['reply']>;
-  /** All details of a dump or of a cursor-style `_get` stream. */
+  /**
+   * All details of a dump or of a cursor-style `_get` stream.
+   * @throws as `request`
+   */
   dump<N extends keyof Dumps>(
     name: N,
     fields: Dumps[N]['request'],
@@ -50,7 +62,7 @@ export interface VppClient {
     name: N,
     listener: (event: EventsByName[N]) => void,
   ): () => void;
-  /** Whether the connected VPP has the message with the CRC that we speak. */
+  /** Whether the connected VPP has the request and its answers with the CRCs that we speak. */
   has(name: string): boolean;
 }
 

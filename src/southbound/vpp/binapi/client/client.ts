@@ -26,6 +26,8 @@ export class BinapiClient implements VppClient {
   #connection: Connection | undefined;
   /** The last list of missing messages that was logged. */
   #reportedMissing = '';
+  /** The last failure to connect that was logged. */
+  #reportedFailure = '';
   #running: Promise<void> | undefined;
 
   constructor(options: GivenOptions) {
@@ -110,12 +112,12 @@ export class BinapiClient implements VppClient {
   }
 
   async #run(): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock } = this.#options;
     while (!this.#closing.signal.aborted) {
       try {
         await this.#live();
       } catch (error) {
-        log.warn({ error: errorText(error) }, 'cannot connect to VPP');
+        this.#reportFailure(errorText(error));
       }
       if (this.#closing.signal.aborted) return;
       this.#setState('disconnected');
@@ -140,6 +142,7 @@ export class BinapiClient implements VppClient {
     };
     this.#connection = connection;
     this.#generation++;
+    this.#reportedFailure = '';
     this.#reportMissing(connection.table.missing);
     log.info({ generation: this.#generation }, 'connected to VPP');
     this.#setState('connected');
@@ -170,6 +173,14 @@ export class BinapiClient implements VppClient {
     } finally {
       signal.removeEventListener('abort', abort);
     }
+  }
+
+  /** The same failure again is no news. */
+  #reportFailure(error: string): void {
+    if (this.#closing.signal.aborted) return;
+    const level = error === this.#reportedFailure ? 'debug' : 'warn';
+    this.#options.log[level]({ error }, 'cannot connect to VPP');
+    this.#reportedFailure = error;
   }
 
   #reportMissing(missing: readonly string[]): void {

@@ -77,9 +77,9 @@ export class Connection {
     wire.onLost = (cause) => this.drop(new ErrVppGone('the connection to VPP broke', { cause }));
   }
 
-  /** Chunks received: a number that moves while VPP is alive. */
-  get chunks(): number {
-    return this.#wire.chunks;
+  /** Messages received: a number that moves while VPP is alive. */
+  get messages(): number {
+    return this.#wire.messages;
   }
 
   drained(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { ErrVppTimeout } from '../api.ts';
 import type { Connection } from './connection.ts';
+import { stallMs } from './limit.ts';
 
 export interface HealthOptions {
   readonly intervalMs: number;
@@ -11,12 +12,9 @@ export interface HealthOptions {
   readonly misses: number;
 }
 
-/** A timer that fires this much too late shows that our own process stood still. */
-const stallMs = 100;
-
 /**
- * Probes a connection with control_ping. Anything that VPP sends after the probe counts as a sign
- * of life: behind a long queue the ping itself may have to wait.
+ * Probes a connection with control_ping. Any message that comes after the probe is a sign of life:
+ * behind a long queue the ping itself may have to wait.
  */
 export class Health {
   readonly #connection: Connection;
@@ -42,20 +40,20 @@ export class Health {
 
   #probe(): void {
     if (this.#isStopped) return;
-    const { chunks } = this.#connection;
+    const { messages } = this.#connection;
     const sent = this.#clock.monotonic();
     // a rejection is no news: it comes when the connection has ended
     this.#connection.probe().catch(() => undefined);
     this.#timer = this.#clock.timer(this.#options.limitMs, () => {
       const isLate = this.#clock.monotonic() - sent > this.#options.limitMs + stallMs;
-      void this.#judge(chunks, isLate);
+      void this.#judge(messages, isLate);
     });
   }
 
-  async #judge(chunks: number, isLate: boolean): Promise<void> {
+  async #judge(messages: number, isLate: boolean): Promise<void> {
     await this.#connection.drained();
     if (this.#isStopped) return;
-    const isAlive = this.#connection.chunks !== chunks;
+    const isAlive = this.#connection.messages !== messages;
     if (isAlive) this.#misses = 0;
     else if (!isLate) this.#miss();
     const { intervalMs, limitMs } = this.#options;

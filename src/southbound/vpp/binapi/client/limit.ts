@@ -2,7 +2,7 @@ import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { Pending } from './pending.ts';
 
 /** A timer that fires this much too late shows that our own process stood still. */
-const stallMs = 100;
+export const stallMs = 100;
 
 export interface LimitOptions {
   readonly clock: Clock;
@@ -68,7 +68,8 @@ export class TimeLimit {
     if (this.#isStopped || this.#head === undefined) return;
     if (isLate) this.#since = this.#options.clock.monotonic();
     const left = this.#since + this.#options.limitMs - this.#options.clock.monotonic();
-    if (left > 0) this.#timer = this.#arm(left);
+    // a whole millisecond at least: of less the clock might not see the difference, for ever
+    if (left > 0) this.#timer = this.#arm(Math.max(1, left));
     else this.#options.onExceeded(this.#head);
   }
 }

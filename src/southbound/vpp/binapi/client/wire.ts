@@ -26,6 +26,7 @@ export class Wire {
   readonly #frames: FrameReader;
   readonly #writer = new Writer(4096);
   #chunks = 0;
+  #messages = 0;
   #isBlocked = false;
   #isScheduled = false;
   #isOpen = true;
@@ -42,9 +43,9 @@ export class Wire {
     transport.onClose = (error) => this.#lose(error ?? new Error('the connection was closed'));
   }
 
-  /** Chunks received: a number that moves while the other side is alive. */
-  get chunks(): number {
-    return this.#chunks;
+  /** Messages received: a number that moves while the other side is alive. */
+  get messages(): number {
+    return this.#messages;
   }
 
   /** Whether a message may be appended now; otherwise `onRoom` will tell. */
@@ -112,6 +113,7 @@ export class Wire {
     this.#chunks++;
     try {
       this.#frames.push(bytes, (reader) => {
+        this.#messages++;
         if (this.#isOpen) this.onMessage(reader);
       });
     } catch (error) {

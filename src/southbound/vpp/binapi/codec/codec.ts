@@ -34,10 +34,6 @@ export class MessageCodec {
     return `${this.name}_${this.crc}`;
   }
 
-  has(field: string): boolean {
-    return this.layout.fields.some((other) => other.name === field);
-  }
-
   /**
    * Appends the message to the writer, which stays as it was when a field is refused.
    * @throws ErrInvalidMessage naming message, field and reason

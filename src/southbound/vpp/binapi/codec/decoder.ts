@@ -145,18 +145,17 @@ class Source {
   }
 
   /** Name of `(r) => object` for a struct with a variable part, from `r.position` on. */
-  #variableStruct(layout: Layout, label?: string): string {
+  #variableStruct(layout: Layout, label: string): string {
     if (layout.kind !== 'struct') throw new Error(`${layout.kind} is not variable`);
     const name = this.#name(layout.name);
     const value = this.object(layout.fields, () => false);
-    const fixed = sizeOf(layout);
-    const body = `const b = r.bytes, v = r.view, p = r.position;
-if (p + ${fixed} > r.end) throw runtime.tooShort();
-r.position = p + ${variableOffset(layout)};
-return ${value};`;
-    const whole =
-      label === undefined ? body : `try { ${body} } catch (e) { throw within(e, ${label}); }`;
-    this.functions.push(`function ${name}(r) { ${whole} }`);
+    this.functions.push(`function ${name}(r) {
+try {
+  const b = r.bytes, v = r.view, p = r.position;
+  r.position = p + ${variableOffset(layout)};
+  return ${value};
+} catch (e) { throw within(e, ${label}); }
+}`);
     return name;
   }
 
@@ -184,26 +183,15 @@ function ${name}(r, p) {
   #counted(of: Layout, label: string): string {
     const name = this.#name('counted');
     const size = sizeOf(of);
-    const check = `if (n * ${size} > r.end - r.position) throw runtime.lies(${label}, n);`;
-    const elements = isFixed(of) ? this.#fixedElements(of) : this.#variableElements(of, label);
-    this.functions.push(`function ${name}(r, n) { ${check}\n${elements} }`);
-    return name;
-  }
-
-  #fixedElements(of: Layout): string {
-    const size = sizeOf(of);
-    const start = `const b = r.bytes, v = r.view; let q = r.position; r.position += n * ${size};`;
-    if (isByte(of)) return `${start} return runtime.getBytes(b, q, n);`;
-    return `${start} const list = [];
+    const start = `if (n * ${size} > r.end - r.position) throw runtime.lies(${label}, n);
+const b = r.bytes, v = r.view; let q = r.position; r.position += n * ${size};`;
+    const list = isByte(of)
+      ? 'return runtime.getBytes(b, q, n);'
+      : `const list = [];
 for (let i = 0; i < n; i++, q += ${size}) list.push(${this.#fixed(of, 'q')});
 return list;`;
-  }
-
-  #variableElements(of: Layout, label: string): string {
-    return `const list = []; let i = 0;
-try { for (; i < n; i++) list.push(${this.#variableStruct(of)}(r)); }
-catch (e) { throw within(within(e, i), ${label}); }
-return list;`;
+    this.functions.push(`function ${name}(r, n) { ${start}\n${list} }`);
+    return name;
   }
 
   #name(prefix: string): string {

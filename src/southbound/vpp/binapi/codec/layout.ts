@@ -212,6 +212,7 @@ export class Layouts {
         : { kind: 'longText' };
     const of = this.#resolve(type);
     if (typeof length !== 'number') return of;
+    if (!isFixed(of)) throw new Error(`${field[1]}: elements of variable size`);
     if (length > 0) return arrayOf(of, length);
     if (typeof count !== 'string') throw new Error(`${field[1]}: nothing says how long it is`);
     return { kind: 'counted', of, count };
