@@ -201,7 +201,7 @@ describe('a node on VPP and the kernel', { skip: reason ?? false }, () => {
     const linux = new FaultyHost(kernelHost({ clock: systemClock }), vpp.namespace).host;
     return createScheduler({
       descriptors: [
-        ...vppDescriptors({ client: vpp.client, log: silentLogger }),
+        ...vppDescriptors({ client: vpp.client, clock: systemClock, log: silentLogger }),
         ...linuxDescriptors({ host: linux, label: 'node1', log: silentLogger }),
       ],
       clock: systemClock,

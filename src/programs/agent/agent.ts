@@ -97,7 +97,7 @@ export function createAgent(parts: AgentParts): Agent {
   const host = hostView(linux);
   const scheduler = createScheduler({
     descriptors: [
-      ...vppDescriptors({ client: vpp, log: loggers.get('vpp') }),
+      ...vppDescriptors({ client: vpp, clock, log: loggers.get('vpp') }),
       ...linuxDescriptors({ host: linux, label: settings.label, log: loggers.get('linux') }),
     ],
     clock,

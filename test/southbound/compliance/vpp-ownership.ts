@@ -65,7 +65,10 @@ export function vppOwnershipSuite(start: () => Promise<VppOwnershipBackend>): vo
     let client: VppClient;
     let scheduler: Scheduler;
 
-    const descriptors = () => [...vppDescriptors({ client, log: silentLogger }), hostLinkStub];
+    const descriptors = () => [
+      ...vppDescriptors({ client, clock: systemClock, log: silentLogger }),
+      hostLinkStub,
+    ];
     const commit = async (
       mode: 'full-resync' | 'update',
       values: readonly (readonly [string, object | null])[],

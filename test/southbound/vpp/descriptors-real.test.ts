@@ -1,6 +1,7 @@
 /** The descriptors against a real VPP. */
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
+import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { FaultyClient } from '../compliance/faulty-client.ts';
@@ -22,7 +23,7 @@ async function realVpp(): Promise<Backend> {
   return {
     name: 'VPP',
     descriptors: () => [
-      ...vppDescriptors({ client: faulty.client, log: silentLogger }),
+      ...vppDescriptors({ client: faulty.client, clock: systemClock, log: silentLogger }),
       hostLinkStub,
     ],
     world: () => vppWorld(vpp.client),

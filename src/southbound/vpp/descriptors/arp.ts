@@ -1,3 +1,4 @@
+import type { Clock } from '#infra/clock/clock.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api.ts';
 import { type VppArpEntry, vppArpKey, vppArpModel } from '#models/vpp/arp.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
@@ -6,6 +7,7 @@ import { fromAddress, fromMac, toAddress, toMac } from '../binapi/addresses.ts';
 import type { VppClient } from '../binapi/api.ts';
 import { AddressFamily, IpNeighborFlags } from '../binapi/enums.gen.ts';
 import type { IpNeighbor } from '../binapi/messages.gen.ts';
+import { inSlices } from './in-slices.ts';
 import { require } from './invalid.ts';
 import { none } from './limits.ts';
 import { interfaceNames } from './names.ts';
@@ -17,7 +19,10 @@ const entryExists = -116;
  * Neighbours, IPv4 and IPv6. Static ones on our interfaces are ours; of those that VPP has learned
  * only the wanted ones are.
  */
-export function arpDescriptor(client: VppClient): KvDescriptor<VppArpEntry, undefined> {
+export function arpDescriptor(
+  client: VppClient,
+  clock: Clock,
+): KvDescriptor<VppArpEntry, undefined> {
   const neighbor = (value: VppArpEntry, ctx: OperationContext): IpNeighbor => {
     const key = vppInterfaceKey.build({ name: value.interface });
     const isStatic = value.static ? IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC : 0;
@@ -72,7 +77,7 @@ export function arpDescriptor(client: VppClient): KvDescriptor<VppArpEntry, unde
           client.dump('ip_neighbor_dump', { sw_if_index: none, af }),
         ),
       );
-      return dumps.flat().flatMap(({ neighbor: found }) => {
+      const entries = await inSlices(clock, dumps.flat(), ({ neighbor: found }) => {
         const name = names.get(found.sw_if_index);
         if (name === undefined) return [];
         const isStatic = (found.flags & IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC) !== 0;
@@ -87,6 +92,7 @@ export function arpDescriptor(client: VppClient): KvDescriptor<VppArpEntry, unde
         });
         return [{ key, value, origin: 'from-NB' as const }];
       });
+      return entries.flat();
     },
   };
 }

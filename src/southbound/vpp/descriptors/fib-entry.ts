@@ -1,3 +1,4 @@
+import type { Clock } from '#infra/clock/clock.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api.ts';
 import { bridgeDomainKey } from '#models/vpp/bridge-domain.ts';
 import { bridgedInterfaceKey } from '#models/vpp/derived.ts';
@@ -6,6 +7,7 @@ import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { BridgeDomainMetadata, VppInterfaceMetadata } from '#nodeview/metadata.ts';
 import { fromMac, toMac } from '../binapi/addresses.ts';
 import type { VppClient } from '../binapi/api.ts';
+import { inSlices } from './in-slices.ts';
 import { require } from './invalid.ts';
 import { none } from './limits.ts';
 import { bridgeDomainNames, interfaceNames } from './names.ts';
@@ -15,7 +17,10 @@ import { unlessGone } from './tolerated.ts';
  * Entries of a bridge domain's table. Static and filtering ones are ours; what VPP learns, and the
  * entry that it makes itself for the MAC of a BVI, are ours only where they are wanted.
  */
-export function fibEntryDescriptor(client: VppClient): KvDescriptor<FIBEntry, undefined> {
+export function fibEntryDescriptor(
+  client: VppClient,
+  clock: Clock,
+): KvDescriptor<FIBEntry, undefined> {
   const addOrDelete = (
     value: FIBEntry,
     is_add: boolean,
@@ -71,29 +76,31 @@ export function fibEntryDescriptor(client: VppClient): KvDescriptor<FIBEntry, un
       const dumps = await Promise.all(
         domains.map(([bd_id]) => client.dump('l2_fib_table_dump', { bd_id })),
       );
-      return domains.flatMap(([, bd], position) =>
-        (dumps[position] ?? []).flatMap((found) => {
-          const mac = fromMac(found.mac);
-          const key = fibEntryKey.build({ bd, mac });
-          const known = wanted.get(key);
-          const ours = (found.static_mac && !found.bvi_mac) || found.filter_mac;
-          const name = interfaces.get(found.sw_if_index);
-          if (!ours && known === undefined) return [];
-          if (name === undefined && !found.filter_mac) return [];
-          if (found.filter_mac && known?.action === 'DROP') {
-            return [{ key, value: known, origin: 'from-NB' as const }];
-          }
-          const value = fibEntryModel.canonical({
-            phys_address: mac,
-            bridge_domain: bd,
-            action: found.filter_mac ? 'DROP' : 'FORWARD',
-            outgoing_interface: found.filter_mac ? '' : name,
-            static_config: found.static_mac,
-            bridged_virtual_interface: found.bvi_mac,
-          });
-          return [{ key, value, origin: 'from-NB' as const }];
-        }),
+      const found = domains.flatMap(([, bd], position) =>
+        (dumps[position] ?? []).map((entry) => ({ bd, entry })),
       );
+      const entries = await inSlices(clock, found, ({ bd, entry }) => {
+        const mac = fromMac(entry.mac);
+        const key = fibEntryKey.build({ bd, mac });
+        const known = wanted.get(key);
+        const ours = (entry.static_mac && !entry.bvi_mac) || entry.filter_mac;
+        const name = interfaces.get(entry.sw_if_index);
+        if (!ours && known === undefined) return [];
+        if (name === undefined && !entry.filter_mac) return [];
+        if (entry.filter_mac && known?.action === 'DROP') {
+          return [{ key, value: known, origin: 'from-NB' as const }];
+        }
+        const value = fibEntryModel.canonical({
+          phys_address: mac,
+          bridge_domain: bd,
+          action: entry.filter_mac ? 'DROP' : 'FORWARD',
+          outgoing_interface: entry.filter_mac ? '' : name,
+          static_config: entry.static_mac,
+          bridged_virtual_interface: entry.bvi_mac,
+        });
+        return [{ key, value, origin: 'from-NB' as const }];
+      });
+      return entries.flat();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api.ts';
@@ -29,10 +30,12 @@ import { unlessGone } from './tolerated.ts';
 
 type Metadata = VppInterfaceMetadata;
 
-export function interfaceDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<VppInterface, Metadata> {
+export function interfaceDescriptor(needs: {
+  readonly client: VppClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): KvDescriptor<VppInterface, Metadata> {
+  const { client, log } = needs;
   return {
     name: 'vpp-interface',
     typeName: vppInterfaceModel.typeName,
@@ -97,7 +100,7 @@ export function interfaceDescriptor(
       await allSettled([...down, unlessGone(kind.delete(client, value, metadata))]);
     },
 
-    retrieve: (correlate, ctx) => retrieveInterfaces(client, log, correlate, ctx),
+    retrieve: (correlate, ctx) => retrieveInterfaces(needs, correlate, ctx),
   };
 }
 

@@ -1,11 +1,18 @@
-import type { KvDescriptor, OperationContext, RetrievedValue } from '#kvscheduler/api.ts';
+import type { Clock } from '#infra/clock/clock.ts';
+import type {
+  KeyedValue,
+  KvDescriptor,
+  OperationContext,
+  RetrievedValue,
+} from '#kvscheduler/api.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteKey, vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
 import type { VppClient } from '../binapi/api.ts';
-import type { IpTable } from '../binapi/messages.gen.ts';
+import type { FibPath, IpRoute, IpTable } from '../binapi/messages.gen.ts';
 import { ApiSource } from './fib-source.ts';
+import { inSlices } from './in-slices.ts';
 import { require } from './invalid.ts';
 import { interfaceNames } from './names.ts';
 import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
@@ -15,7 +22,10 @@ import { unlessGone } from './tolerated.ts';
  * Routes. Ours are those that VPP has from its API: the dump asks for that source alone, so what
  * VPP, its neighbours or its DHCP client put into a table is never seen here.
  */
-export function routeDescriptor(client: VppClient): KvDescriptor<VppRoute, undefined> {
+export function routeDescriptor(
+  client: VppClient,
+  clock: Clock,
+): KvDescriptor<VppRoute, undefined> {
   const apiSource = new ApiSource(client);
   const addOrDelete = (
     route: VppRoute,
@@ -55,27 +65,30 @@ export function routeDescriptor(client: VppClient): KvDescriptor<VppRoute, undef
       const source = await apiSource.get();
       if (source === undefined) return [];
       const names = interfaceNames(ctx);
-      const wanted = Map.groupBy(correlate, ({ value }) => pathIdentity(value));
+      const wanted = new Map<string, KeyedValue<VppRoute>[]>();
+      await inSlices(clock, correlate, (each) => {
+        const identity = pathIdentity(each.value);
+        const same = wanted.get(identity);
+        if (same === undefined) wanted.set(identity, [each]);
+        else same.push(each);
+      });
       const tables = await tablesOfInterest(client, ctx.only);
-      const dumps = await Promise.all(
-        tables.map(({ table }) => client.dump('ip_route_v2_dump', { src: source, table })),
-      );
       const found: RetrievedValue<VppRoute, undefined>[] = [];
-      for (const { route } of dumps.flat()) {
-        for (const path of route.paths) {
-          const read = fromPath(route, path, (swIfIndex) => names.get(swIfIndex));
-          if (read === undefined) continue;
-          const meant = wanted.get(pathIdentity(read as VppRoute));
-          if (meant === undefined) {
-            const value = vppRouteModel.canonical(read);
-            found.push({ key: vppRouteModel.key(value), value, origin: 'from-NB' });
-            continue;
-          }
-          for (const { key, value } of meant) {
-            found.push({ key, value: adopt(value, read as VppRoute), origin: 'from-NB' });
-          }
+      const read = (route: IpRoute, path: FibPath): void => {
+        const value = fromPath(route, path, names);
+        if (value === undefined) return;
+        const meant = wanted.get(pathIdentity(value));
+        for (const each of meant ?? [{ key: vppRouteModel.key(value), value }]) {
+          found.push({ key: each.key, value: adopt(each.value, value), origin: 'from-NB' });
         }
-      }
+      };
+      const dumps = tables.map(async ({ table }) => {
+        const routes = await client.dump('ip_route_v2_dump', { src: source, table });
+        await inSlices(clock, routes, ({ route }) => {
+          for (const path of route.paths) read(route, path);
+        });
+      });
+      await Promise.all(dumps);
       return found;
     },
   };

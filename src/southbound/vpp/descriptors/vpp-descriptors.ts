@@ -1,3 +1,4 @@
+import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api.ts';
 import type { VppClient } from '../binapi/api.ts';
@@ -18,22 +19,23 @@ import { vrfTableDescriptor } from './vrf-table.ts';
 /** All descriptors of what VPP is configured with. */
 export function vppDescriptors(needs: {
   readonly client: VppClient;
+  readonly clock: Clock;
   readonly log: Logger;
 }): readonly AnyDescriptor[] {
-  const { client, log } = needs;
+  const { client, clock, log } = needs;
   return [
-    interfaceDescriptor(client, log),
+    interfaceDescriptor({ client, clock, log }),
     interfaceAddressDescriptor(client),
     interfaceVrfDescriptor(client, log),
     interfaceHasAddressDescriptor(),
     unnumberedInterfaceDescriptor(client),
     interfaceRxModeDescriptor(client),
     vrfTableDescriptor(client, log),
-    routeDescriptor(client),
-    arpDescriptor(client),
+    routeDescriptor(client, clock),
+    arpDescriptor(client, clock),
     ipScanNeighborDescriptor(client, log),
     bridgeDomainDescriptor(client, log),
     bridgedInterfaceDescriptor(client),
-    fibEntryDescriptor(client),
+    fibEntryDescriptor(client, clock),
   ];
 }

@@ -6,6 +6,7 @@
  * with its own name; without the tag it is told as VPP's own. All others are left alone.
  */
 
+import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { KeyedValue, Origin, RetrieveContext, RetrievedValue } from '#kvscheduler/api.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
@@ -15,6 +16,7 @@ import { fromMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
+import { inSlices } from '../in-slices.ts';
 import { none } from '../limits.ts';
 import type { FoundInterface, InterfaceKind, KindFields, KindRetrieveContext } from './kind.ts';
 import { interfaceKinds } from './kinds.ts';
@@ -34,11 +36,11 @@ interface Named {
 }
 
 export async function retrieveInterfaces(
-  client: VppClient,
-  log: Logger,
+  needs: { readonly client: VppClient; readonly clock: Clock; readonly log: Logger },
   correlate: readonly KeyedValue<VppInterface>[],
   ctx: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
+  const { client, clock, log } = needs;
   const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
   const details = await client.dump('sw_interface_dump', {
     sw_if_index: none,
@@ -65,17 +67,15 @@ export async function retrieveInterfaces(
   await tagUntagged(client, log, named);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
   const asked = named.filter(({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true);
-  return Promise.all(
-    asked.map(async (each) => {
-      const index = each.details.sw_if_index;
-      const layer3 = await readLayer3(client, index);
-      const lender = names.get(lenders.get(index) ?? none);
-      return assemble(each, wanted.get(each.name), layer3, lender, queues.get(index) ?? [], {
-        ...kindContext,
-        nameOf: (swIfIndex) => names.get(swIfIndex),
-      });
-    }),
-  );
+  const nameOf = (swIfIndex: number): string | undefined => names.get(swIfIndex);
+  const read = await inSlices(clock, asked, async (each) => {
+    const index = each.details.sw_if_index;
+    const layer3 = await readLayer3(client, index);
+    const lender = names.get(lenders.get(index) ?? none);
+    const modes = queues.get(index) ?? [];
+    return assemble(each, wanted.get(each.name), layer3, lender, modes, { ...kindContext, nameOf });
+  });
+  return Promise.all(read);
 }
 
 async function readQueues(client: VppClient): Promise<ReadonlyMap<number, readonly QueueMode[]>> {
