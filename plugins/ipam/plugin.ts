@@ -288,6 +288,11 @@ class Ipam implements EventHandler, IpamApi {
     const attachment = attachmentId(payload);
     this.#undo = undefined;
     if (this.#held.has(attachment)) return {};
+    if (payload.ipamType !== '')
+      ctx.log.warn(
+        { pod: podIdText(payload.pod), ipam: payload.ipamType },
+        'addresses of another IPAM plugin are not supported yet, the pod gets one of this node',
+      );
     const address = await this.#allocate(ctx, payload, attachment);
     this.#held.set(attachment, address);
     this.#undo = attachment;
