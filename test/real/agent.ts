@@ -22,6 +22,8 @@ export interface AgentConfig {
   readonly etcdEndpoint: string;
   /** Keys of contiv.conf beyond those that this machine needs. */
   readonly contiv?: Readonly<Record<string, unknown>>;
+  /** Keys of controller.conf. */
+  readonly controller?: Readonly<Record<string, unknown>>;
 }
 
 /** What GET /controller/event-history says of an event. */
@@ -45,6 +47,7 @@ export class RealAgent {
     this.#label = config.label;
     const files = {
       contiv: { useTAPInterfaces: false, ...config.contiv },
+      controller: { ...config.controller },
       http: { endpoint: '127.0.0.1:9999', 'local-socket': this.#restSocket },
       grpc: { endpoint: this.#cniSocket },
       etcd: { endpoints: [config.etcdEndpoint], 'insecure-transport': true },

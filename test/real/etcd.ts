@@ -1,5 +1,5 @@
 /** An etcd inside a namespace, reached from there by TCP and by the test over a unix socket. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Etcd3 } from 'etcd3';
 import { EtcdStore } from '#datastore/etcd/store.ts';
@@ -42,6 +42,8 @@ export class RealEtcd {
   }
 
   async start(): Promise<void> {
+    // a killed one leaves it behind
+    rmSync(join(this.#folder, socketName), { force: true });
     const url = `http://${this.endpoint}`;
     const peer = 'http://127.0.0.1:2380';
     this.#process = new Background(

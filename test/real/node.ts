@@ -7,7 +7,7 @@ import { systemClock } from '#infra/clock/system.ts';
 import { reflectorPrefix, resources } from '#resources/resources.ts';
 import { valueText } from '#resources/text.ts';
 import { kernelHost } from '#southbound/linux/host.ts';
-import { RealAgent } from './agent.ts';
+import { type AgentConfig, RealAgent } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
 import { Sandbox } from './sandbox.ts';
@@ -20,7 +20,8 @@ export interface NodeOptions {
   readonly label?: string;
   /** Without it the node runs an etcd of its own. */
   readonly etcd?: RealEtcd;
-  readonly contiv?: Readonly<Record<string, unknown>>;
+  readonly contiv?: AgentConfig['contiv'];
+  readonly controller?: AgentConfig['controller'];
 }
 
 export class RealNode implements AsyncDisposable {
@@ -56,6 +57,7 @@ export class RealNode implements AsyncDisposable {
       vppSocket: this.vpp.apiSocket,
       etcdEndpoint: this.etcd.endpoint,
       ...(options.contiv && { contiv: options.contiv }),
+      ...(options.controller && { controller: options.controller }),
     });
   }
 
@@ -111,7 +113,9 @@ export class RealNode implements AsyncDisposable {
     if (this.#ownsEtcd) await this.etcd.close();
     for (const sandbox of this.#sandboxes) await sandbox.remove();
     await this.netns.remove();
-    rmSync(this.#folder, { recursive: true, force: true });
+    // VPP_KEEP=1 leaves logs, configuration and databases for a look at a failure
+    if (process.env['VPP_KEEP'] === undefined)
+      rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 

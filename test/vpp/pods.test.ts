@@ -1,6 +1,7 @@
 /** Pods on a real VPP, a real kernel and a real etcd, added and deleted as a container runtime does. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#infra/clock/system.ts';
 import { kernelHost } from '#southbound/linux/host.ts';
 import { Background } from '../real/background.ts';
@@ -154,5 +155,28 @@ describe('pods on a real VPP', { skip: missing, timeout: 120_000 }, () => {
     assert.deepEqual(await node.configuration(), empty);
     await node.agent.end('SIGTERM');
     assert.deepEqual(await remembered(node, [named, nameless, present]), []);
+  });
+
+  it('whose namespace has gone stand in the way of nothing when the agent is restarted', async () => {
+    // a healing that failed would end the agent; it is not to wait for
+    await using node = await RealNode.create({ controller: { delayAfterErrorHealing: '100ms' } });
+    await node.agent.start();
+    const empty = await node.configuration();
+    const web = await node.pod('web');
+    const gone = await node.pod('gone');
+    await node.agent.end('SIGKILL');
+    await gone.remove();
+    await node.agent.start();
+    const db = await node.pod('db');
+    await ping(db, web.address);
+    await sleep(1000);
+    assert.deepEqual(
+      (await node.agent.history()).map(({ Name }) => Name),
+      ['Database Resync', 'Add Pod default/db'],
+    );
+    assert.equal((await node.agent.get('/liveness')).status, 200);
+    for (const sandbox of [web, gone, db])
+      assert.equal((await node.agent.delete(sandbox)).result, 0);
+    assert.deepEqual(await node.configuration(), empty);
   });
 });

@@ -256,9 +256,16 @@ export function createAgent(parts: AgentParts): Agent {
   };
 }
 
-/** Errors that only say that VPP is not there: its return repairs what they left. */
+/**
+ * Errors that only say that what a value stands on is not there. The return of VPP repairs what they
+ * left; of a pod's namespace only the DEL is still to come, and no healing brings it back.
+ */
 function isSouthboundGone(error: Error): boolean {
-  return (
-    error instanceof CodedError && (error.code === 'CV_VPP_GONE' || error.code === 'CV_VPP_TIMEOUT')
-  );
+  return error instanceof CodedError && goneCodes.has(error.code);
 }
+
+const goneCodes: ReadonlySet<string> = new Set([
+  'CV_VPP_GONE',
+  'CV_VPP_TIMEOUT',
+  'CV_LINUX_NAMESPACE_GONE',
+]);
