@@ -9,6 +9,7 @@ import { Loggers } from '#infra/log/loggers.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
 import { type Agent, createAgent } from '#programs/agent/agent.ts';
 import { CniClient } from '#programs/agent/cni-client.ts';
+import type { Environment } from '#programs/agent/environment.ts';
 import { parseFlags } from '#programs/agent/flags.ts';
 import { readSettings, type Settings } from '#programs/agent/settings.ts';
 import { reflectorPrefix, resources } from '#resources/resources.ts';
@@ -46,6 +47,8 @@ export interface RunningAgent extends AsyncDisposable {
 }
 
 export interface AgentOptions {
+  /** Stores and southbound as this agent sees them; default: those of the node. */
+  readonly environment?: Pick<Environment, 'cluster' | 'local' | 'linux' | 'connectVpp'>;
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
@@ -74,8 +77,7 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
   const agent = createAgent({
     settings,
     environment: {
-      ...node,
-      connectVpp: node.vpp.connect(),
+      ...(options.environment ?? { ...node, connectVpp: node.vpp.connect() }),
       addNamespace: (path) => node.linux.addNamespace(path),
       close: async () => undefined,
     },
