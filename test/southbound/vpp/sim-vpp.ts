@@ -1,0 +1,33 @@
+import { seededRandom } from '#infra/clock/manual.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { SimLinux } from '#sim/linux/linux.ts';
+import { SimVpp } from '#sim/vpp/vpp.ts';
+import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
+
+export interface RunningSim {
+  readonly client: BinapiClient;
+  readonly linux: SimLinux;
+  readonly vpp: SimVpp;
+  stop(): Promise<void>;
+}
+
+/** A simulated VPP on a simulated machine, and a client that is connected. */
+export async function startSim(): Promise<RunningSim> {
+  const random = seededRandom(1);
+  const linux = new SimLinux(random);
+  const needs = { clock: systemClock, random, log: silentLogger };
+  const vpp = new SimVpp({ host: linux, ...needs });
+  const client = new BinapiClient({ connect: vpp.connect(), ...needs });
+  client.start();
+  await client.whenConnected();
+  return {
+    client,
+    linux,
+    vpp,
+    async stop() {
+      await client.close();
+      vpp.crash();
+    },
+  };
+}
