@@ -34,6 +34,8 @@ import { hostView } from '#southbound/linux/host-view.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { vppRoutes } from '#southbound/vpp/routes.ts';
+import { VppMetrics } from '#southbound/vpp/stats/metrics.ts';
+import { SegmentStatistics } from '#southbound/vpp/stats/statistics.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
 import type { Environment } from './environment.ts';
 import type { Settings } from './settings.ts';
@@ -94,6 +96,11 @@ export function createAgent(parts: AgentParts): Agent {
       misses: settings.govpp['health-check-threshold'],
     },
   });
+  const statistics = new SegmentStatistics(
+    { pid: async () => (await vpp.request('control_ping', {})).vpe_pid },
+    clock,
+  );
+  const vppMetrics = new VppMetrics(statistics, registry, loggers.get('vpp'));
   const host = hostView(linux);
   const scheduler = createScheduler({
     descriptors: [
@@ -157,7 +164,7 @@ export function createAgent(parts: AgentParts): Agent {
     ...schedulerRoutes(scheduler),
     ...ipamRoutes({ nodes, ipam, conf, net: ipv4net }),
     ...vppRoutes(vpp),
-    metricsRoute('/metrics', registry),
+    metricsRoute('/metrics', registry, vppMetrics.refresh),
   ];
   let http: HttpServer | undefined;
   let cni: CniServer | undefined;
@@ -225,7 +232,10 @@ export function createAgent(parts: AgentParts): Agent {
         });
         vpp.start();
       },
-      close: () => vpp.close(),
+      close: async () => {
+        statistics.close();
+        await vpp.close();
+      },
     };
   }
 
