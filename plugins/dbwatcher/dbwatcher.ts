@@ -21,7 +21,7 @@ import { Mirror } from './mirror.ts';
 import { Places } from './places.ts';
 import { Probe } from './probe.ts';
 import { Session } from './session.ts';
-import { entriesOf, knowAll, readSnapshots, type Snapshots } from './snapshot.ts';
+import { type Content, entriesOf, knowAll, readSnapshots, type Snapshots } from './snapshot.ts';
 
 /** Requests for a resync that may wait at once. */
 const REQUESTS = 10;
@@ -95,7 +95,7 @@ class Watcher implements DbWatcher {
     this.#deps = deps;
     this.#places = new Places(deps.agentPrefix);
     this.#known = new Known(this.#places, log);
-    this.#mirror = mirror && new Mirror(mirror, log);
+    this.#mirror = mirror && new Mirror(mirror, clock, log);
     this.#backoff = new Backoff(clock, random);
     this.#comparison = new Comparison(this.#places, random, {
       intervalMs: deps.compareIntervalMs,
@@ -267,7 +267,7 @@ class Watcher implements DbWatcher {
   /** Makes snapshots known and follows them from there. */
   async #take(snapshots: Snapshots): Promise<boolean> {
     const { cluster, log, clock } = this.#deps;
-    const known = await knowAll(entriesOf(snapshots), this.#places, log, clock);
+    const { known, content } = await knowAll(entriesOf(snapshots), this.#places, log, clock);
     if (this.#closed) return true;
     // A cluster has nodes and namespaces always. A database that has lost them was wiped; acting on
     // that would take the network from every pod until the reflector has filled it again.
@@ -279,7 +279,7 @@ class Watcher implements DbWatcher {
     }
     await this.#mirror?.replace(known.good());
     if (this.#closed) return true;
-    if (!this.#pushResync(known, 'store')) return false;
+    if (!this.#pushResync(known, content, 'store')) return false;
     if (!this.#connected) return true;
     const session: Session = new Session(cluster, snapshots, {
       onChanges: () => this.#wake(),
@@ -307,8 +307,8 @@ class Watcher implements DbWatcher {
         log.error('the local mirror is empty; the agent waits for the datastore');
         return;
       }
-      const known = await knowAll(entries, this.#places, log, clock);
-      if (this.#closed || this.#pushResync(known, 'mirror') || this.#closed) return;
+      const { known, content } = await knowAll(entries, this.#places, log, clock);
+      if (this.#closed || this.#pushResync(known, content, 'mirror') || this.#closed) return;
       this.#timer('mirror', MIRROR_RETRY_MS, () => {
         this.#mirrorWanted = true;
       });
@@ -317,9 +317,8 @@ class Watcher implements DbWatcher {
     }
   }
 
-  #pushResync(known: Known, source: Source): boolean {
-    if (!this.#push(DbResync.event({ local: source === 'mirror', ...known.snapshot() })))
-      return false;
+  #pushResync(known: Known, content: Content, source: Source): boolean {
+    if (!this.#push(DbResync.event({ local: source === 'mirror', ...content }))) return false;
     this.#known = known;
     this.#source = source;
     this.#resyncs++;

@@ -2,11 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KvEntry } from '#datastore/api.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { ExternalSnapshot, KubeSnapshot } from '#plugins/controller/api.ts';
-import { resourceList } from '#resources/resources.ts';
 import { decode, type Place, type Places } from './places.ts';
 
-interface KnownEntry {
+export interface KnownEntry {
   readonly place: Place;
   /** What stands in the store. */
   readonly text: string;
@@ -49,10 +47,13 @@ export class Known {
     return false;
   }
 
-  /** Takes over an entry of a snapshot; a broken value counts as none. */
-  add({ key, value: text }: KvEntry): void {
+  /** Takes over an entry of a snapshot; undefined when it is not ours. */
+  add({ key, value: text }: KvEntry): KnownEntry | undefined {
     const place = this.#places.find(key);
-    if (place) this.#entries.set(key, { place, text, value: this.#decode(place, key, text) });
+    if (!place) return undefined;
+    const entry = { place, text, value: this.#decode(place, key, text) };
+    this.#entries.set(key, entry);
+    return entry;
   }
 
   /** @param text what stands under the key now; undefined: it is gone */
@@ -98,18 +99,6 @@ export class Known {
   /** The value that stands under the key makes sense. */
   isGood(key: string): boolean {
     return this.#entries.get(key)?.value !== undefined && !this.#broken.has(key);
-  }
-
-  snapshot(): { kubeState: KubeSnapshot; externalConfig: ExternalSnapshot } {
-    const kubeState: Record<string, Record<string, object>> = {};
-    for (const { keyword } of resourceList) kubeState[keyword] = {};
-    const externalConfig: Record<string, object> = {};
-    for (const { place, value } of this.#entries.values()) {
-      if (value === undefined) continue;
-      if (place.resource === undefined) externalConfig[place.key] = value;
-      else kubeState[place.resource]![place.key] = value;
-    }
-    return { kubeState, externalConfig };
   }
 
   #decode(place: Place, key: string, text: string): object | undefined {

@@ -1,7 +1,11 @@
 import type { KvEntry, KvStore } from '#datastore/api.ts';
+import type { Clock } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { mirrorPrefix } from './api.ts';
+
+/** Entries handled at a stretch. */
+const SLICE = 1000;
 
 /**
  * The copy of the cluster's store on this node, for starts without the cluster's store. A write that
@@ -9,11 +13,13 @@ import { mirrorPrefix } from './api.ts';
  */
 export class Mirror {
   readonly #store: KvStore;
+  readonly #clock: Clock;
   readonly #log: Logger;
   #error: string | undefined;
 
-  constructor(store: KvStore, log: Logger) {
+  constructor(store: KvStore, clock: Clock, log: Logger) {
     this.#store = store;
+    this.#clock = clock;
     this.#log = log;
   }
 
@@ -31,9 +37,14 @@ export class Mirror {
   replace(content: Iterable<readonly [string, string]>): Promise<void> {
     return this.#write(async () => {
       const changes = new Map<string, string | undefined>();
-      for (const [key, value] of content) changes.set(mirrorPrefix + key, value);
+      let count = 0;
+      for (const [key, value] of content) {
+        changes.set(mirrorPrefix + key, value);
+        if (++count % SLICE === 0) await this.#clock.turn();
+      }
       const { entries } = await this.#store.list(`${mirrorPrefix}/`);
       for (const { key, value } of entries) {
+        if (++count % SLICE === 0) await this.#clock.turn();
         if (changes.get(key) === value) changes.delete(key);
         else if (!changes.has(key)) changes.set(key, undefined);
       }

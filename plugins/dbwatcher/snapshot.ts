@@ -1,7 +1,9 @@
 import type { KvEntry, KvSnapshot, KvStore } from '#datastore/api.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { Known } from './known.ts';
+import type { DbResyncPayload } from '#plugins/controller/api.ts';
+import { resourceList } from '#resources/resources.ts';
+import { Known, type KnownEntry } from './known.ts';
 import type { Places } from './places.ts';
 
 /** Values decoded at a stretch: some milliseconds. */
@@ -21,17 +23,29 @@ export function entriesOf(snapshots: Snapshots): KvEntry[] {
   return [...snapshots.values()].flatMap(({ entries }) => entries);
 }
 
+/** All that a resync carries; broken values are left out. */
+export type Content = Pick<DbResyncPayload, 'kubeState' | 'externalConfig'>;
+
 /** Makes sense of entries, a slice at a time. */
 export async function knowAll(
   entries: readonly KvEntry[],
   places: Places,
   log: Logger,
   clock: Clock,
-): Promise<Known> {
+): Promise<{ known: Known; content: Content }> {
   const known = new Known(places, log);
+  const kubeState: Record<string, Record<string, object>> = {};
+  for (const { keyword } of resourceList) kubeState[keyword] = {};
+  const externalConfig: Record<string, object> = {};
+  const keep = ({ place, value }: KnownEntry) => {
+    if (value === undefined) return;
+    if (place.resource === undefined) externalConfig[place.key] = value;
+    else kubeState[place.resource]![place.key] = value;
+  };
   for (const [at, entry] of entries.entries()) {
-    known.add(entry);
+    const added = known.add(entry);
+    if (added) keep(added);
     if (at % SLICE === SLICE - 1) await clock.turn();
   }
-  return known;
+  return { known, content: { kubeState, externalConfig } };
 }

@@ -14,6 +14,13 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
+/** Sorts keys in place by their UTF-8 bytes. */
+export function sortKeys(keys: string[]): string[] {
+  // Without surrogates the order of JavaScript is the same one, and many times faster.
+  const plain = keys.every((key) => !/[\ud800-\udfff]/.test(key));
+  return plain ? keys.sort() : keys.sort(compareKeys);
+}
+
 /** Surrogates stand for code points above all others, yet their units lie below 0xE000. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;

@@ -1,7 +1,7 @@
 import type { KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
 import { ErrStoreClosed } from './api.ts';
 import { ChangeLog } from './changelog.ts';
-import { compareKeys } from './keys.ts';
+import { sortKeys } from './keys.ts';
 
 /** Tells the revisions of one store from those of another in this process. */
 let instances = 0;
@@ -32,9 +32,8 @@ export class MemoryStore implements KvStore {
     this.#open();
     const keys: string[] = [];
     for (const key of this.#entries.keys()) if (key.startsWith(prefix)) keys.push(key);
-    keys.sort(compareKeys);
     return {
-      entries: keys.map((key) => ({ key, value: this.#entries.get(key)! })),
+      entries: sortKeys(keys).map((key) => ({ key, value: this.#entries.get(key)! })),
       revision: this.#log.revision(),
     };
   }

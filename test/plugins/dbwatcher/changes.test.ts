@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Registry } from 'prom-client';
 import { namespaceModel } from '#models/kube/namespace.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
 import { resourceList } from '#resources/resources.ts';
 import {
   agentPrefix,
@@ -205,6 +207,46 @@ describe('dbwatcher and a value that makes no sense', () => {
     assert.deepEqual(loop.take(), [
       'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/kube-system',
     ]);
+    await watcher.close();
+  });
+});
+
+describe('metrics of the dbwatcher', () => {
+  it('show what readiness and operators want to know', async () => {
+    const { database, cluster, local, watcher, clock } = await startedBench();
+    const registry = new Registry();
+    new DbWatcherMetrics(registry, () => watcher.status);
+    const shown = async () =>
+      Object.fromEntries(
+        (await registry.getMetricsAsJSON()).map(({ name, values }) => [
+          name.replace('contiv_dbwatcher_', ''),
+          values[0]?.value,
+        ]),
+      );
+    const well = {
+      connected: 1,
+      watching: 1,
+      broken_values: 0,
+      resyncs_total: 1,
+      missed_changes_total: 0,
+      mirror_behind: 0,
+    };
+    assert.deepEqual(await shown(), well);
+    local.beforeWrite = () => {
+      throw new Error('no space left');
+    };
+    await database.put(namespaceKey('a'), namespaceText('a'));
+    await database.put(namespaceKey('b'), '{');
+    await settle();
+    cluster.cut();
+    await clock.advance(3_000);
+    assert.deepEqual(await shown(), {
+      ...well,
+      connected: 0,
+      watching: 0,
+      broken_values: 1,
+      mirror_behind: 1,
+    });
     await watcher.close();
   });
 });
