@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { KvStore } from '#datastore/api.ts';
+import { type Node as KubeNode, nodeModel } from '#models/kube/node.ts';
 import { vppNodeModel } from '#models/kube/vppnode.ts';
 import { reflectorPrefix, resources } from '#resources/resources.ts';
 import { EtcdServer, withoutEtcd } from '../datastore/etcd-server.ts';
-import { TestNode } from '../plugins/harness.ts';
+import { nodeValue, TestNode } from '../plugins/harness.ts';
 import { RealEtcd } from '../real/etcd.ts';
 import { missing } from '../real/missing.ts';
 import { Netns } from '../real/netns.ts';
@@ -86,6 +87,12 @@ describe('node IDs of agents', { skip: missing, timeout: 180_000 }, () => {
           });
           nodes.push(node);
           await connect(node.netns, middle, n);
+          // as Kubernetes tells of it
+          const { key, value } = nodeValue(`node${n}`, address(n));
+          await etcd.store.put(
+            reflectorPrefix + key,
+            JSON.stringify(nodeModel.toJson(value as KubeNode)),
+          );
         }
         for (const { agent } of nodes) agent.launch();
         await Promise.all(nodes.map(({ agent }) => agent.whenServing()));
@@ -122,11 +129,16 @@ describe('node IDs of agents', { skip: missing, timeout: 180_000 }, () => {
     });
 });
 
+/** Of a node in the network of etcd. */
+function address(n: number): string {
+  return `192.0.2.${10 + n}`;
+}
+
 /** A link of the node to the network of etcd. */
 async function connect(node: Netns, middle: Netns, n: number): Promise<void> {
   const end = ['type', 'veth', 'peer', 'name', `to${n}`, 'netns', middle.path];
   await node.run('ip', 'link', 'add', 'mgmt', ...end);
-  await node.run('ip', 'addr', 'add', `192.0.2.${10 + n}/24`, 'dev', 'mgmt');
+  await node.run('ip', 'addr', 'add', `${address(n)}/24`, 'dev', 'mgmt');
   await node.run('ip', 'link', 'set', 'mgmt', 'up');
   await middle.run('ip', 'link', 'set', `to${n}`, 'master', 'br0', 'up');
 }
