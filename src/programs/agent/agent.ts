@@ -22,6 +22,7 @@ import { Controller } from '#plugins/controller/controller.ts';
 import { ControllerMetrics } from '#plugins/controller/metrics.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
+import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
 import { createIpam } from '#plugins/ipam/plugin.ts';
 import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
@@ -151,6 +152,7 @@ export function createAgent(parts: AgentParts): Agent {
     log: loggers.get('dbwatcher'),
     reportState: reportStore,
   });
+  new DbWatcherMetrics(registry, () => watcher.status);
 
   // Servers.
   const routes: Route[] = [
