@@ -72,7 +72,7 @@ export interface LinkHandle {
   setCarrier(carrier: boolean): void;
   setMac(mac: string): void;
   setMtu(mtu: number): void;
-  setUp(): void;
+  setUp(up: boolean): void;
   /** Of a TAP: its opener closes it, and it vanishes wherever it is. */
   close(): void;
 }

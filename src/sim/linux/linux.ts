@@ -159,7 +159,7 @@ export class SimLinux implements LinuxHost {
       },
       setMac: (mac) => set({ mac }),
       setMtu: (mtu) => set({ mtu }),
-      setUp: () => set({ up: true }),
+      setUp: (up) => set({ up }),
       close() {
         if (link.gone) return;
         link.namespace.destroy(link);

@@ -1,0 +1,156 @@
+import type { InterfaceEvents } from './events.ts';
+
+export type InterfaceKind = 'local' | 'loopback' | 'tap' | 'af-packet' | 'vxlan';
+
+/** What a driver does when it is told to; a number is the retval, undefined success. */
+export interface Driver {
+  /** Whether the link is up after the admin state has changed. */
+  link(adminUp: boolean): boolean;
+  setMtu?(mtu: number): number | undefined;
+  setMac?(mac: string): number | undefined;
+}
+
+export interface RxQueue {
+  readonly id: number;
+  /** Number of rx_mode. */
+  mode: number;
+}
+
+export interface SimInterface {
+  readonly index: number;
+  readonly kind: InterfaceKind;
+  /** VPP's own name. */
+  readonly name: string;
+  readonly deviceType: string;
+  readonly driver: Driver;
+  readonly queues: readonly RxQueue[];
+  /** Mode that a queue gets for `default`. */
+  readonly defaultRxMode: number;
+  mac: string;
+  adminUp: boolean;
+  linkUp: boolean;
+  linkMtu: number;
+  /** L3, IPv4, IPv6, MPLS. */
+  mtu: readonly number[];
+  tag: string;
+}
+
+export type NewInterface = Pick<SimInterface, 'kind' | 'name' | 'deviceType' | 'driver' | 'mac'> &
+  Partial<Pick<SimInterface, 'queues' | 'defaultRxMode' | 'adminUp' | 'linkUp' | 'linkMtu'>>;
+
+const defaultMtu = 9000;
+
+/** Numbers like VPP's pools: the one that was freed last is given out first. */
+export class Pool {
+  readonly #free: number[] = [];
+  #next: number;
+
+  constructor(first = 0) {
+    this.#next = first;
+  }
+
+  take(): number {
+    return this.#free.pop() ?? this.#next++;
+  }
+
+  give(index: number): void {
+    this.#free.push(index);
+  }
+}
+
+/** All interfaces, and who wants to know what becomes of them. */
+export class Interfaces {
+  readonly #events: InterfaceEvents;
+  readonly #pool = new Pool();
+  readonly #byIndex = new Map<number, SimInterface>();
+  readonly #onRemove: ((iface: SimInterface) => void)[] = [];
+  readonly #onAdmin: ((iface: SimInterface) => void)[] = [];
+  readonly #onMac: ((iface: SimInterface) => void)[] = [];
+
+  constructor(events: InterfaceEvents) {
+    this.#events = events;
+    const local: NewInterface = {
+      kind: 'local',
+      name: 'local0',
+      deviceType: 'local',
+      mac: '00:00:00:00:00:00',
+      driver: { link: () => false },
+      linkMtu: 0,
+    };
+    this.add(local);
+  }
+
+  get(index: number): SimInterface | undefined {
+    return this.#byIndex.get(index);
+  }
+
+  /** Of a kind, or all; by index. */
+  all(kind?: InterfaceKind): readonly SimInterface[] {
+    return [...this.#byIndex.values()]
+      .filter((iface) => kind === undefined || iface.kind === kind)
+      .sort((a, b) => a.index - b.index);
+  }
+
+  add(wanted: NewInterface): SimInterface {
+    const linkMtu = wanted.linkMtu ?? defaultMtu;
+    const iface: SimInterface = {
+      queues: [],
+      defaultRxMode: 0,
+      adminUp: false,
+      linkUp: false,
+      ...wanted,
+      linkMtu,
+      index: this.#pool.take(),
+      mtu: [linkMtu, 0, 0, 0],
+      tag: '',
+    };
+    this.#byIndex.set(iface.index, iface);
+    this.#events.tell(iface.index, 'added');
+    if (iface.adminUp) this.#events.tell(iface.index, 'admin-up');
+    if (iface.linkUp) this.#events.tell(iface.index, 'link-up');
+    return iface;
+  }
+
+  remove(iface: SimInterface): void {
+    this.setAdmin(iface, false);
+    for (const listener of this.#onRemove) listener(iface);
+    this.#byIndex.delete(iface.index);
+    this.#pool.give(iface.index);
+    this.#events.tell(iface.index, 'deleted');
+  }
+
+  setAdmin(iface: SimInterface, up: boolean): void {
+    if (iface.adminUp === up) return;
+    iface.adminUp = up;
+    const link = iface.driver.link(up);
+    if (link !== iface.linkUp) this.#events.tell(iface.index, link ? 'link-up' : 'link-down');
+    iface.linkUp = link;
+    this.#events.tell(iface.index, up ? 'admin-up' : 'admin-down');
+    for (const listener of this.#onAdmin) listener(iface);
+  }
+
+  setMac(iface: SimInterface, mac: string): void {
+    iface.mac = mac;
+    for (const listener of this.#onMac) listener(iface);
+  }
+
+  /** Called before the index is free again. */
+  onRemove(listener: (iface: SimInterface) => void): void {
+    this.#onRemove.push(listener);
+  }
+
+  onAdmin(listener: (iface: SimInterface) => void): void {
+    this.#onAdmin.push(listener);
+  }
+
+  onMac(listener: (iface: SimInterface) => void): void {
+    this.#onMac.push(listener);
+  }
+
+  /** How a snapshot names an interface: by its tag, which survives a restart of VPP. */
+  nameOf(index: number): string {
+    const iface = this.#byIndex.get(index);
+    if (!iface) return `gone:${index}`;
+    return iface.tag || iface.name;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { Peer } from '#southbound/vpp/binapi/server.ts';
+import type { SimLinux } from '../linux/linux.ts';
+import { Addresses } from './addresses.ts';
+import { afPacketMessages } from './afpacket.ts';
+import { Bridging } from './bridging.ts';
+import { InterfaceEvents } from './events.ts';
+import { Fib } from './fib.ts';
+import { hostOf } from './host.ts';
+import { interfaceMessages } from './interface-messages.ts';
+import { Interfaces } from './interfaces.ts';
+import { loopbackMessages } from './loopback.ts';
+import { Neighbours } from './neighbours.ts';
+import type { Part } from './part.ts';
+import { routeMessages } from './routes.ts';
+import { sessionMessages } from './session.ts';
+import { tableMessages } from './tables.ts';
+import { tapMessages } from './tap.ts';
+import { vxlanMessages } from './vxlan.ts';
+
+/** Everything that a VPP knows from its start to its end. */
+export interface Life {
+  readonly parts: readonly Part[];
+  forget(peer: Peer): void;
+  /** The process is gone: what the kernel held for it goes too. */
+  end(): void;
+}
+
+export function beginLife(needs: {
+  readonly host: SimLinux | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly crash: (why: string) => void;
+}): Life {
+  const { clock, random, crash } = needs;
+  const host = hostOf(needs.host, random);
+  const events = new InterfaceEvents();
+  const interfaces = new Interfaces(events);
+  const fib = new Fib();
+  const addresses = new Addresses(interfaces, fib);
+  const neighbours = new Neighbours({ interfaces, addresses, fib, clock });
+  const bridging = new Bridging(interfaces);
+  const taps = tapMessages(interfaces, host);
+  return {
+    parts: [
+      sessionMessages(interfaces),
+      events.part(),
+      interfaceMessages(interfaces),
+      loopbackMessages(interfaces),
+      taps,
+      afPacketMessages(interfaces, host),
+      vxlanMessages({ interfaces, fib, host }),
+      addresses.part(),
+      tableMessages(fib),
+      routeMessages({ fib, interfaces, crash }),
+      neighbours.part(),
+      bridging.part(),
+    ],
+    forget: (peer) => events.forget(peer),
+    end: () => taps.close(),
+  };
+}

@@ -1,0 +1,43 @@
+import type { Interfaces } from './interfaces.ts';
+import type { Part } from './part.ts';
+import { retval } from './retval.ts';
+
+export const simulatedVersion = '26.06-simulated';
+
+/** About VPP itself, and the few commands of its CLI that somebody might look at. */
+export function sessionMessages(interfaces: Interfaces): Part {
+  const state = ({ adminUp }: { adminUp: boolean }) => (adminUp ? 'up' : 'down');
+  const commands: Readonly<Record<string, () => string>> = {
+    'show version': () => `vpp v${simulatedVersion}\n`,
+    'show interface': () =>
+      interfaces
+        .all()
+        .map((iface) => {
+          const mtu = iface.mtu.join('/');
+          return `${iface.name.padEnd(34)}${iface.index}  ${state(iface).padEnd(6)}${mtu}\n`;
+        })
+        .join(''),
+    'show hardware-interfaces': () =>
+      interfaces
+        .all()
+        .map((iface) => `${iface.name}  ${iface.deviceType}  ${iface.mac}\n`)
+        .join(''),
+  };
+  return {
+    requests: {
+      control_ping: () => ({ vpe_pid: 1 }),
+      show_version: () => ({
+        program: 'vpe',
+        version: simulatedVersion,
+        build_date: '',
+        build_directory: '',
+      }),
+      api_versions: () => ({ api_versions: [] }),
+      cli_inband: ({ cmd }) => {
+        const command = commands[cmd.trim().replaceAll(/\s+/g, ' ')];
+        if (command) return { reply: command() };
+        return { retval: retval.UNSPECIFIED, reply: `unknown input \`${cmd}'` };
+      },
+    },
+  };
+}
