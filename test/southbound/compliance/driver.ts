@@ -63,6 +63,11 @@ export class Driver {
       .map(([key, { value }]) => ({ key, value }));
   }
 
+  /** Of all there is. */
+  get keys(): readonly string[] {
+    return [...this.#nodes.keys()];
+  }
+
   metadata<M>(key: string): M | undefined {
     return this.#nodes.get(key)?.metadata as M | undefined;
   }

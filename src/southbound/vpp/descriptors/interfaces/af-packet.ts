@@ -7,7 +7,11 @@ import { toMac } from '../../binapi/addresses.ts';
 import { AfPacketMode } from '../../binapi/enums.gen.ts';
 import { require } from '../invalid.ts';
 import { hostNameLength } from '../limits.ts';
+import { except } from '../tolerated.ts';
 import type { InterfaceKind, KindRetrieveContext } from './kind.ts';
+
+/** How VPP says of this kind that there is none; it gives the answer for nothing else here. */
+const noSuchInterface = -11;
 
 function linuxKey(value: VppInterface): string | undefined {
   const name = value.afpacket?.linux_interface ?? '';
@@ -80,7 +84,8 @@ export const afPacket: InterfaceKind = {
   },
 
   async delete(client, _value, { hostIfName }) {
-    await client.request('af_packet_delete', { host_if_name: hostIfName ?? '' });
+    const request = client.request('af_packet_delete', { host_if_name: hostIfName ?? '' });
+    await except(request, [noSuchInterface]);
   },
 
   async dump(client) {
