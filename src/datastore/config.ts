@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Duration } from '#infra/config/duration.ts';
+import { Duration, durationMs } from '#infra/config/duration.ts';
+import type { EtcdOptions, EtcdTlsOptions } from './etcd/options.ts';
 
 const SECOND = 1_000_000_000;
 
@@ -10,9 +11,20 @@ export const etcdSchema = Type.Object({
     description:
       'Addresses; default: variable ETCD_ENDPOINTS, then ETCDV3_ENDPOINTS, then 127.0.0.1:2379.',
   }),
-  'dial-timeout': Duration({ default: SECOND, description: 'Limit of a connection attempt.' }),
+  'dial-timeout': Duration({
+    default: SECOND,
+    description: 'Taken for old files only: operation-timeout covers connecting too.',
+  }),
   'operation-timeout': Duration({ default: 3 * SECOND, description: 'Limit of one request.' }),
   'insecure-transport': Type.Boolean({ default: false, description: 'Never use TLS.' }),
+  'insecure-skip-tls-verify': Type.Boolean({
+    default: false,
+    description: 'Take any certificate of the server.',
+  }),
+  'reconnect-interval': Duration({
+    default: 2 * SECOND,
+    description: 'Longest pause between two attempts to follow changes again.',
+  }),
   'cert-file': Type.String({ default: '', description: 'Certificate of the client.' }),
   'key-file': Type.String({ default: '', description: 'Key of the certificate.' }),
   'ca-file': Type.String({ default: '', description: 'Authority that signed the server.' }),
@@ -28,18 +40,32 @@ export const boltSchema = Type.Object({
 });
 export type BoltConfig = Static<typeof boltSchema>;
 
-/** Endpoints in the order of precedence: file, two variables, loopback. Without a scheme: http. */
-export function etcdEndpoints(
+/** What the store needs: TLS only where a file or `insecure-skip-tls-verify` asks for it. */
+export function etcdOptions(
+  config: EtcdConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): EtcdOptions {
+  const tls: EtcdTlsOptions = {
+    ...(config['ca-file'] && { caFile: config['ca-file'] }),
+    ...(config['cert-file'] && { certFile: config['cert-file'] }),
+    ...(config['key-file'] && { keyFile: config['key-file'] }),
+    ...(config['insecure-skip-tls-verify'] && { insecureSkipVerify: true }),
+  };
+  const isSecure = !config['insecure-transport'] && Object.keys(tls).length > 0;
+  return {
+    endpoints: endpointsOf(config, env),
+    operationTimeoutMs: durationMs(config['operation-timeout']),
+    reconnectIntervalMs: durationMs(config['reconnect-interval']),
+    ...(isSecure && { tls }),
+  };
+}
+
+/** In the order of precedence: file, two variables, loopback. */
+function endpointsOf(
   config: EtcdConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): string[] {
   const listed = (env['ETCD_ENDPOINTS'] || env['ETCDV3_ENDPOINTS'] || '127.0.0.1:2379').split(',');
   const endpoints = config.endpoints.length > 0 ? config.endpoints : listed;
-  const tls = !config['insecure-transport'] && !!(config['ca-file'] || config['cert-file']);
-  return endpoints
-    .map((endpoint) => endpoint.trim())
-    .filter((endpoint) => endpoint !== '')
-    .map((endpoint) =>
-      endpoint.includes('://') ? endpoint : `http${tls ? 's' : ''}://${endpoint}`,
-    );
+  return endpoints.map((endpoint) => endpoint.trim()).filter((endpoint) => endpoint !== '');
 }

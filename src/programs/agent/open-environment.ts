@@ -4,12 +4,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { KvStore } from '#datastore/api.ts';
-import { type EtcdConfig, etcdEndpoints } from '#datastore/config.ts';
+import { etcdOptions } from '#datastore/config.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { LevelStore } from '#datastore/level.ts';
-import type { Clock } from '#infra/clock/clock.ts';
-import { durationMs } from '#infra/config/duration.ts';
 import { mirrorPrefix } from '#plugins/dbwatcher/api.ts';
 import { kernelHost } from '#southbound/linux/host.ts';
 import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
@@ -33,7 +30,9 @@ export async function openEnvironment(
     const { embeddedEnvironment } = await import('./embedded.ts');
     return embeddedEnvironment(local, parts);
   }
-  const cluster = settings.etcd ? openEtcd(settings.etcd, settings.env, parts.clock) : local;
+  const cluster = settings.etcd
+    ? new EtcdStore(etcdOptions(settings.etcd, settings.env), parts.clock)
+    : local;
   return {
     cluster,
     local,
@@ -45,25 +44,4 @@ export async function openEnvironment(
       await local.close();
     },
   };
-}
-
-function openEtcd(
-  config: EtcdConfig,
-  env: Readonly<Record<string, string | undefined>>,
-  clock: Clock,
-): KvStore {
-  const tls = {
-    ...(config['ca-file'] && { caFile: config['ca-file'] }),
-    ...(config['cert-file'] && { certFile: config['cert-file'] }),
-    ...(config['key-file'] && { keyFile: config['key-file'] }),
-  };
-  const secure = !config['insecure-transport'] && Object.keys(tls).length > 0;
-  return new EtcdStore(
-    {
-      endpoints: etcdEndpoints(config, env),
-      operationTimeoutMs: durationMs(config['operation-timeout']),
-      ...(secure && { tls }),
-    },
-    clock,
-  );
 }
