@@ -4,7 +4,8 @@
  * is given no way to.
  */
 import type { Value } from '#eventloop/transaction.ts';
-import { defineError } from '#infra/errors/errors.ts';
+import { CodedError, type ErrorDetails } from '#infra/errors/errors.ts';
+import type { Fields } from '#infra/idxmap/idxmap.ts';
 
 /** Needed by a value before it can exist. All of a value's dependencies must be met. */
 export interface Dependency {
@@ -12,7 +13,7 @@ export interface Dependency {
   readonly label: string;
   /** One key that must be available … */
   readonly key?: string;
-  /** … or any key with one of these prefixes (and, if given, accepted by `accepts`). */
+  /** … or else any key with one of these prefixes (and, if given, accepted by `accepts`). */
   readonly anyOf?: {
     readonly prefixes: readonly string[];
     readonly accepts?: (key: string) => boolean;
@@ -36,15 +37,26 @@ export interface RetrievedValue<V extends Value = Value, M = unknown> extends Ke
 export interface OperationContext {
   /**
    * Metadata of another value: the base of a derived one, or a value that a declared dependency
-   * names. Anything else throws, because the scheduler would not know to wait for it.
+   * names by its key.
+   * @throws ErrUndeclaredRead for anything else, because the scheduler would not know to wait for it
+   * @throws ErrNoMetadata when that value has none
    */
   metadata<M>(key: string): M;
 }
 
 /** What `retrieve` may look at: metadata of descriptors that it names in `retrieveDependencies`. */
 export interface RetrieveContext {
-  /** All (key, metadata) pairs that the named descriptor has just retrieved. */
+  /**
+   * All (key, metadata) pairs that the named descriptor has just retrieved, or, where it was not
+   * asked or did not answer, those that are known.
+   * @throws ErrUndeclaredRead when the name is not among `retrieveDependencies`
+   */
   retrieved<M>(descriptor: string): ReadonlyMap<string, M>;
+  /**
+   * Set when only these keys are of interest (they failed and are read back): whoever can ask the
+   * southbound for less may; whatever else is returned is ignored.
+   */
+  readonly only?: ReadonlySet<string>;
 }
 
 /**
@@ -64,6 +76,8 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   readonly nbKeyPrefix?: string;
   /** Short unique name of a value within the descriptor; default: the key. */
   readonly label?: (key: string) => string;
+  /** Secondary indexes of the descriptor's metadata map, whose names are the labels. */
+  readonly metadataFields?: (metadata: M) => Fields;
   /** JSON of a value for records and REST; default: the value itself. */
   readonly toJson?: (value: V) => unknown;
   /** Whether a change from `a` to `b` needs no operation; default: deep equality. */
@@ -97,8 +111,10 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   /** Descriptors that are read back before this one. */
   readonly retrieveDependencies?: readonly string[];
   /**
-   * Names of southbound resources that the value occupies (`vrf1/10.1.1.2/32`, `netns/eth0`). A
-   * value that gives a name up goes before the value that takes it.
+   * Names of southbound resources that the value occupies alone (`vrf1/10.1.1.2/32`, `netns/eth0`).
+   * A value that gives a name up goes before the value that takes it; of two values that want one
+   * name, the one that has it keeps it (else the first by key), and the other is pending until it
+   * is free.
    */
   readonly claims?: (key: string, value: V) => readonly string[];
   /** Whether an operation that failed with this error is worth repeating; default: yes. */
@@ -109,8 +125,49 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: descriptors of many value types stand in one list
 export type AnyDescriptor = KvDescriptor<any, any>;
 
-export const InvalidValueError = defineError({
-  name: 'InvalidValueError',
-  code: 'CV_SCHED_INVALID_VALUE',
-  remedy: 'Correct the value under this key; it is skipped until it changes.',
-});
+/** A value that the southbound itself reports: made, changed or (null) gone without our doing. */
+export interface NotifiedValue {
+  readonly key: string;
+  readonly value: Value | null;
+  readonly metadata?: unknown;
+}
+
+/** Where a southbound reports what changed by itself. */
+export interface NotificationSink {
+  /**
+   * Never waits and never fails: what is reported before the scheduler comes to it is merged, the
+   * latest report of a key counts. A pair is ignored when no descriptor owns its key or when the
+   * value is managed from the northbound.
+   */
+  pushNotification(pairs: readonly NotifiedValue[]): void;
+}
+
+/**
+ * Codes of errors after which nobody knows whether the operation took place. Such a value is read
+ * back before anything else is done to it.
+ */
+export const unknownOutcomeCodes: ReadonlySet<string> = new Set(['CV_VPP_TIMEOUT', 'CV_VPP_GONE']);
+
+/** What `validate` throws. */
+export class InvalidValueError extends CodedError {
+  readonly code = 'CV_SCHED_INVALID_VALUE';
+  readonly remedy = 'Correct the value under this key; it is not configured until it changes.';
+  override readonly name = 'InvalidValueError';
+  /** Names of the wrong fields; shown in the value's status. */
+  readonly fields: readonly string[];
+
+  constructor(
+    message: string,
+    details: ErrorDetails & { readonly fields?: readonly string[] } = {},
+  ) {
+    const fields = details.fields ?? [];
+    super(`${fieldsText(fields)}${message}`, details);
+    this.fields = fields;
+  }
+}
+
+function fieldsText(fields: readonly string[]): string {
+  if (fields.length === 0) return '';
+  if (fields.length === 1) return `field ${fields[0]} is invalid: `;
+  return `fields [${fields.join(' ')}] are invalid: `;
+}

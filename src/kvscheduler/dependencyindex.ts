@@ -1,0 +1,72 @@
+import type { Dependency } from './api.ts';
+
+/** One owner stands alone, as most do; more stand in a set. */
+type Owners<T> = T | Set<T>;
+
+/** Who depends on a key: by the key itself, and by the prefixes of `anyOf` dependencies. */
+export class DependencyIndex<T extends object> {
+  readonly #byKey = new Map<string, Owners<T>>();
+  readonly #byPrefix = new Map<string, Owners<T>>();
+  /** How many prefixes there are of each length: what has to be looked up for one key. */
+  readonly #lengths = new Map<number, number>();
+
+  add(owner: T, dependencies: readonly Dependency[]): void {
+    for (const { key, anyOf } of dependencies) {
+      if (key !== undefined) addOwner(this.#byKey, key, owner);
+      if (!anyOf) continue;
+      for (const prefix of anyOf.prefixes)
+        if (addOwner(this.#byPrefix, prefix, owner))
+          this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1);
+    }
+  }
+
+  delete(owner: T, dependencies: readonly Dependency[]): void {
+    for (const { key, anyOf } of dependencies) {
+      if (key !== undefined) deleteOwner(this.#byKey, key, owner);
+      if (!anyOf) continue;
+      for (const prefix of anyOf.prefixes)
+        if (deleteOwner(this.#byPrefix, prefix, owner)) {
+          const left = (this.#lengths.get(prefix.length) ?? 0) - 1;
+          if (left > 0) this.#lengths.set(prefix.length, left);
+          else this.#lengths.delete(prefix.length);
+        }
+    }
+  }
+
+  /** Adds to `found` everyone with a dependency that names the key or a prefix of it. */
+  collect(key: string, found: Set<T>): void {
+    addAll(this.#byKey.get(key), found);
+    for (const length of this.#lengths.keys())
+      if (length <= key.length) addAll(this.#byPrefix.get(key.slice(0, length)), found);
+  }
+}
+
+function addAll<T extends object>(owners: Owners<T> | undefined, found: Set<T>): void {
+  if (owners instanceof Set) for (const owner of owners) found.add(owner);
+  else if (owners !== undefined) found.add(owners);
+}
+
+/** @returns whether the name is new */
+function addOwner<T extends object>(map: Map<string, Owners<T>>, name: string, owner: T): boolean {
+  const owners = map.get(name);
+  if (owners === undefined) {
+    map.set(name, owner);
+    return true;
+  }
+  if (owners instanceof Set) owners.add(owner);
+  else if (owners !== owner) map.set(name, new Set([owners, owner]));
+  return false;
+}
+
+/** @returns whether the name is gone */
+function deleteOwner<T extends object>(
+  map: Map<string, Owners<T>>,
+  name: string,
+  owner: T,
+): boolean {
+  const owners = map.get(name);
+  if (owners === owner) return map.delete(name);
+  if (!(owners instanceof Set) || !owners.delete(owner)) return false;
+  if (owners.size === 1) for (const last of owners) map.set(name, last);
+  return false;
+}

@@ -1,0 +1,88 @@
+/** The values of one descriptor, as they are wished, known, or found in the southbound. */
+import type { AnyDescriptor, Origin } from './api.ts';
+import { ErrNoRetrieve, ErrUnknownDescriptor } from './errors.ts';
+import { type Graph, type Node, nodesOf } from './graph.ts';
+import { originNumber, RecordedValue } from './record.ts';
+import type { Registry } from './registry.ts';
+
+/** `SB`: read now; `NB`: wished; `cached`: what the scheduler takes to be there. */
+export type View = 'SB' | 'NB' | 'cached';
+
+export type DumpSelector = { readonly descriptor: string } | { readonly keyPrefix: string };
+
+export interface DumpedValue {
+  readonly Key: string;
+  readonly Value: RecordedValue;
+  /** A number of `originNumber`. */
+  readonly Origin: number;
+  readonly Metadata: unknown;
+}
+
+/** @throws ErrUnknownDescriptor */
+export function selectDescriptor(registry: Registry, selector: DumpSelector): AnyDescriptor {
+  if ('descriptor' in selector) {
+    const named = registry.named(selector.descriptor);
+    if (named) return named;
+    throw new ErrUnknownDescriptor('descriptor is not registered', { where: selector.descriptor });
+  }
+  const { keyPrefix } = selector;
+  const found = registry.descriptors.find(({ nbKeyPrefix }) => nbKeyPrefix === keyPrefix);
+  if (found) return found;
+  throw new ErrUnknownDescriptor('no descriptor found matching the key prefix', {
+    where: keyPrefix,
+  });
+}
+
+export function dumpKnown(
+  graph: Graph,
+  descriptor: AnyDescriptor,
+  view: 'NB' | 'cached',
+): DumpedValue[] {
+  const values: DumpedValue[] = [];
+  for (const node of nodesOf(graph, descriptor)) {
+    if (node.base) continue;
+    const value = view === 'NB' ? node.wanted : node.actual;
+    if (value === undefined) continue;
+    values.push({
+      Key: node.key,
+      Value: new RecordedValue(descriptor, value),
+      Origin: originNumber[originOf(node)],
+      Metadata: view === 'NB' ? undefined : node.metadata,
+    });
+  }
+  return values;
+}
+
+export interface FoundValue {
+  readonly key: string;
+  readonly value: object;
+  readonly metadata?: unknown;
+  readonly origin?: Origin | undefined;
+}
+
+/** @throws ErrNoRetrieve */
+export function assertReadable({ name, retrieve }: AnyDescriptor): void {
+  if (retrieve) return;
+  throw new ErrNoRetrieve('descriptor does not support Retrieve operation', { where: name });
+}
+
+export function dumpFound(
+  graph: Graph,
+  descriptor: AnyDescriptor,
+  found: readonly FoundValue[],
+): DumpedValue[] {
+  return found.map(({ key, value, metadata, origin }) => {
+    const node = graph.get(key);
+    const known = node ? originOf(node) : 'from-SB';
+    return {
+      Key: key,
+      Value: new RecordedValue(descriptor, value),
+      Origin: originNumber[origin && origin !== 'unknown' ? origin : known],
+      Metadata: metadata,
+    };
+  });
+}
+
+function originOf({ foreign }: Node): Origin {
+  return foreign ? 'from-SB' : 'from-NB';
+}

@@ -1,0 +1,68 @@
+import type { AnyDescriptor } from './api.ts';
+import { unknownOutcomeCodes } from './api.ts';
+import type { Effects } from './executor.ts';
+import type { Graph, Node } from './graph.ts';
+import type { PlannedOperation } from './plan/operation.ts';
+import type { ValueState } from './states.ts';
+
+const none: readonly never[] = [];
+
+export interface RetryRule {
+  /** Whether a failure of this value is going to be repeated if its descriptor has no objection. */
+  mayRetry(node: Node): boolean;
+}
+
+/** What the outcome of operations makes of the graph, and what may not be touched any more. */
+export class GraphEffects implements Effects {
+  /** Nodes of which an operation failed. */
+  readonly frozen = new Set<Node>();
+  readonly #graph: Graph;
+  readonly #rule: RetryRule;
+
+  constructor(graph: Graph, rule: RetryRule) {
+    this.#graph = graph;
+    this.#rule = rule;
+  }
+
+  succeeded(operation: PlannedOperation, metadata: unknown): void {
+    const { draft, stateAfter, noop } = operation;
+    const node = draft.live as Node;
+    const graph = this.#graph;
+    if (operation.operation === 'DELETE') {
+      if (!noop) graph.setActual(node, undefined, none);
+    } else if (!noop || draft.current) {
+      graph.setActual(node, draft.wish, draft.foreign ? none : draft.dependencies);
+      if (draft.foreign) graph.setMetadata(node, draft.metadata);
+      else if (operation.call) graph.setMetadata(node, metadata);
+    }
+    if (draft.foreign) node.lastOperation = undefined;
+    else if (!operation.silent || node.state === 'DISCOVERED')
+      node.lastOperation = operation.operation;
+    node.state = stateAfter;
+    node.error = operation.errorAfter;
+  }
+
+  failed(operation: PlannedOperation, error: Error): void {
+    const { draft } = operation;
+    const node = draft.live as Node;
+    this.frozen.add(node);
+    node.error = error;
+    node.lastOperation = operation.operation;
+    node.state = this.#stateOf(node, draft.descriptor, error);
+    if (!hasUnknownOutcome(error) || !node.root.descriptor?.retrieve) return;
+    // Until it is read back it counts as there for all that must not happen beneath it.
+    if (node.actual === undefined) this.#graph.setActual(node, operation.after, draft.dependencies);
+    this.#graph.setUnknown(node, true);
+  }
+
+  #stateOf(node: Node, descriptor: AnyDescriptor | undefined, error: Error): ValueState {
+    if ((error as { code?: string }).code === 'CV_SCHED_UNIMPLEMENTED_OP') return 'FAILED';
+    const retriable = descriptor?.isRetriable?.(error) ?? true;
+    return retriable && this.#rule.mayRetry(node.root) ? 'RETRYING' : 'FAILED';
+  }
+}
+
+function hasUnknownOutcome(error: Error): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' && unknownOutcomeCodes.has(code);
+}

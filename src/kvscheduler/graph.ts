@@ -1,0 +1,231 @@
+/**
+ * What the scheduler knows: one node a value, with its wished and its actual side, and the edges
+ * between them. Everything is found through an index; nothing walks over all values.
+ */
+import type { RetryPolicy, Value } from '#eventloop/transaction.ts';
+import type { IndexMap } from '#infra/idxmap/idxmap.ts';
+import type { AnyDescriptor, Dependency } from './api.ts';
+import { DependencyIndex } from './dependencyindex.ts';
+import { KeyIndex } from './keyindex.ts';
+import { byKey } from './slices.ts';
+import type { Operation, ValueState } from './states.ts';
+
+const none: readonly never[] = [];
+const noNodes: ReadonlySet<Node> = new Set();
+
+export class Node {
+  readonly key: string;
+  readonly descriptor: AnyDescriptor | undefined;
+  /** The value that this one is derived from. */
+  readonly base: Node | undefined;
+  /** What shall be there. Of a value that is not ours, and of one that shall go: undefined. */
+  wanted: Value | undefined;
+  /** What is there; the same object as `wanted` exactly when nothing is left to do. */
+  actual: Value | undefined;
+  metadata: unknown;
+  state: ValueState = 'NONEXISTENT';
+  lastOperation: Operation | undefined;
+  error: Error | undefined;
+  /** Nobody knows whether the last operation took place: to be read back first. */
+  unknown = false;
+  /** By the last plan it shall not be there, even if what is there could not be removed. */
+  leaving = false;
+  /** What is wrong with what is wanted, whatever the state tells of what is there. */
+  invalid: Error | undefined;
+  /** What is wanted was not shown to the descriptor yet. */
+  unstudied = false;
+  wantedDependencies: readonly Dependency[] = none;
+  actualDependencies: readonly Dependency[] = none;
+  derived: ReadonlySet<Node> = noNodes;
+  /** Claimed resources that a pending value waits for. */
+  awaitedClaims: readonly string[] = none;
+  /** Of a base value: the last transaction that wished something for it, and its policy. */
+  seqNum = -1;
+  retry: RetryPolicy | undefined;
+  /** The dependencies under which the graph's index has this node. */
+  indexed: readonly Dependency[] = none;
+
+  constructor(key: string, descriptor: AnyDescriptor | undefined, base: Node | undefined) {
+    this.key = key;
+    this.descriptor = descriptor;
+    this.base = base;
+  }
+
+  /** Made by somebody else: never created, changed or deleted by us. */
+  get foreign(): boolean {
+    return this.state === 'OBTAINED';
+  }
+
+  /** There and meant to stay: what dependencies ask. */
+  get available(): boolean {
+    if (this.actual === undefined || this.unknown || this.leaving) return false;
+    return this.wanted !== undefined || this.foreign;
+  }
+
+  get root(): Node {
+    let node: Node = this;
+    while (node.base) node = node.base;
+    return node;
+  }
+}
+
+export class Graph {
+  /** How often a node was looked at: what the cost of a transaction is measured in. */
+  visits = 0;
+  /** Nodes whose last operation has an unknown outcome. */
+  readonly unknown = new Set<Node>();
+  readonly #nodes = new Map<string, Node>();
+  readonly #keys = new KeyIndex();
+  readonly #dependents = new DependencyIndex<Node>();
+  readonly #holders = new Map<string, Set<Node>>();
+  readonly #waiters = new Map<string, Set<Node>>();
+  readonly #metadata: ReadonlyMap<string, IndexMap<unknown>>;
+
+  /** @param metadata the map of each descriptor by its name, kept up to date by the graph */
+  constructor(metadata: ReadonlyMap<string, IndexMap<unknown>>) {
+    this.#metadata = metadata;
+  }
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  get(key: string): Node | undefined {
+    this.visits++;
+    return this.#nodes.get(key);
+  }
+
+  /** All nodes in the order in which they came. */
+  all(): Iterable<Node> {
+    return this.#nodes.values();
+  }
+
+  *withPrefix(prefix: string): Generator<Node, void, void> {
+    for (const key of this.#keys.withPrefix(prefix)) yield this.get(key) as Node;
+  }
+
+  /** Nodes with a dependency that the key meets, wished or actual, in the order of their keys. */
+  dependents(key: string): Node[] {
+    const found = new Set<Node>();
+    this.#dependents.collect(key, found);
+    this.visits += found.size;
+    return found.size < 2 ? [...found] : [...found].sort(byKey);
+  }
+
+  /** Nodes whose actual value claims the name. */
+  holders(name: string): Iterable<Node> {
+    return this.#holders.get(name) ?? none;
+  }
+
+  /** Pending nodes that wait for the name to become free. */
+  waiters(name: string): Iterable<Node> {
+    return this.#waiters.get(name) ?? none;
+  }
+
+  add(key: string, descriptor: AnyDescriptor | undefined, base: Node | undefined): Node {
+    const node = new Node(key, descriptor, base);
+    this.#nodes.set(key, node);
+    this.#keys.add(key);
+    if (base && base.derived.size === 0) base.derived = new Set();
+    if (base) (base.derived as Set<Node>).add(node);
+    return node;
+  }
+
+  /** Forgets a node of which nothing is wanted and nothing is there. */
+  remove(node: Node): void {
+    this.setWanted(node, undefined, none);
+    this.setActual(node, undefined, none);
+    this.setUnknown(node, false);
+    this.#nodes.delete(node.key);
+    this.#keys.delete(node.key);
+    (node.base?.derived as Set<Node> | undefined)?.delete(node);
+  }
+
+  setWanted(node: Node, value: Value | undefined, dependencies: readonly Dependency[]): void {
+    node.wanted = value;
+    node.wantedDependencies = dependencies;
+    this.#reindex(node);
+    this.setAwaitedClaims(node, none);
+  }
+
+  /** What is there now; undefined: nothing, and no metadata either. */
+  setActual(node: Node, value: Value | undefined, dependencies: readonly Dependency[]): void {
+    if (node.descriptor?.claims) this.#setClaims(node, value);
+    node.actual = value;
+    node.actualDependencies = dependencies;
+    this.#reindex(node);
+    if (value === undefined) this.setMetadata(node, undefined);
+  }
+
+  setMetadata(node: Node, metadata: unknown): void {
+    if (node.metadata === metadata) return;
+    node.metadata = metadata;
+    const { descriptor } = node;
+    const map = descriptor && this.#metadata.get(descriptor.name);
+    if (!map) return;
+    const label = descriptor.label?.(node.key) ?? node.key;
+    if (metadata === undefined) void map.delete(label);
+    else map.put(label, metadata);
+  }
+
+  setUnknown(node: Node, unknown: boolean): void {
+    node.unknown = unknown;
+    if (unknown) this.unknown.add(node);
+    else this.unknown.delete(node);
+  }
+
+  setAwaitedClaims(node: Node, names: readonly string[]): void {
+    for (const name of node.awaitedClaims) deleteFrom(this.#waiters, name, node);
+    node.awaitedClaims = names;
+    for (const name of names) addTo(this.#waiters, name, node);
+  }
+
+  #setClaims(node: Node, value: Value | undefined): void {
+    for (const name of claimsOf(node, node.actual)) deleteFrom(this.#holders, name, node);
+    for (const name of claimsOf(node, value)) addTo(this.#holders, name, node);
+  }
+
+  #reindex(node: Node): void {
+    const { wantedDependencies: wanted, actualDependencies: actual } = node;
+    let both = wanted;
+    if (wanted.length === 0) both = actual;
+    else if (actual.length > 0 && actual !== wanted) both = [...wanted, ...actual];
+    if (both === node.indexed) return;
+    this.#dependents.delete(node, node.indexed);
+    this.#dependents.add(node, both);
+    node.indexed = both;
+  }
+}
+
+/** The nodes of one descriptor, base and derived. */
+export function* nodesOf(graph: Graph, descriptor: AnyDescriptor): Generator<Node, void, void> {
+  const prefixes = new Set(descriptor.keyPrefixes);
+  for (const prefix of prefixes) {
+    if ([...prefixes].some((other) => other !== prefix && prefix.startsWith(other))) continue;
+    for (const node of graph.withPrefix(prefix)) if (node.descriptor === descriptor) yield node;
+  }
+}
+
+/** Names of the resources that this value of the node occupies. */
+export function claimsOf(
+  { key, descriptor }: { readonly key: string; readonly descriptor: AnyDescriptor | undefined },
+  value: Value | undefined,
+): readonly string[] {
+  if (value === undefined || !descriptor?.claims) return none;
+  try {
+    return descriptor.claims(key, value);
+  } catch {
+    return none;
+  }
+}
+
+function addTo(map: Map<string, Set<Node>>, name: string, node: Node): void {
+  const nodes = map.get(name);
+  if (nodes) nodes.add(node);
+  else map.set(name, new Set([node]));
+}
+
+function deleteFrom(map: Map<string, Set<Node>>, name: string, node: Node): void {
+  const nodes = map.get(name);
+  if (nodes?.delete(node) && nodes.size === 0) map.delete(name);
+}

@@ -1,0 +1,81 @@
+const blockSize = 512;
+
+/**
+ * An ordered set of keys, for questions by prefix: blocks of sorted keys, so that adding and
+ * removing cost two binary searches and one short move however many keys there are.
+ */
+export class KeyIndex {
+  #blocks: string[][] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(key: string): void {
+    const blocks = this.#blocks;
+    if (blocks.length === 0) {
+      blocks.push([key]);
+      this.#size = 1;
+      return;
+    }
+    const at = this.#blockOf(key);
+    const block = blocks[at] as string[];
+    const i = lowerBound(block, key);
+    if (block[i] === key) return;
+    block.splice(i, 0, key);
+    this.#size++;
+    if (block.length <= blockSize) return;
+    // Keys that come in order leave full blocks behind instead of halves.
+    const cut = at === blocks.length - 1 && i === block.length - 1 ? blockSize : blockSize >> 1;
+    blocks.splice(at + 1, 0, block.splice(cut));
+  }
+
+  delete(key: string): void {
+    const at = this.#blockOf(key);
+    const block = this.#blocks[at];
+    if (!block) return;
+    const i = lowerBound(block, key);
+    if (block[i] !== key) return;
+    block.splice(i, 1);
+    this.#size--;
+    if (block.length === 0) this.#blocks.splice(at, 1);
+  }
+
+  /** The keys with this prefix, in order. The set must not change while they are being read. */
+  *withPrefix(prefix: string): Generator<string, void, void> {
+    let at = this.#blockOf(prefix);
+    let i = lowerBound(this.#blocks[at] ?? [], prefix);
+    for (; at < this.#blocks.length; at++, i = 0) {
+      const block = this.#blocks[at] as string[];
+      for (; i < block.length; i++) {
+        const key = block[i] as string;
+        if (!key.startsWith(prefix)) return;
+        yield key;
+      }
+    }
+  }
+
+  /** The last block whose first key is not after `key`: where it is or belongs. */
+  #blockOf(key: string): number {
+    let low = 0;
+    let high = this.#blocks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (((this.#blocks[middle] as string[])[0] as string) <= key) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+}
+
+function lowerBound(block: readonly string[], key: string): number {
+  let low = 0;
+  let high = block.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((block[middle] as string) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

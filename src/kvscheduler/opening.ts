@@ -1,0 +1,239 @@
+/** What a transaction aims at, worked out when its turn has come. */
+import type {
+  KeyFailure,
+  RetryPolicy,
+  TransactionMode,
+  TransactionRequest,
+  Value,
+} from '#eventloop/transaction.ts';
+import type { NotifiedValue } from './api.ts';
+import { deepEqual } from './equality.ts';
+import { ErrInvalidTransaction } from './errors.ts';
+import type { Graph, Node } from './graph.ts';
+import type { Target } from './plan/input.ts';
+import {
+  originNumber,
+  type RecordedKeyValue,
+  RecordedValue,
+  type ResyncType,
+  type TxnType,
+} from './record.ts';
+import { type Refreshed, readBack, refreshAll } from './refresh.ts';
+import type { Registry } from './registry.ts';
+import type { RetryGroup } from './retry.ts';
+import type { Aims, RunAround } from './run.ts';
+import { sortInSlices } from './slices.ts';
+
+const nothing: readonly never[] = [];
+const nobody: ReadonlySet<Node> = new Set();
+
+export interface Opening extends Aims {
+  readonly type: TxnType;
+  readonly resync: ResyncType | undefined;
+  readonly description: string;
+  readonly retry: RetryPolicy | undefined;
+  readonly revert: boolean;
+  readonly values: readonly RecordedKeyValue[];
+  /** Descriptors that could not read the southbound, under their key prefix. */
+  readonly failures: readonly KeyFailure[];
+}
+
+/** @throws ErrInvalidTransaction */
+export function assertSensible({ mode, values, onFailure, retry }: TransactionRequest): void {
+  const refuse = (reason: string, where?: string): never => {
+    throw new ErrInvalidTransaction(reason, { where });
+  };
+  if (mode !== 'update' && onFailure === 'revert') refuse('a resync cannot be reverted');
+  if (mode === 'downstream-resync' && values.size > 0)
+    refuse('a downstream resync cannot be combined with changes');
+  if (retry && !(retry.periodMs >= 0 && retry.maxAttempts >= 0)) refuse('retry policy below zero');
+  for (const [key, value] of values) {
+    if (key === '') refuse('a value has no key');
+    if (value === null && mode !== 'update') refuse('a resync deletes by leaving out', key);
+    if (typeof value !== 'object') refuse('neither a value nor null', key);
+  }
+}
+
+const resyncTypes: Readonly<Record<TransactionMode, ResyncType | undefined>> = {
+  update: undefined,
+  'full-resync': 'FullResync',
+  'upstream-resync': 'UpstreamResync',
+  'downstream-resync': 'DownstreamResync',
+};
+
+export async function aimsOfCommit(
+  around: RunAround,
+  request: TransactionRequest,
+): Promise<Opening> {
+  const { mode, values } = request;
+  const refreshes = mode === 'full-resync' || mode === 'downstream-resync';
+  const { moved, failures } = refreshes
+    ? await refreshAll(around, values)
+    : await readUnknown(around);
+  const targets: Target[] = [];
+  for (const [key, value] of values) targets.push({ key, value });
+  const examine: Node[] = [];
+  if (mode === 'downstream-resync')
+    examine.push(...(await basesOfOurs(around)).filter((node) => !isSettled(node)));
+  else if (mode !== 'update')
+    for (const { key } of await basesOfOurs(around))
+      if (!values.has(key)) targets.push({ key, value: null, leftover: true });
+  return {
+    targets,
+    examine,
+    moved,
+    type: 'NBTransaction',
+    resync: resyncTypes[mode],
+    description: request.description,
+    retry: request.retry,
+    revert: request.onFailure === 'revert',
+    values: await recordTargets(around, targets, mode === 'full-resync'),
+    failures: failures.map(({ descriptor, error }) => ({
+      key: descriptor.nbKeyPrefix ?? descriptor.keyPrefixes[0] ?? descriptor.name,
+      operation: 'UNDEFINED',
+      error,
+    })),
+  };
+}
+
+/** What is reported, without what concerns nobody: undefined when nothing is left. */
+export function aimsOfNotification(
+  { graph, registry }: RunAround,
+  pairs: readonly NotifiedValue[],
+): Opening | undefined {
+  const targets = pairs
+    .filter((pair) => concernsUs(graph, registry, pair))
+    .map(({ key, value, metadata }) => ({ key, value, metadata, foreign: true }));
+  if (targets.length === 0) return undefined;
+  return {
+    ...unsolicited,
+    targets,
+    examine: nothing,
+    moved: nobody,
+    type: 'SBNotification',
+    values: targets.map(({ key, value }) => recordTarget(graph, registry, { key, value }, true)),
+  };
+}
+
+function concernsUs(
+  graph: Graph,
+  registry: Registry,
+  { key, value, metadata }: NotifiedValue,
+): boolean {
+  const node = graph.get(key);
+  if (!node) return value !== null && owner(registry, key) !== undefined;
+  if (!node.foreign || node.base) return false;
+  if (value === null || !deepEqual(node.actual, value)) return true;
+  graph.setMetadata(node, metadata);
+  return false;
+}
+
+/** What is still to be repeated: undefined when nothing is. */
+export async function aimsOfRetry(
+  around: RunAround,
+  { keys }: RetryGroup,
+): Promise<Opening | undefined> {
+  const { graph, registry } = around;
+  const { moved } = await readUnknown(around);
+  const examine: Node[] = [];
+  for (const [key, seqNum] of keys) {
+    const node = graph.get(key);
+    if (node && node.seqNum === seqNum && isDue(node)) examine.push(node);
+  }
+  if (examine.length === 0) return undefined;
+  return {
+    ...unsolicited,
+    targets: nothing,
+    examine,
+    moved,
+    type: 'RetryFailedOps',
+    values: examine.map(({ key, wanted }) =>
+      recordTarget(graph, registry, { key, value: wanted ?? null }, false),
+    ),
+  };
+}
+
+const unsolicited = {
+  resync: undefined,
+  description: '',
+  retry: undefined,
+  revert: false,
+  failures: nothing,
+} as const;
+
+/** Values of unknown outcome are read back before anything is done. */
+async function readUnknown(around: RunAround): Promise<Refreshed> {
+  const bases = new Set<Node>();
+  for (const node of around.graph.unknown) bases.add(node.root);
+  if (bases.size === 0) return { moved: new Set(), failures: nothing };
+  const { moved } = await readBack(around, bases);
+  return { moved, failures: nothing };
+}
+
+async function basesOfOurs({ graph, slices }: RunAround): Promise<Node[]> {
+  const bases: Node[] = [];
+  for (const node of graph.all()) {
+    if (slices.due()) await slices.turn();
+    if (!node.base && !node.foreign) bases.push(node);
+  }
+  return bases;
+}
+
+/** Whether a value and all that is derived from it are as they are wished. */
+function isSettled(node: Node): boolean {
+  const isFine = ({ state, actual, wanted }: Node): boolean =>
+    state === 'CONFIGURED' && actual === wanted;
+  return isFine(node) && [...node.derived].every(isFine);
+}
+
+/** Whether something is to be done to a value or to what is derived from it. */
+function isDue(node: Node): boolean {
+  const isOpen = ({ state, unknown, actual, wanted }: Node): boolean =>
+    state === 'FAILED' ||
+    state === 'RETRYING' ||
+    unknown ||
+    (actual !== undefined && actual !== wanted);
+  return isOpen(node) || [...node.derived].some(isOpen);
+}
+
+function owner(registry: Registry, key: string) {
+  try {
+    return registry.find(key);
+  } catch {
+    return undefined;
+  }
+}
+
+function recordTarget(
+  graph: Graph,
+  registry: Registry,
+  { key, value }: { readonly key: string; readonly value: Value | null },
+  foreign: boolean,
+): RecordedKeyValue {
+  const descriptor = graph.get(key)?.descriptor ?? owner(registry, key);
+  return {
+    Key: key,
+    Value: value === null ? null : new RecordedValue(descriptor, value),
+    Origin: originNumber[foreign ? 'from-SB' : 'from-NB'],
+  };
+}
+
+/** @param all also what is there without being ours */
+async function recordTargets(
+  { graph, registry, slices }: RunAround,
+  targets: readonly Target[],
+  all: boolean,
+): Promise<RecordedKeyValue[]> {
+  const values: RecordedKeyValue[] = [];
+  for (const { key, value } of targets) {
+    if (slices.due()) await slices.turn();
+    values.push(recordTarget(graph, registry, { key, value }, false));
+  }
+  if (all)
+    for (const { key, base, foreign, actual } of graph.all()) {
+      if (slices.due()) await slices.turn();
+      if (foreign && !base && actual !== undefined)
+        values.push(recordTarget(graph, registry, { key, value: actual }, true));
+    }
+  return sortInSlices(values, (a, b) => (a.Key < b.Key ? -1 : 1), slices);
+}

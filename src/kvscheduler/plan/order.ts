@@ -1,0 +1,263 @@
+/**
+ * Second half of planning: in which order things are done. It is the order of a scheduler that does
+ * one thing at a time: targets come as delete, re-create, create, update, each by key; before a
+ * value goes, what is derived from it and what depends on it goes; after it has come, what waited
+ * for it comes, and then what is derived from it.
+ */
+import type { Dependency } from '../api.ts';
+import { byKey, sortInSlices } from '../slices.ts';
+import { type Cycle, findCycles, findKnot } from './cycles.ts';
+import { Draft } from './draft.ts';
+import { OperationList, releasedByUpdate, takenBy } from './listing.ts';
+import type { Resolver } from './resolve.ts';
+import { carryOut, type Walk } from './walk.ts';
+
+export class Ordering {
+  readonly list: OperationList;
+  /** Values that have to go for a moment to break a circle of claims, and the claim. */
+  readonly bounced = new Map<string, string>();
+  readonly #resolver: Resolver;
+  #cycles: ReadonlyMap<Draft, Cycle> = new Map();
+  /** Drafts that wait for an update to give a claim up, by its name. */
+  readonly #awaiting = new Map<string, Set<Draft>>();
+  /** Placed although not everything is there: nothing else was left. */
+  #forced: Draft | undefined;
+
+  constructor(resolver: Resolver) {
+    this.#resolver = resolver;
+    this.list = new OperationList(resolver);
+  }
+
+  async run(): Promise<void> {
+    const { slices } = this.#resolver.input;
+    const drafts = [...this.#resolver.drafts.values()];
+    this.#cycles = await findCycles(
+      drafts.filter(({ needsCreate }) => needsCreate),
+      (draft) => this.#neededByName(draft),
+      slices,
+    );
+    await carryOut(this.#visitEach(await this.#seeds(drafts)), slices);
+    // What no seed led to, and what had to wait for something that came later.
+    const all = await sortInSlices(drafts, byKey, slices);
+    await carryOut(this.#visitEach(all), slices);
+    for (let left = leftOver(all); left.length > 0; left = leftOver(left)) {
+      this.#unblock(left);
+      await carryOut(this.#visitEach(left), slices);
+      this.#forced = undefined;
+    }
+  }
+
+  async #seeds(drafts: readonly Draft[]): Promise<Draft[]> {
+    const { slices, order } = this.#resolver.input;
+    if (order)
+      return order
+        .map((key) => this.#resolver.drafts.get(key))
+        .filter((draft) => draft !== undefined);
+    const seeds = drafts.filter(({ seed }) => seed);
+    return sortInSlices(seeds, (a, b) => groupOf(a) - groupOf(b) || byKey(a, b), slices);
+  }
+
+  *#visitEach(drafts: readonly Draft[]): Walk {
+    for (const draft of drafts) yield this.#visit(draft);
+  }
+
+  *#visit(draft: Draft): Walk {
+    if (draft.needsDelete) yield this.#remove(draft);
+    if (draft.needsCreate) yield this.#bring(draft);
+    else if (draft.current && draft.up && !draft.held) yield this.#change(draft);
+    else if (!draft.needsDelete) this.list.note(draft);
+  }
+
+  *#remove(draft: Draft): Walk {
+    if (draft.deleted || draft.removing || !draft.needsDelete) return;
+    const children = this.#children(draft);
+    // A circle that led back to the base of what is going: the base comes after it, by itself.
+    if (children.some(({ removing, deleted }) => removing && !deleted)) return;
+    draft.removing = true;
+    for (const child of children) {
+      if (child.needsDelete) yield this.#remove(child);
+      else if (child.wish === undefined) this.list.note(child);
+    }
+    for (const { key } of this.#resolver.input.graph.dependents(draft.key)) {
+      const dependent = this.#resolver.drafts.get(key);
+      if (dependent?.needsDelete) yield this.#remove(dependent);
+    }
+    this.list.remove(draft);
+  }
+
+  *#bring(draft: Draft): Walk {
+    if (draft.done || !draft.needsCreate || !this.#isReady(draft)) return;
+    for (const holder of this.#holdersThatGo(draft)) yield this.#remove(holder);
+    if (!this.#claimsAreFree(draft)) return;
+    if (draft.needsDelete) yield this.#remove(draft);
+    this.list.create(draft);
+    yield this.#push(draft);
+    for (const child of this.#children(draft)) yield this.#visit(child);
+  }
+
+  *#change(draft: Draft): Walk {
+    if (draft.done) return;
+    if (draft.needsUpdate) {
+      if (!this.#isReady(draft)) return;
+      for (const holder of this.#holdersThatGo(draft)) yield this.#remove(holder);
+      if (!this.#claimsAreFree(draft)) return;
+    }
+    for (const child of this.#children(draft))
+      if (child.wish === undefined) yield this.#visit(child);
+    if (draft.needsUpdate) this.list.update(draft);
+    else this.list.note(draft);
+    for (const taker of this.#takersOfReleased(draft)) yield this.#visit(taker);
+    for (const child of this.#children(draft)) yield this.#visit(child);
+  }
+
+  /** Whoever waited for a value that has come. */
+  *#push(draft: Draft): Walk {
+    const dependents: Draft[] = [];
+    for (const one of this.#resolver.dependents(draft.key)) {
+      const dependent = one instanceof Draft ? one : this.#resolver.drafts.get(one.key);
+      if (dependent && !dependent.done) dependents.push(dependent);
+    }
+    dependents.sort(byKey);
+    for (const dependent of dependents) {
+      if (dependent.needsCreate) yield this.#bring(dependent);
+      else if (dependent.deferred) yield this.#change(dependent);
+    }
+  }
+
+  #children({ node, newChildren }: Draft): readonly Draft[] {
+    const children = [...newChildren];
+    for (const { key } of node?.derived ?? []) {
+      const child = this.#resolver.drafts.get(key);
+      if (child) children.push(child);
+    }
+    return children.length < 2 ? children : children.sort(byKey);
+  }
+
+  /** Whether the draft's operation can be placed; if not, it is when that comes which it needs. */
+  #isReady(draft: Draft): boolean {
+    if (draft === this.#forced) return true;
+    const cycle = this.#cycles.get(draft);
+    if (!cycle) draft.deferred = !this.#hasWhatItNeeds(draft, undefined);
+    else {
+      cycle.ready ||= cycle.members.every((member) => this.#hasWhatItNeeds(member, cycle));
+      // Whatever else goes in a circle, a derived value comes after its base.
+      draft.deferred = !cycle.ready || this.#openBase(draft) !== undefined;
+    }
+    return !draft.deferred;
+  }
+
+  /** @param cycle whose members count as there, since they come together */
+  #hasWhatItNeeds(draft: Draft, cycle: Cycle | undefined): boolean {
+    const base = this.#openBase(draft);
+    if (base && !(cycle && this.#cycles.get(base) === cycle)) return false;
+    return draft.dependencies.every((dependency) => {
+      const { key } = dependency;
+      if (key !== undefined && this.#comesWith(key, cycle)) return true;
+      const isMet = (one: string): boolean => one === draft.key || this.list.stands(one);
+      return this.#resolver.support(draft, dependency, isMet) !== undefined;
+    });
+  }
+
+  /** The base of a derived value, if its own operation is not placed yet. */
+  #openBase({ baseKey }: Draft): Draft | undefined {
+    const base = baseKey === undefined ? undefined : this.#resolver.drafts.get(baseKey);
+    return base && !base.done && (base.needsCreate || base.needsUpdate) ? base : undefined;
+  }
+
+  #comesWith(key: string, cycle: Cycle | undefined): boolean {
+    const draft = cycle && this.#resolver.drafts.get(key);
+    return draft !== undefined && this.#cycles.get(draft) === cycle;
+  }
+
+  /** Values to be created that this one needs by name. */
+  #neededByName({ key: own, baseKey, dependencies }: Draft): Draft[] {
+    const needed: Draft[] = [];
+    for (const key of [baseKey, ...dependencies.map((dependency) => dependency.key)]) {
+      const draft = key === undefined || key === own ? undefined : this.#resolver.drafts.get(key);
+      if (draft?.needsCreate) needed.push(draft);
+    }
+    return needed;
+  }
+
+  /** Holders of what the draft takes that give it up by being deleted. */
+  #holdersThatGo(draft: Draft): Draft[] {
+    const holders: Draft[] = [];
+    for (const name of takenBy(draft))
+      for (const holder of this.#holdersOf(name, draft))
+        if (holder.needsDelete) holders.push(holder);
+    return holders;
+  }
+
+  /** Whether every update that gives up what the draft takes is placed already. */
+  #claimsAreFree(draft: Draft): boolean {
+    if (draft === this.#forced) return true;
+    for (const name of takenBy(draft))
+      for (const holder of this.#holdersOf(name, draft)) {
+        if (holder.done || holder.deleted) continue;
+        const awaiting = this.#awaiting.get(name) ?? new Set();
+        this.#awaiting.set(name, awaiting.add(draft));
+        draft.deferred = true;
+      }
+    return !draft.deferred;
+  }
+
+  *#holdersOf(name: string, draft: Draft): Generator<Draft, void, void> {
+    for (const { key } of this.#resolver.input.graph.holders(name)) {
+      const holder = this.#resolver.drafts.get(key);
+      if (holder && holder !== draft) yield holder;
+    }
+  }
+
+  #takersOfReleased(draft: Draft): Draft[] {
+    const takers: Draft[] = [];
+    if (!draft.descriptor?.claims || this.#awaiting.size === 0) return takers;
+    for (const name of releasedByUpdate(draft)) {
+      takers.push(...(this.#awaiting.get(name) ?? []));
+      this.#awaiting.delete(name);
+    }
+    return takers.sort(byKey);
+  }
+
+  /** Nothing can be placed any more: gives the first that is stuck a way out. */
+  #unblock(left: readonly Draft[]): void {
+    for (const draft of left) {
+      if (!draft.needsUpdate) continue;
+      const name = releasedByUpdate(draft).find((one) => this.#awaiting.has(one));
+      if (name === undefined) continue;
+      // From here on the walk only looks for further circles: the plan is made anew.
+      this.bounced.set(draft.key, name);
+      draft.done = true;
+      return;
+    }
+    const [first] = [...findKnot(left, (draft) => this.#neededOf(draft, left))].sort(byKey);
+    this.#forced = first;
+  }
+
+  /** Which of the values that are left the draft waits for. */
+  #neededOf(draft: Draft, left: readonly Draft[]): readonly Draft[] {
+    const base = this.#openBase(draft);
+    if (base) return [base];
+    const unmet = draft.dependencies.filter(
+      (dependency) =>
+        this.#resolver.someKey(dependency, (key) => this.list.stands(key)) === undefined,
+    );
+    return left.filter((other) => unmet.some((dependency) => names(dependency, other.key)));
+  }
+}
+
+function names({ key, anyOf }: Dependency, candidate: string): boolean {
+  if (key === candidate) return true;
+  if (!anyOf?.prefixes.some((prefix) => candidate.startsWith(prefix))) return false;
+  return anyOf.accepts?.(candidate) ?? true;
+}
+
+/** Delete, re-create, create, update. */
+function groupOf(draft: Draft): number {
+  if (draft.wish === undefined) return 0;
+  if (draft.recreate) return 1;
+  return draft.current ? 3 : 2;
+}
+
+function leftOver(drafts: readonly Draft[]): Draft[] {
+  return drafts.filter((one) => !one.done && (one.needsCreate || one.needsUpdate));
+}

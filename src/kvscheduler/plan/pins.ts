@@ -1,0 +1,45 @@
+/**
+ * What has to stay because of values that cannot be touched: their base, and what they depend on.
+ */
+import type { Node } from '../graph.ts';
+import type { Resolver } from './resolve.ts';
+
+/**
+ * Adds to `held` what the plan would take away from under a held value.
+ * @returns whether there was any: the plan has to be made anew
+ */
+export function pin(resolver: Resolver, held: Set<Node>): boolean {
+  const before = held.size;
+  for (const node of [...held]) {
+    if (node.actual === undefined) continue;
+    pinBase(resolver, node, held);
+    pinDependencies(resolver, node, held);
+  }
+  return held.size > before;
+}
+
+function pinBase({ drafts }: Resolver, { key, base }: Node, held: Set<Node>): void {
+  const draft = base && drafts.get(base.key);
+  if (!draft || draft.foreign) return;
+  const obsolete = drafts.get(key)?.wish === undefined;
+  if (draft.needsDelete || (draft.needsUpdate && obsolete)) held.add(base);
+}
+
+function pinDependencies(resolver: Resolver, node: Node, held: Set<Node>): void {
+  const { drafts, input } = resolver;
+  const remains = (key: string): boolean => {
+    const draft = drafts.get(key);
+    if (!draft) return input.graph.get(key)?.actual !== undefined;
+    return draft.current && !draft.needsDelete;
+  };
+  for (const dependency of node.actualDependencies) {
+    if (resolver.someKey(dependency, remains) !== undefined) continue;
+    const here = (key: string): boolean => {
+      const { node: one, foreign } = drafts.get(key) ?? { node: undefined, foreign: false };
+      return one?.actual !== undefined && !foreign;
+    };
+    const key = resolver.someKey(dependency, here);
+    const needed = key === undefined ? undefined : input.graph.get(key);
+    if (needed) held.add(needed);
+  }
+}

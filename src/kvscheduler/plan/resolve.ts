@@ -1,0 +1,420 @@
+/**
+ * First half of planning: which values will be there when all is done. The answer is the largest
+ * set in which every value has what it depends on (values that depend on each other in a circle
+ * come together or not at all), worked out for what the change can reach and nothing else: every
+ * value that might rise is first taken to be up, then those whose dependencies are not met are
+ * taken out until nothing moves.
+ */
+import type { Value } from '#eventloop/transaction.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Dependency } from '../api.ts';
+import { DependencyIndex } from '../dependencyindex.ts';
+import { deepEqual } from '../equality.ts';
+import { ErrDerivedKey, ErrDescriptorBroken } from '../errors.ts';
+import type { Node } from '../graph.ts';
+import { KeyIndex } from '../keyindex.ts';
+import { Draft } from './draft.ts';
+import type { PlanInput, Target } from './input.ts';
+import type { Reason } from './reason.ts';
+
+const none: readonly never[] = [];
+
+export class Resolver {
+  readonly input: PlanInput;
+  /** Everything that the plan looks at more closely, in the order in which it came up. */
+  readonly drafts = new Map<string, Draft>();
+  /** Drafts whose wish claims something, or whose node holds a claim. */
+  readonly claimants = new Set<Draft>();
+  /** Targets that cannot be taken at all. */
+  readonly refused: { readonly key: string; readonly error: Error }[] = [];
+  readonly #held: ReadonlySet<Node>;
+  /** Dependencies of drafts that differ from what the graph has indexed. */
+  readonly #dependents = new DependencyIndex<Draft>();
+  readonly #newKeys = new KeyIndex();
+  readonly #rising: Draft[] = [];
+  readonly #doubtful: Draft[] = [];
+  readonly #expanding: Draft[] = [];
+
+  /** @param held the frozen nodes and those that have to stay because of them */
+  constructor(input: PlanInput, held: ReadonlySet<Node>) {
+    this.input = input;
+    this.#held = held;
+  }
+
+  /** Takes in what the plan is about; `settle` works out what it comes to. */
+  async open(): Promise<void> {
+    const { targets, examine, moved, slices } = this.input;
+    for (const node of this.#held) {
+      const draft = this.touch(node, { why: 'repair' });
+      if (draft.up) this.raise(draft);
+      else this.lower(draft);
+    }
+    for (const target of targets) {
+      if (slices.due()) await slices.turn();
+      this.#aim(target);
+    }
+    for (const node of examine) {
+      if (slices.due()) await slices.turn();
+      this.#examine(node);
+    }
+    for (const node of moved) {
+      if (slices.due()) await slices.turn();
+      this.#examine(node);
+    }
+  }
+
+  /** The draft of a node that the graph knows. */
+  touch(node: Node, reason: Reason): Draft {
+    const known = this.drafts.get(node.key);
+    if (known) return known;
+    this.input.graph.visits++;
+    const draft = new Draft(node, node, node.base?.key, this.#held.has(node), reason);
+    this.drafts.set(node.key, draft);
+    if (node.descriptor?.claims) this.claimants.add(draft);
+    if (node.unstudied && !draft.held && draft.wish !== undefined) {
+      this.#study(draft, draft.wish);
+      this.#reindex(draft);
+    }
+    return draft;
+  }
+
+  /** Whether the value is available when the plan has been carried out. */
+  upAfter(key: string): boolean {
+    const draft = this.drafts.get(key);
+    return draft ? draft.up : (this.input.graph.get(key)?.available ?? false);
+  }
+
+  /** Labels of the wish's dependencies that are not met. */
+  unmet(draft: Draft): string[] {
+    return draft.dependencies.filter((one) => !this.#isMet(draft, one)).map(({ label }) => label);
+  }
+
+  #isMet(draft: Draft, dependency: Dependency): boolean {
+    return this.support(draft, dependency, (key) => this.upAfter(key)) !== undefined;
+  }
+
+  /** The first key that meets the draft's dependency, if a key with this property does. */
+  support(draft: Draft, dependency: Dependency, has: (key: string) => boolean): string | undefined {
+    const derives = draft.newChildren.length > 0 || (draft.node?.derived.size ?? 0) > 0;
+    if (!derives) return this.someKey(dependency, has);
+    return this.someKey(dependency, (key) => has(key) && this.#baseKeyOf(key) !== draft.key);
+  }
+
+  #baseKeyOf(key: string): string | undefined {
+    return this.drafts.get(key)?.baseKey ?? this.input.graph.get(key)?.base?.key;
+  }
+
+  /** The first key that the dependency names and that has the property. */
+  someKey(dependency: Dependency, has: (key: string) => boolean): string | undefined {
+    const { key, anyOf } = dependency;
+    if (key !== undefined && has(key)) return key;
+    if (!anyOf) return undefined;
+    let first: string | undefined;
+    for (const prefix of anyOf.prefixes) {
+      for (const { key: one } of this.input.graph.withPrefix(prefix))
+        if ((anyOf.accepts?.(one) ?? true) && has(one)) {
+          if (first === undefined || one < first) first = one;
+          break;
+        }
+      for (const one of this.#newKeys.withPrefix(prefix))
+        if ((anyOf.accepts?.(one) ?? true) && has(one)) {
+          if (first === undefined || one < first) first = one;
+          break;
+        }
+    }
+    return first;
+  }
+
+  /** Everyone whose wish or actual value depends on the key. */
+  dependents(key: string): (Node | Draft)[] {
+    const fresh = new Set<Draft>();
+    this.#dependents.collect(key, fresh);
+    const nodes = this.input.graph.dependents(key);
+    return fresh.size === 0 ? nodes : [...nodes, ...fresh];
+  }
+
+  canRise(draft: Draft): boolean {
+    return (
+      draft.wish !== undefined &&
+      draft.invalid === undefined &&
+      draft.blocked === undefined &&
+      draft.implemented &&
+      !draft.held &&
+      (draft.baseKey === undefined || this.upAfter(draft.baseKey))
+    );
+  }
+
+  raise(draft: Draft): void {
+    draft.up = true;
+    this.#rising.push(draft);
+    this.doubt(draft);
+  }
+
+  lower(draft: Draft): void {
+    draft.up = false;
+    draft.lowered = true;
+    this.#expand(draft);
+    this.#tellLost(draft.key);
+  }
+
+  doubt(draft: Draft): void {
+    if (draft.doubted) return;
+    draft.doubted = true;
+    this.#doubtful.push(draft);
+  }
+
+  #aim(target: Target): void {
+    const { graph } = this.input;
+    const { key, value } = target;
+    const node = graph.get(key);
+    if (node?.base) {
+      const error = new ErrDerivedKey(`is derived from ${node.base.key}`, { where: key });
+      this.refused.push({ key, error });
+      return;
+    }
+    if (value === null) {
+      if (!node || (node.foreign && !target.foreign)) return;
+      const draft = this.touch(node, { why: target.leftover ? 'leftover' : aimOf(target) });
+      draft.target = true;
+      draft.seed = true;
+      this.#unwish(draft);
+      return;
+    }
+    if (node && inSync(node, value, target.foreign ?? false)) {
+      for (const child of node.derived) if (isBroken(child)) this.#examine(child);
+      return;
+    }
+    const draft = node ? this.touch(node, { why: 'changed' }) : this.#fresh(key, target);
+    if (!draft) return;
+    draft.reason = { why: node?.state === 'MISSING' ? 'missing' : aimOf(target) };
+    draft.target = true;
+    draft.seed = true;
+    draft.foreign = target.foreign ?? false;
+    draft.metadata = target.metadata;
+    this.#wish(draft, value);
+  }
+
+  #fresh(key: string, target: Target): Draft | undefined {
+    const { registry } = this.input;
+    try {
+      const subject = { key, descriptor: registry.find(key) };
+      return this.#add(new Draft(subject, undefined, undefined, false, { why: aimOf(target) }));
+    } catch (thrown) {
+      this.refused.push({ key, error: thrown as Error });
+      return undefined;
+    }
+  }
+
+  #add(draft: Draft): Draft {
+    this.drafts.set(draft.key, draft);
+    this.#newKeys.add(draft.key);
+    if (draft.descriptor?.claims) this.claimants.add(draft);
+    return draft;
+  }
+
+  #examine(node: Node): void {
+    const draft = this.touch(node, { why: node.state === 'MISSING' ? 'missing' : 'repair' });
+    draft.seed = node.base === undefined;
+    if (this.canRise(draft) || (draft.held && draft.up)) this.raise(draft);
+    else this.lower(draft);
+  }
+
+  /** Gives the draft a value to be. */
+  #wish(draft: Draft, value: Value): void {
+    draft.wanted = value;
+    if (draft.held) {
+      if (draft.up) this.raise(draft);
+      return;
+    }
+    const { node } = draft;
+    const known = draft.foreign ? undefined : node?.wanted;
+    if (known !== undefined && (known === value || deepEqual(known, value))) {
+      draft.wanted = known;
+      draft.wish = known;
+      draft.dependencies = node?.wantedDependencies ?? none;
+      draft.invalid = node?.invalid;
+    } else {
+      draft.wish = value;
+      if (!draft.foreign) this.#study(draft, value);
+      else {
+        draft.wanted = undefined;
+        draft.invalid = undefined;
+        draft.dependencies = none;
+      }
+    }
+    this.#reindex(draft);
+    if (this.canRise(draft)) this.raise(draft);
+    else if (draft.up) this.lower(draft);
+  }
+
+  /** Asks the descriptor about a value that is new to it. */
+  #study(draft: Draft, value: Value): void {
+    const { key, descriptor } = draft;
+    draft.invalid = undefined;
+    draft.dependencies = none;
+    try {
+      descriptor?.validate?.(key, value);
+    } catch (thrown) {
+      draft.invalid = thrown instanceof Error ? thrown : new Error(errorText(thrown));
+      return;
+    }
+    try {
+      draft.dependencies = descriptor?.dependencies?.(key, value) ?? none;
+      descriptor?.claims?.(key, value);
+    } catch (cause) {
+      draft.invalid = new ErrDescriptorBroken(errorText(cause), { where: key, cause });
+    }
+  }
+
+  /** Takes the wish away. */
+  #unwish(draft: Draft): void {
+    draft.wanted = undefined;
+    draft.wish = undefined;
+    draft.invalid = undefined;
+    if (draft.up || draft.current) this.lower(draft);
+  }
+
+  #reindex(draft: Draft): void {
+    this.#dependents.delete(draft, draft.indexed);
+    draft.indexed = draft.dependencies === draft.node?.indexed ? none : draft.dependencies;
+    this.#dependents.add(draft, draft.indexed);
+  }
+
+  /** Until nothing moves: brings up what can be up, takes out what lacks something. */
+  async settle(): Promise<void> {
+    const { slices } = this.input;
+    for (;;) {
+      if (slices.due()) await slices.turn();
+      const rising = this.#rising.pop();
+      if (rising) {
+        if (rising.up) this.#follow(rising);
+        continue;
+      }
+      const doubtful = this.#doubtful.pop();
+      if (doubtful) {
+        doubtful.doubted = false;
+        if (doubtful.up && !this.#isReady(doubtful)) this.lower(doubtful);
+        continue;
+      }
+      // Only what holds without it derives something: nothing rests on what it derives itself.
+      const settled = this.#expanding.pop();
+      if (!settled) return;
+      if (settled.up) this.#expand(settled);
+    }
+  }
+
+  #isReady(draft: Draft): boolean {
+    if (draft.baseKey !== undefined && !this.upAfter(draft.baseKey)) return false;
+    return draft.dependencies.every((dependency) => this.#isMet(draft, dependency));
+  }
+
+  /** What a value that is up brings with it: what it derives, and what waited for it. */
+  #follow(draft: Draft): void {
+    const { node } = draft;
+    this.#expanding.push(draft);
+    if (node?.available && !draft.lowered && !this.input.moved.has(node)) return;
+    for (const one of this.dependents(draft.key)) {
+      const dependent =
+        one instanceof Draft ? one : this.touch(one, { why: 'dependency met', key: draft.key });
+      if (dependent.up || !this.canRise(dependent)) continue;
+      if (!dependent.target) dependent.reason = { why: 'dependency met', key: draft.key };
+      this.raise(dependent);
+    }
+  }
+
+  #tellLost(key: string): void {
+    for (const one of this.dependents(key)) {
+      if (one instanceof Draft) {
+        if (one.up) this.doubt(one);
+      } else if (one.available || this.drafts.has(one.key)) {
+        const dependent = this.touch(one, { why: 'dependency lost', key });
+        if (dependent.up) this.doubt(dependent);
+      }
+    }
+  }
+
+  /** Brings what is derived from the value in line with it. */
+  #expand(draft: Draft): void {
+    const values = this.#derive(draft);
+    const keep = new Set<string>();
+    for (const { key, value } of values) {
+      if (keep.has(key)) continue;
+      if (this.#deriveOne(draft, key, value)) keep.add(key);
+    }
+    for (const child of draft.newChildren) if (!keep.has(child.key)) this.#unwish(child);
+    for (const node of draft.node?.derived ?? none) {
+      if (keep.has(node.key)) continue;
+      const child = this.touch(node, { why: 'derived', from: draft.key });
+      if (child.wish !== undefined || child.wanted !== undefined || child.up) this.#unwish(child);
+    }
+  }
+
+  #derive(draft: Draft): Draft['derivedValues'] {
+    if (!draft.up || draft.wish === undefined || !draft.descriptor?.derived) return none;
+    // Only what the northbound or southbound itself names derives anything.
+    if (draft.baseKey !== undefined) return none;
+    if (draft.derivedOf === draft.wish) return draft.derivedValues;
+    try {
+      draft.derivedValues = draft.descriptor.derived(draft.key, draft.wish);
+      draft.derivedOf = draft.wish;
+      return draft.derivedValues;
+    } catch (cause) {
+      const { key } = draft;
+      this.input.log.error({ key, error: errorText(cause) }, 'Descriptor cannot derive values');
+      if (draft.foreign) return none;
+      draft.invalid = new ErrDescriptorBroken(errorText(cause), { where: key, cause });
+      draft.up = false;
+      this.#tellLost(key);
+      return none;
+    }
+  }
+
+  /** @returns false when the derived value cannot be taken */
+  #deriveOne(base: Draft, key: string, value: Value | undefined): boolean {
+    const node = this.input.graph.get(key);
+    const drafted = this.drafts.get(key);
+    const taken = drafted ? drafted.baseKey !== base.key : node && node.base?.key !== base.key;
+    if (value === undefined || value === null || taken) {
+      const { log } = this.input;
+      log.warn({ key, from: base.key }, 'Derived value is empty or its key is taken: skipped');
+      return false;
+    }
+    if (node && !drafted && !base.held && inSync(node, value, base.foreign)) return true;
+    const child = drafted ?? this.#child(base, key, node);
+    if (!child) return false;
+    child.foreign = base.foreign;
+    this.#wish(child, value);
+    return true;
+  }
+
+  #child(base: Draft, key: string, node: Node | undefined): Draft | undefined {
+    const reason: Reason = { why: 'derived', from: base.key };
+    if (node) return this.touch(node, reason);
+    try {
+      const subject = { key, descriptor: this.input.registry.find(key) };
+      const child = this.#add(new Draft(subject, undefined, base.key, false, reason));
+      base.newChildren.push(child);
+      return child;
+    } catch (thrown) {
+      this.input.log.error({ key, error: errorText(thrown) }, 'Derived value is skipped');
+      return undefined;
+    }
+  }
+}
+
+function aimOf({ foreign }: Target): 'notified' | 'changed' {
+  return foreign ? 'notified' : 'changed';
+}
+
+/** The value is there, nothing is amiss, and it is the one that is asked for. */
+function inSync(node: Node, value: Value, foreign: boolean): boolean {
+  if (node.unknown) return false;
+  if (foreign) return node.foreign && deepEqual(node.actual, value);
+  if (node.state !== 'CONFIGURED' || node.actual !== node.wanted) return false;
+  return node.wanted === value || deepEqual(node.wanted, value);
+}
+
+/** An operation on it is due again. */
+function isBroken({ state }: Node): boolean {
+  return state === 'FAILED' || state === 'RETRYING' || state === 'MISSING';
+}

@@ -1,0 +1,270 @@
+/**
+ * One transaction from its plan to its end: carry the plan out; where something failed, read back
+ * what failed and plan again around it, until a plan went through. A transaction that has to be
+ * all or nothing ends at its first failure instead and is undone.
+ */
+import type { KeyFailure, RetryPolicy } from '#eventloop/transaction.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { GraphEffects, type RetryRule } from './effects.ts';
+import { ErrUnimplementedValue, ErrUnknownOutcome, ErrUnmetDependency } from './errors.ts';
+import { execute, executeByLevel, type Outcome } from './executor.ts';
+import type { Graph, Node } from './graph.ts';
+import type { Draft } from './plan/draft.ts';
+import type { PlanInput, Target } from './plan/input.ts';
+import { makePlan, type Plan } from './plan/planner.ts';
+import type { RecordedTxnOp } from './record.ts';
+import { recordFailed, recordPlanned } from './record.ts';
+import { readBack } from './refresh.ts';
+import type { Registry } from './registry.ts';
+import type { Slices } from './slices.ts';
+import { FormerWishes, noteWishes, sweep } from './wishes.ts';
+
+export interface RunAround {
+  readonly graph: Graph;
+  readonly registry: Registry;
+  readonly window: number;
+  readonly log: Logger;
+  readonly slices: Slices;
+}
+
+export interface RunSettings {
+  readonly seqNum: number;
+  /** The northbound speaks: its policy counts for its values from now on. */
+  readonly fromNorth: boolean;
+  readonly retry: RetryPolicy | undefined;
+  readonly revert: boolean;
+  /** Which attempt a failure in this transaction would lead to; 1 for the first retry. */
+  readonly nextAttempt: number;
+  readonly isRetry: boolean;
+}
+
+export interface Aims {
+  readonly targets: readonly Target[];
+  readonly examine: readonly Node[];
+  readonly moved: ReadonlySet<Node>;
+}
+
+const nothing: readonly never[] = [];
+
+export class TransactionRun {
+  readonly failures: KeyFailure[] = [];
+  readonly executed: RecordedTxnOp[] = [];
+  planned: readonly RecordedTxnOp[] = nothing;
+  /** Nodes that a broken one kept from being done justice to. */
+  readonly pinned = new Set<Node>();
+  readonly #around: RunAround;
+  readonly #settings: RunSettings;
+  readonly #effects: GraphEffects;
+  readonly #touched = new Set<Node>();
+  /** Values that were as wished until something derived from them failed. */
+  readonly #settled = new Set<Node>();
+  #reverting = false;
+  #plan: Plan | undefined;
+
+  constructor(around: RunAround, settings: RunSettings) {
+    this.#around = around;
+    this.#settings = settings;
+    const rule: RetryRule = { mayRetry: (base) => this.#mayRetry(base) };
+    this.#effects = new GraphEffects(around.graph, rule);
+  }
+
+  /** Works out what to do; nothing is changed yet. */
+  async prepare(aims: Aims): Promise<void> {
+    for (const node of aims.moved) this.#touched.add(node);
+    this.#plan = await this.#makePlan(aims);
+    this.planned = await this.#recordPlan(this.#plan);
+  }
+
+  /** Does it. */
+  async carryOut(): Promise<void> {
+    const plan = this.#plan as Plan;
+    for (const { key, error } of plan.refused)
+      this.failures.push({ key, operation: 'VALIDATE', error });
+    if (this.#settings.revert) await this.#allOrNothing(plan);
+    else {
+      this.#failHeld(plan);
+      await this.#asMuchAsPossible(plan, undefined);
+    }
+    sweep(this.#around.graph, this.#touched);
+  }
+
+  /** Nodes of which something failed that will be repeated, and those that it stood in the way of. */
+  toRepeat(): Node[] {
+    const failed = [...this.#effects.frozen].filter(({ state }) => state === 'RETRYING');
+    return failed.length === 0 ? [] : [...failed, ...this.pinned];
+  }
+
+  async #asMuchAsPossible(first: Plan, order: readonly string[] | undefined): Promise<void> {
+    const { graph, slices } = this.#around;
+    for (let plan = first; ; ) {
+      await this.#note(plan, undefined);
+      const outcomes = await execute(plan.operations, this.#executorOptions());
+      const { failed } = await this.#collect(plan, outcomes);
+      for (const node of plan.pinned) this.pinned.add(node);
+      if (failed.size === 0) return;
+      const { moved } = await this.#readBack(failed);
+      const examine: Node[] = [];
+      for (const node of this.#touched) {
+        if (slices.due()) await slices.turn();
+        if (node.foreign || node.actual === node.wanted) continue;
+        if (graph.get(node.key) === node) examine.push(node);
+      }
+      plan = await this.#makePlan({ targets: nothing, examine, moved }, order);
+    }
+  }
+
+  async #allOrNothing(plan: Plan): Promise<void> {
+    this.failures.push(...unfulfilled(plan));
+    if (this.failures.length > 0) return;
+    const former = new FormerWishes();
+    await this.#note(plan, former);
+    const outcomes = await executeByLevel(plan.operations, this.#executorOptions());
+    const { failed, done } = await this.#collect(plan, outcomes);
+    if (failed.size === 0) return;
+    const { moved } = await this.#readBack(failed);
+    this.#reverting = true;
+    const examine = former.restore(this.#around.graph);
+    this.#effects.frozen.clear();
+    this.#settled.clear();
+    const order = done.reverse();
+    const undo = await this.#makePlan({ targets: nothing, examine, moved }, order);
+    await this.#asMuchAsPossible(undo, order);
+  }
+
+  #makePlan(aims: Aims, order?: readonly string[]): Promise<Plan> {
+    const { graph, registry, slices, log } = this.#around;
+    const { frozen } = this.#effects;
+    for (const node of graph.unknown) frozen.add(node);
+    const input: PlanInput = {
+      ...aims,
+      graph,
+      registry,
+      frozen,
+      settled: this.#settled,
+      slices,
+      log,
+      ...(order && { order }),
+    };
+    return makePlan(input);
+  }
+
+  async #note(plan: Plan, former: FormerWishes | undefined): Promise<void> {
+    const { graph, slices } = this.#around;
+    const { seqNum, retry } = this.#settings;
+    // Later plans of the same transaction repair; they wish for nothing new.
+    const fromNorth = this.#settings.fromNorth && plan === this.#plan;
+    await noteWishes(graph, plan.drafts, { seqNum, retry, fromNorth }, former, slices);
+    for (const { live } of plan.drafts) if (live) this.#touched.add(live);
+  }
+
+  #executorOptions() {
+    const { graph, window, slices } = this.#around;
+    slices.restart();
+    return { graph, window, slices, effects: this.#effects };
+  }
+
+  /** Reads failed values back, or rather their bases: derived values show in them only. */
+  async #readBack(failed: ReadonlySet<Node>) {
+    const bases = new Set<Node>();
+    for (const { root } of failed) {
+      bases.add(root);
+      if (root.actual === root.wanted) this.#settled.add(root);
+    }
+    const refreshed = await readBack(this.#around, bases);
+    for (const node of refreshed.moved) this.#touched.add(node);
+    return refreshed;
+  }
+
+  async #recordPlan(plan: Plan): Promise<RecordedTxnOp[]> {
+    const { slices } = this.#around;
+    const flags = { revert: this.#reverting, retry: this.#settings.isRetry };
+    const records: RecordedTxnOp[] = [];
+    for (const operation of plan.operations) {
+      if (slices.due()) await slices.turn();
+      if (!operation.silent) records.push(recordPlanned(operation, flags));
+    }
+    return records;
+  }
+
+  /** Records what was carried out, in the order of the plan: its keys, and what failed. */
+  async #collect(
+    plan: Plan,
+    outcomes: readonly Outcome[],
+  ): Promise<{ readonly done: string[]; readonly failed: ReadonlySet<Node> }> {
+    const { slices } = this.#around;
+    const planned = plan === this.#plan ? this.planned : await this.#recordPlan(plan);
+    const done: string[] = [];
+    const failed = new Set<Node>();
+    let next = 0;
+    for (const [index, operation] of plan.operations.entries()) {
+      if (slices.due()) await slices.turn();
+      if (operation.silent) continue;
+      const record = planned[next++] as RecordedTxnOp;
+      const outcome = outcomes[index];
+      if (!outcome) continue;
+      const { key } = operation.draft;
+      const node = operation.draft.live as Node;
+      const { error } = outcome;
+      const { errorAfter } = operation;
+      done.push(key);
+      this.executed.push(error ? recordFailed(record, node.state, error) : record);
+      if (error) {
+        failed.add(node);
+        this.failures.push({ key, operation: operation.operation, error });
+      } else if (errorAfter && !this.#settings.revert) {
+        // Of a transaction that must be kept whole what is its own was judged before it began.
+        this.failures.push({ key, operation: 'VALIDATE', error: errorAfter });
+      }
+    }
+    return { done, failed };
+  }
+
+  /** Values that are wished but of which nobody knows what they are now. */
+  #failHeld(plan: Plan): void {
+    for (const draft of plan.drafts)
+      if (draft.target && draft.held) this.failures.push(unknownOutcome(draft));
+  }
+
+  #mayRetry(base: Node): boolean {
+    const { revert, nextAttempt } = this.#settings;
+    if ((revert && !this.#reverting) || !base.retry) return false;
+    return base.retry.maxAttempts === 0 || nextAttempt <= base.retry.maxAttempts;
+  }
+}
+
+/** Wishes that a plan would leave open. A derived value may wait, but it may not be invalid. */
+function unfulfilled(plan: Plan): KeyFailure[] {
+  const failures: KeyFailure[] = [];
+  const targets = new Set<string>();
+  for (const { key, target } of plan.drafts) if (target) targets.add(key);
+  const labelsOf = new Map<Draft, readonly string[]>();
+  for (const { draft, labels } of plan.operations)
+    if (labels.length > 0) labelsOf.set(draft, labels);
+  for (const draft of plan.drafts) {
+    const { key, wanted, invalid, held, up, baseKey } = draft;
+    if (invalid && baseKey !== undefined && targets.has(baseKey))
+      failures.push({ key, operation: 'VALIDATE', error: invalid });
+    if (!draft.target) continue;
+    const operation = draft.current ? 'UPDATE' : 'CREATE';
+    if (held) failures.push(unknownOutcome(draft));
+    else if (wanted === undefined) continue;
+    else if (invalid) failures.push({ key, operation: 'VALIDATE', error: invalid });
+    else if (!draft.implemented) {
+      const error = new ErrUnimplementedValue('no descriptor owns the key', { where: key });
+      failures.push({ key, operation, error });
+    } else if (!up) {
+      const labels = labelsOf.get(draft)?.join(', ') ?? '';
+      const error = new ErrUnmetDependency(`waits for ${labels}`, { where: key });
+      failures.push({ key, operation, error });
+    }
+  }
+  return failures;
+}
+
+function unknownOutcome({ key, node }: Draft): KeyFailure {
+  const error = new ErrUnknownOutcome('could not be read back after its last operation', {
+    where: key,
+    cause: node?.error,
+  });
+  return { key, operation: 'UNDEFINED', error };
+}

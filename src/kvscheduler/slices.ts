@@ -1,0 +1,84 @@
+import type { Clock } from '#infra/clock/clock.ts';
+
+const sliceMs = 8;
+const unitsBetweenLooks = 16;
+
+/**
+ * Cuts long work on the main thread into slices: ask `due` after each small unit of work, and wait
+ * for `turn` when it says so.
+ */
+export class Slices {
+  readonly #clock: Clock;
+  #began: number;
+  #units = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#began = clock.monotonic();
+  }
+
+  due(): boolean {
+    if (++this.#units % unitsBetweenLooks !== 0) return false;
+    return this.#clock.monotonic() - this.#began >= sliceMs;
+  }
+
+  /** Gives way to pending input and output; a new slice begins. */
+  async turn(): Promise<void> {
+    await this.#clock.turn();
+    this.#began = this.#clock.monotonic();
+  }
+
+  /** After a wait for something else: a new slice begins. */
+  restart(): void {
+    this.#began = this.#clock.monotonic();
+  }
+}
+
+const runLength = 1024;
+
+/** Sorts a copy in slices: short runs by the engine, then merges. Stable. */
+export async function sortInSlices<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+  slices: Slices,
+): Promise<T[]> {
+  let runs: T[][] = [];
+  for (let i = 0; i < items.length; i += runLength) {
+    runs.push(items.slice(i, i + runLength).sort(compare));
+    if (slices.due()) await slices.turn();
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let i = 0; i < runs.length; i += 2) {
+      const left = runs[i] as T[];
+      const right = runs[i + 1];
+      merged.push(right ? await merge(left, right, compare, slices) : left);
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+async function merge<T>(
+  left: readonly T[],
+  right: readonly T[],
+  compare: (a: T, b: T) => number,
+  slices: Slices,
+): Promise<T[]> {
+  const merged: T[] = [];
+  let i = 0;
+  let j = 0;
+  while (i < left.length && j < right.length) {
+    if (slices.due()) await slices.turn();
+    if (compare(left[i] as T, right[j] as T) <= 0) merged.push(left[i++] as T);
+    else merged.push(right[j++] as T);
+  }
+  while (i < left.length) merged.push(left[i++] as T);
+  while (j < right.length) merged.push(right[j++] as T);
+  return merged;
+}
+
+export function byKey(a: { readonly key: string }, b: { readonly key: string }): number {
+  if (a.key === b.key) return 0;
+  return a.key < b.key ? -1 : 1;
+}
