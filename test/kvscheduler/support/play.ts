@@ -1,0 +1,227 @@
+/** Plays a random script on a scheduler and keeps what can be compared. */
+import assert from 'node:assert/strict';
+import { seededRandom } from '#infra/clock/manual.ts';
+import type { RecordedTxn } from '#kvscheduler/record.ts';
+import type { SchedulerOptions } from '#kvscheduler/scheduler.ts';
+import { expectedState } from './model.ts';
+import { foreignKeys, type Step, type Trouble } from './scripts.ts';
+import { type Bench, setUp } from './setup.ts';
+import { baseOf, dependenciesOf, identity, names, type Spec } from './southbound.ts';
+
+export interface Played {
+  readonly bench: Bench;
+  /** Records without times, one a transaction. */
+  readonly records: string[];
+  readonly pictures: string[];
+  readonly calls: string[][];
+}
+
+export interface Play {
+  readonly window: number;
+  /** Replies come in an order that this seed shuffles; undefined: at once. */
+  readonly shuffle?: number;
+  /** Two values may want one claim. */
+  readonly conflicts?: boolean;
+  readonly trouble?: Trouble;
+  /** Called after every step. */
+  readonly check?: (bench: Bench, before: ReadonlyMap<string, Spec>, failures: string[]) => void;
+}
+
+export async function play(script: readonly Step[], options: Play): Promise<Played> {
+  const schedulerOptions: Partial<SchedulerOptions> = { window: options.window };
+  const bench = setUp(schedulerOptions);
+  const { southbound, scheduler } = bench;
+  if (options.shuffle !== undefined) southbound.replies = seededRandom(options.shuffle);
+  const played: Played = { bench, records: [], pictures: [], calls: [] };
+  for (const step of script) {
+    makeTrouble(bench, options.trouble);
+    const before = southbound.wished;
+    const failures = await takeStep(bench, step, options);
+    played.calls.push(southbound.takeCalls());
+    played.pictures.push(JSON.stringify(southbound.picture()));
+    assert.deepEqual(southbound.problems, [], JSON.stringify(played.calls.at(-1)));
+    options.check?.(bench, before, failures);
+  }
+  played.records.push(...scheduler.history().map(withoutTimes));
+  assert.ok(southbound.mostInFlight <= options.window);
+  return played;
+}
+
+async function takeStep(
+  bench: Bench,
+  step: Step,
+  { conflicts = false, trouble }: Play,
+): Promise<string[]> {
+  const blind = (trouble?.blind.length ?? 0) > 0;
+  const { southbound, scheduler } = bench;
+  switch (step.kind) {
+    case 'commit': {
+      const wishes = conflicts ? step.wishes : withoutConflicts(southbound.wished, step);
+      const onFailure = step.revert ? 'revert' : 'best-effort';
+      const before = southbound.wished;
+      const failures = await bench.commit(wishes, { mode: step.mode, onFailure });
+      if (step.revert && failures.length > 0) southbound.wished = before;
+      return failures;
+    }
+    case 'downstream':
+      return bench.commit({}, { mode: 'downstream-resync' });
+    case 'report': {
+      const pairs = Object.entries(step.reports).map(([key, value]) => ({ key, value }));
+      for (const { key, value } of pairs) southbound.happens(key, value);
+      scheduler.pushNotification(pairs);
+      // A notification has no answer: what comes after it in the queue tells that it was run.
+      await scheduler.dump('SB', { descriptor: 'alpha' }).catch(() => undefined);
+      return [];
+    }
+    case 'drift': {
+      // What cannot be read back is taken to be in sync: nothing could repair it.
+      if (blind) return [];
+      const ours = [...southbound.values]
+        .filter(([key, { ours: own }]) => own && baseOf(key) === undefined)
+        .sort(([a], [b]) => (a < b ? -1 : 1));
+      for (const n of step.lost) {
+        const lost = ours[n % ours.length];
+        if (lost) lose(bench, lost[0]);
+      }
+      for (const n of step.wrong) {
+        const [key, standing] = ours[n % ours.length] ?? [];
+        if (key === undefined || !standing || !southbound.values.has(key)) continue;
+        southbound.values.set(key, { ours: true, spec: { ...standing.spec, v: 9 } });
+      }
+      return bench.commit({}, { mode: 'downstream-resync' });
+    }
+  }
+}
+
+/** The southbound loses a value and what is derived from it. */
+function lose({ southbound }: Bench, key: string): void {
+  for (const own of [...southbound.values.keys()])
+    if (own === key || baseOf(own) === key) southbound.values.delete(own);
+}
+
+function withoutConflicts(
+  wished: ReadonlyMap<string, Spec>,
+  step: Extract<Step, { kind: 'commit' }>,
+): Record<string, Spec | null> {
+  const kept = [...wished].filter(([key]) => step.mode === 'update' && !(key in step.wishes));
+  const taken = new Set(kept.flatMap(([, { claims = [] }]) => claims));
+  return Object.fromEntries(
+    Object.entries(step.wishes).map(([key, spec]) => {
+      if (!spec?.claims) return [key, spec];
+      const claims = spec.claims.filter((name) => !taken.has(name));
+      for (const name of claims) taken.add(name);
+      return [key, { ...spec, claims }];
+    }),
+  );
+}
+
+function makeTrouble({ southbound }: Bench, trouble: Trouble | undefined): void {
+  if (!trouble) return;
+  const left = new Map(Object.entries(trouble.failing));
+  southbound.fails = (verb, key) => {
+    const name = `${verb} ${key}`;
+    const times = left.get(name) ?? 0;
+    left.set(name, times - 1);
+    return times > 0 ? new Error(`no ${name}`) : undefined;
+  };
+  southbound.losesReply = (verb, key) =>
+    trouble.losing.includes(`${verb} ${key}`)
+      ? Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' })
+      : undefined;
+  southbound.retrieveFails = (name) =>
+    trouble.blind.includes(name) ? new Error(`cannot read ${name}`) : undefined;
+}
+
+export function noTrouble({ southbound }: Bench): void {
+  southbound.fails = () => undefined;
+  southbound.losesReply = () => undefined;
+  southbound.retrieveFails = () => undefined;
+}
+
+function withoutTimes(record: RecordedTxn): string {
+  return JSON.stringify({ ...record, Start: '', Stop: '' });
+}
+
+export function foreignOf({ southbound }: Bench): Set<string> {
+  return new Set(foreignKeys.filter((key) => southbound.values.has(key)));
+}
+
+/** What was logged besides the values that failed. */
+export function complaints({ logged }: Bench): string[] {
+  return logged.map(({ text }) => text).filter((text) => text !== 'Values failed');
+}
+
+/**
+ * With failures: nothing is left undone that is not behind one. What is wished and has what it
+ * needs is there as it is wished, unless it, its base, or what rests on it failed; and what is
+ * there is wished, unless the same.
+ */
+export function assertNothingLeftUndone(bench: Bench): void {
+  const { southbound, scheduler } = bench;
+  const states = new Map<string, string>();
+  for (const { value, derived_values = [] } of scheduler.statuses())
+    for (const { key, state } of [value, ...derived_values]) states.set(key, state);
+  const broken = new Set<string>();
+  for (const [key, state] of states)
+    if (state === 'FAILED' || state === 'RETRYING') broken.add(key);
+  const wished = new Map<string, Spec>();
+  for (const [key, spec] of southbound.wished) {
+    wished.set(key, spec);
+    for (const [own, derived] of Object.entries(spec.derives ?? {})) wished.set(own, derived);
+  }
+  const excused = excusedBy(bench, broken, wished);
+  for (const [key, spec] of wished) {
+    const state = states.get(key);
+    if (key.startsWith('p/') || excused.has(key) || state !== 'CONFIGURED') continue;
+    const standing = southbound.values.get(key);
+    assert.equal(standing && identity(standing.spec), identity(spec), key);
+  }
+  for (const [key, { ours }] of southbound.values) {
+    if (!ours || excused.has(key)) continue;
+    assert.equal(states.get(key), 'CONFIGURED', key);
+  }
+  for (const { value, derived_values = [] } of scheduler.statuses())
+    for (const { key, state, details = [] } of [value, ...derived_values])
+      if (state === 'PENDING') assert.notEqual(details.length, 0, `${key} waits for nothing`);
+}
+
+/** Broken values and all that they may keep from being done justice to. */
+function excusedBy(
+  { southbound }: Bench,
+  broken: ReadonlySet<string>,
+  wished: ReadonlyMap<string, Spec>,
+): Set<string> {
+  const excused = new Set(broken);
+  const relatives = (key: string): string[] => {
+    const base = baseOf(key);
+    const specs = [southbound.values.get(key)?.spec, wished.get(key)];
+    const others = [...southbound.values.keys(), ...wished.keys()];
+    const needed = specs.flatMap((spec) => (spec ? dependenciesOf(spec) : []));
+    const near = others.filter(
+      (other) => baseOf(other) === key || needed.some((one) => names(one, other)),
+    );
+    return base === undefined ? near : [...near, base];
+  };
+  for (const key of excused) for (const near of relatives(key)) excused.add(near);
+  return excused;
+}
+
+/** Compares southbound and status with the model. */
+export function assertAsExpected(bench: Bench): void {
+  const { southbound, scheduler } = bench;
+  const { states, standing } = expectedState(southbound.wished, foreignOf(bench));
+  const ours: Record<string, string> = {};
+  for (const [key, { spec, ours: own }] of southbound.values) if (own) ours[key] = identity(spec);
+  const wanted: Record<string, string> = {};
+  for (const [key, spec] of standing) if (!key.startsWith('p/')) wanted[key] = identity(spec);
+  assert.deepEqual(sorted(ours), sorted(wanted));
+  const shown: Record<string, string> = {};
+  for (const { value, derived_values = [] } of scheduler.statuses())
+    for (const { key, state, details } of [value, ...derived_values])
+      if (state !== 'OBTAINED') shown[key] = details ? `${state} [${details.join(', ')}]` : state;
+  assert.deepEqual(sorted(shown), sorted(Object.fromEntries(states)));
+}
+
+function sorted(record: Record<string, string>): [string, string][] {
+  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}

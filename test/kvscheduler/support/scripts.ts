@@ -1,0 +1,223 @@
+/** Random scripts of what may happen to a scheduler. */
+import fc from 'fast-check';
+import { baseOf, type Spec } from './southbound.ts';
+
+export type Step =
+  | {
+      readonly kind: 'commit';
+      readonly mode: 'update' | 'full-resync' | 'upstream-resync';
+      readonly wishes: Readonly<Record<string, Spec | null>>;
+      readonly revert: boolean;
+    }
+  | { readonly kind: 'downstream' }
+  /** The southbound changes a value that is not ours and says so. */
+  | { readonly kind: 'report'; readonly reports: Readonly<Record<string, Spec | null>> }
+  /** The southbound changes behind our back, then is read in full. */
+  | { readonly kind: 'drift'; readonly lost: readonly number[]; readonly wrong: readonly number[] };
+
+export interface Trouble {
+  /** `VERB key` of operations that fail, and how often. */
+  readonly failing: Readonly<Record<string, number>>;
+  /** Fails after the operation was done, with an unknown outcome. */
+  readonly losing: readonly string[];
+  /** Descriptors that cannot be read. */
+  readonly blind: readonly string[];
+}
+
+const bases = ['a/0', 'a/1', 'a/2', 'a/3', 'b/0', 'b/1', 'b/2', 'z/0'];
+export const foreignKeys = ['a/f0', 'a/f1', 'b/f0'];
+
+function childrenOf(base: string): string[] {
+  const name = base.replace('/', '');
+  return [`d/${name}.0`, `d/${name}.1`, `p/${name}`];
+}
+
+/** These two may need each other: what depends on each other in a circle comes together. */
+const circle = [3, 4];
+
+/**
+ * What a value may need so that nothing needs, over whatever detours, what is derived from itself:
+ * values before it, and within the circle each other.
+ */
+function tameKeys(owner: string): string[] {
+  const base = baseOf(owner) ?? owner;
+  const rank = bases.indexOf(base);
+  const inCircle = circle.includes(rank);
+  const first = inCircle ? Math.min(...circle) : rank;
+  const before = bases.slice(0, first);
+  const keys = [...foreignKeys, 'a/none', ...before, ...before.flatMap(childrenOf)];
+  const partners = inCircle ? circle.map((other) => bases[other] as string) : [];
+  if (owner === base) return [...keys, ...partners];
+  const siblings = inCircle ? partners.flatMap(childrenOf) : childrenOf(base);
+  return [...keys, ...partners, ...siblings];
+}
+
+function tamePrefixes(owner: string): string[] {
+  const rank = bases.indexOf(baseOf(owner) ?? owner);
+  const prefixes = ['a/f', 'x/'];
+  if (rank > 0) prefixes.push('d/a0.');
+  if (rank > 4) prefixes.push('a/');
+  return prefixes;
+}
+
+/** Anything goes. */
+const wildKeys = [...bases, ...foreignKeys, ...bases.flatMap(childrenOf), 'a/none'];
+const wildPrefixes = ['b/', 'd/a0.', 'd/', 'a/f', 'x/'];
+
+interface Relations {
+  readonly needs: fc.Arbitrary<string[]>;
+  readonly any: fc.Arbitrary<string[]>;
+}
+
+function relationsOf(owner: string, wild: boolean): Relations {
+  const keys = wild ? wildKeys : tameKeys(owner);
+  const prefixes = wild ? wildPrefixes : tamePrefixes(owner);
+  const some = fc.array(fc.constantFrom(...prefixes), { minLength: 1, maxLength: 2 });
+  return {
+    needs: fc.array(fc.constantFrom(...keys), { maxLength: 2 }),
+    any: fc.oneof(
+      { weight: 4, arbitrary: fc.constant<string[]>([]) },
+      { weight: 1, arbitrary: some },
+    ),
+  };
+}
+
+const rarely = fc.nat(9).map((n) => n === 0);
+
+function derivesOf(base: string, wild: boolean): fc.Arbitrary<Record<string, Spec>> {
+  const children = childrenOf(base);
+  const specs = children.map((key): fc.Arbitrary<Spec> => {
+    // A property is nobody's: it can neither fail nor wait.
+    if (key.startsWith('p/')) return fc.record({ v: fc.nat(2) });
+    const { needs, any } = relationsOf(key, wild);
+    const relations = { needs: sparse(needs), any: sparse(any) };
+    return fc.record({ v: fc.nat(2), ...relations, invalid: rarely, recreate: rarely });
+  });
+  return fc
+    .tuple(fc.subarray(children), fc.tuple(...specs))
+    .map(([which, all]) =>
+      Object.fromEntries(which.map((key) => [key, all[children.indexOf(key)] as Spec])),
+    );
+}
+
+function sparse<T>(arbitrary: fc.Arbitrary<T[]>): fc.Arbitrary<T[]> {
+  return fc.oneof({ weight: 2, arbitrary: fc.constant([] as T[]) }, { weight: 1, arbitrary });
+}
+
+function specOf(base: string, wild: boolean): fc.Arbitrary<Spec> {
+  const { needs, any } = relationsOf(base, wild);
+  return fc.record({
+    v: fc.nat(2),
+    needs: sparse(needs),
+    any,
+    derives: derivesOf(base, wild),
+    invalid: rarely,
+    recreate: rarely,
+  });
+}
+
+function wishesFor(keys: readonly string[], withNulls: boolean, wild: boolean) {
+  const entries = keys.map(
+    (key): fc.Arbitrary<[string, Spec | null]> =>
+      fc.tuple(
+        fc.constant(key),
+        withNulls
+          ? fc.oneof(
+              { weight: 3, arbitrary: specOf(key, wild) },
+              { weight: 1, arbitrary: fc.constant(null) },
+            )
+          : specOf(key, wild),
+      ),
+  );
+  return fc
+    .tuple(fc.tuple(...entries), fc.subarray([...keys], { minLength: 1 }))
+    .map(([all, some]) => Object.fromEntries(all.filter(([key]) => some.includes(key))));
+}
+
+/** What claims each base value has in its next life: no two the same, all can change hands. */
+const claimPlans = fc.shuffledSubarray(
+  ['x', 'y', 'z', undefined, undefined, undefined, undefined],
+  {
+    minLength: bases.length - 1,
+    maxLength: bases.length - 1,
+  },
+);
+
+export interface ScriptOptions {
+  /** Two values may want one claim, and values may need what is derived from themselves. */
+  readonly wild: boolean;
+}
+
+export function scripts({ wild }: ScriptOptions, length: number): fc.Arbitrary<Step[]> {
+  const wishes = (withNulls: boolean) =>
+    wild
+      ? fc
+          .tuple(
+            wishesFor(bases, withNulls, wild),
+            fc.infiniteStream(fc.constantFrom('x', 'y', undefined, undefined)),
+          )
+          .map(([chosen, claims]) => withClaims(chosen, () => claims.next().value))
+      : fc
+          .tuple(wishesFor(bases, withNulls, wild), claimPlans)
+          .map(([chosen, plan]) => withClaims(chosen, (key) => plan[bases.indexOf(key)]));
+  const update = fc.record({
+    kind: fc.constant('commit' as const),
+    mode: fc.constant('update' as const),
+    wishes: wishes(true),
+    revert: fc.nat(3).map((n) => n === 0),
+  });
+  const resync = fc.record({
+    kind: fc.constant('commit' as const),
+    mode: fc.constantFrom('full-resync' as const, 'upstream-resync' as const),
+    wishes: wishes(false),
+    revert: fc.constant(false),
+  });
+  const report = fc.record({
+    kind: fc.constant('report' as const),
+    reports: fc.dictionary(
+      fc.constantFrom(...foreignKeys),
+      fc.option(fc.record({ v: fc.nat(1) })),
+      { minKeys: 1, maxKeys: 2 },
+    ),
+  });
+  const drift = fc.record({
+    kind: fc.constant('drift' as const),
+    lost: fc.array(fc.nat(20), { maxLength: 3 }),
+    wrong: fc.array(fc.nat(20), { maxLength: 2 }),
+  });
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 6, arbitrary: update },
+    { weight: 2, arbitrary: resync },
+    { weight: 3, arbitrary: report },
+    { weight: 1, arbitrary: drift },
+    { weight: 1, arbitrary: fc.constant({ kind: 'downstream' as const }) },
+  );
+  return fc.array(step, { minLength: 1, maxLength: length });
+}
+
+function withClaims(
+  wishes: Readonly<Record<string, Spec | null>>,
+  claimOf: (key: string) => string | undefined,
+): Record<string, Spec | null> {
+  return Object.fromEntries(
+    Object.entries(wishes).map(([key, spec]) => {
+      const claim = claimOf(key);
+      return [key, spec && claim !== undefined ? { ...spec, claims: [claim] } : spec];
+    }),
+  );
+}
+
+const operations = ['CREATE', 'UPDATE', 'DELETE'].flatMap((verb) =>
+  [...bases, ...bases.flatMap(childrenOf)].map((key) => `${verb} ${key}`),
+);
+
+export const troubles: fc.Arbitrary<Trouble> = fc.record({
+  failing: fc.dictionary(fc.constantFrom(...operations), fc.integer({ min: 1, max: 3 }), {
+    maxKeys: 6,
+  }),
+  losing: fc.array(fc.constantFrom(...operations), { maxLength: 2 }),
+  blind: fc.oneof(
+    { weight: 4, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.subarray(['alpha', 'beta']) },
+  ),
+});

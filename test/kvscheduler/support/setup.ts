@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import type { TransactionMode, TransactionRequest } from '#eventloop/transaction.ts';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { type Logger, silentLogger } from '#infra/log/log.ts';
+import type { RecordedTxn } from '#kvscheduler/record.ts';
+import { createScheduler, type Scheduler, type SchedulerOptions } from '#kvscheduler/scheduler.ts';
+import { Southbound, type Spec } from './southbound.ts';
+
+export type Wishes = Readonly<Record<string, Spec | null>>;
+
+export interface Bench {
+  readonly southbound: Southbound;
+  readonly clock: ManualClock;
+  readonly scheduler: Scheduler;
+  /** What was logged as error or warning. */
+  readonly logged: { readonly level: string; readonly fields: object; readonly text: string }[];
+  /** Commits and returns the failures as `key (OPERATION): text`. */
+  commit(wishes: Wishes, options?: CommitOptions): Promise<string[]>;
+  /** The same, and the calls that the southbound got. */
+  calls(wishes: Wishes, options?: CommitOptions): Promise<string[]>;
+  lastRecord(): RecordedTxn;
+  state(key: string): string;
+}
+
+export type CommitOptions = Partial<Omit<TransactionRequest, 'values'>>;
+
+export function setUp(options: Partial<SchedulerOptions> = {}): Bench {
+  const southbound = new Southbound();
+  const clock = new ManualClock();
+  const logged: Bench['logged'] = [];
+  const keep = (level: string) => (fields: object, text: string) =>
+    void logged.push({ level, fields, text });
+  const log = { ...silentLogger, warn: keep('warn'), error: keep('error') } as Logger;
+  const descriptors = southbound.descriptors();
+  const scheduler = createScheduler({ descriptors, clock, log, ...options });
+  let lastSeqNum = -1;
+  const commit: Bench['commit'] = async (wishes, commitOptions = {}) => {
+    const values = new Map(Object.entries(wishes));
+    remember(southbound, commitOptions.mode ?? 'update', values);
+    const { seqNum, failures } = await scheduler.commit({
+      description: 'test',
+      mode: 'update',
+      onFailure: 'best-effort',
+      ...commitOptions,
+      values,
+    });
+    lastSeqNum = seqNum;
+    return failures.map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
+  };
+  return {
+    southbound,
+    clock,
+    scheduler,
+    logged,
+    commit,
+    async calls(wishes, commitOptions) {
+      southbound.calls.length = 0;
+      await commit(wishes, commitOptions);
+      return southbound.takeCalls();
+    },
+    lastRecord() {
+      const record = scheduler.record(lastSeqNum);
+      assert.ok(record);
+      return record;
+    },
+    state(key) {
+      const { value, derived_values = [] } = scheduler.status(key);
+      const own = [value, ...derived_values].find((status) => status.key === key);
+      const details = own?.details ? ` [${own.details.join(', ')}]` : '';
+      return `${own?.state ?? 'NONEXISTENT'}${details}`;
+    },
+  };
+}
+
+/** The southbound has to know what is wished to tell circles of dependencies. */
+export function remember(
+  southbound: Southbound,
+  mode: TransactionMode,
+  values: ReadonlyMap<string, Spec | null>,
+): void {
+  if (mode === 'downstream-resync') return;
+  const wished = new Map(mode === 'update' ? southbound.wished : []);
+  for (const [key, spec] of values)
+    if (spec) wished.set(key, spec);
+    else wished.delete(key);
+  southbound.wished = wished;
+}
+
+/** `VERB key STATE`, with what is remarkable in between, as records show it. */
+export function operationsOf(record: RecordedTxn, list: 'Planned' | 'Executed' = 'Executed') {
+  return (record[list] ?? []).map((operation) => {
+    const flags = [
+      operation.NOOP && 'noop',
+      operation.IsRecreate && 'recreate',
+      operation.IsRevert && 'revert',
+      operation.IsRetry && 'retry',
+    ].filter(Boolean);
+    const shown = flags.length === 0 ? '' : `${flags.join(' ')} `;
+    return `${operation.Operation} ${operation.Key} ${shown}${operation.NewState ?? ''}`;
+  });
+}

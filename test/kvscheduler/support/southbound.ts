@@ -1,0 +1,349 @@
+/**
+ * A southbound made of data: a value says itself what it needs, derives, claims and how it fails.
+ * Whatever the scheduler may never do is noted in `problems` at the moment in which it does it.
+ */
+import type { Random } from '#infra/clock/clock.ts';
+import type {
+  AnyDescriptor,
+  Dependency,
+  KeyedValue,
+  OperationContext,
+  RetrieveContext,
+  RetrievedValue,
+} from '#kvscheduler/api.ts';
+import { InvalidValueError } from '#kvscheduler/api.ts';
+
+export interface Spec {
+  /** What makes one value different from another. */
+  readonly v: number;
+  /** Keys that it depends on, all of them. */
+  readonly needs?: readonly string[];
+  /** Prefixes of which some key has to be there, one dependency each. */
+  readonly any?: readonly string[];
+  readonly derives?: Readonly<Record<string, Spec>>;
+  readonly claims?: readonly string[];
+  readonly invalid?: boolean;
+  /** A change to or from it is a delete and a create. */
+  readonly recreate?: boolean;
+}
+
+export type Verb = 'CREATE' | 'UPDATE' | 'DELETE';
+
+interface Standing {
+  readonly spec: Spec;
+  readonly ours: boolean;
+}
+
+interface Flight {
+  readonly verb: Verb;
+  readonly before: Spec | undefined;
+  readonly after: Spec | undefined;
+}
+
+export type Replies = 'now' | 'turn' | Random;
+
+export class Southbound {
+  readonly values = new Map<string, Standing>();
+  /** `VERB key`, in the order in which the southbound was asked. */
+  readonly calls: string[] = [];
+  readonly problems: string[] = [];
+  /** Keys that each retrieve was told to correlate, and whether only some were of interest. */
+  readonly retrieves: { descriptor: string; keys: string[]; only: string[] | undefined }[] = [];
+  readonly flights = new Map<string, Flight>();
+  /** The most operations that were in flight at once. */
+  mostInFlight = 0;
+  /** Fails an operation; what it returns is thrown instead of doing it. */
+  fails: (verb: Verb, key: string, spec: Spec) => Error | undefined = () => undefined;
+  /** Fails an operation after it was done: nobody knows. */
+  losesReply: (verb: Verb, key: string) => Error | undefined = () => undefined;
+  retrieveFails: (descriptor: string) => Error | undefined = () => undefined;
+  replies: Replies = 'now';
+  /** Called for every operation before it is judged. */
+  onCall: (verb: Verb, key: string, context: OperationContext) => void = () => undefined;
+  readonly #waiting: (() => void)[] = [];
+  #nextMetadata = 1;
+  readonly #metadata = new Map<string, number>();
+
+  descriptors(): AnyDescriptor[] {
+    const base = {
+      ...this.#descriptor('alpha', 'a/'),
+      nbKeyPrefix: 'a/',
+    };
+    const alwaysRecreates = this.#descriptor('beta', 'b/');
+    delete (alwaysRecreates as { update?: unknown }).update;
+    const derived = this.#descriptor('derived', 'd/');
+    delete (derived as { retrieve?: unknown }).retrieve;
+    return [
+      base,
+      { ...alwaysRecreates, nbKeyPrefix: 'b/', retrieveDependencies: ['alpha'] },
+      derived,
+    ];
+  }
+
+  /** Something happens without the scheduler. */
+  happens(key: string, spec: Spec | null): void {
+    if (spec === null) this.values.delete(key);
+    else this.values.set(key, { spec, ours: false });
+  }
+
+  /** What stands there, as text that can be compared. */
+  picture(): Record<string, string> {
+    const lines = [...this.values].map(([key, { spec, ours }]): [string, string] => [
+      key,
+      `${ours ? '' : 'foreign '}${identity(spec)}`,
+    ]);
+    return Object.fromEntries(lines.sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  takeCalls(): string[] {
+    return this.calls.splice(0);
+  }
+
+  #descriptor(name: string, prefix: string): AnyDescriptor {
+    return {
+      name,
+      keyPrefixes: [prefix],
+      typeName: `test.${name}`,
+      label: (key) => key.slice(2),
+      metadataFields: (metadata: number) => ({ number: [String(metadata)] }),
+      equivalent: (_key: string, a: Spec, b: Spec) => identity(a) === identity(b),
+      validate: (key: string, { invalid }: Spec) => {
+        if (invalid) throw new InvalidValueError('is bad', { where: key, fields: ['invalid'] });
+      },
+      needsRecreate: (_key: string, a: Spec, b: Spec) => Boolean(a.recreate || b.recreate),
+      derived: (_key: string, { derives = {} }: Spec): KeyedValue[] =>
+        Object.entries(derives).map(([key, value]) => ({ key, value })),
+      dependencies: (_key: string, spec: Spec) => dependenciesOf(spec),
+      claims: (_key: string, { claims = [] }: Spec) => claims,
+      create: (key: string, spec: Spec, context: OperationContext) =>
+        this.#call('CREATE', key, undefined, spec, context),
+      update: (key: string, a: Spec, b: Spec, _metadata: number, context: OperationContext) =>
+        this.#call('UPDATE', key, a, b, context),
+      delete: async (key: string, spec: Spec, _metadata: number, context: OperationContext) => {
+        await this.#call('DELETE', key, spec, undefined, context);
+      },
+      retrieve: (correlate, context) => this.#retrieve(name, prefix, correlate, context),
+    };
+  }
+
+  async #call(
+    verb: Verb,
+    key: string,
+    before: Spec | undefined,
+    after: Spec | undefined,
+    context: OperationContext,
+  ): Promise<number> {
+    this.calls.push(`${verb} ${key}`);
+    this.onCall(verb, key, context);
+    this.#judge(verb, key, before, after);
+    this.flights.set(key, { verb, before, after });
+    this.mostInFlight = Math.max(this.mostInFlight, this.flights.size);
+    const failure = this.fails(verb, key, (after ?? before) as Spec);
+    const lost = this.losesReply(verb, key);
+    await this.#reply();
+    this.flights.delete(key);
+    if (failure) throw failure;
+    if (after) this.values.set(key, { spec: after, ours: true });
+    else this.values.delete(key);
+    if (lost) throw lost;
+    if (verb === 'CREATE') this.#metadata.set(key, this.#nextMetadata++);
+    return this.#metadata.get(key) ?? 0;
+  }
+
+  #reply(): Promise<void> {
+    const { replies } = this;
+    if (replies === 'now') return Promise.resolve();
+    if (replies === 'turn') return new Promise((resolve) => setImmediate(resolve));
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      setImmediate(() => {
+        const [release] = this.#waiting.splice(
+          Math.floor(replies.next() * this.#waiting.length),
+          1,
+        );
+        release?.();
+      });
+    });
+  }
+
+  async #retrieve(
+    name: string,
+    prefix: string,
+    correlate: readonly KeyedValue[],
+    context: RetrieveContext,
+  ): Promise<RetrievedValue[]> {
+    const keys = correlate.map(({ key }) => key).sort();
+    const only = context.only && [...context.only].sort();
+    this.retrieves.push({ descriptor: name, keys, only });
+    await this.#reply();
+    const failure = this.retrieveFails(name);
+    if (failure) throw failure;
+    return [...this.values]
+      .filter(([key]) => key.startsWith(prefix))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, { spec, ours }]) => ({
+        key,
+        value: this.#asFound(key, spec),
+        metadata: this.#metadata.get(key),
+        origin: ours ? 'from-NB' : 'from-SB',
+      }));
+  }
+
+  /** A base value shows what is derived from it as it stands. Properties come with their base. */
+  #asFound(key: string, spec: Spec): Spec {
+    const derives: Record<string, Spec> = {};
+    for (const [own, { spec: standing }] of [...this.values].sort(([a], [b]) => (a < b ? -1 : 1)))
+      if (baseOf(own) === key) derives[own] = standing;
+    for (const [own, property] of Object.entries(spec.derives ?? {}))
+      if (own.startsWith('p/')) derives[own] = property;
+    return { ...spec, derives };
+  }
+
+  // What may never happen.
+
+  #judge(verb: Verb, key: string, before: Spec | undefined, after: Spec | undefined): void {
+    const standing = this.values.get(key);
+    const problem = (text: string) => this.problems.push(`${verb} ${key}: ${text}`);
+    if (this.flights.has(key)) problem('another operation on it is in flight');
+    if (verb === 'CREATE' && standing) problem('it is there already');
+    if (verb !== 'CREATE' && !standing) problem('it is not there');
+    if (before && standing && identity(standing.spec) !== identity(before))
+      problem('it is not what it was said to be');
+    if (after) this.#judgeNeeds(key, after, problem);
+    if (after) this.#judgeClaims(key, after, problem);
+    if (verb === 'DELETE') this.#judgeDependents(key, problem);
+  }
+
+  #judgeNeeds(key: string, spec: Spec, problem: (text: string) => void): void {
+    const base = baseOf(key);
+    if (base !== undefined && !this.#isSafe(base)) problem(`its base ${base} is not there`);
+    for (const dependency of dependenciesOf(spec))
+      if (!this.#isMet(dependency) && !this.#isCircle(key, dependency))
+        problem(`needs ${dependency.label}`);
+  }
+
+  #judgeClaims(key: string, { claims = [] }: Spec, problem: (text: string) => void): void {
+    for (const name of claims)
+      for (const [other, spec] of this.#standingOrComing())
+        if (other !== key && spec.claims?.includes(name)) problem(`${other} holds ${name}`);
+  }
+
+  #judgeDependents(key: string, problem: (text: string) => void): void {
+    for (const [other, spec] of this.#standingOrComing()) {
+      if (other === key) continue;
+      if (baseOf(other) === key && !other.startsWith('p/')) problem(`${other} is derived from it`);
+      for (const dependency of dependenciesOf(spec))
+        if (
+          names(dependency, key) &&
+          !names(dependency, other) &&
+          !this.#isMet(dependency, key) &&
+          !this.#reaches(key, other, new Set())
+        )
+          problem(`${other} depends on it`);
+    }
+  }
+
+  /** What is there or may be there, with everything that it is or is to be. */
+  *#standingOrComing(): Generator<[string, Spec]> {
+    for (const [key, { spec, ours }] of this.values) if (ours) yield [key, spec];
+    for (const [key, { after }] of this.flights) if (after) yield [key, after];
+  }
+
+  /** There, and no operation in flight takes it away. */
+  #isSafe(key: string): boolean {
+    if (key.startsWith('p/')) {
+      const base = baseOf(key);
+      return base !== undefined && this.#isSafe(base);
+    }
+    const flight = this.flights.get(key);
+    return this.values.has(key) && flight?.verb !== 'DELETE';
+  }
+
+  #isMet(dependency: Dependency, without?: string): boolean {
+    const keys = [...this.values.keys(), ...this.#properties()];
+    return keys.some((key) => key !== without && names(dependency, key) && this.#isSafe(key));
+  }
+
+  *#properties(): Generator<string> {
+    for (const { spec } of this.values.values())
+      for (const key of Object.keys(spec.derives ?? {})) if (key.startsWith('p/')) yield key;
+  }
+
+  /** What the test asks for; values that need each other in a circle may come one by one. */
+  wished: ReadonlyMap<string, Spec> = new Map();
+
+  #isCircle(key: string, dependency: Dependency): boolean {
+    if (names(dependency, key)) return true;
+    for (const other of this.#wishedKeys())
+      if (names(dependency, other) && this.#reaches(other, key, new Set())) return true;
+    return false;
+  }
+
+  *#wishedKeys(): Generator<string> {
+    for (const [key, { derives = {} }] of this.wished) {
+      yield key;
+      yield* Object.keys(derives);
+    }
+  }
+
+  #reaches(from: string, to: string, seen: Set<string>): boolean {
+    if (from === to) return true;
+    if (seen.has(from)) return false;
+    seen.add(from);
+    const specs = this.#specsOf(from);
+    const next: string[] = [];
+    const base = baseOf(from);
+    if (base !== undefined) next.push(base);
+    for (const spec of specs)
+      for (const dependency of dependenciesOf(spec)) {
+        if (dependency.key !== undefined) next.push(dependency.key);
+        for (const key of [...this.values.keys(), ...this.#wishedKeys()])
+          if (names(dependency, key)) next.push(key);
+      }
+    return next.some((key) => this.#reaches(key, to, seen));
+  }
+
+  #specsOf(key: string): Spec[] {
+    const specs: Spec[] = [];
+    const standing = this.values.get(key);
+    if (standing) specs.push(standing.spec);
+    const wished = this.wished.get(key);
+    if (wished) specs.push(wished);
+    for (const { derives = {} } of this.wished.values()) {
+      const own = derives[key];
+      if (own) specs.push(own);
+    }
+    return specs;
+  }
+}
+
+/**
+ * Everything that the southbound keeps of a value; what is derived from it stands by itself, except
+ * for properties.
+ */
+export function identity(spec: Spec): string {
+  const { v, needs = [], any = [], claims = [], derives = {}, recreate } = spec;
+  const properties = Object.entries(derives)
+    .filter(([key]) => key.startsWith('p/'))
+    .map(([key, property]) => `${key}=${property.v}`);
+  const relations = [needs, any, claims, properties].map((list) => list.join(' '));
+  return [v, ...relations, recreate ? 'recreate' : ''].join('|').replace(/\|+$/, '');
+}
+
+/** `d/a1.0` and `p/a1` are derived from `a/1`. */
+export function baseOf(key: string): string | undefined {
+  const match = /^[dp]\/([a-z])([a-z0-9]+)/.exec(key);
+  return match ? `${match[1]}/${match[2]}` : undefined;
+}
+
+export function dependenciesOf({ needs = [], any = [] }: Spec): Dependency[] {
+  return [
+    ...needs.map((key) => ({ label: key, key })),
+    ...any.map((prefix) => ({ label: `any of ${prefix}`, anyOf: { prefixes: [prefix] } })),
+  ];
+}
+
+export function names({ key, anyOf }: Dependency, candidate: string): boolean {
+  if (key === candidate) return true;
+  return anyOf?.prefixes.some((prefix) => candidate.startsWith(prefix)) ?? false;
+}
