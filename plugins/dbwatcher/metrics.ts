@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DbStatus } from './api.ts';
 
 /** Metrics of the watcher of the datastore. */
@@ -29,20 +29,22 @@ export class DbWatcherMetrics {
         this.set(status().broken.size);
       },
     });
-    new Gauge({
+    new Counter({
       name: 'contiv_dbwatcher_resyncs_total',
       help: 'Resyncs from the datastore or its mirror since the start.',
       registers,
       collect() {
-        this.set(status().resyncs);
+        this.reset();
+        this.inc(status().resyncs);
       },
     });
-    new Gauge({
+    new Counter({
       name: 'contiv_dbwatcher_missed_changes_total',
       help: 'Changes that the watch did not deliver, found by comparing with a snapshot.',
       registers,
       collect() {
-        this.set(status().missedChanges);
+        this.reset();
+        this.inc(status().missedChanges);
       },
     });
     new Gauge({
