@@ -118,6 +118,32 @@ test('a refusal names request and retval; the connection goes on', async () => {
   assert.equal(client.generation, 1);
 });
 
+test('what was refused or broken gives its place in the window to the next', async () => {
+  const { vpp, client } = await connected({ maxInFlight: 2 });
+  vpp.answer('delete_loopback', 'delete_loopback_reply', () => ({ retval: -2 }));
+  const all = Array.from({ length: 9 }, () =>
+    client.request('delete_loopback', { sw_if_index: 1 }),
+  );
+  for (const request of all) await assert.rejects(request, ErrVppRefused);
+});
+
+test('a burst too long for one write leaves in several, without waiting for answers', async () => {
+  const { vpp, client } = await connected({ maxInFlight: 1000 });
+  vpp.scripts.set('cli_inband', () => undefined);
+  const before = vpp.writes;
+  const cmd = 'x'.repeat(5000);
+  const all = Array.from({ length: 200 }, () => client.request('cli_inband', { cmd }));
+  const gone = Promise.allSettled(all);
+  await settle();
+  assert.equal(vpp.received.length, 200);
+  assert.ok(
+    vpp.writes - before >= 14 && vpp.writes - before <= 20,
+    `${vpp.writes - before} writes`,
+  );
+  await client.close();
+  await gone;
+});
+
 test('an invalid field rejects before anything is sent, and harms no neighbour', async () => {
   const { vpp, client } = await connected();
   vpp.answer('sw_interface_set_flags', 'sw_interface_set_flags_reply', () => ({ retval: 0 }));
