@@ -24,8 +24,8 @@ export class Kubelet {
   #isSettled = false;
   #isOver = false;
   #isAborted = false;
-  /** What was done, by kind. */
-  readonly counts = { added: 0, addFailed: 0, deleted: 0, deleteFailed: 0 };
+  /** What was done, by kind; `interrupted` are calls during which the agent ended. */
+  readonly counts = { added: 0, deleted: 0, failed: 0, interrupted: 0 };
 
   constructor(node: RealNode, random: Random) {
     this.#node = node;
@@ -43,7 +43,7 @@ export class Kubelet {
       const sandbox = await this.#start(pod);
       this.#running.set(pod, sandbox);
       await this.#node.reflect(pod, sandbox.address);
-      if (!this.#isSettled) await Promise.race([sleep(this.#upTo(1500)), this.#settled.promise]);
+      if (!this.#isSettled) await Promise.race([sleep(this.#upTo(600)), this.#settled.promise]);
       if (this.#isSettled) await this.#over.promise;
       this.#running.delete(pod);
       await this.#end(pod, sandbox);
@@ -100,7 +100,7 @@ export class Kubelet {
           sandbox.address = answer.address;
           return sandbox;
         }
-        this.counts.addFailed++;
+        this.#countFailure(answer.failure);
         await this.#pause();
         if (this.#chance(0.5)) break;
       }
@@ -130,10 +130,15 @@ export class Kubelet {
         .delete(sandbox, path)
         .then(({ result, error }) => (result === 0 ? undefined : error), String);
       if (failure === undefined) break;
-      this.counts.deleteFailed++;
+      this.#countFailure(failure);
       await this.#pause();
     }
     this.counts.deleted++;
+  }
+
+  #countFailure(failure: string): void {
+    this.counts.failed++;
+    if (/connection dropped|ECONNRESET|EPIPE/i.test(failure)) this.counts.interrupted++;
   }
 
   #add(sandbox: Sandbox): Promise<Answer> {

@@ -56,6 +56,9 @@ describe('kills of the agent', { skip: missing, timeout: 600_000 }, () => {
     };
     await Promise.race([kill(), failed]);
     t.diagnostic(JSON.stringify(kubelet.counts));
+    assert.ok(kubelet.counts.added >= podNames.length);
+    // the kills are no proof of anything if they never come while the agent is at work
+    assert.ok(kubelet.counts.interrupted >= rounds / 10, JSON.stringify(kubelet.counts));
 
     const pods = [...kubelet.pods.values()];
     const addresses = pods.map(({ address }) => address);
