@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, writeFileSync } from 'node:fs';
 import { runTests } from './lib/run-tests.ts';
 import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
-import { needsVpp, REPORT, renderReport, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
+import { needsVpp, REPORT, renderReport, treeLines, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
 
 function vppVersion(): string {
   try {
@@ -22,6 +22,7 @@ function vppVersion(): string {
 }
 
 const version = vppVersion();
+const trees = treeLines();
 const files = globSync('test/**/*.test.ts').filter(needsVpp).sort();
 const results = await runTests(files, {
   concurrency: 1,
@@ -34,6 +35,9 @@ for (const line of skipLines(results)) console.log(`skipped: ${line}`);
 if (counts.passed === 0) {
   console.error(`nothing ran against VPP ${version}: ${REPORT} is left as it was`);
   process.exitCode = 1;
-} else writeFileSync(REPORT, renderReport(version, results));
+} else if (treeLines().join() !== trees.join()) {
+  console.error(`the source changed during the run: ${REPORT} is left as it was`);
+  process.exitCode = 1;
+} else writeFileSync(REPORT, renderReport(version, trees, results));
 console.log(`\n${countsText(counts)}`);
 if (counts.failed > 0) process.exitCode = 1;

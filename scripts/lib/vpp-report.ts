@@ -29,7 +29,12 @@ export function changedSince(report: string): string[] {
     .map((line) => line.split(' ')[0]!);
 }
 
-export function renderReport(version: string, results: readonly FileResult[]): string {
+/** @param trees `treeLines` as they were when the run began */
+export function renderReport(
+  version: string,
+  trees: readonly string[],
+  results: readonly FileResult[],
+): string {
   const rows = results.map(
     ({ file, passed, failures, skips }) =>
       `| ${file} | ${passed} | ${failures.length} | ${skips.length} |`,
@@ -50,7 +55,7 @@ saw (\`git rev-parse HEAD:src/southbound\`). When they are not those of the tree
 
 \`\`\`
 VPP ${version}
-${treeLines().join('\n')}
+${trees.join('\n')}
 \`\`\`
 
 | file | passed | failed | skipped |

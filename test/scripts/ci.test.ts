@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isExcused, type Machine } from '../../scripts/lib/excuses.ts';
-import { changedSince, FOLDERS, renderReport } from '../../scripts/lib/vpp-report.ts';
+import { changedSince, FOLDERS, renderReport, treeLines } from '../../scripts/lib/vpp-report.ts';
 
 const bare: Machine = {
   isRoot: () => false,
@@ -45,7 +45,7 @@ describe('report of the last run against VPP', () => {
     output: '',
     ms: 1,
   };
-  const report = renderReport('v26.06-release', [result]);
+  const report = renderReport('v26.06-release', treeLines(), [result]);
 
   it('counts, and names what failed and what was skipped', () => {
     assert.match(report, /\| test\/vpp\/a\.test\.ts \| 3 \| 1 \| 1 \|/);
