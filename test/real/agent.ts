@@ -24,6 +24,8 @@ export interface AgentConfig {
   readonly contiv?: Readonly<Record<string, unknown>>;
   /** Keys of controller.conf. */
   readonly controller?: Readonly<Record<string, unknown>>;
+  /** Variables beyond those of the test. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** What GET /controller/event-history says of an event. */
@@ -39,12 +41,14 @@ export class RealAgent {
   readonly #netns: Netns;
   readonly #folder: string;
   readonly #label: string;
+  readonly #env: Readonly<Record<string, string>>;
   #process: Background | undefined;
 
   constructor(netns: Netns, folder: string, config: AgentConfig) {
     this.#netns = netns;
     this.#folder = folder;
     this.#label = config.label;
+    this.#env = { NODE_COMPILE_CACHE: join(tmpdir(), 'contiv-compile-cache'), ...config.env };
     const files = {
       contiv: { useTAPInterfaces: false, ...config.contiv },
       controller: { ...config.controller },
@@ -84,7 +88,7 @@ export class RealAgent {
       ],
       {
         log: join(this.#folder, 'agent.log'),
-        env: { NODE_COMPILE_CACHE: join(tmpdir(), 'contiv-compile-cache') },
+        env: this.#env,
       },
     );
   }

@@ -22,6 +22,8 @@ export interface NodeOptions {
   readonly etcd?: RealEtcd;
   readonly contiv?: AgentConfig['contiv'];
   readonly controller?: AgentConfig['controller'];
+  /** Variables for the agent. */
+  readonly agentEnv?: (vppSocket: string) => Readonly<Record<string, string>>;
 }
 
 export class RealNode implements AsyncDisposable {
@@ -58,6 +60,7 @@ export class RealNode implements AsyncDisposable {
       etcdEndpoint: this.etcd.endpoint,
       ...(options.contiv && { contiv: options.contiv }),
       ...(options.controller && { controller: options.controller }),
+      ...(options.agentEnv && { env: options.agentEnv(this.vpp.apiSocket) }),
     });
   }
 

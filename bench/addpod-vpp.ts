@@ -1,0 +1,167 @@
+/**
+ * AddPod on a real VPP, with VETH and AF_PACKET. Each call to the agent of one node is followed by a
+ * bare replay, on a second node, of the same messages to VPP and of the same processes: the ratio is
+ * what the agent adds. The second node has gone the whole way of the first by replays, so both are
+ * alike.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { missing } from '#test/real/missing.ts';
+import { Netns } from '#test/real/netns.ts';
+import { RealNode } from '#test/real/node.ts';
+import { RealVpp } from '#test/real/vpp.ts';
+import { now, type Played, type TapeEntry } from './lib/tape.ts';
+
+export const name = 'addpod-vpp';
+
+const WARM_UP = 3;
+const PAIRS = 20;
+/** What the recorder waits for before it writes, and time for what the agent does afterwards. */
+const SETTLE_MS = 300;
+
+class Player {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(netns: Netns, vpp: RealVpp) {
+    const script = fileURLToPath(new URL('lib/play.ts', import.meta.url));
+    const [program = '', ...args] = [...netns.enter, process.execPath, script, vpp.apiSocket];
+    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#lines = createInterface(this.#child.stdout!)[Symbol.asyncIterator]();
+  }
+
+  /** @returns milliseconds */
+  async play(
+    entries: readonly TapeEntry[],
+    namespaces: Readonly<Record<string, string>>,
+  ): Promise<number> {
+    this.#child.stdin!.write(`${JSON.stringify({ entries, namespaces })}\n`);
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error('the replay has failed');
+    return (JSON.parse(value) as Played).ms;
+  }
+
+  end(): void {
+    this.#child.kill();
+  }
+}
+
+/** What the recorder has written so far. */
+class Tape {
+  readonly file: string;
+  #read = 0;
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  /** What came since the last time. */
+  async next(): Promise<TapeEntry[]> {
+    await sleep(SETTLE_MS);
+    const lines = readFileSync(this.file, 'utf8').split('\n').slice(0, -1);
+    const fresh = lines.slice(this.#read);
+    this.#read = lines.length;
+    return fresh.map((line) => JSON.parse(line) as TapeEntry);
+  }
+}
+
+/** What a descriptor of /proc/self/ns/net leads to inside the namespace. */
+function ownLink({ path }: Netns): string {
+  return `net:[${statSync(path).ino}]`;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+export async function run(print: (line: string) => void): Promise<void> {
+  if (missing) {
+    print(`not measured: ${missing}`);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'addpod-'));
+  const tape = new Tape(join(folder, 'tape'));
+  const netns = await Netns.create('replay');
+  const vpp = new RealVpp(netns, join(folder, 'vpp'));
+  let player: Player | undefined;
+  try {
+    await using node = await RealNode.create({
+      agentEnv: (vppSocket) => ({
+        NODE_OPTIONS: `--import=${new URL('lib/record.ts', import.meta.url).href}`,
+        RECORD_FILE: tape.file,
+        RECORD_SOCKET: vppSocket,
+      }),
+    });
+    await vpp.start();
+    player = new Player(netns, vpp);
+    await node.agent.start();
+    await player.play(await tape.next(), { [ownLink(node.netns)]: netns.path });
+    await measure(node, netns, tape, player, print);
+  } finally {
+    player?.end();
+    await vpp.end('SIGKILL');
+    await netns.remove();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function measure(
+  node: RealNode,
+  netns: Netns,
+  tape: Tape,
+  player: Player,
+  print: (line: string) => void,
+): Promise<void> {
+  const agent: number[] = [];
+  const replay: number[] = [];
+  let last: readonly TapeEntry[] = [];
+  for (let round = 0; round < WARM_UP + PAIRS; round++) {
+    const sandbox = await node.sandbox(`pod-${round}`);
+    const mirror = await Netns.create('mirror');
+    const namespaces = {
+      [ownLink(node.netns)]: netns.path,
+      [sandbox.path]: mirror.path,
+    };
+
+    const start = now();
+    await node.attach(sandbox);
+    const end = now();
+    const entries = await tape.next();
+    const during = entries.filter(({ at }) => at >= start && at <= end);
+    await player.play(
+      entries.filter(({ at }) => at < start),
+      namespaces,
+    );
+    const ms = await player.play(during, namespaces);
+    await player.play(
+      entries.filter(({ at }) => at > end),
+      namespaces,
+    );
+    if (round >= WARM_UP) {
+      agent.push(end - start);
+      replay.push(ms);
+    }
+    last = during;
+
+    const gone = await node.agent.delete(sandbox);
+    if (gone.result !== 0) throw new Error(gone.error);
+    await player.play(await tape.next(), namespaces);
+    await sandbox.remove();
+    await mirror.remove();
+  }
+  const kinds = (kind: TapeEntry['kind']) => last.filter((entry) => entry.kind === kind).length;
+  const ratios = agent.map((ms, i) => ms / replay[i]!);
+  print(`AddPod: median ${median(agent).toFixed(1)} ms, ${kinds('started')} processes`);
+  print(`bare replay of it: median ${median(replay).toFixed(1)} ms`);
+  print(
+    `ratio: median ${median(ratios).toFixed(2)}, ` +
+      `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}, ${PAIRS} pairs`,
+  );
+}

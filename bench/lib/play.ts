@@ -1,0 +1,163 @@
+/**
+ * play.ts <socket of VPP>: does again what stands on a tape, with nothing of the agent in between.
+ * What the agent did before some answer or the end of some process is not waited for; what it did
+ * after it is. Reads a `Play` a line, answers each with a `Played`.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
+import { FrameReader } from '#southbound/vpp/binapi/frame.ts';
+import { handshakeId, handshakeReplyId } from '#southbound/vpp/binapi/handshake.ts';
+import type { Play, Played, RecordedProcess, TapeEntry } from './tape.ts';
+
+const limitMs = 10_000;
+
+/** A message without its frame header: id, then context (or, sent, client index and context). */
+type Message = Buffer;
+
+/** Replies by context; events have none and are left out. */
+class Replies {
+  readonly #byContext = new Map<number, Message[]>();
+  readonly #events = new Set<number>();
+  clientIndex = 0;
+
+  /** @returns whether it is a reply */
+  take(message: Message): boolean {
+    const id = message.readUInt16BE(0);
+    if (id === handshakeReplyId) this.#greeted(message);
+    if (this.#events.has(id)) return false;
+    const context = message.readUInt32BE(2);
+    const all = this.#byContext.get(context) ?? [];
+    this.#byContext.set(context, all);
+    all.push(message);
+    return true;
+  }
+
+  at(context: number, n: number): Message | undefined {
+    return this.#byContext.get(context)?.[n];
+  }
+
+  count(context: number): number {
+    return this.#byContext.get(context)?.length ?? 0;
+  }
+
+  #greeted(message: Message): void {
+    const reader = {
+      bytes: message,
+      view: new DataView(message.buffer, message.byteOffset, message.length),
+      position: 0,
+      end: message.length,
+    };
+    const { index, message_table } = bundledCatalogue()
+      .codec('sockclnt_create_reply')
+      .decode(reader) as { index: number; message_table: { index: number; name: string }[] };
+    this.clientIndex = index;
+    for (const entry of message_table)
+      if (/_event_[0-9a-f]{8}$/.test(entry.name)) this.#events.add(entry.index);
+  }
+}
+
+/** Cuts a stream into messages. */
+function cutter(onMessage: (message: Message) => void): (bytes: Buffer) => void {
+  const frames = new FrameReader();
+  return (bytes) =>
+    frames.push(bytes, ({ bytes: all, position, end }) =>
+      onMessage(Buffer.from(all.subarray(position, end))),
+    );
+}
+
+class Player {
+  readonly #socket: Socket;
+  readonly #here = new Replies();
+  readonly #there = new Replies();
+  readonly #running = new Map<number, Promise<void>>();
+  readonly #cutSent = cutter((message) => this.#send(message));
+  readonly #recorded: Message[] = [];
+  readonly #cutReceived = cutter((message) => void this.#recorded.push(message));
+  #arrived = Promise.withResolvers<void>();
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    const cut = cutter((message) => void this.#here.take(message));
+    socket.on('data', (bytes) => {
+      cut(bytes as Buffer);
+      this.#arrived.resolve();
+      this.#arrived = Promise.withResolvers();
+    });
+  }
+
+  async play({ entries, namespaces }: Play): Promise<Played> {
+    const start = performance.now();
+    for (const entry of entries) await this.#do(entry, namespaces);
+    return { ms: performance.now() - start };
+  }
+
+  async #do(entry: TapeEntry, namespaces: Play['namespaces']): Promise<void> {
+    if (entry.kind === 'sent') this.#cutSent(Buffer.from(entry.bytes, 'base64'));
+    else if (entry.kind === 'started') this.#running.set(entry.id, run(entry, namespaces));
+    else if (entry.kind === 'ended') await this.#running.get(entry.id);
+    else {
+      this.#cutReceived(Buffer.from(entry.bytes, 'base64'));
+      for (const message of this.#recorded.splice(0))
+        if (this.#there.take(message)) await this.#likewise(message);
+    }
+  }
+
+  /** VPP knows this connection under another index. */
+  #send(message: Message): void {
+    if (message.readUInt16BE(0) !== handshakeId) message.writeUInt32BE(this.#here.clientIndex, 2);
+    const header = Buffer.alloc(16);
+    header.writeUInt32BE(message.length, 8);
+    this.#socket.write(Buffer.concat([header, message]));
+  }
+
+  /** Waits for the reply that stands on the tape. @throws when VPP answers otherwise here */
+  async #likewise(recorded: Message): Promise<void> {
+    const context = recorded.readUInt32BE(2);
+    const n = this.#there.count(context) - 1;
+    const end = performance.now() + limitMs;
+    let reply = this.#here.at(context, n);
+    for (; !reply; reply = this.#here.at(context, n)) {
+      if (performance.now() > end) throw new Error(`no reply ${n} with context ${context}`);
+      await this.#arrived.promise;
+    }
+    // id, context, and what mostly is the return value
+    const isSame = reply.subarray(0, 10).equals(recorded.subarray(0, 10));
+    if (!isSame && recorded.readUInt16BE(0) !== handshakeReplyId)
+      throw new Error(
+        `replies differ: ${recorded.toString('hex')} there, ${reply.toString('hex')} here`,
+      );
+  }
+}
+
+async function run(recorded: RecordedProcess, namespaces: Play['namespaces']): Promise<void> {
+  const files = recorded.files.map((link) => openSync(mapped(link, namespaces), 'r'));
+  const child = spawn(recorded.command, recorded.args, {
+    detached: true,
+    env: { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: 'C' },
+    stdio: ['pipe', 'pipe', 'pipe', ...files],
+  });
+  for (const stream of [child.stdout!, child.stderr!]) stream.resume();
+  child.stdin!.end(recorded.input);
+  await once(child, 'close');
+  for (const fd of files) closeSync(fd);
+}
+
+/** @throws when nothing is said about it: what is recorded must not be touched */
+function mapped(link: string, namespaces: Play['namespaces']): string {
+  const path = namespaces[link];
+  if (path === undefined) throw new Error(`unknown namespace ${link}`);
+  return path;
+}
+
+const socket = connect(process.argv[2]!);
+await once(socket, 'connect');
+const player = new Player(socket);
+for await (const line of createInterface(process.stdin)) {
+  const played = await player.play(JSON.parse(line) as Play);
+  process.stdout.write(`${JSON.stringify(played)}\n`);
+}
+socket.destroy();

@@ -1,0 +1,70 @@
+/**
+ * Preloaded into an agent (`--import`): writes what it says to VPP and which processes it starts to
+ * the file RECORD_FILE. Written when nothing has happened for a while, so that it costs nothing
+ * while something does. RECORD_SOCKET is VPP's socket.
+ */
+import childProcess, { type ChildProcess } from 'node:child_process';
+import { appendFileSync, readlinkSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import net, { type Socket } from 'node:net';
+import { now, type TapeEntry } from './tape.ts';
+
+const idleMs = 100;
+const { RECORD_FILE: file = '', RECORD_SOCKET: vppSocket = '' } = process.env;
+let entries: (() => TapeEntry)[] = [];
+let timer: NodeJS.Timeout | undefined;
+let processes = 0;
+
+/** What is costly about an entry is done when it is written. */
+function record(entry: () => TapeEntry): void {
+  entries.push(entry);
+  timer?.refresh();
+  timer ??= setTimeout(() => {
+    timer = undefined;
+    const lines = entries.map((one) => `${JSON.stringify(one())}\n`);
+    entries = [];
+    appendFileSync(file, lines.join(''));
+  }, idleMs).unref();
+}
+
+const { createConnection } = net;
+net.createConnection = ((path: unknown, ...rest: []) => {
+  const socket = createConnection(path as string, ...rest);
+  if (path === vppSocket) recordSocket(socket);
+  return socket;
+}) as typeof createConnection;
+
+function recordSocket(socket: Socket): void {
+  const write = socket.write.bind(socket) as (bytes: Uint8Array) => boolean;
+  socket.write = ((bytes: Uint8Array) => {
+    const at = now();
+    const copy = Buffer.from(bytes);
+    record(() => ({ at, kind: 'sent', bytes: copy.toString('base64') }));
+    return write(bytes);
+  }) as Socket['write'];
+  socket.on('data', (chunk: Buffer) => {
+    const at = now();
+    record(() => ({ at, kind: 'received', bytes: chunk.toString('base64') }));
+  });
+}
+
+const { spawn } = childProcess;
+childProcess.spawn = ((command: string, args: string[], options: { stdio: unknown[] }) => {
+  const at = now();
+  const id = processes++;
+  const files = options.stdio.slice(3).map((fd) => readlinkSync(`/proc/self/fd/${fd}`));
+  const child = spawn(command, args, options as never) as ChildProcess;
+  const stdin = child.stdin!;
+  const end = stdin.end.bind(stdin) as (text: string) => typeof stdin;
+  stdin.end = ((input: string) => {
+    record(() => ({ at, kind: 'started', id, command, args, input, files }));
+    return end(input);
+  }) as typeof stdin.end;
+  child.once('close', () => {
+    const ended = now();
+    record(() => ({ at: ended, kind: 'ended', id }));
+  });
+  return child;
+}) as typeof spawn;
+
+syncBuiltinESMExports();
