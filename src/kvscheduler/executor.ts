@@ -13,6 +13,8 @@ import type { Slices } from './slices.ts';
 /** Undefined: not carried out, because it was behind a failure. */
 export type Outcome = { readonly error?: Error } | undefined;
 
+const done: Outcome = {};
+
 export interface Effects {
   succeeded(operation: PlannedOperation, metadata: unknown): void;
   failed(operation: PlannedOperation, error: Error): void;
@@ -29,9 +31,10 @@ export interface ExecutorOptions {
 export async function execute(
   operations: readonly PlannedOperation[],
   options: ExecutorOptions,
-): Promise<Outcome[]> {
+): Promise<readonly Outcome[]> {
   const run = new Run(operations, options);
-  await run.start(operations.map((_, index) => index));
+  await run.prepare();
+  await run.upToLevel(Number.POSITIVE_INFINITY);
   return run.outcomes;
 }
 
@@ -42,37 +45,33 @@ export async function execute(
 export async function executeByLevel(
   operations: readonly PlannedOperation[],
   options: ExecutorOptions,
-): Promise<Outcome[]> {
+): Promise<readonly Outcome[]> {
   const run = new Run(operations, options);
-  for (const level of levelsOf(operations)) {
-    await run.start(level);
-    if (run.failures > 0) break;
-  }
+  await run.prepare();
+  for (let level = 0; level <= run.lastLevel && run.failures === 0; level++)
+    await run.upToLevel(level);
   return run.outcomes;
 }
 
-function levelsOf(operations: readonly PlannedOperation[]): number[][] {
-  const levels: number[][] = [];
-  const levelOf: number[] = [];
-  operations.forEach(({ waits }, index) => {
-    const level = waits.reduce((most, wait) => Math.max(most, (levelOf[wait] as number) + 1), 0);
-    levelOf.push(level);
-    const others = levels[level];
-    if (others) others.push(index);
-    else levels[level] = [index];
-  });
-  return levels;
-}
-
 class Run {
-  readonly outcomes: Outcome[];
+  readonly outcomes: Outcome[] = [];
   failures = 0;
+  lastLevel = 0;
   readonly #operations: readonly PlannedOperation[];
   readonly #options: ExecutorOptions;
-  readonly #allowed = new Set<number>();
-  readonly #waiting: number[];
-  readonly #behind: (number[] | undefined)[];
+  /** By place: how many operations it still waits for, and its level. */
+  readonly #waiting: Int32Array;
+  readonly #levels: Int32Array;
+  /** Who waits for whom, as chains: the first link of an operation, and the next of a link. */
+  readonly #firstLink: Int32Array;
+  readonly #links: { readonly index: number; readonly next: number }[] = [];
+  /** Everything before it was launched, waits, or stands in the heap. */
+  #cursor = 0;
+  /** Operations before the cursor that have become ready. */
   readonly #ready = new MinHeap();
+  /** Operations before the cursor that have to wait for their level. */
+  #later: number[] = [];
+  #level = -1;
   #inFlight = 0;
   #pausing = false;
   #finished: () => void = () => undefined;
@@ -81,24 +80,34 @@ class Run {
   constructor(operations: readonly PlannedOperation[], options: ExecutorOptions) {
     this.#operations = operations;
     this.#options = options;
-    this.outcomes = new Array(operations.length).fill(undefined);
-    this.#waiting = operations.map(({ waits }) => waits.length);
-    this.#behind = new Array(operations.length).fill(undefined);
-    operations.forEach(({ waits }, index) => {
-      for (const wait of waits) {
-        const behind = this.#behind[wait];
-        if (behind) behind.push(index);
-        else this.#behind[wait] = [index];
-      }
-    });
+    this.#waiting = new Int32Array(operations.length);
+    this.#levels = new Int32Array(operations.length);
+    this.#firstLink = new Int32Array(operations.length).fill(-1);
   }
 
-  /** Carries out these operations as far as what they wait for has succeeded. */
-  start(indexes: readonly number[]): Promise<void> {
-    for (const index of indexes) {
-      this.#allowed.add(index);
-      if (this.#waiting[index] === 0) this.#ready.push(index);
+  async prepare(): Promise<void> {
+    const { slices } = this.#options;
+    for (const [index, { waits }] of this.#operations.entries()) {
+      if (slices.due()) await slices.turn();
+      this.outcomes.push(undefined);
+      this.#waiting[index] = waits.length;
+      let level = 0;
+      for (const wait of waits) {
+        level = Math.max(level, (this.#levels[wait] as number) + 1);
+        this.#links.push({ index, next: this.#firstLink[wait] as number });
+        this.#firstLink[wait] = this.#links.length - 1;
+      }
+      this.#levels[index] = level;
+      this.lastLevel = Math.max(this.lastLevel, level);
     }
+  }
+
+  /** Carries out what is up to this level, as far as what it waits for has succeeded. */
+  upToLevel(level: number): Promise<void> {
+    this.#level = level;
+    const later = this.#later;
+    this.#later = [];
+    for (const index of later) this.#offer(index);
     return new Promise((resolve, reject) => {
       this.#finished = resolve;
       this.#broken = reject;
@@ -106,21 +115,50 @@ class Run {
     });
   }
 
+  /** Takes in an operation that waits for nothing any more. */
+  #offer(index: number): void {
+    if ((this.#levels[index] as number) > this.#level) this.#later.push(index);
+    else this.#ready.push(index);
+  }
+
+  /** The earliest operation that can be launched. */
+  #next(): number | undefined {
+    if (this.#ready.size > 0) return this.#ready.pop();
+    while (this.#cursor < this.#operations.length) {
+      const index = this.#cursor++;
+      if (this.#waiting[index] !== 0) continue;
+      if ((this.#levels[index] as number) <= this.#level) return index;
+      this.#later.push(index);
+    }
+    return undefined;
+  }
+
   #pump(): void {
     if (this.#pausing) return;
     const { window, slices } = this.#options;
-    while (this.#inFlight < window && this.#ready.size > 0) {
-      if (slices.due()) {
-        this.#pausing = true;
-        slices.turn().then(() => {
-          this.#pausing = false;
-          this.#pump();
-        }, this.#broken);
-        return;
+    try {
+      while (this.#inFlight < window) {
+        if (slices.due()) {
+          this.#pause();
+          return;
+        }
+        const index = this.#next();
+        if (index === undefined) break;
+        this.#launch(index);
       }
-      this.#launch(this.#ready.pop() as number);
+    } catch (thrown) {
+      this.#broken(thrown);
+      return;
     }
-    if (this.#inFlight === 0 && this.#ready.size === 0) this.#finished();
+    if (this.#inFlight === 0) this.#finished();
+  }
+
+  #pause(): void {
+    this.#pausing = true;
+    this.#options.slices.turn().then(() => {
+      this.#pausing = false;
+      this.#pump();
+    }, this.#broken);
   }
 
   #launch(index: number): void {
@@ -140,19 +178,22 @@ class Run {
     this.#inFlight--;
     try {
       note();
-      this.#pump();
     } catch (thrown) {
       this.#broken(thrown);
+      return;
     }
+    this.#pump();
   }
 
   #succeed(index: number, operation: PlannedOperation, metadata: unknown): void {
-    this.outcomes[index] = {};
+    this.outcomes[index] = done;
     this.#options.effects.succeeded(operation, metadata);
-    for (const next of this.#behind[index] ?? []) {
+    for (let at = this.#firstLink[index] as number; at >= 0; ) {
+      const { index: next, next: following } = this.#links[at] as { index: number; next: number };
       const left = (this.#waiting[next] as number) - 1;
       this.#waiting[next] = left;
-      if (left === 0 && this.#allowed.has(next)) this.#ready.push(next);
+      if (left === 0 && next < this.#cursor) this.#offer(next);
+      at = following;
     }
   }
 

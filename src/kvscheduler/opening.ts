@@ -66,6 +66,7 @@ export async function aimsOfCommit(
   request: TransactionRequest,
 ): Promise<Opening> {
   const { mode, values } = request;
+  const { graph, slices } = around;
   const refreshes = mode === 'full-resync' || mode === 'downstream-resync';
   const { moved, failures } = refreshes
     ? await refreshAll(around, values)
@@ -73,11 +74,15 @@ export async function aimsOfCommit(
   const targets: Target[] = [];
   for (const [key, value] of values) targets.push({ key, value });
   const examine: Node[] = [];
-  if (mode === 'downstream-resync')
-    examine.push(...(await basesOfOurs(around)).filter((node) => !isSettled(node)));
-  else if (mode !== 'update')
-    for (const { key } of await basesOfOurs(around))
-      if (!values.has(key)) targets.push({ key, value: null, leftover: true });
+  if (mode !== 'update')
+    for (const node of graph.all()) {
+      if (slices.due()) await slices.turn();
+      if (node.base || node.foreign) continue;
+      if (mode === 'downstream-resync') {
+        if (!isSettled(node)) examine.push(node);
+      } else if (!values.has(node.key))
+        targets.push({ key: node.key, value: null, leftover: true });
+    }
   return {
     targets,
     examine,
@@ -168,15 +173,6 @@ async function readUnknown(around: RunAround): Promise<Refreshed> {
   if (bases.size === 0) return { moved: new Set(), failures: nothing };
   const { moved } = await readBack(around, bases);
   return { moved, failures: nothing };
-}
-
-async function basesOfOurs({ graph, slices }: RunAround): Promise<Node[]> {
-  const bases: Node[] = [];
-  for (const node of graph.all()) {
-    if (slices.due()) await slices.turn();
-    if (!node.base && !node.foreign) bases.push(node);
-  }
-  return bases;
 }
 
 /** Whether a value and all that is derived from it are as they are wished. */

@@ -98,7 +98,6 @@ class Refresh {
       this.#answers.set(descriptor.name, this.#ask(descriptor, correlates.get(descriptor) ?? none));
     for (const descriptor of descriptors) {
       const answer = await this.#answers.get(descriptor.name);
-      this.#around.slices.restart();
       if (answer) await this.#apply(descriptor, answer);
     }
     return { moved: this.#moved, failures: this.#failures };
@@ -201,15 +200,16 @@ class Refresh {
       if (slices.due()) await slices.turn();
       const { key } = retrieved;
       if (this.#only && !this.#only.has(key)) continue;
-      const fault = this.#faultOf(descriptor, retrieved, seen);
+      const node = graph.get(key);
+      const fault = this.#faultOf(descriptor, retrieved, node, seen);
       if (fault) {
         log.warn({ descriptor: descriptor.name, key, fault }, 'Retrieved value is skipped');
         continue;
       }
       seen.add(key);
-      this.#found(descriptor, retrieved);
+      this.#found(node ?? graph.add(key, descriptor, undefined), retrieved);
     }
-    for (const node of [...this.#basesOf(descriptor)]) {
+    for (const node of this.#basesOf(descriptor)) {
       if (slices.due()) await slices.turn();
       if (seen.has(node.key)) continue;
       this.#lost(node);
@@ -221,20 +221,19 @@ class Refresh {
   #faultOf(
     descriptor: AnyDescriptor,
     { key, value }: RetrievedValue,
+    node: Node | undefined,
     seen: ReadonlySet<string>,
   ): string | undefined {
     if (!key) return 'no key';
     if (seen.has(key)) return 'twice';
     if (value === undefined || value === null) return 'no value';
-    const node = this.#around.graph.get(key);
     if (node?.base) return 'the key of a derived value';
     const owner = node?.descriptor ?? tryFind(this.#around.registry, key);
     return owner === descriptor ? undefined : 'not a key of this descriptor';
   }
 
-  #found(descriptor: AnyDescriptor, { key, value, metadata, origin }: RetrievedValue): void {
+  #found(node: Node, { key, value, metadata, origin }: RetrievedValue): void {
     const { graph } = this.#around;
-    const node = graph.get(key) ?? graph.add(key, descriptor, undefined);
     const isNew = node.state === 'NONEXISTENT';
     if (node.wanted === undefined && (isNew || node.state === 'OBTAINED')) {
       const ours = origin === 'from-NB' || (origin !== 'from-SB' && isNew && this.#isWished(key));

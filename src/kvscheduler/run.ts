@@ -85,7 +85,7 @@ export class TransactionRun {
       this.#failHeld(plan);
       await this.#asMuchAsPossible(plan, undefined);
     }
-    sweep(this.#around.graph, this.#touched);
+    await sweep(this.#around.graph, this.#touched, this.#around.slices);
   }
 
   /** Nodes of which something failed that will be repeated, and those that it stood in the way of. */
@@ -114,7 +114,7 @@ export class TransactionRun {
   }
 
   async #allOrNothing(plan: Plan): Promise<void> {
-    this.failures.push(...unfulfilled(plan));
+    for (const failure of unfulfilled(plan)) this.failures.push(failure);
     if (this.failures.length > 0) return;
     const former = new FormerWishes();
     await this.#note(plan, former);
@@ -159,7 +159,6 @@ export class TransactionRun {
 
   #executorOptions() {
     const { graph, window, slices } = this.#around;
-    slices.restart();
     return { graph, window, slices, effects: this.#effects };
   }
 

@@ -84,12 +84,18 @@ export async function noteWishes(
 }
 
 /** Forgets those nodes of which nothing is wished and nothing is there. */
-export function sweep(graph: Graph, nodes: Iterable<Node>): void {
-  const gone = [...nodes].filter(
-    (node) => node.wanted === undefined && node.actual === undefined && !node.unknown,
-  );
-  // Derived values first: a base is not forgotten before them.
-  for (const node of gone) if (node.base && graph.get(node.key) === node) graph.remove(node);
-  for (const node of gone)
-    if (!node.base && node.derived.size === 0 && graph.get(node.key) === node) graph.remove(node);
+export async function sweep(graph: Graph, nodes: Iterable<Node>, slices: Slices): Promise<void> {
+  const bases: Node[] = [];
+  for (const node of nodes) {
+    if (slices.due()) await slices.turn();
+    if (node.wanted !== undefined || node.actual !== undefined || node.unknown) continue;
+    if (graph.get(node.key) !== node) continue;
+    // A base is not forgotten before what is derived from it.
+    if (node.base) graph.remove(node);
+    else bases.push(node);
+  }
+  for (const node of bases) {
+    if (slices.due()) await slices.turn();
+    if (node.derived.size === 0) graph.remove(node);
+  }
 }
