@@ -1,9 +1,10 @@
 /** The values of one descriptor, as they are wished, known, or found in the southbound. */
 import type { AnyDescriptor, Origin } from './api.ts';
 import { ErrNoRetrieve, ErrUnknownDescriptor } from './errors.ts';
-import { type Graph, type Node, nodesOf } from './graph.ts';
+import { type Graph, type Node, nodesStepwise } from './graph.ts';
 import { originNumber, RecordedValue } from './record.ts';
 import type { Registry } from './registry.ts';
+import type { Slices } from './slices.ts';
 
 /** `SB`: read now; `NB`: wished; `cached`: what the scheduler takes to be there. */
 export type View = 'SB' | 'NB' | 'cached';
@@ -33,13 +34,15 @@ export function selectDescriptor(registry: Registry, selector: DumpSelector): An
   });
 }
 
-export function dumpKnown(
+export async function dumpKnown(
   graph: Graph,
   descriptor: AnyDescriptor,
   view: 'NB' | 'cached',
-): DumpedValue[] {
+  slices: Slices,
+): Promise<DumpedValue[]> {
   const values: DumpedValue[] = [];
-  for (const node of nodesOf(graph, descriptor)) {
+  for (const node of nodesStepwise(graph, descriptor)) {
+    if (slices.due()) await slices.turn();
     if (node.base) continue;
     const value = view === 'NB' ? node.wanted : node.actual;
     if (value === undefined) continue;

@@ -80,6 +80,7 @@ export class Graph {
   readonly #holders = new Map<string, Set<Node>>();
   readonly #waiters = new Map<string, Set<Node>>();
   readonly #metadata: ReadonlyMap<string, IndexMap<unknown>>;
+  #remarked = new Set<Node>();
 
   /** @param metadata the map of each descriptor by its name, kept up to date by the graph */
   constructor(metadata: ReadonlyMap<string, IndexMap<unknown>>) {
@@ -102,6 +103,29 @@ export class Graph {
 
   *withPrefix(prefix: string): Generator<Node, void, void> {
     for (const key of this.#keys.withPrefix(prefix)) yield this.get(key) as Node;
+  }
+
+  /** The same for readers that give way in between: what is there all along is met once. */
+  *stepwise(prefix: string): Generator<Node, void, void> {
+    for (let keys = this.#keys.next(prefix); keys.length > 0; ) {
+      for (const key of keys) {
+        const node = this.#nodes.get(key);
+        if (node) yield node;
+      }
+      keys = this.#keys.next(prefix, keys.at(-1));
+    }
+  }
+
+  /** `get` for those who only report: it does not count as a visit. */
+  peek(key: string): Node | undefined {
+    return this.#nodes.get(key);
+  }
+
+  /** Nodes that got other metadata since the last call. */
+  takeRemarked(): ReadonlySet<Node> {
+    const remarked = this.#remarked;
+    this.#remarked = new Set();
+    return remarked;
   }
 
   /** Nodes with a dependency that the key meets, wished or actual, in the order of their keys. */
@@ -160,6 +184,7 @@ export class Graph {
   setMetadata(node: Node, metadata: unknown): void {
     if (node.metadata === metadata) return;
     node.metadata = metadata;
+    this.#remarked.add(node);
     const { descriptor } = node;
     const map = descriptor && this.#metadata.get(descriptor.name);
     if (!map) return;
@@ -199,11 +224,23 @@ export class Graph {
 
 /** The nodes of one descriptor, base and derived. */
 export function* nodesOf(graph: Graph, descriptor: AnyDescriptor): Generator<Node, void, void> {
-  const prefixes = new Set(descriptor.keyPrefixes);
-  for (const prefix of prefixes) {
-    if ([...prefixes].some((other) => other !== prefix && prefix.startsWith(other))) continue;
+  for (const prefix of shortestPrefixes(descriptor))
     for (const node of graph.withPrefix(prefix)) if (node.descriptor === descriptor) yield node;
-  }
+}
+
+/** The same for readers that give way in between. */
+export function* nodesStepwise(
+  graph: Graph,
+  descriptor: AnyDescriptor,
+): Generator<Node, void, void> {
+  for (const prefix of shortestPrefixes(descriptor))
+    for (const node of graph.stepwise(prefix)) if (node.descriptor === descriptor) yield node;
+}
+
+function shortestPrefixes({ keyPrefixes }: AnyDescriptor): string[] {
+  return [...new Set(keyPrefixes)].filter(
+    (prefix, _, all) => !all.some((other) => other !== prefix && prefix.startsWith(other)),
+  );
 }
 
 /** Names of the resources that this value of the node occupies. */

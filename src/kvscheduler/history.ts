@@ -1,68 +1,46 @@
-/**
- * The records of past transactions, bounded by age and by bytes. What happened in the first period
- * of the agent's life is kept however old it gets, as long as there is room.
- */
+/** The records of past transactions, for as long as they are kept. */
 import type { Clock } from '#infra/clock/clock.ts';
 import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from './record.ts';
+import { Retention, type RetentionLimits } from './retention.ts';
 import { roughSize } from './size.ts';
 import type { Slices } from './slices.ts';
-
-export interface HistoryLimits {
-  /** Milliseconds after which a record is dropped. */
-  readonly ageMs: number;
-  /** Milliseconds from the beginning whose records are not dropped for their age. */
-  readonly initMs: number;
-  /** Rough size of all records in memory. A single record gets half of it at most. */
-  readonly bytes: number;
-}
-
-export const defaultHistoryLimits: HistoryLimits = {
-  ageMs: 24 * 60 * 60_000,
-  initMs: 60 * 60_000,
-  bytes: 32 * 1024 * 1024,
-};
 
 interface Entry {
   readonly record: RecordedTxn;
   /** Milliseconds since the epoch. */
   readonly start: number;
   readonly stop: number;
-  readonly bytes: number;
-  readonly permanent: boolean;
 }
 
 const bytesOfRecord = 512;
 const bytesOfOperation = 256;
 
 export class History {
-  readonly #clock: Clock;
-  readonly #limits: HistoryLimits;
-  readonly #began: number;
-  readonly #entries = new Map<number, Entry>();
-  #bytes = 0;
+  /** A single record gets half of the room at most. */
+  readonly #room: number;
+  readonly #kept: Retention<Entry>;
+  readonly #bySeqNum = new Map<number, RecordedTxn>();
 
-  constructor(clock: Clock, limits: HistoryLimits) {
-    this.#clock = clock;
-    this.#limits = limits;
-    this.#began = clock.now();
+  constructor(clock: Clock, limits: RetentionLimits) {
+    this.#room = limits.bytes / 2;
+    this.#kept = new Retention(clock, limits);
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#kept.bytes;
   }
 
   /** Takes a record in; one that is too big loses the end of its lists. */
   async add(record: RecordedTxn, start: number, stop: number, slices: Slices): Promise<void> {
-    const bytes = await fit(record, this.#limits.bytes / 2, slices);
-    const permanent = stop - this.#began <= this.#limits.initMs;
-    this.#entries.set(record.SeqNum, { record, start, stop, bytes, permanent });
-    this.#bytes += bytes;
+    const bytes = await fit(record, this.#room, slices);
+    this.#kept.add({ record, start, stop }, start, stop, bytes);
+    this.#bySeqNum.set(record.SeqNum, record);
     this.#trim();
   }
 
   get(seqNum: number): RecordedTxn | undefined {
     this.#trim();
-    return this.#entries.get(seqNum)?.record;
+    return this.#bySeqNum.get(seqNum);
   }
 
   /**
@@ -73,28 +51,14 @@ export class History {
   list(since = 0, until = Number.POSITIVE_INFINITY): RecordedTxn[] {
     this.#trim();
     const records: RecordedTxn[] = [];
-    for (const { record, start, stop } of this.#entries.values())
+    for (const { record, start, stop } of this.#kept.all())
       if (stop >= since && start <= until) records.push(record);
     return records;
   }
 
   #trim(): void {
-    const oldest = this.#clock.now() - this.#limits.ageMs;
-    for (const [seqNum, { stop, permanent }] of this.#entries) {
-      if (permanent) continue;
-      if (stop >= oldest) break;
-      this.#drop(seqNum);
-    }
-    for (const onlyOthers of [true, false])
-      for (const [seqNum, { permanent }] of this.#entries) {
-        if (this.#bytes <= this.#limits.bytes) return;
-        if (!permanent || !onlyOthers) this.#drop(seqNum);
-      }
-  }
-
-  #drop(seqNum: number): void {
-    this.#bytes -= this.#entries.get(seqNum)?.bytes ?? 0;
-    this.#entries.delete(seqNum);
+    for (let entry = this.#kept.takeOverdue(); entry; entry = this.#kept.takeOverdue())
+      this.#bySeqNum.delete(entry.record.SeqNum);
   }
 }
 

@@ -56,6 +56,18 @@ export class KeyIndex {
     }
   }
 
+  /** Some keys with this prefix, in order: the first, or those that follow after `last`. */
+  next(prefix: string, last?: string): string[] {
+    const from = last ?? prefix;
+    let at = this.#blockOf(from);
+    let i = lowerBound(this.#blocks[at] ?? [], from);
+    if (last !== undefined && this.#blocks[at]?.[i] === last) i++;
+    if (i === this.#blocks[at]?.length) [at, i] = [at + 1, 0];
+    const keys = this.#blocks[at]?.slice(i) ?? [];
+    const end = keys.findIndex((key) => !key.startsWith(prefix));
+    return end < 0 ? keys : keys.slice(0, end);
+  }
+
   /** The last block whose first key is not after `key`: where it is or belongs. */
   #blockOf(key: string): number {
     let low = 0;

@@ -90,6 +90,8 @@ export interface RecordedTxn {
   Executed?: readonly RecordedTxnOp[];
   /** Descriptors that could not read the southbound, with the reason. */
   RetrieveErrors?: readonly string[];
+  /** What the southbound showed afterwards that is not what was made. */
+  VerificationErrors?: readonly string[];
   /** How many values and operations were left out to keep the history within its bounds. */
   Omitted?: number;
 }

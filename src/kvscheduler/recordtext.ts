@@ -28,6 +28,8 @@ export function* endText(record: RecordedTxn): Generator<string, void, void> {
   for (const error of record.RetrieveErrors ?? []) yield `  * not read back: ${indented(error)}\n`;
   yield `  * executed operations (${record.Start} - ${record.Stop}, duration = ${took}):\n`;
   yield* operationsText(record.Executed);
+  for (const error of record.VerificationErrors ?? [])
+    yield `  * differs from the southbound: ${indented(error)}\n`;
   if (record.Omitted) yield `  * left out of this record: ${record.Omitted} entries\n`;
   yield `x${'-'.repeat(width - 2)}x\n`;
   yield `${line('x', `#${record.SeqNum}`, `took ${took}`)}\n`;
@@ -135,7 +137,7 @@ export function flagsOf(operation: RecordedTxnOp): string[] {
 }
 
 /** One line, in the manner of protobuf's text format. */
-function valueText(value: RecordedValue | null | undefined): string {
+export function valueText(value: RecordedValue | null | undefined): string {
   return value ? `{ ${fieldsText(value.data)}}` : '<NIL>';
 }
 

@@ -61,13 +61,15 @@ export async function readBack(around: Surroundings, nodes: ReadonlySet<Node>): 
 
 /**
  * What one descriptor reads just now; the graph is left as it is.
+ * @param only keys that are of interest; absent: all
  * @throws what its `retrieve` throws
  */
 export async function look(
   around: Surroundings,
   descriptor: AnyDescriptor,
+  only?: ReadonlySet<string>,
 ): Promise<readonly RetrievedValue[]> {
-  return new Refresh(around, new Map(), undefined).look(descriptor);
+  return new Refresh(around, new Map(), only).look(descriptor);
 }
 
 type Answer = readonly RetrievedValue[] | undefined;

@@ -88,6 +88,11 @@ export class TransactionRun {
     await sweep(this.#around.graph, this.#touched, this.#around.slices);
   }
 
+  /** Nodes that may be different now; some of them are gone. */
+  get touched(): ReadonlySet<Node> {
+    return this.#touched;
+  }
+
   /** Nodes of which something failed that will be repeated, and those that it stood in the way of. */
   toRepeat(): Node[] {
     const failed = [...this.#effects.frozen].filter(({ state }) => state === 'RETRYING');

@@ -5,9 +5,11 @@
  *
  * A transaction goes through: open (sequence number, what to aim at; a resync reads the southbound
  * first), plan, announce (record and text, before the first request is sent), carry out, close
- * (record, history, repetitions, answer).
+ * (verification if asked for, repetitions, record, history, timeline, answer).
  */
 import type {
+  KeyFailure,
+  RetryPolicy,
   TransactionRequest,
   TransactionResult,
   TransactionSink,
@@ -26,8 +28,11 @@ import {
   selectDescriptor,
   type View,
 } from './dump.ts';
-import { Graph } from './graph.ts';
-import { defaultHistoryLimits, History, type HistoryLimits } from './history.ts';
+import { ErrTxnQueueFull } from './errors.ts';
+import { Graph, type Node } from './graph.ts';
+import { graphText } from './graphtext.ts';
+import { History } from './history.ts';
+import { type Observer, tellAll } from './observer.ts';
 import {
   aimsOfCommit,
   aimsOfNotification,
@@ -35,15 +40,22 @@ import {
   assertSensible,
   type Opening,
 } from './opening.ts';
+import { assertPlannable, type Preview, type PreviewRequest, preview } from './preview.ts';
 import { type Task, TaskQueue } from './queue.ts';
-import { type RecordedTxn, timeText } from './record.ts';
+import { type RecordedTxn, type TxnType, timeText } from './record.ts';
 import { beginningText, endText } from './recordtext.ts';
 import { look } from './refresh.ts';
 import { Registry } from './registry.ts';
+import { defaultRetention, type RetentionLimits } from './retention.ts';
 import { groupRetries, Retries, type RetryGroup } from './retry.ts';
 import { type RunAround, TransactionRun } from './run.ts';
 import { Slices } from './slices.ts';
+import { Stats, type StatsDocument } from './stats.ts';
 import { type BaseValueStatus, statusOf, unknownStatus } from './status.ts';
+import { Stopwatch } from './stopwatch.ts';
+import { Timeline } from './timeline/timeline.ts';
+import { verify } from './verification.ts';
+import { CallWatch } from './watched.ts';
 
 /** Transactions that may wait for their turn. */
 const queueLimit = 200;
@@ -55,9 +67,33 @@ export interface SchedulerOptions {
   readonly log: Logger;
   /** Operations in flight at once; 1 is the serial reference. Default 100. */
   readonly window?: number;
-  readonly history?: Partial<HistoryLimits>;
+  /** How long records, and what the graph was like, are kept; the bytes count for each of them. */
+  readonly history?: Partial<RetentionLimits>;
+  /**
+   * After every transaction, read back what it touched; each difference is a failure of the
+   * transaction. Default: no.
+   */
+  readonly verify?: boolean;
+  readonly observer?: Observer;
   /** Gets the text of every transaction: its plan before it runs, its outcome afterwards. */
   readonly writer?: { write(text: string): unknown };
+}
+
+export interface DownstreamResync {
+  /** For what fails; absent: nothing is repeated. */
+  readonly retry?: RetryPolicy;
+  /** Write the graph as it was found, before anything is done about it. */
+  readonly verbose: boolean;
+}
+
+/** How busy the scheduler is. */
+export interface Load {
+  readonly queueLength: number;
+  readonly queueCapacity: number;
+  /** Operations that the southbound has not answered yet. */
+  readonly inFlight: number;
+  /** Milliseconds of the longest stretch so far for which it held the main thread. */
+  readonly longestStretch: number;
 }
 
 export interface Scheduler extends TransactionSink, NotificationSink {
@@ -68,6 +104,16 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   commit(request: TransactionRequest): Promise<TransactionResult>;
   /** The same, but rejects at once with ErrTxnQueueFull when there is no room. */
   commitIfRoom(request: TransactionRequest): Promise<TransactionResult>;
+  /**
+   * Holds what is wished against the southbound and repairs it.
+   * @throws ErrClosedScheduler
+   */
+  resyncDownstream(options: DownstreamResync): Promise<TransactionResult>;
+  /**
+   * What a change would do, if it came now.
+   * @throws ErrInvalidTransaction, ErrTxnQueueFull, ErrClosedScheduler
+   */
+  plan(request: PreviewRequest): Promise<Preview>;
   record(seqNum: number): RecordedTxn | undefined;
   /** Records of a time window in milliseconds since the epoch, the oldest first. */
   history(since?: number, until?: number): RecordedTxn[];
@@ -75,11 +121,17 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   status(key: string): BaseValueStatus;
   /** Status of all base values whose key has the prefix, by key. */
   statuses(prefix?: string): BaseValueStatus[];
+  /** The same one by one, for readers that give way in between. */
+  eachStatus(prefix?: string): Iterable<BaseValueStatus>;
   /**
    * @throws ErrUnknownDescriptor, ErrNoRetrieve, ErrClosedScheduler, and for the view SB what the
    * descriptor's `retrieve` throws
    */
   dump(view: View, selector: DumpSelector): Promise<DumpedValue[]>;
+  /** What the graph was like at any moment that is kept. */
+  readonly timeline: Timeline;
+  readonly stats: StatsDocument;
+  readonly load: Load;
   /** In the order in which they are read back. */
   readonly descriptors: readonly AnyDescriptor[];
   /** Run-time data of a descriptor's values by label; undefined: no such descriptor. */
@@ -99,8 +151,13 @@ class KvScheduler implements Scheduler {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #writer: SchedulerOptions['writer'];
+  readonly #verifies: boolean;
+  readonly #stats = new Stats();
+  readonly #observer: Observer;
+  readonly #calls: CallWatch;
   readonly #around: RunAround;
   readonly #maps = new Map<string, IndexMap<unknown>>();
+  readonly timeline: Timeline;
   readonly #history: History;
   readonly #queue = new TaskQueue(queueLimit);
   readonly #retries: Retries;
@@ -109,11 +166,14 @@ class KvScheduler implements Scheduler {
   #nextSeqNum = 0;
 
   constructor(options: SchedulerOptions) {
-    const { descriptors, clock, log } = options;
+    const { descriptors, clock, log, observer } = options;
     this.#clock = clock;
     this.#log = log;
     this.#writer = options.writer;
-    const registry = new Registry(descriptors);
+    this.#verifies = options.verify ?? false;
+    this.#observer = observer ? tellAll([this.#stats, observer]) : this.#stats;
+    this.#calls = new CallWatch(clock, this.#observer);
+    const registry = new Registry(descriptors.map((one) => this.#calls.watch(one)));
     for (const { name, metadataFields } of descriptors)
       this.#maps.set(name, new IndexMap(name, log, metadataFields));
     this.#around = {
@@ -123,7 +183,9 @@ class KvScheduler implements Scheduler {
       slices: new Slices(clock),
       log,
     };
-    this.#history = new History(clock, { ...defaultHistoryLimits, ...options.history });
+    const limits = { ...defaultRetention, ...options.history };
+    this.timeline = new Timeline(clock, limits);
+    this.#history = new History(clock, limits);
     this.#retries = new Retries(clock, (group) => this.#queue.add(this.#retryTask(group)));
   }
 
@@ -140,7 +202,31 @@ class KvScheduler implements Scheduler {
   }
 
   commitIfRoom(request: TransactionRequest): Promise<TransactionResult> {
-    return this.#commit(request, (task) => this.#queue.addIfRoom(task));
+    return this.#commit(request, (task) => this.#addIfRoom(task));
+  }
+
+  resyncDownstream({ retry, verbose }: DownstreamResync): Promise<TransactionResult> {
+    const request: TransactionRequest = {
+      description: 'on demand',
+      mode: 'downstream-resync',
+      values: new Map(),
+      onFailure: 'best-effort',
+      ...(retry && { retry }),
+    };
+    const open = async (): Promise<Opening> => {
+      const opening = await aimsOfCommit(this.#around, request);
+      if (verbose) await this.#write(graphText(this.#around.graph));
+      return opening;
+    };
+    return this.#transactInTurn('NBTransaction', open, (task) => this.#queue.addWhenRoom(task));
+  }
+
+  async plan(request: PreviewRequest): Promise<Preview> {
+    assertPlannable(request);
+    return this.#inTurn(
+      () => preview(this.#around, request),
+      (task) => this.#addIfRoom(task),
+    );
   }
 
   pushNotification(pairs: readonly NotifiedValue[]): void {
@@ -164,17 +250,31 @@ class KvScheduler implements Scheduler {
   }
 
   statuses(prefix = ''): BaseValueStatus[] {
+    return [...this.eachStatus(prefix)];
+  }
+
+  *eachStatus(prefix = ''): Generator<BaseValueStatus, void, void> {
     const { graph } = this.#around;
-    const statuses: BaseValueStatus[] = [];
-    for (const node of graph.withPrefix(prefix))
-      if (!node.base) statuses.push(statusOf(graph, node));
-    return statuses;
+    for (const node of graph.stepwise(prefix)) if (!node.base) yield statusOf(graph, node);
+  }
+
+  get stats(): StatsDocument {
+    return this.#stats.document;
+  }
+
+  get load(): Load {
+    return {
+      queueLength: this.#queue.length,
+      queueCapacity: queueLimit,
+      inFlight: this.#calls.inFlight,
+      longestStretch: this.#around.slices.longest,
+    };
   }
 
   async dump(view: View, selector: DumpSelector): Promise<DumpedValue[]> {
     const { graph, registry } = this.#around;
     const descriptor = selectDescriptor(registry, selector);
-    if (view !== 'SB') return dumpKnown(graph, descriptor, view);
+    if (view !== 'SB') return dumpKnown(graph, descriptor, view, new Slices(this.#clock));
     assertReadable(descriptor);
     return this.#inTurn(async () =>
       dumpFound(graph, descriptor, await look(this.#around, descriptor)),
@@ -195,7 +295,26 @@ class KvScheduler implements Scheduler {
     enqueue: (task: Task) => void,
   ): Promise<TransactionResult> {
     assertSensible(request);
-    return this.#inTurn(() => this.#transact(() => aimsOfCommit(this.#around, request)), enqueue);
+    return this.#transactInTurn(
+      'NBTransaction',
+      () => aimsOfCommit(this.#around, request),
+      enqueue,
+    );
+  }
+
+  async #transactInTurn(
+    type: TxnType,
+    open: () => Promise<Opening>,
+    enqueue?: (task: Task) => void,
+  ): Promise<TransactionResult> {
+    const asked = this.#clock.monotonic();
+    const work = (): Promise<TransactionResult> => {
+      this.#observer.waited(type, this.#clock.monotonic() - asked);
+      return this.#transact(open);
+    };
+    const result = await this.#inTurn(work, enqueue);
+    this.#observer.committed(this.#clock.monotonic() - asked);
+    return result;
   }
 
   /** Runs the work when its turn comes and hands its result or error to the caller. */
@@ -208,39 +327,54 @@ class KvScheduler implements Scheduler {
     });
   }
 
+  #addIfRoom({ run, refuse }: Task): void {
+    this.#queue.addIfRoom({
+      run,
+      refuse: (error) => {
+        if (error instanceof ErrTxnQueueFull) this.#observer.dropped();
+        refuse(error);
+      },
+    });
+  }
+
   #retryTask(group: RetryGroup): Task {
-    return this.#ownTask(async () => {
+    return this.#ownTask('RetryFailedOps', async () => {
       const opening = await aimsOfRetry(this.#around, group);
       if (opening) await this.#transact(async () => opening, group);
     });
   }
 
   #notificationTask(): Task {
-    return this.#ownTask(async () => {
+    return this.#ownTask('SBNotification', async () => {
       const pairs = [...this.#reported.values()];
       this.#reported.clear();
       const opening = aimsOfNotification(this.#around, pairs);
       if (opening) await this.#transact(async () => opening);
+      else await this.#recordGraph([]);
     });
   }
 
   /** A task that nobody waits for. */
-  #ownTask(work: () => Promise<void>): Task {
+  #ownTask(type: TxnType, work: () => Promise<void>): Task {
+    const asked = this.#clock.monotonic();
     return {
-      run: () =>
-        work().catch((thrown: unknown) =>
+      run: () => {
+        this.#observer.waited(type, this.#clock.monotonic() - asked);
+        return work().catch((thrown: unknown) =>
           this.#log.error({ error: errorText(thrown) }, 'Transaction broke off'),
-        ),
+        );
+      },
       refuse: () => undefined,
     };
   }
 
   async #transact(open: () => Promise<Opening>, retried?: RetryGroup): Promise<TransactionResult> {
     const { slices } = this.#around;
-    slices.restart();
+    const watch = new Stopwatch(this.#clock, this.#observer);
     const seqNum = this.#nextSeqNum++;
     const start = this.#clock.now();
     const opening = await open();
+    watch.lap('preProcessTransaction');
     const run = new TransactionRun(this.#around, {
       seqNum,
       fromNorth: opening.type === 'NBTransaction',
@@ -250,20 +384,48 @@ class KvScheduler implements Scheduler {
       isRetry: retried !== undefined,
     });
     await run.prepare(opening);
+    this.#observer.worked('Plan', watch.lap('simulateTransaction'));
     const record = announcement(seqNum, start, opening, retried, run);
     await this.#write(beginningText(record));
+    watch.lap('preRecordTransaction');
     await run.carryOut();
+    watch.lap('executeTransaction');
+    const mismatches = this.#verifies ? await this.#verify(record, run) : [];
+    for (const group of groupRetries(seqNum, run.toRepeat(), retried))
+      this.#retries.schedule(group);
+    watch.lap('postProcessTransaction');
     const stop = this.#clock.now();
     delete record.PreRecord;
     record.Stop = timeText(stop);
     if (run.executed.length > 0) record.Executed = run.executed;
+    await this.#recordGraph(run.touched);
     await this.#write(endText(record));
     await this.#history.add(record, start, stop, slices);
-    for (const group of groupRetries(seqNum, run.toRepeat(), retried))
-      this.#retries.schedule(group);
-    const failures = [...opening.failures, ...run.failures];
+    watch.lap('recordTransaction');
+    watch.stop(opening.type, run.executed);
+    const failures = [...opening.failures, ...run.failures, ...mismatches];
     if (failures.length > 0) this.#warn(seqNum, failures);
     return { seqNum, failures };
+  }
+
+  /** Holds what was touched against the southbound. @returns a failure for each difference */
+  async #verify(record: RecordedTxn, run: TransactionRun): Promise<KeyFailure[]> {
+    const { mismatches, unread } = await verify(this.#around, run.touched);
+    if (mismatches.length > 0)
+      record.VerificationErrors = mismatches.map(({ error }) => error.message);
+    if (unread.length > 0)
+      record.RetrieveErrors = [
+        ...(record.RetrieveErrors ?? []),
+        ...unread.map(({ descriptor, error }) => `${descriptor.name}: ${error.message}`),
+      ];
+    return mismatches.map(({ key, error }) => ({ key, operation: 'UNDEFINED', error }));
+  }
+
+  async #recordGraph(touched: Iterable<Node>): Promise<void> {
+    const { graph, slices } = this.#around;
+    const start = this.#clock.monotonic();
+    await this.timeline.record(graph, [touched, graph.takeRemarked()], slices);
+    this.#observer.worked('Record', this.#clock.monotonic() - start);
   }
 
   #warn(seqNum: number, failures: TransactionResult['failures']): void {

@@ -5,32 +5,46 @@ const unitsBetweenLooks = 16;
 
 /**
  * Cuts long work on the main thread into slices: ask `due` after each small unit of work, and wait
- * for `turn` when it says so.
+ * for `turn` when it says so. A stretch of work ends when the event loop comes round, whoever gave
+ * way to it.
  */
 export class Slices {
   readonly #clock: Clock;
-  #began: number;
+  #began = 0;
+  #working = false;
   #units = 0;
+  #longest = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#began = clock.monotonic();
+  }
+
+  /** Milliseconds of the longest stretch so far for which the event loop did not come round. */
+  get longest(): number {
+    return this.#longest;
   }
 
   due(): boolean {
+    if (!this.#working) {
+      this.#begin();
+      return false;
+    }
     if (++this.#units % unitsBetweenLooks !== 0) return false;
     return this.#clock.monotonic() - this.#began >= sliceMs;
   }
 
   /** Gives way to pending input and output; a new slice begins. */
-  async turn(): Promise<void> {
-    await this.#clock.turn();
-    this.#began = this.#clock.monotonic();
+  turn(): Promise<void> {
+    return this.#clock.turn();
   }
 
-  /** After a wait for something else: a new slice begins. */
-  restart(): void {
+  #begin(): void {
+    this.#working = true;
     this.#began = this.#clock.monotonic();
+    void this.#clock.turn().then(() => {
+      this.#working = false;
+      this.#longest = Math.max(this.#longest, this.#clock.monotonic() - this.#began);
+    });
   }
 }
 
