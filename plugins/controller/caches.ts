@@ -1,5 +1,7 @@
 import type { KubeState } from '#eventloop/handler.ts';
 import type { Value } from '#eventloop/transaction.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
 import type {
   ExternalConfigChangePayload,
   ExternalSnapshot,
@@ -21,11 +23,13 @@ export class Caches {
   readonly #external = new Map<string, Map<string, Value>>();
   #internal = new Map<string, Value>();
   readonly #merge: MergeValues;
+  readonly #log: Logger;
 
   /** @param sources labels in the order of precedence: the last one wins */
-  constructor(sources: readonly string[], merge: MergeValues) {
+  constructor(sources: readonly string[], merge: MergeValues, log: Logger) {
     for (const source of sources) this.#external.set(source, new Map());
     this.#merge = merge;
+    this.#log = log;
   }
 
   get kubeState(): KubeState {
@@ -80,11 +84,25 @@ export class Caches {
   /** The internal value with every source laid over it in turn; undefined: nobody wants the key. */
   #effective(key: string, internal: Value | undefined): Value | undefined {
     let value = internal;
-    for (const values of this.#external.values()) {
+    for (const [source, values] of this.#external) {
       const over = values.get(key);
-      if (over) value = value ? this.#merge(key, value, over) : over;
+      if (over) value = value ? this.#laidOver(key, value, over, source) : over;
     }
     return value;
+  }
+
+  /** What cannot be laid over another value is left out: the handlers' own must not suffer. */
+  #laidOver(key: string, base: Value, over: Value, source: string): Value {
+    try {
+      return this.#merge(key, base, over);
+    } catch (thrown) {
+      const reason = errorText(thrown);
+      this.#log.warn(
+        { key, source, reason },
+        'external configuration makes no sense here: skipped',
+      );
+      return base;
+    }
   }
 
   /**

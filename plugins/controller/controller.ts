@@ -36,14 +36,17 @@ export class Controller implements EventLoop {
   readonly #timers = new Set<Timer>();
   #aborting = false;
   #closed = false;
-  #healingScheduled = false;
+  /** The healing that was asked for and has not begun yet. */
+  #healing: { readonly due: number; readonly timer: Timer } | undefined;
+  #periodicHealingWaits = false;
   #running: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
     const { config, clock } = deps;
     this.#processor = new EventProcessor(deps, (event, followUpTo) =>
-      this.#queue.add({ event: event as Event, followUpTo, producer: undefined }),
+      this.#followUp(event as Event, followUpTo),
     );
     this.history = new EventHistory(
       {
@@ -93,23 +96,27 @@ export class Controller implements EventLoop {
   }
 
   /**
-   * Asks for a healing resync as after a failed event; several requests before it runs are one.
+   * Asks for a healing resync as after a failed event; several requests before it runs are one, at
+   * the earliest of their times.
    * @param delayMs default: `delayAfterErrorHealing`
    */
   scheduleHealing(
     reason: string,
     delayMs = durationMs(this.#deps.config.delayAfterErrorHealing),
   ): void {
-    if (this.#healingScheduled || this.#aborting || this.#closed) return;
-    this.#healingScheduled = true;
-    this.#after(delayMs, () => {
+    if (this.#aborting || this.#closing) return;
+    const due = this.#deps.clock.monotonic() + delayMs;
+    if (this.#healing && this.#healing.due <= due) return;
+    this.#healing?.timer.cancel();
+    const timer = this.#after(delayMs, () => {
       try {
         this.push(HealingResync.event({ type: 'after-error', error: reason }));
       } catch (error) {
-        this.#healingScheduled = false;
+        this.#healing = undefined;
         this.#deps.reportState('error', error as Error);
       }
     });
+    this.#healing = { due, timer };
   }
 
   /** The value of a key in the current transaction, else the last internal one. Read-only. */
@@ -118,10 +125,19 @@ export class Controller implements EventLoop {
   }
 
   /** Lets the current event end, then runs a Shutdown and refuses everything else. */
-  async close(options: { readonly cleanup: boolean }): Promise<void> {
-    if (this.#closed) return;
+  close(options: { readonly cleanup: boolean }): Promise<void> {
+    this.#closing ??= this.#close(options);
+    return this.#closing;
+  }
+
+  async #close(options: { readonly cleanup: boolean }): Promise<void> {
     try {
-      if (!this.#aborting) await this.pushAndWait(Shutdown.event(options));
+      if (!this.#aborting)
+        await new Promise((resolve, reject) => {
+          const event = Shutdown.event(options) as Event;
+          const producer = { resolve, reject, signal: undefined };
+          this.#queue.closeWith({ event, followUpTo: undefined, producer });
+        });
     } finally {
       this.#end();
       await this.#running;
@@ -146,27 +162,38 @@ export class Controller implements EventLoop {
   async #runEvent(entry: QueuedEvent): Promise<void> {
     const { event } = entry;
     // A failure during the healing shall cause the next one.
-    if (isHealing(event)) this.#healingScheduled = false;
+    if (isHealing(event)) this.#healing = undefined;
+    else if (HealingResync.is(event)) this.#periodicHealingWaits = false;
     const isStartup = this.resyncCount === 0 && DbResync.is(event);
-    const outcome = await this.#processor.process(entry);
-    const { record, error } = outcome;
-    if (this.#deps.config.recordEventHistory) this.history.add(record);
-    this.#deps.onProcessed?.(event, record.end - record.start, error);
-    if (isStartup) this.#startPeriodicHealing();
-    this.#followOutcome(event, outcome);
+    try {
+      const outcome = await this.#processor.process(entry);
+      const { record, error } = outcome;
+      if (this.#deps.config.recordEventHistory) this.history.add(record);
+      this.#deps.onProcessed?.(event, record.end - record.start, error);
+      if (isStartup) this.#startPeriodicHealing();
+      this.#followOutcome(event, outcome);
+    } catch (thrown) {
+      // Handlers and transaction do not get here: this is a mistake in the agent, half-way.
+      const where = event.kind.name(event.payload);
+      const lost = new FatalError(errorText(thrown), { where, cause: thrown });
+      entry.producer?.reject(lost);
+      this.#abort(lost);
+    }
   }
 
-  #followOutcome(event: Event, { record, error, fatal, needsHealing, verify }: Outcome): void {
+  #followOutcome(event: Event, outcome: Outcome): void {
+    const { record, error, fatal, needsHealing, waitsForSouthbound, verify } = outcome;
     if (fatal) this.#abort(fatal);
     else if (needsHealing) this.scheduleHealing(errorText(error));
-    else if (event.kind.method(event.payload) !== EventMethod.Update) this.#deps.reportState('ok');
-    if (verify)
-      this.#queue.add({
-        event: VerificationResync.event({}) as Event,
-        followUpTo: record.seqNum,
-        producer: undefined,
-      });
+    else if (event.kind.method(event.payload) !== EventMethod.Update && !waitsForSouthbound)
+      this.#deps.reportState('ok');
+    if (verify) this.#followUp(VerificationResync.event({}) as Event, record.seqNum);
     if (Shutdown.is(event)) this.#end();
+  }
+
+  /** At the end of the agent nothing follows: the next one begins with a resync of everything. */
+  #followUp(event: Event, followUpTo: number): void {
+    if (!this.#closing) this.#queue.add({ event, followUpTo, producer: undefined });
   }
 
   /** The agent is lost: it answers that it is ill and takes no events until it is ended. */
@@ -188,20 +215,23 @@ export class Controller implements EventLoop {
     const { config } = this.#deps;
     if (!config.enablePeriodicHealing) return;
     this.#every(durationMs(config.periodicHealingInterval), () => {
+      if (this.#periodicHealingWaits) return;
       try {
         this.push(HealingResync.event({ type: 'periodic' }));
+        this.#periodicHealingWaits = true;
       } catch (error) {
         this.#deps.log.warn({ err: error }, 'periodic healing could not be queued');
       }
     });
   }
 
-  #after(ms: number, callback: () => void): void {
+  #after(ms: number, callback: () => void): Timer {
     const timer = this.#deps.clock.timer(ms, () => {
       this.#timers.delete(timer);
       if (!this.#closed && !this.#aborting) callback();
     });
     this.#timers.add(timer);
+    return timer;
   }
 
   #every(ms: number, callback: () => void): void {

@@ -1,6 +1,6 @@
 import type { Event } from '#eventloop/event.ts';
 import type { Clock } from '#infra/clock/clock.ts';
-import { DbResync } from './api.ts';
+import { DbResync, ExternalConfigResync } from './api.ts';
 
 export interface HandlingRecord {
   readonly handler: string;
@@ -43,19 +43,35 @@ export interface HistoryLimits {
   readonly bytes: number;
 }
 
-/** What a value of a database snapshot is taken to weigh; walking all of them would stall. */
+/** What a value of a snapshot is taken to weigh; walking all of them would stall. */
 const BYTES_PER_SNAPSHOT_VALUE = 512;
 
+function snapshotWeight(values: object): number {
+  return BYTES_PER_SNAPSHOT_VALUE * Object.keys(values).length;
+}
+
+/** Length as JSON, about; never fails, whatever it is. */
+function jsonWeight(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 0;
+  } catch {
+    return BYTES_PER_SNAPSHOT_VALUE;
+  }
+}
+
+function payloadWeight(event: Event): number {
+  if (ExternalConfigResync.is(event)) return snapshotWeight(event.payload.values);
+  if (!DbResync.is(event)) return jsonWeight(event.payload);
+  let bytes = snapshotWeight(event.payload.externalConfig);
+  for (const values of Object.values(event.payload.kubeState)) bytes += snapshotWeight(values);
+  return bytes;
+}
+
 function weight(record: EventRecord): number {
-  let bytes = 512 + record.description.length + (record.transactionError?.length ?? 0);
-  for (const { change, error } of record.handlers)
-    bytes += 64 + change.length + (error?.length ?? 0);
-  const { event } = record;
-  if (DbResync.is(event))
-    for (const values of Object.values(event.payload.kubeState))
-      bytes += BYTES_PER_SNAPSHOT_VALUE * Object.keys(values).length;
-  else bytes += JSON.stringify(event.payload).length;
-  for (const answer of record.answers) bytes += (JSON.stringify(answer) ?? '').length;
+  const { event, description, transactionError, handlers, answers } = record;
+  let bytes = 512 + description.length + (transactionError?.length ?? 0) + payloadWeight(event);
+  for (const { change, error } of handlers) bytes += 64 + change.length + (error?.length ?? 0);
+  for (const answer of answers) bytes += jsonWeight(answer);
   return bytes;
 }
 

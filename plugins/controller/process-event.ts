@@ -44,6 +44,9 @@ import type { QueuedEvent } from './queue.ts';
 import { type HandlerOutcome, runHandler } from './run-handler.ts';
 import { EventTransaction } from './transaction.ts';
 
+/** Failed values that the text of an error names. */
+const NAMED_FAILURES = 10;
+
 /** Something that wants configuration of its own besides what the handlers make. */
 export interface ExternalConfigSource {
   readonly label: string;
@@ -75,6 +78,8 @@ export interface Outcome {
   /** The agent is lost. */
   readonly fatal: Error | undefined;
   readonly needsHealing: boolean;
+  /** Something could not be done because what it stands on is away. */
+  readonly waitsForSouthbound: boolean;
   /** Send a Verification Resync as a follow-up. */
   readonly verify: boolean;
 }
@@ -99,8 +104,14 @@ interface Processing {
   /** Handlers after this one were not asked, and nothing is committed. */
   blocked: boolean;
   needsHealing: boolean;
+  waitsForSouthbound: boolean;
   transaction: number | undefined;
   transactionError: Error | undefined;
+}
+
+/** Part of a transaction's record as REST shows it. */
+interface RecordedOperations {
+  readonly Executed?: readonly unknown[];
 }
 
 type Wish = Pick<TransactionRequest, 'mode' | 'values'>;
@@ -121,7 +132,7 @@ export class EventProcessor {
     this.#deps = deps;
     this.#followUp = followUp;
     const sources = (deps.externalSources ?? []).map((source) => source.label);
-    this.#caches = new Caches([DATASTORE_SOURCE, ...sources], deps.merge);
+    this.#caches = new Caches([DATASTORE_SOURCE, ...sources], deps.merge, deps.log);
   }
 
   /** How many resyncs of any kind have been processed. */
@@ -166,6 +177,7 @@ export class EventProcessor {
       fatal: undefined,
       blocked: false,
       needsHealing: false,
+      waitsForSouthbound: false,
       transaction: undefined,
       transactionError: undefined,
     };
@@ -187,6 +199,7 @@ export class EventProcessor {
 
     // 8., 9. One transaction, merged with what comes from outside.
     if (!processing.blocked) await this.#commit(processing);
+    if (VerificationResync.is(event)) this.#verifySouthbound(processing);
 
     // 10. All or nothing: internal changes are undone in the reverse order of what was done.
     if (processing.errors.length > 0 && this.#isReverting(processing) && !processing.fatal)
@@ -205,8 +218,9 @@ export class EventProcessor {
       );
 
     // 13. What comes next: the end, a healing resync, a verification, or nothing.
-    const { fatal, needsHealing } = processing;
-    return { record, error, fatal, needsHealing, verify: this.#isToBeVerified(processing) };
+    const { fatal, needsHealing, waitsForSouthbound } = processing;
+    const verify = this.#isToBeVerified(processing);
+    return { record, error, fatal, needsHealing, waitsForSouthbound, verify };
   }
 
   async #refreshCaches(event: Event): Promise<void> {
@@ -256,7 +270,7 @@ export class EventProcessor {
         continue;
       }
       processing.errors.push(error);
-      processing.needsHealing ||= this.#isToBeHealed(processing, error);
+      this.#judge(processing, error);
       if (error instanceof FatalError) processing.fatal = error;
       processing.blocked =
         this.#isReverting(processing) ||
@@ -291,6 +305,24 @@ export class EventProcessor {
         { handler: handler.name, before, after },
         'internal data of the event handler were not in sync',
       );
+  }
+
+  /** A resync in which nothing has changed has nothing to do. */
+  #verifySouthbound({ transaction }: Processing): void {
+    if (transaction === undefined) return;
+    const record = this.#deps.sink.record(transaction) as RecordedOperations | undefined;
+    const operations = record?.Executed?.length ?? 0;
+    if (operations > 0)
+      this.#deps.log.error(
+        { transaction, operations },
+        'the configuration of VPP and Linux was not in sync',
+      );
+  }
+
+  /** Whether an error calls for healing, or waits for what will come by itself. */
+  #judge(processing: Processing, error: Error): void {
+    if (this.#deps.isSouthboundGone(error)) processing.waitsForSouthbound = true;
+    else processing.needsHealing ||= this.#isToBeHealed(processing, error);
   }
 
   /** Errors of resyncs and of best-effort updates are healed; the other kinds say otherwise. */
@@ -341,21 +373,19 @@ export class EventProcessor {
       const error = transactionError(failures);
       processing.transactionError = error;
       processing.errors.push(error);
-      processing.needsHealing ||=
-        failures.some((failure) => this.#isWorthHealing(failure, values)) &&
-        this.#isToBeHealed(processing, error);
+      for (const failure of failures)
+        if (this.#isOurs(failure, values)) this.#judge(processing, failure.error);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       processing.transactionError = error;
       processing.errors.push(error);
-      processing.needsHealing ||= this.#isToBeHealed(processing, error);
+      this.#judge(processing, error);
     }
     return true;
   }
 
-  /** A key that only an external source wants is its own affair; VPP gone heals when it is back. */
-  #isWorthHealing({ key, error }: KeyFailure, values: ReadonlyMap<string, Value | null>): boolean {
-    if (this.#deps.isSouthboundGone(error)) return false;
+  /** A key that only an external source wants is its own affair. */
+  #isOurs({ key }: KeyFailure, values: ReadonlyMap<string, Value | null>): boolean {
     const internal = this.#current?.txn.values.has(key) || this.#caches.internal(key) !== undefined;
     return internal || !values.has(key) || !this.#caches.isExternal(key);
   }
@@ -457,10 +487,13 @@ export function isHealing(
   return HealingResync.is(event) && event.payload.type === 'after-error';
 }
 
+/** The text names some; all of them stand in the record of the transaction. */
 function transactionError(failures: readonly KeyFailure[]): Error {
-  const texts = failures.map(
-    ({ key, operation, error }) => `${key} (${operation}): ${error.message}`,
-  );
+  const texts = failures
+    .slice(0, NAMED_FAILURES)
+    .map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
+  const more = failures.length - texts.length;
+  if (more > 0) texts.push(`and ${more} more`);
   return new AggregateError(
     failures.map(({ error }) => error),
     `KeyErrors: [${texts.join(', ')}]`,

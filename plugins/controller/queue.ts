@@ -72,21 +72,26 @@ export class EventQueue {
     });
   }
 
-  /** From now on nothing is accepted; what waits is returned for refusal. */
-  close(): QueuedEvent[] {
-    return this.#refuse(new ErrClosedController('controller was closed'));
+  /** From now on nothing is accepted, and what waits is refused. */
+  close(): void {
+    this.#refuse(new ErrClosedController('controller was closed'));
+  }
+
+  /** As `close`, but for one last event. */
+  closeWith(last: QueuedEvent): void {
+    this.close();
+    this.#events.push(last);
   }
 
   /** As `close`, after a fatal error. */
-  abort(): QueuedEvent[] {
-    return this.#refuse(new ErrEventLoopIsAborting('event loop is aborting after a fatal error'));
+  abort(): void {
+    this.#refuse(new ErrEventLoopIsAborting('event loop is aborting after a fatal error'));
   }
 
-  #refuse(refusal: Error): QueuedEvent[] {
+  #refuse(refusal: Error): void {
     this.#refusal = refusal;
     const waiting = [...this.#followUps.splice(0), ...this.#events.splice(0)];
     for (const { producer } of waiting) producer?.reject(refusal);
     this.#wake?.();
-    return waiting;
   }
 }

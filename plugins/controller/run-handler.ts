@@ -102,19 +102,22 @@ function asError(handler: string, thrown: unknown): Error {
   return new Error(`${handler} threw ${typeof thrown} ${String(thrown)}`);
 }
 
+/**
+ * Counts in steps: a process that was stopped and goes on has used up one of them, not all, so that
+ * the handler gets to see what has arrived meanwhile.
+ */
 class Limit {
   /** Rejects with a FatalError past the hard limit. */
   readonly reached: Promise<never>;
   readonly #call: HandlerCall;
   readonly #handler: string;
-  readonly #start: number;
+  #ageMs = 0;
   #fail: (error: Error) => void = () => undefined;
   #timer: { cancel(): void };
 
   constructor(handler: string, call: HandlerCall) {
     this.#handler = handler;
     this.#call = call;
-    this.#start = call.clock.monotonic();
     this.reached = new Promise((_, reject) => {
       this.#fail = reject;
     });
@@ -127,7 +130,8 @@ class Limit {
 
   #next(): { cancel(): void } {
     return this.#call.clock.timer(SLOW_MS, () => {
-      const ageMs = this.#call.clock.monotonic() - this.#start;
+      this.#ageMs += SLOW_MS;
+      const ageMs = this.#ageMs;
       const what = { handler: this.#handler, event: this.#call.event.kind.id, ageMs };
       if (ageMs >= HARD_LIMIT_MS) {
         this.#fail(new FatalError(`handler hangs for ${ageMs} ms`, { where: this.#handler }));

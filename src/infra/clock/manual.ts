@@ -55,6 +55,11 @@ export class ManualClock implements Clock {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
+  /** Time passes and no timer fires, as for a process that was stopped. */
+  jump(ms: number): void {
+    this.#now += ms;
+  }
+
   /** How many timers are set. */
   get pending(): number {
     return this.#waiting.size;

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { defineEvent, EventMethod } from '#eventloop/event.ts';
+import type { KeyFailure } from '#eventloop/transaction.ts';
+import { emptyResync, handler, makeController, settle } from './harness.ts';
+
+const Note = defineEvent<object>({
+  id: 'note',
+  blocking: false,
+  name: 'Note',
+  method: EventMethod.Update,
+});
+
+const gone = new Error('VPP is gone');
+const options = { isSouthboundGone: (error: Error) => error === gone };
+
+/** Kinds and first lines of all events so far. */
+const seen = ({ controller }: ReturnType<typeof makeController>) =>
+  controller.history.records.map((record) => record.description.split('\n')[0]);
+
+function throwing(errors: (Error | undefined)[]) {
+  const next = () => {
+    const error = errors.shift();
+    if (error) throw error;
+  };
+  return handler('a', [], { resync: next, update: next });
+}
+
+describe('healing while VPP is away', () => {
+  it('is left to the return of VPP when a handler could not ask it', async () => {
+    const bench = makeController([throwing([undefined, gone, gone])], options);
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.deepEqual(seen(bench).slice(1), ['Note']);
+    bench.controller.scheduleHealing('VPP reconnected', 0);
+    await bench.clock.advance(60_000);
+    assert.equal(seen(bench).length, 3, 'VPP was lost again during the healing: no end, no loop');
+    assert.equal(bench.states.at(-1)![0], 'ok');
+  });
+
+  it('is left to it when the transaction could not be run', async () => {
+    const bench = makeController([], options);
+    bench.sink.answer = () => {
+      throw gone;
+    };
+    bench.controller.push(emptyResync);
+    await settle();
+    bench.controller.scheduleHealing('VPP reconnected', 0);
+    await bench.clock.advance(60_000);
+    assert.equal(seen(bench).length, 2);
+    assert.deepEqual(bench.states, [['init', undefined]]);
+  });
+
+  it('is no state OK before VPP has taken a resync', async () => {
+    const bench = makeController([throwing([gone])], options);
+    bench.controller.push(emptyResync);
+    await settle();
+    assert.deepEqual(bench.states, [['init', undefined]]);
+    bench.controller.scheduleHealing('VPP reconnected', 0);
+    await bench.clock.advance(0);
+    assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
+  });
+});
+
+describe('healing that is scheduled', () => {
+  it('comes sooner when VPP is back sooner, and once', async () => {
+    const bench = makeController([throwing([undefined, new Error('no')])]);
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    await settle();
+    bench.controller.scheduleHealing('VPP reconnected', 0);
+    await bench.clock.advance(0);
+    const healed = 'Healing Resync (After error: VPP reconnected)';
+    assert.deepEqual(seen(bench).slice(2), [healed]);
+    await bench.clock.advance(60_000);
+    assert.deepEqual(seen(bench).slice(2), [healed]);
+  });
+
+  it('does not pile up when it is periodic and the loop is busy', async () => {
+    let release: () => void = () => undefined;
+    const busy = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const bench = makeController([handler('a', [], { update: () => busy })], {
+      config: { enablePeriodicHealing: true, periodicHealingInterval: '1s' },
+    });
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    await settle();
+    await bench.clock.advance(20_000);
+    assert.equal(bench.controller.queueLength, 1);
+    release();
+    await bench.clock.advance(1_000);
+    assert.equal(seen(bench).filter((text) => text!.includes('Periodic')).length, 2);
+  });
+});
+
+describe('failures of a transaction', () => {
+  it('are told by the first of them and their number', async () => {
+    const bench = makeController([handler('a', [])]);
+    const failures = Array.from({ length: 5_000 }, (_, n): KeyFailure => {
+      return { key: `route/${n}`, operation: 'CREATE', error: new Error('VPP said -1') };
+    });
+    bench.sink.answer = () => ({ seqNum: 0, failures });
+    bench.controller.push(emptyResync);
+    await settle();
+    const { transactionError } = bench.controller.history.records[0]!;
+    assert.match(transactionError!, /^KeyErrors: \[route\/0 \(CREATE\): VPP said -1, /);
+    assert.match(transactionError!, /, and 4990 more\]$/);
+  });
+});
