@@ -22,6 +22,8 @@ function vppVersion(): string {
 }
 
 const version = vppVersion();
+// so many here, where there is time; `npm test` has fewer
+process.env['VPP_KILLS'] ??= '50';
 const trees = treeLines();
 const files = globSync('test/**/*.test.ts').filter(needsVpp).sort();
 const results = await runTests(files, {

@@ -8,6 +8,7 @@ const packages: Readonly<Record<string, string>> = {
   ip: 'iproute2',
   nsenter: 'util-linux',
   setpriv: 'util-linux',
+  chrt: 'util-linux',
   ethtool: 'ethtool',
   ping: 'iputils-ping',
 };
@@ -28,5 +29,7 @@ function find(): string | false {
   } catch {
     return 'network namespaces are not allowed here: allow them (CAP_SYS_ADMIN)';
   }
+  if (spawnSync('chrt', ['--fifo', '10', 'true']).status !== 0)
+    return 'real-time scheduling is not allowed here: allow it (CAP_SYS_NICE)';
   return false;
 }

@@ -1,4 +1,7 @@
-/** Whatever happens to etcd or to the way there, the agent ends up with what etcd holds. */
+/**
+ * Whatever happens to etcd or to the way there, the agent ends up with what etcd holds.
+ * VPP_ETCD_PAUSE is for how many seconds etcd hangs.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +16,6 @@ import { podsSeen } from '../real/seen.ts';
 import { ping } from '../real/traffic.ts';
 import { until } from '../real/wait.ts';
 
-/** How long etcd is stopped, in seconds. */
 const pause = Number(process.env['VPP_ETCD_PAUSE'] ?? 15);
 const configuration = `${agentPrefix('node1')}${vppInterfaceKey.prefix()}`;
 const loopbacks = 5;

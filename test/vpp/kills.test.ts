@@ -1,4 +1,8 @@
-/** The agent is killed at any moment while pods come and go, and nothing is lost or left over. */
+/**
+ * The agent is killed at any moment while pods come and go, and nothing is lost or left over.
+ * VPP_KILLS is how often, VPP_SEED repeats a run, VPP_KEEP=1 leaves its logs in the folder for
+ * temporary files.
+ */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -11,7 +15,7 @@ import { podsSeen } from '../real/seen.ts';
 import { ping } from '../real/traffic.ts';
 import { until } from '../real/wait.ts';
 
-const rounds = Number(process.env['VPP_KILLS'] ?? 50);
+const rounds = Number(process.env['VPP_KILLS'] ?? 10);
 const seed = Number(process.env['VPP_SEED'] ?? randomInt(2 ** 31));
 const podNames = ['a', 'b', 'c', 'd'];
 
