@@ -46,7 +46,7 @@ function partNames(template: KeyTemplate<string>): readonly string[] {
   return [...seen];
 }
 
-test('there are templates to check', () => assert.ok(templates.length > 15));
+test('there are templates to check', () => assert.ok(templates.length > 10));
 
 for (const [name, template] of templates) {
   test(`${name}: parse gives back what build was given`, () => {

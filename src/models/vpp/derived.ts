@@ -6,7 +6,6 @@ import { allocPrefix } from '../texts.ts';
 export type AddressSource = 'static' | 'from_dhcp' | 'alloc_ref';
 
 const sources = 'static|from_dhcp|alloc_ref';
-const ip = '[^/]+';
 const digits = '\\d+';
 
 /** `address` with mask length. */
@@ -30,38 +29,12 @@ export const interfaceVrfKey = keyTemplate('vpp/interface/{iface}/vrf/{vrf}/ip-v
 export const inheritedVrfKey = keyTemplate('vpp/interface/{iface}/vrf/from-interface/{lender}');
 
 export const unnumberedKey = keyTemplate('vpp/interface/unnumbered/{iface}');
-export const dhcpClientKey = keyTemplate('vpp/interface/dhcp-client/{iface}');
-export const ip6NdKey = keyTemplate('vpp/interface/ip6nd/{iface}');
 export const linkStateKey = keyTemplate('vpp/interface/{iface}/link-state/{state}', {
   state: 'UP|DOWN',
 });
 export const rxModesKey = keyTemplate('vpp/interface/{iface}/rx-modes');
-export const rxPlacementKey = keyTemplate('vpp/interface/{iface}/rx-placement/queue/{queue}', {
-  queue: digits,
-});
 
-export const bondedInterfaceKey = keyTemplate('vpp/bond/{bond}/interface/{iface}');
 export const bridgedInterfaceKey = keyTemplate('vpp/bd/{bd}/interface/{iface}', {
   // names of bridge domains are the agent's own, names of interfaces are VPP's too
   bd: '.+?',
 });
-export const proxyArpInterfaceKey = keyTemplate('vpp/proxyarp/interface/{iface}');
-export const aclInterfaceKey = keyTemplate('vpp/acl/{acl}/interface/{flow}/{iface}', {
-  acl: '.+?',
-  flow: 'ingress|egress',
-});
-
-export const nat44InterfaceFeatureKey = keyTemplate(
-  'vpp/nat44/interface/{iface}/feature/{feature}',
-  { feature: 'in|out' },
-);
-export const nat44AddressKey = keyTemplate('vpp/nat44/address/{ip}/twice-nat/{twice}', {
-  ip,
-  twice: 'on|off',
-});
-export const nat44TwiceNatPoolKey = keyTemplate(
-  'vpp/nat44/twiceNAT-pool/vrf/{vrf}/addresses/{addresses}',
-  { vrf: digits },
-);
-/** Stands as long as NAT44 is in its endpoint-dependent mode. */
-export const nat44EndpointDependentKey = 'vpp/nat44/endpoint-dependent';

@@ -38,7 +38,10 @@ complianceSuite(async () => {
   };
 }, vppExamples(links));
 
-vppOwnershipSuite(async () => {
-  const { client, stop } = await simulated();
-  return { client, hostLink: links[0], hasShell: false, stop };
-});
+vppOwnershipSuite(
+  async () => {
+    const { client, stop } = await simulated();
+    return { client, hostLink: links[0], stop };
+  },
+  { shell: false },
+);

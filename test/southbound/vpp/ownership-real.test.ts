@@ -9,9 +9,9 @@ async function realVpp(): Promise<VppOwnershipBackend> {
   const hostLink = 'host1';
   const pair = ['ip', 'link', 'add', hostLink, 'type', 'veth', 'peer', 'name', 'host2'];
   execFileSync('nsenter', [`--net=${namespace}`, ...pair]);
-  return { client, hostLink, hasShell: true, stop };
+  return { client, hostLink, stop };
 }
 
 const reason = noVppBecause();
-if (reason === undefined) vppOwnershipSuite(realVpp);
+if (reason === undefined) vppOwnershipSuite(realVpp, { shell: true });
 else test.skip(`ownership on a real VPP: ${reason}`);
