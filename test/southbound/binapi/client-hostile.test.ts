@@ -214,3 +214,39 @@ test('a flood of messages nobody asked for costs no memory', async () => {
   await client.request('control_ping', {});
   await client.close();
 });
+
+test('ten million bytes of nonsense, in and out of frames, leave no memory behind', async () => {
+  const vpp = new ScriptedVpp();
+  const clock = new ManualClock();
+  const random = seededRandom(7);
+  const client = new BinapiClient({
+    connect: vpp.connect,
+    clock,
+    random,
+    log: silentLogger,
+    reconnect: { firstMs: 1, mostMs: 1 },
+  });
+  client.start();
+  await client.whenConnected();
+  const chunk = Buffer.from(random.bytes(64 * 1024));
+  const memory = () => {
+    globalThis.gc?.();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const idle = memory();
+  let most = 0;
+  for (let sent = 0; sent < 10_000_000; sent += chunk.length) {
+    // Raw bytes end the connection at a length that lies; whole frames are refused one by one.
+    const at = Math.floor(random.next() * 1000);
+    const part = chunk.subarray(at);
+    vpp.send(random.next() < 0.5 ? part : inFrame(part));
+    await settle(1);
+    most = Math.max(most, memory() - idle);
+    await clock.advance(10);
+  }
+  assert.ok(most < 64 * 1024 * 1024, `${most} bytes above idle`);
+  await client.whenConnected();
+  await client.request('control_ping', {});
+  await client.close();
+});
