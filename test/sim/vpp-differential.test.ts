@@ -10,7 +10,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import { SimLinux } from '#sim/linux/linux.ts';
 import { SimVpp } from '#sim/vpp/vpp.ts';
 import { toAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
-import type { VppClient } from '#southbound/vpp/binapi/api.ts';
+import { ErrVppGone, type VppClient } from '#southbound/vpp/binapi/api.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import type { Requests } from '#southbound/vpp/binapi/messages.gen.ts';
 import { ErrVppRefused } from '#southbound/vpp/binapi/refused.ts';
@@ -26,6 +26,11 @@ interface Message {
 const none = 0xffff_ffff;
 const noMac = new Uint8Array(6);
 
+function textOf(name: string, fields: object): string {
+  const options = { depth: 9, breakLength: Number.POSITIVE_INFINITY, compact: true };
+  return `${name} ${inspect(plain(fields), options)}`;
+}
+
 /** Makes messages of one name; each field is a choice of values. */
 function message<N extends keyof Requests>(
   weight: number,
@@ -37,8 +42,7 @@ function message<N extends keyof Requests>(
     arbitrary: fields.map((values) => ({
       name,
       fields: values,
-      [fc.toStringMethod]: () =>
-        `${name} ${inspect(plain(values), { depth: 9, breakLength: Number.POSITIVE_INFINITY })}`,
+      [fc.toStringMethod]: () => textOf(name, values),
     })),
   };
 }
@@ -233,7 +237,8 @@ const anyMessage = fc.oneof(
     4,
     'sw_interface_set_l2_bridge',
     fc.record({
-      rx_sw_if_index: anyIndex,
+      // VPP ends itself when local0 becomes a BVI
+      rx_sw_if_index: one(1, 2, 3, 4, 9),
       bd_id: domainId,
       port_type: one(0, 0, 1, 2, 6),
       shg: one(0, 1),
@@ -303,15 +308,20 @@ const anyMessage = fc.oneof(
   message(1, 'af_packet_delete', fc.record({ host_if_name: one('va', 'vc', 'nope') })),
 );
 
+/** The answers, one by one; fewer than messages when VPP ended itself. */
 async function play(client: VppClient, messages: readonly Message[]): Promise<string[]> {
   const answers: string[] = [];
   for (const { name, fields } of messages) {
     const call = client.request(name, fields as never) as Promise<object>;
     const answer = await call.then(
       (reply) => ('sw_if_index' in reply ? `index ${reply.sw_if_index}` : 'done'),
-      (error) => (error instanceof ErrVppRefused ? error.retval : String(error)),
+      (error) => {
+        if (error instanceof ErrVppRefused) return error.retval;
+        return error instanceof ErrVppGone ? undefined : String(error);
+      },
     );
-    answers.push(`${name} ${inspect(plain(fields), { depth: 9, breakLength: 400 })}: ${answer}`);
+    if (answer === undefined) break;
+    answers.push(`${textOf(name, fields)}: ${answer}`);
   }
   return answers;
 }
@@ -363,8 +373,10 @@ describe('the simulated VPP against a real one', { skip: noVppBecause() }, () =>
                 ...['ip', 'link', 'add', a, 'type', 'veth', 'peer', 'name', b],
               ]);
             const expected = await play(real.client, messages);
-            const actual = await play(sim.client, messages);
+            const actual = await play(sim.client, messages.slice(0, expected.length));
             assert.deepEqual(actual, expected);
+            // some mixtures of messages end a real VPP; that is not to be simulated
+            if (expected.length < messages.length) return;
             assert.deepEqual(await worldOf(sim.client), await worldOf(real.client));
           } finally {
             await sim.stop();

@@ -88,7 +88,12 @@ export async function worldOf(client: VppClient): Promise<Record<string, unknown
         sw_if_details: sorted(domain.sw_if_details),
       })),
     ),
-    macs: sorted(macs.map((entry) => ({ ...entry, mac: macOf(entry.mac) }))),
+    // the others are learned, and forgotten, from traffic
+    macs: sorted(
+      macs
+        .filter(({ static_mac }) => static_mac)
+        .map((entry) => ({ ...entry, mac: macOf(entry.mac) })),
+    ),
     arpTermination: sorted(await client.dump('bd_ip_mac_dump', { bd_id: all })),
     crossConnects: sorted(await client.dump('l2_xconnect_dump', {})),
     vxlans: sorted(await client.dump('vxlan_tunnel_v2_dump', each)),

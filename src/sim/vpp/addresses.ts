@@ -42,6 +42,7 @@ export class Addresses {
   readonly #interfaces: Interfaces;
   readonly #fib: Fib;
   readonly #byIndex = new Map<number, IpInterface>();
+  readonly #onBind: ((iface: SimInterface, family: Family) => void)[] = [];
 
   constructor(interfaces: Interfaces, fib: Fib) {
     this.#interfaces = interfaces;
@@ -59,6 +60,11 @@ export class Addresses {
   /** The table that the interface routes in. */
   tableOf(iface: SimInterface, family: Family): FibTable {
     return this.#ip(iface).tables[family];
+  }
+
+  /** Called after the interface was bound to a table, also to the one that it was in. */
+  onBind(listener: (iface: SimInterface, family: Family) => void): void {
+    this.#onBind.push(listener);
   }
 
   #ip(iface: SimInterface): IpInterface {
@@ -208,6 +214,7 @@ export class Addresses {
     if (!table) return retval.NO_SUCH_FIB;
     if (this.#honoured(ip, family).length > 0) return retval.ADDRESS_FOUND_FOR_INTERFACE;
     this.#moveTo(ip, family, table);
+    for (const listener of this.#onBind) listener(ip.iface, family);
     return 0;
   }
 

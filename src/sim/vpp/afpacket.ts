@@ -22,8 +22,8 @@ export function afPacketMessages(interfaces: Interfaces, host: Host): Part {
     requests: {
       af_packet_create_v3: (wanted) => {
         const hostName = wanted.host_if_name;
-        if (bound.has(hostName)) return retval.IF_ALREADY_EXISTS;
         if (wanted.mode !== mode.ethernet && wanted.mode !== mode.ip) return retval.INVALID_VALUE;
+        if (bound.has(hostName)) return retval.IF_ALREADY_EXISTS;
         const link = host.find(hostName);
         if (!link) return retval.INVALID_INTERFACE;
         link.setUp(true);

@@ -54,6 +54,8 @@ export class Bridging {
   readonly #interfaces: Interfaces;
   /** Place 0 is VPP's own; a free place is taken by the next domain. */
   readonly #domains: (Domain | undefined)[] = [];
+  /** By place: a domain that came to be by itself has the ageing of the one before it. */
+  readonly #ageing = new Map<number, number>();
   /** What an interface does; absent: it routes. */
   readonly #modes = new Map<number, Mode>();
   /**
@@ -62,9 +64,12 @@ export class Bridging {
    */
   readonly #macs = new Map<string, MacEntry>();
   #nextId = 1;
+  readonly #crash: (why: string) => void;
 
-  constructor(interfaces: Interfaces) {
+  /** @param crash VPP ends itself when its own interface becomes the routed end of a domain */
+  constructor(interfaces: Interfaces, crash: (why: string) => void) {
     this.#interfaces = interfaces;
+    this.#crash = crash;
     this.#domains.push(this.#made({ ...implicit, bd_id: 0 }));
     interfaces.onRemove((iface) => this.#leave(iface));
     interfaces.onMac((iface) => this.#followMac(iface));
@@ -79,10 +84,12 @@ export class Bridging {
     return slot < 0 ? undefined : slot;
   }
 
-  #create(settings: Settings): number {
+  #create(wanted: Settings, isImplicit = false): number {
     const free = this.#domains.indexOf(undefined);
     const slot = free < 0 ? this.#domains.length : free;
-    this.#domains[slot] = this.#made(settings);
+    const mac_age = isImplicit ? (this.#ageing.get(slot) ?? 0) : wanted.mac_age;
+    this.#ageing.set(slot, mac_age);
+    this.#domains[slot] = this.#made({ ...wanted, mac_age });
     return slot;
   }
 
@@ -144,8 +151,9 @@ export class Bridging {
   }
 
   #join(iface: SimInterface, id: number, type: number, group: number): number {
-    const slot = this.#slotOf(id) ?? this.#create({ ...implicit, bd_id: id });
+    const slot = this.#slotOf(id) ?? this.#create({ ...implicit, bd_id: id }, true);
     const domain = this.#domains[slot]!;
+    if (type === portType.bvi && iface.kind === 'local') this.#crash('local0 as BVI');
     if (type === portType.bvi && domain.bvi !== none && domain.bvi !== iface.index)
       return retval.BD_ALREADY_HAS_BVI;
     this.#leave(iface);
@@ -204,7 +212,7 @@ export class Bridging {
 
   #cross(rx: number, tx: number, enable: boolean): number {
     const iface = this.#interfaces.get(rx);
-    if (!iface || !this.#interfaces.get(tx)) return retval.INVALID_SW_IF_INDEX;
+    if (!iface || (enable && !this.#interfaces.get(tx))) return retval.INVALID_SW_IF_INDEX;
     this.#leave(iface);
     if (enable) this.#modes.set(rx, { kind: 'cross', to: tx });
     return 0;

@@ -65,20 +65,25 @@ export interface FibTable {
   readonly locks: Map<string, number>;
 }
 
-export const pathType = { normal: 0, local: 1, drop: 2 };
+export const pathType = { normal: 0, local: 1, drop: 2, unreachable: 5, prohibited: 6 };
 
 function keyOf(prefix: Cidr): string {
   return formatCidr(network(prefix));
 }
 
+/** Whether two paths are one to VPP: weight and preference do not count. */
 export function samePath(a: Path, b: Path): boolean {
+  if (a.proto !== b.proto) return false;
+  // neither drop from unreachable, nor local from local is told apart
+  if (isSpecial(a) || isSpecial(b)) return isSpecial(a) && isSpecial(b);
+  if (a.type !== b.type || a.type === pathType.local) return a.type === b.type;
   return (
-    a.type === b.type &&
-    a.proto === b.proto &&
-    a.sw_if_index === b.sw_if_index &&
-    a.via === b.via &&
-    Buffer.compare(a.nextHop, b.nextHop) === 0
+    a.sw_if_index === b.sw_if_index && a.via === b.via && Buffer.compare(a.nextHop, b.nextHop) === 0
   );
+}
+
+function isSpecial({ type }: Path): boolean {
+  return type === pathType.drop || type === pathType.unreachable || type === pathType.prohibited;
 }
 
 export function pathOf(family: Family, path: Partial<Path>): Path {

@@ -39,7 +39,7 @@ export function beginLife(needs: {
   const fib = new Fib();
   const addresses = new Addresses(interfaces, fib);
   const neighbours = new Neighbours({ interfaces, addresses, fib, clock });
-  const bridging = new Bridging(interfaces);
+  const bridging = new Bridging(interfaces, crash);
   const taps = tapMessages(interfaces, host);
   return {
     parts: [

@@ -15,7 +15,7 @@ interface Neighbour {
   flags: number;
   updated: number;
   /** Where its /32 or /128 stands. */
-  readonly table: FibTable | undefined;
+  table: FibTable | undefined;
 }
 
 interface Config {
@@ -49,10 +49,30 @@ export class Neighbours {
     const config = { max_number: 50_000, max_age: 0, recycle: false };
     this.#config = { 4: config, 6: config };
     this.#interfaces.onRemove(({ index }) => this.#drop((known) => known.index === index));
+    this.#addresses.onBind((iface, family) =>
+      this.#follow(iface.index, family, this.#addresses.tableOf(iface, family)),
+    );
     this.#interfaces.onAdmin(({ index, adminUp }) => {
       if (adminUp) return;
       this.#drop((known) => known.index === index && (known.flags & flag.static) === 0);
     });
+  }
+
+  /** Here VPP forgets which neighbours were to have no entry. */
+  #follow(index: number, family: Family, table: FibTable): void {
+    for (const known of this.#all) {
+      if (known.index !== index || !isOf(known, family)) continue;
+      this.#withdraw(known);
+      known.table = table;
+      this.#announce(known);
+    }
+  }
+
+  #announce(known: Neighbour): void {
+    const { table } = known;
+    if (!table) return;
+    this.#fib.addPaths(table, this.#prefix(known), source.adjacency, [this.#path(known)]);
+    this.#fib.lock(table, 'neighbours');
   }
 
   #drop(gone: (neighbour: Neighbour) => boolean): void {
@@ -71,10 +91,10 @@ export class Neighbours {
   }
 
   #withdraw(known: Neighbour): void {
-    if (known.table)
-      this.#fib.removePaths(known.table, this.#prefix(known), source.adjacency, [
-        this.#path(known),
-      ]);
+    const { table } = known;
+    if (!table) return;
+    this.#fib.removePaths(table, this.#prefix(known), source.adjacency, [this.#path(known)]);
+    this.#fib.unlock(table, 'neighbours');
   }
 
   #add(index: number, address: string, mac: string, flags: number): number {
@@ -95,7 +115,7 @@ export class Neighbours {
       (flags & flag.noFibEntry) === 0 ? this.#addresses.tableOf(iface, family) : undefined;
     const made: Neighbour = { index, address, mac, flags, updated, table };
     this.#all.push(made);
-    if (table) this.#fib.addPaths(table, this.#prefix(made), source.adjacency, [this.#path(made)]);
+    this.#announce(made);
     return 0;
   }
 

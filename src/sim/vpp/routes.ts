@@ -99,6 +99,26 @@ function decode({ fib, interfaces, crash }: RouteParts, path: FibPath): Path | n
   return { ...common, type: pathType.normal, table_id: via.id, nextHop, via };
 }
 
+/** What VPP makes of a path once it knows the prefix. */
+function fitted(path: Path, prefix: Cidr): Path {
+  const own = new Uint8Array(16);
+  own.set(prefix.address);
+  const hasHop = path.nextHop.some((byte) => byte !== 0);
+  const isDirect = path.sw_if_index !== none;
+  if (hasHop && !isDirect && Buffer.compare(path.nextHop, own) === 0)
+    return {
+      ...path,
+      type: pathType.drop,
+      table_id: 0,
+      nextHop: new Uint8Array(16),
+      via: undefined,
+    };
+  const isHost = prefix.length === prefix.address.length * 8;
+  if (path.type !== pathType.local && isHost && !hasHop && isDirect)
+    return { ...path, nextHop: own };
+  return path;
+}
+
 /** Routes of the API, and all others to look at. */
 export function routeMessages(parts: RouteParts): Part {
   const { fib, interfaces } = parts;
@@ -112,13 +132,13 @@ export function routeMessages(parts: RouteParts): Part {
     const family = familyOf(route.prefix);
     const table = fib.find(family, route.table_id);
     if (!table) return retval.NO_SUCH_FIB;
+    const prefix = cidrOf(route.prefix);
     const paths: Path[] = [];
     for (const path of route.paths) {
       const decoded = decode(parts, path);
       if (typeof decoded === 'number') return decoded;
-      paths.push(decoded);
+      paths.push(fitted(decoded, prefix));
     }
-    const prefix = cidrOf(route.prefix);
     if (prefix.length > (family === 4 ? 32 : 128)) return retval.INVALID_PREFIX_LENGTH;
     if (paths.length === 0 && (isMultipath || isAdd)) return retval.NO_PATHS_IN_ROUTE;
     const entry = apply(table, prefix, from, paths, isAdd, isMultipath);

@@ -35,17 +35,17 @@ export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: H
   /** VPP follows the route to the other end with an entry of its own. */
   const follow = (details: VxlanTunnelV2Details, isAdd: boolean): void => {
     const family: Family = details.dst_address.af === 1 ? 6 : 4;
-    const table = fib.find(family, details.encap_vrf_id);
-    if (!table) return;
+    const table = fib.find(family, details.encap_vrf_id)!;
+    if (isAdd) fib.lock(table, 'tunnels');
     const others = [...tunnels.values()].some(
       (other) =>
         other.details !== details &&
         other.details.encap_vrf_id === details.encap_vrf_id &&
         fromAddress(other.details.dst_address) === fromAddress(details.dst_address),
     );
-    if (!isAdd && others) return;
     const paths = isAdd ? [pathOf(family, { type: pathType.drop })] : [];
-    fib.set(table, remoteOf(details), source.recursive, paths);
+    if (isAdd || !others) fib.set(table, remoteOf(details), source.recursive, paths);
+    if (!isAdd) fib.unlock(table, 'tunnels');
   };
 
   interfaces.onRemove(({ index }) => {
