@@ -1,5 +1,5 @@
 /** Event handler that resolves the configuration of this node from all its sources. */
-import { FatalError } from '#eventloop/errors.ts';
+import { AbortEventError } from '#eventloop/errors.ts';
 import { type Event, EventMethod } from '#eventloop/event.ts';
 import type {
   EventHandler,
@@ -42,6 +42,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   const ipv6 = (ipam.contivCidr || ipam.podSubnetCidr).includes(':');
 
   let nics: readonly string[] = [];
+  let nicsAreKnown = false;
   let settings = resolve(undefined);
 
   function resolve(nodeConfig: object | undefined): NodeSettings {
@@ -53,11 +54,12 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
 
   /**
    * NICs are looked up once, so that the main interface does not change under a running node; while
-   * there is none they are looked up again, because VPP may have been started anew with one.
+   * there is none they are looked up again, because VPP may have been started anew with one. Before
+   * the first answer nothing of the node can be worked out, so the resync waits for the next one.
    */
   async function lookUpNics(ctx: ResyncContext): Promise<void> {
     const full = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
-    if (ctx.resyncCount > 1 && !(full && nics.length === 0)) return;
+    if (nicsAreKnown && !(full && nics.length === 0)) return;
     try {
       nics = await ctx.ask('vpp/nics', async () => {
         const all = await deps.vpp.interfaces();
@@ -66,8 +68,9 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
           .sort((a, b) => a.swIfIndex - b.swIfIndex)
           .map(({ internalName }) => internalName);
       });
+      nicsAreKnown = true;
     } catch (cause) {
-      if (ctx.resyncCount === 1) throw new FatalError('cannot list the NICs of VPP', { cause });
+      if (!nicsAreKnown) throw new AbortEventError('cannot list the NICs of VPP', { cause });
       ctx.log.warn({ err: cause }, 'cannot list the NICs of VPP; those known are kept');
     }
   }

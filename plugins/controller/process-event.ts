@@ -61,8 +61,13 @@ export interface ProcessorDeps {
   readonly sink: TransactionSink;
   readonly externalSources?: readonly ExternalConfigSource[];
   readonly merge: MergeValues;
-  /** Whether a failure only says that VPP is away: its return causes the healing, not a delay. */
+  /** Whether a failure only says that what a value stands on is not there: healing helps nothing. */
   readonly isSouthboundGone: (error: Error) => boolean;
+  /**
+   * Number of the southbound's present life, undefined while it is away. When a life has ended
+   * during an event, whatever failed in it is healed by the resync that the next one begins with.
+   */
+  readonly southboundLife: () => number | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -153,6 +158,7 @@ export class EventProcessor {
     const { kind, payload } = event;
     const method = kind.method(payload);
     if (method !== EventMethod.Update) this.#resyncCount++;
+    const life = this.#deps.southboundLife();
 
     // 1., 2. The caches of the input first: handlers see the state after the event.
     await this.#refreshCaches(event);
@@ -204,6 +210,12 @@ export class EventProcessor {
     // 10. All or nothing: internal changes are undone in the reverse order of what was done.
     if (processing.errors.length > 0 && this.#isReverting(processing) && !processing.fatal)
       await this.#revert(processing);
+
+    // What the loss of the southbound has broken shows in errors of many kinds.
+    if (processing.errors.length > 0 && !this.#hasLived(life)) {
+      processing.waitsForSouthbound = true;
+      processing.needsHealing = false;
+    }
 
     // 11. The second log box, the record, the answer to the producer.
     const { error, record } = this.#finalise(processing);
@@ -305,6 +317,11 @@ export class EventProcessor {
         { handler: handler.name, before, after },
         'internal data of the event handler were not in sync',
       );
+  }
+
+  /** Whether that life of the southbound has lasted until now. */
+  #hasLived(life: number | undefined): boolean {
+    return life !== undefined && life === this.#deps.southboundLife();
   }
 
   /** A resync in which nothing has changed has nothing to do. */

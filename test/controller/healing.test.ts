@@ -53,6 +53,26 @@ describe('healing while VPP is away', () => {
     assert.deepEqual(bench.states, [['init', undefined]]);
   });
 
+  it('is left to it whatever failed while VPP was lost or away', async () => {
+    let life: number | undefined = 1;
+    const bench = makeController([throwing([undefined, new Error('no such device')])], {
+      southboundLife: () => life,
+    });
+    bench.sink.answer = () => {
+      life = undefined;
+      return {
+        seqNum: 0,
+        failures: [{ key: 'x', operation: 'CREATE', error: new Error('no such device') }],
+      };
+    };
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.equal(seen(bench).length, 2, 'lost in the first event, away in the second');
+    assert.deepEqual(bench.states, [['init', undefined]]);
+  });
+
   it('is no state OK before VPP has taken a resync', async () => {
     const bench = makeController([throwing([gone])], options);
     bench.controller.push(emptyResync);

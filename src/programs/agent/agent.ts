@@ -133,6 +133,7 @@ export function createAgent(parts: AgentParts): Agent {
     sink: scheduler,
     merge: mergeValues,
     isSouthboundGone,
+    southboundLife: () => (vpp.state === 'connected' ? vpp.generation : undefined),
     clock,
     random,
     log: loggers.get('controller'),
