@@ -32,3 +32,11 @@ export class FaultPlan<Operation, Fault> {
     return hit?.fault;
   }
 }
+
+const mostRecorded = 20_000;
+
+/** Adds to a record that a simulation keeps for tests; one that runs for days forgets the oldest. */
+export function record<T>(all: T[], one: T): void {
+  all.push(one);
+  if (all.length > mostRecorded) all.splice(0, mostRecorded / 2);
+}

@@ -543,6 +543,15 @@ export function linuxHostSuite(name: string, make: () => Promise<LinuxBackend>):
       ]);
     });
 
+    test('more calls than one process takes keep their order', async () => {
+      const [left] = await pair();
+      const calls = Array.from({ length: 150 }, (_, i) =>
+        host.setLink(left, 'va', { mtu: 1300 + i }),
+      );
+      await Promise.all(calls);
+      assert.equal(linkOf(await host.dump(left), 'va').mtu, 1449);
+    });
+
     test('many pods in one turn', async () => {
       const node = await space();
       const pods = await Promise.all(Array.from({ length: 8 }, space));

@@ -10,7 +10,7 @@ import type {
   VethEnd,
 } from '#southbound/linux/api.ts';
 import { ErrNamespaceGone } from '#southbound/linux/api.ts';
-import { FaultPlan } from '../faults.ts';
+import { FaultPlan, record } from '../faults.ts';
 import { addRoute, deleteRoute, type RouteRequest } from './fib.ts';
 import { isRunning, type LinkHandle, type SimLink } from './link.ts';
 import { newLink, SimNamespace } from './namespace.ts';
@@ -41,7 +41,7 @@ export class SimLinux implements LinuxHost {
 
   /** What goes wrong, by errno name. */
   readonly faults = new FaultPlan<LinuxOperation, string>();
-  /** What was asked, in order; also what was refused. */
+  /** The latest that was asked, in order; also what was refused. */
   readonly operations: LinuxOperation[] = [];
   /**
    * Called around each operation, to end a test's agent just there. What it throws before, prevents
@@ -189,7 +189,7 @@ export class SimLinux implements LinuxHost {
   ): Promise<T> {
     const operation: LinuxOperation = { name, namespace, args };
     const carryOut = async (): Promise<T> => {
-      this.operations.push(operation);
+      record(this.operations, operation);
       await this.onOperation?.('before', operation);
       const fault = this.faults.next(operation);
       if (fault !== undefined) throw refusal(fault, `${name} ${args.join(' ')}`);

@@ -7,7 +7,7 @@ import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
 import { type Peer, type ServerHandlers, serveClient } from '#southbound/vpp/binapi/server.ts';
 import { memoryConnect } from '#southbound/vpp/binapi/transport/memory.ts';
 import { unixListen } from '#southbound/vpp/binapi/transport/unix.ts';
-import { FaultPlan } from '../faults.ts';
+import { FaultPlan, record } from '../faults.ts';
 import type { SimLinux } from '../linux/linux.ts';
 import { beginLife, type Life } from './life.ts';
 import { retval } from './retval.ts';
@@ -56,7 +56,7 @@ export class SimVpp {
   #life: Life | undefined;
   #clients = 0;
 
-  /** What arrived, in order, without control_ping; also what was refused. */
+  /** The latest that arrived, in order, without control_ping; also what was refused. */
   readonly requests: VppRequest[] = [];
   /** Counts requests and dumps that match; control_ping only where a match asks for it. */
   readonly faults = new FaultPlan<VppRequest, VppFault>();
@@ -177,7 +177,7 @@ export class SimVpp {
 
   #handle(life: Life, request: VppRequest, handler: AnyHandler, peer: Peer): unknown {
     if (request.name === 'control_ping') return handler(request.fields, peer);
-    this.requests.push(request);
+    record(this.requests, request);
     const fault = this.faults.next(request);
     if (!fault && !this.onRequest) return handler(request.fields, peer);
     return this.#handleWithFault(life, request, handler, peer, fault);

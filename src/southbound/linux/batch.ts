@@ -18,9 +18,12 @@ export interface Pending {
 
 export interface RunContext {
   readonly clock: Clock;
-  /** Time limit of one process. */
+  /** Time limit of one process with one command. */
   readonly limitMs: number;
 }
+
+/** What each further command adds to the limit. */
+const moreMsPerCommand = 200;
 
 const programs: Readonly<Record<Command['tool'], readonly string[]>> = {
   ip: ['ip', '-force', '-batch', '-'],
@@ -80,7 +83,7 @@ class BatchProcess {
     return { sent, lines };
   }
 
-  #run(input: string): Promise<Ended> {
+  #run(input: string, commands = 1): Promise<Ended> {
     const program = programs[this.#tool];
     const inside =
       this.#namespace === undefined ? [] : ['nsenter', `--net=${this.#paths.get(this.#namespace)}`];
@@ -90,7 +93,7 @@ class BatchProcess {
       args,
       input,
       files: this.#files.map((file) => file.fd),
-      limitMs: this.#context.limitMs,
+      limitMs: this.#context.limitMs + (commands - 1) * moreMsPerCommand,
     });
   }
 
@@ -100,7 +103,8 @@ class BatchProcess {
       const { sent, lines } = await this.#open(batch);
       if (sent.length === 0) return [];
       if (this.#tool === 'dump') return settleDump(sent, await this.#run(dumpInput));
-      const ended = await this.#run(this.#tool === 'ip' ? ipBatch(lines) : shScript(lines));
+      const input = this.#tool === 'ip' ? ipBatch(lines) : shScript(lines);
+      const ended = await this.#run(input, lines.length);
       return await this.#settle(sent, lines, ended);
     } finally {
       const files = this.#files;

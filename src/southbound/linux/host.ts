@@ -8,7 +8,10 @@ import { CommandQueue } from './queue.ts';
 
 export interface KernelHostOptions {
   readonly clock: Clock;
-  /** Time limit of one process in milliseconds; what it was to do then has an unknown outcome. */
+  /**
+   * Time limit of one process in milliseconds, plus 200 for each further command; what it was to do
+   * then has an unknown outcome.
+   */
   readonly limitMs?: number;
 }
 

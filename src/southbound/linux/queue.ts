@@ -20,6 +20,12 @@ interface Batch {
 const processesAtOnce = 4;
 
 /**
+ * Nobody hears of a command before its process has ended, and the removal of a link alone takes the
+ * kernel 20 ms: more than this waits for the next process.
+ */
+const commandsPerProcess = 64;
+
+/**
  * Joins commands into batches: per namespace in the order of the calls, across namespaces at once.
  * A batch starts when the turn is over and all batches before it in its namespaces are done; until
  * then commands join it. A command on two namespaces holds its place in both.
@@ -50,6 +56,7 @@ export class CommandQueue {
     const batch = this.#last.get(command.namespace);
     if (!batch || batch.started || batch.tool !== command.tool) return undefined;
     if (batch.namespace !== command.namespace) return undefined;
+    if (batch.commands.length >= commandsPerProcess) return undefined;
     // `ip` remembers the index of a name; after a removal a name may come back with another one
     if (batch.removes && command.brings) return undefined;
     const inOrder = namespaces.every((ns) => (this.#last.get(ns) ?? batch) === batch);
