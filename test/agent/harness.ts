@@ -54,8 +54,8 @@ export interface AgentOptions {
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
 }
 
-/** The whole agent in this process, on simulated VPP and Linux, behind its real sockets. */
-export async function startAgent(node: Node, options: AgentOptions = {}): Promise<RunningAgent> {
+/** An agent in this process on simulated VPP and Linux that is not started yet. */
+export function prepareAgent(node: Node, options: AgentOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-'));
   const base = readSettings(
     parseFlags(['--embedded', '--config-dir', folder, '--microservice-label', 'node1'], {}),
@@ -89,6 +89,12 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
     build: { version: 'v0', date: '', commit: '' },
     print: (text) => printed.push(text),
   });
+  return { agent, settings, printed, logged };
+}
+
+/** The whole agent, behind its real sockets. */
+export async function startAgent(node: Node, options: AgentOptions = {}): Promise<RunningAgent> {
+  const { agent, settings, printed, logged } = prepareAgent(node, options);
   await agent.start();
   // The startup resync runs on; only after it a node is what it was asked to be.
   await until(() => agent.controller.history.records.length > 0);

@@ -12,6 +12,13 @@ import { readSettings } from './settings.ts';
 
 /** The agent was told something that makes no sense; starting it again does not help. */
 const EXIT_CONFIG = 2;
+const configCodes: ReadonlySet<string> = new Set([
+  'CV_CONFIG_INVALID',
+  'CV_HTTP_CONFIG',
+  'CV_LOG_LEVEL',
+  'CV_MANIFESTS_UNREADABLE',
+  'CV_STORE_CONFIG',
+]);
 const EXIT_FAILURE = 1;
 
 async function run(): Promise<void> {
@@ -34,9 +41,12 @@ async function run(): Promise<void> {
   }
   const ended = endOfProcess();
   try {
-    if (settings.embedded) await playKubelet(agent, { settings, environment, ...parts, print });
-    else await agent.start();
-    loggers.get('agent').info({ signal: await ended }, 'ending; the configuration stays');
+    const started = settings.embedded
+      ? playKubelet(agent, { settings, environment, ...parts, print })
+      : agent.start();
+    // A start that waits for VPP must not keep the agent from ending.
+    const signal = await Promise.race([ended, started.then(() => ended)]);
+    loggers.get('agent').info({ signal }, 'ending; the configuration stays');
   } finally {
     await agent.stop();
     await environment.close();
@@ -61,6 +71,6 @@ run().then(
     process.stderr.write(`contiv-agent: ${errorText(error)}\n`);
     if (code) process.stderr.write(`${code}: ${remedy}\n`);
     else if (error instanceof Error) process.stderr.write(`${error.stack}\n`);
-    process.exit(code.startsWith('CV_CONFIG') ? EXIT_CONFIG : EXIT_FAILURE);
+    process.exit(configCodes.has(code) ? EXIT_CONFIG : EXIT_FAILURE);
   },
 );

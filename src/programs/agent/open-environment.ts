@@ -2,7 +2,7 @@
  * Opens what the agent runs on: either the real stores, VPP and Linux, or embedded ones in the same
  * process, which need no rights and nothing installed.
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { etcdOptions } from '#datastore/config.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
@@ -17,7 +17,7 @@ export async function openEnvironment(
   settings: Settings,
   parts: EnvironmentParts,
 ): Promise<Environment> {
-  const folder = settings.bolt['db-path'];
+  const folder = localFolder(settings.bolt['db-path']);
   mkdirSync(dirname(folder), { recursive: true });
   // The mirror can be had again from etcd; attachments and addresses can not.
   const local = await LevelStore.open({
@@ -44,4 +44,10 @@ export async function openEnvironment(
       await local.close();
     },
   };
+}
+
+/** A `bolt.conf` of the Go agent names its database, a file; ours then stands beside it. */
+function localFolder(path: string): string {
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return isFile || path.endsWith('.db') ? `${path}.level` : path;
 }
