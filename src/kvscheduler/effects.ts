@@ -50,9 +50,14 @@ export class GraphEffects implements Effects {
     node.lastOperation = operation.operation;
     node.state = this.#stateOf(node, draft.descriptor, error);
     if (!hasUnknownOutcome(error) || !node.root.descriptor?.retrieve) return;
-    // Until it is read back it counts as there for all that must not happen beneath it.
-    if (node.actual === undefined) this.#graph.setActual(node, operation.after, draft.dependencies);
-    this.#graph.setUnknown(node, true);
+    // Until it is read back it counts as there, with what it was and what it was to be, for all that
+    // must not happen beneath it.
+    const graph = this.#graph;
+    const maybe = operation.after ?? operation.before;
+    if (maybe === undefined) return;
+    const dependencies = [...node.actualDependencies, ...draft.dependencies];
+    graph.setActual(node, node.actual ?? maybe, dependencies);
+    graph.setUnknown(node, maybe);
   }
 
   #stateOf(node: Node, descriptor: AnyDescriptor | undefined, error: Error): ValueState {

@@ -79,6 +79,8 @@ export class Graph {
   readonly #dependents = new DependencyIndex<Node>();
   readonly #holders = new Map<string, Set<Node>>();
   readonly #waiters = new Map<string, Set<Node>>();
+  /** What the nodes of unknown outcome may have become. */
+  readonly #maybe = new Map<Node, Value>();
   readonly #metadata: ReadonlyMap<string, IndexMap<unknown>>;
   #remarked = new Set<Node>();
 
@@ -159,7 +161,7 @@ export class Graph {
   remove(node: Node): void {
     this.setWanted(node, undefined, none);
     this.setActual(node, undefined, none);
-    this.setUnknown(node, false);
+    this.setKnown(node);
     this.#nodes.delete(node.key);
     this.#keys.delete(node.key);
     (node.base?.derived as Set<Node> | undefined)?.delete(node);
@@ -193,10 +195,23 @@ export class Graph {
     else map.put(label, metadata);
   }
 
-  setUnknown(node: Node, unknown: boolean): void {
-    node.unknown = unknown;
-    if (unknown) this.unknown.add(node);
-    else this.unknown.delete(node);
+  /** @param maybe what the value may have become: it counts as holding what that claims */
+  setUnknown(node: Node, maybe: Value): void {
+    node.unknown = true;
+    this.unknown.add(node);
+    this.#maybe.set(node, maybe);
+    for (const name of claimsOf(node, maybe)) addTo(this.#holders, name, node);
+  }
+
+  setKnown(node: Node): void {
+    const maybe = this.#maybe.get(node);
+    if (maybe === undefined) return;
+    node.unknown = false;
+    this.unknown.delete(node);
+    this.#maybe.delete(node);
+    const held = claimsOf(node, node.actual);
+    for (const name of claimsOf(node, maybe))
+      if (!held.includes(name)) deleteFrom(this.#holders, name, node);
   }
 
   setAwaitedClaims(node: Node, names: readonly string[]): void {
@@ -238,9 +253,9 @@ export function* nodesStepwise(
 }
 
 function shortestPrefixes({ keyPrefixes }: AnyDescriptor): string[] {
-  return [...new Set(keyPrefixes)].filter(
-    (prefix, _, all) => !all.some((other) => other !== prefix && prefix.startsWith(other)),
-  );
+  return [...new Set(keyPrefixes)]
+    .filter((prefix, _, all) => !all.some((one) => one !== prefix && prefix.startsWith(one)))
+    .sort();
 }
 
 /** Names of the resources that this value of the node occupies. */

@@ -216,7 +216,7 @@ class Refresh {
       if (seen.has(node.key)) continue;
       this.#lost(node);
       for (const child of node.derived) this.#lost(child);
-      graph.setUnknown(node, false);
+      graph.setKnown(node);
     }
   }
 
@@ -241,7 +241,7 @@ class Refresh {
       const ours = origin === 'from-NB' || (origin !== 'from-SB' && isNew && this.#isWished(key));
       node.state = ours ? 'DISCOVERED' : 'OBTAINED';
     } else markFound(node);
-    graph.setUnknown(node, false);
+    graph.setKnown(node);
     const childrenMoved = this.#foundChildren(node, value);
     if (node.actual === undefined || !isSame(node, value) || childrenMoved) {
       if (node.actual === undefined || !deepEqual(node.actual, value))
@@ -268,7 +268,7 @@ class Refresh {
       there.add(key);
       if (child.state === 'NONEXISTENT') child.state = node.foreign ? 'OBTAINED' : 'DISCOVERED';
       else markFound(child);
-      graph.setUnknown(child, false);
+      graph.setKnown(child);
       if (child.actual !== undefined && isSame(child, own)) continue;
       graph.setActual(child, own, dependenciesOf(child, own));
       this.#moved.add(child);
@@ -279,7 +279,7 @@ class Refresh {
 
   #lost(node: Node): void {
     const { graph } = this.#around;
-    graph.setUnknown(node, false);
+    graph.setKnown(node);
     if (node.actual === undefined) return;
     graph.setActual(node, undefined, none);
     this.#moved.add(node);

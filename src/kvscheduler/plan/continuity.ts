@@ -8,15 +8,19 @@ import { deepEqual } from '../equality.ts';
 import type { Node } from '../graph.ts';
 import type { Draft } from './draft.ts';
 import type { Reason } from './reason.ts';
-import type { Resolver } from './resolve.ts';
+import { isOverdue, type Resolver } from './resolve.ts';
 
-/** @param bounced values that have to go for a moment so that others get a claim: key to claim */
+/**
+ * @param bounced values that have to go for a moment so that others get a claim: key to claim
+ * @returns values met on the way that were overdue: the plan has to begin with them
+ */
 export async function settleContinuity(
   resolver: Resolver,
   bounced: ReadonlyMap<string, string>,
-): Promise<void> {
+): Promise<Node[]> {
   const { slices, graph } = resolver.input;
   const interrupted: Draft[] = [];
+  const overdue: Node[] = [];
   for (const draft of resolver.drafts.values()) {
     if (slices.due()) await slices.turn();
     judge(resolver, draft, bounced);
@@ -24,6 +28,7 @@ export async function settleContinuity(
   }
   const interrupt = (node: Node, reason: Reason, tolerable: (draft: Draft) => boolean): void => {
     if (node.actual === undefined) return;
+    if (!resolver.drafts.has(node.key) && isOverdue(node)) overdue.push(node);
     const draft = resolver.touch(node, reason);
     judge(resolver, draft, bounced);
     if (!draft.stays || draft.held || tolerable(draft)) return;
@@ -39,6 +44,7 @@ export async function settleContinuity(
     for (const dependent of graph.dependents(key))
       interrupt(dependent, { why: 'dependency lost', key }, (draft) => stands(resolver, draft));
   }
+  return overdue;
 }
 
 /** Whether the dependencies of the actual value are met throughout. */

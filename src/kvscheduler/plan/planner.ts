@@ -3,6 +3,7 @@
  * changed and no descriptor is asked to do anything.
  */
 import type { Node } from '../graph.ts';
+import { byKey } from '../slices.ts';
 import { arbitrate } from './claims.ts';
 import { settleContinuity } from './continuity.ts';
 import type { Draft } from './draft.ts';
@@ -23,14 +24,20 @@ export interface Plan {
 }
 
 export async function makePlan(input: PlanInput): Promise<Plan> {
-  const held = new Set(input.frozen);
+  // The order in which failures came in is no part of the input.
+  const held = new Set([...input.frozen].sort(byKey));
   const bounced = new Map<string, string>();
+  const examine = [...input.examine];
   for (;;) {
-    const resolver = new Resolver(input, held);
+    const resolver = new Resolver({ ...input, examine }, held);
     await resolver.open();
     do await resolver.settle();
     while (arbitrate(resolver));
-    await settleContinuity(resolver, bounced);
+    const overdue = await settleContinuity(resolver, bounced);
+    if (overdue.length > 0) {
+      for (const node of overdue) examine.push(node);
+      continue;
+    }
     if (held.size > 0 && pin(resolver, held)) continue;
     const ordering = new Ordering(resolver);
     await ordering.run();

@@ -46,8 +46,7 @@ export class Resolver {
     const { targets, examine, moved, slices } = this.input;
     for (const node of this.#held) {
       const draft = this.touch(node, { why: 'repair' });
-      if (draft.up) this.raise(draft);
-      else this.lower(draft);
+      this.#open(draft);
     }
     for (const target of targets) {
       if (slices.due()) await slices.turn();
@@ -75,7 +74,14 @@ export class Resolver {
       this.#study(draft, draft.wish);
       this.#reindex(draft);
     }
+    if (isOverdue(node) && !draft.held) this.#open(draft);
     return draft;
+  }
+
+  /** Lets a draft be what it can be, with all that belongs to it. */
+  #open(draft: Draft): void {
+    if (this.canRise(draft) || (draft.held && draft.up)) this.raise(draft);
+    else this.lower(draft);
   }
 
   /** Whether the value is available when the plan has been carried out. */
@@ -215,8 +221,7 @@ export class Resolver {
   #examine(node: Node): void {
     const draft = this.touch(node, { why: node.state === 'MISSING' ? 'missing' : 'repair' });
     draft.seed = node.base === undefined;
-    if (this.canRise(draft) || (draft.held && draft.up)) this.raise(draft);
-    else this.lower(draft);
+    this.#open(draft);
   }
 
   /** Gives the draft a value to be. */
@@ -326,7 +331,7 @@ export class Resolver {
     for (const one of this.dependents(key)) {
       if (one instanceof Draft) {
         if (one.up) this.doubt(one);
-      } else if (one.available || this.drafts.has(one.key)) {
+      } else if (one.actual !== undefined || this.drafts.has(one.key)) {
         const dependent = this.touch(one, { why: 'dependency lost', key });
         if (dependent.up) this.doubt(dependent);
       }
@@ -412,6 +417,11 @@ function inSync(node: Node, value: Value, foreign: boolean): boolean {
   if (foreign) return node.foreign && deepEqual(node.actual, value);
   if (node.state !== 'CONFIGURED' || node.actual !== node.wanted) return false;
   return node.wanted === value || deepEqual(node.wanted, value);
+}
+
+/** What is there is not what the last plan wished: a failure stood in the way. */
+export function isOverdue(node: Node): boolean {
+  return node.actual !== undefined && node.actual !== node.wanted && !node.foreign;
 }
 
 /** An operation on it is due again. */

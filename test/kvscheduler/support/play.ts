@@ -10,7 +10,7 @@ import { baseOf, dependenciesOf, identity, names, type Spec } from './southbound
 
 export interface Played {
   readonly bench: Bench;
-  /** Records without times, one a transaction. */
+  /** Records without times, a line for each operation. */
   readonly records: string[];
   readonly pictures: string[];
   readonly calls: string[][];
@@ -23,13 +23,15 @@ export interface Play {
   /** Two values may want one claim. */
   readonly conflicts?: boolean;
   readonly trouble?: Trouble;
+  readonly options?: Partial<SchedulerOptions>;
+  /** Milliseconds of virtual time after every step. */
+  readonly pause?: number;
   /** Called after every step. */
   readonly check?: (bench: Bench, before: ReadonlyMap<string, Spec>, failures: string[]) => void;
 }
 
 export async function play(script: readonly Step[], options: Play): Promise<Played> {
-  const schedulerOptions: Partial<SchedulerOptions> = { window: options.window };
-  const bench = setUp(schedulerOptions);
+  const bench = setUp({ window: options.window, ...options.options });
   const { southbound, scheduler } = bench;
   if (options.shuffle !== undefined) southbound.replies = seededRandom(options.shuffle);
   const played: Played = { bench, records: [], pictures: [], calls: [] };
@@ -41,8 +43,9 @@ export async function play(script: readonly Step[], options: Play): Promise<Play
     played.pictures.push(JSON.stringify(southbound.picture()));
     assert.deepEqual(southbound.problems, [], JSON.stringify(played.calls.at(-1)));
     options.check?.(bench, before, failures);
+    if (options.pause !== undefined) await bench.clock.advance(options.pause);
   }
-  played.records.push(...scheduler.history().map(withoutTimes));
+  played.records.push(...scheduler.history().flatMap(withoutTimes));
   assert.ok(southbound.mostInFlight <= options.window);
   return played;
 }
@@ -138,8 +141,10 @@ export function noTrouble({ southbound }: Bench): void {
   southbound.retrieveFails = () => undefined;
 }
 
-function withoutTimes(record: RecordedTxn): string {
-  return JSON.stringify({ ...record, Start: '', Stop: '' });
+function withoutTimes(record: RecordedTxn): string[] {
+  const { Planned = [], Executed = [], ...head } = record;
+  const lines = [{ ...head, Start: '', Stop: '' }, ...Planned, 'executed', ...Executed];
+  return lines.map((line) => JSON.stringify(line));
 }
 
 export function foreignOf({ southbound }: Bench): Set<string> {
@@ -200,6 +205,8 @@ function excusedBy(
     const near = others.filter(
       (other) => baseOf(other) === key || needed.some((one) => names(one, other)),
     );
+    // Properties stand nowhere by themselves.
+    for (const { key: needs } of needed) if (needs !== undefined) near.push(needs);
     return base === undefined ? near : [...near, base];
   };
   for (const key of excused) for (const near of relatives(key)) excused.add(near);

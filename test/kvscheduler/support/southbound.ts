@@ -57,6 +57,8 @@ export class Southbound {
   /** Fails an operation after it was done: nobody knows. */
   losesReply: (verb: Verb, key: string) => Error | undefined = () => undefined;
   retrieveFails: (descriptor: string) => Error | undefined = () => undefined;
+  /** Called before each retrieve: what happens just then. */
+  beforeRetrieve: (descriptor: string) => void = () => undefined;
   replies: Replies = 'now';
   /** Called for every operation before it is judged. */
   onCall: (verb: Verb, key: string, context: OperationContext) => void = () => undefined;
@@ -84,6 +86,11 @@ export class Southbound {
   happens(key: string, spec: Spec | null): void {
     if (spec === null) this.values.delete(key);
     else this.values.set(key, { spec, ours: false });
+  }
+
+  /** The metadata of what stands there becomes another, without the scheduler. */
+  renumber(key: string, metadata: number): void {
+    this.#metadata.set(key, metadata);
   }
 
   /** What stands there, as text that can be compared. */
@@ -176,6 +183,7 @@ export class Southbound {
     const only = context.only && [...context.only].sort();
     this.retrieves.push({ descriptor: name, keys, only });
     await this.#reply();
+    this.beforeRetrieve(name);
     const failure = this.retrieveFails(name);
     if (failure) throw failure;
     return [...this.values]
@@ -237,6 +245,7 @@ export class Southbound {
           names(dependency, key) &&
           !names(dependency, other) &&
           !this.#isMet(dependency, key) &&
+          !this.#isCircle(other, dependency) &&
           !this.#reaches(key, other, new Set())
         )
           problem(`${other} depends on it`);
