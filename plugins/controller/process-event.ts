@@ -61,8 +61,13 @@ export interface ProcessorDeps {
   readonly sink: TransactionSink;
   readonly externalSources?: readonly ExternalConfigSource[];
   readonly merge: MergeValues;
-  /** Whether a failure only says that what a value stands on is not there: healing helps nothing. */
+  /** Whether a failure only says that VPP is away: its return causes the healing. */
   readonly isSouthboundGone: (error: Error) => boolean;
+  /**
+   * Whether a failure only says that what a value stands on has gone for good, as a namespace does.
+   * Nothing is wrong with the agent then, and no healing helps.
+   */
+  readonly isBeyondHealing: (error: Error) => boolean;
   /**
    * Number of the southbound's present life, undefined while it is away. When a life has ended
    * during an event, whatever failed in it is healed by the resync that the next one begins with.
@@ -339,7 +344,8 @@ export class EventProcessor {
   /** Whether an error calls for healing, or waits for what will come by itself. */
   #judge(processing: Processing, error: Error): void {
     if (this.#deps.isSouthboundGone(error)) processing.waitsForSouthbound = true;
-    else processing.needsHealing ||= this.#isToBeHealed(processing, error);
+    else if (!this.#deps.isBeyondHealing(error))
+      processing.needsHealing ||= this.#isToBeHealed(processing, error);
   }
 
   /** Errors of resyncs and of best-effort updates are healed; the other kinds say otherwise. */

@@ -84,6 +84,7 @@ export function makeController(
     sink,
     merge: (_key, base, over) => ({ ...base, ...over }),
     isSouthboundGone: () => false,
+    isBeyondHealing: () => false,
     southboundLife: () => 1,
     clock,
     random: seededRandom(1),

@@ -84,6 +84,23 @@ describe('healing while VPP is away', () => {
   });
 });
 
+describe('what has gone for good', () => {
+  it('is neither healed nor waited for', async () => {
+    const bench = makeController([], { isBeyondHealing: (error: Error) => error === gone });
+    const failures: KeyFailure[] = [{ key: 'x', operation: 'CREATE', error: gone }];
+    bench.sink.answer = () => ({ seqNum: 0, failures });
+    bench.controller.push(emptyResync);
+    bench.controller.scheduleHealing('anything', 0);
+    await bench.clock.advance(60_000);
+    assert.equal(seen(bench).length, 2);
+    assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
+    failures.push({ key: 'y', operation: 'CREATE', error: new Error('no') });
+    bench.controller.scheduleHealing('anything', 0);
+    await bench.clock.advance(0);
+    assert.equal(bench.states.at(-1)![0], 'error', 'another failure beside it counts');
+  });
+});
+
 describe('healing that is scheduled', () => {
   it('comes sooner when VPP is back sooner, and once', async () => {
     const bench = makeController([throwing([undefined, new Error('no')])]);

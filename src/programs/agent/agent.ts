@@ -133,6 +133,7 @@ export function createAgent(parts: AgentParts): Agent {
     sink: scheduler,
     merge: mergeValues,
     isSouthboundGone,
+    isBeyondHealing,
     southboundLife: () => (vpp.state === 'connected' ? vpp.generation : undefined),
     clock,
     random,
@@ -269,16 +270,14 @@ export function createAgent(parts: AgentParts): Agent {
   };
 }
 
-/**
- * Errors that only say that what a value stands on is not there. The return of VPP repairs what they
- * left; of a pod's namespace only the DEL is still to come, and no healing brings it back.
- */
+/** Errors that only say that VPP is not there: its return repairs what they left. */
 function isSouthboundGone(error: Error): boolean {
-  return error instanceof CodedError && goneCodes.has(error.code);
+  return (
+    error instanceof CodedError && (error.code === 'CV_VPP_GONE' || error.code === 'CV_VPP_TIMEOUT')
+  );
 }
 
-const goneCodes: ReadonlySet<string> = new Set([
-  'CV_VPP_GONE',
-  'CV_VPP_TIMEOUT',
-  'CV_LINUX_NAMESPACE_GONE',
-]);
+/** A pod's namespace does not come back; what stood in it waits for the DEL. */
+function isBeyondHealing(error: Error): boolean {
+  return error instanceof CodedError && error.code === 'CV_LINUX_NAMESPACE_GONE';
+}
