@@ -31,8 +31,25 @@ export interface KubeStateChangePayload {
   readonly current: object | undefined;
 }
 
+/** What a description shows of a value, in characters, and of a list. */
+const SHOWN_CHARACTERS = 4096;
+const SHOWN_ITEMS = 200;
+
 function compact(value: object | undefined): string {
-  return value === undefined ? '<nil>' : JSON.stringify(value);
+  if (value === undefined) return '<nil>';
+  const text = JSON.stringify(value);
+  if (text.length <= SHOWN_CHARACTERS) return text;
+  const more = text.length - SHOWN_CHARACTERS;
+  return `${text.slice(0, SHOWN_CHARACTERS)}… (${more} more characters)`;
+}
+
+/** The first names of a list that may be very long, and the number of the others. */
+function shortened(names: readonly string[]): { shown: string[]; more: string[] } {
+  const hidden = names.length - SHOWN_ITEMS;
+  return {
+    shown: names.slice(0, SHOWN_ITEMS).sort(),
+    more: hidden > 0 ? [`… ${hidden} more`] : [],
+  };
 }
 
 export const KubeStateChange = defineEvent<KubeStateChangePayload>({
@@ -52,14 +69,10 @@ export const KubeStateChange = defineEvent<KubeStateChangePayload>({
   direction: (payload) => (payload.current === undefined ? Direction.Reverse : Direction.Forward),
 });
 
-function names(values: Readonly<Record<string, object>>): string[] {
-  return Object.entries(values)
-    .map(([key, value]) => {
-      const { name, namespace } = value as { name?: string; namespace?: string };
-      if (!name) return key;
-      return namespace ? `${namespace}/${name}` : name;
-    })
-    .sort();
+function nameOf(key: string, value: object): string {
+  const { name, namespace } = value as { name?: string; namespace?: string };
+  if (!name) return key;
+  return namespace ? `${namespace}/${name}` : name;
 }
 
 export const DbResync = defineEvent<DbResyncPayload>({
@@ -70,13 +83,21 @@ export const DbResync = defineEvent<DbResyncPayload>({
     const lines: string[] = [];
     for (const resource of Object.keys(payload.kubeState).sort()) {
       const values = payload.kubeState[resource]!;
-      const count = Object.keys(values).length;
-      if (count === 0) continue;
-      lines.push(`* ${count}x ${resource}`, ...names(values).map((name) => `    - ${name}`));
+      const keys = Object.keys(values);
+      if (keys.length === 0) continue;
+      const { shown, more } = shortened(keys);
+      const names = shown.map((key) => nameOf(key, values[key]!)).sort();
+      lines.push(
+        `* ${keys.length}x ${resource}`,
+        ...[...names, ...more].map((name) => `    - ${name}`),
+      );
     }
-    const external = Object.keys(payload.externalConfig).sort();
-    if (external.length > 0)
-      lines.push(`* ${external.length}x external config items: ${external.join(', ')}`);
+    const external = Object.keys(payload.externalConfig);
+    if (external.length > 0) {
+      const { shown, more } = shortened(external);
+      const items = [...shown, ...more].join(', ');
+      lines.push(`* ${external.length}x external config items: ${items}`);
+    }
     const headline = `Database Resync (${payload.local ? 'Local' : 'Remote'} DB)`;
     if (lines.length === 0) return `${headline} - empty dataset`;
     return [headline, ...lines].join('\n');
@@ -120,16 +141,21 @@ export interface ExternalConfigChangePayload {
 }
 
 function externalChangeText({ source, values }: ExternalConfigChangePayload): string {
-  const keys = Object.keys(values).sort();
+  const keys = Object.keys(values);
   const deleted = keys.filter((key) => values[key] === null).length;
   const mixed = deleted > 0 && deleted < keys.length;
   const label = mixed ? '' : deleted > 0 ? ', DEL' : ', PUT';
-  const lines = keys.flatMap((key) => {
+  const { shown, more } = shortened(keys);
+  const lines = shown.flatMap((key) => {
     const value = values[key]!;
     const prefix = mixed ? `[${value === null ? 'DEL' : 'PUT'}] ` : '';
     return [`* ${prefix}key: ${key}`, ...(value ? [`  new-value: ${compact(value)}`] : [])];
   });
-  return [`External Config Change [${source.toUpperCase()}${label}]`, ...lines].join('\n');
+  return [
+    `External Config Change [${source.toUpperCase()}${label}]`,
+    ...lines,
+    ...more.map((text) => `* ${text}`),
+  ].join('\n');
 }
 
 /** A source of external configuration wants something else than before. */
@@ -153,13 +179,14 @@ export const ExternalConfigResync = defineEvent<ExternalConfigResyncPayload>({
   id: 'external-config-resync',
   blocking: false,
   name: 'External Config Resync',
-  describe: ({ source, values }) =>
-    [
+  describe: ({ source, values }) => {
+    const { shown, more } = shortened(Object.keys(values));
+    return [
       `External Config Resync [${source.toUpperCase()}]`,
-      ...Object.keys(values)
-        .sort()
-        .map((key) => `* key: ${key}`),
-    ].join('\n'),
+      ...shown.map((key) => `* key: ${key}`),
+      ...more.map((text) => `* ${text}`),
+    ].join('\n');
+  },
   method: EventMethod.UpstreamResync,
 });
 

@@ -7,6 +7,10 @@ const TEXT_WIDTH = WIDTH - 6;
 const WRAP_AT = 110;
 /** What a wrapped line is indented by, beyond the line it continues. */
 const WRAP_INDENT = 6;
+/** What a box shows of one text; the whole stands in the event history. */
+const MOST_LINES = 200;
+/** Characters that a terminal obeys: names of pods and texts of errors come from anywhere. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** Second and later lines of a description stand under the first: behind `NEW EVENT: `. */
 const CONTINUATION = ' '.repeat('NEW EVENT: '.length);
 
@@ -19,24 +23,39 @@ function line(left: string, right = ''): string {
 
 /** Cuts a line at spaces (a word that is too long, anywhere), keeping its indent. */
 export function wrap(text: string, width = WRAP_AT): string[] {
-  if (text.length <= width) return [text];
-  const indent = ' '.repeat(text.length - text.trimStart().length + WRAP_INDENT);
+  const given = text.length - text.trimStart().length;
+  const indent = ' '.repeat(Math.min(given + WRAP_INDENT, width >> 1));
   const lines: string[] = [];
-  let rest = text;
-  while (rest.length > width) {
-    const space = rest.lastIndexOf(' ', width);
-    const found = space > (lines.length === 0 ? 0 : indent.length);
-    const cut = found ? space : width;
-    lines.push(rest.slice(0, cut));
-    rest = indent + rest.slice(found ? cut + 1 : cut);
+  let at = 0;
+  for (let lead = ''; lead.length + text.length - at > width; lead = indent) {
+    const room = width - lead.length;
+    const space = text.slice(at, at + room + 1).lastIndexOf(' ');
+    const cut = space > 0 ? space : room;
+    lines.push(lead + text.slice(at, at + cut));
+    at += space > 0 ? cut + 1 : cut;
   }
-  lines.push(rest);
+  lines.push((at === 0 ? '' : indent) + text.slice(at));
   return lines;
+}
+
+function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (character) => {
+    const code = character.codePointAt(0)!.toString(16);
+    return code.length > 2 ? `\\u{${code}}` : `\\x${code.padStart(2, '0')}`;
+  });
+}
+
+/** The lines of a text, as many as a box shows. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n');
+  const shown = lines.slice(0, MOST_LINES).map((line) => printable(line));
+  if (lines.length > shown.length) shown.push(`… ${lines.length - shown.length} more lines`);
+  return shown;
 }
 
 /** Headline with the rest of the text below it, aligned and wrapped. */
 function block(headline: string, text: string, right: string): string[] {
-  const [first = '', ...more] = text.split('\n').flatMap((part) => wrap(part));
+  const [first = '', ...more] = linesOf(text).flatMap((part) => wrap(part));
   return [
     line(`${headline}: ${first}`, right),
     ...more.flatMap((part) => wrap(CONTINUATION + part, TEXT_WIDTH)).map((part) => line(part)),
@@ -47,7 +66,7 @@ function list(headline: string, items: readonly string[]): string[] {
   return [
     line(`${headline}:`),
     ...items
-      .flatMap((item) => item.split('\n'))
+      .flatMap(linesOf)
       .flatMap((item) => wrap(`    * ${item}`))
       .map((item) => line(item)),
   ];

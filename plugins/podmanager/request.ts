@@ -11,6 +11,14 @@ export const ErrCniRequest = defineError({
 
 const defaultInterface = 'eth0';
 
+/** What the standards allow for what becomes part of keys, names and log lines. */
+const forms = {
+  podName: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
+  containerId: /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/,
+  interfaceName: /^(?!\.{1,2}$)[^\s/:\p{Cc}]{1,15}$/u,
+  path: /^[^\p{Cc}]*$/u,
+} as const;
+
 /** `K=V;K=V`; a value may hold further equals signs, later keys win. */
 export function parseArguments(text: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
@@ -24,7 +32,7 @@ export function parseArguments(text: string): ReadonlyMap<string, string> {
 /**
  * What both calls of the CNI say.
  * @param needs fields that must not be empty
- * @throws ErrCniRequest naming all that is missing
+ * @throws ErrCniRequest naming all that is missing, or the first that has no valid form
  */
 export function parseRequest(
   request: CNIRequest,
@@ -42,13 +50,24 @@ export function parseRequest(
     throw new ErrCniRequest(`the CNI request lacks ${missing.join(', ')}`, {
       where: request.container_id === '' ? undefined : `container ${request.container_id}`,
     });
+  const interfaceName = request.interface_name || defaultInterface;
+  check('container_id', request.container_id, forms.containerId);
+  check('K8S_POD_NAME', name, forms.podName);
+  check('K8S_POD_NAMESPACE', namespace, forms.podName);
+  check('interface_name', interfaceName, forms.interfaceName);
+  check('network_namespace', request.network_namespace, forms.path);
   return {
     pod: { namespace, name },
     podUid: values.get('K8S_POD_UID') || undefined,
     containerId: request.container_id,
-    interfaceName: request.interface_name || defaultInterface,
+    interfaceName,
     networkNamespace: request.network_namespace,
     ipamType: request.ipam_type,
     ipamData: request.ipam_data,
   };
+}
+
+function check(field: string, value: string, form: RegExp): void {
+  if (!form.test(value))
+    throw new ErrCniRequest(`${field} is no valid one: ${JSON.stringify(value)}`);
 }

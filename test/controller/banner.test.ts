@@ -101,6 +101,30 @@ describe('log boxes', () => {
     );
   });
 
+  it('show no character that a terminal obeys', () => {
+    const description = 'Add Pod default/a\u001b[2J\rb\u009bc\u202ed\u2028e';
+    const arrival = { seqNum: 1, followUpTo: undefined, handlers: [] };
+    assert.match(
+      arrivalBanner({ ...arrival, description }),
+      /Add Pod default\/a\\x1b\[2J\\x0db\\x9bc\\u\{202e\}d\\u\{2028\}e /,
+    );
+    const outcome = { seqNum: 1, description, handledBy: [], revertedBy: [], tookMs: 1 };
+    const failed = { errors: ['a\u0007'], transactionError: 'b\u0000', hasTransaction: true };
+    assert.doesNotMatch(outcomeBanner({ ...outcome, ...failed }), /[^\P{Cc}\n]/u);
+  });
+
+  it('end, and soon, for texts of any length and indent', () => {
+    const blanks = ' '.repeat(150);
+    assert.ok(wrap(blanks + 'word '.repeat(50)).every((line) => line.length <= 110));
+    const long = 'x'.repeat(2_000_000);
+    const wrapped = wrap(long);
+    assert.equal(wrapped.map((line) => line.trimStart()).join(''), long);
+    const description = Array.from({ length: 5000 }, (_, n) => `line ${n}`).join('\n');
+    const text = arrivalBanner({ seqNum: 1, followUpTo: undefined, description, handlers: [] });
+    assert.ok(text.split('\n').length < 210);
+    assert.match(text, /… 4800 more lines/);
+  });
+
   it('wrap at spaces, keep the indent and lose no word', () => {
     const words = Array.from({ length: 60 }, (_, i) => `word${i}`);
     const wrapped = wrap(`  * ${words.join(' ')}`);

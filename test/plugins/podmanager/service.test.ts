@@ -101,6 +101,31 @@ describe('CNI ADD', () => {
     assert.deepEqual(seen(), []);
   });
 
+  it('refuses names that are none, before they get into keys and the log', async () => {
+    const { service, seen } = await served();
+    const pod = (name: string) => request(name, 'c1');
+    const refused: [CNIRequest, RegExp][] = [
+      [pod('a\u001b[2J'), /K8S_POD_NAME is no valid one: "a\\u001b\[2J"/],
+      [pod('a\n>>>>'), /K8S_POD_NAME/],
+      [pod('../x'), /K8S_POD_NAME/],
+      [
+        request('web', 'c1', { extra_arguments: 'K8S_POD_NAME=a;K8S_POD_NAMESPACE=a/b' }),
+        /NAMESPACE/,
+      ],
+      [request('web', 'c/1'), /container_id/],
+      [request('web', 'c1', { interface_name: 'a b' }), /interface_name/],
+      [request('web', 'c1', { interface_name: '..' }), /interface_name/],
+      [request('web', 'c1', { interface_name: 'sixteencharacter' }), /interface_name/],
+      [request('web', 'c1', { network_namespace: '/proc/1\r' }), /network_namespace/],
+    ];
+    for (const [bad, reason] of refused) {
+      const answer = await service.add(bad);
+      assert.equal(answer.result, 1);
+      assert.match(answer.error, reason);
+    }
+    assert.deepEqual(seen(), []);
+  });
+
   it('calls the interface eth0 unless told otherwise', async () => {
     const { service, node } = await served();
     await service.add(request('web', 'c1', { interface_name: '' }));
