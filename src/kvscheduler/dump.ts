@@ -69,21 +69,24 @@ export function assertReadable({ name, retrieve }: AnyDescriptor): void {
   throw new ErrNoRetrieve('descriptor does not support Retrieve operation', { where: name });
 }
 
-export function dumpFound(
-  graph: Graph,
+export async function dumpFound(
+  { graph, slices }: { readonly graph: Graph; readonly slices: Slices },
   descriptor: AnyDescriptor,
   found: readonly FoundValue[],
-): DumpedValue[] {
-  return found.map(({ key, value, metadata, origin }) => {
+): Promise<DumpedValue[]> {
+  const values: DumpedValue[] = [];
+  for (const { key, value, metadata, origin } of found) {
+    if (slices.due()) await slices.turn();
     const node = graph.get(key);
     const known = node ? originOf(node) : 'from-SB';
-    return {
+    values.push({
       Key: key,
       Value: new RecordedValue(descriptor, value),
       Origin: originNumber[origin && origin !== 'unknown' ? origin : known],
       Metadata: metadata,
-    };
-  });
+    });
+  }
+  return values;
 }
 
 function originOf({ foreign }: Node): Origin {

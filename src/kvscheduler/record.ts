@@ -31,6 +31,11 @@ export class RecordedValue {
     return this.#value;
   }
 
+  /** Full protobuf name; empty when nobody knows it. */
+  get typeName(): string {
+    return this.#descriptor?.typeName ?? '';
+  }
+
   /** The value's own JSON form; what cannot be shown is told instead. */
   get data(): unknown {
     try {
@@ -41,7 +46,7 @@ export class RecordedValue {
   }
 
   toJSON(): unknown {
-    return { ProtoMsgName: this.#descriptor?.typeName ?? '', ProtoMsgData: this.data };
+    return { ProtoMsgName: this.typeName, ProtoMsgData: this.data };
   }
 }
 
@@ -133,13 +138,4 @@ export function recordFailed(
   error: Error,
 ): RecordedTxnOp {
   return { ...planned, NewState: state, NewErrMsg: error.message };
-}
-
-/** RFC 3339 of milliseconds since the epoch; their fraction gives further digits. */
-export function timeText(ms: number): string {
-  const whole = Math.floor(ms);
-  const text = new Date(whole).toISOString();
-  const micros = Math.round((ms - whole) * 1000);
-  if (micros === 0 || micros > 999) return text;
-  return `${text.slice(0, -1)}${String(micros).padStart(3, '0')}Z`;
 }

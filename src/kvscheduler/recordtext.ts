@@ -4,6 +4,7 @@
  */
 import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from './record.ts';
 import { originNumber } from './record.ts';
+import { microsOf } from './time.ts';
 
 const width = 120;
 
@@ -36,9 +37,9 @@ export function* endText(record: RecordedTxn): Generator<string, void, void> {
   yield `x${'-'.repeat(width - 2)}x\n`;
 }
 
-export function recordText(record: RecordedTxn): string {
-  const text = [...beginningText(record)].join('');
-  return record.PreRecord ? text : text + [...endText(record)].join('');
+export function* recordText(record: RecordedTxn): Generator<string, void, void> {
+  yield* beginningText(record);
+  if (!record.PreRecord) yield* endText(record);
 }
 
 function line(edge: string, left: string, right: string): string {
@@ -166,12 +167,6 @@ function indented(text: string): string {
 }
 
 function tookText({ Start, Stop }: RecordedTxn): string {
-  const ms = preciseMs(Stop) - preciseMs(Start);
+  const ms = ((microsOf(Stop) ?? 0) - (microsOf(Start) ?? 0)) / 1000;
   return `${Math.round(Math.max(0, ms) * 10) / 10}ms`;
-}
-
-/** Milliseconds with the fraction that `Date` drops. */
-function preciseMs(text: string): number {
-  const micros = /\.\d{3}(\d{3})Z$/.exec(text)?.[1];
-  return Date.parse(text) + Number(micros ?? 0) / 1000;
 }

@@ -29,7 +29,7 @@ import {
   type View,
 } from './dump.ts';
 import { ErrTxnQueueFull } from './errors.ts';
-import { Graph, type Node } from './graph.ts';
+import { Graph, type Node, nodesStepwise } from './graph.ts';
 import { graphText } from './graphtext.ts';
 import { History } from './history.ts';
 import { type Observer, tellAll } from './observer.ts';
@@ -42,7 +42,7 @@ import {
 } from './opening.ts';
 import { assertPlannable, type Preview, type PreviewRequest, preview } from './preview.ts';
 import { type Task, TaskQueue } from './queue.ts';
-import { type RecordedTxn, type TxnType, timeText } from './record.ts';
+import type { RecordedTxn, TxnType } from './record.ts';
 import { beginningText, endText } from './recordtext.ts';
 import { look } from './refresh.ts';
 import { Registry } from './registry.ts';
@@ -53,6 +53,7 @@ import { Slices } from './slices.ts';
 import { Stats, type StatsDocument } from './stats.ts';
 import { type BaseValueStatus, statusOf, unknownStatus } from './status.ts';
 import { Stopwatch } from './stopwatch.ts';
+import { timeText } from './time.ts';
 import { Timeline } from './timeline/timeline.ts';
 import { verify } from './verification.ts';
 import { CallWatch } from './watched.ts';
@@ -94,6 +95,8 @@ export interface Load {
   readonly inFlight: number;
   /** Milliseconds of the longest stretch so far for which it held the main thread. */
   readonly longestStretch: number;
+  /** Rough size in memory of the records and of the past of the graph. */
+  readonly historyBytes: number;
 }
 
 export interface Scheduler extends TransactionSink, NotificationSink {
@@ -123,6 +126,7 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   statuses(prefix?: string): BaseValueStatus[];
   /** The same one by one, for readers that give way in between. */
   eachStatus(prefix?: string): Iterable<BaseValueStatus>;
+  eachStatusOf(descriptor: AnyDescriptor): Iterable<BaseValueStatus>;
   /**
    * @throws ErrUnknownDescriptor, ErrNoRetrieve, ErrClosedScheduler, and for the view SB what the
    * descriptor's `retrieve` throws
@@ -258,6 +262,12 @@ class KvScheduler implements Scheduler {
     for (const node of graph.stepwise(prefix)) if (!node.base) yield statusOf(graph, node);
   }
 
+  *eachStatusOf(descriptor: AnyDescriptor): Generator<BaseValueStatus, void, void> {
+    const { graph } = this.#around;
+    for (const node of nodesStepwise(graph, descriptor))
+      if (!node.base) yield statusOf(graph, node);
+  }
+
   get stats(): StatsDocument {
     return this.#stats.document;
   }
@@ -268,6 +278,7 @@ class KvScheduler implements Scheduler {
       queueCapacity: queueLimit,
       inFlight: this.#calls.inFlight,
       longestStretch: this.#around.slices.longest,
+      historyBytes: this.#history.bytes + this.timeline.bytes,
     };
   }
 
@@ -277,7 +288,7 @@ class KvScheduler implements Scheduler {
     if (view !== 'SB') return dumpKnown(graph, descriptor, view, new Slices(this.#clock));
     assertReadable(descriptor);
     return this.#inTurn(async () =>
-      dumpFound(graph, descriptor, await look(this.#around, descriptor)),
+      dumpFound(this.#around, descriptor, await look(this.#around, descriptor)),
     );
   }
 
@@ -350,7 +361,7 @@ class KvScheduler implements Scheduler {
       this.#reported.clear();
       const opening = aimsOfNotification(this.#around, pairs);
       if (opening) await this.#transact(async () => opening);
-      else await this.#recordGraph([]);
+      else await this.#recordGraph([], this.#clock.now());
     });
   }
 
@@ -398,7 +409,7 @@ class KvScheduler implements Scheduler {
     delete record.PreRecord;
     record.Stop = timeText(stop);
     if (run.executed.length > 0) record.Executed = run.executed;
-    await this.#recordGraph(run.touched);
+    await this.#recordGraph(run.touched, stop);
     await this.#write(endText(record));
     await this.#history.add(record, start, stop, slices);
     watch.lap('recordTransaction');
@@ -421,10 +432,12 @@ class KvScheduler implements Scheduler {
     return mismatches.map(({ key, error }) => ({ key, operation: 'UNDEFINED', error }));
   }
 
-  async #recordGraph(touched: Iterable<Node>): Promise<void> {
+  /** @param ms when it was touched, in milliseconds since the epoch */
+  async #recordGraph(touched: Iterable<Node>, ms: number): Promise<void> {
     const { graph, slices } = this.#around;
     const start = this.#clock.monotonic();
-    await this.timeline.record(graph, [touched, graph.takeRemarked()], slices);
+    const lists = [touched, graph.takeRemarked()];
+    await this.timeline.record(graph, lists, Math.round(ms * 1000), slices);
     this.#observer.worked('Record', this.#clock.monotonic() - start);
   }
 

@@ -1,6 +1,7 @@
 /** A revision of a node in the shape in which REST shows it; the field names are the Go agent's. */
 import type { Dependency } from '../api.ts';
-import { RecordedValue, timeText } from '../record.ts';
+import { RecordedValue } from '../record.ts';
+import { timeText } from '../time.ts';
 import type { KeyRevisions, Revision } from './revision.ts';
 
 export interface RecordedTarget {

@@ -53,9 +53,17 @@ export class Timeline {
     return Math.min(Math.round(this.#clock.now() * 1000), this.#complete);
   }
 
-  /** Takes in the nodes that a transaction may have changed or removed; one may come twice. */
-  async record(graph: Graph, lists: readonly Iterable<Node>[], slices: Slices): Promise<void> {
-    const time = Math.max(Math.round(this.#clock.now() * 1000), this.#last);
+  /**
+   * Takes in the nodes that a transaction may have changed or removed; one may come twice.
+   * @param micros when that was, in microseconds since the epoch
+   */
+  async record(
+    graph: Graph,
+    lists: readonly Iterable<Node>[],
+    micros: number,
+    slices: Slices,
+  ): Promise<void> {
+    const time = Math.max(micros, this.#last);
     this.#last = time;
     this.#complete = time - 1;
     for (const nodes of lists)

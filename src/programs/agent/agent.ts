@@ -14,8 +14,9 @@ import { Lifecycle, type Part } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/servicelabel/servicelabel.ts';
 import { probeRoutes } from '#infra/status/routes.ts';
 import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
+import { SchedulerMetrics } from '#kvscheduler/metrics.ts';
 import { schedulerRoutes } from '#kvscheduler/routes.ts';
-import { createScheduler } from '#kvscheduler/scheduler.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { mergeValues } from '#models/merge.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
 import { Controller } from '#plugins/controller/controller.ts';
@@ -39,6 +40,7 @@ import { VppMetrics } from '#southbound/vpp/stats/metrics.ts';
 import { SegmentStatistics } from '#southbound/vpp/stats/statistics.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
 import type { Environment } from './environment.ts';
+import { parseValue } from './parse-value.ts';
 import type { Settings } from './settings.ts';
 
 /** What the Go agent allows a start, unless STARTUPTIMEOUT says otherwise. */
@@ -103,7 +105,8 @@ export function createAgent(parts: AgentParts): Agent {
   );
   const vppMetrics = new VppMetrics(statistics, registry, loggers.get('vpp'));
   const host = hostView(linux);
-  const scheduler = createScheduler({
+  const schedulerMetrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler);
+  const scheduler: Scheduler = createScheduler({
     descriptors: [
       ...vppDescriptors({ client: vpp, clock, log: loggers.get('vpp') }),
       ...linuxDescriptors({ host: linux, label: settings.label, log: loggers.get('linux') }),
@@ -114,6 +117,8 @@ export function createAgent(parts: AgentParts): Agent {
       ageMs: settings.kvscheduler['transaction-history-age-limit'] * MINUTE,
       initMs: settings.kvscheduler['permanently-recorded-init-period'] * MINUTE,
     },
+    verify: Boolean(settings.env['KVSCHED_VERIFY_MODE']),
+    observer: schedulerMetrics,
     ...(settings.kvscheduler['print-txn-summary'] && { writer: { write: print } }),
   });
 
@@ -165,7 +170,7 @@ export function createAgent(parts: AgentParts): Agent {
       transaction: (seqNum) => scheduler.record(seqNum),
       requestResync: () => watcher.requestResync(),
     }),
-    ...schedulerRoutes(scheduler),
+    ...schedulerRoutes({ scheduler, clock, parseValue }),
     ...ipamRoutes({ nodes, ipam, conf, net: ipv4net }),
     ...vppRoutes(vpp),
     metricsRoute('/metrics', registry, vppMetrics.refresh),

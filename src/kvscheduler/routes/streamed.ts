@@ -1,0 +1,98 @@
+/**
+ * Long answers, written in slices while they are sent: the main thread is not held for as long as
+ * it takes to serialise them, and the reader decides how fast it goes.
+ */
+import { Readable } from 'node:stream';
+import type { Clock } from '#infra/clock/clock.ts';
+import type { RouteResponse } from '#infra/http/route.ts';
+import { Slices } from '../slices.ts';
+
+const chunkLength = 16 * 1024;
+/** Smaller lists are written in one go, and so is what stands deeper than this. */
+const longList = 16;
+const deepest = 3;
+
+type Items<T> = Iterable<T> | AsyncIterable<T>;
+
+/** JSON of a value that may be big. */
+export function streamedJson(body: unknown, clock: Clock): RouteResponse {
+  return streamed(jsonPieces(body, '', 0), 'application/json; charset=utf-8', clock);
+}
+
+/** JSON of a list whose items are only made as they are sent. */
+export function streamedList(items: Items<unknown>, clock: Clock): RouteResponse {
+  return streamed(listPieces(items), 'application/json; charset=utf-8', clock);
+}
+
+export function streamedText(pieces: Iterable<string>, clock: Clock): RouteResponse {
+  return streamed(pieces, 'text/plain; charset=utf-8', clock);
+}
+
+function streamed(pieces: Items<string>, contentType: string, clock: Clock): RouteResponse {
+  const chunks = inChunks(pieces, new Slices(clock));
+  return { status: 200, body: Readable.from(chunks, { objectMode: false }), contentType };
+}
+
+async function* inChunks(
+  pieces: Items<string>,
+  slices: Slices,
+): AsyncGenerator<string, void, void> {
+  let chunk = '';
+  for await (const piece of pieces) {
+    if (slices.due()) await slices.turn();
+    chunk += piece;
+    if (chunk.length < chunkLength) continue;
+    yield chunk;
+    chunk = '';
+  }
+  // What is sent as text ends with a line break already, JSON does not.
+  yield chunk.endsWith('\n') ? chunk : `${chunk}\n`;
+}
+
+async function* listPieces(items: Items<unknown>): AsyncGenerator<string, void, void> {
+  let before = '[\n';
+  for await (const item of items) {
+    yield `${before}  `;
+    yield* jsonPieces(item, '  ', 1);
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]' : '\n]';
+}
+
+/** The same text as that of `JSON.stringify` with an indent of two. */
+function* jsonPieces(value: unknown, indent: string, depth: number): Generator<string, void, void> {
+  const plain = plainOf(value);
+  const inner = `${indent}  `;
+  if (Array.isArray(plain) && (plain.length > longList || depth < deepest) && plain.length > 0) {
+    let before = '[\n';
+    for (const item of plain) {
+      yield before + inner;
+      yield* jsonPieces(item, inner, depth + 1);
+      before = ',\n';
+    }
+    yield `\n${indent}]`;
+  } else if (typeof plain === 'object' && plain && !Array.isArray(plain) && depth < deepest) {
+    let before = '{\n';
+    for (const [name, field] of Object.entries(plain)) {
+      if (field === undefined) continue;
+      yield `${before}${inner}${JSON.stringify(name)}: `;
+      yield* jsonPieces(field, inner, depth + 1);
+      before = ',\n';
+    }
+    yield before === '{\n' ? '{}' : `\n${indent}}`;
+  } else yield textOf(plain).replaceAll('\n', `\n${indent}`);
+}
+
+function plainOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value;
+  return typeof value.toJSON === 'function' ? value.toJSON() : value;
+}
+
+/** What has no JSON, such as a bigint in the metadata of a descriptor, becomes text. */
+function textOf(plain: unknown): string {
+  try {
+    return JSON.stringify(plain, undefined, 2) ?? 'null';
+  } catch {
+    return JSON.stringify(String(plain));
+  }
+}

@@ -1,0 +1,74 @@
+/** REST: what the graph was like at any moment. */
+import type { Clock } from '#infra/clock/clock.ts';
+import {
+  argument,
+  ErrBadRequest,
+  failure,
+  json,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { Slices } from '../slices.ts';
+import { flagStats, keyAt, keyTimeline, snapshot } from '../timeline/questions.ts';
+import { flagNames } from '../timeline/recordednode.ts';
+import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
+import { streamedJson, streamedList } from './streamed.ts';
+
+export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
+  const keyRevisions = async (request: RouteRequest): Promise<RouteResponse> => {
+    allowOnly(request, ['key', 'time']);
+    const key = argument(request, 'key');
+    const time = timeArgument(request, 'time');
+    if (key === undefined)
+      throw new ErrBadRequest('argument key is missing: a key without the prefix of the agent');
+    const slices = new Slices(clock);
+    if (time === undefined) return streamedList(keyTimeline(timeline, key, slices), clock);
+    return streamedJson((await keyAt(timeline, key, time, slices)) ?? null, clock);
+  };
+  const snapshotAt = (request: RouteRequest): RouteResponse => {
+    allowOnly(request, ['time']);
+    const time = timeArgument(request, 'time') ?? timeline.now;
+    if (!timeline.covers(time))
+      return failure(404, 'what the graph was like at that time is no longer kept');
+    return streamedList(snapshot(timeline, time, new Slices(clock)), clock);
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/scheduler/key-timeline',
+      mutating: false,
+      summary: 'what a value was like over time, or at one time: key, time',
+      handle: keyRevisions,
+    },
+    {
+      method: 'GET',
+      path: '/scheduler/graph-snapshot',
+      mutating: false,
+      summary: 'the graph at one time: time; without: now',
+      handle: snapshotAt,
+    },
+    {
+      method: 'GET',
+      path: '/scheduler/graph-snaphost',
+      mutating: false,
+      summary: 'graph-snapshot, as older documents spell it',
+      handle: snapshotAt,
+    },
+    {
+      method: 'GET',
+      path: '/scheduler/flag-stats',
+      mutating: false,
+      summary: 'how often a flag of the graph had which value: flag, prefix (may be repeated)',
+      handle: async (request) => {
+        allowOnly(request, ['flag', 'prefix']);
+        const flag = choiceArgument(request, 'flag', flagNames);
+        if (!flag)
+          throw new ErrBadRequest(`argument flag is missing: one of ${flagNames.join(', ')}`);
+        const prefixes = request.query['prefix'] ?? [];
+        return json(await flagStats(timeline, flag, prefixes, new Slices(clock)));
+      },
+    },
+  ];
+}

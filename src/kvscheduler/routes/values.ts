@@ -1,0 +1,96 @@
+/** REST: values as they are wished, known or found, and their state. */
+import type { Clock } from '#infra/clock/clock.ts';
+import {
+  argument,
+  ErrBadRequest,
+  failure,
+  json,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
+import type { DumpedValue, DumpSelector, View } from '../dump.ts';
+import { ErrUnknownDescriptor } from '../errors.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { allowOnly, choiceArgument } from './arguments.ts';
+import { streamedJson, streamedList } from './streamed.ts';
+
+const views: readonly View[] = ['SB', 'NB', 'cached'];
+/** What the argument of earlier agents names. */
+const states = { SB: 'SB', NB: 'NB', internal: 'cached' } as const;
+
+export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/scheduler/dump',
+      mutating: false,
+      summary: 'values of a descriptor: descriptor | key-prefix, view=SB|NB|cached; without: index',
+      handle: (request) => dump(scheduler, clock, request),
+    },
+    {
+      method: 'GET',
+      path: '/scheduler/status',
+      mutating: false,
+      summary: 'state of values: key | descriptor | key-prefix; without: all',
+      handle: (request) => status(scheduler, clock, request),
+    },
+  ];
+}
+
+async function dump(
+  scheduler: Scheduler,
+  clock: Clock,
+  request: RouteRequest,
+): Promise<RouteResponse> {
+  allowOnly(request, ['descriptor', 'key-prefix', 'view', 'state']);
+  const wanted = choiceArgument(request, 'view', views);
+  const state = choiceArgument(request, 'state', ['SB', 'NB', 'internal']);
+  if (wanted && state) throw new ErrBadRequest('view and state do not go together: give view');
+  const selector = dumpSelectorOf(request);
+  if (!selector) {
+    if (wanted ?? state) throw new ErrBadRequest('of what? Give descriptor or key-prefix');
+    return json({
+      Descriptors: scheduler.descriptors.map(({ name }) => name),
+      KeyPrefixes: scheduler.descriptors.flatMap(({ nbKeyPrefix }) => nbKeyPrefix ?? []),
+      Views: views,
+    });
+  }
+  try {
+    const values = await scheduler.dump(state ? states[state] : (wanted ?? 'SB'), selector);
+    return state ? streamedList(oldEncoding(values), clock) : streamedJson(values, clock);
+  } catch (error) {
+    if (error instanceof ErrUnknownDescriptor) return failure(404, error.message);
+    throw error;
+  }
+}
+
+/** As agents up to 3.1 wrote it: the JSON of the value is a text within the JSON. */
+function* oldEncoding(values: readonly DumpedValue[]) {
+  for (const { Key, Value, Metadata, Origin } of values) {
+    const { typeName, data } = Value;
+    const ProtoMsgData = JSON.stringify(data);
+    yield { Key, Value: { ProtoMsgName: typeName, ProtoMsgData }, Metadata, Origin };
+  }
+}
+
+/** @throws ErrBadRequest when both are given */
+function dumpSelectorOf(request: RouteRequest): DumpSelector | undefined {
+  const descriptor = argument(request, 'descriptor');
+  const keyPrefix = argument(request, 'key-prefix');
+  if (descriptor !== undefined && keyPrefix !== undefined)
+    throw new ErrBadRequest('descriptor and key-prefix do not go together');
+  if (descriptor !== undefined) return { descriptor };
+  return keyPrefix === undefined ? undefined : { keyPrefix };
+}
+
+function status(scheduler: Scheduler, clock: Clock, request: RouteRequest): RouteResponse {
+  allowOnly(request, ['key', 'descriptor', 'key-prefix']);
+  const key = argument(request, 'key');
+  if (key !== undefined) return json(scheduler.status(key));
+  const selector = dumpSelectorOf(request) ?? { keyPrefix: '' };
+  if ('keyPrefix' in selector) return streamedList(scheduler.eachStatus(selector.keyPrefix), clock);
+  const found = scheduler.descriptors.find(({ name }) => name === selector.descriptor);
+  if (!found) return failure(404, `descriptor ${selector.descriptor} is not registered`);
+  return streamedList(scheduler.eachStatusOf(found), clock);
+}

@@ -1,0 +1,133 @@
+/** What a change would do: nothing is done, and it is what the change does when it comes. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Preview } from '#kvscheduler/preview.ts';
+import type { RecordedTxnOp } from '#kvscheduler/record.ts';
+import { scripts } from './support/scripts.ts';
+import { type Bench, setUp, type Wishes } from './support/setup.ts';
+
+function planOf({ scheduler }: Bench, wishes: Wishes, mode: 'update' | 'resync' = 'update') {
+  return scheduler.plan({ mode, values: new Map(Object.entries(wishes)) });
+}
+
+const lines = ({ Operations }: Preview): string[] =>
+  Operations.map(
+    ({ Operation, Key, NewState, Reason }) => `${Operation} ${Key} ${NewState ?? ''}: ${Reason}`,
+  );
+
+/** Everything that can be seen of a scheduler and its southbound. */
+async function pictureOf({ scheduler, southbound }: Bench): Promise<string> {
+  const views = [];
+  for (const view of ['NB', 'cached'] as const)
+    for (const descriptor of ['alpha', 'beta', 'derived'])
+      views.push(await scheduler.dump(view, { descriptor }));
+  const shown = [scheduler.statuses(), views, scheduler.history(), southbound.picture()];
+  return JSON.stringify([...shown, southbound.calls, southbound.retrieves]);
+}
+
+describe('plan without applying', () => {
+  it('gives the operations in order, each with its reason', async () => {
+    const bench = setUp();
+    await bench.commit({
+      'a/1': { v: 1 },
+      'a/2': { v: 1, needs: ['a/1'], derives: { 'd/a2.0': { v: 1 } } },
+      'b/1': { v: 1 },
+      'b/2': { v: 1, claims: ['x'] },
+    });
+    const plan = await planOf(bench, {
+      'a/1': null,
+      'a/3': { v: 1 },
+      'b/1': { v: 2 },
+      'b/2': { v: 1, claims: ['y'] },
+      'b/3': { v: 1, claims: ['x'] },
+    });
+    assert.deepEqual(lines(plan), [
+      'DELETE d/a2.0 REMOVED: derived from a/2',
+      'DELETE a/2 PENDING: dependency lost: a/1',
+      'DELETE a/1 REMOVED: changed',
+      'DELETE b/1 REMOVED: changed',
+      'CREATE b/1 CONFIGURED: changed',
+      'DELETE b/2 REMOVED: changed',
+      'CREATE b/2 CONFIGURED: changed',
+      'CREATE a/3 CONFIGURED: changed',
+      'CREATE b/3 CONFIGURED: changed',
+    ]);
+  });
+
+  it('takes a resync for all that is wished', async () => {
+    const bench = setUp();
+    await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
+    const plan = await planOf(bench, { 'a/2': { v: 1 }, 'a/3': { v: 1 } }, 'resync');
+    assert.deepEqual(lines(plan), [
+      'DELETE a/1 REMOVED: leftover',
+      'CREATE a/3 CONFIGURED: changed',
+    ]);
+    assert.deepEqual(bench.southbound.retrieves, []);
+  });
+
+  it('tells of wishes that are invalid, or would not be taken at all', async () => {
+    const bench = setUp();
+    await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
+    const plan = await planOf(bench, {
+      'a/2': { v: 1, invalid: true },
+      'd/a1.0': { v: 2 },
+      'z/1': { v: 1 },
+    });
+    assert.deepEqual(lines(plan), [
+      'CREATE a/2 INVALID: invalid',
+      'CREATE z/1 UNIMPLEMENTED: changed',
+    ]);
+    assert.match(plan.Operations[0]?.NewErrMsg ?? '', /field invalid is invalid/);
+    assert.deepEqual(plan.Refused, [{ Key: 'd/a1.0', Error: 'd/a1.0: is derived from a/1' }]);
+  });
+
+  it('leaves alone what has to be read back first, and names it', async () => {
+    const bench = setUp();
+    await bench.commit({ 'a/1': { v: 1 } });
+    bench.southbound.losesReply = () => Object.assign(new Error('?'), { code: 'CV_VPP_TIMEOUT' });
+    bench.southbound.retrieveFails = () => new Error('mute');
+    await bench.commit({ 'a/1': { v: 2 } });
+    const plan = await planOf(bench, { 'a/1': { v: 3 }, 'a/2': { v: 1 } });
+    assert.deepEqual(plan.Unknown, ['a/1']);
+    assert.deepEqual(lines(plan), ['CREATE a/2 CONFIGURED: changed']);
+  });
+
+  it('refuses what makes no sense', async () => {
+    const bench = setUp();
+    await assert.rejects(planOf(bench, { 'a/1': null }, 'resync'), {
+      code: 'CV_SCHED_INVALID_TXN',
+    });
+    await assert.rejects(planOf(bench, { '': { v: 1 } }), { code: 'CV_SCHED_INVALID_TXN' });
+    await bench.scheduler.close();
+    await assert.rejects(planOf(bench, { 'a/1': { v: 1 } }), { code: 'CV_SCHED_CLOSED' });
+  });
+
+  it('sees the graph as it is when the transactions before it are done', async () => {
+    const bench = setUp();
+    bench.southbound.replies = 'turn';
+    const committed = bench.commit({ 'a/1': { v: 1 } });
+    const plan = await planOf(bench, { 'a/1': { v: 2 } });
+    assert.deepEqual(lines(plan), ['UPDATE a/1 CONFIGURED: changed']);
+    await committed;
+  });
+
+  it('does nothing, and is what the change does when it comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(scripts({ wild: true }, 6), async (script) => {
+        const bench = setUp({ window: 1 });
+        for (const step of script) {
+          if (step.kind !== 'commit') continue;
+          const before = await pictureOf(bench);
+          const isUpdate = step.mode === 'update';
+          const plan = await planOf(bench, step.wishes, isUpdate ? 'update' : 'resync');
+          assert.equal(await pictureOf(bench), before);
+          await bench.commit(step.wishes, { mode: isUpdate ? 'update' : 'upstream-resync' });
+          const json = (operations: readonly RecordedTxnOp[] = []) => JSON.stringify(operations);
+          assert.equal(json(plan.Operations), json(bench.lastRecord().Planned));
+        }
+      }),
+      { numRuns: 80 },
+    );
+  });
+});

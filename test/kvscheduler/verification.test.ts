@@ -1,0 +1,127 @@
+/** Differences between what a transaction made and what the southbound shows afterwards. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { VerificationError } from '#kvscheduler/verification.ts';
+import { play } from './support/play.ts';
+import { scripts } from './support/scripts.ts';
+import { type Bench, setUp } from './support/setup.ts';
+
+const notThere = 'a/1 (UNDEFINED): a/1: value is not actually configured';
+
+describe('verification', () => {
+  const hiding = (bench: Bench, change: (values: Bench['southbound']['values']) => void) => {
+    bench.southbound.beforeRetrieve = () => change(bench.southbound.values);
+  };
+
+  it('names a value that is not there', async () => {
+    const bench = setUp({ verify: true });
+    hiding(bench, (values) => values.delete('a/1'));
+    assert.deepEqual(await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }), [notThere]);
+    assert.deepEqual(bench.lastRecord().VerificationErrors, [
+      'a/1: value is not actually configured',
+    ]);
+  });
+
+  it('names a value that is still there', async () => {
+    const bench = setUp({ verify: true });
+    await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
+    hiding(bench, (values) => values.set('a/1', { spec: { v: 1 }, ours: true }));
+    assert.deepEqual(await bench.commit({ 'a/1': null }), [
+      'a/1 (UNDEFINED): a/1: value is not actually removed',
+    ]);
+  });
+
+  it('names a value that is another', async () => {
+    const bench = setUp({ verify: true });
+    hiding(bench, (values) => values.set('a/1', { spec: { v: 9 }, ours: true }));
+    assert.deepEqual(await bench.commit({ 'a/1': { v: 1 } }), [
+      'a/1 (UNDEFINED): a/1: value is not actually what it was configured to be',
+    ]);
+  });
+
+  it('names derived values by their own keys', async () => {
+    const bench = setUp({ verify: true });
+    hiding(bench, (values) => values.delete('d/a1.0'));
+    const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1, needs: ['a/2'] } };
+    assert.deepEqual(await bench.commit({ 'a/1': { v: 1, derives } }), [
+      'd/a1.0 (UNDEFINED): d/a1.0: value is not actually configured',
+    ]);
+    hiding(bench, (values) => values.set('d/a1.1', { spec: { v: 1 }, ours: true }));
+    assert.deepEqual(await bench.commit({ 'a/1': { v: 2, derives } }), [
+      'd/a1.0 (UNDEFINED): d/a1.0: value is not actually configured',
+      'd/a1.1 (UNDEFINED): d/a1.1: value is not actually removed',
+    ]);
+  });
+
+  it('names what is derived and should never have been', async () => {
+    const bench = setUp({ verify: true });
+    hiding(bench, (values) => values.set('d/a1.9', { spec: { v: 1 }, ours: true }));
+    assert.deepEqual(await bench.commit({ 'a/1': { v: 1 } }), [
+      'd/a1.9 (UNDEFINED): d/a1.9: value is not actually removed',
+    ]);
+  });
+
+  it('gives the type of each difference', async () => {
+    const bench = setUp({ verify: true });
+    hiding(bench, (values) => values.delete('a/1'));
+    const { failures } = await bench.scheduler.commit({
+      description: '',
+      mode: 'update',
+      values: new Map([['a/1', { v: 1 }]]),
+      onFailure: 'best-effort',
+    });
+    const [failure] = failures;
+    assert.ok(failure?.error instanceof VerificationError);
+    assert.equal(failure.error.type, 'ExpectedToExist');
+    assert.equal(failure.error.code, 'CV_SCHED_VERIFICATION');
+  });
+
+  it('leaves the graph as it is and asks for nothing but what was touched', async () => {
+    const bench = setUp({ verify: true });
+    await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 }, 'b/1': { v: 1 } });
+    bench.southbound.retrieves.length = 0;
+    hiding(bench, (values) => values.delete('a/1'));
+    await bench.commit({ 'a/1': { v: 2 } });
+    assert.deepEqual(bench.southbound.retrieves, [
+      { descriptor: 'alpha', keys: ['a/1'], only: ['a/1'] },
+    ]);
+    assert.equal(bench.state('a/1'), 'CONFIGURED');
+  });
+
+  it('does not hold what is not ours against anybody', async () => {
+    const bench = setUp({ verify: true });
+    bench.southbound.happens('a/f0', { v: 1 });
+    bench.scheduler.pushNotification([{ key: 'a/f0', value: { v: 1 } }]);
+    hiding(bench, (values) => values.delete('a/f0'));
+    assert.deepEqual(await bench.commit({ 'a/1': { v: 1, needs: ['a/f0'] } }), []);
+    assert.equal(bench.state('a/1'), 'CONFIGURED');
+  });
+
+  it('says of whom it could not ask', async () => {
+    const bench = setUp({ verify: true });
+    bench.southbound.retrieveFails = (name) => (name === 'alpha' ? new Error('mute') : undefined);
+    hiding(bench, (values) => values.delete('b/1'));
+    assert.deepEqual(await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1 } }), [
+      'b/1 (UNDEFINED): b/1: value is not actually configured',
+    ]);
+    assert.deepEqual(bench.lastRecord().RetrieveErrors, ['alpha: mute']);
+  });
+
+  it('is not done unless it is asked for', async () => {
+    const bench = setUp();
+    await bench.commit({ 'a/1': { v: 1 } });
+    assert.deepEqual(bench.southbound.retrieves, []);
+  });
+
+  it('finds nothing when the southbound is honest, whatever happens', async () => {
+    await fc.assert(
+      fc.asyncProperty(scripts({ wild: false }, 6), async (script) => {
+        const { bench } = await play(script, { window: 100, options: { verify: true } });
+        for (const record of bench.scheduler.history())
+          assert.deepEqual(record.VerificationErrors, undefined, JSON.stringify(record));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
