@@ -22,11 +22,13 @@ export const controllerSchema = Type.Object({
   }),
   startupResyncDeadline: Duration({
     default: 30 * SECOND,
+    positive: true,
     description: 'The first resync must have run by then, or the agent is restarted.',
   }),
   enablePeriodicHealing: Type.Boolean({ default: false, description: 'Resync now and then.' }),
   periodicHealingInterval: Duration({
     default: 60 * SECOND,
+    positive: true,
     description: 'How often periodic healing runs.',
   }),
   delayAfterErrorHealing: Duration({
@@ -35,6 +37,7 @@ export const controllerSchema = Type.Object({
   }),
   remoteDBProbingInterval: Duration({
     default: 3 * SECOND,
+    positive: true,
     description: 'How often the connection to etcd is probed.',
   }),
   recordEventHistory: Type.Boolean({ default: true, description: 'Keep records of events.' }),

@@ -15,7 +15,11 @@ export const etcdSchema = Type.Object({
     default: SECOND,
     description: 'Taken for old files only: operation-timeout covers connecting too.',
   }),
-  'operation-timeout': Duration({ default: 3 * SECOND, description: 'Limit of one request.' }),
+  'operation-timeout': Duration({
+    default: 3 * SECOND,
+    positive: true,
+    description: 'Limit of one request.',
+  }),
   'insecure-transport': Type.Boolean({ default: false, description: 'Never use TLS.' }),
   'insecure-skip-tls-verify': Type.Boolean({
     default: false,

@@ -58,13 +58,31 @@ describe('configuration files', () => {
 
   it('refuses a syntax error with file and line', () => {
     assert.throws(() => parseConfig(schema, 'a: 1\nb: [1,\nc', 'x.conf'), /x\.conf:3: /);
+    assert.throws(() => parseConfig(schema, 'a: 1\n---\nb: 1', 'x.conf'), /multiple documents$/);
   });
 
   it('reads durations as nanoseconds or as text', () => {
     assert.equal(durationMs(5_000_000_000), 5000);
     assert.equal(durationMs('1m30.5s'), 90_500);
     assert.equal(durationMs('250ms'), 250);
-    assert.throws(() => parseConfig(schema, 'wait: 5 sec', 'x.conf'), ErrConfig);
+    for (const wrong of ['5 sec', '-1s', 'true', '1.5'])
+      assert.throws(
+        () => parseConfig(schema, `wait: ${wrong}`, 'x.conf'),
+        /x\.conf:1: wait: has to be a duration such as 500ms/,
+      );
+  });
+
+  it('takes no duration that was meant to be longer', () => {
+    const interval = Type.Object({
+      wait: Duration({ default: 1e9, description: 'wait', positive: true }),
+    });
+    assert.equal(durationMs(parseConfig(schema, 'wait: 0', 'x.conf').value.wait), 0);
+    assert.throws(
+      () => parseConfig(schema, '\nwait: 30', 'x.conf'),
+      /x\.conf:2: wait: has to be 0 or at least 1ms; a number without unit counts nanoseconds/,
+    );
+    assert.throws(() => parseConfig(interval, 'wait: 0s', 'x.conf'), /has to be at least 1ms/);
+    assert.equal(durationMs(parseConfig(interval, 'wait: 1ms', 'x.conf').value.wait), 1);
   });
 
   it('looks a file up by flag, then variable, then in the folder', () => {

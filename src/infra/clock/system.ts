@@ -1,26 +1,38 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Random } from './clock.ts';
 
+/** With a longer delay Node.js would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** As setTimeout, for any time. */
+function later(ms: number, callback: () => void, keepsAlive: boolean): { cancel(): void } {
+  let handle: NodeJS.Timeout;
+  const wait = (left: number): void => {
+    const next = left > LONGEST_MS ? () => wait(left - LONGEST_MS) : callback;
+    handle = setTimeout(next, Math.min(left, LONGEST_MS));
+    if (!keepsAlive) handle.unref();
+  };
+  wait(ms);
+  return { cancel: () => clearTimeout(handle) };
+}
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   monotonic: () => performance.now(),
-  timer(ms, callback) {
-    const handle = setTimeout(callback, ms);
-    handle.unref();
-    return { cancel: () => clearTimeout(handle) };
-  },
+  timer: (ms, callback) => later(ms, callback, false),
   sleep(ms, signal) {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const abort = () => {
-        clearTimeout(handle);
+        waiting.cancel();
         reject(signal?.reason);
       };
-      const handle = setTimeout(() => {
+      const ended = (): void => {
         signal?.removeEventListener('abort', abort);
         resolve();
-      }, ms);
+      };
+      const waiting = later(ms, ended, true);
       signal?.addEventListener('abort', abort, { once: true });
     });
   },

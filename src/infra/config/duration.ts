@@ -14,14 +14,34 @@ const PATTERN = '^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$';
 /** A duration in a configuration file: integer nanoseconds, or text as Go writes it (`1m30s`). */
 export type DurationValue = number | string;
 
-/** Schema of a duration; the default is in nanoseconds, as the original's files show it. */
-export function Duration(options: {
-  default: number;
-  description: string;
-}): ReturnType<typeof Type.Unsafe<DurationValue>> {
-  const schema: TSchema = Type.Union(
-    [Type.Integer({ minimum: 0 }), Type.String({ pattern: PATTERN })],
-    options,
+export interface DurationOptions {
+  /** Nanoseconds, as the original's files show it. */
+  readonly default: number;
+  readonly description: string;
+  /** An interval or a limit: zero makes no sense. */
+  readonly positive?: boolean;
+}
+
+/**
+ * Schema of a duration. Below a millisecond nothing but zero is taken: who writes `30` means
+ * seconds, and 30 nanoseconds would keep the agent busy with nothing else.
+ */
+export function Duration({
+  positive = false,
+  ...options
+}: DurationOptions): ReturnType<typeof Type.Unsafe<DurationValue>> {
+  const union = Type.Union([Type.Integer({ minimum: 0 }), Type.String({ pattern: PATTERN })], {
+    ...options,
+    expected: 'a duration such as 500ms, 5s or 1m30s, or a whole number of nanoseconds',
+  });
+  const least = positive ? 'at least 1ms' : '0 or at least 1ms';
+  const schema: TSchema = Type.Refine(
+    union,
+    (value) => {
+      const ms = durationMs(value);
+      return ms >= 1 || (ms === 0 && !positive);
+    },
+    () => `has to be ${least}; a number without unit counts nanoseconds`,
   );
   return Type.Unsafe<DurationValue>(schema);
 }

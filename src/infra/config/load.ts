@@ -105,7 +105,7 @@ export function parseConfig<S extends TObject>(
   const document = parseDocument(text, { lineCounter: lines });
   const problem = document.errors[0];
   if (problem) {
-    const [headline = ''] = problem.message.split(' at line ');
+    const [headline = ''] = problem.message.split(/ at line |; please use /);
     throw new ErrConfig(headline, { where: `${file}:${problem.linePos?.[0].line ?? 1}` });
   }
   const lineOf = (path: readonly string[]): string => `${file}:${line(document, lines, path)}`;
@@ -120,10 +120,28 @@ export function parseConfig<S extends TObject>(
   if (error) {
     const path = error.instancePath.split('/').slice(1);
     const at = path.length > 0 ? `${path.join('.')}: ` : '';
-    throw new ErrConfig(`${at}${error.message}`, { where: lineOf(path) });
+    const expected = schemaAt(schema, path)?.expected;
+    const reason =
+      expected === undefined || error.keyword === '~refine'
+        ? error.message
+        : `has to be ${expected}`;
+    throw new ErrConfig(`${at}${reason}`, { where: lineOf(path) });
   }
   const where = (path: string): string => lineOf(path.split('.'));
   return { value: value as Static<S>, file, set, warnings, where };
+}
+
+interface SchemaNode {
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly items?: TSchema;
+  /** What a value has to be, in words; else the schema's own message must do. */
+  readonly expected?: string;
+}
+
+function schemaAt(schema: TSchema, path: readonly string[]): SchemaNode | undefined {
+  let node: SchemaNode | undefined = schema as SchemaNode;
+  for (const part of path) node = (node?.properties?.[part] ?? node?.items) as SchemaNode;
+  return node;
 }
 
 /** Line of a key (or of the nearest thing above it that is in the file). */
@@ -157,10 +175,7 @@ function rename(
   path: readonly string[],
   report: KeyReport,
 ): unknown {
-  const { properties, items } = schema as {
-    properties?: Readonly<Record<string, TSchema>>;
-    items?: TSchema;
-  };
+  const { properties, items } = schema as SchemaNode;
   if (items && Array.isArray(value))
     return value.map((item, index) => rename(items, item, [...path, String(index)], report));
   if (!properties || typeof value !== 'object' || value === null || Array.isArray(value))

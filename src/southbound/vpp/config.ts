@@ -12,14 +12,17 @@ export const govppSchema = Type.Object({
   }),
   'reply-timeout': Duration({
     default: 3 * SECOND,
+    positive: true,
     description: 'Limit of one request; past it the connection is dropped and made anew.',
   }),
   'health-check-probe-interval': Duration({
     default: 3 * SECOND,
+    positive: true,
     description: 'How often VPP is pinged.',
   }),
   'health-check-reply-timeout': Duration({
     default: 500 * MILLISECOND,
+    positive: true,
     description: 'Limit of a ping.',
   }),
   'health-check-threshold': Type.Integer({

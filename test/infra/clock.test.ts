@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { systemClock } from '#infra/clock/system.ts';
+
+describe('the clock of the machine', () => {
+  it('knows times beyond those that Node.js takes', async () => {
+    let fired = false;
+    const timer = systemClock.timer(2 ** 33, () => {
+      fired = true;
+    });
+    const abort = new AbortController();
+    const slept = systemClock.sleep(2 ** 33, abort.signal);
+    await systemClock.sleep(10);
+    assert.equal(fired, false);
+    timer.cancel();
+    abort.abort(new Error('enough'));
+    await assert.rejects(slept, /enough/);
+  });
+
+  it('fires in time, and never once cancelled', async () => {
+    const fired: number[] = [];
+    systemClock.timer(0, () => fired.push(0));
+    systemClock.timer(1, () => fired.push(1)).cancel();
+    await systemClock.sleep(10);
+    assert.deepEqual(fired, [0]);
+  });
+});
