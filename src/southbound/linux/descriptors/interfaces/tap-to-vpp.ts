@@ -51,7 +51,8 @@ export function tapToVpp(host: LinuxHost, marks: LinkMarks): LinkKind {
         () => isSame(from, place) || undo.add(() => host.moveLink(place, from)),
         () => undefined,
       );
-      await allSettled([marked, moved]);
+      // a namespace that goes takes the link along: that it has gone is the error to be told
+      await allSettled([moved, marked]);
       return { namespace: place.namespace, hostIfName: place.name, vppHostIfName: hostIfName };
     },
 

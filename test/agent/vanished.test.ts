@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { addPod, cniRequest, makeNode, startAgent, type TestPod } from './harness.ts';
+
+const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
+const db: TestPod = { name: 'db', containerId: 'b'.repeat(64), netns: '/run/netns/db' };
+
+describe('a pod whose namespace has gone while the agent was away', () => {
+  for (const useTAPInterfaces of [true, false])
+    it(`keeps nothing from working (${useTAPInterfaces ? 'TAP' : 'VETH'})`, async () => {
+      // a healing would come at once, and fail, and that is the end of an agent
+      const options = { contiv: { useTAPInterfaces }, controller: { delayAfterErrorHealing: 0 } };
+      const node = makeNode();
+      const first = await startAgent(node, options);
+      await addPod(first, web);
+      await first.stop();
+      node.linux.removeNamespace(web.netns);
+
+      await using running = await startAgent(node, options);
+      assert.equal((await running.get('/readiness')).status, 200);
+      assert.equal((await running.get('/liveness')).status, 200);
+      assert.equal((await addPod(running, db)).error, '');
+      assert.equal((await running.client.delete(cniRequest(web))).result, 0);
+      const { body } = await running.get('/controller/event-history');
+      assert.deepEqual(
+        (body as { Name: string }[]).map(({ Name }) => Name),
+        ['Database Resync', 'Add Pod default/db', 'Delete Pod default/web'],
+      );
+    });
+});
