@@ -53,7 +53,7 @@ import { Slices } from './slices.ts';
 import { Stats, type StatsDocument } from './stats.ts';
 import { type BaseValueStatus, statusOf, unknownStatus } from './status.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { timeText } from './time.ts';
+import { timeText, wholeMicros } from './time.ts';
 import { Timeline } from './timeline/timeline.ts';
 import { verify } from './verification.ts';
 import { CallWatch } from './watched.ts';
@@ -383,7 +383,7 @@ class KvScheduler implements Scheduler {
     const { slices } = this.#around;
     const watch = new Stopwatch(this.#clock, this.#observer);
     const seqNum = this.#nextSeqNum++;
-    const start = this.#clock.now();
+    const start = wholeMicros(this.#clock.now());
     const opening = await open();
     watch.lap('preProcessTransaction');
     const run = new TransactionRun(this.#around, {
@@ -405,7 +405,7 @@ class KvScheduler implements Scheduler {
     for (const group of groupRetries(seqNum, run.toRepeat(), retried))
       this.#retries.schedule(group);
     watch.lap('postProcessTransaction');
-    const stop = this.#clock.now();
+    const stop = wholeMicros(this.#clock.now());
     delete record.PreRecord;
     record.Stop = timeText(stop);
     if (run.executed.length > 0) record.Executed = run.executed;

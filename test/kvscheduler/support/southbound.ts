@@ -60,6 +60,8 @@ export class Southbound {
   /** Called before each retrieve: what happens just then. */
   beforeRetrieve: (descriptor: string) => void = () => undefined;
   replies: Replies = 'now';
+  /** No reply comes before this. */
+  hold: Promise<void> | undefined;
   /** Called for every operation before it is judged. */
   onCall: (verb: Verb, key: string, context: OperationContext) => void = () => undefined;
   readonly #waiting: (() => void)[] = [];
@@ -147,6 +149,7 @@ export class Southbound {
     this.mostInFlight = Math.max(this.mostInFlight, this.flights.size);
     const failure = this.fails(verb, key, (after ?? before) as Spec);
     const lost = this.losesReply(verb, key);
+    if (this.hold) await this.hold;
     await this.#reply();
     this.flights.delete(key);
     if (failure) throw failure;

@@ -1,0 +1,383 @@
+/** REST of the scheduler, route by route. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { defineError } from '#infra/errors/errors.ts';
+import { restOf } from './support/rest.ts';
+import { type Bench, setUp } from './support/setup.ts';
+
+const minute = 60_000;
+const nanoseconds = (ms: number) => `${Math.round(ms)}000000`;
+const rfc3339 = (ms: number) => new Date(ms).toISOString();
+
+async function makeBench(): Promise<Bench> {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } }, 'b/1': { v: 2 } });
+  await bench.clock.advance(minute);
+  await bench.commit({ 'a/2': { v: 1, needs: ['b/9'] } });
+  return bench;
+}
+
+describe('arguments that make no sense', () => {
+  const cases: [string, RegExp][] = [
+    ['GET /scheduler/dump?descripter=alpha', /descripter is not known.*descriptor, key-prefix/],
+    ['GET /scheduler/dump?descriptor=alpha&key-prefix=a/', /do not go together/],
+    ['GET /scheduler/dump?descriptor=alpha&view=nb', /view="nb" has to be one of SB, NB, cached/],
+    ['GET /scheduler/dump?descriptor=alpha&state=cached', /one of SB, NB, internal/],
+    ['GET /scheduler/dump?descriptor=alpha&state=NB&view=NB', /do not go together/],
+    ['GET /scheduler/dump?view=NB', /descriptor or key-prefix/],
+    ['GET /scheduler/status?keys=a/1', /keys is not known.*key, descriptor/],
+    ['GET /scheduler/txn-history?format=xml', /format="xml" has to be one of json, text/],
+    ['GET /scheduler/txn-history?seq-num=-1', /seq-num="-1" has to be a whole number/],
+    ['GET /scheduler/txn-history?since=yesterday', /nanoseconds or RFC 3339/],
+    ['GET /scheduler/txn-history?since=1767225600', /nanoseconds or RFC 3339/],
+    ['GET /scheduler/txn-history?until=1767225600000', /nanoseconds or RFC 3339/],
+    ['GET /scheduler/txn-history?until=2026-02-30T00:00:00Z', /nanoseconds or RFC 3339/],
+    ['GET /scheduler/txn-history?until=2026-02-20T25:00:00Z', /nanoseconds or RFC 3339/],
+    ['GET /scheduler/txn-history?until=2026-02-20', /nanoseconds or RFC 3339/],
+    ['GET /scheduler/key-timeline', /key is missing/],
+    ['GET /scheduler/key-timeline?key=a/1&time=now', /nanoseconds or RFC 3339/],
+    ['GET /scheduler/graph-snapshot?time=x', /nanoseconds or RFC 3339/],
+    ['GET /scheduler/graph-snaphost?at=0', /at is not known.*accepted: time/],
+    ['GET /scheduler/flag-stats', /flag is missing: one of last-update, error/],
+    ['GET /scheduler/flag-stats?flag=colour', /flag="colour" has to be one of last-update/],
+    ['GET /scheduler/graph?format=png', /format="png" has to be one of svg, dot, raw/],
+    ['GET /scheduler/graph?txn=last', /txn="last" has to be a whole number/],
+    ['GET /scheduler/stats?verbose=1', /verbose is not known here; none is accepted/],
+    ['POST /scheduler/downstream-resync?retry=yes', /retry="yes" has to be one of 1, true, 0/],
+    ['POST /scheduler/downstream-resync?verbose=', /verbose="" has to be one of 1, true/],
+  ];
+  for (const [call, text] of cases)
+    it(call, async () => {
+      const answer = await restOf(setUp())(call);
+      assert.equal(answer.status, 400, answer.text);
+      assert.match(answer.text, text);
+    });
+});
+
+describe('/scheduler/dump', () => {
+  it('without arguments says what can be asked for', async () => {
+    const { body } = await restOf(setUp())('GET /scheduler/dump');
+    assert.deepEqual(body, {
+      Descriptors: ['alpha', 'beta', 'derived'],
+      KeyPrefixes: ['a/', 'b/'],
+      Views: ['SB', 'NB', 'cached'],
+    });
+  });
+
+  it('tells apart what is wished, known and found', async () => {
+    const bench = await makeBench();
+    const ask = restOf(bench);
+    bench.southbound.happens('a/f0', { v: 5 });
+    const keys = async (view: string) =>
+      (await ask(`GET /scheduler/dump?descriptor=alpha${view}`)).body.map(
+        ({ Key, Origin }: { Key: string; Origin: number }) => `${Key} ${Origin}`,
+      );
+    assert.deepEqual(await keys('&view=NB'), ['a/1 1', 'a/2 1']);
+    assert.deepEqual(await keys('&view=cached'), ['a/1 1']);
+    assert.deepEqual(await keys(''), ['a/1 1', 'a/f0 2']);
+    const [value] = (await ask('GET /scheduler/dump?key-prefix=b/&view=cached')).body;
+    assert.deepEqual(value, {
+      Key: 'b/1',
+      Value: { ProtoMsgName: 'test.beta', ProtoMsgData: { v: 2 } },
+      Origin: 1,
+      Metadata: 2,
+    });
+  });
+
+  it('answers the old argument in the old encoding', async () => {
+    const bench = await makeBench();
+    const ask = restOf(bench);
+    for (const [state, view] of [
+      ['SB', 'SB'],
+      ['NB', 'NB'],
+      ['internal', 'cached'],
+    ]) {
+      const old = (await ask(`GET /scheduler/dump?descriptor=beta&state=${state}`)).body;
+      const now = (await ask(`GET /scheduler/dump?descriptor=beta&view=${view}`)).body;
+      assert.equal(old.length, 1);
+      const [{ Value, ...others }] = old;
+      assert.equal(typeof Value.ProtoMsgData, 'string');
+      const decoded = { ...Value, ProtoMsgData: JSON.parse(Value.ProtoMsgData) };
+      assert.deepEqual([{ ...others, Value: decoded }], now);
+    }
+  });
+
+  it('answers 404 for what nobody has registered, and says why it could not read', async () => {
+    const bench = setUp();
+    const ask = restOf(bench);
+    assert.equal((await ask('GET /scheduler/dump?descriptor=gamma')).status, 404);
+    assert.equal((await ask('GET /scheduler/dump?key-prefix=a')).status, 404);
+    await assert.rejects(ask('GET /scheduler/dump?descriptor=derived'), {
+      code: 'CV_SCHED_NO_RETRIEVE',
+    });
+  });
+});
+
+describe('/scheduler/status', () => {
+  it('gives a value with what it derives, those of a descriptor or prefix, or all', async () => {
+    const ask = restOf(await makeBench());
+    const keys = async (query: string) =>
+      (await ask(`GET /scheduler/status?${query}`)).body.map(
+        ({ value }: { value: { key: string } }) => value.key,
+      );
+    assert.deepEqual((await ask('GET /scheduler/status?key=d/a1.0')).body, {
+      value: { key: 'a/1', state: 'CONFIGURED', last_operation: 'CREATE' },
+      derived_values: [{ key: 'd/a1.0', state: 'CONFIGURED', last_operation: 'CREATE' }],
+    });
+    assert.deepEqual((await ask('GET /scheduler/status?key=a/2')).body.value.details, ['b/9']);
+    assert.deepEqual((await ask('GET /scheduler/status?key=x')).body, {
+      value: { key: 'x', state: 'NONEXISTENT' },
+    });
+    assert.deepEqual(await keys('descriptor=alpha'), ['a/1', 'a/2']);
+    assert.deepEqual(await keys('key-prefix=b/'), ['b/1']);
+    assert.deepEqual(await keys(''), ['a/1', 'a/2', 'b/1']);
+    assert.equal((await ask('GET /scheduler/status?descriptor=gamma')).status, 404);
+  });
+});
+
+describe('/scheduler/txn-history', () => {
+  it('gives what ran in a window, with times in either form', async () => {
+    const bench = await makeBench();
+    const ask = restOf(bench);
+    const now = bench.clock.now();
+    const numbers = async (query: string) =>
+      (await ask(`GET /scheduler/txn-history?${query}`)).body.map(
+        ({ SeqNum }: { SeqNum: number }) => SeqNum,
+      );
+    assert.deepEqual(await numbers(''), [0, 1]);
+    assert.deepEqual(await numbers(`since=${nanoseconds(now - 1)}`), [1]);
+    assert.deepEqual(await numbers(`since=${rfc3339(now - 1)}`), [1]);
+    assert.deepEqual(await numbers(`until=${nanoseconds(now - 1)}`), [0]);
+    assert.deepEqual(await numbers(`until=${rfc3339(now)}`), [0, 1]);
+    // One second later, said two hours to the east; once with the plus sign as it is.
+    const east = rfc3339(now + 7_201_000).replace('Z', '+02:00');
+    assert.deepEqual(await numbers(`since=${encodeURIComponent(east)}`), []);
+    assert.deepEqual(await numbers(`until=${east}`), [0, 1]);
+    assert.deepEqual(await numbers('since=0'), [0, 1]);
+    assert.deepEqual(await numbers(`since=${nanoseconds(now)}&until=${nanoseconds(now - 1)}`), []);
+  });
+
+  it('finds a record by the times that it shows itself', async () => {
+    const bench = setUp();
+    const ask = restOf(bench);
+    await bench.clock.advance(0.1234567);
+    await bench.commit({ 'a/1': { v: 1 } });
+    await bench.clock.advance(0.9996);
+    await bench.commit({ 'a/1': { v: 2 } });
+    for (const { SeqNum, Start, Stop } of (await ask('GET /scheduler/txn-history')).body) {
+      const { body } = await ask(`GET /scheduler/txn-history?since=${Start}&until=${Stop}`);
+      assert.deepEqual(
+        body.map((one: { SeqNum: number }) => one.SeqNum),
+        [SeqNum],
+      );
+    }
+  });
+
+  it('gives one record, or 404', async () => {
+    const ask = restOf(await makeBench());
+    assert.equal((await ask('GET /scheduler/txn-history?seq-num=1')).body.Executed[0].Key, 'a/2');
+    assert.equal((await ask('GET /scheduler/txn-history?seq-num=2')).status, 404);
+  });
+
+  it('gives text', async () => {
+    const ask = restOf(await makeBench());
+    const { text, body } = await ask('GET /scheduler/txn-history?format=text');
+    assert.equal(body, undefined);
+    assert.match(text, /^\+=+\+\n\| Transaction #0 +NB transaction \|\n/);
+    assert.match(text, / 1\. CREATE:\n +- key: a\/1\n/);
+    assert.match(text, /\| Transaction #1 /);
+    const one = await ask('GET /scheduler/txn-history?format=text&seq-num=1');
+    assert.ok(text.includes(one.text) && !one.text.includes('#0'));
+  });
+});
+
+describe('/scheduler/key-timeline, /scheduler/graph-snapshot, /scheduler/flag-stats', () => {
+  it('give a key over time and at a time', async () => {
+    const bench = await makeBench();
+    const ask = restOf(bench);
+    bench.southbound.fails = () => new Error('no "quotes"\n');
+    await bench.commit({ 'b/1': { v: 3 } });
+    const { body } = await ask('GET /scheduler/key-timeline?key=b/1');
+    const states = body.map(({ Flags }: { Flags: Record<string, string> }) => Flags['value-state']);
+    assert.deepEqual(states, ['CONFIGURED', 'FAILED']);
+    assert.equal(body[1].Flags.error, 'no "quotes"\n');
+    const at = async (time: string) =>
+      (await ask(`GET /scheduler/key-timeline?key=b/1&time=${time}`)).body;
+    assert.deepEqual(await at(body[0].Since), body[0]);
+    assert.deepEqual(await at(nanoseconds(bench.clock.now())), body[1]);
+    assert.equal(await at('2020-01-01T00:00:00Z'), null);
+    assert.deepEqual((await ask('GET /scheduler/key-timeline?key=none')).body, []);
+  });
+
+  it('give the graph under both spellings', async () => {
+    const bench = await makeBench();
+    const ask = restOf(bench);
+    const now = await ask('GET /scheduler/graph-snapshot');
+    const keys = ({ body }: typeof now) => body.map(({ Key }: { Key: string }) => Key);
+    assert.deepEqual(keys(now), ['a/1', 'a/2', 'b/1', 'd/a1.0']);
+    assert.equal((await ask('GET /scheduler/graph-snaphost')).text, now.text);
+    const before = nanoseconds(bench.clock.now() - 1);
+    assert.deepEqual(keys(await ask(`GET /scheduler/graph-snapshot?time=${before}`)), [
+      'a/1',
+      'b/1',
+      'd/a1.0',
+    ]);
+  });
+
+  it('say when a moment is no longer kept', async () => {
+    const bench = setUp({ history: { ageMs: minute, initMs: 0, bytes: 1e6 } });
+    const ask = restOf(bench);
+    await bench.clock.advance(minute);
+    await bench.commit({ 'a/1': { v: 1 } });
+    const then = bench.clock.now();
+    await bench.clock.advance(minute);
+    await bench.commit({ 'a/1': { v: 2 } });
+    await bench.clock.advance(2 * minute);
+    await bench.commit({ 'a/2': { v: 2 } });
+    const answer = await ask(`GET /scheduler/graph-snapshot?time=${nanoseconds(then)}`);
+    assert.deepEqual(
+      [answer.status, answer.body.Error],
+      [404, 'what the graph was like at that time is no longer kept'],
+    );
+  });
+
+  it('count flags', async () => {
+    const ask = restOf(await makeBench());
+    const { body } = await ask('GET /scheduler/flag-stats?flag=value-state&prefix=a/&prefix=b/');
+    assert.deepEqual(body, { TotalCount: 3, PerValueCount: { CONFIGURED: 2, PENDING: 1 } });
+  });
+});
+
+describe('/scheduler/downstream-resync', () => {
+  it('repairs and answers the record', async () => {
+    const bench = await makeBench();
+    bench.southbound.values.delete('b/1');
+    const { status, body } = await restOf(bench)('POST /scheduler/downstream-resync');
+    assert.equal(status, 200);
+    assert.equal(body.ResyncType, 'DownstreamResync');
+    assert.deepEqual(
+      body.Executed.map(({ Operation, Key, Reason }: Record<string, string>) => [
+        Operation,
+        Key,
+        Reason,
+      ]),
+      [['CREATE', 'b/1', 'missing']],
+    );
+    assert.ok(bench.southbound.values.has('b/1'));
+  });
+
+  it('answers 500 with every failure, and repeats only when asked to', async () => {
+    const bench = await makeBench();
+    const ask = restOf(bench);
+    let times = 0;
+    bench.southbound.values.delete('b/1');
+    bench.southbound.fails = () => (times++ < 2 ? new Error('busy') : undefined);
+    const plain = await ask('POST /scheduler/downstream-resync?retry=0');
+    assert.deepEqual([plain.status, plain.body.Error], [500, 'KeyErrors: [b/1 (CREATE): busy]']);
+    await bench.clock.advance(minute);
+    assert.equal(bench.state('b/1'), 'FAILED');
+    const retrying = await ask('POST /scheduler/downstream-resync?retry=true');
+    assert.equal(retrying.status, 500);
+    assert.equal(bench.state('b/1'), 'RETRYING');
+    await bench.clock.advance(1_000);
+    assert.equal(bench.state('b/1'), 'CONFIGURED');
+  });
+
+  it('prints the graph as it was found when asked to', async () => {
+    const printed: string[] = [];
+    const bench = setUp({ writer: { write: (text) => printed.push(text) } });
+    await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1, needs: ['b/9'] } });
+    bench.southbound.values.delete('a/1');
+    await restOf(bench)('POST /scheduler/downstream-resync');
+    assert.ok(!printed.join('').includes('graph as it was found'));
+    bench.southbound.values.delete('a/1');
+    await restOf(bench)('POST /scheduler/downstream-resync?verbose=1');
+    const text = printed.join('');
+    assert.match(text, /graph as it was found:\n +- a\/1 \[MISSING, unavailable\]: \{ v:1 \}\n/);
+    assert.match(text, /- a\/2 \[PENDING, unavailable\]: \{ v:1 needs:"b\/9" \}\n/);
+    assert.ok(text.indexOf('graph as it was found') < text.lastIndexOf('CREATE'));
+  });
+});
+
+describe('/scheduler/stats', () => {
+  it('counts transactions, operations, states, errors and calls', async () => {
+    const bench = await makeBench();
+    bench.southbound.fails = () => new Error('no');
+    await bench.commit({ 'b/1': null });
+    const { body } = await restOf(bench)('GET /scheduler/stats');
+    const { TotalProcessed, OperationCount, ValueStateCount, ErrorCount, Methods } = body.TxnStats;
+    assert.equal(TotalProcessed, 3);
+    assert.deepEqual(OperationCount, { CREATE: 4, UPDATE: 0, DELETE: 1 });
+    assert.deepEqual(ValueStateCount, { CONFIGURED: 3, PENDING: 1, FAILED: 1 });
+    assert.equal(ErrorCount, 1);
+    const names = Methods.map(({ name }: { name: string }) => name).sort();
+    assert.deepEqual(names, [
+      'executeTransaction',
+      'postProcessTransaction',
+      'preProcessTransaction',
+      'preRecordTransaction',
+      'processTransaction',
+      'recordTransaction',
+      'simulateTransaction',
+    ]);
+    assert.deepEqual(Object.keys(body.Descriptors).sort(), ['alpha', 'beta', 'derived']);
+    assert.deepEqual(body.Descriptors.beta, [
+      { name: 'Create', count: 1, total: 0, avg: 0, min: 0, max: 0 },
+      { name: 'Delete', count: 1, total: 0, avg: 0, min: 0, max: 0 },
+      { name: 'Retrieve', count: 1, total: 0, avg: 0, min: 0, max: 0 },
+    ]);
+    assert.equal(body.AllDescriptors[0].name, 'Create');
+    assert.equal(body.AllDescriptors[0].count, 3);
+    assert.equal(body.GraphMethods.length, 2);
+  });
+});
+
+describe('/scheduler/plan', () => {
+  const ErrNoSuchThing = defineError({
+    name: 'ErrNoSuchThing',
+    code: 'CV_TEST_NO_SUCH_THING',
+    remedy: '',
+  });
+  const plan = (bench: Bench, body: unknown) =>
+    restOf(bench, (type, json, key) => {
+      if (type !== 'test') throw new ErrNoSuchThing(`${type} is no model`, { where: key });
+      return json as object;
+    })('POST /scheduler/plan', body);
+
+  it('answers the operations and applies nothing', async () => {
+    const bench = await makeBench();
+    const { status, body } = await plan(bench, {
+      mode: 'update',
+      values: { 'b/9': { type: 'test', value: { v: 1 } }, 'a/1': null },
+    });
+    assert.equal(status, 200);
+    assert.deepEqual(
+      body.Operations.map((one: Record<string, string>) => `${one['Operation']} ${one['Key']}`),
+      ['DELETE d/a1.0', 'DELETE a/1', 'CREATE b/9', 'CREATE a/2'],
+    );
+    assert.equal(body.Operations[3].Reason, 'dependency met: b/9');
+    assert.deepEqual([body.Refused, body.Unknown], [[], []]);
+    assert.equal(bench.state('b/9'), 'NONEXISTENT');
+    assert.equal(bench.scheduler.history().length, 2);
+  });
+
+  it('says what a body has to be', async () => {
+    const cases: [unknown, RegExp][] = [
+      [undefined, /the body has to be \{"mode"/],
+      [[], /the body has to be/],
+      [{ mode: 'update' }, /values are missing/],
+      [{ values: {} }, /mode undefined has to be "update" or "resync"/],
+      [{ mode: 'full', values: {} }, /mode "full" has to be/],
+      [{ mode: 'update', values: {}, dryRun: true }, /field dryRun is not known/],
+      [{ mode: 'update', values: { k: 7 } }, /k: has to be \{"type"/],
+      [{ mode: 'update', values: { k: { type: 'test' } } }, /k: has to be \{"type"/],
+      [{ mode: 'update', values: { k: { type: 'x', value: {} } } }, /k: x is no model/],
+      [{ mode: 'resync', values: { k: null } }, /k: a resync deletes by leaving out/],
+    ];
+    for (const [body, text] of cases) {
+      const answer = await plan(setUp(), body);
+      assert.equal(answer.status, 400, JSON.stringify(body));
+      assert.match(answer.text, text);
+    }
+  });
+});
