@@ -12,20 +12,14 @@ import type { Spec } from './support/southbound.ts';
 
 const minute = 60_000;
 
-async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of items) all.push(item);
-  return all;
-}
-
 function asking({ scheduler, clock }: Bench) {
   const { timeline } = scheduler;
   const slices = new Slices(clock);
   return {
     now: () => timeline.now,
-    over: (key: string) => collect(keyTimeline(timeline, key, slices)),
+    over: async (key: string) => [...(await keyTimeline(timeline, key, slices))],
     at: (key: string, time: number) => keyAt(timeline, key, time, slices),
-    graph: (time = timeline.now) => collect(snapshot(timeline, time, slices)),
+    graph: async (time = timeline.now) => [...(await snapshot(timeline, time, slices))],
   };
 }
 

@@ -6,45 +6,53 @@ import type { RecordedNode, RecordedTarget } from '../timeline/recordednode.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 
-/** @param txn its values are marked; absent: this is the graph of now */
-export async function dotText(
-  nodes: readonly RecordedNode[],
+const font = 'Helvetica';
+
+/**
+ * @param txn its values are marked; absent: this is the graph of now
+ * @returns the text in pieces
+ */
+export async function dotPieces(
+  nodes: Iterable<RecordedNode>,
   txn: RecordedTxn | undefined,
   slices: Slices,
-): Promise<string> {
-  const touched = new Set((txn?.Executed ?? []).map(({ Key }) => Key));
-  const clusters = new Map<string, string[]>();
-  const edges: string[] = [];
+): Promise<Iterable<string>> {
+  const clusters = new Map<string, RecordedNode[]>();
   for (const node of nodes) {
     if (slices.due()) await slices.turn();
     const descriptor = node.Flags.descriptor ?? '';
-    const lines = clusters.get(descriptor) ?? [];
-    clusters.set(descriptor, lines);
-    lines.push(`${quoted(node.Key)} ${list(nodeAttributes(node, touched.has(node.Key)))}`);
-    for (const target of node.Targets) edges.push(...edgeLines(node.Key, target));
+    const inside = clusters.get(descriptor);
+    if (inside) inside.push(node);
+    else clusters.set(descriptor, [node]);
   }
-  const title = `KVScheduler graph - ${txn ? `SeqNum #${txn.SeqNum}` : 'current'}`;
-  const lines = [
-    'digraph kvscheduler {',
-    `  graph ${list({ label: title, labelloc: 't', rankdir: 'LR', fontname: 'Helvetica' })}`,
-    `  node ${list({ shape: 'box', style: 'filled', fontname: 'Helvetica', fontsize: 11 })}`,
-    `  edge ${list({ arrowsize: 0.8 })}`,
-  ];
-  for (const [descriptor, inside] of clusters)
-    if (descriptor === '') lines.push(...inside.map((line) => `  ${line}`));
-    else lines.push(...clusterLines(descriptor, inside));
-  lines.push(...edges.map((edge) => `  ${edge}`), '}', '');
-  return lines.join('\n');
+  return pieces(clusters, txn);
 }
 
-function clusterLines(descriptor: string, inside: readonly string[]): string[] {
+function* pieces(
+  clusters: ReadonlyMap<string, readonly RecordedNode[]>,
+  txn: RecordedTxn | undefined,
+): Generator<string, void, void> {
+  const touched = new Set<string>();
+  for (const { Key } of txn?.Executed ?? []) touched.add(Key);
+  const title = `KVScheduler graph - ${txn ? `SeqNum #${txn.SeqNum}` : 'current'}`;
+  yield 'digraph kvscheduler {\n';
+  yield `  graph ${list({ label: title, labelloc: 't', rankdir: 'LR', fontname: font })}\n`;
+  yield `  node ${list({ shape: 'box', style: 'filled', fontname: font, fontsize: 11 })}\n`;
+  yield `  edge ${list({ arrowsize: 0.8 })}\n`;
+  for (const [descriptor, inside] of clusters) {
+    if (descriptor !== '') yield clusterHead(descriptor);
+    for (const node of inside)
+      yield `    ${quoted(node.Key)} ${list(nodeAttributes(node, touched.has(node.Key)))}\n`;
+    if (descriptor !== '') yield '  }\n';
+  }
+  for (const inside of clusters.values())
+    for (const { Key, Targets } of inside) for (const target of Targets) yield edges(Key, target);
+  yield '}\n';
+}
+
+function clusterHead(descriptor: string): string {
   const attributes = { label: `< ${descriptor} >`, style: 'filled', color: '#e6ecfa' };
-  return [
-    `  subgraph ${quoted(`cluster_${descriptor}`)} {`,
-    `    graph ${list(attributes)}`,
-    ...inside.map((line) => `    ${line}`),
-    '  }',
-  ];
+  return `  subgraph ${quoted(`cluster_${descriptor}`)} {\n    graph ${list(attributes)}\n`;
 }
 
 function nodeAttributes(node: RecordedNode, touched: boolean): Attributes {
@@ -81,15 +89,15 @@ function styleOf(state: string, isDerived: boolean): Attributes {
   return styles[state] ?? {};
 }
 
-function edgeLines(from: string, target: RecordedTarget): string[] {
+function edges(from: string, target: RecordedTarget): string {
   const { Relation, Label, ExpectedKey, MatchingKeys } = target;
   const edge = (to: string, attributes: Attributes): string =>
-    `${quoted(from)} -> ${quoted(to)} ${list(attributes)}`;
-  if (Relation === 'derives')
-    return MatchingKeys.map((to) => edge(to, { color: 'bisque4', arrowhead: 'invempty' }));
-  if (MatchingKeys.length > 0)
-    return MatchingKeys.map((to) => edge(to, { color: 'Black', edgetooltip: Label }));
-  return [edge(ExpectedKey || `? ${Label} ?`, { color: 'Red', edgetooltip: Label })];
+    `  ${quoted(from)} -> ${quoted(to)} ${list(attributes)}\n`;
+  const all = (attributes: Attributes): string =>
+    MatchingKeys.map((to) => edge(to, attributes)).join('');
+  if (Relation === 'derives') return all({ color: 'bisque4', arrowhead: 'invempty' });
+  if (MatchingKeys.length > 0) return all({ color: 'Black', edgetooltip: Label });
+  return edge(ExpectedKey || `? ${Label} ?`, { color: 'Red', edgetooltip: Label });
 }
 
 function list(attributes: Attributes): string {

@@ -7,15 +7,15 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
-import { dotText } from '../drawing/dot.ts';
+import { dotPieces } from '../drawing/dot.ts';
 import { Drawer } from '../drawing/drawer.ts';
 import type { RecordedTxn } from '../record.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { Slices } from '../slices.ts';
 import { microsOf } from '../time.ts';
 import { snapshot } from '../timeline/questions.ts';
-import type { RecordedNode } from '../timeline/recordednode.ts';
 import { allowOnly, choiceArgument } from './arguments.ts';
+import { streamedText } from './streamed.ts';
 
 export function graphRoutes(scheduler: Scheduler, clock: Clock): Route[] {
   const drawer = new Drawer(clock);
@@ -49,14 +49,13 @@ async function picture(
     if (!timeline.covers(time))
       return failure(404, 'what the graph was like after that transaction is no longer kept');
   }
-  const nodes: RecordedNode[] = [];
   const slices = new Slices(clock);
-  for await (const node of snapshot(timeline, time, slices)) {
+  const pieces = await dotPieces(await snapshot(timeline, time, slices), record, slices);
+  if (format !== 'svg') return streamedText(pieces, clock, 'text/vnd.graphviz; charset=utf-8');
+  let dot = '';
+  for (const piece of pieces) {
     if (slices.due()) await slices.turn();
-    nodes.push(node);
+    dot += piece;
   }
-  const dot = await dotText(nodes, record, slices);
-  if (format !== 'svg')
-    return { status: 200, body: dot, contentType: 'text/vnd.graphviz; charset=utf-8' };
   return { status: 200, body: await drawer.draw(dot), contentType: 'image/svg+xml' };
 }

@@ -12,33 +12,35 @@ const chunkLength = 16 * 1024;
 const longList = 16;
 const deepest = 3;
 
-type Items<T> = Iterable<T> | AsyncIterable<T>;
-
 /** JSON of a value that may be big. */
 export function streamedJson(body: unknown, clock: Clock): RouteResponse {
   return streamed(jsonPieces(body, '', 0), 'application/json; charset=utf-8', clock);
 }
 
 /** JSON of a list whose items are only made as they are sent. */
-export function streamedList(items: Items<unknown>, clock: Clock): RouteResponse {
+export function streamedList(items: Iterable<unknown>, clock: Clock): RouteResponse {
   return streamed(listPieces(items), 'application/json; charset=utf-8', clock);
 }
 
-export function streamedText(pieces: Iterable<string>, clock: Clock): RouteResponse {
-  return streamed(pieces, 'text/plain; charset=utf-8', clock);
+export function streamedText(
+  pieces: Iterable<string>,
+  clock: Clock,
+  contentType = 'text/plain; charset=utf-8',
+): RouteResponse {
+  return streamed(pieces, contentType, clock);
 }
 
-function streamed(pieces: Items<string>, contentType: string, clock: Clock): RouteResponse {
+function streamed(pieces: Iterable<string>, contentType: string, clock: Clock): RouteResponse {
   const chunks = inChunks(pieces, new Slices(clock));
   return { status: 200, body: Readable.from(chunks, { objectMode: false }), contentType };
 }
 
 async function* inChunks(
-  pieces: Items<string>,
+  pieces: Iterable<string>,
   slices: Slices,
 ): AsyncGenerator<string, void, void> {
   let chunk = '';
-  for await (const piece of pieces) {
+  for (const piece of pieces) {
     if (slices.due()) await slices.turn();
     chunk += piece;
     if (chunk.length < chunkLength) continue;
@@ -49,9 +51,9 @@ async function* inChunks(
   yield chunk.endsWith('\n') ? chunk : `${chunk}\n`;
 }
 
-async function* listPieces(items: Items<unknown>): AsyncGenerator<string, void, void> {
+function* listPieces(items: Iterable<unknown>): Generator<string, void, void> {
   let before = '[\n';
-  for await (const item of items) {
+  for (const item of items) {
     yield `${before}  `;
     yield* jsonPieces(item, '  ', 1);
     before = ',\n';

@@ -24,15 +24,15 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
     if (key === undefined)
       throw new ErrBadRequest('argument key is missing: a key without the prefix of the agent');
     const slices = new Slices(clock);
-    if (time === undefined) return streamedList(keyTimeline(timeline, key, slices), clock);
+    if (time === undefined) return streamedList(await keyTimeline(timeline, key, slices), clock);
     return streamedJson((await keyAt(timeline, key, time, slices)) ?? null, clock);
   };
-  const snapshotAt = (request: RouteRequest): RouteResponse => {
+  const snapshotAt = async (request: RouteRequest): Promise<RouteResponse> => {
     allowOnly(request, ['time']);
     const time = timeArgument(request, 'time') ?? timeline.now;
     if (!timeline.covers(time))
       return failure(404, 'what the graph was like at that time is no longer kept');
-    return streamedList(snapshot(timeline, time, new Slices(clock)), clock);
+    return streamedList(await snapshot(timeline, time, new Slices(clock)), clock);
   };
   return [
     {

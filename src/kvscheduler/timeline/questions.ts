@@ -14,13 +14,19 @@ import {
 import { type KeyRevisions, type Revision, revisionAt, revisionsOf } from './revision.ts';
 import type { Timeline } from './timeline.ts';
 
+interface Standing {
+  readonly key: string;
+  readonly of: KeyRevisions;
+  readonly revision: Revision;
+}
+
 /** All nodes at a moment (microseconds since the epoch), by key. */
-export async function* snapshot(
+export async function snapshot(
   timeline: Timeline,
   time: number,
   slices: Slices,
-): AsyncGenerator<RecordedNode, void, void> {
-  const standing: { readonly key: string; readonly of: KeyRevisions; revision: Revision }[] = [];
+): Promise<Iterable<RecordedNode>> {
+  const standing: Standing[] = [];
   for (const of of timeline.all()) {
     if (slices.due()) await slices.turn();
     const revision = revisionAt(of, time);
@@ -32,7 +38,14 @@ export async function* snapshot(
     if (slices.due()) await slices.turn();
     presence.add(key, revision.baseKey);
   }
-  for (const { key, of, revision } of sorted) {
+  return recordedNodes(sorted, presence);
+}
+
+function* recordedNodes(
+  standing: readonly Standing[],
+  presence: PresenceAt,
+): Generator<RecordedNode, void, void> {
+  for (const { key, of, revision } of standing) {
     const { since, until } = revision;
     const targets = targetsOf(key, revision, presence);
     yield recordedNode(of, revision, { since, until, targets, targetUpdateOnly: false });
@@ -40,17 +53,26 @@ export async function* snapshot(
 }
 
 /** What is kept of one key, the oldest first; nothing when it was never known. */
-export async function* keyTimeline(
+export async function keyTimeline(
   timeline: Timeline,
   key: string,
   slices: Slices,
-): AsyncGenerator<RecordedNode, void, void> {
+): Promise<Iterable<RecordedNode>> {
   const chain = timeline.get(key);
-  if (!chain) return;
+  if (!chain) return [];
   const revisions = [...revisionsOf(chain)];
   const presence = new MovingPresence(await changesOf(timeline, key, revisions, slices));
+  return recordedSpans(chain, revisions, presence);
+}
+
+function* recordedSpans(
+  chain: KeyRevisions,
+  revisions: readonly Revision[],
+  presence: MovingPresence,
+): Generator<RecordedNode, void, void> {
   for (const revision of revisions)
-    for (const span of spansOf(key, revision, presence)) yield recordedNode(chain, revision, span);
+    for (const span of spansOf(chain.key, revision, presence))
+      yield recordedNode(chain, revision, span);
 }
 
 /** A revision, cut where what it stands in relation to came or went. */
