@@ -1,5 +1,5 @@
 /** The agent as a process of its own inside a namespace, with its configuration files. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -48,7 +48,7 @@ export class RealAgent {
     this.#netns = netns;
     this.#folder = folder;
     this.#label = config.label;
-    this.#env = { NODE_COMPILE_CACHE: join(tmpdir(), 'contiv-compile-cache'), ...config.env };
+    this.#env = { NODE_COMPILE_CACHE: compiled(), ...config.env };
     const files = {
       contiv: { useTAPInterfaces: false, ...config.contiv },
       controller: { ...config.controller },
@@ -187,6 +187,18 @@ export class RealAgent {
       await store.close();
     }
   }
+}
+
+let compileCache: string | undefined;
+
+/** Where agents after the first one find what it has compiled; goes with the test. */
+function compiled(): string {
+  if (compileCache === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'compiled-'));
+    process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+    compileCache = folder;
+  }
+  return compileCache;
 }
 
 function parsed(text: string): unknown {
