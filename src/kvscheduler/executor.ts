@@ -53,6 +53,14 @@ export async function executeByLevel(
   return run.outcomes;
 }
 
+interface Link {
+  readonly index: number;
+  readonly next: number;
+}
+
+/** Instead of how many operations one waits for: it is behind a failure. */
+const skipped = -1;
+
 class Run {
   readonly outcomes: Outcome[] = [];
   failures = 0;
@@ -64,7 +72,7 @@ class Run {
   readonly #levels: Int32Array;
   /** Who waits for whom, as chains: the first link of an operation, and the next of a link. */
   readonly #firstLink: Int32Array;
-  readonly #links: { readonly index: number; readonly next: number }[] = [];
+  readonly #links: Link[] = [];
   /** Everything before it was launched, waits, or stands in the heap. */
   #cursor = 0;
   /** Operations before the cursor that have become ready. */
@@ -188,13 +196,7 @@ class Run {
   #succeed(index: number, operation: PlannedOperation, metadata: unknown): void {
     this.outcomes[index] = done;
     this.#options.effects.succeeded(operation, metadata);
-    for (let at = this.#firstLink[index] as number; at >= 0; ) {
-      const { index: next, next: following } = this.#links[at] as { index: number; next: number };
-      const left = (this.#waiting[next] as number) - 1;
-      this.#waiting[next] = left;
-      if (left === 0 && next < this.#cursor) this.#offer(next);
-      at = following;
-    }
+    for (const next of this.#behind(index)) this.#countDown(next);
   }
 
   #fail(index: number, operation: PlannedOperation, thrown: unknown): void {
@@ -202,6 +204,35 @@ class Run {
     this.failures++;
     this.outcomes[index] = { error };
     this.#options.effects.failed(operation, error);
+    this.#skipBehind(index);
+  }
+
+  /** What is behind a failure is not done; but what the southbound did by itself is done. */
+  #skipBehind(failed: number): void {
+    const path = [failed];
+    for (let index = path.pop(); index !== undefined; index = path.pop())
+      for (const next of this.#behind(index)) {
+        if (this.#operations[next]?.draft.foreign) this.#countDown(next);
+        else if (this.#waiting[next] !== skipped) {
+          this.#waiting[next] = skipped;
+          path.push(next);
+        }
+      }
+  }
+
+  #countDown(index: number): void {
+    const left = this.#waiting[index] as number;
+    if (left === skipped) return;
+    this.#waiting[index] = left - 1;
+    if (left === 1 && index < this.#cursor) this.#offer(index);
+  }
+
+  *#behind(index: number): Generator<number, void, void> {
+    for (let at = this.#firstLink[index] as number; at >= 0; ) {
+      const link = this.#links[at] as Link;
+      yield link.index;
+      at = link.next;
+    }
   }
 }
 

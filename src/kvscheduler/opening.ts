@@ -92,7 +92,7 @@ export async function aimsOfCommit(
     description: request.description,
     retry: request.retry,
     revert: request.onFailure === 'revert',
-    values: await recordTargets(around, targets, mode === 'full-resync'),
+    values: await recordTargets(around, targets, mode === 'full-resync' ? values : undefined),
     failures: failures.map(({ descriptor, error }) => ({
       key: descriptor.nbKeyPrefix ?? descriptor.keyPrefixes[0] ?? descriptor.name,
       operation: 'UNDEFINED',
@@ -214,21 +214,21 @@ function recordTarget(
   };
 }
 
-/** @param all also what is there without being ours */
+/** @param wished set where what is there without being ours, and stays so, is told too */
 async function recordTargets(
   { graph, registry, slices }: RunAround,
   targets: readonly Target[],
-  all: boolean,
+  wished: ReadonlyMap<string, Value | null> | undefined,
 ): Promise<RecordedKeyValue[]> {
   const values: RecordedKeyValue[] = [];
   for (const { key, value } of targets) {
     if (slices.due()) await slices.turn();
     values.push(recordTarget(graph, registry, { key, value }, false));
   }
-  if (all)
+  if (wished)
     for (const { key, base, foreign, actual } of graph.all()) {
       if (slices.due()) await slices.turn();
-      if (foreign && !base && actual !== undefined)
+      if (foreign && !base && actual !== undefined && !wished.has(key))
         values.push(recordTarget(graph, registry, { key, value: actual }, true));
     }
   return sortInSlices(values, (a, b) => (a.Key < b.Key ? -1 : 1), slices);

@@ -266,9 +266,9 @@ function unfulfilled(plan: Plan): KeyFailure[] {
 }
 
 function unknownOutcome({ key, node }: Draft): KeyFailure {
-  const error = new ErrUnknownOutcome('could not be read back after its last operation', {
-    where: key,
-    cause: node?.error,
-  });
+  const reason = node?.unknown
+    ? 'could not be read back after its last operation'
+    : 'is needed by a value that could not be read back after its last operation';
+  const error = new ErrUnknownOutcome(reason, { where: key, cause: node?.error });
   return { key, operation: 'UNDEFINED', error };
 }

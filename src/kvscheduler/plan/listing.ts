@@ -100,7 +100,7 @@ export class OperationList {
       this.#add(draft, { operation: 'UPDATE', before, after: wish, stateAfter, noop, silent });
     } else if (wish === undefined) {
       if (!node) return;
-      const silent = draft.foreign || state === 'NONEXISTENT';
+      const silent = draft.foreign || state === 'NONEXISTENT' || state === 'REMOVED';
       const [before, stateAfter] = [node.wanted, 'REMOVED' as const];
       this.#add(draft, { operation: 'DELETE', before, after: wish, stateAfter, noop, silent });
     } else if (!draft.up) {

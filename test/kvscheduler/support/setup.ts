@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { TransactionMode, TransactionRequest } from '#eventloop/transaction.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
+import type { AnyDescriptor } from '#kvscheduler/api.ts';
 import type { RecordedTxn } from '#kvscheduler/record.ts';
 import { createScheduler, type Scheduler, type SchedulerOptions } from '#kvscheduler/scheduler.ts';
 import { Southbound, type Spec } from './southbound.ts';
@@ -22,16 +23,26 @@ export interface Bench {
   state(key: string): string;
 }
 
+/** Changes the descriptor of one name. */
+export function withDescriptor(name: string, change: Partial<AnyDescriptor>) {
+  return (descriptors: AnyDescriptor[]): AnyDescriptor[] =>
+    descriptors.map((one) => (one.name === name ? { ...one, ...change } : one));
+}
+
 export type CommitOptions = Partial<Omit<TransactionRequest, 'values'>>;
 
-export function setUp(options: Partial<SchedulerOptions> = {}): Bench {
+/** @param change makes other descriptors of those of the mock */
+export function setUp(
+  options: Partial<Omit<SchedulerOptions, 'descriptors'>> = {},
+  change: (descriptors: AnyDescriptor[]) => AnyDescriptor[] = (descriptors) => descriptors,
+): Bench {
   const southbound = new Southbound();
   const clock = new ManualClock();
   const logged: Bench['logged'] = [];
   const keep = (level: string) => (fields: object, text: string) =>
     void logged.push({ level, fields, text });
   const log = { ...silentLogger, warn: keep('warn'), error: keep('error') } as Logger;
-  const descriptors = southbound.descriptors();
+  const descriptors = change(southbound.descriptors());
   const scheduler = createScheduler({ descriptors, clock, log, ...options });
   let lastSeqNum = -1;
   const commit: Bench['commit'] = async (wishes, commitOptions = {}) => {
@@ -70,6 +81,14 @@ export function setUp(options: Partial<SchedulerOptions> = {}): Bench {
       return `${own?.state ?? 'NONEXISTENT'}${details}`;
     },
   };
+}
+
+/** Lets virtual time pass in steps, so that transactions that take turns keep up with it. */
+export async function pass({ clock }: Bench, ms: number, step = 10): Promise<void> {
+  for (let left = ms; left > 0; left -= step) {
+    await clock.advance(Math.min(step, left));
+    for (let i = 0; i < 3; i++) await clock.turn();
+  }
 }
 
 /** The southbound has to know what is wished to tell circles of dependencies. */

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { operationsOf, setUp } from './support/setup.ts';
+
+test('who gives a claim up goes before who takes it', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
+  const deleted = await bench.calls({ 'a/1': { v: 1, claims: ['x'] }, 'a/2': null });
+  assert.deepEqual(deleted, ['DELETE a/2', 'CREATE a/1']);
+  // A create would come before an update, were it not for the claim.
+  const updated = await bench.calls({ 'a/0': { v: 1, claims: ['x'] }, 'a/1': { v: 2 } });
+  assert.deepEqual(updated, ['UPDATE a/1', 'CREATE a/0']);
+  assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('a chain of updates goes from the free end', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({
+    'a/1': { v: 1, claims: ['x'] },
+    'a/2': { v: 1, claims: ['y'] },
+    'a/3': { v: 1, claims: ['z'] },
+  });
+  const calls = await bench.calls({
+    'a/1': { v: 2, claims: ['y'] },
+    'a/2': { v: 2, claims: ['z'] },
+    'a/3': { v: 2, claims: ['free'] },
+  });
+  assert.deepEqual(calls, ['UPDATE a/3', 'UPDATE a/2', 'UPDATE a/1']);
+  assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('to swap claims one value goes for a moment, with those who depend on it', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({
+    'a/1': { v: 1, claims: ['x'] },
+    'a/2': { v: 1, claims: ['y'] },
+    'b/1': { v: 1, needs: ['a/1'] },
+  });
+  const calls = await bench.calls({
+    'a/1': { v: 1, claims: ['y'] },
+    'a/2': { v: 1, claims: ['x'] },
+  });
+  assert.deepEqual(calls, ['DELETE b/1', 'DELETE a/1', 'UPDATE a/2', 'CREATE a/1', 'CREATE b/1']);
+  assert.deepEqual(bench.southbound.problems, []);
+  const [, first] = bench.lastRecord().Executed ?? [];
+  assert.equal(first?.Reason, 'claim x');
+});
+
+test('many swaps in one transaction are all found', async () => {
+  const bench = setUp();
+  bench.southbound.judges = false;
+  const pairs = 200;
+  const wishes = (swapped: boolean) => {
+    const values: Record<string, { v: number; claims: string[] }> = {};
+    for (let i = 0; i < pairs; i++) {
+      values[`a/${i}l`] = { v: 1, claims: [swapped ? `r${i}` : `l${i}`] };
+      values[`a/${i}r`] = { v: 1, claims: [swapped ? `l${i}` : `r${i}`] };
+    }
+    return values;
+  };
+  await bench.commit(wishes(false));
+  const calls = await bench.calls(wishes(true));
+  assert.equal(calls.length, 3 * pairs);
+});
+
+test('of two that want the same, who has it keeps it; the other waits and takes over', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1, claims: ['x'] } }), []);
+  assert.equal(bench.state('a/1'), 'PENDING [claim x (held by a/2)]');
+  assert.deepEqual(await bench.calls({ 'a/2': null }), ['DELETE a/2', 'CREATE a/1']);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.lastRecord().Executed?.[1]?.Reason, 'claim x');
+  // Who waits takes over from an update too.
+  await bench.commit({ 'a/3': { v: 1, claims: ['x'] } });
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 2 } }), ['UPDATE a/1', 'CREATE a/3']);
+  // Of two newcomers the first by key gets it.
+  await bench.commit({ 'b/2': { v: 1, claims: ['y'] }, 'b/1': { v: 1, claims: ['y'] } });
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+  assert.equal(bench.state('b/2'), 'PENDING [claim y (held by b/1)]');
+  assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('a claim of who waits for something else is free', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1, claims: ['x'], needs: ['a/9'] } });
+  await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
+  assert.equal(bench.state('a/2'), 'CONFIGURED');
+  await bench.commit({ 'a/9': { v: 1 } });
+  assert.equal(bench.state('a/1'), 'PENDING [claim x (held by a/2)]');
+});
+
+test('who fails to give a claim up keeps who takes it waiting', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
+  bench.southbound.fails = (verb) => (verb === 'DELETE' ? new Error('no') : undefined);
+  const failures = await bench.commit({ 'a/1': { v: 1, claims: ['x'] }, 'a/2': null });
+  assert.deepEqual(failures, ['a/2 (DELETE): no']);
+  assert.equal(bench.state('a/1'), 'PENDING [claim x (held by a/2)]');
+  bench.southbound.fails = () => undefined;
+  const calls = await bench.calls({}, { mode: 'downstream-resync' });
+  assert.deepEqual(calls, ['DELETE a/2', 'CREATE a/1']);
+  assert.deepEqual(operationsOf(bench.lastRecord()), [
+    'DELETE a/2 REMOVED',
+    'CREATE a/1 CONFIGURED',
+  ]);
+});

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
+
+test('a value waits for its dependency, goes with it and comes back with it', async () => {
+  const bench = setUp();
+  assert.deepEqual(await bench.calls({ 'b/1': { v: 1, needs: ['a/1', 'a/2'] } }), []);
+  assert.equal(bench.state('b/1'), 'PENDING [a/1, a/2]');
+  assert.deepEqual(operationsOf(bench.lastRecord()), ['CREATE b/1 noop PENDING']);
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), ['CREATE a/1']);
+  assert.equal(bench.state('b/1'), 'PENDING [a/2]');
+  assert.deepEqual(await bench.calls({ 'a/2': { v: 1 } }), ['CREATE a/2', 'CREATE b/1']);
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+  assert.deepEqual(await bench.calls({ 'a/1': null }), ['DELETE b/1', 'DELETE a/1']);
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  assert.deepEqual(await bench.calls({ 'b/1': null }), []);
+  assert.deepEqual(operationsOf(bench.lastRecord()), ['DELETE b/1 noop REMOVED']);
+  assert.equal(bench.state('b/1'), 'NONEXISTENT');
+});
+
+test('the label shows while pending, not the key', async () => {
+  const dependencies = () => [{ label: 'the interface', key: 'b/1' }];
+  const bench = setUp({}, withDescriptor('alpha', { dependencies }));
+  await bench.commit({ 'a/1': { v: 1 } });
+  assert.equal(bench.state('a/1'), 'PENDING [the interface]');
+});
+
+test('any of a set of prefixes is enough, and another may take over', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'b/1': { v: 1, any: ['a/x', 'a/y'] } });
+  assert.equal(bench.state('b/1'), 'PENDING [any of a/x, any of a/y]');
+  const value = { v: 1, any: ['a/'] };
+  assert.deepEqual(await bench.calls({ 'b/1': value }), []);
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), ['CREATE a/1', 'CREATE b/1']);
+  assert.deepEqual(await bench.calls({ 'a/2': { v: 1 } }), ['CREATE a/2']);
+  assert.deepEqual(await bench.calls({ 'a/1': null }), ['DELETE a/1']);
+  assert.deepEqual(await bench.calls({ 'a/2': null, 'a/3': { v: 1 } }), [
+    'DELETE b/1',
+    'DELETE a/2',
+    'CREATE a/3',
+    'CREATE b/1',
+  ]);
+  assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('a selector narrows the prefixes', async () => {
+  const accepts = (key: string) => key.endsWith('!');
+  const dependencies = () => [{ label: 'loud', anyOf: { prefixes: ['a/'], accepts } }];
+  const bench = setUp({}, withDescriptor('beta', { dependencies }));
+  await bench.commit({ 'b/1': { v: 1 }, 'a/1': { v: 1 } });
+  assert.equal(bench.state('b/1'), 'PENDING [loud]');
+  await bench.commit({ 'a/2!': { v: 1 } });
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+  await bench.commit({ 'a/2!': null });
+  assert.equal(bench.state('b/1'), 'PENDING [loud]');
+});
+
+test('a change of dependencies alone moves a value', async () => {
+  // Equivalent although it depends on something else: nothing to be done in the southbound.
+  const bench = setUp({ window: 1 }, withDescriptor('alpha', { equivalent: () => true }));
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1 }, 'b/2': { v: 1 } });
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1, needs: ['b/1'] } }), []);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1, needs: ['b/9'] } }), ['DELETE a/1']);
+  assert.equal(bench.state('a/1'), 'PENDING [b/9]');
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1, needs: ['b/2'] } }), ['CREATE a/1']);
+  assert.deepEqual(await bench.calls({ 'b/1': null }), ['DELETE b/1']);
+  assert.deepEqual(await bench.calls({ 'b/2': null }), ['DELETE a/1', 'DELETE b/2']);
+});
+
+test('an update whose new dependency is not met takes the old value away', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
+  const calls = await bench.calls({ 'a/1': { v: 2, needs: ['a/9'] } });
+  assert.deepEqual(calls, ['DELETE b/1', 'DELETE a/1']);
+  assert.equal(bench.state('a/1'), 'PENDING [a/9]');
+  assert.equal(bench.lastRecord().Executed?.[1]?.Reason, 'dependency lost: a/9');
+});
+
+test('derived values exist only as long as their base does', async () => {
+  const bench = setUp();
+  const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1, needs: ['b/1'] }, 'p/a1': { v: 1 } };
+  await bench.commit({ 'a/1': { v: 1, needs: ['a/2'], derives } });
+  assert.equal(bench.state('d/a1.0'), 'NONEXISTENT');
+  await bench.commit({ 'a/2': { v: 1 } });
+  assert.equal(bench.state('d/a1.0'), 'CONFIGURED');
+  assert.equal(bench.state('d/a1.1'), 'PENDING [b/1]');
+  assert.equal(bench.state('p/a1'), 'CONFIGURED');
+  const [shown] = bench.scheduler.statuses('a/1');
+  assert.deepEqual(
+    shown?.derived_values?.map(({ key }) => key),
+    ['d/a1.0', 'd/a1.1', 'p/a1'],
+  );
+  assert.deepEqual(bench.scheduler.status('d/a1.0'), bench.scheduler.status('a/1'));
+  await bench.commit({ 'a/2': null });
+  assert.equal(bench.state('d/a1.0'), 'NONEXISTENT');
+  assert.equal(bench.state('d/a1.1'), 'NONEXISTENT');
+  assert.equal(bench.state('a/1'), 'PENDING [a/2]');
+});
+
+test('a property needs no descriptor, can be depended on and makes no call', async () => {
+  const bench = setUp();
+  await bench.commit({ 'b/1': { v: 1, needs: ['p/a1'] } });
+  const calls = await bench.calls({ 'a/1': { v: 1, derives: { 'p/a1': { v: 1 } } } });
+  assert.deepEqual(calls, ['CREATE a/1', 'CREATE b/1']);
+  const [, property] = bench.lastRecord().Executed ?? [];
+  assert.deepEqual([property?.Key, property?.IsProperty], ['p/a1', true]);
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 2 } }), ['DELETE b/1', 'UPDATE a/1']);
+});
+
+test('a derived value whose key is taken is skipped with a warning, a wish for one is refused', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 } });
+  await bench.commit({ 'a/2': { v: 1, derives: { 'a/1': { v: 7 }, 'd/a2.0': { v: 1 } } } });
+  assert.equal(bench.scheduler.status('a/2').derived_values?.length, 1);
+  assert.match(bench.logged[0]?.text ?? '', /key is taken/);
+  const failures = await bench.commit({ 'd/a2.0': { v: 1 } });
+  assert.deepEqual(failures, ['d/a2.0 (VALIDATE): d/a2.0: is derived from a/2']);
+  assert.equal(bench.state('d/a2.0'), 'CONFIGURED');
+});
+
+test('a value nobody implements is kept and told, not tried', async () => {
+  const bench = setUp();
+  assert.deepEqual(await bench.commit({ 'z/1': { v: 1 } }), []);
+  assert.equal(bench.state('z/1'), 'UNIMPLEMENTED');
+  assert.deepEqual(operationsOf(bench.lastRecord()), ['CREATE z/1 noop UNIMPLEMENTED']);
+  await bench.commit({ 'z/1': null });
+  assert.equal(bench.state('z/1'), 'NONEXISTENT');
+});
+
+test('an invalid value is told with its fields and removes what stood under its key', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
+  const failures = await bench.commit({ 'a/1': { v: 2, invalid: true } });
+  assert.deepEqual(failures, ['a/1 (VALIDATE): a/1: field invalid is invalid: is bad']);
+  assert.equal(bench.state('a/1'), 'INVALID [invalid]');
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  assert.deepEqual(bench.southbound.picture(), {});
+  assert.deepEqual(await bench.commit({ 'a/1': { v: 2, invalid: true } }), []);
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 3 } }), ['CREATE a/1', 'CREATE b/1']);
+  assert.deepEqual(
+    bench.lastRecord().Executed?.map(({ PrevErrMsg }) => PrevErrMsg),
+    ['a/1: field invalid is invalid: is bad', undefined],
+  );
+});
+
+test('a descriptor that throws where it may not costs its value, not the scheduler', async () => {
+  const dependencies = () => {
+    throw new Error('oops');
+  };
+  const bench = setUp({}, withDescriptor('alpha', { dependencies }));
+  const failures = await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1 } });
+  assert.deepEqual(failures, ['a/1 (VALIDATE): a/1: oops']);
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+});
+
+test('nothing is looked at that a change cannot reach', async () => {
+  const visitsOf = async (others: number) => {
+    const bench = setUp();
+    bench.southbound.judges = false;
+    const values: Record<string, { v: number; needs?: string[]; any?: string[] }> = {
+      'a/hub': { v: 1 },
+      'b/of': { v: 1, needs: ['a/one'] },
+      'b/any': { v: 1, any: ['a/o'] },
+      'a/one': { v: 1 },
+    };
+    for (let i = 0; i < others; i++) values[`b/${i}`] = { v: 1, needs: ['a/hub'] };
+    await bench.commit(values);
+    const before = bench.scheduler.visits;
+    await bench.commit({ 'a/hub': { v: 2 }, 'a/one': { v: 2, recreate: true } });
+    await bench.commit({ 'a/one': null, 'a/other': { v: 1 } });
+    return bench.scheduler.visits - before;
+  };
+  const few = await visitsOf(10);
+  assert.equal(await visitsOf(2000), few);
+  assert.ok(few < 200, `${few} visits`);
+});

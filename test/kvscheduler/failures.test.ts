@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
+import type { Verb } from './support/southbound.ts';
+
+const failing =
+  (...names: string[]) =>
+  (verb: Verb, key: string) =>
+    names.includes(`${verb} ${key}`) ? new Error(`no ${verb} ${key}`) : undefined;
+
+const timingOut =
+  (...names: string[]) =>
+  (verb: Verb, key: string) =>
+    names.includes(`${verb} ${key}`)
+      ? Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' })
+      : undefined;
+
+test('best effort: everything is done that is not behind the failure', async () => {
+  const bench = setUp({ window: 1 });
+  bench.southbound.fails = failing('CREATE a/1');
+  const failures = await bench.commit({
+    'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } },
+    'a/2': { v: 1 },
+    'b/1': { v: 1, needs: ['a/1'] },
+    'b/2': { v: 1, needs: ['a/2'] },
+  });
+  assert.deepEqual(failures, ['a/1 (CREATE): no CREATE a/1']);
+  assert.deepEqual(bench.southbound.takeCalls(), ['CREATE a/1', 'CREATE a/2', 'CREATE b/2']);
+  assert.equal(bench.state('a/1'), 'FAILED');
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  assert.equal(bench.state('d/a1.0'), 'NONEXISTENT');
+  assert.deepEqual(operationsOf(bench.lastRecord()), [
+    'CREATE a/1 FAILED',
+    'CREATE a/2 CONFIGURED',
+    'CREATE b/2 CONFIGURED',
+    'CREATE b/1 noop PENDING',
+  ]);
+  assert.equal(bench.scheduler.status('a/1').value.error, 'no CREATE a/1');
+  assert.equal(bench.scheduler.status('a/1').value.last_operation, 'CREATE');
+});
+
+test('what failed is read back before it is planned again, and only that', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
+  bench.southbound.retrieves.length = 0;
+  bench.southbound.fails = failing('UPDATE a/1');
+  await bench.commit({ 'a/1': { v: 2 } });
+  assert.deepEqual(bench.southbound.retrieves, [
+    { descriptor: 'alpha', keys: ['a/1'], only: ['a/1'] },
+  ]);
+  assert.equal(bench.state('a/1'), 'FAILED');
+  // The old value is still there, so who depends on it may come.
+  assert.deepEqual(await bench.calls({ 'b/1': { v: 1, needs: ['a/1'] } }), ['CREATE b/1']);
+});
+
+test('a failed update that has destroyed the value takes its dependents along', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
+  bench.southbound.judges = false;
+  bench.southbound.fails = (verb, key) => {
+    if (verb !== 'UPDATE') return undefined;
+    bench.southbound.values.delete(key);
+    return new Error('gone');
+  };
+  await bench.commit({ 'a/1': { v: 2 } });
+  assert.deepEqual(bench.southbound.takeCalls().slice(-2), ['UPDATE a/1', 'DELETE b/1']);
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+});
+
+test('a failed key is left alone for the rest of the transaction', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1, needs: ['a/1'] } });
+  bench.southbound.fails = failing('DELETE a/2');
+  const failures = await bench.commit({ 'a/1': null, 'a/2': null });
+  assert.deepEqual(failures, ['a/2 (DELETE): no DELETE a/2']);
+  assert.equal(bench.southbound.takeCalls().filter((call) => call === 'DELETE a/2').length, 1);
+  assert.equal(bench.state('a/2'), 'FAILED');
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  bench.southbound.fails = () => undefined;
+  const calls = await bench.calls({}, { mode: 'downstream-resync' });
+  assert.deepEqual(calls, ['DELETE a/2', 'DELETE a/1']);
+});
+
+test('nobody comes back to a value that shall go, even if it cannot', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
+  bench.southbound.fails = failing('DELETE a/1');
+  await bench.commit({ 'a/1': null });
+  assert.equal(bench.state('a/1'), 'FAILED');
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  assert.deepEqual(bench.southbound.picture(), { 'a/1': '1' });
+  // Wished again it is what it was, and all is as before.
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), ['CREATE b/1']);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+});
+
+test('a derived value that cannot go keeps its base', async () => {
+  const bench = setUp({ window: 1 });
+  const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } };
+  await bench.commit({ 'a/1': { v: 1, derives } });
+  bench.southbound.fails = failing('DELETE d/a1.0');
+  const failures = await bench.commit({ 'a/1': null });
+  assert.deepEqual(failures, ['d/a1.0 (DELETE): no DELETE d/a1.0']);
+  assert.deepEqual(operationsOf(bench.lastRecord()), [
+    'DELETE d/a1.0 FAILED',
+    'DELETE d/a1.1 REMOVED',
+  ]);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.state('d/a1.0'), 'FAILED');
+  assert.equal(bench.state('d/a1.1'), 'NONEXISTENT');
+});
+
+test('an update waits for what must go before it, and is not done behind a failure', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
+  bench.southbound.fails = failing('DELETE d/a1.0');
+  await bench.commit({ 'a/1': { v: 2, derives: { 'd/a1.1': { v: 1 } } } });
+  assert.deepEqual(bench.southbound.takeCalls().slice(-1), ['DELETE d/a1.0']);
+  assert.equal(bench.southbound.values.get('a/1')?.spec.v, 1);
+  bench.southbound.fails = () => undefined;
+  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), [
+    'DELETE d/a1.0',
+    'UPDATE a/1',
+    'CREATE d/a1.1',
+  ]);
+});
+
+test('a derived value that fails does not make its base fail', async () => {
+  const bench = setUp({ window: 1 });
+  bench.southbound.fails = failing('CREATE d/a1.1');
+  const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } };
+  const failures = await bench.commit({ 'a/1': { v: 1, derives } });
+  assert.deepEqual(failures, ['d/a1.1 (CREATE): no CREATE d/a1.1']);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.state('d/a1.0'), 'CONFIGURED');
+  assert.equal(bench.state('d/a1.1'), 'FAILED');
+  bench.southbound.fails = () => undefined;
+  // Wished once more the base repairs what it derives.
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1, derives } }), ['CREATE d/a1.1']);
+});
+
+test('a circle of which one part fails does not stay half done', async () => {
+  const bench = setUp({ window: 1 });
+  bench.southbound.fails = failing('CREATE a/2');
+  await bench.commit({ 'a/1': { v: 1, needs: ['a/2'] }, 'a/2': { v: 1, needs: ['a/1'] } });
+  assert.deepEqual(bench.southbound.picture(), {});
+  assert.equal(bench.state('a/1'), 'PENDING [a/2]');
+  assert.equal(bench.state('a/2'), 'FAILED');
+});
+
+test('a lost reply: what was done is found out before anything else happens', async () => {
+  const bench = setUp({ window: 1 });
+  bench.southbound.losesReply = timingOut('CREATE a/1');
+  const failures = await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
+  assert.deepEqual(failures, ['a/1 (CREATE): timeout']);
+  assert.equal(bench.state('a/1'), 'FAILED');
+  bench.southbound.losesReply = () => undefined;
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), []);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('a lost reply that cannot be read back: nothing is done to the value until it can', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/9': { v: 1, claims: ['y'] } });
+  bench.southbound.losesReply = timingOut('CREATE a/1');
+  bench.southbound.retrieveFails = () => new Error('gone');
+  await bench.commit({ 'a/1': { v: 1, needs: ['a/9'], claims: ['x'] } });
+  // Not even what it may rest on goes, and what it may hold is not given to another.
+  const failures = await bench.commit({
+    'a/1': { v: 2 },
+    'a/9': null,
+    'b/1': { v: 1, claims: ['x'] },
+    'b/2': { v: 1, needs: ['a/1'] },
+  });
+  assert.deepEqual(bench.southbound.takeCalls().slice(2), []);
+  assert.deepEqual(failures, [
+    'a/1 (UNDEFINED): a/1: could not be read back after its last operation',
+    'a/9 (UNDEFINED): a/9: is needed by a value that could not be read back after its last operation',
+  ]);
+  assert.equal(bench.state('b/1'), 'PENDING [claim x (held by a/1)]');
+  assert.equal(bench.state('b/2'), 'PENDING [a/1]');
+  bench.southbound.retrieveFails = () => undefined;
+  bench.southbound.losesReply = () => undefined;
+  const calls = await bench.calls({}, { mode: 'downstream-resync' });
+  assert.deepEqual(calls, ['DELETE a/1', 'DELETE a/9', 'CREATE b/1', 'CREATE a/1', 'CREATE b/2']);
+  assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('a lost update counts as holding what it took and what it had', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1, claims: ['x'] } });
+  bench.southbound.losesReply = timingOut('UPDATE a/1');
+  bench.southbound.retrieveFails = () => new Error('gone');
+  await bench.commit({ 'a/1': { v: 2, claims: ['y'] } });
+  await bench.commit({ 'b/1': { v: 1, claims: ['x'] }, 'b/2': { v: 1, claims: ['y'] } });
+  assert.equal(bench.state('b/1'), 'PENDING [claim x (held by a/1)]');
+  assert.equal(bench.state('b/2'), 'PENDING [claim y (held by a/1)]');
+  bench.southbound.retrieveFails = () => undefined;
+  bench.southbound.losesReply = () => undefined;
+  await bench.commit({}, { mode: 'downstream-resync' });
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+  assert.equal(bench.state('b/2'), 'PENDING [claim y (held by a/1)]');
+});
+
+test('an operation that a descriptor lacks fails, and is not repeated', async () => {
+  const bench = setUp({}, withDescriptor('beta', { create: undefined as never }));
+  const retry = { periodMs: 1, maxAttempts: 3, exponential: false };
+  const failures = await bench.commit({ 'b/1': { v: 1 } }, { retry });
+  assert.deepEqual(failures, ['b/1 (CREATE): b/1: beta has no create']);
+  assert.equal(bench.state('b/1'), 'FAILED');
+  assert.equal(bench.clock.pending, 0);
+});
+
+test('what is thrown without being an error, or at once, is a failure like any other', async () => {
+  const create = () => {
+    throw 'just text';
+  };
+  const bench = setUp({}, withDescriptor('beta', { create }));
+  assert.deepEqual(await bench.commit({ 'b/1': { v: 1 } }), ['b/1 (CREATE): just text']);
+});
+
+test('failures come in the order of the plan, whatever the order of the replies', async () => {
+  const bench = setUp();
+  bench.southbound.fails = () => new Error('no');
+  let answered = 0;
+  bench.southbound.replies = {
+    next: () => (answered++ % 2 === 0 ? 0.99 : 0),
+    bytes: () => new Uint8Array(),
+  };
+  const failures = await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 }, 'b/1': { v: 1 } });
+  assert.deepEqual(
+    failures.map((text) => text.slice(0, 3)),
+    ['a/1', 'a/2', 'b/1'],
+  );
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Bench, operationsOf, pass, setUp } from './support/setup.ts';
+import type { Spec } from './support/southbound.ts';
+
+/** Reports and waits until the report was looked at. */
+async function report(bench: Bench, pairs: Record<string, Spec | null>, metadata?: unknown) {
+  const { scheduler, southbound } = bench;
+  southbound.calls.length = 0;
+  for (const [key, value] of Object.entries(pairs)) southbound.happens(key, value);
+  scheduler.pushNotification(
+    Object.entries(pairs).map(([key, value]) => ({ key, value, metadata })),
+  );
+  await scheduler.dump('SB', { descriptor: 'alpha' });
+  return southbound.takeCalls();
+}
+
+test('a reported value comes, changes and goes without a call, and moves who depends on it', async () => {
+  const bench = setUp();
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/1', 'p/a1'] } });
+  const derives = { 'p/a1': { v: 1 } };
+  assert.deepEqual(await report(bench, { 'a/1': { v: 1, derives } }, 7), ['CREATE b/1']);
+  assert.equal(bench.state('a/1'), 'OBTAINED');
+  assert.equal(bench.state('p/a1'), 'OBTAINED');
+  assert.equal(bench.scheduler.metadataMap('alpha')?.getValue('1'), 7);
+  const record = bench.scheduler.history().at(-1);
+  assert.ok(record);
+  assert.deepEqual([record.TxnType, record.Values?.[0]?.Origin], ['SBNotification', 2]);
+  assert.deepEqual(operationsOf(record), [
+    'CREATE a/1 OBTAINED',
+    'CREATE p/a1 OBTAINED',
+    'CREATE b/1 CONFIGURED',
+  ]);
+  assert.deepEqual(await report(bench, { 'a/1': { v: 2, derives } }), []);
+  assert.deepEqual(await report(bench, { 'a/1': null }), ['DELETE b/1']);
+  assert.equal(bench.state('a/1'), 'NONEXISTENT');
+  assert.equal(bench.scheduler.metadataMap('alpha')?.size, 0);
+});
+
+test('each pair is judged by itself', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 } });
+  await report(bench, { 'a/1': { v: 9 }, 'y/1': { v: 1 }, 'a/2': { v: 1 }, 'a/3': null });
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.state('y/1'), 'NONEXISTENT');
+  assert.equal(bench.state('a/2'), 'OBTAINED');
+  const last = bench.scheduler.history().at(-1);
+  assert.deepEqual(
+    last?.Values?.map(({ Key }) => Key),
+    ['a/2'],
+  );
+});
+
+test('what concerns nobody is no transaction', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 } });
+  await report(bench, { 'a/2': { v: 1 } }, 1);
+  const before = bench.scheduler.history().length;
+  await report(bench, { 'a/1': null, 'y/1': { v: 1 }, 'a/2': { v: 1 } }, 2);
+  assert.equal(bench.scheduler.history().length, before);
+  assert.equal(bench.scheduler.metadataMap('alpha')?.getValue('2'), 2);
+});
+
+test('reports before their turn are merged, the latest of a key counts', async () => {
+  const bench = setUp();
+  const { scheduler } = bench;
+  for (let v = 1; v <= 500; v++) scheduler.pushNotification([{ key: 'a/1', value: { v } }]);
+  scheduler.pushNotification([{ key: 'a/2', value: { v: 1 } }]);
+  scheduler.pushNotification([{ key: 'a/2', value: null }]);
+  bench.southbound.happens('a/1', { v: 500 });
+  await scheduler.dump('SB', { descriptor: 'alpha' });
+  assert.equal(scheduler.history().length, 1);
+  assert.deepEqual(
+    scheduler.history()[0]?.Values?.map(({ Key, Value }) => [Key, Value?.value]),
+    [['a/1', { v: 500 }]],
+  );
+});
+
+test('a report in the middle of an operation waits for the end of the transaction', async () => {
+  const bench = setUp();
+  const { scheduler, southbound } = bench;
+  southbound.onCall = (verb, key) => {
+    if (`${verb} ${key}` !== 'CREATE a/1') return;
+    southbound.happens('a/f', { v: 1 });
+    scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);
+  };
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/f'] } });
+  assert.equal(bench.state('b/1'), 'PENDING [a/f]');
+  await scheduler.dump('SB', { descriptor: 'alpha' });
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+});
+
+test('the northbound takes a reported value over, and an absent wish leaves it alone', async () => {
+  const bench = setUp();
+  await report(bench, { 'a/1': { v: 1 } });
+  assert.deepEqual(await bench.calls({ 'a/1': null }), []);
+  assert.equal(bench.state('a/1'), 'OBTAINED');
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 2 } }), ['UPDATE a/1']);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  await report(bench, { 'a/1': { v: 3 } });
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+});
+
+test('a failure after a report is repeated by the policy of the value', async () => {
+  const bench = setUp();
+  const retry = { periodMs: 3000, maxAttempts: 3, exponential: true };
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } }, { retry });
+  bench.southbound.fails = () => new Error('not yet');
+  await report(bench, { 'a/1': { v: 1 } });
+  assert.equal(bench.state('b/1'), 'RETRYING');
+  bench.southbound.fails = () => undefined;
+  await pass(bench, 3000, 500);
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+  const last = bench.scheduler.history().at(-1);
+  assert.deepEqual(
+    [last?.TxnType, last?.RetryForTxn, last?.RetryAttempt],
+    ['RetryFailedOps', 1, 1],
+  );
+});
+
+test('what is gone is gone, even if those who depend on it cannot go', async () => {
+  const bench = setUp();
+  await report(bench, { 'a/f': { v: 1 } });
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/f'] } });
+  bench.southbound.fails = () => new Error('no');
+  await report(bench, { 'a/f': null });
+  assert.equal(bench.state('a/f'), 'NONEXISTENT');
+  assert.equal(bench.state('b/1'), 'FAILED');
+  bench.southbound.fails = () => undefined;
+  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), ['DELETE b/1']);
+  assert.equal(bench.state('b/1'), 'PENDING [a/f]');
+});

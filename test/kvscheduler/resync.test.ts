@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
+
+const full = { mode: 'full-resync' } as const;
+
+test('an empty resync of an empty southbound does nothing', async () => {
+  const bench = setUp();
+  assert.deepEqual(await bench.calls({}, full), []);
+  const { SeqNum, ResyncType, Executed, Planned, Values } = bench.lastRecord();
+  assert.deepEqual(
+    [SeqNum, ResyncType, Executed, Planned, Values],
+    [0, 'FullResync', undefined, undefined, undefined],
+  );
+  assert.deepEqual(bench.southbound.retrieves.map(({ descriptor }) => descriptor).toSorted(), [
+    'alpha',
+    'beta',
+  ]);
+});
+
+test('what is found is taken over, repaired or removed; what is not ours is left alone', async () => {
+  const bench = setUp({ window: 1 });
+  const { values } = bench.southbound;
+  values.set('a/1', { ours: true, spec: { v: 1 } });
+  values.set('a/2', { ours: true, spec: { v: 1 } });
+  values.set('a/3', { ours: true, spec: { v: 1 } });
+  values.set('a/4', { ours: false, spec: { v: 1 } });
+  values.set('a/5', { ours: false, spec: { v: 1 } });
+  const calls = await bench.calls(
+    { 'a/1': { v: 1 }, 'a/2': { v: 2 }, 'a/5': { v: 2 }, 'b/1': { v: 1, needs: ['a/4'] } },
+    full,
+  );
+  assert.deepEqual(calls, ['DELETE a/3', 'CREATE b/1', 'UPDATE a/2', 'UPDATE a/5']);
+  assert.deepEqual(operationsOf(bench.lastRecord()), [
+    'DELETE a/3 REMOVED',
+    'CREATE b/1 CONFIGURED',
+    'UPDATE a/2 CONFIGURED',
+    'UPDATE a/5 CONFIGURED',
+  ]);
+  assert.deepEqual(
+    bench.lastRecord().Executed?.map(({ PrevState, Reason }) => [PrevState, Reason]),
+    [
+      ['DISCOVERED', 'leftover'],
+      [undefined, 'changed'],
+      ['DISCOVERED', 'changed'],
+      ['OBTAINED', 'changed'],
+    ],
+  );
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.scheduler.status('a/1').value.last_operation, 'UPDATE');
+  assert.equal(bench.state('a/4'), 'OBTAINED');
+  assert.equal(bench.scheduler.status('a/4').value.last_operation, undefined);
+  assert.deepEqual(
+    bench.lastRecord().Values?.map(({ Key, Origin }) => [Key, Origin]),
+    [
+      ['a/1', 1],
+      ['a/2', 1],
+      ['a/3', 1],
+      ['a/4', 2],
+      ['a/5', 1],
+      ['b/1', 1],
+    ],
+  );
+});
+
+test('the second full resync does nothing', async () => {
+  const bench = setUp();
+  const wishes = {
+    'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1, needs: ['a/9'] } } },
+    'a/2': { v: 1, needs: ['a/9'] },
+    'a/3': { v: 1, invalid: true },
+    'b/1': { v: 1, needs: ['d/a1.0'] },
+    'z/1': { v: 1 },
+  };
+  await bench.commit(wishes, full);
+  for (const mode of ['full-resync', 'upstream-resync', 'full-resync'] as const) {
+    assert.deepEqual(await bench.commit(structuredClone(wishes), { mode }), []);
+    assert.equal(bench.lastRecord().Executed, undefined, mode);
+  }
+});
+
+test('a value that the southbound lost is missing until it is made again', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({
+    'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } },
+    'b/1': { v: 1, needs: ['a/1'] },
+  });
+  bench.southbound.values.clear();
+  bench.southbound.fails = (verb) => (verb === 'CREATE' ? new Error('no') : undefined);
+  await bench.commit({}, { mode: 'downstream-resync' });
+  assert.equal(bench.lastRecord().Executed?.[0]?.PrevState, 'MISSING');
+  assert.equal(bench.lastRecord().Executed?.[0]?.Reason, 'missing');
+  assert.equal(bench.state('a/1'), 'FAILED');
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  bench.southbound.fails = () => undefined;
+  const calls = await bench.calls({}, { mode: 'downstream-resync' });
+  assert.deepEqual(calls, ['CREATE a/1', 'CREATE b/1', 'CREATE d/a1.0']);
+});
+
+test('an upstream resync does not look at the southbound', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, full);
+  bench.southbound.retrieves.length = 0;
+  const calls = await bench.calls({ 'a/1': { v: 2 } }, { mode: 'upstream-resync' });
+  assert.deepEqual(calls, ['DELETE a/2', 'UPDATE a/1']);
+  assert.deepEqual(bench.southbound.retrieves, []);
+});
+
+test('a downstream resync repairs without being told what is wished', async () => {
+  const bench = setUp({ window: 1 });
+  const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } };
+  await bench.commit({ 'a/1': { v: 1, derives }, 'a/2': { v: 1 }, 'a/3': { v: 1 } });
+  const { values } = bench.southbound;
+  values.set('a/2', { ours: true, spec: { v: 8 } });
+  values.delete('a/3');
+  values.delete('d/a1.1');
+  values.set('a/4', { ours: true, spec: { v: 1 } });
+  const calls = await bench.calls({}, { mode: 'downstream-resync' });
+  assert.deepEqual(calls, ['DELETE a/4', 'CREATE a/3', 'CREATE d/a1.1', 'UPDATE a/2']);
+  assert.equal(bench.lastRecord().ResyncType, 'DownstreamResync');
+  assert.equal(bench.lastRecord().Values, undefined);
+});
+
+test('a descriptor that cannot read is taken to be in sync, and told', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1 } }, full);
+  bench.southbound.values.clear();
+  bench.southbound.retrieveFails = (name) => (name === 'alpha' ? new Error('gone') : undefined);
+  bench.southbound.calls.length = 0;
+  const failures = await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1 } }, full);
+  assert.deepEqual(failures, ['a/ (UNDEFINED): gone']);
+  assert.deepEqual(bench.southbound.takeCalls(), ['CREATE b/1']);
+  assert.deepEqual(bench.lastRecord().RetrieveErrors, ['a/: gone']);
+});
+
+test('what makes no sense among what is read is skipped', async () => {
+  const retrieve = async () => [
+    { key: '', value: { v: 1 } },
+    { key: 'a/1', value: { v: 1 }, origin: 'from-SB' as const },
+    { key: 'a/1', value: { v: 2 } },
+    { key: 'a/2', value: null as never },
+    { key: 'b/1', value: { v: 1 } },
+  ];
+  const bench = setUp({}, withDescriptor('alpha', { retrieve }));
+  await bench.commit({}, full);
+  assert.deepEqual(
+    bench.scheduler.statuses().map(({ value }) => value.key),
+    ['a/1'],
+  );
+  assert.equal(bench.logged.length, 4);
+});
+
+test('whose value it is: by the descriptor, else by what is wished, else by what was known', async () => {
+  let found = [
+    { key: 'a/1', value: { v: 1 } },
+    { key: 'a/2', value: { v: 1 } },
+  ];
+  const bench = setUp({}, withDescriptor('alpha', { retrieve: async () => found }));
+  await bench.commit({ 'a/1': { v: 1 } }, full);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.state('a/2'), 'OBTAINED');
+  assert.deepEqual(await bench.calls({}, full), ['DELETE a/1']);
+  found = [{ key: 'a/2', value: { v: 2 } }];
+  await bench.commit({}, full);
+  assert.equal(bench.state('a/2'), 'OBTAINED');
+  found = [];
+  await bench.commit({}, full);
+  assert.deepEqual(bench.scheduler.statuses(), []);
+});
+
+test('descriptors are read in the order of what they need, the others at the same time', async () => {
+  const order: string[] = [];
+  const reader = (name: string) => async () => {
+    order.push(`${name} asked`);
+    await new Promise((resolve) => setImmediate(resolve));
+    order.push(`${name} answers`);
+    return [];
+  };
+  const bench = setUp({}, (descriptors) => {
+    const [alpha, beta] = descriptors;
+    assert.ok(alpha && beta);
+    return [
+      { ...alpha, retrieve: reader('alpha'), retrieveDependencies: ['beta', 'nobody'] },
+      { ...beta, retrieve: reader('beta'), retrieveDependencies: [] },
+      {
+        ...beta,
+        name: 'gamma',
+        keyPrefixes: ['c/'],
+        retrieve: reader('gamma'),
+        retrieveDependencies: [],
+      },
+    ];
+  });
+  await bench.commit({}, full);
+  assert.deepEqual(order, [
+    'beta asked',
+    'gamma asked',
+    'beta answers',
+    'alpha asked',
+    'gamma answers',
+    'alpha answers',
+  ]);
+});
+
+test('a retrieve sees the metadata that it says it needs, fresh or known', async () => {
+  const seen: unknown[] = [];
+  const bench = setUp({}, (descriptors) =>
+    descriptors.map((one) => {
+      if (one.name !== 'beta') return one;
+      const retrieve: typeof one.retrieve = async (correlate, context) => {
+        seen.push([...context.retrieved('alpha')]);
+        assert.throws(() => context.retrieved('derived'), { code: 'CV_SCHED_UNDECLARED_READ' });
+        return one.retrieve?.(correlate, context) ?? [];
+      };
+      return { ...one, retrieve };
+    }),
+  );
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1 } });
+  bench.southbound.renumber('a/1', 42);
+  await bench.commit({}, { mode: 'downstream-resync' });
+  assert.equal(bench.scheduler.metadataMap('alpha')?.getValue('1'), 42);
+  bench.southbound.fails = (_verb, key) => (key === 'b/2' ? new Error('no') : undefined);
+  await bench.commit({ 'b/2': { v: 1 } });
+  assert.deepEqual(seen, [[['a/1', 42]], [['a/1', 42]]]);
+});
+
+test('a retrieve is told what is known to be there, else what is wished', async () => {
+  const told: string[][] = [];
+  const bench = setUp(
+    {},
+    withDescriptor('alpha', {
+      retrieve: async (correlate) => {
+        told.push(correlate.map(({ key, value }) => `${key} ${(value as { v: number }).v}`).sort());
+        return [{ key: 'a/1', value: { v: 1 }, origin: 'from-NB' }];
+      },
+    }),
+  );
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1, needs: ['a/9'] } }, full);
+  await bench.commit({ 'a/1': { v: 2 }, 'a/2': { v: 2, needs: ['a/9'] }, 'a/3': { v: 3 } }, full);
+  assert.deepEqual(told, [
+    ['a/1 1', 'a/2 1'],
+    ['a/1 1', 'a/2 2', 'a/3 3'],
+  ]);
+});
+
+test('leftovers of an earlier life go with what they derive', async () => {
+  const bench = setUp({ window: 1 });
+  const { values } = bench.southbound;
+  const derives = { 'd/a1.0': { v: 1 } };
+  values.set('a/1', { ours: true, spec: { v: 1, derives } });
+  values.set('d/a1.0', { ours: true, spec: { v: 1 } });
+  values.set('b/1', { ours: true, spec: { v: 1, needs: ['d/a1.0'] } });
+  const calls = await bench.calls({ 'b/1': { v: 1, needs: ['d/a1.0'] } }, full);
+  assert.deepEqual(calls, ['DELETE b/1', 'DELETE d/a1.0', 'DELETE a/1']);
+  assert.equal(bench.state('b/1'), 'PENDING [d/a1.0]');
+  assert.deepEqual(bench.southbound.problems, []);
+});

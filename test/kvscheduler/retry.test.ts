@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { operationsOf, pass, setUp, withDescriptor } from './support/setup.ts';
+
+const retry = { periodMs: 1000, maxAttempts: 3, exponential: true };
+
+test('failed values are repeated with growing pauses, then given up', async () => {
+  const bench = setUp();
+  bench.southbound.fails = () => new Error('no');
+  const start = bench.clock.now();
+  const attempts: number[] = [];
+  bench.southbound.onCall = () => attempts.push(bench.clock.now() - start);
+  await bench.commit({ 'a/1': { v: 1 } }, { retry });
+  assert.equal(bench.state('a/1'), 'RETRYING');
+  await pass(bench, 20_000, 500);
+  assert.deepEqual(attempts, [0, 1000, 3000, 7000]);
+  assert.equal(bench.state('a/1'), 'FAILED');
+  assert.deepEqual(
+    bench.scheduler.history().map(({ RetryForTxn, RetryAttempt }) => [RetryForTxn, RetryAttempt]),
+    [
+      [undefined, undefined],
+      [0, 1],
+      [0, 2],
+      [0, 3],
+    ],
+  );
+  assert.equal(bench.clock.pending, 0);
+});
+
+test('with even pauses and without limit it goes on', async () => {
+  const bench = setUp();
+  let left = 20;
+  bench.southbound.fails = () => (left-- > 0 ? new Error('no') : undefined);
+  const endless = { periodMs: 10, maxAttempts: 0, exponential: false };
+  await bench.commit({ 'a/1': { v: 1 } }, { retry: endless });
+  await pass(bench, 190);
+  assert.equal(bench.state('a/1'), 'RETRYING');
+  await pass(bench, 10);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+});
+
+test('what was wished anew in the meantime is not repeated', async () => {
+  const bench = setUp();
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, { retry });
+  bench.southbound.fails = () => undefined;
+  await bench.commit({ 'a/1': { v: 2 } });
+  const before = bench.scheduler.history().length;
+  bench.southbound.calls.length = 0;
+  await pass(bench, 1000, 500);
+  assert.deepEqual(bench.southbound.takeCalls(), ['CREATE a/2']);
+  assert.equal(bench.scheduler.history().length, before + 1);
+  // Nothing of it is left: no transaction at all.
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'a/3': { v: 1 } }, { retry });
+  bench.southbound.fails = () => undefined;
+  await bench.commit({ 'a/3': null });
+  const after = bench.scheduler.history().length;
+  await pass(bench, 20_000, 500);
+  assert.equal(bench.scheduler.history().length, after);
+});
+
+test('a derived value is repeated through its base, as it was read back', async () => {
+  const bench = setUp({ window: 1 });
+  let left = 1;
+  bench.southbound.fails = (_verb, key) =>
+    key === 'd/a1.1' && left-- > 0 ? new Error('failed to add value') : undefined;
+  const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } };
+  await bench.commit({ 'a/1': { v: 1, derives } }, { retry });
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.state('d/a1.1'), 'RETRYING');
+  await pass(bench, 1000, 500);
+  const record = bench.scheduler.history().at(-1);
+  assert.ok(record);
+  assert.deepEqual(
+    record.Values?.map(({ Key }) => Key),
+    ['a/1'],
+  );
+  assert.deepEqual(operationsOf(record), ['CREATE d/a1.1 retry CONFIGURED']);
+  const [created] = record.Executed ?? [];
+  assert.deepEqual([created?.PrevState, created?.PrevErrMsg], ['RETRYING', 'failed to add value']);
+});
+
+test('a base that reads differently because of what it derives is updated when it is repeated', async () => {
+  // Everything counts, also what is derived, as where no comparator is given.
+  const bench = setUp(
+    { window: 1 },
+    withDescriptor('alpha', {
+      equivalent: (_key, a, b) => JSON.stringify(a) === JSON.stringify(b),
+    }),
+  );
+  let left = 1;
+  bench.southbound.fails = (_verb, key) =>
+    key === 'd/a1.0' && left-- > 0 ? new Error('no') : undefined;
+  await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } }, { retry });
+  assert.deepEqual(bench.southbound.takeCalls(), ['CREATE a/1', 'CREATE d/a1.0']);
+  await pass(bench, 1000, 500);
+  assert.deepEqual(bench.southbound.takeCalls(), ['UPDATE a/1', 'CREATE d/a1.0']);
+});
+
+test('what a failure kept from being done is repeated with it', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } }, { retry });
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } }, { retry });
+  let left = 1;
+  bench.southbound.fails = (verb, key) =>
+    `${verb} ${key}` === 'DELETE b/1' && left-- > 0 ? new Error('busy') : undefined;
+  await bench.commit({ 'a/1': null }, { retry });
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  bench.southbound.calls.length = 0;
+  await pass(bench, 1000, 500);
+  assert.deepEqual(bench.southbound.takeCalls(), ['DELETE b/1', 'DELETE a/1']);
+  assert.equal(bench.state('a/1'), 'NONEXISTENT');
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+});
+
+test('an error that is not worth repeating is not repeated', async () => {
+  const isRetriable = (error: Error) => error.message !== 'hopeless';
+  const bench = setUp({}, withDescriptor('alpha', { isRetriable }));
+  bench.southbound.fails = (_verb, key) => new Error(key === 'a/1' ? 'hopeless' : 'later');
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, { retry });
+  assert.equal(bench.state('a/1'), 'FAILED');
+  assert.equal(bench.state('a/2'), 'RETRYING');
+});
+
+test('a lost reply is read back before it is repeated', async () => {
+  const bench = setUp();
+  const timeout = Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' });
+  bench.southbound.losesReply = () => timeout;
+  bench.southbound.retrieveFails = () => new Error('gone');
+  await bench.commit({ 'a/1': { v: 1 } }, { retry });
+  assert.equal(bench.state('a/1'), 'RETRYING');
+  bench.southbound.losesReply = () => undefined;
+  bench.southbound.retrieveFails = () => undefined;
+  bench.southbound.calls.length = 0;
+  await pass(bench, 1000, 500);
+  assert.deepEqual(bench.southbound.takeCalls(), []);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+});
+
+test('closing forgets what was to be repeated', async () => {
+  const bench = setUp();
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'a/1': { v: 1 } }, { retry });
+  await bench.scheduler.close();
+  assert.equal(bench.clock.pending, 0);
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { operationsOf, pass, setUp } from './support/setup.ts';
+import type { Verb } from './support/southbound.ts';
+
+const revert = { onFailure: 'revert' } as const;
+
+function failingOnce(name: string) {
+  let left = 1;
+  return (verb: Verb, key: string) =>
+    `${verb} ${key}` === name && left-- > 0 ? new Error(`no ${name}`) : undefined;
+}
+
+test('at the first failure everything is undone, in the reverse order of the plan', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
+  const before = bench.southbound.picture();
+  bench.southbound.fails = failingOnce('CREATE b/3');
+  bench.southbound.calls.length = 0;
+  const failures = await bench.commit(
+    { 'a/1': { v: 2 }, 'a/2': null, 'b/1': { v: 1 }, 'b/2': { v: 1 }, 'b/3': { v: 1 } },
+    revert,
+  );
+  assert.deepEqual(failures, ['b/3 (CREATE): no CREATE b/3']);
+  assert.deepEqual(bench.southbound.takeCalls(), [
+    'DELETE a/2',
+    'CREATE b/1',
+    'CREATE b/2',
+    'CREATE b/3',
+    'UPDATE a/1',
+    'UPDATE a/1',
+    'DELETE b/2',
+    'DELETE b/1',
+    'CREATE a/2',
+  ]);
+  assert.deepEqual(bench.southbound.picture(), before);
+  assert.deepEqual(
+    bench.scheduler.statuses().map(({ value }) => `${value.key} ${value.state}`),
+    ['a/1 CONFIGURED', 'a/2 CONFIGURED'],
+  );
+  assert.deepEqual(operationsOf(bench.lastRecord()), [
+    'DELETE a/2 REMOVED',
+    'CREATE b/1 CONFIGURED',
+    'CREATE b/2 CONFIGURED',
+    'CREATE b/3 FAILED',
+    'UPDATE a/1 CONFIGURED',
+    'UPDATE a/1 revert CONFIGURED',
+    'DELETE b/3 noop revert REMOVED',
+    'DELETE b/2 revert REMOVED',
+    'DELETE b/1 revert REMOVED',
+    'CREATE a/2 revert CONFIGURED',
+  ]);
+});
+
+test('the level in which something fails is completed, the next is not begun', async () => {
+  for (const window of [1, 100]) {
+    const bench = setUp({ window });
+    bench.southbound.fails = failingOnce('CREATE a/1');
+    await bench.commit(
+      {
+        'a/1': { v: 1 },
+        'a/2': { v: 1 },
+        'a/3': { v: 1, needs: ['a/2'] },
+        'b/1': { v: 1 },
+      },
+      revert,
+    );
+    const calls = bench.southbound.takeCalls();
+    assert.deepEqual(calls.slice(0, 3), ['CREATE a/1', 'CREATE a/2', 'CREATE b/1']);
+    assert.deepEqual(calls.slice(3), ['DELETE b/1', 'DELETE a/2']);
+  }
+});
+
+test('what others suffered is undone too, not only the values of the transaction', async () => {
+  const bench = setUp({ window: 1 });
+  const derives = { 'd/b1.0': { v: 1 } };
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'], derives } });
+  await bench.commit({ 'b/2': { v: 1, needs: ['b/3'] } });
+  const before = bench.southbound.picture();
+  bench.southbound.fails = failingOnce('CREATE b/1');
+  await bench.commit(
+    { 'a/1': { v: 2, recreate: true }, 'b/3': { v: 1 }, 'a/4': { v: 1, needs: ['b/1'] } },
+    revert,
+  );
+  assert.deepEqual(bench.southbound.picture(), before);
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+  assert.equal(bench.state('d/b1.0'), 'CONFIGURED');
+  assert.equal(bench.state('b/2'), 'PENDING [b/3]');
+  assert.equal(bench.state('a/4'), 'NONEXISTENT');
+  assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('a half-done update is put right from what is read back', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
+  bench.southbound.fails = (verb, key) => {
+    if (verb !== 'UPDATE') return undefined;
+    bench.southbound.fails = () => undefined;
+    bench.southbound.values.set(key, { ours: true, spec: { v: 7 } });
+    return new Error('half-way');
+  };
+  await bench.commit({ 'a/1': { v: 2, derives: { 'd/a1.1': { v: 1 } } } }, revert);
+  assert.deepEqual(bench.southbound.picture(), { 'a/1': '1', 'd/a1.0': '1' });
+  const undo = bench.lastRecord().Executed?.filter(({ IsRevert }) => IsRevert);
+  assert.deepEqual(
+    undo?.map(({ Operation, Key }) => `${Operation} ${Key}`),
+    ['UPDATE a/1', 'CREATE d/a1.0'],
+  );
+});
+
+test('a value that would stay pending is a failure that names what it waits for', async () => {
+  const bench = setUp();
+  const failures = await bench.commit(
+    { 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1', 'a/9'] } },
+    revert,
+  );
+  assert.deepEqual(failures, ['b/1 (CREATE): b/1: waits for a/9']);
+  assert.deepEqual(bench.southbound.takeCalls(), []);
+  assert.deepEqual(bench.scheduler.statuses(), []);
+  assert.equal(bench.lastRecord().Executed, undefined);
+});
+
+test('so is one that is invalid, that nobody implements or that may not have its claim', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1, claims: ['x'] } });
+  const failures = await bench.commit(
+    {
+      'a/2': { v: 1, claims: ['x'] },
+      'a/3': { v: 1, invalid: true },
+      'a/4': { v: 1, derives: { 'd/a4.0': { v: 1, invalid: true } } },
+      'z/1': { v: 1 },
+      'a/5': { v: 1 },
+    },
+    revert,
+  );
+  assert.deepEqual(failures.toSorted(), [
+    'a/2 (CREATE): a/2: waits for claim x (held by a/1)',
+    'a/3 (VALIDATE): a/3: field invalid is invalid: is bad',
+    'd/a4.0 (VALIDATE): d/a4.0: field invalid is invalid: is bad',
+    'z/1 (CREATE): z/1: no descriptor owns the key',
+  ]);
+  assert.equal(bench.state('a/5'), 'NONEXISTENT');
+});
+
+test('a derived value may wait, and so may values of others', async () => {
+  const bench = setUp();
+  const derives = { 'd/a1.0': { v: 1, needs: ['b/9'] } };
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } });
+  assert.deepEqual(await bench.commit({ 'a/1': { v: 1, derives } }, revert), []);
+  assert.deepEqual(await bench.commit({ 'a/1': null }, revert), []);
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+});
+
+test('what cannot be undone either is failed, told and repeated by its old policy', async () => {
+  const bench = setUp({ window: 1 });
+  const retry = { periodMs: 1000, maxAttempts: 1, exponential: false };
+  await bench.commit({ 'a/1': { v: 1 } }, { retry });
+  let updates = 0;
+  bench.southbound.fails = (verb, key) => {
+    if (verb === 'CREATE') return new Error('no create');
+    if (key !== 'a/1') return undefined;
+    return ++updates === 2 ? new Error('no way back') : undefined;
+  };
+  const failures = await bench.commit({ 'a/1': { v: 2 }, 'b/1': { v: 1 } }, revert);
+  assert.deepEqual(failures, ['b/1 (CREATE): no create', 'a/1 (UPDATE): no way back']);
+  assert.equal(bench.state('a/1'), 'RETRYING');
+  await pass(bench, 1000, 500);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.deepEqual(bench.southbound.picture(), { 'a/1': '1' });
+});
