@@ -77,7 +77,7 @@ export class EtcdServer {
 
   store(port = this.port): EtcdStore {
     return new EtcdStore(
-      { endpoints: [`127.0.0.1:${port}`], operationTimeoutMs: 5000, reconnectIntervalMs: 200 },
+      { endpoints: [`127.0.0.1:${port}`], operationTimeoutMs: 1000, reconnectIntervalMs: 200 },
       systemClock,
     );
   }

@@ -74,7 +74,8 @@ export function channelOptions(keepaliveMs: number): ChannelOptions {
     'grpc.max_send_message_length': -1,
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': keepaliveMs / 2,
-    'grpc.keepalive_permit_without_calls': 1,
+    // Idle connections stay silent: etcd hangs up on those who ping without a call.
+    'grpc.keepalive_permit_without_calls': 0,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1000,
   };
