@@ -34,6 +34,7 @@ export class Controller implements EventLoop {
   readonly #processor: EventProcessor;
   readonly #queue = new EventQueue();
   readonly #timers = new Set<Timer>();
+  #isBusy = false;
   #aborting = false;
   #closed = false;
   /** The healing that was asked for and has not begun yet. */
@@ -61,6 +62,16 @@ export class Controller implements EventLoop {
   /** Events that wait. */
   get queueLength(): number {
     return this.#queue.length;
+  }
+
+  /** Nothing is being processed and nothing waits for it. */
+  get isIdle(): boolean {
+    return !this.#isBusy && this.#queue.length === 0;
+  }
+
+  /** How many events have been taken up, this being the number of the next one. */
+  get eventCount(): number {
+    return this.#processor.seqNum;
   }
 
   /** How many resyncs of any kind have been processed. */
@@ -165,6 +176,7 @@ export class Controller implements EventLoop {
     if (isHealing(event)) this.#healing = undefined;
     else if (HealingResync.is(event)) this.#periodicHealingWaits = false;
     const isStartup = this.resyncCount === 0 && DbResync.is(event);
+    this.#isBusy = true;
     try {
       const outcome = await this.#processor.process(entry);
       const { record, error } = outcome;
@@ -178,6 +190,8 @@ export class Controller implements EventLoop {
       const lost = new FatalError(errorText(thrown), { where, cause: thrown });
       entry.producer?.reject(lost);
       this.#abort(lost);
+    } finally {
+      this.#isBusy = false;
     }
   }
 

@@ -145,6 +145,11 @@ export class EventProcessor {
     this.#caches = new Caches([DATASTORE_SOURCE, ...sources], deps.merge, deps.log);
   }
 
+  /** Number of the next event. */
+  get seqNum(): number {
+    return this.#seqNum;
+  }
+
   /** How many resyncs of any kind have been processed. */
   get resyncCount(): number {
     return this.#resyncCount;

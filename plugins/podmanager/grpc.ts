@@ -1,11 +1,11 @@
 /** The CNI service on a unix socket, as `cni.RemoteCNI` over gRPC. */
 import { chmod, rename, rm, stat } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { isAnswered } from '#infra/process/socket.ts';
 import { CNIReply, CNIRequest, RemoteCNIService } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import type { CniService } from './service.ts';
@@ -104,23 +104,12 @@ async function makeRoom(path: string, replaceStale: boolean): Promise<void> {
   if (!standing) return;
   if (!standing.isSocket())
     throw new ErrCniSocket('is there already, and no socket', { where: path });
-  if (await answers(path))
+  if (await isAnswered(path))
     throw new ErrCniSocket('another process answers on it: a second agent?', { where: path });
   if (!replaceStale)
     throw new ErrCniSocket('a stale socket is there, and force-socket-removal is off', {
       where: path,
     });
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }
 
 function unary(call: CniService['add'], log: Logger): handleUnaryCall<CNIRequest, CNIReply> {

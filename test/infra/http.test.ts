@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { type AddressInfo, createServer as createSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import Value from 'typebox/value';
-import { type HttpConfig, httpSchema } from '#infra/http/config.ts';
+import { type HttpConfig, httpSchema, parseEndpoint } from '#infra/http/config.ts';
+import { ErrHttpListen } from '#infra/http/local-socket.ts';
 import { integerArgument, json, type Route } from '#infra/http/route.ts';
 import { ErrHttpConfig, type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -50,10 +53,16 @@ interface Answer {
   body: string;
 }
 
-function call(target: object, method: string, path: string, body?: object): Promise<Answer> {
+function call(
+  target: object,
+  method: string,
+  path: string,
+  body?: object | string,
+  type: string | undefined = body === undefined ? undefined : 'application/json',
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const text = body && JSON.stringify(body);
-    const headers = text ? { 'content-type': 'application/json' } : {};
+    const text = typeof body === 'object' ? JSON.stringify(body) : body;
+    const headers = type === undefined ? {} : { 'content-type': type };
     const req = request({ ...target, method, path, headers }, (res) => {
       let answer = '';
       res.on('data', (chunk) => {
@@ -68,15 +77,15 @@ function call(target: object, method: string, path: string, body?: object): Prom
 
 describe('REST server', () => {
   const servers: HttpServer[] = [];
+  const close = () => Promise.all(servers.splice(0).map((server) => server.close()));
   const start = async (values: Partial<HttpConfig> = {}) => {
     const server = await startHttpServer(config(values), routes, silentLogger);
     servers.push(server);
     return { host: '127.0.0.1', port: server.port };
   };
-  after(() => Promise.all(servers.map((server) => server.close())));
+  afterEach(close);
 
-  it('answers on the endpoint and on the local socket, replacing a stale one', async () => {
-    writeFileSync(join(dir, 'stale'), '');
+  it('answers on the endpoint and on the local socket', async () => {
     const target = await start();
     const { status, body } = await call(target, 'GET', '/echo/x?a=1&a=2&n=3');
     assert.equal(status, 200);
@@ -88,6 +97,51 @@ describe('REST server', () => {
     assert.match(body, /\n {2}"params"/, 'indented');
     const local = await call({ socketPath: socket }, 'GET', '/echo/y');
     assert.equal(local.status, 200);
+    assert.equal(statSync(socket).mode & 0o777, 0o600);
+    await close();
+    assert.equal(statSync(socket, { throwIfNoEntry: false }), undefined);
+  });
+
+  it('replaces a socket that was left behind, but neither a file nor one that is in use', async () => {
+    const path = join(dir, 'own.sock');
+    const values = { 'local-socket': path };
+    writeFileSync(path, 'precious');
+    await assert.rejects(start(values), ErrHttpListen);
+    assert.equal(readFileSync(path, 'utf8'), 'precious');
+
+    const used = join(dir, 'used.sock');
+    const other = createSocket().listen(used);
+    await once(other, 'listening');
+    await assert.rejects(start({ 'local-socket': used }), /used\.sock: another process answers/);
+    // Moved away, the socket is one that nobody removes when its server ends.
+    renameSync(used, join(dir, 'left.sock'));
+    other.close();
+    await start({ 'local-socket': join(dir, 'left.sock') });
+    assert.equal(
+      (await call({ socketPath: join(dir, 'left.sock') }, 'GET', '/echo/y')).status,
+      200,
+    );
+  });
+
+  it('says who holds its port', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const endpoint = `127.0.0.1:${port}`;
+    await assert.rejects(start({ endpoint }), (error: Error) => {
+      assert.ok(error instanceof ErrHttpListen);
+      return error.message.startsWith(`${endpoint}: listen EADDRINUSE`);
+    });
+    other.close();
+  });
+
+  it('serves HTTPS wholly or not at all', async () => {
+    const file = join(dir, 'cert.pem');
+    writeFileSync(file, 'no certificate');
+    const [cert, key] = ['server-cert-file', 'server-key-file'];
+    await assert.rejects(start({ [cert]: file }), /one is missing/);
+    await assert.rejects(start({ [cert]: '/nowhere', [key]: file }), /\/nowhere: cannot be read/);
+    await assert.rejects(start({ [cert]: file, [key]: file }), /no certificate with its key/);
   });
 
   it('serves routes that change something on the local socket only', async () => {
@@ -114,7 +168,36 @@ describe('REST server', () => {
     assert.match(bad.body, /argument n=\\"-1\\" has to be a whole number/);
     const broken = await call(target, 'GET', '/broken');
     assert.deepEqual([broken.status, JSON.parse(broken.body)], [500, { Error: 'no' }]);
-    assert.equal((await call(target, 'GET', '/none')).status, 404);
+    const none = await call(target, 'GET', '/none?x');
+    assert.deepEqual(
+      [none.status, JSON.parse(none.body)],
+      [404, { Error: 'there is no GET /none' }],
+    );
+    for (const name of ['__proto__', 'constructor', 'toString'])
+      assert.equal((await call(target, 'GET', `/echo/x?${name}=1`)).status, 200, name);
     await assert.rejects(start({ endpoint: 'nonsense' }), ErrHttpConfig);
+  });
+
+  it('takes JSON or nothing', async () => {
+    await start();
+    const target = { socketPath: socket };
+    for (const [text, type, status] of [
+      ['{"a":', 'application/json', 400],
+      ['', 'application/json', 200],
+      ['', undefined, 200],
+      ['a=1', 'application/x-www-form-urlencoded', 415],
+    ] as const) {
+      const answer = await call(target, 'POST', '/change', text, type);
+      assert.equal(answer.status, status, `${type}: ${text}`);
+      if (status !== 200) assert.match(JSON.parse(answer.body).Error, /\w/);
+    }
+  });
+
+  it('reads endpoints', () => {
+    assert.deepEqual(parseEndpoint(':80'), { host: '0.0.0.0', port: 80 });
+    assert.deepEqual(parseEndpoint('[::1]:0'), { host: '::1', port: 0 });
+    assert.deepEqual(parseEndpoint('node.local:65535'), { host: 'node.local', port: 65_535 });
+    for (const wrong of ['80', 'a:', 'a:65536', 'a:1e3', 'a: 1', '::1:80', 'a:0x50', '[::1]'])
+      assert.equal(parseEndpoint(wrong), undefined, wrong);
   });
 });

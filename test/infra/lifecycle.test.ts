@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { Lifecycle, type Part } from '#infra/process/lifecycle.ts';
+import { ErrStartAbandoned, Lifecycle, type Part } from '#infra/process/lifecycle.ts';
 
 const limits = { startMs: 1000, stopMs: 100 };
 
@@ -45,6 +45,36 @@ describe('life cycle', () => {
     const lifecycle = new Lifecycle(parts, limits, new ManualClock(), silentLogger);
     await assert.rejects(lifecycle.start(), /^Error: no$/);
     assert.deepEqual(trace, ['a.init', 'b.init', 'c.init', 'b.close', 'a.close']);
+  });
+
+  it('abandons a start when it is stopped: the step under way ends, none comes after it', async () => {
+    const trace: string[] = [];
+    const opened = Promise.withResolvers<void>();
+    const parts = [
+      traced('a', trace, { close: () => opened.resolve() }),
+      traced('slow', trace, { init: () => opened.promise }),
+      traced('c', trace),
+    ];
+    const lifecycle = new Lifecycle(parts, limits, new ManualClock(), silentLogger);
+    const start = lifecycle.start();
+    start.catch(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    await lifecycle.stop();
+    assert.deepEqual(trace, ['a.init', 'slow.init', 'a.close', 'slow.close']);
+    await assert.rejects(start, ErrStartAbandoned);
+    await assert.rejects(lifecycle.start(), ErrStartAbandoned);
+    assert.equal(trace.length, 4);
+  });
+
+  it('does not wait for ever for a start that cannot be abandoned', async () => {
+    const clock = new ManualClock();
+    const hang = () => new Promise<void>(() => undefined);
+    const parts = [traced('slow', [], { init: hang })];
+    const lifecycle = new Lifecycle(parts, { startMs: 60_000, stopMs: 100 }, clock, silentLogger);
+    lifecycle.start().catch(() => undefined);
+    const stop = lifecycle.stop();
+    await clock.advance(100);
+    await stop;
   });
 
   it('names the part that takes too long', async () => {

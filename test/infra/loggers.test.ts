@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ErrLogLevel, Loggers, logRoutes } from '#infra/log/loggers.ts';
+import { parseConfig } from '#infra/config/load.ts';
+import { ErrLogLevel, Loggers, logRoutes, logsSchema } from '#infra/log/loggers.ts';
 
 function make(config = {}, initial?: string) {
   const lines: Record<string, unknown>[] = [];
@@ -50,5 +51,10 @@ describe('loggers', () => {
 
   it('refuse an unknown level', () => {
     assert.throws(() => make({ 'default-level': 'loud' }), ErrLogLevel);
+    assert.throws(() => make({}, 'constructor'), /INITIAL_LOGLVL: unknown log level "constructor"/);
+    assert.throws(
+      () => parseConfig(logsSchema, 'loggers:\n- name: a\n  level: toString', 'logs.conf'),
+      /logs\.conf:3: loggers\.0\.level: has to be trace, debug/,
+    );
   });
 });

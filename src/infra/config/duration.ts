@@ -46,6 +46,11 @@ export function Duration({
   return Type.Unsafe<DurationValue>(schema);
 }
 
+/** Milliseconds of a text as Go writes it; undefined when it is none. */
+export function parseDuration(text: string): number | undefined {
+  return new RegExp(PATTERN).test(text) ? durationMs(text) : undefined;
+}
+
 /** Milliseconds of a duration that passed its schema. */
 export function durationMs(value: DurationValue): number {
   if (typeof value === 'number') return value / 1e6;

@@ -6,12 +6,16 @@ export const grpcSchema = Type.Object({
     default: '/var/run/contiv/cni.sock',
     description: 'Path of the unix socket on which contiv-cni reaches the agent.',
   }),
-  permission: Type.Integer({
-    minimum: 0,
-    maximum: 7777,
-    default: 700,
-    description: 'Mode of the socket, written as the digits of the octal number.',
-  }),
+  permission: Type.Refine(
+    Type.Integer({
+      minimum: 0,
+      maximum: 7777,
+      default: 700,
+      description: 'Mode of the socket, written as the digits of the octal number.',
+    }),
+    (digits) => /^[0-7]{1,4}$/.test(String(digits)),
+    () => 'has to be the digits of an octal number of up to 7777',
+  ),
   'force-socket-removal': Type.Boolean({
     default: true,
     description: 'Replace a socket that is already there.',

@@ -2,13 +2,18 @@
  * The REST server: fastify twice over the same routes, once on the endpoint that probes, Prometheus
  * and netctl use, once on a unix socket for what changes something.
  */
-import { timingSafeEqual } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { defineError, errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
-import type { HttpConfig } from './config.ts';
+import { type HttpConfig, parseEndpoint } from './config.ts';
+import { ErrHttpListen, listenLocally } from './local-socket.ts';
 import { ErrBadRequest, failure, type Route, type RouteResponse } from './route.ts';
 
 export const ErrHttpConfig = defineError({
@@ -23,79 +28,117 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+const serverOptions = {
+  // A probe that keeps its connection open must not hold up the end of the agent,
+  forceCloseConnections: true,
+  // nor one that never ends its request a connection.
+  requestTimeout: 30_000,
+} as const;
+
+/** @throws ErrHttpConfig, ErrHttpListen */
 export async function startHttpServer(
   config: HttpConfig,
   routes: readonly Route[],
   log: Logger,
 ): Promise<HttpServer> {
   if (config.disabled) return { port: 0, close: async () => undefined };
-  if (config['open-mutating-routes'] && config['client-basic-auth'].length === 0)
-    throw new ErrHttpConfig('open-mutating-routes needs client-basic-auth');
-  const { host, port } = parseEndpoint(config.endpoint);
   const open = config['open-mutating-routes'];
+  if (open && config['client-basic-auth'].length === 0)
+    throw new ErrHttpConfig('open-mutating-routes needs client-basic-auth');
+  const where = parseEndpoint(config.endpoint);
+  if (!where) throw new ErrHttpConfig(`endpoint "${config.endpoint}" has to be address:port`);
   const endpoint = makeServer(config, log);
   for (const route of routes)
     bind(endpoint, open || !route.mutating ? route : closed(route, config['local-socket']));
-  await endpoint.listen({ host, port });
-  const local = fastify();
+  try {
+    await endpoint.listen(where);
+  } catch (cause) {
+    throw new ErrHttpListen(errorText(cause), { where: config.endpoint, cause });
+  }
+  const local = fastify(serverOptions);
+  answerAlike(local);
   for (const route of routes) bind(local, route);
-  await listenLocally(local, config['local-socket'], log);
+  let closeLocal: () => Promise<void>;
+  try {
+    closeLocal = await listenLocally(local, config['local-socket'], log);
+  } catch (error) {
+    await endpoint.close();
+    throw error;
+  }
   const address = endpoint.server.address();
   return {
-    port: typeof address === 'object' && address ? address.port : port,
+    port: typeof address === 'object' && address ? address.port : where.port,
     close: async () => {
-      await Promise.all([endpoint.close(), local.close()]);
+      await Promise.all([endpoint.close(), closeLocal()]);
     },
   };
 }
 
-function parseEndpoint(endpoint: string): { host: string; port: number } {
-  const colon = endpoint.lastIndexOf(':');
-  const host = endpoint.slice(0, colon).replace(/^\[|\]$/g, '') || '0.0.0.0';
-  const port = Number(endpoint.slice(colon + 1));
-  if (colon < 0 || !Number.isInteger(port) || port < 0 || port > 65535)
-    throw new ErrHttpConfig(`endpoint "${endpoint}" has to be address:port`);
-  return { host, port };
+/** The files of HTTPS; undefined when it is not asked for. */
+function certificate(config: HttpConfig): { cert: Buffer; key: Buffer } | undefined {
+  const cert = config['server-cert-file'];
+  const key = config['server-key-file'];
+  if (!cert && !key) return undefined;
+  // Half of it would mean plain HTTP to somebody who wanted HTTPS.
+  if (!cert || !key)
+    throw new ErrHttpConfig('server-cert-file and server-key-file go together: one is missing');
+  const read = (path: string): Buffer => {
+    try {
+      return readFileSync(path);
+    } catch (cause) {
+      throw new ErrHttpConfig('cannot be read', { where: path, cause });
+    }
+  };
+  return { cert: read(cert), key: read(key) };
 }
 
 function makeServer(config: HttpConfig, log: Logger): FastifyInstance {
-  const cert = config['server-cert-file'];
-  const key = config['server-key-file'];
-  // A probe that keeps its connection open must not hold up the end of the agent.
-  const options = { forceCloseConnections: true } as const;
-  const server: FastifyInstance =
-    cert && key
-      ? (fastify({
-          ...options,
-          https: { cert: readFileSync(cert), key: readFileSync(key) },
-        }) as unknown as FastifyInstance)
-      : fastify(options);
-  const users = config['client-basic-auth'].map((user) => Buffer.from(user));
+  const https = certificate(config);
+  let server: FastifyInstance;
+  try {
+    server = https
+      ? (fastify({ ...serverOptions, https }) as unknown as FastifyInstance)
+      : fastify(serverOptions);
+  } catch (cause) {
+    const where = config['server-cert-file'];
+    throw new ErrHttpConfig(`no certificate with its key: ${errorText(cause)}`, { where, cause });
+  }
+  const users = config['client-basic-auth'].map(digest);
   if (users.length > 0)
     server.addHook('onRequest', async (request, reply) => {
       if (isKnown(request, users)) return;
       log.warn({ url: request.url, from: request.ip }, 'REST request without valid credentials');
       await reply.code(401).header('WWW-Authenticate', 'Basic').send('Unauthorized\n');
     });
+  answerAlike(server);
   return server;
+}
+
+/** What no route answers looks like what the routes answer, and a body may be left out. */
+function answerAlike(server: FastifyInstance): void {
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
+    body === '' ? done(null, undefined) : parse(request, body as string, done),
+  );
+  server.setNotFoundHandler((request, reply) =>
+    send(reply, failure(404, `there is no ${request.method} ${request.url.split('?')[0]}`)),
+  );
+  server.setErrorHandler(({ statusCode = 500, message }: FastifyError, _request, reply) => {
+    const text = statusCode === 415 ? 'a body has to be of type application/json' : message;
+    return send(reply, failure(statusCode, text));
+  });
+}
+
+/** Of equal length for all texts: comparing takes the same time whatever was given. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }
 
 function isKnown(request: FastifyRequest, users: readonly Buffer[]): boolean {
   const [scheme, credentials = ''] = (request.headers.authorization ?? '').split(' ');
   if (scheme?.toLowerCase() !== 'basic') return false;
-  const given = Buffer.from(credentials, 'base64');
-  return users.some((user) => user.length === given.length && timingSafeEqual(user, given));
-}
-
-/** The agent goes on without the local socket where its folder may not be written. */
-async function listenLocally(local: FastifyInstance, path: string, log: Logger): Promise<void> {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    if (existsSync(path)) rmSync(path);
-    await local.listen({ path });
-  } catch (error) {
-    log.warn({ path, err: error }, 'no local socket: routes that change something are not served');
-  }
+  const given = digest(Buffer.from(credentials, 'base64').toString());
+  return users.filter((user) => timingSafeEqual(user, given)).length > 0;
 }
 
 /** In place of a route that only the local socket serves. */
@@ -116,11 +159,11 @@ function bind(server: FastifyInstance, route: Route): void {
 }
 
 async function answer(route: Route, request: FastifyRequest): Promise<RouteResponse> {
-  const query: Record<string, string[]> = {};
-  for (const [name, value] of new URL(request.url, 'http://agent').searchParams)
-    query[name] = [...(query[name] ?? []), value];
+  const query: Record<string, string[]> = Object.create(null);
   const params = request.params as Record<string, string>;
   try {
+    for (const [name, value] of new URL(request.url, 'http://agent').searchParams)
+      query[name] = [...(query[name] ?? []), value];
     return await route.handle({ query, params, body: request.body });
   } catch (error) {
     return failure(error instanceof ErrBadRequest ? 400 : 500, errorText(error));

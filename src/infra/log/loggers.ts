@@ -8,22 +8,6 @@ import { defineError } from '../errors/errors.ts';
 import { failure, json, type Route } from '../http/route.ts';
 import type { Logger } from './log.ts';
 
-/** `logs.conf`. */
-export const logsSchema = Type.Object({
-  'default-level': Type.String({
-    default: 'info',
-    description: 'trace, debug, info, warning, error, fatal or panic.',
-  }),
-  loggers: Type.Array(
-    Type.Object({
-      name: Type.String({ description: 'As /log/list shows it.' }),
-      level: Type.String({ description: 'As for default-level.' }),
-    }),
-    { default: [], description: 'Levels of single loggers.' },
-  ),
-});
-export type LogsConfig = Static<typeof logsSchema>;
-
 export const ErrLogLevel = defineError({
   name: 'ErrLogLevel',
   code: 'CV_LOG_LEVEL',
@@ -31,22 +15,46 @@ export const ErrLogLevel = defineError({
 });
 
 /** Names that the Go agent takes, to those of pino. */
-const levels: Readonly<Record<string, string>> = {
-  panic: 'fatal',
-  fatal: 'fatal',
-  error: 'error',
-  warn: 'warn',
-  warning: 'warn',
-  info: 'info',
-  debug: 'debug',
-  trace: 'trace',
-};
+const levels: ReadonlyMap<string, string> = new Map([
+  ['panic', 'fatal'],
+  ['fatal', 'fatal'],
+  ['error', 'error'],
+  ['warn', 'warn'],
+  ['warning', 'warn'],
+  ['info', 'info'],
+  ['debug', 'debug'],
+  ['trace', 'trace'],
+]);
 
-function pinoLevel(level: string): string {
-  const known = levels[level.toLowerCase()];
-  if (known === undefined) throw new ErrLogLevel(`unknown log level "${level}"`);
+function pinoLevel(level: string, where?: string): string {
+  const known = levels.get(level.toLowerCase());
+  if (known === undefined) throw new ErrLogLevel(`unknown log level "${level}"`, { where });
   return known;
 }
+
+function Level(options: { default?: string; description: string }) {
+  return Type.Refine(
+    Type.String(options),
+    (level) => levels.has(level.toLowerCase()),
+    () => 'has to be trace, debug, info, warning, error, fatal or panic',
+  );
+}
+
+/** `logs.conf`. */
+export const logsSchema = Type.Object({
+  'default-level': Level({
+    default: 'info',
+    description: 'trace, debug, info, warning, error, fatal or panic.',
+  }),
+  loggers: Type.Array(
+    Type.Object({
+      name: Type.String({ description: 'As /log/list shows it.' }),
+      level: Level({ description: 'As for default-level.' }),
+    }),
+    { default: [], description: 'Levels of single loggers.' },
+  ),
+});
+export type LogsConfig = Static<typeof logsSchema>;
 
 /** How `/log/list` spells a level. */
 function goLevel(level: string): string {
@@ -65,7 +73,7 @@ export class Loggers {
    */
   constructor(config: LogsConfig, initial: string | undefined, stream?: DestinationStream) {
     const options = {
-      level: pinoLevel(initial || config['default-level']),
+      level: initial ? pinoLevel(initial, 'INITIAL_LOGLVL') : pinoLevel(config['default-level']),
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label: string) => ({ level: label }) },
       base: null,

@@ -22,6 +22,12 @@ export const ErrTimeLimit = defineError({
   remedy: 'Look at the last log lines of the named part; STARTUPTIMEOUT raises the start limit.',
 });
 
+export const ErrStartAbandoned = defineError({
+  name: 'ErrStartAbandoned',
+  code: 'CV_PROCESS_START_ABANDONED',
+  remedy: 'Nothing: the end was asked for before the start was done.',
+});
+
 export interface LifecycleLimits {
   /** For all inits and after-inits together, milliseconds; 0: none. */
   readonly startMs: number;
@@ -34,7 +40,9 @@ export class Lifecycle {
   readonly #limits: LifecycleLimits;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #started: Part[] = [];
+  readonly #open: Part[] = [];
+  #starting: Promise<void> = Promise.resolve();
+  #stopped = false;
 
   constructor(parts: readonly Part[], limits: LifecycleLimits, clock: Clock, log: Logger) {
     this.#parts = parts;
@@ -44,47 +52,76 @@ export class Lifecycle {
   }
 
   /** Rejects with the first error, after closing what was already initialised. */
-  async start(): Promise<void> {
-    const end = this.#clock.monotonic() + this.#limits.startMs;
-    const left = () => (this.#limits.startMs === 0 ? 0 : end - this.#clock.monotonic());
+  start(): Promise<void> {
+    this.#starting = this.#start();
+    return this.#starting;
+  }
+
+  /**
+   * Closes everything, whatever fails meanwhile; errors are logged. A start under way is abandoned:
+   * the step that it is at may end because what it waits for is closed, and none comes after it.
+   */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#close();
+    const abandoned = this.#starting.catch(() => undefined);
+    await this.#limited(abandoned, 'the start', 'end', this.#limits.stopMs).catch((error) =>
+      this.#log.error({ err: error }, 'the start goes on although its parts are closed'),
+    );
+  }
+
+  async #start(): Promise<void> {
+    const { startMs } = this.#limits;
+    const end = this.#clock.monotonic() + startMs;
+    const left = () => (startMs === 0 ? 0 : Math.max(1, end - this.#clock.monotonic()));
     try {
       for (const part of this.#parts) {
-        await this.#limited(part, 'init', left());
-        this.#started.push(part);
+        this.#ensureGoingOn();
+        await this.#limited(part.init?.(), part.name, 'init', left());
+        this.#open.push(part);
       }
-      for (const part of this.#parts) await this.#limited(part, 'afterInit', left());
+      for (const part of this.#parts) {
+        this.#ensureGoingOn();
+        await this.#limited(part.afterInit?.(), part.name, 'afterInit', left());
+      }
+      this.#ensureGoingOn();
     } catch (error) {
-      await this.stop();
+      await this.#close();
       throw error;
     }
   }
 
-  /** Closes everything, whatever fails meanwhile; errors are logged. */
-  async stop(): Promise<void> {
-    for (const part of this.#started.splice(0).reverse()) {
+  #ensureGoingOn(): void {
+    if (this.#stopped) throw new ErrStartAbandoned('the start was abandoned');
+  }
+
+  async #close(): Promise<void> {
+    for (let part = this.#open.pop(); part; part = this.#open.pop()) {
       try {
-        await this.#limited(part, 'close', this.#limits.stopMs);
+        await this.#limited(part.close?.(), part.name, 'close', this.#limits.stopMs);
       } catch (error) {
         this.#log.error({ part: part.name, err: error }, 'part did not close cleanly');
       }
     }
   }
 
-  async #limited(part: Part, step: 'init' | 'afterInit' | 'close', ms: number): Promise<void> {
-    const work = part[step]?.();
+  /** @param ms 0: no limit */
+  async #limited(
+    work: Promise<void> | void,
+    part: string,
+    step: string,
+    ms: number,
+  ): Promise<void> {
     if (!work) return;
     if (ms === 0) return work;
-    let cancel = (): void => undefined;
-    const limit = new Promise<never>((_, reject) => {
-      const timer = this.#clock.timer(ms, () =>
-        reject(new ErrTimeLimit(`${step} is not done in time`, { where: part.name })),
-      );
-      cancel = () => timer.cancel();
-    });
+    const limit = Promise.withResolvers<never>();
+    const timer = this.#clock.timer(ms, () =>
+      limit.reject(new ErrTimeLimit(`${step} is not done in time`, { where: part })),
+    );
     try {
-      await Promise.race([work, limit]);
+      await Promise.race([work, limit.promise]);
     } finally {
-      cancel();
+      timer.cancel();
     }
   }
 }

@@ -43,8 +43,6 @@ import type { Environment } from './environment.ts';
 import { parseValue } from './parse-value.ts';
 import type { Settings } from './settings.ts';
 
-/** What the Go agent allows a start, unless STARTUPTIMEOUT says otherwise. */
-const START_LIMIT = '45s';
 const STOP_LIMIT_MS = 5_000;
 /** How long CNI calls may go on after the end was asked for. */
 const CNI_GRACE_MS = 2_000;
@@ -176,19 +174,23 @@ export function createAgent(parts: AgentParts): Agent {
     metricsRoute('/metrics', registry, vppMetrics.refresh),
   ];
   let http: HttpServer | undefined;
-  let cni: CniServer | undefined;
+  let cni: Promise<CniServer> | undefined;
 
+  const limits = { startMs: settings.startLimitMs, stopMs: STOP_LIMIT_MS };
+  const connection: Part = { name: 'connection to VPP', init: () => vpp.whenConnected() };
   const lifecycle = new Lifecycle(
     [
       {
         name: 'http',
         init: async () => {
           http = await startHttpServer(settings.http, routes, loggers.get('http'));
-          log.info({ port: http.port }, 'REST server is listening');
+          if (!settings.http.disabled) log.info({ port: http.port }, 'REST server is listening');
         },
         close: () => http?.close(),
       },
       vppPart(),
+      // The startup resync reads VPP's interfaces; its deadline does not count the wait for VPP.
+      connection,
       { name: 'kvscheduler', close: () => scheduler.close() },
       {
         name: 'controller',
@@ -197,17 +199,13 @@ export function createAgent(parts: AgentParts): Agent {
       },
       {
         name: 'dbwatcher',
-        // The startup resync reads VPP's interfaces, so VPP has to be there first.
-        afterInit: async () => {
-          await vpp.whenConnected();
-          await watcher.start();
-        },
+        afterInit: () => watcher.start(),
         close: () => watcher.close(),
       },
       {
         name: 'cni',
         afterInit: async () => {
-          cni = await serveCni({
+          cni = serveCni({
             service: cniService({ loop: controller, pods, log: loggers.get('cni') }),
             socketPath: settings.grpc.endpoint,
             mode: Number.parseInt(String(settings.grpc.permission), 8),
@@ -215,14 +213,12 @@ export function createAgent(parts: AgentParts): Agent {
             clock,
             log: loggers.get('cni'),
           });
+          await cni;
         },
-        close: () => cni?.close(CNI_GRACE_MS),
+        close: async () => (await cni?.catch(() => undefined))?.close(CNI_GRACE_MS),
       },
     ],
-    {
-      startMs: durationMs(settings.env['STARTUPTIMEOUT'] || START_LIMIT),
-      stopMs: STOP_LIMIT_MS,
-    },
+    limits,
     clock,
     log,
   );
@@ -261,7 +257,7 @@ export function createAgent(parts: AgentParts): Agent {
     undeploy: async () => {
       vpp.start();
       try {
-        await vpp.whenConnected();
+        await new Lifecycle([connection], limits, clock, log).start();
         controller.start();
         await controller.close({ cleanup: true });
         // Only now: what is remembered is how a second attempt would know its own.

@@ -38,6 +38,7 @@ function twoDashes(argument: string): string {
 
 /**
  * @param argv arguments after the program's name
+ * @throws CommanderError, when its text is out: for wrong arguments, and for a call for help
  */
 export function parseFlags(
   argv: readonly string[],
@@ -50,6 +51,8 @@ export function parseFlags(
     .option('--http-port <port>', 'port of the REST server, instead of the one in http.conf')
     .option('--embedded', 'run on an embedded store and a simulated VPP and Linux', false)
     .option('--manifests <dir>', 'Kubernetes manifests for --embedded (default: examples)')
+    .showHelpAfterError('(--help lists what there is)')
+    .exitOverride()
     .addArgument(
       new Argument('[command]', 'undeploy: remove what the agent has configured, and end').choices([
         'undeploy',

@@ -5,10 +5,10 @@
  * services, as the API server would.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { KvStore } from '#datastore/api.ts';
 import type { Random } from '#infra/clock/clock.ts';
-import { defineError } from '#infra/errors/errors.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { endpointsOf, selectsPod } from '#reflect/backends.ts';
 import { type Cluster, clusterOf } from '#reflect/cluster.ts';
@@ -24,7 +24,7 @@ import { CniClient } from './cni-client.ts';
 export const ErrManifests = defineError({
   name: 'ErrManifests',
   code: 'CV_MANIFESTS_UNREADABLE',
-  remedy: 'Name an existing folder with .yaml files in --manifests.',
+  remedy: 'Name a folder with readable .yaml files in --manifests.',
 });
 
 export interface KubeletDeps {
@@ -160,16 +160,28 @@ function withAddress(pod: KubePod, address: string): KubePod {
 function readFolder(folder: string): { objects: ManifestObject[]; problems: Problem[] } {
   const objects: ManifestObject[] = [];
   const problems: Problem[] = [];
-  let files: string[];
-  try {
-    files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  } catch (cause) {
-    throw new ErrManifests('the folder of manifests cannot be read', { where: folder, cause });
-  }
-  for (const file of files.filter((name) => /\.(ya?ml|json)$/.test(name)).sort()) {
-    const read = readManifests(readFileSync(join(folder, file), 'utf8'), file);
+  const files = orRefuse(folder, () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+      .sort(),
+  );
+  for (const file of files) {
+    const path = join(folder, file);
+    const read = readManifests(
+      orRefuse(path, () => readFileSync(path, 'utf8')),
+      file,
+    );
     objects.push(...read.objects);
     problems.push(...read.problems);
   }
   return { objects, problems };
+}
+
+function orRefuse<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new ErrManifests(`cannot be read: ${errorText(cause)}`, { where, cause });
+  }
 }

@@ -2,8 +2,7 @@
  * Opens what the agent runs on: either the real stores, VPP and Linux, or embedded ones in the same
  * process, which need no rights and nothing installed.
  */
-import { mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { statSync } from 'node:fs';
 import { etcdOptions } from '#datastore/config.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { LevelStore } from '#datastore/level.ts';
@@ -18,7 +17,6 @@ export async function openEnvironment(
   parts: EnvironmentParts,
 ): Promise<Environment> {
   const folder = localFolder(settings.bolt['db-path']);
-  mkdirSync(dirname(folder), { recursive: true });
   // The mirror can be had again from etcd; attachments and addresses can not.
   const local = await LevelStore.open({
     folder,

@@ -1,15 +1,22 @@
 /** The embedded agent with somebody to play kubelet, and a summary of what came of it. */
-import type { Random } from '#infra/clock/clock.ts';
+import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
+import type { Controller } from '#plugins/controller/controller.ts';
 import { problemText } from '#reflect/problem.ts';
 import type { Agent } from './agent.ts';
 import type { Environment } from './environment.ts';
 import { KubeletPlayer, type PlayedPod } from './kubelet.ts';
 import type { Settings } from './settings.ts';
 
+const LOOK_MS = 50;
+const CALM_LOOKS = 5;
+/** After ten seconds the summary comes, whatever goes on. */
+const MOST_LOOKS = 200;
+
 export interface PlayParts {
   readonly settings: Settings;
   readonly environment: Environment;
+  readonly clock: Clock;
   readonly random: Random;
   readonly loggers: Loggers;
   readonly print: (text: string) => void;
@@ -17,7 +24,7 @@ export interface PlayParts {
 
 /** The store is filled before the agent starts, so that its startup resync finds the cluster. */
 export async function playKubelet(agent: Agent, parts: PlayParts): Promise<void> {
-  const { settings, environment, random, loggers, print } = parts;
+  const { settings, environment, clock, random, loggers, print } = parts;
   const log = loggers.get('kubelet');
   const { embedded } = settings;
   if (!embedded || !environment.addNamespace) return;
@@ -34,7 +41,18 @@ export async function playKubelet(agent: Agent, parts: PlayParts): Promise<void>
   await player.fillStore();
   await agent.start();
   const pods = await player.startPods(settings.grpc.endpoint);
+  await untilSettled(agent.controller, clock);
   print(summary(pods, player.problems.length, agent, settings));
+}
+
+/** What the player wrote comes back as events; waits until none has come for a moment. */
+async function untilSettled(controller: Controller, clock: Clock): Promise<void> {
+  let seen = -1;
+  for (let look = 0, calm = 0; look < MOST_LOOKS && calm < CALM_LOOKS; look++) {
+    await clock.sleep(LOOK_MS);
+    calm = controller.isIdle && controller.eventCount === seen ? calm + 1 : 0;
+    seen = controller.eventCount;
+  }
 }
 
 function summary(
@@ -46,7 +64,6 @@ function summary(
   const width = Math.max(...pods.map(({ name }) => name.length), 3) + 2;
   const url = `http://127.0.0.1:${agent.port}`;
   const attached = pods.filter(({ address }) => address !== undefined).length;
-  const { records } = agent.controller.history;
   return [
     '',
     `Node ${settings.label}: ${attached} of ${pods.length} pods attached` +
@@ -54,7 +71,7 @@ function summary(
     '',
     ...pods.map(({ name, address, error }) => `  ${name.padEnd(width)}${address ?? error}`),
     '',
-    `Events processed: ${records.length}. Look at`,
+    `Events processed: ${agent.controller.eventCount}. Look at`,
     `  ${url}/controller/event-history   what happened, one record an event`,
     `  ${url}/scheduler/dump             what was configured in VPP and Linux`,
     `  ${url}/contiv/v1/ipam             addresses of this node`,

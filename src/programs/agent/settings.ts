@@ -1,9 +1,11 @@
 /** Everything that the agent is told before it starts: flags, variables and configuration files. */
 
+import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TObject } from 'typebox';
 import { type BoltConfig, boltSchema, type EtcdConfig, etcdSchema } from '#datastore/config.ts';
+import { parseDuration } from '#infra/config/duration.ts';
 import {
   type ConfigFile,
   type ConfigSource,
@@ -12,7 +14,7 @@ import {
   loadConfig,
 } from '#infra/config/load.ts';
 import { type GrpcConfig, grpcSchema } from '#infra/grpc/config.ts';
-import { type HttpConfig, httpSchema } from '#infra/http/config.ts';
+import { type HttpConfig, httpSchema, isPort } from '#infra/http/config.ts';
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
 import { serviceLabel } from '#infra/servicelabel/servicelabel.ts';
 import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.ts';
@@ -24,6 +26,9 @@ import type { AgentFlags } from './flags.ts';
 
 /** The agent with its examples stands four folders above this file. */
 const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** What the Go agent allows a start. */
+const START_LIMIT = '45s';
 
 /** What the deployment sets by default; without it a node has no address of its own. */
 const EMBEDDED_NODE_SUBNET = '192.168.16.0/24';
@@ -43,6 +48,8 @@ export interface Settings {
   readonly kvscheduler: KvSchedulerConfig;
   /** Set for an agent without etcd and VPP. */
   readonly embedded: { readonly manifests: string } | undefined;
+  /** For the whole start of the agent (`STARTUPTIMEOUT`), milliseconds; 0: none. */
+  readonly startLimitMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the files contain that is not understood; one sentence each, with file and line. */
   readonly warnings: readonly string[];
@@ -53,6 +60,7 @@ export function readSettings(
   flags: AgentFlags,
   env: Readonly<Record<string, string | undefined>>,
 ): Settings {
+  checkFlags(flags);
   const source: ConfigSource = { flags: flags.values, env, configDir: flags.configDir };
   const warnings: string[] = [];
   const load = <S extends TObject>(file: ConfigFile<S>): LoadedConfig<S> => {
@@ -76,11 +84,30 @@ export function readSettings(
     govpp: load({ name: 'govpp', schema: govppSchema }).value,
     kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
     embedded: undefined,
+    startLimitMs: startLimitMs(env),
     env,
     warnings,
   };
   if (!flags.embedded) return settings;
   return embeddedSettings(settings, flags.manifests ?? join(ROOT, 'examples'));
+}
+
+/** A folder that is not there would mean defaults everywhere, which nobody has asked for. */
+function checkFlags({ configDir, embedded, manifests }: AgentFlags): void {
+  if (!statSync(configDir, { throwIfNoEntry: false })?.isDirectory())
+    throw new ErrConfig('no such folder (asked for by --config-dir or CONFIG_DIR)', {
+      where: configDir,
+    });
+  if (manifests !== undefined && !embedded)
+    throw new ErrConfig('is for --embedded only', { where: '--manifests' });
+}
+
+function startLimitMs(env: Readonly<Record<string, string | undefined>>): number {
+  const text = env['STARTUPTIMEOUT'] || START_LIMIT;
+  const ms = parseDuration(text);
+  if (ms === undefined)
+    throw new ErrConfig(`"${text}" is no duration such as 45s`, { where: 'STARTUPTIMEOUT' });
+  return ms;
 }
 
 /** `--http-port` and HTTP_PORT change the port and leave the address. */
@@ -91,8 +118,8 @@ function withPort(
 ): HttpConfig {
   const port = flags.values['http-port'] ?? env['HTTP_PORT'];
   if (port === undefined) return http;
-  if (!/^[0-9]{1,5}$/.test(port))
-    throw new ErrConfig(`"${port}" is no port`, { where: '--http-port' });
+  if (!isPort(port))
+    throw new ErrConfig(`"${port}" is no port`, { where: '--http-port or HTTP_PORT' });
   const address = http.endpoint.slice(0, http.endpoint.lastIndexOf(':'));
   return { ...http, endpoint: `${address}:${port}` };
 }

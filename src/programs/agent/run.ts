@@ -1,0 +1,83 @@
+/** Reads flags and configuration and runs the agent until it is told to end. */
+import { CommanderError } from 'commander';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { Loggers } from '#infra/log/loggers.ts';
+import { type Agent, createAgent } from './agent.ts';
+import { buildInfo } from './build.ts';
+import { parseFlags } from './flags.ts';
+import { openEnvironment } from './open-environment.ts';
+import { playKubelet } from './play.ts';
+import { readSettings } from './settings.ts';
+
+/** The agent was told something that makes no sense; starting it again does not help. */
+const EXIT_CONFIG = 2;
+const configCodes: ReadonlySet<string> = new Set([
+  'CV_CONFIG_INVALID',
+  'CV_HTTP_CONFIG',
+  'CV_LOG_LEVEL',
+  'CV_MANIFESTS_UNREADABLE',
+  'CV_SERVICE_LABEL',
+  'CV_STORE_CONFIG',
+]);
+const EXIT_FAILURE = 1;
+
+export const ErrUndeployInterrupted = defineError({
+  name: 'ErrUndeployInterrupted',
+  code: 'CV_UNDEPLOY_INTERRUPTED',
+  remedy: 'Call undeploy again: it goes on from there.',
+});
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * @param ended resolves with the name of a signal when the agent shall end
+ * @returns the exit code; what went wrong is on the standard error
+ */
+export async function runAgent(
+  argv: readonly string[],
+  env: Variables,
+  ended: Promise<string>,
+): Promise<number> {
+  try {
+    await run(argv, env, ended);
+    return 0;
+  } catch (thrown) {
+    // Its text is out already; a call for help has code 0.
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : EXIT_CONFIG;
+    const { code, remedy } = thrown instanceof CodedError ? thrown : { code: '', remedy: '' };
+    process.stderr.write(`contiv-agent: ${errorText(thrown)}\n`);
+    if (code) process.stderr.write(`${code}: ${remedy}\n`);
+    else if (thrown instanceof Error) process.stderr.write(`${thrown.stack}\n`);
+    return configCodes.has(code) ? EXIT_CONFIG : EXIT_FAILURE;
+  }
+}
+
+async function run(argv: readonly string[], env: Variables, ended: Promise<string>): Promise<void> {
+  const flags = parseFlags(argv, env);
+  const settings = readSettings(flags, env);
+  const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL']);
+  const print = (text: string): void => void process.stdout.write(text);
+  const parts = { clock: systemClock, random: systemRandom, loggers };
+  const environment = await openEnvironment(settings, parts);
+  const agent = createAgent({ ...parts, settings, environment, build: buildInfo(env), print });
+  try {
+    if (flags.undeploy) return await undeploy(agent, ended);
+    const started = settings.embedded
+      ? playKubelet(agent, { settings, environment, ...parts, print })
+      : agent.start();
+    // A start that waits for VPP must not keep the agent from ending.
+    const signal = await Promise.race([ended, started.then(() => ended)]);
+    loggers.get('agent').info({ signal }, 'ending; the configuration stays');
+  } finally {
+    await agent.stop();
+    await environment.close();
+  }
+}
+
+async function undeploy(agent: Agent, ended: Promise<string>): Promise<void> {
+  const interrupted = ended.then((signal) => {
+    throw new ErrUndeployInterrupted(`un-deploy was interrupted by ${signal}`);
+  });
+  await Promise.race([agent.undeploy(), interrupted]);
+}
