@@ -8,6 +8,7 @@ import { durationMs } from '#infra/config/duration.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import type { Route } from '#infra/http/route.ts';
 import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
+import { silentLogger } from '#infra/log/log.ts';
 import { type Loggers, logRoutes } from '#infra/log/loggers.ts';
 import { metricsRoute } from '#infra/metrics/routes.ts';
 import { Lifecycle, type Part } from '#infra/process/lifecycle.ts';
@@ -101,7 +102,9 @@ export function createAgent(parts: AgentParts): Agent {
     { pid: async () => (await vpp.request('control_ping', {})).vpe_pid },
     clock,
   );
-  const vppMetrics = new VppMetrics(statistics, registry, loggers.get('vpp'));
+  // A simulated VPP has no statistics, which is no news.
+  const statisticsLog = settings.embedded ? silentLogger : loggers.get('vpp');
+  const vppMetrics = new VppMetrics(statistics, registry, statisticsLog);
   const host = hostView(linux);
   const schedulerMetrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler);
   const scheduler: Scheduler = createScheduler({

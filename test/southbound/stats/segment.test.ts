@@ -176,6 +176,13 @@ describe('statistics segment', () => {
       segment.read(() => 1),
       /outside of the segment/,
     );
+    const endless = fake.words(1n);
+    fake.word(Number(endless - BASE) - 8, 0xffff_ffffn);
+    fake.header({ directory: endless });
+    await assert.rejects(
+      segment.read(() => 1),
+      /618475290480 bytes at \d+ are outside of the segment/,
+    );
     closeSync(fake.fd);
     assert.throws(() => StatsSegment.open(1, new ManualClock(), '/nowhere'), ErrStatsUnavailable);
     assert.throws(() => StatsSegment.open(process.pid, new ManualClock()), ErrStatsUnavailable);

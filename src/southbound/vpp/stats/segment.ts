@@ -7,7 +7,7 @@
  * A reader must not trust what it read while VPP was changing the layout: `read` remembers the
  * epoch, and repeats the whole when the epoch moved or a change was in progress.
  */
-import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError } from '#infra/errors/errors.ts';
@@ -108,11 +108,14 @@ export class StatsSegment {
     }
     if (path === undefined)
       throw new ErrStatsUnavailable('VPP has no statistics segment', { where: folder });
+    let segment: StatsSegment | undefined;
     try {
-      const segment = new StatsSegment(openSync(path, 'r'), clock);
+      segment = new StatsSegment(openSync(path, 'r'), clock);
       segment.#header();
       return segment;
     } catch (cause) {
+      // It is tried again at each scrape, and would take one more descriptor each time.
+      segment?.close();
       if (cause instanceof ErrStatsUnavailable) throw cause;
       throw new ErrStatsUnavailable('the segment cannot be opened', { where: path, cause });
     }
@@ -241,12 +244,13 @@ export class StatsSegment {
     return this.#bytes(offset, length * itemBytes);
   }
 
+  /** What VPP has just moved may have any length: it is believed only within the segment. */
   #bytes(offset: number, length: number): Buffer {
-    const buffer = Buffer.alloc(length);
-    const read = offset < 0 ? 0 : readSync(this.#fd, buffer, 0, length, offset);
-    if (read !== length)
-      throw new ErrStatsUnavailable(`${length} bytes at ${offset} are outside of the segment`);
-    return buffer;
+    if (offset >= 0 && offset + length <= fstatSync(this.#fd).size) {
+      const buffer = Buffer.alloc(length);
+      if (readSync(this.#fd, buffer, 0, length, offset) === length) return buffer;
+    }
+    throw new ErrStatsUnavailable(`${length} bytes at ${offset} are outside of the segment`);
   }
 }
 
