@@ -84,12 +84,6 @@ export const ErrUnknownOutcome = defineError({
   remedy: 'Nothing is done to this value until it was read back: look at the southbound.',
 });
 
-export const ErrRetrieve = defineError({
-  name: 'ErrRetrieve',
-  code: 'CV_SCHED_RETRIEVE',
-  remedy: 'What it would have shown is assumed to be in sync; read the cause and resync.',
-});
-
 export const ErrNoRetrieve = defineError({
   name: 'ErrNoRetrieve',
   code: 'CV_SCHED_NO_RETRIEVE',
