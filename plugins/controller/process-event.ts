@@ -412,10 +412,11 @@ export class EventProcessor {
     return true;
   }
 
-  /** A key that only an external source wants is its own affair. */
-  #isOurs({ key }: KeyFailure, values: ReadonlyMap<string, Value | null>): boolean {
-    const internal = this.#current?.txn.values.has(key) || this.#caches.internal(key) !== undefined;
-    return internal || !values.has(key) || !this.#caches.isExternal(key);
+  /** What only an external source wants is its own affair, and so is what derives from it. */
+  #isOurs({ key, base = key }: KeyFailure, values: ReadonlyMap<string, Value | null>): boolean {
+    const internal =
+      this.#current?.txn.values.has(base) || this.#caches.internal(base) !== undefined;
+    return internal || !values.has(base) || !this.#caches.isExternal(base);
   }
 
   #request(processing: Processing, wish: Wish): TransactionRequest {

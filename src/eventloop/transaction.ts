@@ -43,6 +43,8 @@ export interface TransactionRequest {
 
 export interface KeyFailure {
   readonly key: string;
+  /** Of a derived value: the key of the wished value that it comes from. */
+  readonly base?: string;
   readonly operation: 'VALIDATE' | 'CREATE' | 'UPDATE' | 'DELETE' | 'UNDEFINED';
   readonly error: Error;
 }

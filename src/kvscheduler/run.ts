@@ -208,16 +208,17 @@ export class TransactionRun {
       if (!outcome) continue;
       const { key } = operation.draft;
       const node = operation.draft.live as Node;
+      const base = node.root === node ? undefined : { base: node.root.key };
       const { error } = outcome;
       const { errorAfter } = operation;
       done.push(key);
       this.executed.push(error ? recordFailed(record, node.state, error) : record);
       if (error) {
         failed.add(node);
-        this.failures.push({ key, operation: operation.operation, error });
+        this.failures.push({ key, ...base, operation: operation.operation, error });
       } else if (errorAfter && !this.#settings.revert) {
         // Of a transaction that must be kept whole what is its own was judged before it began.
-        this.failures.push({ key, operation: 'VALIDATE', error: errorAfter });
+        this.failures.push({ key, ...base, operation: 'VALIDATE', error: errorAfter });
       }
     }
     return { done, failed };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defineEvent, EventMethod } from '#eventloop/event.ts';
 import type { KeyFailure } from '#eventloop/transaction.ts';
+import { DbResync, ExternalConfigChange } from '#plugins/controller/api.ts';
 import { emptyResync, handler, makeController, settle } from './harness.ts';
 
 const Note = defineEvent<object>({
@@ -135,6 +136,26 @@ describe('healing that is scheduled', () => {
 });
 
 describe('failures of a transaction', () => {
+  it('that only an external source has caused end no agent', async () => {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })]);
+    const error = new Error('VPP said -1');
+    const failed = (key: string, base: string): KeyFailure => {
+      return { key, base, operation: 'CREATE', error };
+    };
+    bench.sink.answer = () => ({ seqNum: 0, failures: [failed('theirs/address', 'theirs')] });
+    const externalConfig = { theirs: {} };
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
+    assert.equal(seen(bench).length, 1);
+    bench.sink.answer = () => ({ seqNum: 0, failures: [failed('own/address', 'own')] });
+    bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { theirs: {} } }));
+    await settle();
+    await bench.clock.advance(5_000);
+    assert.equal(seen(bench).length, 3);
+  });
+
   it('are told by the first of them and their number', async () => {
     const bench = makeController([handler('a', [])]);
     const failures = Array.from({ length: 5_000 }, (_, n): KeyFailure => {

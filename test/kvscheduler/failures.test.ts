@@ -139,6 +139,24 @@ test('a derived value that fails does not make its base fail', async () => {
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1, derives } }), ['CREATE d/a1.1']);
 });
 
+test('a derived value that fails is told with its base', async () => {
+  const bench = setUp({ window: 1 });
+  bench.southbound.fails = failing('CREATE d/a1.0', 'CREATE a/2');
+  const { failures } = await bench.scheduler.commit({
+    description: 'derived',
+    mode: 'update',
+    values: new Map([
+      ['a/1', { v: 1, derives: { 'd/a1.0': { v: 1 } } }],
+      ['a/2', { v: 1 }],
+    ]),
+    onFailure: 'best-effort',
+  });
+  assert.deepEqual(failures.map(({ key, base }) => [key, base]).sort(), [
+    ['a/2', undefined],
+    ['d/a1.0', 'a/1'],
+  ]);
+});
+
 test('a circle of which one part fails does not stay half done', async () => {
   const bench = setUp({ window: 1 });
   bench.southbound.fails = failing('CREATE a/2');
