@@ -1,5 +1,6 @@
 /** REST of the controller: the history of events, and a resync on demand. */
 
+import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import {
@@ -9,9 +10,11 @@ import {
   type Route,
   type RouteRequest,
 } from '#infra/http/route.ts';
+import { streamedJson, streamedList } from '#infra/http/streamed.ts';
 import type { EventHistory, EventRecord } from './history.ts';
 
 export interface ControllerRoutesDeps {
+  readonly clock: Clock;
   readonly history: EventHistory;
   /** Record of a transaction as the scheduler shows it. */
   readonly transaction: (seqNum: number) => object | undefined;
@@ -51,10 +54,15 @@ function eventHistory(request: RouteRequest, deps: ControllerRoutesDeps) {
   if (seqNum !== undefined) {
     const record = history.bySeqNum(seqNum);
     if (!record) return failure(404, 'event with such sequence number is not recorded');
-    return json(document(record, deps));
+    return streamedJson(document(record, deps), deps.clock);
   }
-  const records = select(history.records, request).map((record) => document(record, deps));
-  return json(records.length > 0 ? records : null);
+  const records = select([...history.records], request);
+  return records.length > 0 ? streamedList(documents(records, deps), deps.clock) : json(null);
+}
+
+/** Made while they are sent. */
+function* documents(records: readonly EventRecord[], deps: ControllerRoutesDeps) {
+  for (const record of records) yield document(record, deps);
 }
 
 function select(records: readonly EventRecord[], request: RouteRequest): readonly EventRecord[] {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { ErrBadRequest } from '#infra/http/route.ts';
@@ -28,6 +30,7 @@ function make() {
   const history = new EventHistory({ ageMs: 1e9, permanentMs: 0, bytes: 1e6 }, new ManualClock());
   for (const n of [0, 1, 2, 3]) history.add(record(n, n === 2 ? 1 : undefined));
   const [route, resync] = controllerRoutes({
+    clock: new ManualClock(),
     history,
     transaction: (seqNum) => ({ SeqNum: seqNum }),
     requestResync: () => {
@@ -38,7 +41,8 @@ function make() {
     const query: Record<string, string[]> = {};
     for (const [name, value] of new URLSearchParams(text)) query[name] = [value];
     const { status, body } = await route!.handle({ query, params: {}, body: undefined });
-    return { status, body: body as { SeqNum: number }[] };
+    if (!(body instanceof Readable)) return { status, body: body as { SeqNum: number }[] };
+    return { status, body: (await json(body)) as { SeqNum: number }[] };
   };
   return { history, get, resync: resync! };
 }

@@ -7,6 +7,7 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
+import { streamedText } from '#infra/http/streamed.ts';
 import { dotPieces } from '../drawing/dot.ts';
 import { Drawer } from '../drawing/drawer.ts';
 import type { RecordedTxn } from '../record.ts';
@@ -15,7 +16,6 @@ import { Slices } from '../slices.ts';
 import { microsOf } from '../time.ts';
 import { snapshot } from '../timeline/questions.ts';
 import { allowOnly, choiceArgument } from './arguments.ts';
-import { streamedText } from './streamed.ts';
 
 export function graphRoutes(scheduler: Scheduler, clock: Clock): Route[] {
   const drawer = new Drawer(clock);

@@ -9,12 +9,12 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
+import { streamedJson } from '#infra/http/streamed.ts';
 import { ErrInvalidTransaction, ErrTxnQueueFull } from '../errors.ts';
 import type { PreviewRequest } from '../preview.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { Slices } from '../slices.ts';
 import { allowOnly } from './arguments.ts';
-import { streamedJson } from './streamed.ts';
 
 /**
  * Makes the canonical value out of JSON.

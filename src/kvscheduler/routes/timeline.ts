@@ -9,12 +9,12 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
+import { streamedJson, streamedList } from '#infra/http/streamed.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { Slices } from '../slices.ts';
 import { flagStats, keyAt, keyTimeline, snapshot } from '../timeline/questions.ts';
 import { flagNames } from '../timeline/recordednode.ts';
 import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
-import { streamedJson, streamedList } from './streamed.ts';
 
 export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
   const keyRevisions = async (request: RouteRequest): Promise<RouteResponse> => {

@@ -9,11 +9,11 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
+import { streamedJson, streamedText } from '#infra/http/streamed.ts';
 import type { RecordedTxn } from '../record.ts';
 import { recordText } from '../recordtext.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument, switchArgument, timeArgument } from './arguments.ts';
-import { streamedJson, streamedText } from './streamed.ts';
 
 /** What the Go agent repeats when it is asked to. */
 const defaultRetry: RetryPolicy = { periodMs: 1_000, maxAttempts: 3, exponential: true };

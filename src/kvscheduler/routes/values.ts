@@ -9,11 +9,11 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '#infra/http/route.ts';
+import { streamedJson, streamedList } from '#infra/http/streamed.ts';
 import type { DumpedValue, DumpSelector, View } from '../dump.ts';
 import { ErrUnknownDescriptor } from '../errors.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument } from './arguments.ts';
-import { streamedJson, streamedList } from './streamed.ts';
 
 const views: readonly View[] = ['SB', 'NB', 'cached'];
 /** What the argument of earlier agents names. */

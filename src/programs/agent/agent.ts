@@ -167,6 +167,7 @@ export function createAgent(parts: AgentParts): Agent {
     ...probeRoutes(status),
     ...logRoutes(loggers),
     ...controllerRoutes({
+      clock,
       history: controller.history,
       transaction: (seqNum) => scheduler.record(seqNum),
       requestResync: () => watcher.requestResync(),

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ManualClock } from '#infra/clock/manual.ts';
 import type { RouteResponse } from '#infra/http/route.ts';
-import { streamedJson, streamedList } from '#kvscheduler/routes/streamed.ts';
+import { streamedJson, streamedList } from '#infra/http/streamed.ts';
 
 async function textOf({ body }: RouteResponse): Promise<string> {
   assert.ok(body instanceof Readable);

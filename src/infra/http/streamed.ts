@@ -3,9 +3,9 @@
  * it takes to serialise them, and the reader decides how fast it goes.
  */
 import { Readable } from 'node:stream';
-import type { Clock } from '#infra/clock/clock.ts';
-import type { RouteResponse } from '#infra/http/route.ts';
-import { Slices } from '../slices.ts';
+import type { Clock } from '../clock/clock.ts';
+import { Slices } from '../clock/slices.ts';
+import type { RouteResponse } from './route.ts';
 
 const chunkLength = 16 * 1024;
 /** Smaller lists are written in one go, and so is what stands deeper than this. */
