@@ -105,7 +105,10 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
     correlate: readonly KeyedValue<V>[],
     ctx: RetrieveContext,
   ) => Promise<readonly RetrievedValue<V, M>[]>;
-  /** Values that exist as long as this one; depends on the value alone. */
+  /**
+   * Values that exist as long as this one; depends on the value alone. Derived values derive
+   * nothing themselves, and nothing may need what is derived from itself: it would stay pending.
+   */
   readonly derived?: (key: string, value: V) => readonly KeyedValue[];
   readonly dependencies?: (key: string, value: V) => readonly Dependency[];
   /** Descriptors that are read back before this one. */

@@ -148,6 +148,11 @@ export class Graph {
     return this.#waiters.get(name) ?? none;
   }
 
+  /** Names that some pending node waits for. */
+  awaitedNames(): Iterable<string> {
+    return this.#waiters.keys();
+  }
+
   add(key: string, descriptor: AnyDescriptor | undefined, base: Node | undefined): Node {
     const node = new Node(key, descriptor, base);
     this.#nodes.set(key, node);

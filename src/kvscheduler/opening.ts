@@ -145,7 +145,7 @@ export async function aimsOfRetry(
     const node = graph.get(key);
     if (node && node.seqNum === seqNum && isDue(node)) examine.push(node);
   }
-  if (examine.length === 0) return undefined;
+  if (examine.length === 0 && moved.size === 0) return undefined;
   return {
     ...unsolicited,
     targets: nothing,

@@ -16,6 +16,7 @@ import {
   play,
 } from './support/play.ts';
 import { type Step, scripts, troubles } from './support/scripts.ts';
+import { pass } from './support/setup.ts';
 
 const factor = Number(process.env['CV_CASES'] ?? 1);
 const runs = (n: number): fc.Parameters<unknown> => ({
@@ -70,6 +71,21 @@ test('with failures, all is done that is not behind one; without them again, all
       await assertNothingToDo(bench);
     }),
     runs(150),
+  );
+});
+
+test('repetitions alone bring everything to where it belongs', async () => {
+  await fc.assert(
+    fc.asyncProperty(scripts({ wild: false }, 5), troubles, async (script, trouble) => {
+      const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
+      const { bench } = await play(script, { window: 100, trouble, retry, pause: 250 });
+      noTrouble(bench);
+      await pass(bench, 300, 50);
+      assert.deepEqual(bench.southbound.problems, []);
+      assertAsExpected(bench);
+      await assertNothingToDo(bench);
+    }),
+    runs(100),
   );
 });
 

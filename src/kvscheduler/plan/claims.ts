@@ -11,7 +11,7 @@ import type { Resolver } from './resolve.ts';
  * @returns whether anything moved, so that the rest has to be settled again
  */
 export function arbitrate(resolver: Resolver): boolean {
-  if (resolver.claimants.size === 0) return false;
+  if (resolver.claimants.size === 0 && resolver.input.moved.size === 0) return false;
   const takers = takersByName(resolver);
   return (
     takeLosersOut(resolver, takers) || revive(resolver, takers) || wakeWaiters(resolver, takers)
@@ -91,19 +91,26 @@ function revive(resolver: Resolver, takers: Takers): boolean {
 }
 
 function wakeWaiters(resolver: Resolver, takers: Takers): boolean {
+  const { graph } = resolver.input;
   let moved = false;
-  for (const { node } of [...resolver.claimants]) {
-    if (!node) continue;
-    for (const name of claimsOf(node, node.actual)) {
-      if (!isFree(resolver, takers, name)) continue;
-      for (const waiter of resolver.input.graph.waiters(name)) {
-        const draft = resolver.touch(waiter, { why: 'claim', name });
-        if (draft.up || draft.woken || !resolver.canRise(draft)) continue;
-        draft.woken = true;
-        resolver.raise(draft);
-        moved = true;
-      }
+  for (const name of namesThatMayBeFree(resolver)) {
+    if (!isFree(resolver, takers, name)) continue;
+    for (const waiter of graph.waiters(name)) {
+      const draft = resolver.touch(waiter, { why: 'claim', name });
+      if (draft.up || draft.woken || !resolver.canRise(draft)) continue;
+      draft.woken = true;
+      resolver.raise(draft);
+      moved = true;
     }
   }
   return moved;
+}
+
+/** What the plan may give up; and, where the southbound was read, all that somebody waits for. */
+function namesThatMayBeFree({ claimants, input }: Resolver): Set<string> {
+  const names = new Set<string>();
+  for (const { node } of claimants)
+    if (node) for (const name of claimsOf(node, node.actual)) names.add(name);
+  if (input.moved.size > 0) for (const name of input.graph.awaitedNames()) names.add(name);
+  return names;
 }

@@ -55,7 +55,7 @@ function stands(resolver: Resolver, draft: Draft): boolean {
     return other.up && (other.judged ? other.stays : other.current);
   };
   const dependencies = draft.node?.actualDependencies ?? [];
-  return dependencies.every((one) => resolver.support(draft, one, throughout) !== undefined);
+  return dependencies.every((one) => resolver.view.support(draft, one, throughout) !== undefined);
 }
 
 function judge(resolver: Resolver, draft: Draft, bounced: ReadonlyMap<string, string>): void {

@@ -130,7 +130,7 @@ export class OperationList {
     const { invalid, blocked } = draft;
     if (!draft.implemented) return { stateAfter: 'UNIMPLEMENTED' };
     if (invalid) return { stateAfter: 'INVALID', errorAfter: invalid, reason: { why: 'invalid' } };
-    const labels = this.#resolver.unmet(draft);
+    const labels = this.#resolver.view.unmet(draft);
     const [first] = labels;
     const stateAfter = 'PENDING';
     if (blocked) {
@@ -212,7 +212,7 @@ export class OperationList {
   ): void {
     for (const dependency of dependencies) {
       if (dependency.key !== undefined) rely(dependency.key);
-      if (dependency.anyOf) rely(this.#resolver.someKey(dependency, has));
+      if (dependency.anyOf) rely(this.#resolver.view.first(dependency, has));
     }
   }
 }

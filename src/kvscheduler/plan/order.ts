@@ -113,7 +113,7 @@ export class Ordering {
   /** Whoever waited for a value that has come. */
   *#push(draft: Draft): Walk {
     const dependents: Draft[] = [];
-    for (const one of this.#resolver.dependents(draft.key)) {
+    for (const one of this.#resolver.view.dependents(draft.key)) {
       const dependent = one instanceof Draft ? one : this.#resolver.drafts.get(one.key);
       if (dependent && !dependent.done) dependents.push(dependent);
     }
@@ -154,7 +154,7 @@ export class Ordering {
       const { key } = dependency;
       if (key !== undefined && this.#comesWith(key, cycle)) return true;
       const isMet = (one: string): boolean => one === draft.key || this.list.stands(one);
-      return this.#resolver.support(draft, dependency, isMet) !== undefined;
+      return this.#resolver.view.support(draft, dependency, isMet) !== undefined;
     });
   }
 
@@ -239,7 +239,7 @@ export class Ordering {
     if (base) return [base];
     const unmet = draft.dependencies.filter(
       (dependency) =>
-        this.#resolver.someKey(dependency, (key) => this.list.stands(key)) === undefined,
+        this.#resolver.view.first(dependency, (key) => this.list.stands(key)) === undefined,
     );
     return left.filter((other) => unmet.some((dependency) => names(dependency, other.key)));
   }

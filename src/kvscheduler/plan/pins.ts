@@ -33,12 +33,12 @@ function pinDependencies(resolver: Resolver, node: Node, held: Set<Node>): void 
     return draft.current && !draft.needsDelete;
   };
   for (const dependency of node.actualDependencies) {
-    if (resolver.someKey(dependency, remains) !== undefined) continue;
+    if (resolver.view.first(dependency, remains) !== undefined) continue;
     const here = (key: string): boolean => {
       const { node: one, foreign } = drafts.get(key) ?? { node: undefined, foreign: false };
       return one?.actual !== undefined && !foreign;
     };
-    const key = resolver.someKey(dependency, here);
+    const key = resolver.view.first(dependency, here);
     const needed = key === undefined ? undefined : input.graph.get(key);
     if (needed) held.add(needed);
   }

@@ -7,30 +7,24 @@
  */
 import type { Value } from '#eventloop/transaction.ts';
 import { errorText } from '#infra/errors/errors.ts';
-import type { Dependency } from '../api.ts';
-import { DependencyIndex } from '../dependencyindex.ts';
 import { deepEqual } from '../equality.ts';
 import { ErrDerivedKey, ErrDescriptorBroken } from '../errors.ts';
 import type { Node } from '../graph.ts';
-import { KeyIndex } from '../keyindex.ts';
 import { Draft } from './draft.ts';
 import type { PlanInput, Target } from './input.ts';
 import type { Reason } from './reason.ts';
+import { PlannedView } from './view.ts';
 
 const none: readonly never[] = [];
 
 export class Resolver {
   readonly input: PlanInput;
-  /** Everything that the plan looks at more closely, in the order in which it came up. */
-  readonly drafts = new Map<string, Draft>();
+  readonly view: PlannedView;
   /** Drafts whose wish claims something, or whose node holds a claim. */
   readonly claimants = new Set<Draft>();
   /** Targets that cannot be taken at all. */
   readonly refused: { readonly key: string; readonly error: Error }[] = [];
   readonly #held: ReadonlySet<Node>;
-  /** Dependencies of drafts that differ from what the graph has indexed. */
-  readonly #dependents = new DependencyIndex<Draft>();
-  readonly #newKeys = new KeyIndex();
   readonly #rising: Draft[] = [];
   readonly #doubtful: Draft[] = [];
   readonly #expanding: Draft[] = [];
@@ -38,7 +32,12 @@ export class Resolver {
   /** @param held the frozen nodes and those that have to stay because of them */
   constructor(input: PlanInput, held: ReadonlySet<Node>) {
     this.input = input;
+    this.view = new PlannedView(input.graph);
     this.#held = held;
+  }
+
+  get drafts(): ReadonlyMap<string, Draft> {
+    return this.view.drafts;
   }
 
   /** Takes in what the plan is about; `settle` works out what it comes to. */
@@ -68,11 +67,11 @@ export class Resolver {
     if (known) return known;
     this.input.graph.visits++;
     const draft = new Draft(node, node, node.base?.key, this.#held.has(node), reason);
-    this.drafts.set(node.key, draft);
+    this.view.add(draft);
     if (node.descriptor?.claims) this.claimants.add(draft);
     if (node.unstudied && !draft.held && draft.wish !== undefined) {
       this.#study(draft, draft.wish);
-      this.#reindex(draft);
+      this.view.index(draft);
     }
     if (isOverdue(node) && !draft.held) this.#open(draft);
     return draft;
@@ -84,61 +83,6 @@ export class Resolver {
     else this.lower(draft);
   }
 
-  /** Whether the value is available when the plan has been carried out. */
-  upAfter(key: string): boolean {
-    const draft = this.drafts.get(key);
-    return draft ? draft.up : (this.input.graph.get(key)?.available ?? false);
-  }
-
-  /** Labels of the wish's dependencies that are not met. */
-  unmet(draft: Draft): string[] {
-    return draft.dependencies.filter((one) => !this.#isMet(draft, one)).map(({ label }) => label);
-  }
-
-  #isMet(draft: Draft, dependency: Dependency): boolean {
-    return this.support(draft, dependency, (key) => this.upAfter(key)) !== undefined;
-  }
-
-  /** The first key that meets the draft's dependency, if a key with this property does. */
-  support(draft: Draft, dependency: Dependency, has: (key: string) => boolean): string | undefined {
-    const derives = draft.newChildren.length > 0 || (draft.node?.derived.size ?? 0) > 0;
-    if (!derives) return this.someKey(dependency, has);
-    return this.someKey(dependency, (key) => has(key) && this.#baseKeyOf(key) !== draft.key);
-  }
-
-  #baseKeyOf(key: string): string | undefined {
-    return this.drafts.get(key)?.baseKey ?? this.input.graph.get(key)?.base?.key;
-  }
-
-  /** The first key that the dependency names and that has the property. */
-  someKey(dependency: Dependency, has: (key: string) => boolean): string | undefined {
-    const { key, anyOf } = dependency;
-    if (key !== undefined && has(key)) return key;
-    if (!anyOf) return undefined;
-    let first: string | undefined;
-    for (const prefix of anyOf.prefixes) {
-      for (const { key: one } of this.input.graph.withPrefix(prefix))
-        if ((anyOf.accepts?.(one) ?? true) && has(one)) {
-          if (first === undefined || one < first) first = one;
-          break;
-        }
-      for (const one of this.#newKeys.withPrefix(prefix))
-        if ((anyOf.accepts?.(one) ?? true) && has(one)) {
-          if (first === undefined || one < first) first = one;
-          break;
-        }
-    }
-    return first;
-  }
-
-  /** Everyone whose wish or actual value depends on the key. */
-  dependents(key: string): (Node | Draft)[] {
-    const fresh = new Set<Draft>();
-    this.#dependents.collect(key, fresh);
-    const nodes = this.input.graph.dependents(key);
-    return fresh.size === 0 ? nodes : [...nodes, ...fresh];
-  }
-
   canRise(draft: Draft): boolean {
     return (
       draft.wish !== undefined &&
@@ -146,7 +90,7 @@ export class Resolver {
       draft.blocked === undefined &&
       draft.implemented &&
       !draft.held &&
-      (draft.baseKey === undefined || this.upAfter(draft.baseKey))
+      (draft.baseKey === undefined || this.view.isUp(draft.baseKey))
     );
   }
 
@@ -212,8 +156,7 @@ export class Resolver {
   }
 
   #add(draft: Draft): Draft {
-    this.drafts.set(draft.key, draft);
-    this.#newKeys.add(draft.key);
+    this.view.add(draft);
     if (draft.descriptor?.claims) this.claimants.add(draft);
     return draft;
   }
@@ -247,7 +190,7 @@ export class Resolver {
         draft.dependencies = none;
       }
     }
-    this.#reindex(draft);
+    this.view.index(draft);
     if (this.canRise(draft)) this.raise(draft);
     else if (draft.up) this.lower(draft);
   }
@@ -279,12 +222,6 @@ export class Resolver {
     if (draft.up || draft.current) this.lower(draft);
   }
 
-  #reindex(draft: Draft): void {
-    this.#dependents.delete(draft, draft.indexed);
-    draft.indexed = draft.dependencies === draft.node?.indexed ? none : draft.dependencies;
-    this.#dependents.add(draft, draft.indexed);
-  }
-
   /** Until nothing moves: brings up what can be up, takes out what lacks something. */
   async settle(): Promise<void> {
     const { slices } = this.input;
@@ -309,8 +246,8 @@ export class Resolver {
   }
 
   #isReady(draft: Draft): boolean {
-    if (draft.baseKey !== undefined && !this.upAfter(draft.baseKey)) return false;
-    return draft.dependencies.every((dependency) => this.#isMet(draft, dependency));
+    if (draft.baseKey !== undefined && !this.view.isUp(draft.baseKey)) return false;
+    return draft.dependencies.every((dependency) => this.view.isMet(draft, dependency));
   }
 
   /** What a value that is up brings with it: what it derives, and what waited for it. */
@@ -318,7 +255,7 @@ export class Resolver {
     const { node } = draft;
     this.#expanding.push(draft);
     if (node?.available && !draft.lowered && !this.input.moved.has(node)) return;
-    for (const one of this.dependents(draft.key)) {
+    for (const one of this.view.dependents(draft.key)) {
       const dependent =
         one instanceof Draft ? one : this.touch(one, { why: 'dependency met', key: draft.key });
       if (dependent.up || !this.canRise(dependent)) continue;
@@ -328,7 +265,7 @@ export class Resolver {
   }
 
   #tellLost(key: string): void {
-    for (const one of this.dependents(key)) {
+    for (const one of this.view.dependents(key)) {
       if (one instanceof Draft) {
         if (one.up) this.doubt(one);
       } else if (one.actual !== undefined || this.drafts.has(one.key)) {

@@ -1,11 +1,12 @@
 /** Plays a random script on a scheduler and keeps what can be compared. */
 import assert from 'node:assert/strict';
+import type { RetryPolicy } from '#eventloop/transaction.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import type { RecordedTxn } from '#kvscheduler/record.ts';
 import type { SchedulerOptions } from '#kvscheduler/scheduler.ts';
 import { expectedState } from './model.ts';
 import { foreignKeys, type Step, type Trouble } from './scripts.ts';
-import { type Bench, setUp } from './setup.ts';
+import { type Bench, pass, setUp } from './setup.ts';
 import { baseOf, dependenciesOf, identity, names, type Spec } from './southbound.ts';
 
 export interface Played {
@@ -26,6 +27,8 @@ export interface Play {
   readonly options?: Partial<SchedulerOptions>;
   /** Milliseconds of virtual time after every step. */
   readonly pause?: number;
+  /** For every commit. */
+  readonly retry?: RetryPolicy;
   /** Called after every step. */
   readonly check?: (bench: Bench, before: ReadonlyMap<string, Spec>, failures: string[]) => void;
 }
@@ -43,7 +46,7 @@ export async function play(script: readonly Step[], options: Play): Promise<Play
     played.pictures.push(JSON.stringify(southbound.picture()));
     assert.deepEqual(southbound.problems, [], JSON.stringify(played.calls.at(-1)));
     options.check?.(bench, before, failures);
-    if (options.pause !== undefined) await bench.clock.advance(options.pause);
+    if (options.pause !== undefined) await pass(bench, options.pause, options.pause / 10);
   }
   played.records.push(...scheduler.history().flatMap(withoutTimes));
   assert.ok(southbound.mostInFlight <= options.window);
@@ -53,8 +56,9 @@ export async function play(script: readonly Step[], options: Play): Promise<Play
 async function takeStep(
   bench: Bench,
   step: Step,
-  { conflicts = false, trouble }: Play,
+  { conflicts = false, trouble, retry }: Play,
 ): Promise<string[]> {
+  const repeat = retry && { retry };
   const blind = (trouble?.blind.length ?? 0) > 0;
   const { southbound, scheduler } = bench;
   switch (step.kind) {
@@ -62,12 +66,12 @@ async function takeStep(
       const wishes = conflicts ? step.wishes : withoutConflicts(southbound.wished, step);
       const onFailure = step.revert ? 'revert' : 'best-effort';
       const before = southbound.wished;
-      const failures = await bench.commit(wishes, { mode: step.mode, onFailure });
+      const failures = await bench.commit(wishes, { mode: step.mode, onFailure, ...repeat });
       if (step.revert && failures.length > 0) southbound.wished = before;
       return failures;
     }
     case 'downstream':
-      return bench.commit({}, { mode: 'downstream-resync' });
+      return bench.commit({}, { mode: 'downstream-resync', ...repeat });
     case 'report': {
       const pairs = Object.entries(step.reports).map(([key, value]) => ({ key, value }));
       for (const { key, value } of pairs) southbound.happens(key, value);
@@ -91,7 +95,7 @@ async function takeStep(
         if (key === undefined || !standing || !southbound.values.has(key)) continue;
         southbound.values.set(key, { ours: true, spec: { ...standing.spec, v: 9 } });
       }
-      return bench.commit({}, { mode: 'downstream-resync' });
+      return bench.commit({}, { mode: 'downstream-resync', ...repeat });
     }
   }
 }
