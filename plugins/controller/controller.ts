@@ -123,8 +123,10 @@ export class Controller implements EventLoop {
       try {
         this.push(HealingResync.event({ type: 'after-error', error: reason }));
       } catch (error) {
+        // Only a full queue refuses it, and that does not last: nothing may stay unhealed.
+        this.#deps.log.warn({ err: error }, 'healing could not be queued; it is tried again');
         this.#healing = undefined;
-        this.#deps.reportState('error', error as Error);
+        this.scheduleHealing(reason);
       }
     });
     this.#healing = { due, timer };

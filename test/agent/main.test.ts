@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { until } from './harness.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/programs/agent/main.ts');
 
@@ -12,6 +14,8 @@ interface Program {
   /** Resolves when the text was written. */
   said(text: string): Promise<void>;
   signal(name: NodeJS.Signals): void;
+  /** Nobody reads any more what it says. */
+  deafen(): void;
   readonly ended: Promise<{ code: number | null; signal: string | null; text: string }>;
 }
 
@@ -35,6 +39,7 @@ function run(folder: string, ...argv: string[]): Program {
       }
     },
     signal: (name) => child.kill(name),
+    deafen: () => child.stdout.destroy(),
     ended: promise,
   };
 }
@@ -51,6 +56,17 @@ function ownFolder(): string {
   for (const [name, text] of Object.entries(files))
     writeFileSync(join(folder, `${name}.conf`), text);
   return folder;
+}
+
+function status(socketPath: string, path: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const asked = request({ socketPath, path }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode));
+    });
+    asked.on('error', () => resolve(undefined));
+    asked.end();
+  });
 }
 
 describe('contiv-agent as a process', () => {
@@ -77,6 +93,18 @@ describe('contiv-agent as a process', () => {
     const { code, text } = await agent.ended;
     assert.equal(code, 0, text);
     assert.doesNotMatch(text, /"level":"(error|fatal)"/);
+  });
+
+  it('goes on when nobody reads its log', async () => {
+    const folder = ownFolder();
+    const agent = run(folder, '--embedded', '--http-port', '0');
+    await agent.said('NEW EVENT');
+    agent.deafen();
+    const socket = join(folder, 'contiv-vswitch', 'vpp1', 'agent.sock');
+    await until(async () => (await status(socket, '/controller/event-history?seq-num=30')) === 200);
+    agent.signal('SIGTERM');
+    const { code, text } = await agent.ended;
+    assert.equal(code, 0, text);
   });
 
   it('ends with code 0 when a signal comes twice, and starts again', async () => {

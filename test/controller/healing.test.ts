@@ -116,6 +116,28 @@ describe('healing that is scheduled', () => {
     assert.deepEqual(seen(bench).slice(2), [healed]);
   });
 
+  it('is tried again when the queue was full', async () => {
+    let release: () => void = () => undefined;
+    const busy = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const answers = [() => Promise.reject(new Error('no')), () => busy];
+    const bench = makeController([
+      handler('a', [], { update: async () => void (await answers.shift()?.()) }),
+    ]);
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    bench.controller.push(Note.event({}));
+    await settle();
+    for (let n = 0; n < 1000; n++) bench.controller.push(Note.event({}));
+    await bench.clock.advance(5_000);
+    release();
+    await bench.clock.advance(5_000);
+    assert.match(seen(bench).at(-1)!, /Healing Resync \(After error: no\)/);
+    assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
+    assert.ok(bench.states.every(([state]) => state !== 'error'));
+  });
+
   it('does not pile up when it is periodic and the loop is busy', async () => {
     let release: () => void = () => undefined;
     const busy = new Promise<void>((resolve) => {

@@ -57,6 +57,8 @@ async function run(argv: readonly string[], env: Variables, ended: Promise<strin
   const flags = parseFlags(argv, env);
   const settings = readSettings(flags, env);
   const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL']);
+  // Whoever reads the log may go away; the network of the pods stays.
+  process.stdout.on('error', () => undefined);
   const print = (text: string): void => void process.stdout.write(text);
   const parts = { clock: systemClock, random: systemRandom, loggers };
   const environment = await openEnvironment(settings, parts);
