@@ -10,7 +10,7 @@ export const kvschedulerSchema = Type.Object({
   'permanently-recorded-init-period': Type.Integer({
     minimum: 0,
     default: 60,
-    description: 'Records of the first so many minutes are kept for good.',
+    description: 'Records of the first so many minutes are not dropped for their age.',
   }),
   'print-txn-summary': Type.Boolean({
     default: true,

@@ -6,7 +6,7 @@ import { Slices } from '#kvscheduler/slices.ts';
 import { flagStats, keyAt, keyTimeline, snapshot } from '#kvscheduler/timeline/questions.ts';
 import type { RecordedNode } from '#kvscheduler/timeline/recordednode.ts';
 import { type Played, play } from './support/play.ts';
-import { scripts } from './support/scripts.ts';
+import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, setUp } from './support/setup.ts';
 import type { Spec } from './support/southbound.ts';
 
@@ -180,11 +180,16 @@ describe('snapshot of the graph', () => {
 
   it('is what is known now, whatever has happened', async () => {
     await fc.assert(
-      fc.asyncProperty(scripts({ wild: true }, 6), async (script) => {
-        const played = await play(script, { window: 100, conflicts: true });
-        await assertPresent(played);
-      }),
-      { numRuns: 60 },
+      fc.asyncProperty(
+        scripts({ wild: true }, 6),
+        fc.option(troubles, { nil: undefined }),
+        async (script, trouble) => {
+          const trying = trouble && { trouble };
+          const played = await play(script, { window: 100, conflicts: true, ...trying });
+          await assertPresent(played);
+        },
+      ),
+      { numRuns: 120 },
     );
   });
 
