@@ -12,7 +12,7 @@ import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { toAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
+import { fromPrefix, toAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
 import type { VppClient } from '#southbound/vpp/binapi/api.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
@@ -182,6 +182,27 @@ export function vppOwnershipSuite(
       });
       await client.request('vxlan_add_del_tunnel_v3', { is_add: false, ...theirTunnel });
       await client.request('delete_loopback', { sw_if_index });
+    });
+
+    test('an address moves to another interface in one transaction, either way', async () => {
+      const a = (...ip_addresses: string[]) => loop('a', { enabled: true, ip_addresses });
+      const b = (...ip_addresses: string[]) => loop('b', { enabled: true, ip_addresses });
+      const start = await vppWorld(client);
+      await commit('update', entries([a('10.1.1.1/24'), b('10.2.2.2/24')]));
+      for (const swapped of [true, false, true]) {
+        const [first, second] = ['10.1.1.1/24', '10.2.2.2/24'];
+        await commit('update', entries(swapped ? [a(second), b(first)] : [a(first), b(second)]));
+      }
+      const addressesOf = async (tag: string) => {
+        const found = await vppView(client).interfaces();
+        const sw_if_index = found.find((each) => each.tag === tag)?.swIfIndex ?? 0;
+        const dumped = await client.dump('ip_address_dump', { sw_if_index, is_ipv6: false });
+        return dumped.map(({ prefix }) => fromPrefix(prefix));
+      };
+      assert.deepEqual(await addressesOf('a'), ['10.2.2.2/24']);
+      assert.deepEqual(await addressesOf('b'), ['10.1.1.1/24']);
+      await commit('full-resync', []);
+      assert.deepEqual(await vppWorld(client), start);
     });
 
     // Only a real VPP has a shell to make them in.

@@ -10,11 +10,18 @@ import { except, unlessGone } from './tolerated.ts';
 /** The same address on the same interface twice. */
 const duplicateAddress = -127;
 
+/** Which table the address is in: an address stands only once in a table. */
+export interface AddressValue {
+  readonly vrf: number;
+}
+
 /**
  * An address of an interface; reads back with the interface. Which table the interface is in can
  * only be changed while it has none.
  */
-export function interfaceAddressDescriptor(client: VppClient): KvDescriptor<object, undefined> {
+export function interfaceAddressDescriptor(
+  client: VppClient,
+): KvDescriptor<AddressValue, undefined> {
   const set = (key: string, isAdd: boolean, ctx: OperationContext): Promise<unknown> => {
     const { iface, address } = parts(key);
     const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
@@ -36,6 +43,8 @@ export function interfaceAddressDescriptor(client: VppClient): KvDescriptor<obje
       const prefix = interfaceVrfKey.prefix({ iface: parts(key).iface });
       return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes: [prefix] } }];
     },
+    // One that moves to another interface goes there before it comes here.
+    claims: (key, { vrf }) => [`address/${vrf}/${parts(key).address.split('/')[0]}`],
     async create(key, _value, ctx) {
       await except(set(key, true, ctx), [duplicateAddress]);
       return undefined;

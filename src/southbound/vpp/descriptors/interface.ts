@@ -19,6 +19,7 @@ import { toMac } from '../binapi/addresses.ts';
 import type { VppClient } from '../binapi/api.ts';
 import { IfStatusFlags } from '../binapi/enums.gen.ts';
 import { empty } from './empty.ts';
+import type { AddressValue } from './interface-address.ts';
 import type { InterfaceKind, MadeInterface } from './interfaces/kind.ts';
 import { kindOf } from './interfaces/kinds.ts';
 import { families } from './interfaces/layer3.ts';
@@ -255,7 +256,10 @@ function derived(value: VppInterface): readonly KeyedValue[] {
   }
   for (const address of new Set(value.ip_addresses)) {
     const source = addressSource(address);
-    values.push({ key: interfaceAddressKey.build({ iface, source, address }), value: empty });
+    values.push({
+      key: interfaceAddressKey.build({ iface, source, address }),
+      value: { vrf: value.vrf } satisfies AddressValue,
+    });
   }
   if (value.ip_addresses.length > 0) {
     values.push({ key: interfaceHasAddressKey.build({ iface }), value: empty });
