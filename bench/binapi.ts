@@ -1,6 +1,6 @@
 /**
- * The codec in messages a second, then control pings through the client against the same pings from
- * a bare socket: the distance between the two is what the client costs. With VPP_API_SOCKET set to
+ * The codec in messages a second, then requests through the client against the same requests from a
+ * bare socket, packing inside of the timed part in both: the distance is what the client costs. With VPP_API_SOCKET set to
  * the socket of a running VPP, its answers are measured too.
  */
 import { once } from 'node:events';
@@ -16,25 +16,95 @@ import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { viewOf, Writer } from '#southbound/vpp/binapi/codec/writer.ts';
 import { writeFrame } from '#southbound/vpp/binapi/frame.ts';
+import type { Requests } from '#southbound/vpp/binapi/messages.gen.ts';
 import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import type { Answering } from './lib/answering-server.ts';
 
 export const name = 'binary API: codec and client';
 
 type Print = (line: string) => void;
 
+/** A request of which many are sent, and what it is answered with. */
+interface Exchange {
+  readonly request: 'control_ping' | 'ip_route_add_del';
+  readonly reply: string;
+  readonly fields: object;
+}
+
+const exchanges: readonly Exchange[] = [
+  { request: 'control_ping', reply: 'control_ping_reply', fields: { retval: 0, vpe_pid: 1 } },
+  {
+    request: 'ip_route_add_del',
+    reply: 'ip_route_add_del_reply',
+    fields: { retval: 0, stats_index: 0 },
+  },
+];
+
+/** In flight at once: on the bare socket by count, in the client by that many callers. */
+const WINDOWS = [1, 100] as const;
+const ROUNDS = 3;
+
 export async function run(print: Print): Promise<void> {
   codec(print);
+  const vpp = process.env['VPP_API_SOCKET'];
+  for (const exchange of exchanges) {
+    await shares(print, exchange);
+    if (vpp !== undefined)
+      for (const window of WINDOWS)
+        print(
+          rate(
+            `client and VPP, ${exchange.request}, ${window} in flight`,
+            await client(vpp, exchange, window),
+          ),
+        );
+  }
+}
+
+/** The client against a bare socket that packs the same messages, in turn; medians. */
+async function shares(print: Print, exchange: Exchange): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-  const path = join(folder, 'api.sock');
-  const server = new Worker(new URL('lib/ping-server.ts', import.meta.url), { workerData: path });
+  const answering: Answering = {
+    path: join(folder, 'api.sock'),
+    requestLength: packed(exchange).length,
+    reply: exchange.reply,
+    fields: exchange.fields,
+  };
+  const server = new Worker(new URL('lib/answering-server.ts', import.meta.url), {
+    workerData: answering,
+  });
   await once(server, 'message');
-  for (const window of [1, 128])
-    print(rate(`bare socket, ${window} pings in flight`, await bare(path, window)));
-  await client(print, path, 'client');
+  for (const window of WINDOWS) {
+    const rounds: { bare: number; client: number }[] = [];
+    for (let round = 0; round <= ROUNDS; round++) {
+      const pair = {
+        bare: await bare(answering.path, exchange, window),
+        client: await client(answering.path, exchange, window),
+      };
+      if (round > 0) rounds.push(pair);
+    }
+    const what = `${exchange.request}, ${window} in flight`;
+    print(rate(`bare socket, ${what}`, median(rounds.map((pair) => pair.bare))));
+    print(rate(`client, ${what}`, median(rounds.map((pair) => pair.client))));
+    const share = median(rounds.map((pair) => pair.client / pair.bare));
+    print(`share of the bare socket: ${Math.round(share * 100)} %`);
+  }
   await server.terminate();
   rmSync(folder, { recursive: true });
-  const vpp = process.env['VPP_API_SOCKET'];
-  if (vpp !== undefined) await client(print, vpp, 'client and VPP');
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
+}
+
+/** A request in its frame, packed anew each time as the client has to. */
+function pack(writer: Writer, { request }: Exchange): void {
+  writeFrame(writer, bundledCatalogue().codec(request), messages[request]!, 20, 1, 7);
+}
+
+function packed(exchange: Exchange): Uint8Array {
+  const writer = new Writer(512);
+  pack(writer, exchange);
+  return writer.bytes.subarray(0, writer.length);
 }
 
 function rate(what: string, perSecond: number): string {
@@ -96,11 +166,11 @@ function codec(print: Print): void {
   for (const [message, fields] of Object.entries(messages)) {
     const codec = bundledCatalogue().codec(message);
     const writer = new Writer(1 << 16);
-    const pack = () => {
+    const encode = () => {
       writer.length = 0;
       codec.encode(writer, fields, 1, 2, 3);
     };
-    print(rate(`pack ${message}`, perSecond(pack)));
+    print(rate(`pack ${message}`, perSecond(encode)));
     const bytes = Buffer.from(writer.bytes.subarray(0, writer.length));
     const view = viewOf(bytes);
     const unpack = () => codec.decode({ bytes, view, position: 0, end: bytes.length });
@@ -120,8 +190,9 @@ function perSecond(work: () => void): number {
   return best;
 }
 
-async function bare(socketPath: string, window: number): Promise<number> {
-  const count = window === 1 ? 20_000 : 400_000;
+/** @returns requests a second */
+async function bare(socketPath: string, exchange: Exchange, window: number): Promise<number> {
+  const count = window === 1 ? 20_000 : 200_000;
   const socket = createConnection(socketPath);
   await once(socket, 'connect');
   const greeting = new Writer(128);
@@ -131,30 +202,35 @@ async function bare(socketPath: string, window: number): Promise<number> {
   await once(socket, 'data');
   await systemClock.sleep(100); // the rest of the message table
   socket.removeAllListeners('data');
-  const writer = new Writer(64);
-  writeFrame(writer, bundledCatalogue().codec('control_ping'), {}, 20, 1, 7);
-  const ping = writer.bytes.subarray(0, writer.length);
-  const pongLength = 16 + 18;
+  const reply = new Writer(64);
+  writeFrame(reply, bundledCatalogue().codec(exchange.reply), exchange.fields, 20, 1, 7);
+  const replyLength = reply.length;
+  const send = (many: number) => {
+    const writer = new Writer(512 * many);
+    for (let i = 0; i < many; i++) pack(writer, exchange);
+    socket.write(writer.bytes.subarray(0, writer.length));
+  };
   const start = performance.now();
   let received = 0;
   let sent = window;
-  socket.write(Buffer.concat(Array<Buffer>(window).fill(ping)));
   await new Promise<void>((resolve) => {
     socket.on('data', (chunk: Buffer) => {
-      const before = Math.floor(received / pongLength);
+      const before = Math.floor(received / replyLength);
       received += chunk.length;
-      const answered = Math.floor(received / pongLength);
+      const answered = Math.floor(received / replyLength);
       const more = Math.min(answered - before, count - sent);
       sent += more;
-      if (more > 0) socket.write(Buffer.concat(Array<Buffer>(more).fill(ping)));
+      if (more > 0) send(more);
       if (answered >= count) resolve();
     });
+    send(window);
   });
   socket.destroy();
   return (count / (performance.now() - start)) * 1000;
 }
 
-async function client(print: Print, socketPath: string, what: string): Promise<void> {
+/** @returns requests a second */
+async function client(socketPath: string, exchange: Exchange, window: number): Promise<number> {
   const client = new BinapiClient({
     connect: unixConnect(socketPath, systemClock),
     clock: systemClock,
@@ -163,16 +239,16 @@ async function client(print: Print, socketPath: string, what: string): Promise<v
   });
   client.start();
   await client.whenConnected();
-  for (const window of [1, 128, 1000]) {
-    const count = window === 1 ? 20_000 : 300_000;
-    let left = count;
-    const start = performance.now();
-    const callers = Array.from({ length: window }, async () => {
-      while (left-- > 0) await client.request('control_ping', {});
-    });
-    await Promise.all(callers);
-    const result = (count / (performance.now() - start)) * 1000;
-    print(rate(`${what}, ${window} callers of control_ping`, result));
-  }
+  const fields = messages[exchange.request] as Requests['ip_route_add_del']['request'];
+  const request = () => client.request(exchange.request as 'ip_route_add_del', fields);
+  const count = window === 1 ? 20_000 : 200_000;
+  let left = count;
+  const start = performance.now();
+  const callers = Array.from({ length: window }, async () => {
+    while (left-- > 0) await request();
+  });
+  await Promise.all(callers);
+  const perSecond = (count / (performance.now() - start)) * 1000;
   await client.close();
+  return perSecond;
 }

@@ -1,18 +1,27 @@
-/** A thread that answers every frame with a canned control_ping_reply, as cheaply as it can. */
+/** A thread that answers every request of one kind with a canned reply, as cheaply as it can. */
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
 import { Writer } from '#southbound/vpp/binapi/codec/writer.ts';
 import { writeFrame } from '#southbound/vpp/binapi/frame.ts';
 
+export interface Answering {
+  readonly path: string;
+  /** Bytes of a request with its frame header; all are alike. */
+  readonly requestLength: number;
+  readonly reply: string;
+  readonly fields: object;
+}
+
+const { path, requestLength, reply, fields } = workerData as Answering;
 const catalogue = bundledCatalogue();
 const codecs = [...catalogue.codecs.values()];
 const table = codecs.map((codec, i) => ({ index: 20 + i, name: codec.tableName }));
-const replyId = 20 + codecs.indexOf(catalogue.codec('control_ping_reply'));
+const replyId = 20 + codecs.indexOf(catalogue.codec(reply));
 
-function frame(name: string, fields: object, id: number): Buffer {
+function frame(name: string, values: object, id: number): Buffer {
   const writer = new Writer(64);
-  writeFrame(writer, catalogue.codec(name), fields, id, 1, 0);
+  writeFrame(writer, catalogue.codec(name), values, id, 1, 0);
   return Buffer.from(writer.bytes.subarray(0, writer.length));
 }
 
@@ -21,8 +30,7 @@ const greeting = frame(
   { response: 0, index: 1, message_table: table },
   16,
 );
-const pong = frame('control_ping_reply', { retval: 0, vpe_pid: 1 }, replyId);
-const pingLength = 16 + 10;
+const answer = frame(reply, fields, replyId);
 
 createServer((socket) => {
   let rest: Buffer = Buffer.alloc(0);
@@ -34,14 +42,15 @@ createServer((socket) => {
       return;
     }
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
-    const count = Math.floor(bytes.length / pingLength);
-    const out = Buffer.allocUnsafe(count * pong.length);
+    const count = Math.floor(bytes.length / requestLength);
+    const out = Buffer.allocUnsafe(count * answer.length);
     for (let i = 0; i < count; i++) {
-      out.set(pong, i * pong.length);
-      bytes.copy(out, i * pong.length + 18, i * pingLength + 22, i * pingLength + 26);
+      out.set(answer, i * answer.length);
+      // the context: behind frame header, id and client index there, frame header and id here
+      bytes.copy(out, i * answer.length + 18, i * requestLength + 22, i * requestLength + 26);
     }
-    rest = bytes.subarray(count * pingLength);
+    rest = bytes.subarray(count * requestLength);
     socket.write(out);
   });
   socket.on('error', () => socket.destroy());
-}).listen(workerData as string, () => parentPort?.postMessage('ready'));
+}).listen(path, () => parentPort?.postMessage('ready'));
