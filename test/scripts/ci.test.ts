@@ -19,7 +19,7 @@ const full: Machine = {
 describe('a skipped test', () => {
   const reasons = [
     'no vpp binary in the PATH',
-    '/work/shared/vpp-api is not there',
+    '../shared/vpp-api is not there',
     'needs root on Linux',
     'install iproute2, and allow network namespaces',
     'TAP needs /dev/vhost-net',
