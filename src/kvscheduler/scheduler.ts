@@ -2,13 +2,8 @@
  * The key-value scheduler: takes wishes for values, and reports of what the southbound did by
  * itself, one transaction after the other, and makes the southbound what is wished as far as the
  * values' dependencies allow.
- *
- * A transaction goes through: open (sequence number, what to aim at; a resync reads the southbound
- * first), plan, announce (record and text, before the first request is sent), carry out, close
- * (verification if asked for, repetitions, record, history, timeline, answer).
  */
 import type {
-  KeyFailure,
   RetryPolicy,
   TransactionRequest,
   TransactionResult,
@@ -29,7 +24,7 @@ import {
   type View,
 } from './dump.ts';
 import { ErrTxnQueueFull } from './errors.ts';
-import { Graph, type Node, nodesStepwise } from './graph.ts';
+import { Graph, nodesStepwise } from './graph.ts';
 import { graphText } from './graphtext.ts';
 import { History } from './history.ts';
 import { type Observer, tellAll } from './observer.ts';
@@ -43,19 +38,16 @@ import {
 import { assertPlannable, type Preview, type PreviewRequest, preview } from './preview.ts';
 import { type Task, TaskQueue } from './queue.ts';
 import type { RecordedTxn, TxnType } from './record.ts';
-import { beginningText, endText } from './recordtext.ts';
 import { look } from './refresh.ts';
 import { Registry } from './registry.ts';
 import { defaultRetention, type RetentionLimits } from './retention.ts';
-import { groupRetries, Retries, type RetryGroup } from './retry.ts';
-import { type RunAround, TransactionRun } from './run.ts';
+import { Retries, type RetryGroup } from './retry.ts';
+import type { RunAround } from './run.ts';
 import { Slices } from './slices.ts';
 import { Stats, type StatsDocument } from './stats.ts';
 import { type BaseValueStatus, statusOf, unknownStatus } from './status.ts';
-import { Stopwatch } from './stopwatch.ts';
-import { timeText, wholeMicros } from './time.ts';
 import { Timeline } from './timeline/timeline.ts';
-import { verify } from './verification.ts';
+import { Transactor, type Writer } from './transactor.ts';
 import { CallWatch } from './watched.ts';
 
 /** Transactions that may wait for their turn. */
@@ -77,7 +69,7 @@ export interface SchedulerOptions {
   readonly verify?: boolean;
   readonly observer?: Observer;
   /** Gets the text of every transaction: its plan before it runs, its outcome afterwards. */
-  readonly writer?: { write(text: string): unknown };
+  readonly writer?: Writer;
 }
 
 export interface DownstreamResync {
@@ -154,8 +146,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 class KvScheduler implements Scheduler {
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #writer: SchedulerOptions['writer'];
-  readonly #verifies: boolean;
   readonly #stats = new Stats();
   readonly #observer: Observer;
   readonly #calls: CallWatch;
@@ -167,14 +157,12 @@ class KvScheduler implements Scheduler {
   readonly #retries: Retries;
   /** What was reported and is not looked at yet; one task stands for all of it. */
   readonly #reported = new Map<string, NotifiedValue>();
-  #nextSeqNum = 0;
+  readonly #transactor: Transactor;
 
   constructor(options: SchedulerOptions) {
     const { descriptors, clock, log, observer } = options;
     this.#clock = clock;
     this.#log = log;
-    this.#writer = options.writer;
-    this.#verifies = options.verify ?? false;
     this.#observer = observer ? tellAll([this.#stats, observer]) : this.#stats;
     this.#calls = new CallWatch(clock, this.#observer);
     const registry = new Registry(descriptors.map((one) => this.#calls.watch(one)));
@@ -191,6 +179,16 @@ class KvScheduler implements Scheduler {
     this.timeline = new Timeline(clock, limits);
     this.#history = new History(clock, limits);
     this.#retries = new Retries(clock, (group) => this.#queue.add(this.#retryTask(group)));
+    this.#transactor = new Transactor({
+      around: this.#around,
+      clock,
+      observer: this.#observer,
+      retries: this.#retries,
+      timeline: this.timeline,
+      history: this.#history,
+      verifies: options.verify ?? false,
+      writer: options.writer,
+    });
   }
 
   get descriptors(): readonly AnyDescriptor[] {
@@ -219,7 +217,7 @@ class KvScheduler implements Scheduler {
     };
     const open = async (): Promise<Opening> => {
       const opening = await aimsOfCommit(this.#around, request);
-      if (verbose) await this.#write(graphText(this.#around.graph));
+      if (verbose) await this.#transactor.write(graphText(this.#around.graph));
       return opening;
     };
     return this.#transactInTurn('NBTransaction', open, (task) => this.#queue.addWhenRoom(task));
@@ -321,7 +319,7 @@ class KvScheduler implements Scheduler {
     const asked = this.#clock.monotonic();
     const work = (): Promise<TransactionResult> => {
       this.#observer.waited(type, this.#clock.monotonic() - asked);
-      return this.#transact(open);
+      return this.#transactor.run(open);
     };
     const result = await this.#inTurn(work, enqueue);
     this.#observer.committed(this.#clock.monotonic() - asked);
@@ -351,7 +349,7 @@ class KvScheduler implements Scheduler {
   #retryTask(group: RetryGroup): Task {
     return this.#ownTask('RetryFailedOps', async () => {
       const opening = await aimsOfRetry(this.#around, group);
-      if (opening) await this.#transact(async () => opening, group);
+      if (opening) await this.#transactor.run(async () => opening, group);
     });
   }
 
@@ -360,8 +358,8 @@ class KvScheduler implements Scheduler {
       const pairs = [...this.#reported.values()];
       this.#reported.clear();
       const opening = aimsOfNotification(this.#around, pairs);
-      if (opening) await this.#transact(async () => opening);
-      else await this.#recordGraph([], this.#clock.now());
+      if (opening) await this.#transactor.run(async () => opening);
+      else await this.#transactor.recordGraph([], this.#clock.now());
     });
   }
 
@@ -378,108 +376,4 @@ class KvScheduler implements Scheduler {
       refuse: () => undefined,
     };
   }
-
-  async #transact(open: () => Promise<Opening>, retried?: RetryGroup): Promise<TransactionResult> {
-    const { slices } = this.#around;
-    const watch = new Stopwatch(this.#clock, this.#observer);
-    const seqNum = this.#nextSeqNum++;
-    const start = wholeMicros(this.#clock.now());
-    const opening = await open();
-    watch.lap('preProcessTransaction');
-    const run = new TransactionRun(this.#around, {
-      seqNum,
-      fromNorth: opening.type === 'NBTransaction',
-      retry: opening.retry,
-      revert: opening.revert,
-      nextAttempt: (retried?.attempt ?? 0) + 1,
-      isRetry: retried !== undefined,
-    });
-    await run.prepare(opening);
-    this.#observer.worked('Plan', watch.lap('simulateTransaction'));
-    const record = announcement(seqNum, start, opening, retried, run);
-    await this.#write(beginningText(record));
-    watch.lap('preRecordTransaction');
-    await run.carryOut();
-    watch.lap('executeTransaction');
-    const mismatches = this.#verifies ? await this.#verify(record, run) : [];
-    for (const group of groupRetries(seqNum, run.toRepeat(), retried))
-      this.#retries.schedule(group);
-    watch.lap('postProcessTransaction');
-    const stop = wholeMicros(this.#clock.now());
-    delete record.PreRecord;
-    record.Stop = timeText(stop);
-    if (run.executed.length > 0) record.Executed = run.executed;
-    await this.#recordGraph(run.touched, stop);
-    await this.#write(endText(record));
-    await this.#history.add(record, start, stop, slices);
-    watch.lap('recordTransaction');
-    watch.stop(opening.type, run.executed);
-    const failures = [...opening.failures, ...run.failures, ...mismatches];
-    if (failures.length > 0) this.#warn(seqNum, failures);
-    return { seqNum, failures };
-  }
-
-  /** Holds what was touched against the southbound. @returns a failure for each difference */
-  async #verify(record: RecordedTxn, run: TransactionRun): Promise<KeyFailure[]> {
-    const { mismatches, unread } = await verify(this.#around, run.touched);
-    if (mismatches.length > 0)
-      record.VerificationErrors = mismatches.map(({ error }) => error.message);
-    if (unread.length > 0)
-      record.RetrieveErrors = [
-        ...(record.RetrieveErrors ?? []),
-        ...unread.map(({ descriptor, error }) => `${descriptor.name}: ${error.message}`),
-      ];
-    return mismatches.map(({ key, error }) => ({ key, operation: 'UNDEFINED', error }));
-  }
-
-  /** @param ms when it was touched, in milliseconds since the epoch */
-  async #recordGraph(touched: Iterable<Node>, ms: number): Promise<void> {
-    const { graph, slices } = this.#around;
-    const start = this.#clock.monotonic();
-    const lists = [touched, graph.takeRemarked()];
-    await this.timeline.record(graph, lists, Math.round(ms * 1000), slices);
-    this.#observer.worked('Record', this.#clock.monotonic() - start);
-  }
-
-  #warn(seqNum: number, failures: TransactionResult['failures']): void {
-    const texts = failures.map(
-      ({ key, operation, error }) => `${key} (${operation}): ${error.message}`,
-    );
-    this.#log.warn({ seqNum, failures: texts.slice(0, 20), count: texts.length }, 'Values failed');
-  }
-
-  async #write(pieces: Iterable<string>): Promise<void> {
-    if (!this.#writer) return;
-    const { slices } = this.#around;
-    for (const piece of pieces) {
-      if (slices.due()) await slices.turn();
-      this.#writer.write(piece);
-    }
-  }
-}
-
-/** The record as far as it is known before anything is done. */
-function announcement(
-  seqNum: number,
-  start: number,
-  { type, resync, description, values, failures }: Opening,
-  retried: RetryGroup | undefined,
-  { planned }: TransactionRun,
-): RecordedTxn {
-  return {
-    PreRecord: true,
-    WithSimulation: true,
-    Start: timeText(start),
-    Stop: '',
-    SeqNum: seqNum,
-    TxnType: type,
-    ...(resync && { ResyncType: resync }),
-    ...(description !== '' && { Description: description }),
-    ...(retried && { RetryForTxn: retried.forTxn, RetryAttempt: retried.attempt }),
-    ...(values.length > 0 && { Values: values }),
-    ...(planned.length > 0 && { Planned: planned }),
-    ...(failures.length > 0 && {
-      RetrieveErrors: failures.map(({ key, error }) => `${key}: ${error.message}`),
-    }),
-  };
 }

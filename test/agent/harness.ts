@@ -52,6 +52,8 @@ export interface AgentOptions {
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
+  /** Environment variables. */
+  readonly env?: Settings['env'];
 }
 
 /** An agent in this process on simulated VPP and Linux that is not started yet. */
@@ -59,7 +61,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-'));
   const base = readSettings(
     parseFlags(['--embedded', '--config-dir', folder, '--microservice-label', 'node1'], {}),
-    {},
+    options.env ?? {},
   );
   const settings: Settings = {
     ...base,

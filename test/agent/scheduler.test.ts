@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseValue } from '#programs/agent/parse-value.ts';
-import { makeNode, type RunningAgent, startAgent } from './harness.ts';
+import {
+  addPod,
+  cniRequest,
+  makeNode,
+  type RunningAgent,
+  startAgent,
+  type TestPod,
+} from './harness.ts';
 
 const loopback = {
   type: 'ligato.vpp.interfaces.Interface',
@@ -88,5 +95,24 @@ describe('the scheduler of a running agent', () => {
     const response = await fetch(url);
     assert.equal(response.headers.get('content-type'), 'image/svg+xml');
     assert.match(await response.text(), /<svg[\s\S]*cluster_vpp&#45;interface/);
+  });
+});
+
+describe('an agent that verifies every transaction', () => {
+  it('finds what it configured, through a pod that comes and goes', async () => {
+    await using running = await startAgent(makeNode(), { env: { KVSCHED_VERIFY_MODE: '1' } });
+    const pod: TestPod = { name: 'web', containerId: 'c1', netns: '/run/netns/web' };
+    assert.equal((await addPod(running, pod)).error, '');
+    assert.equal((await running.client.delete(cniRequest(pod))).result, 0);
+    const { body } = await running.get('/scheduler/txn-history');
+    const records = body as { VerificationErrors?: string[]; RetrieveErrors?: string[] }[];
+    assert.ok(records.length >= 3);
+    for (const { VerificationErrors, RetrieveErrors } of records)
+      assert.deepEqual([VerificationErrors, RetrieveErrors], [undefined, undefined]);
+    const { body: stats } = await running.get('/scheduler/stats');
+    const { AllDescriptors } = stats as { AllDescriptors: { name: string; count: number }[] };
+    const retrieves = AllDescriptors.find(({ name }) => name === 'Retrieve')?.count ?? 0;
+    // One resync alone asks each descriptor once.
+    assert.ok(retrieves > 20, String(retrieves));
   });
 });

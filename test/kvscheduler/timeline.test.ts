@@ -214,6 +214,39 @@ describe('snapshot of the graph', () => {
   });
 });
 
+describe('a key at a time', () => {
+  it('is what the snapshot of that time has, and follows on itself without a gap', async () => {
+    await fc.assert(
+      fc.asyncProperty(scripts({ wild: true }, 6), async (script) => {
+        const times: number[] = [];
+        const check = (bench: Bench) => void times.push(bench.scheduler.timeline.now);
+        const { bench } = await play(script, { window: 1, check, pause: minute, conflicts: true });
+        const { over, at, graph } = asking(bench);
+        const keys = new Set<string>();
+        for (const time of times)
+          for (const node of await graph(time)) {
+            keys.add(node.Key);
+            const told = ({ Value, Flags, Targets }: RecordedNode) => [
+              Value?.value,
+              Flags,
+              Targets,
+            ];
+            assert.deepEqual(told((await at(node.Key, time)) as RecordedNode), told(node));
+          }
+        for (const key of keys) {
+          let until = '';
+          for (const node of await over(key)) {
+            assert.ok(node.Since >= until);
+            if (node.TargetUpdateOnly) assert.equal(node.Since, until);
+            until = node.Until;
+          }
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
 /** The graph by the timeline against the graph by status and dump. */
 async function assertPresent({ bench }: Played): Promise<void> {
   const { scheduler } = bench;

@@ -1,0 +1,220 @@
+/**
+ * A million changes on virtual time: pods that come and go under names that never return, routes
+ * that change, operations that fail and are repeated, replies that get lost, reports, resyncs. What
+ * the scheduler keeps must not grow with what has happened.
+ */
+import assert from 'node:assert/strict';
+import { Registry } from 'prom-client';
+import type { Value } from '#eventloop/transaction.ts';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { AnyDescriptor, RetrievedValue } from '#kvscheduler/api.ts';
+import { SchedulerMetrics } from '#kvscheduler/metrics.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+
+export const name = 'scheduler: a million changes, memory stays';
+
+const changes = 1_000_000;
+const firstMeasure = 100_000;
+/** How much more memory may be in use at the end than at the first measure. */
+const tolerance = 0.1;
+const pods = 1_000;
+const routes = 2_000;
+
+interface Route {
+  readonly via: string;
+  readonly weight: number;
+}
+
+const random = seededRandom(1);
+const chance = (probability: number): boolean => random.next() < probability;
+const upTo = (limit: number): number => Math.floor(random.next() * limit);
+
+class Timeout extends Error {
+  readonly code = 'CV_VPP_TIMEOUT';
+}
+
+/** Does what it is asked to, or fails, or does it and says nothing. */
+class Southbound {
+  readonly standing = new Map<string, Value>();
+  /** Probability that an operation does not go well. */
+  trouble = 0;
+  #nextIndex = 1;
+
+  descriptors(): AnyDescriptor[] {
+    return [
+      {
+        ...this.#descriptor('interface', 'if/'),
+        metadataFields: (index: number) => ({ index: [String(index)] }),
+        derived: (key: string) => [{ key: `up/${key}`, value: { up: true } }],
+        claims: (key: string) => [`name ${key}`],
+      },
+      {
+        ...this.#descriptor('route', 'route/'),
+        dependencies: (key: string, { via }: Route) => [
+          { label: 'interface is up', key: `up/${via}` },
+          // Few: whoever waits for any of many is looked at whenever one of them comes or goes.
+          ...(key.endsWith('00') ? [{ label: 'any', anyOf: { prefixes: ['if/'] } }] : []),
+        ],
+      },
+    ];
+  }
+
+  #descriptor(kind: string, prefix: string): AnyDescriptor {
+    return {
+      name: kind,
+      keyPrefixes: [prefix],
+      nbKeyPrefix: prefix,
+      typeName: `soak.${kind}`,
+      create: (key: string, value: Value) => this.#operate(() => this.standing.set(key, value)),
+      update: async (key: string, _before: Value, value: Value, index: number) => {
+        await this.#operate(() => this.standing.set(key, value));
+        return index;
+      },
+      delete: async (key: string) => {
+        await this.#operate(() => this.standing.delete(key));
+      },
+      retrieve: async () => this.#retrieve(prefix),
+    };
+  }
+
+  async #operate(deed: () => unknown): Promise<number> {
+    const isTrouble = chance(this.trouble);
+    if (isTrouble && chance(0.8)) throw new Error('out of luck');
+    deed();
+    if (isTrouble) throw new Timeout('no reply');
+    return this.#nextIndex++;
+  }
+
+  #retrieve(prefix: string): RetrievedValue[] {
+    const found: RetrievedValue[] = [];
+    for (const [key, value] of this.standing)
+      if (key.startsWith(prefix))
+        found.push({ key, value, metadata: this.#nextIndex++, origin: 'from-NB' });
+    return found;
+  }
+}
+
+/** What the northbound wishes, and how it changes its mind. */
+class Wisher {
+  readonly wished = new Map<string, Value>();
+  readonly #pods: string[] = [];
+  #nextPod = 0;
+
+  /** One to five changes, which are wished from here on. */
+  change(): Map<string, Value | null> {
+    const values = new Map<string, Value | null>();
+    const times = 1 + upTo(5);
+    for (let i = 0; i < times; i++) {
+      if (chance(0.15)) this.#changePods(values);
+      else this.#changeRoute(values);
+    }
+    for (const [key, value] of values)
+      if (value === null) this.wished.delete(key);
+      else this.wished.set(key, value);
+    return values;
+  }
+
+  #changePods(values: Map<string, Value | null>): void {
+    const key = `if/pod-${this.#nextPod++}`;
+    this.#pods.push(key);
+    values.set(key, { name: key, mtu: 1450 });
+    const gone = this.#pods.length > pods && this.#pods.shift();
+    if (gone) values.set(gone, null);
+  }
+
+  #changeRoute(values: Map<string, Value | null>): void {
+    const key = `route/10.${upTo(routes)}`;
+    const via = this.#pods[upTo(this.#pods.length)];
+    if (via === undefined || chance(0.1)) values.set(key, null);
+    else values.set(key, { via, weight: upTo(1_000) } satisfies Route);
+  }
+}
+
+const best = { description: 'soak', onFailure: 'best-effort' } as const;
+const retry = { periodMs: 500, maxAttempts: 3, exponential: true };
+
+/** Megabytes in use after a collection. */
+async function memory(): Promise<number> {
+  assert.ok(globalThis.gc, 'start node with --expose-gc (npm run soak)');
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    globalThis.gc();
+  }
+  return process.memoryUsage().heapUsed / 2 ** 20;
+}
+
+export async function run(print: (line: string) => void): Promise<void> {
+  const clock = new ManualClock();
+  const southbound = new Southbound();
+  const registry = new Registry();
+  const observer = new SchedulerMetrics(registry, () => scheduler);
+  const descriptors = southbound.descriptors();
+  const scheduler: Scheduler = createScheduler({
+    descriptors,
+    clock,
+    log: silentLogger,
+    observer,
+  });
+  const wisher = new Wisher();
+  const measured: number[] = [];
+  let done = 0;
+  let transactions = 0;
+  southbound.trouble = 0.01;
+  while (done < changes) {
+    const values = wisher.change();
+    await scheduler.commit({ ...best, mode: 'update', values, retry });
+    if (chance(0.05)) report(scheduler);
+    if (chance(0.001)) await resync(scheduler, wisher);
+    await clock.advance(1_000);
+    transactions++;
+    const before = Math.floor(done / firstMeasure);
+    done += values.size;
+    if (Math.floor(done / firstMeasure) === before) continue;
+    measured.push(await memory());
+    const { historyBytes } = scheduler.load;
+    print(
+      [
+        `${done} changes in ${transactions} transactions, ${Math.round(transactions / 3_600)} h`,
+        `${measured.at(-1)?.toFixed(1)} MB in use`,
+        `of it about ${(historyBytes / 2 ** 20).toFixed(1)} MB records`,
+      ].join(': '),
+    );
+  }
+  southbound.trouble = 0;
+  await resync(scheduler, wisher);
+  assertRight(scheduler, southbound, wisher);
+  await scheduler.close();
+  const [first = 0] = measured;
+  const last = measured.at(-1) ?? 0;
+  const more = last / first - 1;
+  print(
+    `${(more * 100).toFixed(1)} % more at the end than after the first ${firstMeasure} changes`,
+  );
+  assert.ok(more <= tolerance, 'memory grows');
+}
+
+function report(scheduler: Scheduler): void {
+  const key = `if/host-${upTo(50)}`;
+  const value = chance(0.5) ? { name: key, up: chance(0.5) } : null;
+  scheduler.pushNotification([{ key, value }]);
+}
+
+async function resync(scheduler: Scheduler, { wished }: Wisher): Promise<void> {
+  const mode = chance(0.5) ? 'full-resync' : 'downstream-resync';
+  const values = mode === 'full-resync' ? new Map(wished) : new Map<string, Value>();
+  await scheduler.commit({ ...best, mode, values, retry });
+}
+
+/** What stands is what is wished, as far as it can be. */
+function assertRight(scheduler: Scheduler, { standing }: Southbound, { wished }: Wisher): void {
+  let pending = 0;
+  for (const [key, value] of wished) {
+    const { state } = scheduler.status(key).value;
+    if (state === 'PENDING') pending++;
+    else assert.equal(state, 'CONFIGURED', key);
+    assert.deepEqual(standing.get(key), state === 'PENDING' ? undefined : value, key);
+  }
+  assert.equal(standing.size, wished.size - pending);
+  assert.ok(pending < wished.size / 2, `${pending} of ${wished.size} are pending`);
+}
