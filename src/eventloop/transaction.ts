@@ -47,6 +47,18 @@ export interface KeyFailure {
   readonly base?: string;
   readonly operation: 'VALIDATE' | 'CREATE' | 'UPDATE' | 'DELETE' | 'UNDEFINED';
   readonly error: Error;
+  /** It failed while what had been done was undone: the southbound is not what it was before. */
+  readonly revert?: true;
+}
+
+/** Where the time of a transaction went, in milliseconds. */
+export interface TransactionTrace {
+  /** Reading the southbound, where the transaction does. */
+  readonly readingMs: number;
+  readonly planningMs: number;
+  readonly executionMs: number;
+  /** Operations that were carried out. */
+  readonly operations: number;
 }
 
 export interface TransactionResult {
@@ -54,6 +66,8 @@ export interface TransactionResult {
   readonly seqNum: number;
   /** Values that failed, in the order of execution; empty when all went well. */
   readonly failures: readonly KeyFailure[];
+  /** A sink that does not measure leaves it out. */
+  readonly trace?: TransactionTrace;
 }
 
 /** Where the event loop commits: the key-value scheduler. */

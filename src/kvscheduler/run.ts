@@ -215,7 +215,8 @@ export class TransactionRun {
       this.executed.push(error ? recordFailed(record, node.state, error) : record);
       if (error) {
         failed.add(node);
-        this.failures.push({ key, ...base, operation: operation.operation, error });
+        const revert = this.#reverting && { revert: true as const };
+        this.failures.push({ key, ...base, operation: operation.operation, error, ...revert });
       } else if (errorAfter && !this.#settings.revert) {
         // Of a transaction that must be kept whole what is its own was judged before it began.
         this.failures.push({ key, ...base, operation: 'VALIDATE', error: errorAfter });

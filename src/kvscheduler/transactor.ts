@@ -51,7 +51,7 @@ export class Transactor {
     const seqNum = this.#nextSeqNum++;
     const start = wholeMicros(clock.now());
     const opening = await open();
-    watch.lap('preProcessTransaction');
+    const readingMs = watch.lap('preProcessTransaction');
     const run = new TransactionRun(around, {
       seqNum,
       fromNorth: opening.type === 'NBTransaction',
@@ -61,12 +61,13 @@ export class Transactor {
       isRetry: retried !== undefined,
     });
     await run.prepare(opening);
-    observer.worked('Plan', watch.lap('simulateTransaction'));
+    const planningMs = watch.lap('simulateTransaction');
+    observer.worked('Plan', planningMs);
     const record = announcement(seqNum, start, opening, retried, run);
     await this.write(beginningText(record));
     watch.lap('preRecordTransaction');
     await run.carryOut();
-    watch.lap('executeTransaction');
+    const executionMs = watch.lap('executeTransaction');
     const mismatches = verifies ? await this.#verify(record, run) : [];
     for (const group of groupRetries(seqNum, run.toRepeat(), retried)) retries.schedule(group);
     watch.lap('postProcessTransaction');
@@ -81,7 +82,8 @@ export class Transactor {
     watch.stop(opening.type, run.executed);
     const failures = [...opening.failures, ...run.failures, ...mismatches];
     if (failures.length > 0) this.#warn(seqNum, failures);
-    return { seqNum, failures };
+    const trace = { readingMs, planningMs, executionMs, operations: run.executed.length };
+    return { seqNum, failures, trace };
   }
 
   /**
