@@ -22,6 +22,13 @@ export interface ControllerDeps extends ProcessorDeps {
   readonly reportState: (state: ControllerState, error?: Error) => void;
   /** Called after every event, for metrics. */
   readonly onProcessed?: (event: Event, tookMs: number, error: Error | undefined) => void;
+  readonly witness?: EventWitness | undefined;
+}
+
+/** Sees each event before anything is done about it, and what came of it: for a recording. */
+export interface EventWitness {
+  begins(seqNum: number, entry: QueuedEvent): Promise<void>;
+  ends(outcome: Outcome): Promise<void>;
 }
 
 /** A history beyond this is cut at its old end. */
@@ -180,7 +187,9 @@ export class Controller implements EventLoop {
     const isStartup = this.resyncCount === 0 && DbResync.is(event);
     this.#isBusy = true;
     try {
+      await this.#deps.witness?.begins(this.eventCount, entry);
       const outcome = await this.#processor.process(entry);
+      await this.#deps.witness?.ends(outcome);
       const { record, error } = outcome;
       if (this.#deps.config.recordEventHistory) this.history.add(record);
       this.#deps.onProcessed?.(event, record.end - record.start, error);

@@ -34,6 +34,13 @@ export interface ErrorSpec {
 
 export type CodedErrorClass = new (message: string, details?: ErrorDetails) => CodedError;
 
+const classes = new Map<string, CodedErrorClass>();
+
+/** The class of a code, if the module that defines it was loaded. */
+export function errorClass(code: string): CodedErrorClass | undefined {
+  return classes.get(code);
+}
+
 /**
  * Makes an error class. Call it at the top level of a module with a literal spec, on one line per
  * property: the documentation check reads the source.
@@ -45,6 +52,7 @@ export function defineError(spec: ErrorSpec): CodedErrorClass {
     override readonly name = spec.name;
   };
   Object.defineProperty(made, 'name', { value: spec.name });
+  classes.set(spec.code, made);
   return made;
 }
 
