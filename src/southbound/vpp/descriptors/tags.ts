@@ -1,0 +1,30 @@
+/**
+ * Tags: how VPP keeps the name of what is ours, in 64 bytes with the closing zero. A longer name is
+ * cut and ends in a hash of the whole: the same name makes the same tag after a restart, and which
+ * name stands behind a tag is found among the names that are wanted or known.
+ */
+import { createHash } from 'node:crypto';
+import { fitsTag, tagLength } from './limits.ts';
+
+const mark = '~';
+const hashDigits = 16;
+
+export function tagOf(name: string): string {
+  if (fitsTag(name)) return name;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, hashDigits);
+  const room = tagLength - hashDigits - mark.length;
+  // no half of a character: what does not decode is left out
+  const head = new TextDecoder().decode(Buffer.from(name).subarray(0, room), { stream: true });
+  return `${head}${mark}${hash}`;
+}
+
+/**
+ * Names by tag.
+ * @returns for the tag of a name that nobody knows the tag itself: there is nothing better to call
+ *   it by while it is removed
+ */
+export function namesBehindTags(names: Iterable<string>): (tag: string) => string {
+  const long = new Map<string, string>();
+  for (const name of names) if (!fitsTag(name)) long.set(tagOf(name), name);
+  return (tag) => long.get(tag) ?? tag;
+}
