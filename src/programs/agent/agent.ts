@@ -19,18 +19,13 @@ import { SchedulerMetrics } from '#kvscheduler/metrics.ts';
 import { schedulerRoutes } from '#kvscheduler/routes.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { mergeValues } from '#models/merge.ts';
-import { createContivConf } from '#plugins/contivconf/plugin.ts';
 import { Controller } from '#plugins/controller/controller.ts';
 import { ControllerMetrics } from '#plugins/controller/metrics.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
-import { createIpam } from '#plugins/ipam/plugin.ts';
-import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
-import { createNodeSync } from '#plugins/nodesync/plugin.ts';
 import { type CniServer, serveCni } from '#plugins/podmanager/grpc.ts';
-import { createPodManager } from '#plugins/podmanager/plugin.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
 import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptors.ts';
 import { hostView } from '#southbound/linux/host-view.ts';
@@ -42,6 +37,7 @@ import { SegmentStatistics } from '#southbound/vpp/stats/statistics.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
 import type { Environment } from './environment.ts';
 import { parseValue } from './parse-value.ts';
+import { createPlugins } from './plugins.ts';
 import type { Settings } from './settings.ts';
 
 const STOP_LIMIT_MS = 5_000;
@@ -105,7 +101,6 @@ export function createAgent(parts: AgentParts): Agent {
   // A simulated VPP has no statistics, which is no news.
   const statisticsLog = settings.embedded ? silentLogger : loggers.get('vpp');
   const vppMetrics = new VppMetrics(statistics, registry, statisticsLog);
-  const host = hostView(linux);
   const schedulerMetrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler);
   const scheduler: Scheduler = createScheduler({
     descriptors: [
@@ -123,19 +118,18 @@ export function createAgent(parts: AgentParts): Agent {
     ...(settings.kvscheduler['print-txn-summary'] && { writer: { write: print } }),
   });
 
-  // Event handlers. A handler may ask those before it, never those behind.
-  const nodeName = settings.label;
-  const conf = createContivConf({ nodeName, config: settings.contiv, vpp: vppView(vpp) });
-  const nodes = createNodeSync({ nodeName, conf, cluster, local });
-  const pods = createPodManager({ store: local, host });
-  const ipam = createIpam({ conf, nodes, pods, store: local });
-  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host });
+  // Event handlers.
+  const { handlers, conf, nodes, pods, ipam, ipv4net } = createPlugins(
+    settings.label,
+    settings.contiv,
+    { cluster, local, vpp: vppView(vpp), host: hostView(linux) },
+  );
 
   // The event loop, and what feeds it.
   const metrics: ControllerMetrics = new ControllerMetrics(registry, () => controller);
   const controller: Controller = new Controller({
     config: settings.controller,
-    handlers: [conf, nodes, pods, ipam, ipv4net],
+    handlers,
     sink: scheduler,
     merge: mergeValues,
     isSouthboundGone,
