@@ -37,6 +37,24 @@ export function bviMac(nodeId: number): string {
   return nodeMac(0x12, 0x2b, nodeId);
 }
 
+/** How VPP names an interface that it binds to a link of the kernel. */
+const boundPrefix = 'host-';
+
+/** The link behind an interface such as `host-eth1`; undefined for NICs that VPP drives itself. */
+export function boundLink(interfaceName: string): string | undefined {
+  return interfaceName.startsWith(boundPrefix)
+    ? interfaceName.slice(boundPrefix.length)
+    : undefined;
+}
+
+/**
+ * MAC of an interface bound to a link. Another than that of the link, so that the kernel does not
+ * take its packets for its own; always the same, so that neighbours find it after VPP was restarted.
+ */
+export function nicMac(nodeId: number, interfaceName: string): string {
+  return podMac(fnv1a32(`${nodeId}/${interfaceName}`));
+}
+
 function nodeMac(first: number, second: number, nodeId: number): string {
   const bytes = new Uint8Array(6);
   bytes.set([first, second]);

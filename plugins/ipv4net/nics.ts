@@ -4,7 +4,7 @@ import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig, NodeInterfaceConfig } from '#plugins/contivconf/api.ts';
 import { type Item, item } from './items.ts';
-import { loopbackNic } from './names.ts';
+import { boundLink, loopbackNic, nicMac } from './names.ts';
 import { anyNetwork, familyOf, type Site } from './site.ts';
 
 export function nicItems(site: Site): Item[] {
@@ -28,10 +28,18 @@ export function mainInterfaceName(site: Site): string {
   return site.main.name ?? loopbackNic;
 }
 
+/** A link of the kernel that VPP binds to is made by us; any other NIC VPP has by itself. */
 function nic(site: Site, config: NodeInterfaceConfig): Item {
+  const link = boundLink(config.name);
   return item(vppInterfaceModel, {
     name: config.name,
-    type: 'DPDK',
+    ...(link === undefined
+      ? { type: 'DPDK' }
+      : {
+          type: 'AF_PACKET',
+          afpacket: { host_if_name: link },
+          phys_address: nicMac(site.nodeId, config.name),
+        }),
     enabled: true,
     vrf: site.routing.mainVrf,
     ip_addresses: config.useDhcp ? [] : [...config.addresses],

@@ -1,18 +1,37 @@
-/** Traffic between two pods: pings, a checked transfer over TCP, and a stream that counts gaps. */
+/** Traffic between two places: pings, a checked transfer over TCP, a stream that counts gaps. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { enter } from './netns.ts';
-import type { Sandbox } from './sandbox.ts';
+
+/** A network namespace that packets start from or end in: a pod's, a host's or one outside. */
+export interface Place {
+  readonly path: string;
+  run(...command: readonly string[]): Promise<string>;
+}
+
+/** A place under one of its addresses, plain. */
+export interface Endpoint extends Place {
+  readonly address: string;
+}
 
 /** Pings until as many answers came as were asked for. @throws when one is missing */
-export async function ping(from: Sandbox, address: string): Promise<void> {
+export async function ping(from: Place, address: string): Promise<void> {
   await from.run('ping', '-n', '-c', '3', '-i', '0.1', '-W', '5', address);
 }
 
+/** IPv4 header and that of ICMP echo. */
+const pingHeaders = 28;
+
+/** Pings with packets of this size that nobody on the way may cut up. @throws as `ping` */
+export async function pingWhole(from: Place, address: string, bytes: number): Promise<void> {
+  const size = String(bytes - pingHeaders);
+  await from.run('ping', '-n', '-c', '3', '-i', '0.1', '-W', '5', '-M', 'do', '-s', size, address);
+}
+
 /** Whether one ping is answered. */
-export function pings(from: Sandbox, address: string): Promise<boolean> {
+export function pings(from: Place, address: string): Promise<boolean> {
   return from.run('ping', '-n', '-c', '1', '-W', '1', address).then(
     () => true,
     () => false,
@@ -26,10 +45,10 @@ class Peer {
   readonly #name: string;
   #errors = '';
 
-  constructor(sandbox: Sandbox, script: string, args: readonly string[], niceness = 0) {
+  constructor(place: Place, script: string, args: readonly string[], niceness = 0) {
     this.#name = script;
     const file = join(import.meta.dirname, 'traffic', script);
-    const command = [...enter(sandbox.path), process.execPath, file, ...args];
+    const command = [...enter(place.path), process.execPath, file, ...args];
     this.#child = spawn('nice', ['-n', String(niceness), ...command], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -65,8 +84,8 @@ interface Digest {
 
 /** Sends random bytes over TCP. @returns what each side says it has sent or received */
 export async function transfer(
-  from: Sandbox,
-  to: Sandbox,
+  from: Place,
+  to: Endpoint,
   megabytes: number,
 ): Promise<{ readonly sent: Digest; readonly received: Digest }> {
   const server = new Peer(to, 'tcp-receive.ts', ['5001']);
@@ -100,7 +119,7 @@ export class Stream {
   readonly #sender: Peer;
 
   /** Resolves when packets arrive. */
-  static async start(from: Sandbox, to: Sandbox): Promise<Stream> {
+  static async start(from: Place, to: Endpoint): Promise<Stream> {
     // whoever is not scheduled for half a second would lose what his socket cannot hold
     const receiver = new Peer(to, 'udp-receive.ts', ['5002'], -15);
     await receiver.line();

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { bviMac, fnv1a32, hostLinkMac, podLinkNames, podMacs } from '#plugins/ipv4net/names.ts';
+import {
+  boundLink,
+  bviMac,
+  fnv1a32,
+  hostLinkMac,
+  nicMac,
+  podLinkNames,
+  podMacs,
+} from '#plugins/ipv4net/names.ts';
 
 const containerId = '740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff63930ccb6e';
 
@@ -62,5 +70,25 @@ describe('MAC addresses', () => {
       linux: '02:fe:5c:89:19:5b',
       vpp: '02:fe:a3:76:e6:a4',
     });
+  });
+});
+
+describe('interfaces that are bound to a link of the kernel', () => {
+  it('are those that VPP itself would call so', () => {
+    assert.equal(boundLink('host-eth1'), 'eth1');
+    assert.equal(boundLink('GigabitEthernet0/8/0'), undefined);
+    assert.equal(boundLink('ghost-eth1'), undefined);
+  });
+
+  it('have a MAC of their own, local and unicast, that stays', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.string(), (nodeId, name) => {
+        const first = Number.parseInt(nicMac(nodeId, name).slice(0, 2), 16);
+        assert.equal(first & 0b11, 0b10);
+        assert.equal(nicMac(nodeId, name), nicMac(nodeId, name));
+      }),
+    );
+    assert.notEqual(nicMac(1, 'host-eth1'), nicMac(2, 'host-eth1'));
+    assert.notEqual(nicMac(1, 'host-eth1'), nicMac(1, 'host-eth2'));
   });
 });

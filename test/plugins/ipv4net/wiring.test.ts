@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { nicMac } from '#plugins/ipv4net/names.ts';
 import { FakeVpp, nodeValue, TestNode, type TestNodeOptions, vppNodeValue } from '../harness.ts';
 
 const nodeB = [vppNodeValue(2, 'node-b', '192.168.16.2/24'), nodeValue('node-b', '172.16.0.6')];
@@ -91,6 +92,23 @@ describe('wiring of a node with TAP and VXLAN', () => {
       assert.deepEqual(node.at(`${vppIf}${name}`)['rx_modes'], [
         { queue: 0, mode: 'ADAPTIVE', default_mode: true },
       ]);
+  });
+
+  it('makes a main interface that is bound to a link of the kernel', async () => {
+    const yaml = `
+ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
+nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
+`;
+    const node = await started({ yaml });
+    assert.deepEqual(said(node.at(`${vppIf}host-eth1`)), {
+      name: 'host-eth1',
+      type: 'AF_PACKET',
+      enabled: true,
+      phys_address: nicMac(1, 'host-eth1'),
+      ip_addresses: ['192.168.16.1/24'],
+      afpacket: { host_if_name: 'eth1', linux_interface: '' },
+    });
+    assert.equal(node.net.mainInterface(), 'host-eth1');
   });
 
   it('uses a loopback where there is no NIC', async () => {

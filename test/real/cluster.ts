@@ -1,0 +1,210 @@
+/**
+ * Nodes with everything real that share one etcd: each has its own network namespace, VPP and agent.
+ * Two bridges in a namespace of their own join them: one carries what hosts and etcd talk about, the
+ * other one joins the VPPs, each of which is bound to a link of it as its main interface.
+ *
+ *     underlay 192.168.16.0/24   node <id> is .<id>, a place outside of the cluster is .200
+ *     management 192.0.2.0/24    node <n> is .<10 + n>, etcd .1
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KvStore } from '#datastore/api.ts';
+import { nodeModel } from '#models/kube/node.ts';
+import { vppNodeModel } from '#models/kube/vppnode.ts';
+import { reflectorPrefix, resources } from '#resources/resources.ts';
+import { valueText } from '#resources/text.ts';
+import type { AgentConfig } from './agent.ts';
+import { RealEtcd } from './etcd.ts';
+import { Netns } from './netns.ts';
+import { RealNode } from './node.ts';
+import type { Endpoint, Place } from './traffic.ts';
+import { until } from './wait.ts';
+
+const underlay = '192.168.16';
+const management = '192.0.2';
+/** The link of a node that its VPP takes as main interface. */
+const uplink = 'uplink';
+
+export interface ClusterOptions {
+  readonly nodes: number;
+  /** Keys of contiv.conf of all nodes, beyond those that the set-up needs. */
+  readonly contiv?: AgentConfig['contiv'];
+  /** Keys of `ipamConfig` of all nodes. */
+  readonly ipam?: Readonly<Record<string, unknown>>;
+}
+
+export interface ClusterNode {
+  /** `node<n>`, n from 1 on in the order of joining; IDs are the agents' own choice. */
+  readonly name: string;
+  readonly node: RealNode;
+  /** The host under its management address. */
+  readonly host: Endpoint;
+  /** What the agent says it is, once it serves. */
+  readonly id: number;
+}
+
+export class RealCluster implements AsyncDisposable {
+  readonly etcd: RealEtcd;
+  /** A machine on the network of the VPPs that is no node. */
+  readonly outside: Endpoint;
+  readonly #options: ClusterOptions;
+  readonly #folder: string;
+  readonly #middle: Netns;
+  readonly #outside: Netns;
+  readonly #nodes = new Map<string, ClusterNode>();
+  #joined = 0;
+
+  /** A cluster all of whose nodes serve and know the way to each other. */
+  static async create(options: ClusterOptions): Promise<RealCluster> {
+    const cluster = new RealCluster(
+      options,
+      await Netns.create('middle'),
+      await Netns.create('outside'),
+    );
+    try {
+      await cluster.#build();
+      await Promise.all(Array.from({ length: options.nodes }, () => cluster.#launch()));
+      await cluster.settled();
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+    return cluster;
+  }
+
+  private constructor(options: ClusterOptions, middle: Netns, outside: Netns) {
+    this.#options = options;
+    this.#folder = mkdtempSync(join(tmpdir(), 'cluster-'));
+    this.#middle = middle;
+    this.#outside = outside;
+    this.etcd = new RealEtcd(middle, join(this.#folder, 'etcd'), `${management}.1`);
+    this.outside = endpoint(outside, `${underlay}.200`);
+  }
+
+  /** In the order of joining. */
+  get nodes(): readonly ClusterNode[] {
+    return [...this.#nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** One more node, that is known to all and knows all when this resolves. */
+  async join(): Promise<ClusterNode> {
+    const joined = await this.#launch();
+    await this.settled();
+    return joined;
+  }
+
+  /** A node goes for good: its agent ends, and Kubernetes forgets it. */
+  async leave({ name, node, id }: ClusterNode): Promise<void> {
+    this.#nodes.delete(name);
+    await node[Symbol.asyncDispose]();
+    const { store } = this.etcd;
+    await store.delete(reflectorPrefix + resources.node.key(name, ''));
+    await store.delete(reflectorPrefix + resources.vppnode.key(String(id), ''));
+    await this.settled();
+  }
+
+  /** Resolves when every node has ways to the others and to nobody else. */
+  async settled(): Promise<void> {
+    for (const one of this.nodes)
+      await until(`${one.name} knows its neighbours`, async () => {
+        one.node.agent.assertRunning();
+        const fib = await one.node.vpp.cli(`show ip fib table ${this.#tableOfNeighbours}`);
+        const found = [...fib.matchAll(/^10\.1\.(\d+)\.0\/24/gm)].map(([, id]) => Number(id));
+        const wanted = this.nodes.filter((other) => other !== one).map(({ id }) => id);
+        const others = found.filter((id) => id !== one.id);
+        return String(others.sort((a, b) => a - b)) === String(wanted.sort((a, b) => a - b));
+      });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { node } of this.#nodes.values()) await node[Symbol.asyncDispose]();
+    this.#nodes.clear();
+    await this.etcd.close();
+    await this.#outside.remove();
+    await this.#middle.remove();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Without an overlay the other nodes are reached from the table of the NICs. */
+  get #tableOfNeighbours(): number {
+    return this.#options.contiv?.['nodeToNodeTransport'] === 'nooverlay' ? 0 : 1;
+  }
+
+  async #build(): Promise<void> {
+    for (const bridge of ['mgmt', 'under']) {
+      await this.#middle.run('ip', 'link', 'add', bridge, 'type', 'bridge');
+      await this.#middle.run('ip', 'link', 'set', bridge, 'up');
+    }
+    await this.#middle.run('ip', 'addr', 'add', `${management}.1/24`, 'dev', 'mgmt');
+    await this.#plug(this.#outside, 'eth0', 'under', 'outside');
+    // nobody behind AF_PACKET would complete its checksums
+    await this.#outside.run('ethtool', '-K', 'eth0', 'tx', 'off');
+    await this.#outside.run('ip', 'addr', 'add', `${this.outside.address}/24`, 'dev', 'eth0');
+    await this.etcd.start();
+  }
+
+  /** A link of a place to one of the bridges. */
+  async #plug(place: Netns, name: string, bridge: string, port: string): Promise<void> {
+    const peer = ['type', 'veth', 'peer', 'name', port, 'netns', this.#middle.path];
+    await place.run('ip', 'link', 'add', name, ...peer);
+    await place.run('ip', 'link', 'set', name, 'up');
+    await this.#middle.run('ip', 'link', 'set', port, 'master', bridge, 'up');
+  }
+
+  async #launch(): Promise<ClusterNode> {
+    const number = ++this.#joined;
+    const name = `node${number}`;
+    const address = `${management}.${10 + number}`;
+    const node = await RealNode.create({
+      label: name,
+      etcd: this.etcd,
+      contiv: {
+        ...this.#options.contiv,
+        ipamConfig: { nodeInterconnectCIDR: `${underlay}.0/24`, ...this.#options.ipam },
+        nodeConfig: [{ nodeName: name, mainVPPInterface: { interfaceName: `host-${uplink}` } }],
+      },
+    });
+    try {
+      await this.#plug(node.netns, 'mgmt', 'mgmt', `m-${name}`);
+      await node.netns.run('ip', 'addr', 'add', `${address}/24`, 'dev', 'mgmt');
+      await this.#plug(node.netns, uplink, 'under', `u-${name}`);
+      await this.#tellOfNode(name, address);
+      await node.agent.start();
+      const id = await idOf(this.etcd.store, name);
+      const joined = { name, node, id, host: endpoint(node.netns, address) };
+      this.#nodes.set(name, joined);
+      await this.#outside.run('ip', 'route', 'add', `10.1.${id}.0/24`, 'via', `${underlay}.${id}`);
+      return joined;
+    } catch (error) {
+      const tail = node.agent.tail();
+      await node[Symbol.asyncDispose]();
+      throw new Error(`${name} does not join: ${tail}`, { cause: error });
+    }
+  }
+
+  /** As the reflector writes it. */
+  async #tellOfNode(name: string, address: string): Promise<void> {
+    const value = nodeModel.canonical({
+      name,
+      addresses: [
+        { type: 'NodeHostName', address: name },
+        { type: 'NodeInternalIP', address },
+      ],
+    });
+    const key = reflectorPrefix + resources.node.key(name, '');
+    await this.etcd.store.put(key, valueText(resources.node, value));
+  }
+}
+
+function endpoint(place: Place, address: string): Endpoint {
+  return { path: place.path, address, run: (...command) => place.run(...command) };
+}
+
+async function idOf(store: KvStore, name: string): Promise<number> {
+  const { entries } = await store.list(reflectorPrefix + resources.vppnode.keyPrefix);
+  const records = entries.map(({ key, value }) => vppNodeModel.parse(JSON.parse(value), key));
+  const record = records.find((one) => one.name === name);
+  if (!record) throw new Error(`${name} has no ID`);
+  return record.id;
+}
