@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { type Connect, ErrVppGone, type Transport } from '#southbound/vpp/binapi/api.ts';
-import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
+import { bundledCatalogue, type Catalogue } from '#southbound/vpp/binapi/catalogue.ts';
 import { type Peer, type ServerHandlers, serveClient } from '#southbound/vpp/binapi/server.ts';
 import { memoryConnect } from '#southbound/vpp/binapi/transport/memory.ts';
 import { unixListen } from '#southbound/vpp/binapi/transport/unix.ts';
@@ -39,6 +39,8 @@ export interface SimVppOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Messages of the release that it pretends to be; default: those that are bundled. */
+  readonly catalogue?: Catalogue;
 }
 
 type AnyHandler = (fields: object, peer: Peer) => unknown;
@@ -50,6 +52,7 @@ const never = new Promise<never>(() => undefined);
  */
 export class SimVpp {
   readonly #options: SimVppOptions;
+  readonly #catalogue: Catalogue;
   readonly #peers = new Map<Peer, Life>();
   readonly #listening = new Map<string, Server>();
   readonly #paths = new Set<string>();
@@ -68,6 +71,7 @@ export class SimVpp {
 
   constructor(options: SimVppOptions) {
     this.#options = options;
+    this.#catalogue = options.catalogue ?? bundledCatalogue();
     void this.start();
   }
 
@@ -142,6 +146,7 @@ export class SimVpp {
     }
     const peer = serveClient(transport, this.#handlers(life), {
       log: this.#options.log,
+      catalogue: this.#catalogue,
       clientIndex: ++this.#clients,
       onClose: (gone) => {
         this.#peers.delete(gone);
@@ -159,7 +164,7 @@ export class SimVpp {
         known.set(name, handler as AnyHandler);
     const requests: Record<string, AnyHandler> = {};
     const dumps: Record<string, AnyHandler> = {};
-    for (const [name, service] of bundledCatalogue().services) {
+    for (const [name, service] of this.#catalogue.services) {
       const kind = service.kind === 'request' ? 'request' : 'dump';
       const handler = known.get(name) ?? this.#unknown(name, kind);
       const table = kind === 'request' ? requests : dumps;

@@ -13,3 +13,11 @@ export const hostLinkStub: KvDescriptor<object, undefined> = {
 export function hostLink(host: string): KeyedValue {
   return { key: linuxHostNameKey.build({ host }), value: {} };
 }
+
+/** The same where these links are there all the time, and none has to be wished for. */
+export function hostLinksStub(names: readonly string[]): KvDescriptor<object, undefined> {
+  return {
+    ...hostLinkStub,
+    retrieve: async () => names.map((name) => ({ ...hostLink(name), origin: 'from-SB' as const })),
+  };
+}

@@ -1,0 +1,122 @@
+/** One southbound under a scheduler, and what has to hold after each step. */
+import assert from 'node:assert/strict';
+import type { TransactionMode } from '#eventloop/transaction.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { KeyedValue } from '#kvscheduler/api.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { Driver, isOurs } from '../compliance/driver.ts';
+import type { Backend } from '../compliance/suite.ts';
+
+export type Wishes = ReadonlyMap<string, object>;
+
+/** An agent's scheduler over a backend. */
+export class Agent {
+  readonly #backend: Backend;
+  readonly #scheduler: Scheduler;
+  #wishes = new Map<string, object>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.#scheduler = createScheduler({
+      descriptors: backend.descriptors(),
+      clock: systemClock,
+      log: silentLogger,
+    });
+  }
+
+  get wishes(): Wishes {
+    return this.#wishes;
+  }
+
+  /** Keys of what is wished and waits for something. */
+  get pending(): readonly string[] {
+    return [...this.#wishes.keys()].filter(
+      (key) => this.#scheduler.status(key).value.state === 'PENDING',
+    );
+  }
+
+  /** Everything besides is taken away. @returns operations, all of which went well */
+  resync(wishes: Wishes): Promise<readonly string[]> {
+    this.#wishes = new Map(wishes);
+    return this.#commit('full-resync', wishes);
+  }
+
+  /** Holds what is wished against the southbound. */
+  repair(): Promise<readonly string[]> {
+    return this.#commit('downstream-resync', new Map());
+  }
+
+  /** @param changes null takes a value away */
+  update(changes: ReadonlyMap<string, object | null>): Promise<readonly string[]> {
+    for (const [key, value] of changes) {
+      if (value === null) this.#wishes.delete(key);
+      else this.#wishes.set(key, value);
+    }
+    return this.#commit('update', changes);
+  }
+
+  async #commit(
+    mode: TransactionMode,
+    values: ReadonlyMap<string, object | null>,
+  ): Promise<readonly string[]> {
+    const request = { description: mode, mode, values, onFailure: 'best-effort' as const };
+    const { seqNum, failures } = await this.#scheduler.commit(request);
+    assert.deepEqual(
+      failures.map(({ key, operation, error }) => `${operation} ${key}: ${error.message}`),
+      [],
+    );
+    const record = this.#scheduler.record(seqNum);
+    assert.deepEqual(record?.RetrieveErrors ?? [], []);
+    return (record?.Executed ?? [])
+      .filter((each) => each.NOOP !== true)
+      .map((each) => `${each.Operation} ${each.Key}`);
+  }
+
+  /**
+   * What is there is what is wished and does not wait; an agent that starts now finds it so and does
+   * nothing, nor does this one when it looks.
+   */
+  async assertSettled(): Promise<void> {
+    const waiting = new Set(this.pending);
+    const states = [...this.#wishes.keys()].filter((key) => !waiting.has(key));
+    for (const key of states)
+      assert.equal(this.#scheduler.status(key).value.state, 'CONFIGURED', key);
+    const wanted = [...this.#wishes].map(([key, value]): KeyedValue => ({ key, value }));
+
+    const found = await new Driver(this.#backend.descriptors()).retrieve(wanted);
+    const ours = [...found.values()].filter((each) => isOurs(each, wanted));
+    const there = new Map(ours.map(({ key, value }) => [key, value]));
+    assert.deepEqual([...there.keys()].sort(), states.sort(), 'what is there');
+    for (const key of states) this.#assertThere(key, there.get(key));
+
+    // a value of which a part waits reads back without it, and may be renewed; nothing is sent
+    const renewals = new Set(
+      states.filter((key) => this.#isPart(key)).map((key) => `UPDATE ${key}`),
+    );
+    const done = (operations: readonly string[]) =>
+      operations.filter((each) => !renewals.has(each));
+    this.#backend.cut(0);
+    assert.deepEqual(done(await this.repair()), [], 'a downstream resync does nothing');
+    const next = new Agent(this.#backend);
+    assert.deepEqual(done(await next.resync(this.#wishes)), [], 'the next agent does nothing');
+    assert.deepEqual([...next.pending].sort(), [...waiting].sort(), 'the same values wait');
+    await next.close();
+    assert.equal(this.#backend.changes, 0, 'resyncs send no change');
+  }
+
+  #assertThere(key: string, found: object | undefined): void {
+    if (this.#isPart(key)) assert.ok(found, key);
+    else assert.deepEqual(found, this.#wishes.get(key), key);
+  }
+
+  /** Whether something that is derived from the value waits. */
+  #isPart(key: string): boolean {
+    const { derived_values = [] } = this.#scheduler.status(key);
+    return derived_values.some(({ state }) => state === 'PENDING');
+  }
+
+  close(): Promise<void> {
+    return this.#scheduler.close();
+  }
+}
