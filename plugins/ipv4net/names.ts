@@ -1,4 +1,5 @@
 /** Names and MAC addresses of everything that is wired: those of the original. */
+import { fnv1a32 } from '#models/fnv.ts';
 import { formatMac } from '#models/ip.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { PodInterfaceNames } from './api.ts';
@@ -104,13 +105,6 @@ function podMac(hash: number): string {
   bytes.set([0x02, 0xfe]);
   new DataView(bytes.buffer).setUint32(2, hash, true);
   return formatMac(bytes);
-}
-
-export function fnv1a32(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text))
-    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return hash;
 }
 
 function logical(name: string): string {

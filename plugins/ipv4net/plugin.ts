@@ -13,7 +13,7 @@ import type {
 } from '#eventloop/handler.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { defineError } from '#infra/errors/errors.ts';
-import type { HostAddress, HostView } from '#nodeview/host.ts';
+import type { HostLink, HostView } from '#nodeview/host.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { Shutdown } from '#plugins/controller/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
@@ -54,11 +54,6 @@ export interface Ipv4NetDeps {
   readonly pods: PodManagerApi;
   readonly ipam: IpamApi;
   readonly host: HostView;
-  /**
-   * Switches IPv6 on in a pod's namespace (`net.ipv6.conf.all.disable_ipv6`). Without it pods get
-   * no IPv6 address on their loopback unless their own family is IPv6.
-   */
-  readonly enableIpv6?: (networkNamespace: string) => Promise<void>;
 }
 
 export function createIpv4Net(deps: Ipv4NetDeps): EventHandler & Ipv4NetApi {
@@ -79,7 +74,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   #book = new ItemBook();
   #neighbours = new Neighbours('', () => undefined);
   #links = new PodLinks();
-  #hostLinks: readonly HostAddress[] | undefined;
+  #hostLinks: readonly HostLink[] | undefined;
   /** What a pod was before the last Add Pod, for the case that it is reverted. */
   #undo: Undo | undefined;
 
@@ -203,7 +198,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   /** Gathers all that the wiring derives from. */
   async #look(ctx: ResyncContext): Promise<Site> {
-    const { conf, nodes, ipam } = this.#deps;
+    const { conf, nodes, ipam, host } = this.#deps;
     const family = conf.useIpv6() ? 6 : 4;
     const nodeId = nodes.thisNode().id;
     const configured = conf.mainInterface();
@@ -220,18 +215,17 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       defaultGateway: conf.defaultGateway(),
       hostAddresses: ownHostAddresses(await this.#lookAtHost(ctx), family),
       addresses: ipam,
-      ipv6InPods: family === 6 || this.#deps.enableIpv6 !== undefined,
+      ipv6InPods: await ctx.ask('host/has IPv6', () => host.hasIpv6()),
     };
   }
 
   /** @throws AbortEventError: half a configuration would take the other half away */
-  async #lookAtHost(ctx: ResyncContext): Promise<readonly HostAddress[]> {
+  async #lookAtHost(ctx: ResyncContext): Promise<readonly HostLink[]> {
     try {
-      this.#hostLinks = await ctx.ask('host/addresses', () => this.#deps.host.addresses());
+      this.#hostLinks = await ctx.ask('host/links', () => this.#deps.host.links());
     } catch (cause) {
-      if (!this.#hostLinks)
-        throw new AbortEventError("cannot list the host's addresses", { cause });
-      ctx.log.warn({ err: cause }, "cannot list the host's addresses; those known are kept");
+      if (!this.#hostLinks) throw new AbortEventError("cannot list the host's links", { cause });
+      ctx.log.warn({ err: cause }, "cannot list the host's links; those known are kept");
     }
     return this.#hostLinks;
   }
@@ -269,10 +263,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     this.#undo = undefined;
     if (!attachment || address === undefined)
       throw new ErrPodAddress('the pod has no address', { where: podIdText(payload.pod) });
-    const { enableIpv6 } = this.#deps;
-    if (enableIpv6)
-      await ctx.ask(`pod/enable IPv6 ${attachment.networkNamespace}`, () =>
-        enableIpv6(attachment.networkNamespace),
+    const { networkNamespace } = attachment;
+    if (site.ipv6InPods)
+      await ctx.ask(`host/enable IPv6 ${networkNamespace}`, () =>
+        this.#deps.host.enableIpv6(networkNamespace),
       );
     const items = podItems(site, attachment, address);
     this.#undo = {

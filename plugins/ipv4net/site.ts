@@ -1,4 +1,5 @@
 import { formatIp, type IpFamily, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
+import type { HostLink } from '#nodeview/host.ts';
 import type {
   InterfaceConfig,
   MainInterfaceConfig,
@@ -27,7 +28,7 @@ export interface Site {
   /** Plain, of the pods' family. */
   readonly hostAddresses: readonly string[];
   readonly addresses: Addresses;
-  /** Whether IPv6 is switched on inside the pods, so that they can have an address of it. */
+  /** Whether IPv6 is switched on inside the pods, also where their own address is of IPv4. */
   readonly ipv6InPods: boolean;
 }
 
@@ -70,15 +71,14 @@ export function anyAddress(family: IpFamily): string {
 const foreignLinks = ['lo', 'docker', 'virbr', 'vpp'];
 
 /** The host's own addresses of one family, sorted. */
-export function ownHostAddresses(
-  all: readonly { readonly link: string; readonly address: string }[],
-  family: IpFamily,
-): string[] {
-  const addresses = new Set<string>();
-  for (const { link, address } of all) {
-    if (foreignLinks.some((prefix) => link.startsWith(prefix))) continue;
-    const bytes = parseCidr(address, 'bare')?.address;
-    if (bytes && ipFamily(bytes) === family) addresses.add(formatIp(bytes));
+export function ownHostAddresses(links: readonly HostLink[], family: IpFamily): string[] {
+  const own = new Set<string>();
+  for (const { name, addresses } of links) {
+    if (foreignLinks.some((prefix) => name.startsWith(prefix))) continue;
+    for (const address of addresses) {
+      const bytes = parseCidr(address, 'bare')?.address;
+      if (bytes && ipFamily(bytes) === family) own.add(formatIp(bytes));
+    }
   }
-  return [...addresses].sort();
+  return [...own].sort();
 }

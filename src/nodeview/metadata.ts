@@ -9,7 +9,10 @@ export interface VppInterfaceMetadata {
   readonly type: VppInterfaceType;
   /** Table of its addresses; of an unnumbered interface that of its lender counts. */
   readonly vrf: number;
+  /** Those of the configuration; one that DHCP gave is in the lease. */
   readonly ipAddresses: readonly string[];
+  /** A DHCP client runs on it, so it has, or is to have, an IPv4 address. */
+  readonly dhcpClient?: true;
   /**
    * Name in the kernel: of a TAP the one that VPP gave to its other side, of an AF_PACKET interface
    * that of the link it is bound to.

@@ -81,6 +81,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     environment: {
       ...(options.environment ?? { ...node, connectVpp: node.vpp.connect() }),
       addNamespace: (path) => node.linux.addNamespace(path),
+      prepareHost: async () => ({ ipv6: true }),
       close: async () => undefined,
     },
     clock: systemClock,

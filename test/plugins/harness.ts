@@ -23,7 +23,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import { nodeModel } from '#models/kube/node.ts';
 import { podModel } from '#models/kube/pod.ts';
 import { vppNodeModel } from '#models/kube/vppnode.ts';
-import type { HostAddress, HostView } from '#nodeview/host.ts';
+import type { HostLink, HostView } from '#nodeview/host.ts';
 import type { VppInterfaceInfo, VppView } from '#nodeview/vpp.ts';
 import { type ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
@@ -197,14 +197,26 @@ export function loopOf(bench: Bench): EventLoop & { readonly seen: Event[] } {
 
 export class FakeHost implements HostView {
   boot = 'boot-1';
-  links: HostAddress[] = [{ link: 'eth0', address: '172.16.0.5/24' }];
+  hostLinks: HostLink[] = [{ name: 'eth0', mtu: 1500, addresses: ['172.16.0.5/24'] }];
+  ipv6 = false;
+  /** Namespaces in which IPv6 was switched on. */
+  readonly withIpv6: string[] = [];
   /** Path to inode; a path that is not there leads nowhere. */
   readonly namespaces = new Map<string, number>();
   failing: Error | undefined;
 
-  async addresses(): Promise<readonly HostAddress[]> {
+  async links(): Promise<readonly HostLink[]> {
     if (this.failing) throw this.failing;
-    return this.links;
+    return this.hostLinks;
+  }
+
+  async hasIpv6(): Promise<boolean> {
+    return this.ipv6;
+  }
+
+  async enableIpv6(path: string): Promise<void> {
+    if (path.endsWith('bad')) throw new Error('no such sysctl');
+    this.withIpv6.push(path);
   }
 
   async bootId(): Promise<string> {
@@ -239,7 +251,6 @@ export interface TestNodeOptions {
   readonly local?: KvStore;
   readonly host?: FakeHost;
   readonly vpp?: FakeVpp;
-  readonly enableIpv6?: (path: string) => Promise<void>;
 }
 
 const defaultYaml = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
@@ -273,16 +284,7 @@ export class TestNode extends Bench {
     const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
     const pods = createPodManager({ store: local, host });
     const ipam = createIpam({ conf, nodes, pods, store: local });
-    const { enableIpv6 } = options;
-    const net = createIpv4Net({
-      nodeName: name,
-      conf,
-      nodes,
-      pods,
-      ipam,
-      host,
-      ...(enableIpv6 && { enableIpv6 }),
-    });
+    const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host });
     super([conf, nodes, pods, ipam, net]);
     this.name = name;
     this.options = options;

@@ -68,6 +68,11 @@ describe('two nodes', { skip: missing, timeout: 240_000 }, () => {
     await ping(web, `172.30.${one!.id}.2`);
   });
 
+  it('the host forwards, as it was told at the start', async () => {
+    for (const { host } of cluster.nodes)
+      assert.equal((await host.run('sysctl', '-n', 'net.ipv4.ip_forward')).trim(), '1');
+  });
+
   it('host to pods of its own and of the other node', async () => {
     const [one] = cluster.nodes;
     const link: Endpoint = { ...one!.host, address: `172.30.${one!.id}.2` };

@@ -29,6 +29,7 @@ import { type CniServer, serveCni } from '#plugins/podmanager/grpc.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
 import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptors.ts';
 import { hostView } from '#southbound/linux/host-view.ts';
+import type { HostFacts } from '#southbound/linux/prepare.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { vppRoutes } from '#southbound/vpp/routes.ts';
@@ -119,10 +120,11 @@ export function createAgent(parts: AgentParts): Agent {
   });
 
   // Event handlers.
+  let hostFacts: HostFacts = { ipv6: false };
   const { handlers, conf, nodes, pods, ipam, ipv4net } = createPlugins(
     settings.label,
     settings.contiv,
-    { cluster, local, vpp: vppView(vpp), host: hostView(linux) },
+    { cluster, local, vpp: vppView(vpp), host: hostView(linux, () => hostFacts.ipv6) },
   );
 
   // The event loop, and what feeds it.
@@ -189,6 +191,16 @@ export function createAgent(parts: AgentParts): Agent {
       vppPart(),
       // The startup resync reads VPP's interfaces; its deadline does not count the wait for VPP.
       connection,
+      // Nothing is set on a machine whose VPP is not there.
+      {
+        name: 'host',
+        init: async () => {
+          hostFacts = await environment.prepareHost({
+            tap: conf.interfaces().useTap,
+            family: conf.useIpv6() ? 6 : 4,
+          });
+        },
+      },
       { name: 'kvscheduler', close: () => scheduler.close() },
       {
         name: 'controller',

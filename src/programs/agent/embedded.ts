@@ -13,6 +13,7 @@ export function embeddedEnvironment(store: KvStore, parts: EnvironmentParts): En
     local: store,
     connectVpp: vpp.connect(),
     linux,
+    prepareHost: async () => ({ ipv6: true }),
     addNamespace: (path) => linux.addNamespace(path),
     close: () => store.close(),
   };

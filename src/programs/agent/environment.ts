@@ -2,6 +2,7 @@ import type { KvStore } from '#datastore/api.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { LinuxHost } from '#southbound/linux/api.ts';
+import type { HostFacts, HostNeeds } from '#southbound/linux/prepare.ts';
 import type { Connect } from '#southbound/vpp/binapi/api.ts';
 
 /** What the agent runs on: stores, VPP and Linux. */
@@ -12,6 +13,8 @@ export interface Environment {
   readonly local: KvStore;
   readonly connectVpp: Connect;
   readonly linux: LinuxHost;
+  /** Sets what pods need of the machine. @throws ErrHostNotReady */
+  prepareHost(needs: HostNeeds): Promise<HostFacts>;
   /** Present in the embedded environment: makes the network namespace of a pod. */
   readonly addNamespace: ((path: string) => void) | undefined;
   close(): Promise<void>;

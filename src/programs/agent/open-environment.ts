@@ -8,6 +8,8 @@ import { EtcdStore } from '#datastore/etcd/store.ts';
 import { LevelStore } from '#datastore/level.ts';
 import { mirrorPrefix } from '#plugins/dbwatcher/api.ts';
 import { kernelHost } from '#southbound/linux/host.ts';
+import { thisMachine } from '#southbound/linux/machine.ts';
+import { prepareHost } from '#southbound/linux/prepare.ts';
 import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentParts } from './environment.ts';
 import type { Settings } from './settings.ts';
@@ -36,6 +38,7 @@ export async function openEnvironment(
     local,
     connectVpp: unixConnect(settings.govpp['binapi-socket-path'], parts.clock),
     linux: kernelHost({ clock: parts.clock }),
+    prepareHost: (needs) => prepareHost(thisMachine(parts.clock), needs),
     addNamespace: undefined,
     close: async () => {
       if (cluster !== local) await cluster.close();

@@ -1,15 +1,19 @@
 import type { HostView } from '#nodeview/host.ts';
 import type { LinuxHost } from './api.ts';
+import { isMarked } from './descriptors/marks.ts';
 
-export function hostView(host: LinuxHost): HostView {
+/** @param hasIpv6 what was found when the host was prepared */
+export function hostView(host: LinuxHost, hasIpv6: () => boolean): HostView {
   return {
-    async addresses() {
+    async links() {
       const { links } = await host.dump(undefined);
-      return links.flatMap(({ name, addresses }) =>
-        addresses.map((address) => ({ link: name, address })),
-      );
+      return links
+        .filter(({ alias }) => !isMarked(alias))
+        .map(({ name, mtu, addresses }) => ({ name, mtu, addresses }));
     },
     bootId: () => host.bootId(),
     namespaceIdentity: (path) => host.namespaceIdentity(path),
+    hasIpv6: async () => hasIpv6(),
+    enableIpv6: (path) => host.setSysctl(path, 'net.ipv6.conf.all.disable_ipv6', '0'),
   };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { fnv1a32 } from '#models/fnv.ts';
 import {
   boundLink,
   bviMac,
-  fnv1a32,
   hostLinkMac,
   nicMac,
   podLinkNames,

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nicMac } from '#plugins/ipv4net/names.ts';
-import { FakeVpp, nodeValue, TestNode, type TestNodeOptions, vppNodeValue } from '../harness.ts';
+import {
+  FakeHost,
+  FakeVpp,
+  nodeValue,
+  TestNode,
+  type TestNodeOptions,
+  vppNodeValue,
+} from '../harness.ts';
 
 const nodeB = [vppNodeValue(2, 'node-b', '192.168.16.2/24'), nodeValue('node-b', '172.16.0.6')];
 
@@ -173,15 +180,14 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
 
   it('routes to the own addresses of the host, not to those of bridges and of VPP', async () => {
     const node = new TestNode();
-    node.host.links = [
-      { link: 'ens3', address: '172.16.0.9/24' },
-      { link: 'ens3', address: '172.16.0.5/24' },
-      { link: 'ens4', address: '172.16.0.5/24' },
-      { link: 'ens3', address: 'fd00::5/64' },
-      { link: 'lo', address: '127.0.0.1/8' },
-      { link: 'docker0', address: '172.17.0.1/16' },
-      { link: 'virbr0', address: '192.168.122.1/24' },
-      { link: 'vpp1', address: '172.30.1.2/24' },
+    const link = (name: string, ...addresses: string[]) => ({ name, mtu: 1500, addresses });
+    node.host.hostLinks = [
+      link('ens3', '172.16.0.9/24', '172.16.0.5/24', 'fd00::5/64'),
+      link('ens4', '172.16.0.5/24'),
+      link('lo', '127.0.0.1/8'),
+      link('docker0', '172.17.0.1/16'),
+      link('virbr0', '192.168.122.1/24'),
+      link('vpp1', '172.30.1.2/24'),
     ];
     await node.resync();
     assert.deepEqual(node.net.hostAddresses(), ['172.16.0.5', '172.16.0.9']);
@@ -406,7 +412,8 @@ ipamConfig:
 
   it('is the same in the other family', async () => {
     const node = new TestNode({ yaml, vpp: vppWith('Gig1') });
-    node.host.links = [{ link: 'eth0', address: 'fd09::5/64' }];
+    node.host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: ['fd09::5/64'] }];
+    node.host.ipv6 = true;
     await node.resync([nodeValue('node-a', 'fd09::5'), ...others]);
     await node.add('web', 'c1');
     assert.deepEqual(keys(node, 'config/vpp/v2/route'), [
@@ -526,16 +533,12 @@ describe('wiring of a pod', () => {
     ]);
   });
 
-  it('switches IPv6 on inside where it is asked to, and fails if that fails', async () => {
-    const asked: string[] = [];
-    const node = await started({
-      enableIpv6: async (path) => {
-        if (path.endsWith('bad')) throw new Error('no such sysctl');
-        asked.push(path);
-      },
-    });
+  it('switches IPv6 on inside where the kernel has it, and fails if that fails', async () => {
+    const host = new FakeHost();
+    host.ipv6 = true;
+    const node = await started({ host });
     await node.add('web', 'c1');
-    assert.deepEqual(asked, ['/run/netns/c1']);
+    assert.deepEqual(host.withIpv6, ['/run/netns/c1']);
     assert.deepEqual(node.at(`${linuxIf}linux-loop-c1`)['ip_addresses'], [
       '127.0.0.1/8',
       '::1/128',

@@ -321,12 +321,25 @@ describe('descriptors of Linux', () => {
     }
   });
 
-  test('the host view tells the addresses of all links', async () => {
+  test('the host view tells of all links but ours', async () => {
     host.addNic('nic0');
     await host.addAddress(undefined, 'nic0', '172.30.1.2/24');
-    const view = hostView(host);
-    const addresses = await view.addresses();
-    assert.ok(addresses.some((each) => each.link === 'nic0' && each.address === '172.30.1.2/24'));
+    const here = { namespace: undefined, name: 'ours0' };
+    await host.createVeth(here, { namespace: undefined, name: 'ours1' });
+    await host.setLink(undefined, 'ours0', { alias: '/vnf-agent/node1/ours0/ours1' });
+    const view = hostView(host, () => true);
+    const links = await view.links();
+    const nic = links.find(({ name }) => name === 'nic0');
+    assert.deepEqual(nic, { name: 'nic0', mtu: 1500, addresses: ['172.30.1.2/24'] });
+    assert.equal(
+      links.some(({ name }) => name === 'ours0'),
+      false,
+    );
+    assert.equal(
+      links.some(({ name }) => name === 'ours1'),
+      true,
+    );
+    assert.equal(await view.hasIpv6(), true);
     assert.equal(await view.bootId(), await host.bootId());
     assert.equal(await view.namespaceIdentity('/nothing'), undefined);
   });

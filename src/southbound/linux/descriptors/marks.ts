@@ -20,12 +20,19 @@ export type LinkMark =
       readonly vppHostIfName: string;
     };
 
+const root = '/vnf-agent/';
+
+/** Whether an agent of any label has made the link. */
+export function isMarked(alias: string | undefined): boolean {
+  return alias?.startsWith(root) ?? false;
+}
+
 export class LinkMarks {
   readonly #prefix: string;
 
   /** @param label of this agent: two agents on one machine know their links apart */
   constructor(label: string) {
-    this.#prefix = `/vnf-agent/${label}/`;
+    this.#prefix = `${root}${label}/`;
   }
 
   veth(name: string, peer: string): string {
