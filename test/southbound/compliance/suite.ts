@@ -47,8 +47,13 @@ export interface Backend {
 
 const mostMessages = 40;
 
-export function complianceSuite(start: () => Promise<Backend>, examples: readonly Example[]): void {
-  describe('compliance', () => {
+/** @param release of which it is a proof */
+export function complianceSuite(
+  start: () => Promise<Backend>,
+  examples: readonly Example[],
+  release = '',
+): void {
+  describe(`compliance ${release}`.trim(), () => {
     let backend: Backend;
     before(async () => {
       backend = await start();

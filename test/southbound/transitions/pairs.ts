@@ -12,8 +12,13 @@ function entries(values: readonly KeyedValue[]): (readonly [string, object])[] {
   return values.map(({ key, value }) => [key, value] as const);
 }
 
-export function pairSuite(start: () => Promise<Backend>, families: readonly Family[]): void {
-  describe('every change of one value', () => {
+/** @param release of which it is a proof */
+export function pairSuite(
+  start: () => Promise<Backend>,
+  families: readonly Family[],
+  release = '',
+): void {
+  describe(`every change of one value ${release}`.trim(), () => {
     let backend: Backend;
     before(async () => {
       backend = await start();

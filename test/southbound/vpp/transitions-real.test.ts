@@ -1,10 +1,21 @@
-/** Values of a real VPP from any of their configurations to any other. */
+/** Values of a real VPP from any of their configurations to any other, and many at once. */
 import { test } from 'node:test';
+import { base } from '../node-values.ts';
 import { vppFamilies } from '../transitions/families/vpp.ts';
 import { pairSuite } from '../transitions/pairs.ts';
+import { poolOf, sequenceSuite } from '../transitions/sequences.ts';
 import { realVpp, tellingOfLinks } from './backends.ts';
 import { noVppBecause } from './vpp-process.ts';
 
 const reason = noVppBecause();
-if (reason === undefined) pairSuite(async () => tellingOfLinks(await realVpp()), vppFamilies);
-else test.skip(`changes of values of a real VPP: ${reason}`);
+if (reason === undefined) {
+  const start = async () => tellingOfLinks(await realVpp());
+  pairSuite(start, vppFamilies);
+  const possible = vppFamilies.filter(({ only = 'VPP' }) => only === 'VPP');
+  sequenceSuite(start, poolOf(possible, base()), {
+    runs: Number(process.env['CV_SEQUENCES'] ?? 15),
+    steps: 12,
+  });
+} else {
+  test.skip(`changes of values of a real VPP: ${reason}`);
+}

@@ -1,0 +1,142 @@
+/** Random changes of many values at once, held against the southbound after each transaction. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { AnyDescriptor } from '#kvscheduler/api.ts';
+import type { Backend } from '../compliance/suite.ts';
+import type { Family } from './family.ts';
+import { Agent, type Wishes } from './world.ts';
+
+/** What each key can be; one that is not there is left out. */
+export type Pool = readonly (readonly [key: string, values: readonly object[]])[];
+
+export function poolOf(families: readonly Family[], more: Iterable<[string, object]> = []): Pool {
+  const values = new Map<string, Map<string, object>>();
+  const add = (key: string, value: object): void => {
+    const known = values.get(key) ?? new Map<string, object>();
+    values.set(key, known.set(JSON.stringify(value), value));
+  };
+  for (const { key, configurations, setup, dependents = [] } of families) {
+    for (const { value } of configurations) add(key, value);
+    for (const each of [...setup, ...dependents]) add(each.key, each.value);
+  }
+  for (const [key, value] of more) add(key, value);
+  return [...values].map(([key, known]) => [key, [...known.values()]] as const);
+}
+
+interface Change {
+  readonly key: string;
+  /** Null takes the value away. */
+  readonly value: object | null;
+}
+
+interface Step {
+  readonly changes: readonly Change[];
+  /** The agent dies after it, and another one goes on. */
+  readonly restart: boolean;
+}
+
+const perCent = fc.nat(99);
+
+function stepOf(pool: Pool): fc.Arbitrary<Step> {
+  const change = fc
+    .record({ key: fc.nat(pool.length - 1), value: fc.nat(999), stays: perCent })
+    .map(({ key, value, stays }): Change => {
+      const [name, values] = pool[key]!;
+      return { key: name, value: stays < 70 ? values[value % values.length]! : null };
+    });
+  return fc.record({
+    changes: fc.array(change, { minLength: 1, maxLength: 25, size: 'max' }),
+    restart: perCent.map((chance) => chance < 15),
+  });
+}
+
+export interface SequenceOptions {
+  readonly runs: number;
+  readonly steps: number;
+  /** What a southbound is like that was configured in one go; undefined: not compared. */
+  readonly inOneGo?: (wishes: Wishes) => Promise<unknown>;
+  /** What that of the backend is like. */
+  readonly snapshot?: (backend: Backend) => unknown;
+}
+
+export function sequenceSuite(
+  start: () => Promise<Backend>,
+  pool: Pool,
+  { runs, steps, inOneGo, snapshot }: SequenceOptions,
+): void {
+  describe('random changes', () => {
+    let backend: Backend;
+    before(async () => {
+      backend = await start();
+    });
+    after(() => backend?.stop());
+
+    test(`of ${pool.length} values are as wished after each step`, async (context) => {
+      const sequence = fc.array(stepOf(pool), { minLength: 1, maxLength: steps, size: 'max' });
+      let compared = 0;
+      const property = fc.asyncProperty(sequence, async (all) => {
+        const empty = await backend.world();
+        const wishes = await play(backend, all);
+        if (snapshot && inOneGo && !hasConflict(backend.descriptors(), wishes)) {
+          compared++;
+          assert.deepEqual(snapshot(backend), await inOneGo(wishes), 'as if made in one go');
+        }
+        await clear(backend);
+        assert.deepEqual(await backend.world(), empty, 'left behind');
+      });
+      await fc.assert(
+        property.beforeEach(() => clear(backend)),
+        { numRuns: runs },
+      );
+      if (!inOneGo) return;
+      context.diagnostic(`${compared} of ${runs} compared with what was made in one go`);
+      assert.ok(compared > 0);
+    });
+  });
+}
+
+async function clear(backend: Backend): Promise<void> {
+  backend.cut(0);
+  const agent = new Agent(backend);
+  await agent.resync(new Map());
+  await agent.close();
+}
+
+async function play(backend: Backend, steps: readonly Step[]): Promise<Wishes> {
+  let agent = new Agent(backend);
+  try {
+    await agent.resync(new Map());
+    for (const { changes, restart } of steps) {
+      await agent.update(new Map(changes.map(({ key, value }) => [key, value])));
+      await agent.assertSettled();
+      if (!restart) continue;
+      const { wishes } = agent;
+      await agent.close();
+      agent = new Agent(backend);
+      await agent.resync(wishes);
+    }
+    return agent.wishes;
+  } finally {
+    await agent.close();
+  }
+}
+
+/** Whether two values want one thing: then it depends on the past who has it. */
+function hasConflict(descriptors: readonly AnyDescriptor[], wishes: Wishes): boolean {
+  const taken = new Set<string>();
+  const owner = (key: string) =>
+    descriptors.find(
+      (each) =>
+        each.keyPrefixes.some((prefix) => key.startsWith(prefix)) && (each.ownsKey?.(key) ?? true),
+    );
+  for (const [key, value] of wishes) {
+    const all = [{ key, value }, ...(owner(key)?.derived?.(key, value) ?? [])];
+    for (const each of all)
+      for (const claim of owner(each.key)?.claims?.(each.key, each.value) ?? []) {
+        if (taken.has(claim)) return true;
+        taken.add(claim);
+      }
+  }
+  return false;
+}
