@@ -252,3 +252,42 @@ test('failures come in the order of the plan, whatever the order of the replies'
     ['a/1', 'a/2', 'b/1'],
   );
 });
+
+test('a derived value that comes at the second try goes with what it needs', async () => {
+  const bench = setUp({ window: 1 });
+  const derives = { 'd/a1.0': { v: 1, needs: ['a/2'] } };
+  bench.southbound.fails = (verb, key) => {
+    if (key !== 'd/a1.0') return undefined;
+    bench.southbound.values.set('a/1', { ours: true, spec: { v: 9 } });
+    return new Error(`no ${verb}`);
+  };
+  await bench.commit({ 'a/1': { v: 1, derives }, 'a/2': { v: 1 } });
+  bench.southbound.fails = () => undefined;
+  const calls = await bench.calls({}, { mode: 'downstream-resync' });
+  assert.deepEqual(calls, ['UPDATE a/1', 'CREATE d/a1.0']);
+  assert.deepEqual(await bench.calls({ 'a/2': null }), ['DELETE d/a1.0', 'DELETE a/2']);
+  assert.equal(bench.state('d/a1.0'), 'PENDING [a/2]');
+});
+
+test('what is wished for a value that cannot be read is shown to its descriptor later', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
+  bench.southbound.losesReply = timingOut('UPDATE a/1');
+  bench.southbound.retrieveFails = () => new Error('cannot read');
+  await bench.commit({ 'a/1': { v: 2 } });
+  bench.southbound.losesReply = () => undefined;
+  const wishes = { 'a/1': { v: 3, needs: ['a/2'] } };
+  await bench.commit(wishes);
+  bench.southbound.retrieveFails = () => undefined;
+  await bench.commit(wishes);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.deepEqual(await bench.calls({ 'a/2': null }), ['DELETE a/1', 'DELETE a/2']);
+  bench.southbound.losesReply = timingOut('CREATE a/1');
+  bench.southbound.retrieveFails = () => new Error('cannot read');
+  await bench.commit({ 'a/2': { v: 1 } });
+  bench.southbound.losesReply = () => undefined;
+  await bench.commit({ 'a/1': { v: 4, invalid: true } });
+  bench.southbound.retrieveFails = () => undefined;
+  await bench.commit({ 'a/1': { v: 4, invalid: true } });
+  assert.equal(bench.state('a/1'), 'INVALID [invalid]');
+});

@@ -169,18 +169,20 @@ export class Resolver {
 
   /** Gives the draft a value to be. */
   #wish(draft: Draft, value: Value): void {
-    draft.wanted = value;
+    const { node } = draft;
+    const known = knownWish(draft, value);
+    draft.wanted = known ?? value;
     if (draft.held) {
       if (draft.up) this.raise(draft);
       return;
     }
-    const { node } = draft;
-    const known = draft.foreign ? undefined : node?.wanted;
-    if (known !== undefined && (known === value || deepEqual(known, value))) {
-      draft.wanted = known;
+    if (node && known !== undefined) {
       draft.wish = known;
-      draft.dependencies = node?.wantedDependencies ?? none;
-      draft.invalid = node?.invalid;
+      if (node.unstudied) this.#study(draft, known);
+      else {
+        draft.dependencies = node.wantedDependencies;
+        draft.invalid = node.invalid;
+      }
     } else {
       draft.wish = value;
       if (!draft.foreign) this.#study(draft, value);
@@ -342,6 +344,12 @@ export class Resolver {
       return undefined;
     }
   }
+}
+
+/** What is wished already, if the value is no other. */
+function knownWish({ node, foreign }: Draft, value: Value): Value | undefined {
+  const known = foreign ? undefined : node?.wanted;
+  return known === value || (known && deepEqual(known, value)) ? known : undefined;
 }
 
 function aimOf({ foreign }: Target): 'notified' | 'changed' {

@@ -2,7 +2,6 @@
  * A southbound made of data: a value says itself what it needs, derives, claims and how it fails.
  * Whatever the scheduler may never do is noted in `problems` at the moment in which it does it.
  */
-import type { Random } from '#infra/clock/clock.ts';
 import type {
   AnyDescriptor,
   Dependency,
@@ -12,6 +11,7 @@ import type {
   RetrievedValue,
 } from '#kvscheduler/api.ts';
 import { InvalidValueError } from '#kvscheduler/api.ts';
+import { type Replies, ReplyLine } from './replies.ts';
 
 export interface Spec {
   /** What makes one value different from another. */
@@ -40,8 +40,6 @@ interface Flight {
   readonly after: Spec | undefined;
 }
 
-export type Replies = 'now' | 'turn' | Random;
-
 export class Southbound {
   readonly values = new Map<string, Standing>();
   /** `VERB key`, in the order in which the southbound was asked. */
@@ -66,7 +64,7 @@ export class Southbound {
   hold: Promise<void> | undefined;
   /** Called for every operation before it is judged. */
   onCall: (verb: Verb, key: string, context: OperationContext) => void = () => undefined;
-  readonly #waiting: (() => void)[] = [];
+  readonly #line = new ReplyLine();
   #nextMetadata = 1;
   readonly #metadata = new Map<string, number>();
 
@@ -123,7 +121,8 @@ export class Southbound {
       },
       needsRecreate: (_key: string, a: Spec, b: Spec) => Boolean(a.recreate || b.recreate),
       derived: (_key: string, { derives = {} }: Spec): KeyedValue[] =>
-        Object.entries(derives).map(([key, value]) => ({ key, value })),
+        // Made anew each time, as real descriptors do.
+        Object.entries(derives).map(([key, value]) => ({ key, value: { ...value } })),
       dependencies: (_key: string, spec: Spec) => dependenciesOf(spec),
       claims: (_key: string, { claims = [] }: Spec) => claims,
       create: (key: string, spec: Spec, context: OperationContext) =>
@@ -152,7 +151,7 @@ export class Southbound {
     const failure = this.fails(verb, key, (after ?? before) as Spec);
     const lost = this.losesReply(verb, key);
     if (this.hold) await this.hold;
-    await this.#reply();
+    await this.#line.wait(this.replies);
     this.flights.delete(key);
     if (failure) throw failure;
     if (after) this.values.set(key, { spec: after, ours: true });
@@ -160,22 +159,6 @@ export class Southbound {
     if (lost) throw lost;
     if (verb === 'CREATE') this.#metadata.set(key, this.#nextMetadata++);
     return this.#metadata.get(key) ?? 0;
-  }
-
-  #reply(): Promise<void> {
-    const { replies } = this;
-    if (replies === 'now') return Promise.resolve();
-    if (replies === 'turn') return new Promise((resolve) => setImmediate(resolve));
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      setImmediate(() => {
-        const [release] = this.#waiting.splice(
-          Math.floor(replies.next() * this.#waiting.length),
-          1,
-        );
-        release?.();
-      });
-    });
   }
 
   async #retrieve(
@@ -187,7 +170,7 @@ export class Southbound {
     const keys = correlate.map(({ key }) => key).sort();
     const only = context.only && [...context.only].sort();
     this.retrieves.push({ descriptor: name, keys, only });
-    await this.#reply();
+    await this.#line.wait(this.replies);
     this.beforeRetrieve(name);
     const failure = this.retrieveFails(name);
     if (failure) throw failure;

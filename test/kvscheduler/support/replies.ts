@@ -1,0 +1,21 @@
+import type { Random } from '#infra/clock/clock.ts';
+
+/** When a southbound answers: at once, a turn later, or in an order that chance makes. */
+export type Replies = 'now' | 'turn' | Random;
+
+/** Where calls wait for their reply. */
+export class ReplyLine {
+  readonly #waiting: (() => void)[] = [];
+
+  wait(replies: Replies): Promise<void> {
+    if (replies === 'now') return Promise.resolve();
+    if (replies === 'turn') return new Promise((resolve) => setImmediate(resolve));
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      setImmediate(() => {
+        const index = Math.floor(replies.next() * this.#waiting.length);
+        for (const release of this.#waiting.splice(index, 1)) release();
+      });
+    });
+  }
+}
