@@ -6,6 +6,7 @@ import {
   type EventMethod as EventMethodType,
   TransactionType,
 } from '#eventloop/event.ts';
+import type { Value } from '#eventloop/transaction.ts';
 
 /** Canonical values of reflected resources as JSON, by keyword and key without prefix. */
 export type KubeSnapshot = Readonly<Record<string, Readonly<Record<string, object>>>>;
@@ -161,7 +162,7 @@ function externalChangeText({ source, values }: ExternalConfigChangePayload): st
 /** A source of external configuration wants something else than before. */
 export const ExternalConfigChange = defineEvent<ExternalConfigChangePayload>({
   id: 'external-config-change',
-  blocking: false,
+  blocking: 'optional',
   name: 'External Config Change',
   describe: externalChangeText,
   method: EventMethod.Update,
@@ -177,7 +178,7 @@ export interface ExternalConfigResyncPayload {
 /** A source of external configuration hands over everything it wants. */
 export const ExternalConfigResync = defineEvent<ExternalConfigResyncPayload>({
   id: 'external-config-resync',
-  blocking: false,
+  blocking: 'optional',
   name: 'External Config Resync',
   describe: ({ source, values }) => {
     const { shown, more } = shortened(Object.keys(values));
@@ -200,3 +201,19 @@ export const VerificationResync = defineEvent<Readonly<Record<string, never>>>({
 
 /** Label of the datastore as a source of external configuration. */
 export const DATASTORE_SOURCE = 'db';
+
+/**
+ * Something that wants configuration of its own besides what the handlers make. It tells of changes
+ * by the two events above.
+ */
+export interface ExternalConfigSource {
+  readonly label: string;
+  /** Everything it wants now; asked for with every Database Resync. */
+  snapshot(): Promise<ExternalSnapshot>;
+}
+
+/** What the handlers want, before anything external is laid over it. */
+export interface ConfigRetriever {
+  /** The value of a key in the current transaction, else the last internal one; a copy. */
+  getConfig(key: string): Value | undefined;
+}

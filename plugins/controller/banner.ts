@@ -38,7 +38,8 @@ export function wrap(text: string, width = WRAP_AT): string[] {
   return lines;
 }
 
-function printable(text: string): string {
+/** What a terminal would obey becomes text. */
+export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => {
     const code = character.codePointAt(0)!.toString(16);
     return code.length > 2 ? `\\u{${code}}` : `\\x${code.padStart(2, '0')}`;

@@ -65,8 +65,13 @@ export class Caches {
     else values.set(key, current);
   }
 
+  /** @throws TypeError when that is no snapshot at all; nothing has changed then */
   replaceExternal(source: string, values: ExternalSnapshot): void {
-    this.#external.set(source, new Map(Object.entries(values)));
+    const entries = Object.entries(values);
+    this.#external.set(
+      source,
+      new Map(entries.filter(([key, value]) => this.#isValue(source, key, value))),
+    );
   }
 
   changeExternal({ source, values }: ExternalConfigChangePayload): void {
@@ -77,8 +82,16 @@ export class Caches {
     }
     for (const [key, value] of Object.entries(values)) {
       if (value === null) known.delete(key);
-      else known.set(key, value);
+      else if (this.#isValue(source, key, value)) known.set(key, value);
     }
+  }
+
+  /** What is no value, because its source could not decode it, is skipped: it is no delete. */
+  #isValue(source: string, key: string, value: unknown): boolean {
+    if (typeof value === 'object' && value !== null) return true;
+    const what = 'a value of external configuration makes no sense and is skipped';
+    this.#log.warn({ key, source }, what);
+    return false;
   }
 
   /** The internal value with every source laid over it in turn; undefined: nobody wants the key. */

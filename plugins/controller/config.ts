@@ -27,7 +27,7 @@ export const controllerSchema = Type.Object({
   }),
   enablePeriodicHealing: Type.Boolean({ default: false, description: 'Resync now and then.' }),
   periodicHealingInterval: Duration({
-    default: 60 * SECOND,
+    default: 30 * SECOND,
     positive: true,
     description: 'How often periodic healing runs.',
   }),
@@ -40,6 +40,11 @@ export const controllerSchema = Type.Object({
     positive: true,
     description: 'How often the connection to etcd is probed.',
   }),
+  remoteDBCompareInterval: Duration({
+    default: 300 * SECOND,
+    positive: true,
+    description: 'How often what is known is compared with etcd, give or take a quarter.',
+  }),
   recordEventHistory: Type.Boolean({ default: true, description: 'Keep records of events.' }),
   eventHistoryAgeLimit: Type.Integer({
     minimum: 0,
@@ -51,9 +56,20 @@ export const controllerSchema = Type.Object({
     default: 60,
     description: 'Records of the first so many minutes are kept for good.',
   }),
+  eventHistorySizeLimit: Type.Integer({
+    minimum: 1,
+    maximum: 4096,
+    default: 64,
+    description: 'MiB that records may take; beyond that the oldest go, whatever their age.',
+  }),
   enableVerification: Type.Boolean({
     default: false,
     description: 'After each event recalculate everything and log what differs (slow).',
+  }),
+  'record-run': Type.String({
+    default: '',
+    description:
+      'Folder in which the run is recorded, for `contiv-agent replay`; empty: it is not.',
   }),
 });
 export type ControllerConfig = Static<typeof controllerSchema>;

@@ -10,18 +10,27 @@ import type { Value } from '#eventloop/transaction.ts';
 import type { Timer } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
-import { DbResync, HealingResync, Shutdown, VerificationResync } from './api.ts';
+import {
+  type ConfigRetriever,
+  DbResync,
+  HealingResync,
+  Shutdown,
+  VerificationResync,
+} from './api.ts';
+import { isHealing } from './commit.ts';
 import { EventHistory } from './history.ts';
-import { EventProcessor, isHealing, type Outcome, type ProcessorDeps } from './process-event.ts';
+import { EventProcessor, type Outcome, type ProcessorDeps } from './process-event.ts';
 import { EventQueue, type QueuedEvent } from './queue.ts';
+import type { ProcessedEvent } from './record.ts';
+import type { Verification } from './verification.ts';
 
 /** What the controller says of itself to the status check. */
 export type ControllerState = 'init' | 'ok' | 'error';
 
 export interface ControllerDeps extends ProcessorDeps {
   readonly reportState: (state: ControllerState, error?: Error) => void;
-  /** Called after every event, for metrics. */
-  readonly onProcessed?: (event: Event, tookMs: number, error: Error | undefined) => void;
+  /** Called after every event, for metrics and recording. */
+  readonly onProcessed?: (processed: ProcessedEvent) => void;
   readonly witness?: EventWitness | undefined;
 }
 
@@ -31,11 +40,10 @@ export interface EventWitness {
   ends(outcome: Outcome): Promise<void>;
 }
 
-/** A history beyond this is cut at its old end. */
-const HISTORY_BYTES = 32 * 1024 * 1024;
+const MIB = 1024 * 1024;
 const MINUTE = 60_000;
 
-export class Controller implements EventLoop {
+export class Controller implements EventLoop, ConfigRetriever {
   readonly history: EventHistory;
   readonly #deps: ControllerDeps;
   readonly #processor: EventProcessor;
@@ -60,9 +68,10 @@ export class Controller implements EventLoop {
       {
         ageMs: config.eventHistoryAgeLimit * MINUTE,
         permanentMs: config.permanentlyRecordedInitPeriod * MINUTE,
-        bytes: HISTORY_BYTES,
+        bytes: config.eventHistorySizeLimit * MIB,
       },
       clock,
+      deps.log,
     );
   }
 
@@ -86,6 +95,11 @@ export class Controller implements EventLoop {
     return this.#processor.resyncCount;
   }
 
+  /** What verification mode has found. */
+  get verification(): Verification {
+    return this.#processor.verification;
+  }
+
   /** Starts the loop. Nothing but a Shutdown runs before the first Database Resync. */
   start(): void {
     const { config, reportState } = this.#deps;
@@ -103,14 +117,21 @@ export class Controller implements EventLoop {
   }
 
   push(event: Event): void {
-    this.#queue.add({ event, followUpTo: undefined, producer: undefined });
+    this.#enqueue(event, undefined);
   }
 
   pushAndWait<P, R>(event: Event<P, R>, signal?: AbortSignal): Promise<R[]> {
     return new Promise((resolve, reject) => {
       const producer = { resolve: resolve as (replies: unknown[]) => void, reject, signal };
-      this.#queue.add({ event: event as Event, followUpTo: undefined, producer });
+      this.#enqueue(event as Event, producer);
     });
+  }
+
+  #enqueue(event: Event, producer: QueuedEvent['producer']): void {
+    // What was delayed may have filled the queue, and it is this event that all of it waits for.
+    const isStartup = this.resyncCount === 0 && DbResync.is(event);
+    const pushed = this.#deps.clock.monotonic();
+    this.#queue.add({ event, followUpTo: undefined, pushed, producer }, isStartup);
   }
 
   /**
@@ -139,7 +160,7 @@ export class Controller implements EventLoop {
     this.#healing = { due, timer };
   }
 
-  /** The value of a key in the current transaction, else the last internal one. Read-only. */
+  /** The value of a key in the current transaction, else the last internal one; a copy. */
   getConfig(key: string): Value | undefined {
     return this.#processor.getConfig(key);
   }
@@ -156,7 +177,8 @@ export class Controller implements EventLoop {
         await new Promise((resolve, reject) => {
           const event = Shutdown.event(options) as Event;
           const producer = { resolve, reject, signal: undefined };
-          this.#queue.closeWith({ event, followUpTo: undefined, producer });
+          const pushed = this.#deps.clock.monotonic();
+          this.#queue.closeWith({ event, followUpTo: undefined, pushed, producer });
         });
     } finally {
       this.#end();
@@ -190,9 +212,8 @@ export class Controller implements EventLoop {
       await this.#deps.witness?.begins(this.eventCount, entry);
       const outcome = await this.#processor.process(entry);
       await this.#deps.witness?.ends(outcome);
-      const { record, error } = outcome;
-      if (this.#deps.config.recordEventHistory) this.history.add(record);
-      this.#deps.onProcessed?.(event, record.end - record.start, error);
+      if (this.#deps.config.recordEventHistory) this.history.add(outcome.record);
+      this.#deps.onProcessed?.(outcome);
       if (isStartup) this.#startPeriodicHealing();
       this.#followOutcome(event, outcome);
     } catch (thrown) {
@@ -212,13 +233,27 @@ export class Controller implements EventLoop {
     else if (needsHealing) this.scheduleHealing(errorText(error));
     else if (event.kind.method(event.payload) !== EventMethod.Update && !waitsForSouthbound)
       this.#deps.reportState('ok');
-    if (verify) this.#followUp(VerificationResync.event({}) as Event, record.seqNum);
+    if (verify) this.#verify(record.seqNum);
     if (Shutdown.is(event)) this.#end();
+  }
+
+  #verify(followUpTo: number): void {
+    try {
+      this.#followUp(VerificationResync.event({}) as Event, followUpTo);
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'an event could not be verified');
+    }
   }
 
   /** At the end of the agent nothing follows: the next one begins with a resync of everything. */
   #followUp(event: Event, followUpTo: number): void {
-    if (!this.#closing) this.#queue.add({ event, followUpTo, producer: undefined });
+    if (event.kind.blocking === true) {
+      const where = event.kind.name(event.payload);
+      throw new TypeError(`${where}: the loop would wait for itself, it is a blocking event`);
+    }
+    if (this.#closing) return;
+    const pushed = this.#deps.clock.monotonic();
+    this.#queue.add({ event, followUpTo, pushed, producer: undefined });
   }
 
   /** The agent is lost: it answers that it is ill and takes no events until it is ended. */

@@ -1,39 +1,6 @@
-import type { Event } from '#eventloop/event.ts';
 import type { Clock } from '#infra/clock/clock.ts';
-import { DbResync, ExternalConfigResync } from './api.ts';
-
-export interface HandlingRecord {
-  readonly handler: string;
-  readonly revert: boolean;
-  /** Description of the change, for updates. */
-  readonly change: string;
-  readonly error: string | undefined;
-}
-
-/** An answer that a handler got from a port while it handled the event. */
-export interface PortAnswer {
-  readonly handler: string;
-  readonly question: string;
-  readonly answer: unknown;
-  /** Text of the error that the port gave instead. */
-  readonly error?: string;
-}
-
-/** A processed event, with all that is needed to run it again without its ports. */
-export interface EventRecord {
-  readonly seqNum: number;
-  /** Milliseconds since the epoch. */
-  readonly start: number;
-  readonly end: number;
-  readonly followUpTo: number | undefined;
-  readonly event: Event;
-  readonly description: string;
-  readonly handlers: readonly HandlingRecord[];
-  readonly answers: readonly PortAnswer[];
-  readonly transactionError: string | undefined;
-  /** Sequence number in the scheduler; undefined when nothing was committed. */
-  readonly transaction: number | undefined;
-}
+import type { Logger } from '#infra/log/log.ts';
+import type { EventRecord } from './record.ts';
 
 export interface HistoryLimits {
   readonly ageMs: number;
@@ -43,35 +10,27 @@ export interface HistoryLimits {
   readonly bytes: number;
 }
 
-/** What a value of a snapshot is taken to weigh; walking all of them would stall. */
-const BYTES_PER_SNAPSHOT_VALUE = 512;
-
-function snapshotWeight(values: object): number {
-  return BYTES_PER_SNAPSHOT_VALUE * Object.keys(values).length;
+/** What is not there any more. */
+export interface DroppedRecords {
+  readonly byAge: number;
+  readonly bySize: number;
 }
 
-/** Length as JSON, about; never fails, whatever it is. */
-function jsonWeight(value: unknown): number {
-  try {
-    return JSON.stringify(value)?.length ?? 0;
-  } catch {
-    return BYTES_PER_SNAPSHOT_VALUE;
-  }
-}
-
-function payloadWeight(event: Event): number {
-  if (ExternalConfigResync.is(event)) return snapshotWeight(event.payload.values);
-  if (!DbResync.is(event)) return jsonWeight(event.payload);
-  let bytes = snapshotWeight(event.payload.externalConfig);
-  for (const values of Object.values(event.payload.kubeState)) bytes += snapshotWeight(values);
-  return bytes;
-}
+/** Measured: the objects of a record, of one handler in it and of its transaction's trace. */
+const RECORD_BYTES = 480;
+const HANDLER_BYTES = 112;
+const TRANSACTION_BYTES = 96;
+/** When the bound is reached so much of it is freed, so that the next records need not do it again. */
+const FREED = 0.1;
+/** The permanent records give way only beyond this part of the bound: the newest matter as well. */
+const PERMANENT_SHARE = 0.5;
 
 function weight(record: EventRecord): number {
-  const { event, description, transactionError, handlers, answers } = record;
-  let bytes = 512 + description.length + (transactionError?.length ?? 0) + payloadWeight(event);
-  for (const { change, error } of handlers) bytes += 64 + change.length + (error?.length ?? 0);
-  for (const answer of answers) bytes += jsonWeight(answer);
+  const { description, name, transactionError, handlers, trace } = record;
+  let bytes = RECORD_BYTES + description.length + name.length + (transactionError?.length ?? 0);
+  if (trace.commitMs !== undefined) bytes += TRANSACTION_BYTES;
+  for (const { change, error } of handlers)
+    bytes += HANDLER_BYTES + change.length + (error?.length ?? 0);
   return bytes;
 }
 
@@ -83,14 +42,18 @@ export class EventHistory {
   #records: EventRecord[] = [];
   #weights: number[] = [];
   #bytes = 0;
+  #byAge = 0;
+  #bySize = 0;
+  readonly #permanentUntil: number;
   readonly #limits: HistoryLimits;
   readonly #clock: Clock;
-  readonly #start: number;
+  readonly #log: Logger;
 
-  constructor(limits: HistoryLimits, clock: Clock) {
+  constructor(limits: HistoryLimits, clock: Clock, log: Logger) {
     this.#limits = limits;
     this.#clock = clock;
-    this.#start = clock.now();
+    this.#log = log;
+    this.#permanentUntil = clock.now() + limits.permanentMs;
   }
 
   get records(): readonly EventRecord[] {
@@ -101,48 +64,77 @@ export class EventHistory {
     return this.#bytes;
   }
 
+  get dropped(): DroppedRecords {
+    return { byAge: this.#byAge, bySize: this.#bySize };
+  }
+
   add(record: EventRecord): void {
     const bytes = weight(record);
     this.#records.push(record);
     this.#weights.push(bytes);
     this.#bytes += bytes;
-    if (this.#bytes > this.#limits.bytes) this.#dropHeaviness();
+    if (this.#bytes > this.#limits.bytes) this.#makeRoom();
   }
 
   bySeqNum(seqNum: number): EventRecord | undefined {
-    return this.#records.find((record) => record.seqNum === seqNum);
+    const record = this.#records[this.#firstAt((one) => one.seqNum >= seqNum)];
+    return record?.seqNum === seqNum ? record : undefined;
   }
 
   /** Drops what has become too old; called now and then. */
   trim(): void {
-    const permanent = this.#start + this.#limits.permanentMs;
     const oldest = this.#clock.now() - this.#limits.ageMs;
-    this.#keep((record) => record.start <= permanent || record.end >= oldest);
+    const from = this.#permanentCount;
+    let to = from;
+    while (to < this.#records.length && this.#records[to]!.end < oldest) to++;
+    this.#byAge += to - from;
+    this.#drop(from, to);
   }
 
-  /** Drops the oldest tenth, so that the next records need not do it again. */
-  #dropHeaviness(): void {
-    let bytes = this.#bytes;
-    let dropped = 0;
-    while (bytes > this.#limits.bytes * 0.9 && dropped < this.#records.length - 1)
-      bytes -= this.#weights[dropped++]!;
-    this.#records.splice(0, dropped);
-    this.#weights.splice(0, dropped);
-    this.#bytes = bytes;
+  /** Permanent records stand at the beginning. */
+  get #permanentCount(): number {
+    return this.#firstAt((one) => one.start > this.#permanentUntil);
   }
 
-  #keep(wanted: (record: EventRecord) => boolean): void {
-    const records: EventRecord[] = [];
-    const weights: number[] = [];
-    let bytes = 0;
-    this.#records.forEach((record, index) => {
-      if (!wanted(record)) return;
-      records.push(record);
-      weights.push(this.#weights[index]!);
-      bytes += this.#weights[index]!;
-    });
-    this.#records = records;
-    this.#weights = weights;
-    this.#bytes = bytes;
+  /** The place of the first record of which it is true, as it is of all after it. */
+  #firstAt(isBehind: (record: EventRecord) => boolean): number {
+    let low = 0;
+    let high = this.#records.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBehind(this.#records[middle]!)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** The oldest go first, those that are not permanent before the others; the newest stays. */
+  #makeRoom(): void {
+    const before = this.#records.length;
+    const permanent = this.#permanentCount;
+    const wanted = this.#limits.bytes * (1 - FREED);
+    let kept = 0;
+    for (let at = 0; at < permanent; at++) kept += this.#weights[at]!;
+    if (kept > this.#limits.bytes * PERMANENT_SHARE) this.#dropFrom(0, permanent, wanted);
+    else this.#dropFrom(permanent, before, wanted);
+    const dropped = before - this.#records.length;
+    this.#bySize += dropped;
+    const { bytes } = this.#limits;
+    this.#log.info({ dropped, limit: bytes }, 'the event history is full: older records are gone');
+  }
+
+  /** Drops the oldest of a part until so many bytes are left, but never the last record of all. */
+  #dropFrom(from: number, end: number, bytes: number): void {
+    let left = this.#bytes;
+    let to = from;
+    while (left > bytes && to < end && to < this.#records.length - 1) left -= this.#weights[to++]!;
+    this.#drop(from, to);
+  }
+
+  #drop(from: number, to: number): void {
+    if (from === to) return;
+    for (let at = from; at < to; at++) this.#bytes -= this.#weights[at]!;
+    this.#records.splice(from, to - from);
+    this.#weights.splice(from, to - from);
   }
 }

@@ -1,11 +1,20 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Event } from '#eventloop/event.ts';
 import type { Controller } from './controller.ts';
+import type { ProcessedEvent } from './record.ts';
+
+const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
+const OPERATIONS = [0, 1, 10, 100, 1000, 10_000, 100_000];
 
 /** Metrics of the event loop. */
 export class ControllerMetrics {
   readonly #events: Counter;
   readonly #seconds: Histogram;
+  readonly #total: Histogram;
+  readonly #queue: Histogram;
+  readonly #handlers: Histogram;
+  readonly #planning: Histogram;
+  readonly #execution: Histogram;
+  readonly #operations: Histogram;
 
   constructor(registry: Registry, controller: () => Controller) {
     const registers = [registry];
@@ -19,29 +28,121 @@ export class ControllerMetrics {
       name: 'contiv_controller_event_seconds',
       help: 'Time from the start of processing of an event to its end.',
       labelNames: ['event'],
-      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],
+      buckets: SECONDS,
       registers,
     });
-    new Gauge({
-      name: 'contiv_controller_queue_length',
-      help: 'Events that wait for their turn.',
+    this.#total = new Histogram({
+      name: 'contiv_controller_event_total_seconds',
+      help: 'Time from when the agent heard of what caused an event until VPP and Linux had it.',
+      labelNames: ['event'],
+      buckets: SECONDS,
       registers,
-      collect() {
-        this.set(controller().queueLength);
-      },
     });
-    new Gauge({
-      name: 'contiv_controller_history_bytes',
-      help: 'Estimated memory of the event history.',
+    this.#queue = new Histogram({
+      name: 'contiv_controller_event_queue_seconds',
+      help: 'Time that an event waits for its turn.',
+      labelNames: ['event'],
+      buckets: SECONDS,
       registers,
-      collect() {
-        this.set(controller().history.bytes);
-      },
     });
+    this.#handlers = new Histogram({
+      name: 'contiv_controller_event_handler_seconds',
+      help: 'Time that a handler takes for an event.',
+      labelNames: ['event', 'handler'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.#planning = new Histogram({
+      name: 'contiv_controller_event_planning_seconds',
+      help: 'Time that the scheduler takes to plan the transaction of an event.',
+      labelNames: ['event'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.#execution = new Histogram({
+      name: 'contiv_controller_event_execution_seconds',
+      help: 'Time that VPP and Linux take for the transaction of an event.',
+      labelNames: ['event'],
+      buckets: SECONDS,
+      registers,
+    });
+    this.#operations = new Histogram({
+      name: 'contiv_controller_event_operations',
+      help: 'Operations on VPP and Linux that the transaction of an event took.',
+      labelNames: ['event'],
+      buckets: OPERATIONS,
+      registers,
+    });
+    addGauges(registry, controller);
   }
 
-  readonly observe = (event: Event, tookMs: number, error: Error | undefined): void => {
-    this.#events.inc({ event: event.kind.id, outcome: error ? 'error' : 'ok' });
-    this.#seconds.observe({ event: event.kind.id }, tookMs / 1000);
+  readonly observe = ({ record, error }: ProcessedEvent): void => {
+    const { start, end, trace, handlers } = record;
+    const event = { event: record.id };
+    this.#events.inc({ ...event, outcome: error ? 'error' : 'ok' });
+    this.#seconds.observe(event, (end - start) / 1000);
+    this.#total.observe(event, trace.totalMs / 1000);
+    this.#queue.observe(event, trace.queuedMs / 1000);
+    for (const { handler, tookMs } of handlers)
+      this.#handlers.observe({ ...event, handler }, tookMs / 1000);
+    if (!trace.transaction) return;
+    const { planningMs, executionMs, operations } = trace.transaction;
+    this.#planning.observe(event, planningMs / 1000);
+    this.#execution.observe(event, executionMs / 1000);
+    this.#operations.observe(event, operations);
   };
+}
+
+/** What is read from the loop when somebody asks. */
+function addGauges(registry: Registry, controller: () => Controller): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'contiv_controller_queue_length',
+    help: 'Events that wait for their turn.',
+    registers,
+    collect() {
+      this.set(controller().queueLength);
+    },
+  });
+  new Gauge({
+    name: 'contiv_controller_history_bytes',
+    help: 'Estimated memory of the event history.',
+    registers,
+    collect() {
+      this.set(controller().history.bytes);
+    },
+  });
+  new Counter({
+    name: 'contiv_controller_history_dropped_total',
+    help: 'Records that the event history has dropped, by the reason (age, size).',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      const { byAge, bySize } = controller().history.dropped;
+      this.reset();
+      this.inc({ reason: 'age' }, byAge);
+      this.inc({ reason: 'size' }, bySize);
+    },
+  });
+  new Counter({
+    name: 'contiv_controller_verification_resyncs_total',
+    help: 'Verification resyncs that were run.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(controller().verification.counts.resyncs);
+    },
+  });
+  new Counter({
+    name: 'contiv_controller_verification_differences_total',
+    help: 'Differences that verification has found, by what was not in sync.',
+    labelNames: ['what'],
+    registers,
+    collect() {
+      const { internalData, configuration } = controller().verification.counts;
+      this.reset();
+      this.inc({ what: 'internal-data' }, internalData);
+      this.inc({ what: 'configuration' }, configuration);
+    },
+  });
 }

@@ -10,6 +10,8 @@ export interface QueuedEvent {
   readonly event: Event;
   /** Sequence number of the event whose handler sent this one; undefined for all others. */
   readonly followUpTo: number | undefined;
+  /** When it was pushed, on the monotonic clock. */
+  readonly pushed: number;
   /** The producer that waits, and how to tell that it has gone. */
   readonly producer:
     | {
@@ -37,11 +39,15 @@ export class EventQueue {
     return this.#events.length + this.#followUps.length;
   }
 
-  /** @throws ErrEventQueueFull, ErrClosedController, ErrEventLoopIsAborting; never waits */
-  add(entry: QueuedEvent): void {
+  /**
+   * Never waits.
+   * @param always whether it finds room in any case
+   * @throws ErrEventQueueFull, ErrClosedController, ErrEventLoopIsAborting
+   */
+  add(entry: QueuedEvent, always = false): void {
     if (this.#refusal) throw this.#refusal;
     const queue = entry.followUpTo === undefined ? this.#events : this.#followUps;
-    if (queue.length >= QUEUE_CAPACITY)
+    if (queue.length >= QUEUE_CAPACITY && !always)
       throw new ErrEventQueueFull('queue with events is full', {
         where: entry.event.kind.name(entry.event.payload),
       });

@@ -1,21 +1,29 @@
-/** REST of the controller: the history of events, and a resync on demand. */
+/** REST of the controller: the history of events, what verification found, a resync on demand. */
 
 import type { Clock } from '#infra/clock/clock.ts';
-import { rfc3339 } from '#infra/clock/rfc3339.ts';
+import { microsOf, rfc3339 } from '#infra/clock/rfc3339.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import {
+  argument,
+  ErrBadRequest,
   failure,
   integerArgument,
   json,
   type Route,
   type RouteRequest,
 } from '#infra/http/route.ts';
-import { streamedJson, streamedList } from '#infra/http/streamed.ts';
-import type { EventHistory, EventRecord } from './history.ts';
+import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
+import type { EventHistory } from './history.ts';
+import { historyText } from './history-text.ts';
+import type { EventRecord, EventTrace } from './record.ts';
+import type { Verification } from './verification.ts';
 
 export interface ControllerRoutesDeps {
   readonly clock: Clock;
   readonly history: EventHistory;
+  readonly verification: Verification;
+  /** Whether every event is verified. */
+  readonly verifies: boolean;
   /** Record of a transaction as the scheduler shows it. */
   readonly transaction: (seqNum: number) => object | undefined;
   /** Asks the watcher of the datastore for a resync; throws when it cannot take the request. */
@@ -28,8 +36,15 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       method: 'GET',
       path: '/controller/event-history',
       mutating: false,
-      summary: 'processed events: seq-num | since, until (Unix s) | from, to | first | last',
+      summary: 'processed events: seq-num | since, until | from, to | first | last; format',
       handle: (request) => eventHistory(request, deps),
+    },
+    {
+      method: 'GET',
+      path: '/controller/verification',
+      mutating: false,
+      summary: 'what verification mode has found: differences in handlers, VPP and Linux',
+      handle: () => json(deps.verification.document(deps.verifies)),
     },
     {
       method: 'POST',
@@ -48,16 +63,32 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
   ];
 }
 
-function eventHistory(request: RouteRequest, deps: ControllerRoutesDeps) {
-  const { history } = deps;
+function eventHistory(asked: RouteRequest, deps: ControllerRoutesDeps) {
+  const { history, clock } = deps;
+  const request = withoutRepeated(asked);
+  const isText = formatOf(request) === 'text';
   const seqNum = integerArgument(request, 'seq-num');
-  if (seqNum !== undefined) {
-    const record = history.bySeqNum(seqNum);
-    if (!record) return failure(404, 'event with such sequence number is not recorded');
-    return streamedJson(document(record, deps), deps.clock);
+  if (seqNum === undefined) {
+    const records = select(history.records, request);
+    if (isText) return streamedText(historyText(records, history.dropped), clock);
+    return streamedList(documents(records, deps), clock);
   }
-  const records = select([...history.records], request);
-  return records.length > 0 ? streamedList(documents(records, deps), deps.clock) : json(null);
+  const record = history.bySeqNum(seqNum);
+  if (!record) return failure(404, 'event with such sequence number is not recorded');
+  if (isText) return streamedText(historyText([record], history.dropped), clock);
+  return streamedJson(document(record, deps), clock);
+}
+
+/** An argument that is there more than once counts as not there, as it always did. */
+function withoutRepeated(request: RouteRequest): RouteRequest {
+  const query = Object.entries(request.query).filter(([, values]) => values.length === 1);
+  return { ...request, query: Object.fromEntries(query) };
+}
+
+function formatOf(request: RouteRequest): 'json' | 'text' {
+  const format = argument(request, 'format') ?? 'json';
+  if (format === 'json' || format === 'text') return format;
+  throw new ErrBadRequest(`argument format="${format}" has to be one of json, text`);
 }
 
 /** Made while they are sent. */
@@ -65,47 +96,90 @@ function* documents(records: readonly EventRecord[], deps: ControllerRoutesDeps)
   for (const record of records) yield document(record, deps);
 }
 
+/** The first of these pairs and arguments that is there decides; all have to make sense. */
 function select(records: readonly EventRecord[], request: RouteRequest): readonly EventRecord[] {
-  const since = integerArgument(request, 'since');
-  const until = integerArgument(request, 'until');
-  if (since !== undefined || until !== undefined)
-    return records.filter(
-      (record) =>
-        record.end >= (since ?? 0) * 1000 &&
-        record.start <= (until ?? Number.MAX_SAFE_INTEGER) * 1000,
-    );
+  const since = timeArgument(request, 'since');
+  const until = timeArgument(request, 'until');
   const from = integerArgument(request, 'from');
   const to = integerArgument(request, 'to');
+  const first = integerArgument(request, 'first');
+  const last = integerArgument(request, 'last');
+  if (since !== undefined || until !== undefined)
+    return inWindow(records, since ?? Number.NEGATIVE_INFINITY, until ?? Number.POSITIVE_INFINITY);
   if (from !== undefined && to !== undefined)
     return records.filter((record) => record.seqNum >= from && record.seqNum <= to);
-  const first = integerArgument(request, 'first');
   if (first !== undefined) return records.slice(0, first);
-  const last = integerArgument(request, 'last');
   if (last !== undefined) return last === 0 ? [] : records.slice(-last);
-  return records;
+  return [...records];
+}
+
+/** What was being processed in a span of time; none when it ends before it begins. */
+function inWindow(records: readonly EventRecord[], since: number, until: number) {
+  if (until < since) return [];
+  return records.filter(({ start, end }) => end >= since && start <= until);
+}
+
+/**
+ * A moment: Unix seconds, or RFC 3339 text.
+ * @returns milliseconds since the epoch
+ */
+function timeArgument(request: RouteRequest, name: string): number | undefined {
+  const text = argument(request, name);
+  if (text === undefined) return undefined;
+  const micros = /^-?[0-9]{1,12}$/.test(text) ? Number(text) * 1e6 : microsOf(text);
+  if (micros !== undefined) return micros / 1000;
+  throw new ErrBadRequest(
+    `argument ${name}="${text}" has to be Unix time in seconds or RFC 3339 (2026-01-31T12:00:00Z)`,
+  );
 }
 
 /** The JSON of the Go agent's EventRecord. Its error objects are empty, the texts stand beside. */
 function document(record: EventRecord, { transaction }: ControllerRoutesDeps) {
-  const { event } = record;
   return {
     SeqNum: record.seqNum,
     ProcessingStart: rfc3339(record.start),
     ProcessingEnd: rfc3339(record.end),
     IsFollowUp: record.followUpTo !== undefined,
     FollowUpTo: record.followUpTo ?? 0,
-    Name: event.kind.name(event.payload),
+    Name: record.name,
     Description: record.description,
-    Method: event.kind.method(event.payload),
-    Handlers: record.handlers.map(({ handler, revert, change, error }) => ({
+    Method: record.method,
+    Handlers: record.handlers.map(({ handler, revert, change, error, tookMs }) => ({
       Handler: handler,
       Revert: revert,
       Change: change,
       Error: error === undefined ? null : {},
       ErrorStr: error ?? '',
+      TookMs: tookMs,
     })),
     TxnError: record.transactionError === undefined ? null : {},
     TxnErrorStr: record.transactionError ?? '',
     Txn: record.transaction === undefined ? null : (transaction(record.transaction) ?? null),
+    Trace: traceDocument(record.trace),
+  };
+}
+
+/** Where the event came from, and where its time went, in milliseconds. */
+function traceDocument({ origin, queuedMs, totalMs, commitMs, transaction }: EventTrace) {
+  return {
+    Origin: origin
+      ? {
+          Key: origin.key,
+          Revision: origin.revision,
+          Container: origin.container,
+          Heard: origin.heard === undefined ? undefined : rfc3339(origin.heard),
+        }
+      : null,
+    QueuedMs: queuedMs,
+    TotalMs: totalMs,
+    CommitMs: commitMs ?? null,
+    Transaction: transaction
+      ? {
+          ReadingMs: transaction.readingMs,
+          PlanningMs: transaction.planningMs,
+          ExecutionMs: transaction.executionMs,
+          Operations: transaction.operations,
+        }
+      : null,
   };
 }

@@ -1,28 +1,31 @@
 /** One call of one handler: its context, its time limits, its outcome. */
+import { inspect } from 'node:util';
 import { AbortEventError, FatalError } from '#eventloop/errors.ts';
 import { type Event, EventMethod, type NonBlockingEvent } from '#eventloop/event.ts';
-import type { EventHandler, KubeState, UpdateResult } from '#eventloop/handler.ts';
-import type { Clock, Random } from '#infra/clock/clock.ts';
-import { errorText } from '#infra/errors/errors.ts';
+import type { EventHandler, KubeState, ResyncContext, UpdateContext } from '#eventloop/handler.ts';
+import type { Value } from '#eventloop/transaction.ts';
+import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { PortAnswer } from './history.ts';
 import type { EventTransaction } from './transaction.ts';
 
 /** A handler that runs longer is named in the log, again and again. */
 const SLOW_MS = 5_000;
-/** A handler that runs longer hangs: its context is revoked and the agent ends as fatal. */
+/** A handler that runs longer hangs: its context is revoked and the event ends as fatal. */
 const HARD_LIMIT_MS = 60_000;
 
-interface HandlerCall {
+/** What a call takes its time limit and its log from. */
+interface Surroundings {
   readonly event: Event;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface HandlerCall extends Surroundings {
   readonly kubeState: KubeState;
   readonly resyncCount: number;
   readonly txn: EventTransaction;
   readonly replies: readonly unknown[];
-  readonly answers: PortAnswer[];
-  readonly clock: Clock;
   readonly random: Random;
-  readonly log: Logger;
   followUp(event: NonBlockingEvent): void;
 }
 
@@ -38,68 +41,107 @@ export async function runHandler(
   what: EventMethod | 'revert',
   call: HandlerCall,
 ): Promise<HandlerOutcome> {
-  const revoked = new AbortController();
+  const { context, revoke } = contextOf(handler.name, call);
+  try {
+    if (what === 'revert') await limited(handler.name, handler.revert(context), call);
+    else if (what === EventMethod.Update)
+      return (await limited(handler.name, handler.update(context), call)) ?? {};
+    else await limited(handler.name, handler.resync(context), call);
+    return {};
+  } catch (thrown) {
+    return { error: asError(handler.name, thrown) };
+  } finally {
+    revoke();
+  }
+}
+
+/**
+ * The context of one call. It is valid until the call has ended: who wakes up later must not write.
+ * All of it stands in the object itself, so that a copy with something else in between works too.
+ */
+function contextOf(name: string, call: HandlerCall) {
+  let isOver = false;
+  /** Made when somebody wants its signal: few do. */
+  let abort: AbortController | undefined;
+  const reason = (): Error => new AbortEventError('the event is over', { where: name });
   const ensureValid = (): void => {
-    if (revoked.signal.aborted) throw revoked.signal.reason;
+    if (isOver) throw reason();
   };
+  const { txn } = call;
   const context = {
-    ...call,
-    txn: guarded(call.txn, ensureValid),
-    signal: revoked.signal,
+    event: call.event,
+    kubeState: call.kubeState,
+    resyncCount: call.resyncCount,
+    replies: call.replies,
+    clock: call.clock,
+    random: call.random,
+    log: call.log,
+    txn: {
+      put: (key: string, value: Value) => {
+        ensureValid();
+        txn.put(key, value);
+      },
+      get: <V extends Value>(key: string) => txn.get<V>(key),
+      delete: (key: string) => {
+        ensureValid();
+        txn.delete(key);
+      },
+    },
+    get signal(): AbortSignal {
+      abort ??= new AbortController();
+      if (isOver) abort.abort(reason());
+      return abort.signal;
+    },
     followUp: (event: NonBlockingEvent) => {
       ensureValid();
       call.followUp(event);
     },
-    async ask<T>(question: string, port: () => Promise<T> | T): Promise<T> {
+    ask: async <T>(_question: string, port: () => Promise<T> | T): Promise<T> => {
       ensureValid();
-      try {
-        const answer = await port();
-        ensureValid();
-        call.answers.push({ handler: handler.name, question, answer });
-        return answer;
-      } catch (error) {
-        const text = errorText(error);
-        call.answers.push({ handler: handler.name, question, answer: undefined, error: text });
-        throw error;
-      }
+      const answer = await port();
+      ensureValid();
+      return answer;
     },
+  } satisfies ResyncContext & UpdateContext;
+  const revoke = (): void => {
+    isOver = true;
+    abort?.abort(reason());
   };
-  const run = async (): Promise<UpdateResult> => {
-    if (what === 'revert') await handler.revert(context);
-    else if (what === EventMethod.Update) return (await handler.update(context)) ?? {};
-    else await handler.resync(context);
-    return {};
-  };
-  const limit = new Limit(handler.name, call);
+  return { context, revoke };
+}
+
+/** What is no error at all, or one that cannot tell what is wrong, is named with its handler. */
+function asError(handler: string, thrown: unknown): Error {
   try {
-    return await Promise.race([run(), limit.reached]);
-  } catch (thrown) {
-    return { error: asError(handler.name, thrown) };
+    if (thrown instanceof Error && typeof thrown.message === 'string') return thrown;
+  } catch {
+    // A message that cannot even be read.
+  }
+  const text = typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1 });
+  return new Error(`${handler} threw ${typeof thrown} ${text}`, { cause: thrown });
+}
+
+/**
+ * Waits for a call, as long as a handler may take. What has ended already needs no limit: a timer
+ * for each call would cost more than most calls.
+ * @throws what the call throws; FatalError when it hangs
+ */
+export async function limited<T>(
+  name: string,
+  call: Promise<T> | T,
+  around: Surroundings,
+): Promise<T> {
+  if (!isPromise(call)) return call;
+  const limit = new Limit(name, around);
+  try {
+    return await Promise.race([call, limit.reached]);
   } finally {
     limit.cancel();
-    revoked.abort(new AbortEventError('the event is over', { where: handler.name }));
   }
 }
 
-/** The transaction as one handler may use it, until its turn is over. */
-function guarded(txn: EventTransaction, ensureValid: () => void) {
-  return {
-    put: (key: string, value: object) => {
-      ensureValid();
-      txn.put(key, value);
-    },
-    get: <V extends object>(key: string) => txn.get<V>(key),
-    delete: (key: string) => {
-      ensureValid();
-      txn.delete(key);
-    },
-  };
-}
-
-/** Something that is no error at all is named with the handler that threw it. */
-function asError(handler: string, thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown;
-  return new Error(`${handler} threw ${typeof thrown} ${String(thrown)}`);
+function isPromise<T>(value: Promise<T> | T): value is Promise<T> {
+  return typeof (value as Partial<Promise<T>> | null | undefined)?.then === 'function';
 }
 
 /**
@@ -109,15 +151,15 @@ function asError(handler: string, thrown: unknown): Error {
 class Limit {
   /** Rejects with a FatalError past the hard limit. */
   readonly reached: Promise<never>;
-  readonly #call: HandlerCall;
-  readonly #handler: string;
+  readonly #around: Surroundings;
+  readonly #name: string;
   #ageMs = 0;
   #fail: (error: Error) => void = () => undefined;
-  #timer: { cancel(): void };
+  #timer: Timer;
 
-  constructor(handler: string, call: HandlerCall) {
-    this.#handler = handler;
-    this.#call = call;
+  constructor(name: string, around: Surroundings) {
+    this.#name = name;
+    this.#around = around;
     this.reached = new Promise((_, reject) => {
       this.#fail = reject;
     });
@@ -128,16 +170,16 @@ class Limit {
     this.#timer.cancel();
   }
 
-  #next(): { cancel(): void } {
-    return this.#call.clock.timer(SLOW_MS, () => {
+  #next(): Timer {
+    return this.#around.clock.timer(SLOW_MS, () => {
       this.#ageMs += SLOW_MS;
       const ageMs = this.#ageMs;
-      const what = { handler: this.#handler, event: this.#call.event.kind.id, ageMs };
+      const what = { handler: this.#name, event: this.#around.event.kind.id, ageMs };
       if (ageMs >= HARD_LIMIT_MS) {
-        this.#fail(new FatalError(`handler hangs for ${ageMs} ms`, { where: this.#handler }));
+        this.#fail(new FatalError(`handler hangs for ${ageMs} ms`, { where: this.#name }));
         return;
       }
-      this.#call.log.warn(what, 'event handler is slow');
+      this.#around.log.warn(what, 'event handler is slow');
       this.#timer = this.#next();
     });
   }

@@ -93,6 +93,7 @@ export const AddPod = defineEvent<AddPodPayload, AddPodReply>({
   method: EventMethod.Update,
   transactionType: TransactionType.RevertOnFailure,
   direction: Direction.Forward,
+  origin: ({ containerId }) => ({ container: containerId }),
 });
 
 export interface DeletePodPayload {
@@ -110,4 +111,5 @@ export const DeletePod = defineEvent<DeletePodPayload>({
   method: EventMethod.Update,
   transactionType: TransactionType.BestEffortIgnoreErrors,
   direction: Direction.Reverse,
+  origin: ({ containerId }) => ({ container: containerId }),
 });

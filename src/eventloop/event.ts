@@ -33,6 +33,12 @@ export const Direction = { Forward: 0, Reverse: 1 } as const;
 export type Direction = (typeof Direction)[keyof typeof Direction];
 
 /**
+ * Whether a producer waits for the end of an event: always, never, or as the one producer does and
+ * the other does not.
+ */
+export type Blocking = boolean | 'optional';
+
+/**
  * A kind of event.
  * @typeParam P payload: plain JSON data
  * @typeParam R what a handler may answer to the producer of a blocking event
@@ -42,7 +48,7 @@ export interface EventKind<P = unknown, R = unknown> {
   readonly id: string;
   /** Version of the payload's shape. */
   readonly version: number;
-  readonly blocking: boolean;
+  readonly blocking: Blocking;
   /** Short label for humans, for example `Add Pod default/web`. */
   name(payload: P): string;
   /** Description of one or more lines; the first is the headline. */
@@ -56,24 +62,40 @@ export interface EventKind<P = unknown, R = unknown> {
   readonly reply?: R;
 }
 
+/** What outside of the agent has caused an event, by the name that it has there. */
+export interface EventOrigin {
+  /** Key in the datastore, with its prefix. */
+  readonly key?: string;
+  /** Of the change of that key. */
+  readonly revision?: string;
+  /** ID of the container that the CNI was called for. */
+  readonly container?: string;
+  /** Milliseconds since the epoch at which the agent heard of it; default: when it was pushed. */
+  readonly heard?: number;
+}
+
 export interface Event<P = unknown, R = unknown> {
   readonly kind: EventKind<P, R>;
   readonly payload: P;
+  readonly origin?: EventOrigin;
 }
 
 /** An event nobody waits for; the only sort that a handler may send as a follow-up. */
 export interface NonBlockingEvent<P = unknown> extends Event<P, never> {
-  readonly kind: EventKind<P, never> & { readonly blocking: false };
+  readonly kind: EventKind<P, never> & { readonly blocking: false | 'optional' };
 }
 
 /** A kind with its two everyday functions: make an event, recognise one. */
-export interface DefinedKind<P, R, B extends boolean> extends EventKind<P, R> {
+export interface DefinedKind<P, R, B extends Blocking> extends EventKind<P, R> {
   readonly blocking: B;
-  event(payload: P): B extends false ? NonBlockingEvent<P> : Event<P, R>;
+  event(
+    payload: P,
+    origin?: EventOrigin,
+  ): B extends false | 'optional' ? NonBlockingEvent<P> : Event<P, R>;
   is(event: Event): event is Event<P, R>;
 }
 
-interface KindSpec<P, B extends boolean> {
+interface KindSpec<P, B extends Blocking> {
   readonly id: string;
   readonly version?: number;
   readonly blocking: B;
@@ -85,15 +107,25 @@ interface KindSpec<P, B extends boolean> {
   readonly transactionType?: TransactionType;
   /** Default: forward. */
   readonly direction?: Direction | ((payload: P) => Direction);
+  /** Where such an event comes from, when the payload says it. */
+  readonly origin?: (payload: P) => EventOrigin;
+}
+
+const kinds = new Map<string, EventKind<never, unknown>>();
+
+/** The kind with this id, if the module that declares it was loaded: for events from a recording. */
+export function eventKind(id: string): EventKind | undefined {
+  return kinds.get(id) as EventKind | undefined;
 }
 
 /** Declares a kind of event: one call a file, next to the plugin that produces it. */
 export function defineEvent<P, R = never>(spec: KindSpec<P, true>): DefinedKind<P, R, true>;
 export function defineEvent<P>(spec: KindSpec<P, false>): DefinedKind<P, never, false>;
-export function defineEvent<P, R>(spec: KindSpec<P, boolean>): DefinedKind<P, R, boolean> {
+export function defineEvent<P>(spec: KindSpec<P, 'optional'>): DefinedKind<P, never, 'optional'>;
+export function defineEvent<P, R>(spec: KindSpec<P, Blocking>): DefinedKind<P, R, Blocking> {
   const { name, method, direction } = spec;
   const nameOf = typeof name === 'string' ? () => name : name;
-  const kind: DefinedKind<P, R, boolean> = {
+  const kind: DefinedKind<P, R, Blocking> = {
     id: spec.id,
     version: spec.version ?? 1,
     blocking: spec.blocking,
@@ -102,8 +134,10 @@ export function defineEvent<P, R>(spec: KindSpec<P, boolean>): DefinedKind<P, R,
     method: typeof method === 'function' ? method : () => method,
     transactionType: () => spec.transactionType ?? TransactionType.BestEffort,
     direction: typeof direction === 'function' ? direction : () => direction ?? Direction.Forward,
-    event: (payload) => ({ kind, payload }) as unknown as NonBlockingEvent<P>,
+    event: (payload, origin = spec.origin?.(payload)) =>
+      ({ kind, payload, ...(origin && { origin }) }) as unknown as NonBlockingEvent<P>,
     is: (event): event is Event<P, R> => event.kind.id === spec.id,
   };
+  kinds.set(spec.id, kind);
   return kind;
 }

@@ -18,8 +18,8 @@ interface HandlerContext {
   /** Sends an event that overtakes all that is queued. Blocking events would deadlock: see type. */
   followUp(event: NonBlockingEvent): void;
   /**
-   * Asks a port (the datastore, the host, VPP's counters …). The answer is kept in the event's
-   * record under the question, so that a recorded run can be replayed without the port.
+   * Asks a port (the datastore, the host, VPP's counters …). A recording keeps the answer under the
+   * question, so that the run can be replayed without the port.
    * @param question stable name, for example `datastore/put allocatedIDs/1`
    * @param port asked once; what it resolves to must be JSON data
    */

@@ -15,6 +15,7 @@ import {
   type ControllerDeps,
   type ControllerState,
 } from '#plugins/controller/controller.ts';
+import type { ProcessedEvent } from '#plugins/controller/record.ts';
 
 /** A sink that remembers what it was asked and answers as told. */
 export class FakeSink implements TransactionSink {
@@ -68,6 +69,7 @@ export interface Bench {
   readonly clock: ManualClock;
   readonly sink: FakeSink;
   readonly printed: string[];
+  readonly processed: ProcessedEvent[];
   readonly states: [ControllerState, string | undefined][];
 }
 
@@ -78,6 +80,7 @@ export function makeController(
   const clock = new ManualClock();
   const sink = new FakeSink();
   const printed: string[] = [];
+  const processed: ProcessedEvent[] = [];
   const states: [ControllerState, string | undefined][] = [];
   const controller = new Controller({
     handlers,
@@ -91,11 +94,12 @@ export function makeController(
     log: silentLogger,
     reportState: (state, error) => states.push([state, error?.message]),
     print: (text) => printed.push(text),
+    onProcessed: (one) => processed.push(one),
     ...options,
     config: controllerConfig(options.config),
   });
   controller.start();
-  return { controller, clock, sink, printed, states };
+  return { controller, clock, sink, printed, processed, states };
 }
 
 export const emptyResync = DbResync.event({ local: false, kubeState: {}, externalConfig: {} });

@@ -21,7 +21,7 @@ const Ask = defineEvent<unknown, string>({
 });
 
 const names = (bench: ReturnType<typeof makeController>) =>
-  bench.controller.history.records.map((record) => record.event.kind.id);
+  bench.controller.history.records.map((record) => record.id);
 
 describe('a mistake outside of the handlers', () => {
   it('answers the caller, ends the loop as fatal and says so', async () => {

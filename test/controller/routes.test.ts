@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { json } from 'node:stream/consumers';
+import { json, text as streamText } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { ErrBadRequest } from '#infra/http/route.ts';
-import { HealingResync } from '#plugins/controller/api.ts';
-import { EventHistory, type EventRecord } from '#plugins/controller/history.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { EventHistory } from '#plugins/controller/history.ts';
+import type { EventRecord } from '#plugins/controller/record.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
+import { Verification } from '#plugins/controller/verification.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const SECONDS = START / 1000;
@@ -17,20 +19,37 @@ function record(seqNum: number, followUpTo?: number): EventRecord {
     start: START + seqNum * 10_000,
     end: START + seqNum * 10_000 + 1500,
     followUpTo,
-    event: HealingResync.event({ type: 'after-error', error: 'e' }),
+    id: 'healing-resync',
+    name: 'Healing Resync',
+    method: 0,
     description: 'Healing Resync (After error: e)',
-    handlers: [{ handler: 'ipam', revert: false, change: '', error: 'bad' }],
-    answers: [],
+    handlers: [{ handler: 'ipam', revert: false, change: '', error: 'bad', tookMs: 2 }],
     transactionError: undefined,
     transaction: seqNum === 1 ? 5 : undefined,
+    trace: {
+      origin: seqNum === 2 ? { key: '/k', revision: '7' } : undefined,
+      queuedMs: 1,
+      totalMs: 1501,
+      commitMs: seqNum === 1 ? 4 : undefined,
+      transaction:
+        seqNum === 1 ? { readingMs: 0, planningMs: 1, executionMs: 2.5, operations: 3 } : undefined,
+    },
   };
 }
 
-function make() {
-  const history = new EventHistory({ ageMs: 1e9, permanentMs: 0, bytes: 1e6 }, new ManualClock());
-  for (const n of [0, 1, 2, 3]) history.add(record(n, n === 2 ? 1 : undefined));
-  const [route, resync] = controllerRoutes({
-    clock: new ManualClock(),
+const makeHistory = (
+  limits = { ageMs: 1e9, permanentMs: 0, bytes: 1e6 },
+  clock = new ManualClock(),
+) => new EventHistory(limits, clock, silentLogger);
+
+function make(count = 4) {
+  const clock = new ManualClock();
+  const history = makeHistory();
+  for (let n = 0; n < count; n++) history.add(record(n, n === 2 ? 1 : undefined));
+  const [route, verification, resync] = controllerRoutes({
+    clock,
+    verification: new Verification(clock, silentLogger),
+    verifies: true,
     history,
     transaction: (seqNum) => ({ SeqNum: seqNum }),
     requestResync: () => {
@@ -39,12 +58,19 @@ function make() {
   });
   const get = async (text = '') => {
     const query: Record<string, string[]> = {};
-    for (const [name, value] of new URLSearchParams(text)) query[name] = [value];
-    const { status, body } = await route!.handle({ query, params: {}, body: undefined });
+    const given = new URLSearchParams(text);
+    for (const name of given.keys()) query[name] = given.getAll(name);
+    const { status, body, contentType } = await route!.handle({
+      query,
+      params: {},
+      body: undefined,
+    });
     if (!(body instanceof Readable)) return { status, body: body as { SeqNum: number }[] };
+    if (contentType?.startsWith('text/plain'))
+      return { status, body: [] as { SeqNum: number }[], text: await streamText(body) };
     return { status, body: (await json(body)) as { SeqNum: number }[] };
   };
-  return { history, get, resync: resync! };
+  return { history, get, verification: verification!, resync: resync! };
 }
 
 describe('/controller/event-history', () => {
@@ -55,7 +81,7 @@ describe('/controller/event-history', () => {
     assert.deepEqual(await numbers(''), [0, 1, 2, 3]);
     assert.deepEqual(await numbers(`since=${SECONDS + 10}&until=${SECONDS + 20}`), [1, 2]);
     assert.deepEqual(await numbers(`since=${SECONDS + 22}`), [3]);
-    assert.deepEqual(await numbers(`since=${SECONDS + 22}&until=${SECONDS + 5}&last=1`), null);
+    assert.deepEqual(await numbers(`since=${SECONDS + 22}&until=${SECONDS + 5}&last=1`), []);
     assert.deepEqual(await numbers('from=1&to=2&first=1'), [1, 2]);
     assert.deepEqual(await numbers('first=2&last=1'), [0, 1]);
     assert.deepEqual(await numbers('last=1'), [3]);
@@ -72,10 +98,19 @@ describe('/controller/event-history', () => {
       Name: 'Healing Resync',
       Description: 'Healing Resync (After error: e)',
       Method: 0,
-      Handlers: [{ Handler: 'ipam', Revert: false, Change: '', Error: {}, ErrorStr: 'bad' }],
+      Handlers: [
+        { Handler: 'ipam', Revert: false, Change: '', Error: {}, ErrorStr: 'bad', TookMs: 2 },
+      ],
       TxnError: null,
       TxnErrorStr: '',
       Txn: { SeqNum: 5 },
+      Trace: {
+        Origin: null,
+        QueuedMs: 1,
+        TotalMs: 1501,
+        CommitMs: 4,
+        Transaction: { ReadingMs: 0, PlanningMs: 1, ExecutionMs: 2.5, Operations: 3 },
+      },
     });
   });
 
@@ -95,7 +130,7 @@ describe('event history', () => {
   it('drops by age, except the first period, and by bytes above all', async () => {
     const clock = new ManualClock(START);
     const limits = { ageMs: 60_000, permanentMs: 15_000, bytes: 10_000 };
-    const history = new EventHistory(limits, clock);
+    const history = makeHistory(limits, clock);
     for (const n of [0, 1, 2, 3]) history.add(record(n));
     await clock.advance(91_400);
     history.trim();

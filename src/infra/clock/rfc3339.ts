@@ -12,3 +12,21 @@ export function rfc3339(ms: number): string {
   const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
   return `${whole}${fraction ? `.${fraction}` : ''}Z`;
 }
+
+// A plus sign that was not escaped in a URL arrives as a space.
+const pattern =
+  /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([-+ ])(\d\d:\d\d))$/;
+
+/** @returns microseconds since the epoch; undefined for anything but RFC 3339 */
+export function microsOf(text: string): number | undefined {
+  const match = pattern.exec(text);
+  if (!match) return undefined;
+  const [, date = '', time, fraction = '', sign, offset] = match;
+  const zone = sign === undefined ? 'Z' : `${sign === ' ' ? '+' : sign}${offset}`;
+  const ms = Date.parse(`${date}T${time}${zone}`);
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  if (Number.isNaN(ms) || Number.isNaN(midnight)) return undefined;
+  // A day that the month does not have is taken for one of the next month.
+  if (!new Date(midnight).toISOString().startsWith(date)) return undefined;
+  return ms * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'));
+}

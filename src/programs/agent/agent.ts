@@ -165,6 +165,8 @@ export function createAgent(parts: AgentParts): Agent {
     ...controllerRoutes({
       clock,
       history: controller.history,
+      verification: controller.verification,
+      verifies: settings.controller.enableVerification,
       transaction: (seqNum) => scheduler.record(seqNum),
       requestResync: () => watcher.requestResync(),
     }),

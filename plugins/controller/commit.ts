@@ -1,0 +1,162 @@
+/** The transaction of an event: merged with what comes from outside, committed, judged. */
+import { type Event, EventMethod } from '#eventloop/event.ts';
+import type {
+  KeyFailure,
+  TransactionMode,
+  TransactionRequest,
+  TransactionSink,
+  Value,
+} from '#eventloop/transaction.ts';
+import type { Clock } from '#infra/clock/clock.ts';
+import { durationMs } from '#infra/config/duration.ts';
+import { ExternalConfigChange, HealingResync, Shutdown } from './api.ts';
+import type { Caches } from './caches.ts';
+import type { ControllerConfig } from './config.ts';
+import type { Processing } from './processing.ts';
+
+/** Failed values that the text of an error names. */
+const NAMED_FAILURES = 10;
+
+export interface CommitterDeps {
+  readonly config: ControllerConfig;
+  readonly sink: TransactionSink;
+  readonly clock: Clock;
+  /** Whether a failure only says that VPP is away: its return causes the healing. */
+  readonly isSouthboundGone: (error: Error) => boolean;
+  /**
+   * Whether a failure only says that what a value stands on has gone for good, as a namespace does.
+   * Nothing is wrong with the agent then, and no healing helps.
+   */
+  readonly isBeyondHealing: (error: Error) => boolean;
+}
+
+type Wish = Pick<TransactionRequest, 'mode' | 'values'>;
+
+const modes: Readonly<Record<EventMethod, TransactionMode>> = {
+  [EventMethod.FullResync]: 'full-resync',
+  [EventMethod.DownstreamResync]: 'downstream-resync',
+  [EventMethod.UpstreamResync]: 'upstream-resync',
+  [EventMethod.Update]: 'update',
+};
+
+export class Committer {
+  readonly #deps: CommitterDeps;
+  readonly #caches: Caches;
+
+  constructor(deps: CommitterDeps, caches: Caches) {
+    this.#deps = deps;
+    this.#caches = caches;
+  }
+
+  /** Changes, everything that is wanted, or, at an un-deploy, that nothing of ours shall be left. */
+  merge({ event, method, txn }: Processing): Wish {
+    if (Shutdown.is(event) && event.payload.cleanup)
+      return { mode: 'full-resync', values: new Map() };
+    const mode = modes[method];
+    if (mode === 'update') {
+      const external = ExternalConfigChange.is(event) ? Object.keys(event.payload.values) : [];
+      return { mode, values: this.#caches.mergedUpdate(txn.values, external) };
+    }
+    if (mode === 'downstream-resync') return { mode, values: new Map() };
+    return { mode, values: this.#caches.mergedResync(txn.values) };
+  }
+
+  /** An update that changes nothing commits nothing; a resync always commits. */
+  async commit(processing: Processing, wish: Wish): Promise<void> {
+    if (wish.mode === 'update' && wish.values.size === 0) return;
+    const { clock, sink } = this.#deps;
+    const start = clock.monotonic();
+    try {
+      const { seqNum, failures, trace } = await sink.commit(this.#request(processing, wish));
+      processing.transaction = seqNum;
+      processing.trace = trace;
+      if (failures.length > 0) this.#fail(processing, transactionError(failures));
+      for (const failure of failures) this.#judgeFailure(processing, failure, wish.values);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      this.#fail(processing, error);
+      this.judge(processing, error);
+    }
+    processing.commitMs = clock.monotonic() - start;
+    this.#remember(processing);
+  }
+
+  /** Whether an error calls for healing, or waits for what will come by itself. */
+  judge(processing: Processing, error: Error, isToBeHealed = processing.isToBeHealed(error)): void {
+    if (this.#deps.isSouthboundGone(error)) processing.waitsForSouthbound = true;
+    else if (!this.#deps.isBeyondHealing(error)) processing.needsHealing ||= isToBeHealed;
+  }
+
+  #fail(processing: Processing, error: Error): void {
+    processing.transactionError = error;
+    processing.errors.push(error);
+  }
+
+  /**
+   * What only an external source wants is its own affair, and so is what derives from it. Where a
+   * source has laid its fields over a value of ours nobody knows whose the fault is: it is healed,
+   * but a healing that fails of it does not end the agent.
+   */
+  #judgeFailure(
+    processing: Processing,
+    failure: KeyFailure,
+    values: ReadonlyMap<string, Value | null>,
+  ): void {
+    const { key, base = key, error, revert } = failure;
+    if (revert) {
+      this.judge(processing, error, true);
+      return;
+    }
+    const isExternal = values.has(base) && this.#caches.isExternal(base);
+    if (isExternal) {
+      const isOurs = processing.txn.values.has(base) || this.#caches.internal(base) !== undefined;
+      if (!isOurs || isHealing(processing.event)) return;
+    }
+    this.judge(processing, error);
+  }
+
+  /** What the handlers want is remembered as they want it, before merging, and also when it failed. */
+  #remember({ method, txn, isReverting, transactionError }: Processing): void {
+    if (method === EventMethod.Update) {
+      if (!isReverting || !transactionError) this.#caches.applyInternal(txn.values);
+    } else if (method !== EventMethod.DownstreamResync) this.#caches.replaceInternal(txn.values);
+  }
+
+  #request({ event, records, isReverting }: Processing, wish: Wish): TransactionRequest {
+    const { config } = this.#deps;
+    const changes = records
+      .filter(({ change }) => change !== '')
+      .map(({ handler, change }) => `\n* ${handler}: ${change}`);
+    return {
+      description: event.kind.name(event.payload) + changes.join(''),
+      ...wish,
+      onFailure: isReverting ? 'revert' : 'best-effort',
+      ...(config.enableRetry && {
+        retry: {
+          periodMs: durationMs(config.delayRetry),
+          maxAttempts: config.maxRetryAttempts,
+          exponential: config.enableExpBackoffRetry,
+        },
+      }),
+    };
+  }
+}
+
+export function isHealing(
+  event: Event,
+): event is Event<{ readonly type: 'after-error'; readonly error: string }> {
+  return HealingResync.is(event) && event.payload.type === 'after-error';
+}
+
+/** The text names some; all of them stand in the record of the transaction. */
+function transactionError(failures: readonly KeyFailure[]): Error {
+  const texts = failures
+    .slice(0, NAMED_FAILURES)
+    .map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
+  const more = failures.length - texts.length;
+  if (more > 0) texts.push(`and ${more} more`);
+  return new AggregateError(
+    failures.map(({ error }) => error),
+    `KeyErrors: [${texts.join(', ')}]`,
+  );
+}

@@ -1,0 +1,64 @@
+/** All that is known of an event while it is processed. */
+import { AbortEventError } from '#eventloop/errors.ts';
+import { type Event, EventMethod, TransactionType } from '#eventloop/event.ts';
+import type { EventHandler } from '#eventloop/handler.ts';
+import type { TransactionTrace } from '#eventloop/transaction.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { QueuedEvent } from './queue.ts';
+import type { HandlingRecord } from './record.ts';
+import { EventTransaction } from './transaction.ts';
+
+export class Processing {
+  readonly entry: QueuedEvent;
+  readonly event: Event;
+  readonly method: EventMethod;
+  /** All or nothing: what was done is undone when anything fails. */
+  readonly isReverting: boolean;
+  /** Milliseconds since the epoch. */
+  readonly start: number;
+  readonly txn = new EventTransaction();
+  readonly records: HandlingRecord[] = [];
+  readonly replies: unknown[] = [];
+  /** Handlers that have processed the event, in that order. */
+  readonly done: EventHandler[] = [];
+  /** Everything that went wrong, in order. */
+  readonly errors: Error[] = [];
+  seqNum = -1;
+  description = '';
+  fatal: Error | undefined;
+  /** Handlers after this one were not asked, and nothing is committed. */
+  blocked = false;
+  needsHealing = false;
+  /** Something could not be done because what it stands on is away. */
+  waitsForSouthbound = false;
+  transaction: number | undefined;
+  transactionError: Error | undefined;
+  commitMs: number | undefined;
+  trace: TransactionTrace | undefined;
+
+  constructor(entry: QueuedEvent, start: number) {
+    const { kind, payload } = entry.event;
+    this.entry = entry;
+    this.event = entry.event;
+    this.start = start;
+    this.method = kind.method(payload);
+    this.isReverting =
+      this.method === EventMethod.Update &&
+      kind.transactionType(payload) === TransactionType.RevertOnFailure;
+  }
+
+  /** Everything that went wrong, as one. */
+  get error(): Error | undefined {
+    const { errors } = this;
+    if (errors.length <= 1) return errors[0];
+    return new AggregateError(errors, errors.map(errorText).join('; '));
+  }
+
+  /** Errors of resyncs and of best-effort updates are healed; the other kinds say otherwise. */
+  isToBeHealed(error: Error): boolean {
+    if (error instanceof AbortEventError) return true;
+    if (this.method !== EventMethod.Update) return true;
+    const { kind, payload } = this.event;
+    return kind.transactionType(payload) === TransactionType.BestEffort;
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Verification mode: after an event everything is calculated anew. The internal data of each
+ * handler must be what they were, and the transaction must find nothing to do.
+ */
+import { inspect } from 'node:util';
+import type { EventHandler } from '#eventloop/handler.ts';
+import type { Clock } from '#infra/clock/clock.ts';
+import { rfc3339 } from '#infra/clock/rfc3339.ts';
+import type { Logger } from '#infra/log/log.ts';
+
+/** Differences that are kept, and what is kept of each. */
+const KEPT = 100;
+const KEPT_OPERATIONS = 50;
+const KEPT_CHARACTERS = 4096;
+
+/** A Verification Resync and the event that it followed. */
+export interface Verified {
+  readonly seqNum: number;
+  readonly followUpTo: number | undefined;
+}
+
+interface Operation {
+  readonly Operation: string;
+  readonly Key: string;
+}
+
+/** Part of a transaction's record as REST shows it. */
+export interface RecordedOperations {
+  readonly Executed?: readonly Operation[];
+}
+
+/** As REST shows it: of a handler its data, of VPP and Linux what had to be done. */
+interface Difference {
+  readonly SeqNum: number;
+  /** The event after which it was found; null when it is not known. */
+  readonly FollowUpTo: number | null;
+  readonly Time: string;
+  readonly Handler?: string;
+  readonly Before?: string;
+  readonly After?: string;
+  readonly Transaction?: number;
+  readonly Operations?: readonly Pick<Operation, 'Operation' | 'Key'>[];
+  readonly OperationCount?: number;
+}
+
+export interface VerificationCounts {
+  readonly resyncs: number;
+  /** Handlers whose data were not in sync. */
+  readonly internalData: number;
+  /** Resyncs that found something to do in VPP or Linux. */
+  readonly configuration: number;
+}
+
+export class Verification {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #differences: Difference[] = [];
+  #resyncs = 0;
+  #internalData = 0;
+  #configuration = 0;
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get counts(): VerificationCounts {
+    return {
+      resyncs: this.#resyncs,
+      internalData: this.#internalData,
+      configuration: this.#configuration,
+    };
+  }
+
+  /** What `/controller/verification` answers. */
+  document(enabled: boolean): object {
+    return {
+      Enabled: enabled,
+      Resyncs: this.#resyncs,
+      InternalDataDifferences: this.#internalData,
+      ConfigurationDifferences: this.#configuration,
+      Differences: this.#differences,
+    };
+  }
+
+  /** A Verification Resync begins. */
+  begin(): void {
+    this.#resyncs++;
+  }
+
+  /** The internal data of a handler as it tells them; undefined when it tells none. */
+  dataOf(handler: EventHandler): string | undefined {
+    try {
+      return handler.describeInternalData?.();
+    } catch (thrown) {
+      return `describeInternalData threw ${inspect(thrown, { depth: 0 })}`;
+    }
+  }
+
+  compare(verified: Verified, handler: EventHandler, before: string | undefined): void {
+    const after = this.dataOf(handler);
+    if (before === after) return;
+    this.#internalData++;
+    this.#log.error(
+      { handler: handler.name, before, after },
+      'internal data of the event handler were not in sync',
+    );
+    this.#keep(verified, {
+      Handler: handler.name,
+      Before: shortened(before),
+      After: shortened(after),
+    });
+  }
+
+  /** @param executed what a resync in which nothing has changed had to do */
+  configuration(
+    verified: Verified,
+    transaction: number,
+    { Executed = [] }: RecordedOperations,
+  ): void {
+    if (Executed.length === 0) return;
+    this.#configuration++;
+    const operations = Executed.length;
+    this.#log.error(
+      { transaction, operations },
+      'the configuration of VPP and Linux was not in sync',
+    );
+    this.#keep(verified, {
+      Transaction: transaction,
+      Operations: Executed.slice(0, KEPT_OPERATIONS).map(({ Operation, Key }) => ({
+        Operation,
+        Key,
+      })),
+      OperationCount: operations,
+    });
+  }
+
+  #keep({ seqNum, followUpTo }: Verified, what: Partial<Difference>): void {
+    if (this.#differences.length === KEPT) this.#differences.shift();
+    const Time = rfc3339(this.#clock.now());
+    this.#differences.push({ SeqNum: seqNum, FollowUpTo: followUpTo ?? null, Time, ...what });
+  }
+}
+
+function shortened(text = ''): string {
+  if (text.length <= KEPT_CHARACTERS) return text;
+  return `${text.slice(0, KEPT_CHARACTERS)}… (${text.length - KEPT_CHARACTERS} more characters)`;
+}
