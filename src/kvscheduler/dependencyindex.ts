@@ -1,4 +1,5 @@
 import type { Dependency } from './api.ts';
+import type { Slices } from './slices.ts';
 
 /** One owner stands alone, as most do; more stand in a set. */
 type Owners<T> = T | Set<T>;
@@ -33,12 +34,39 @@ export class DependencyIndex<T extends object> {
     }
   }
 
+  /** How many `collect` finds at most. */
+  count(key: string): number {
+    let count = countOf(this.#byKey.get(key));
+    for (const length of this.#lengths.keys())
+      if (length <= key.length) count += countOf(this.#byPrefix.get(key.slice(0, length)));
+    return count;
+  }
+
   /** Adds to `found` everyone with a dependency that names the key or a prefix of it. */
   collect(key: string, found: Set<T>): void {
     addAll(this.#byKey.get(key), found);
     for (const length of this.#lengths.keys())
       if (length <= key.length) addAll(this.#byPrefix.get(key.slice(0, length)), found);
   }
+
+  /** The same, where there are many. */
+  async collectInSlices(key: string, found: Set<T>, slices: Slices): Promise<void> {
+    const lists = [this.#byKey.get(key)];
+    for (const length of this.#lengths.keys())
+      if (length <= key.length) lists.push(this.#byPrefix.get(key.slice(0, length)));
+    for (const owners of lists)
+      if (owners instanceof Set)
+        for (const owner of owners) {
+          if (slices.due()) await slices.turn();
+          found.add(owner);
+        }
+      else addAll(owners, found);
+  }
+}
+
+function countOf<T extends object>(owners: Owners<T> | undefined): number {
+  if (owners instanceof Set) return owners.size;
+  return owners === undefined ? 0 : 1;
 }
 
 function addAll<T extends object>(owners: Owners<T> | undefined, found: Set<T>): void {

@@ -7,7 +7,7 @@ import type { IndexMap } from '#infra/idxmap/idxmap.ts';
 import type { AnyDescriptor, Dependency } from './api.ts';
 import { DependencyIndex } from './dependencyindex.ts';
 import { KeyIndex } from './keyindex.ts';
-import { byKey } from './slices.ts';
+import { byKey, type Slices, sortInSlices } from './slices.ts';
 import type { Operation, ValueState } from './states.ts';
 
 const none: readonly never[] = [];
@@ -131,11 +131,25 @@ export class Graph {
   }
 
   /** Nodes with a dependency that the key meets, wished or actual, in the order of their keys. */
-  dependents(key: string): Node[] {
+  dependents(key: string): readonly Node[] {
+    if (this.#dependents.count(key) === 0) return none;
     const found = new Set<Node>();
     this.#dependents.collect(key, found);
     this.visits += found.size;
     return found.size < 2 ? [...found] : [...found].sort(byKey);
+  }
+
+  /** How many `dependents` finds at most. */
+  dependentCount(key: string): number {
+    return this.#dependents.count(key);
+  }
+
+  /** The same as `dependents`, where there are many. */
+  async dependentsInSlices(key: string, slices: Slices): Promise<Node[]> {
+    const found = new Set<Node>();
+    await this.#dependents.collectInSlices(key, found, slices);
+    this.visits += found.size;
+    return sortInSlices([...found], byKey, slices);
   }
 
   /** Nodes whose actual value claims the name. */
@@ -146,6 +160,11 @@ export class Graph {
   /** Pending nodes that wait for the name to become free. */
   waiters(name: string): Iterable<Node> {
     return this.#waiters.get(name) ?? none;
+  }
+
+  /** Whether some pending node waits for the name, or for any at all. */
+  isAwaited(name?: string): boolean {
+    return name === undefined ? this.#waiters.size > 0 : this.#waiters.has(name);
   }
 
   /** Names that some pending node waits for. */

@@ -72,7 +72,10 @@ export async function aimsOfCommit(
     ? await refreshAll(around, values)
     : await readUnknown(around);
   const targets: Target[] = [];
-  for (const [key, value] of values) targets.push({ key, value });
+  for (const [key, value] of values) {
+    if (slices.due()) await slices.turn();
+    targets.push({ key, value });
+  }
   const examine: Node[] = [];
   if (mode !== 'update')
     for (const node of graph.all()) {
@@ -102,13 +105,16 @@ export async function aimsOfCommit(
 }
 
 /** What is reported, without what concerns nobody: undefined when nothing is left. */
-export function aimsOfNotification(
-  { graph, registry }: RunAround,
+export async function aimsOfNotification(
+  around: RunAround,
   pairs: readonly NotifiedValue[],
-): Opening | undefined {
-  const targets = pairs
-    .filter((pair) => concernsUs(graph, registry, pair))
-    .map(({ key, value, metadata }) => ({ key, value, metadata, foreign: true }));
+): Promise<Opening | undefined> {
+  const { graph, registry, slices } = around;
+  const targets: Target[] = [];
+  for (const pair of pairs) {
+    if (slices.due()) await slices.turn();
+    if (concernsUs(graph, registry, pair)) targets.push({ ...pair, foreign: true });
+  }
   if (targets.length === 0) return undefined;
   return {
     ...unsolicited,
@@ -116,7 +122,7 @@ export function aimsOfNotification(
     examine: nothing,
     moved: nobody,
     type: 'SBNotification',
-    values: targets.map(({ key, value }) => recordTarget(graph, registry, { key, value }, true)),
+    values: await recordEach(around, targets, true),
   };
 }
 
@@ -138,10 +144,11 @@ export async function aimsOfRetry(
   around: RunAround,
   { keys }: RetryGroup,
 ): Promise<Opening | undefined> {
-  const { graph, registry } = around;
+  const { graph, slices } = around;
   const { moved } = await readUnknown(around);
   const examine: Node[] = [];
   for (const [key, seqNum] of keys) {
+    if (slices.due()) await slices.turn();
     const node = graph.get(key);
     if (node && node.seqNum === seqNum && isDue(node)) examine.push(node);
   }
@@ -152,8 +159,10 @@ export async function aimsOfRetry(
     examine,
     moved,
     type: 'RetryFailedOps',
-    values: examine.map(({ key, wanted }) =>
-      recordTarget(graph, registry, { key, value: wanted ?? null }, false),
+    values: await recordEach(
+      around,
+      examine.map(({ key, wanted }) => ({ key, value: wanted ?? null })),
+      false,
     ),
   };
 }
@@ -216,15 +225,12 @@ function recordTarget(
 
 /** @param wished set where what is there without being ours, and stays so, is told too */
 async function recordTargets(
-  { graph, registry, slices }: RunAround,
+  around: RunAround,
   targets: readonly Target[],
   wished: ReadonlyMap<string, Value | null> | undefined,
 ): Promise<RecordedKeyValue[]> {
-  const values: RecordedKeyValue[] = [];
-  for (const { key, value } of targets) {
-    if (slices.due()) await slices.turn();
-    values.push(recordTarget(graph, registry, { key, value }, false));
-  }
+  const { graph, registry, slices } = around;
+  const values = await recordEach(around, targets, false);
   if (wished)
     for (const { key, base, foreign, actual } of graph.all()) {
       if (slices.due()) await slices.turn();
@@ -232,4 +238,17 @@ async function recordTargets(
         values.push(recordTarget(graph, registry, { key, value: actual }, true));
     }
   return sortInSlices(values, (a, b) => (a.Key < b.Key ? -1 : 1), slices);
+}
+
+async function recordEach(
+  { graph, registry, slices }: RunAround,
+  targets: readonly Target[],
+  foreign: boolean,
+): Promise<RecordedKeyValue[]> {
+  const values: RecordedKeyValue[] = [];
+  for (const target of targets) {
+    if (slices.due()) await slices.turn();
+    values.push(recordTarget(graph, registry, target, foreign));
+  }
+  return values;
 }

@@ -52,6 +52,7 @@ export async function readBack(around: Surroundings, nodes: ReadonlySet<Node>): 
   const keys = new Set<string>();
   const concerned = new Set<AnyDescriptor | undefined>();
   for (const { key, descriptor } of nodes) {
+    if (around.slices.due()) await around.slices.turn();
     keys.add(key);
     concerned.add(descriptor);
   }

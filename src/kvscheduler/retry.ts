@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { Node } from './graph.ts';
+import type { Slices } from './slices.ts';
 
 /** Values whose operations failed and are repeated together. */
 export interface RetryGroup {
@@ -42,13 +43,15 @@ export class Retries {
  * Groups what has to be repeated by when it has to be.
  * @param before the repetition that has just failed, if it was one
  */
-export function groupRetries(
+export async function groupRetries(
   seqNum: number,
   nodes: Iterable<Node>,
   before: RetryGroup | undefined,
-): RetryGroup[] {
+  slices: Slices,
+): Promise<RetryGroup[]> {
   const groups = new Map<string, RetryGroup & { readonly keys: Map<string, number> }>();
   for (const { root } of nodes) {
+    if (slices.due()) await slices.turn();
     const { key, retry } = root;
     if (!retry) continue;
     const again = before?.keys.has(key) ? before : undefined;

@@ -70,7 +70,7 @@ export class TransactionRun {
 
   /** Works out what to do; nothing is changed yet. */
   async prepare(aims: Aims): Promise<void> {
-    for (const node of aims.moved) this.#touched.add(node);
+    await this.#touch(aims.moved);
     this.#plan = await this.#makePlan(aims);
     this.planned = await this.#recordPlan(this.#plan);
   }
@@ -82,7 +82,7 @@ export class TransactionRun {
       this.failures.push({ key, operation: 'VALIDATE', error });
     if (this.#settings.revert) await this.#allOrNothing(plan);
     else {
-      this.#failHeld(plan);
+      await this.#failHeld(plan);
       await this.#asMuchAsPossible(plan, undefined);
     }
     await sweep(this.#around.graph, this.#touched, this.#around.slices);
@@ -94,8 +94,13 @@ export class TransactionRun {
   }
 
   /** Nodes of which something failed that will be repeated, and those that it stood in the way of. */
-  toRepeat(): Node[] {
-    const failed = [...this.#effects.frozen].filter(({ state }) => state === 'RETRYING');
+  async toRepeat(): Promise<Node[]> {
+    const { slices } = this.#around;
+    const failed: Node[] = [];
+    for (const node of this.#effects.frozen) {
+      if (slices.due()) await slices.turn();
+      if (node.state === 'RETRYING') failed.push(node);
+    }
     return failed.length === 0 ? [] : [...failed, ...this.pinned];
   }
 
@@ -119,7 +124,7 @@ export class TransactionRun {
   }
 
   async #allOrNothing(plan: Plan): Promise<void> {
-    for (const failure of unfulfilled(plan)) this.failures.push(failure);
+    for (const failure of await unfulfilled(plan, this.#around.slices)) this.failures.push(failure);
     if (this.failures.length > 0) return;
     const former = new FormerWishes();
     await this.#note(plan, former);
@@ -128,7 +133,8 @@ export class TransactionRun {
     if (failed.size === 0) return;
     const { moved } = await this.#readBack(failed);
     this.#reverting = true;
-    const examine = former.restore(this.#around.graph);
+    const { graph, slices } = this.#around;
+    const examine = await former.restore(graph, slices);
     this.#effects.frozen.clear();
     this.#settled.clear();
     const order = done.reverse();
@@ -136,10 +142,13 @@ export class TransactionRun {
     await this.#asMuchAsPossible(undo, order);
   }
 
-  #makePlan(aims: Aims, order?: readonly string[]): Promise<Plan> {
+  async #makePlan(aims: Aims, order?: readonly string[]): Promise<Plan> {
     const { graph, registry, slices, log } = this.#around;
     const { frozen } = this.#effects;
-    for (const node of graph.unknown) frozen.add(node);
+    for (const node of graph.unknown) {
+      if (slices.due()) await slices.turn();
+      frozen.add(node);
+    }
     const input: PlanInput = {
       ...aims,
       graph,
@@ -159,7 +168,18 @@ export class TransactionRun {
     // Later plans of the same transaction repair; they wish for nothing new.
     const fromNorth = this.#settings.fromNorth && plan === this.#plan;
     await noteWishes(graph, plan.drafts, { seqNum, retry, fromNorth }, former, slices);
-    for (const { live } of plan.drafts) if (live) this.#touched.add(live);
+    for (const { live } of plan.drafts) {
+      if (slices.due()) await slices.turn();
+      if (live) this.#touched.add(live);
+    }
+  }
+
+  async #touch(nodes: Iterable<Node>): Promise<void> {
+    const { slices } = this.#around;
+    for (const node of nodes) {
+      if (slices.due()) await slices.turn();
+      this.#touched.add(node);
+    }
   }
 
   #executorOptions() {
@@ -169,13 +189,15 @@ export class TransactionRun {
 
   /** Reads failed values back, or rather their bases: derived values show in them only. */
   async #readBack(failed: ReadonlySet<Node>) {
+    const { slices } = this.#around;
     const bases = new Set<Node>();
     for (const { root } of failed) {
+      if (slices.due()) await slices.turn();
       bases.add(root);
       if (root.actual === root.wanted) this.#settled.add(root);
     }
     const refreshed = await readBack(this.#around, bases);
-    for (const node of refreshed.moved) this.#touched.add(node);
+    await this.#touch(refreshed.moved);
     return refreshed;
   }
 
@@ -226,9 +248,12 @@ export class TransactionRun {
   }
 
   /** Values that are wished but of which nobody knows what they are now. */
-  #failHeld(plan: Plan): void {
-    for (const draft of plan.drafts)
+  async #failHeld(plan: Plan): Promise<void> {
+    const { slices } = this.#around;
+    for (const draft of plan.drafts) {
+      if (slices.due()) await slices.turn();
       if (draft.target && draft.held) this.failures.push(unknownOutcome(draft));
+    }
   }
 
   #mayRetry(base: Node): boolean {
@@ -239,14 +264,20 @@ export class TransactionRun {
 }
 
 /** Wishes that a plan would leave open. A derived value may wait, but it may not be invalid. */
-function unfulfilled(plan: Plan): KeyFailure[] {
+async function unfulfilled(plan: Plan, slices: Slices): Promise<KeyFailure[]> {
   const failures: KeyFailure[] = [];
   const targets = new Set<string>();
-  for (const { key, target } of plan.drafts) if (target) targets.add(key);
+  for (const { key, target } of plan.drafts) {
+    if (slices.due()) await slices.turn();
+    if (target) targets.add(key);
+  }
   const labelsOf = new Map<Draft, readonly string[]>();
-  for (const { draft, labels } of plan.operations)
+  for (const { draft, labels } of plan.operations) {
+    if (slices.due()) await slices.turn();
     if (labels.length > 0) labelsOf.set(draft, labels);
+  }
   for (const draft of plan.drafts) {
+    if (slices.due()) await slices.turn();
     const { key, wanted, invalid, held, up, baseKey } = draft;
     if (invalid && baseKey !== undefined && targets.has(baseKey))
       failures.push({ key, operation: 'VALIDATE', error: invalid });

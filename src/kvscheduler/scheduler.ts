@@ -357,7 +357,7 @@ class KvScheduler implements Scheduler {
     return this.#ownTask('SBNotification', async () => {
       const pairs = [...this.#reported.values()];
       this.#reported.clear();
-      const opening = aimsOfNotification(this.#around, pairs);
+      const opening = await aimsOfNotification(this.#around, pairs);
       if (opening) await this.#transactor.run(async () => opening);
       else await this.#transactor.recordGraph([], this.#clock.now());
     });

@@ -69,7 +69,9 @@ export class Transactor {
     await run.carryOut();
     const executionMs = watch.lap('executeTransaction');
     const mismatches = verifies ? await this.#verify(record, run) : [];
-    for (const group of groupRetries(seqNum, run.toRepeat(), retried)) retries.schedule(group);
+    const toRepeat = await run.toRepeat();
+    for (const group of await groupRetries(seqNum, toRepeat, retried, around.slices))
+      retries.schedule(group);
     watch.lap('postProcessTransaction');
     const stop = wholeMicros(clock.now());
     delete record.PreRecord;
@@ -123,11 +125,11 @@ export class Transactor {
   }
 
   #warn(seqNum: number, failures: TransactionResult['failures']): void {
-    const texts = failures.map(
-      ({ key, operation, error }) => `${key} (${operation}): ${error.message}`,
-    );
+    const texts = failures
+      .slice(0, 20)
+      .map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
     const { log } = this.#parts.around;
-    log.warn({ seqNum, failures: texts.slice(0, 20), count: texts.length }, 'Values failed');
+    log.warn({ seqNum, failures: texts, count: failures.length }, 'Values failed');
   }
 }
 

@@ -61,7 +61,11 @@ export async function verify(around: RunAround, touched: Iterable<Node>): Promis
     if (!nodes) continue;
     try {
       const found = await look(around, descriptor, new Set(nodes.keys()));
-      const byKey = new Map(found.map((one) => [one.key, one]));
+      const byKey = new Map<string, RetrievedValue>();
+      for (const one of found) {
+        if (slices.due()) await slices.turn();
+        byKey.set(one.key, one);
+      }
       for (const [key, node] of nodes) {
         if (slices.due()) await slices.turn();
         mismatches.push(...compare(graph, node, byKey.get(key)));

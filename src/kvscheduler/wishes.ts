@@ -26,17 +26,25 @@ export class FormerWishes {
   }
 
   /** @returns the nodes that are to be brought back to their former wishes */
-  restore(graph: Graph): Node[] {
-    return this.#remembered
-      .reverse()
-      .map(({ node, wanted, dependencies, invalid, seqNum, retry }) => {
-        graph.setWanted(node, wanted, dependencies);
-        node.invalid = invalid;
-        node.leaving = false;
-        node.seqNum = seqNum;
-        node.retry = retry;
-        return node;
-      });
+  async restore(graph: Graph, slices: Slices): Promise<Node[]> {
+    const nodes: Node[] = [];
+    for (const {
+      node,
+      wanted,
+      dependencies,
+      invalid,
+      seqNum,
+      retry,
+    } of this.#remembered.reverse()) {
+      if (slices.due()) await slices.turn();
+      graph.setWanted(node, wanted, dependencies);
+      node.invalid = invalid;
+      node.leaving = false;
+      node.seqNum = seqNum;
+      node.retry = retry;
+      nodes.push(node);
+    }
+    return nodes;
   }
 }
 

@@ -3,40 +3,55 @@
  * has it, then the first by key. The others stay out until it is free.
  */
 import { claimsOf } from '../graph.ts';
-import type { Draft } from './draft.ts';
+import { Draft } from './draft.ts';
 import type { Resolver } from './resolve.ts';
 
 /**
  * Takes the losers out, lets those in whose winner has fallen, wakes those who waited.
  * @returns whether anything moved, so that the rest has to be settled again
  */
-export function arbitrate(resolver: Resolver): boolean {
+export async function arbitrate(resolver: Resolver): Promise<boolean> {
   if (resolver.claimants.size === 0 && resolver.input.moved.size === 0) return false;
-  const takers = takersByName(resolver);
-  return (
-    takeLosersOut(resolver, takers) || revive(resolver, takers) || wakeWaiters(resolver, takers)
-  );
+  const takers = await takersByName(resolver);
+  if (await takeLosersOut(resolver, takers)) return true;
+  if (await revive(resolver, takers)) return true;
+  return wakeWaiters(resolver, takers);
 }
 
-type Takers = ReadonlyMap<string, readonly Draft[]>;
+/** Most names have one taker; more stand in a list. */
+type Takers = ReadonlyMap<string, Draft | readonly Draft[]>;
 
-function takersByName(resolver: Resolver): Takers {
-  const takers = new Map<string, Draft[]>();
+const nobody: readonly Draft[] = [];
+
+function takersOf(takers: Takers, name: string): readonly Draft[] {
+  const found = takers.get(name) ?? nobody;
+  return found instanceof Draft ? [found] : found;
+}
+
+async function takersByName(resolver: Resolver): Promise<Takers> {
+  const { slices } = resolver.input;
+  const takers = new Map<string, Draft | Draft[]>();
   for (const draft of resolver.claimants) {
+    if (slices.due()) await slices.turn();
     if (!draft.up) continue;
     for (const name of claimsOf(draft, draft.wish)) {
       const others = takers.get(name);
-      if (others) others.push(draft);
-      else takers.set(name, [draft]);
+      if (others === undefined) takers.set(name, draft);
+      else if (others instanceof Draft) takers.set(name, [others, draft]);
+      else others.push(draft);
     }
   }
   return takers;
 }
 
-function takeLosersOut(resolver: Resolver, takers: Takers): boolean {
+async function takeLosersOut(resolver: Resolver, takers: Takers): Promise<boolean> {
+  const { slices } = resolver.input;
   let moved = false;
-  for (const [name, drafts] of takers) {
+  for (const [name, found] of takers) {
+    if (slices.due()) await slices.turn();
     const unmoved = unmovedHolder(resolver, name);
+    if (found instanceof Draft && (unmoved === undefined || found.key === unmoved)) continue;
+    const drafts = found instanceof Draft ? [found] : found;
     const rivals = drafts.filter(({ up, key }) => up && key !== unmoved);
     if (rivals.length + (unmoved === undefined ? 0 : 1) < 2) continue;
     const winner = unmoved ?? best(rivals, name).key;
@@ -73,13 +88,15 @@ function rank(draft: Draft, name: string): number {
 }
 
 function isFree(resolver: Resolver, takers: Takers, name: string): boolean {
-  if (takers.get(name)?.some(({ up }) => up)) return false;
+  if (takersOf(takers, name).some(({ up }) => up)) return false;
   return unmovedHolder(resolver, name) === undefined;
 }
 
-function revive(resolver: Resolver, takers: Takers): boolean {
+async function revive(resolver: Resolver, takers: Takers): Promise<boolean> {
+  const { slices } = resolver.input;
   let moved = false;
   for (const draft of resolver.claimants) {
+    if (slices.due()) await slices.turn();
     if (!draft.blocked || draft.revived || !isFree(resolver, takers, draft.blocked.name)) continue;
     draft.revived = true;
     draft.blocked = undefined;
@@ -90,10 +107,11 @@ function revive(resolver: Resolver, takers: Takers): boolean {
   return moved;
 }
 
-function wakeWaiters(resolver: Resolver, takers: Takers): boolean {
-  const { graph } = resolver.input;
+async function wakeWaiters(resolver: Resolver, takers: Takers): Promise<boolean> {
+  const { graph, slices } = resolver.input;
   let moved = false;
-  for (const name of namesThatMayBeFree(resolver)) {
+  for (const name of await namesThatMayBeFree(resolver)) {
+    if (slices.due()) await slices.turn();
     if (!isFree(resolver, takers, name)) continue;
     for (const waiter of graph.waiters(name)) {
       const draft = resolver.touch(waiter, { why: 'claim', name });
@@ -106,11 +124,16 @@ function wakeWaiters(resolver: Resolver, takers: Takers): boolean {
   return moved;
 }
 
-/** What the plan may give up; and, where the southbound was read, all that somebody waits for. */
-function namesThatMayBeFree({ claimants, input }: Resolver): Set<string> {
+/** What the plan may give up, or where the southbound was read: of that what somebody waits for. */
+async function namesThatMayBeFree({ claimants, input }: Resolver): Promise<Iterable<string>> {
+  const { graph, moved, slices } = input;
+  if (moved.size > 0) return [...graph.awaitedNames()];
   const names = new Set<string>();
-  for (const { node } of claimants)
-    if (node) for (const name of claimsOf(node, node.actual)) names.add(name);
-  if (input.moved.size > 0) for (const name of input.graph.awaitedNames()) names.add(name);
+  if (!graph.isAwaited()) return names;
+  for (const { node } of claimants) {
+    if (slices.due()) await slices.turn();
+    if (!node) continue;
+    for (const name of claimsOf(node, node.actual)) if (graph.isAwaited(name)) names.add(name);
+  }
   return names;
 }

@@ -18,7 +18,8 @@ export async function settleContinuity(
   resolver: Resolver,
   bounced: ReadonlyMap<string, string>,
 ): Promise<Node[]> {
-  const { slices, graph } = resolver.input;
+  const { view } = resolver;
+  const { slices } = resolver.input;
   const interrupted: Draft[] = [];
   const overdue: Node[] = [];
   for (const draft of resolver.drafts.values()) {
@@ -41,8 +42,12 @@ export async function settleContinuity(
     const { key } = next;
     for (const child of next.node?.derived ?? [])
       interrupt(child, { why: 'derived', from: key }, () => false);
-    for (const dependent of graph.dependents(key))
-      interrupt(dependent, { why: 'dependency lost', key }, (draft) => stands(resolver, draft));
+    const reason: Reason = { why: 'dependency lost', key };
+    if (view.isHub(key)) await view.gatherNodes(key, slices);
+    for (const dependent of view.dependentNodes(key)) {
+      if (slices.due()) await slices.turn();
+      interrupt(dependent, reason, (draft) => stands(resolver, draft));
+    }
   }
   return overdue;
 }

@@ -5,6 +5,7 @@
  * for it comes, and then what is derived from it.
  */
 import type { Dependency } from '../api.ts';
+import type { Node } from '../graph.ts';
 import { byKey, sortInSlices } from '../slices.ts';
 import { type Cycle, findCycles, findKnot } from './cycles.ts';
 import { Draft } from './draft.ts';
@@ -78,7 +79,9 @@ export class Ordering {
       if (child.needsDelete) yield this.#remove(child);
       else if (child.wish === undefined) this.list.note(child);
     }
-    for (const { key } of this.#resolver.input.graph.dependents(draft.key)) {
+    const { view, input } = this.#resolver;
+    if (view.isHub(draft.key)) yield view.gatherNodes(draft.key, input.slices);
+    for (const { key } of view.dependentNodes(draft.key)) {
       const dependent = this.#resolver.drafts.get(key);
       if (dependent?.needsDelete) yield this.#remove(dependent);
     }
@@ -91,7 +94,7 @@ export class Ordering {
     if (!this.#claimsAreFree(draft)) return;
     if (draft.needsDelete) yield this.#remove(draft);
     this.list.create(draft);
-    yield this.#push(draft);
+    if (this.#resolver.view.dependentCount(draft.key) > 0) yield this.#push(draft);
     for (const child of this.#children(draft)) yield this.#visit(child);
   }
 
@@ -111,17 +114,33 @@ export class Ordering {
   }
 
   /** Whoever waited for a value that has come. */
-  *#push(draft: Draft): Walk {
-    const dependents: Draft[] = [];
-    for (const one of this.#resolver.view.dependents(draft.key)) {
-      const dependent = one instanceof Draft ? one : this.#resolver.drafts.get(one.key);
-      if (dependent && !dependent.done) dependents.push(dependent);
+  *#push({ key }: Draft): Walk {
+    const { view } = this.#resolver;
+    const waiting: Draft[] = [];
+    if (view.isHub(key)) yield this.#gather(key, waiting);
+    else {
+      for (const one of view.dependents(key)) this.#addOpen(one, waiting);
+      waiting.sort(byKey);
     }
-    dependents.sort(byKey);
-    for (const dependent of dependents) {
+    for (const dependent of waiting) {
       if (dependent.needsCreate) yield this.#bring(dependent);
       else if (dependent.deferred) yield this.#change(dependent);
     }
+  }
+
+  async #gather(hub: string, waiting: Draft[]): Promise<void> {
+    const { view, input } = this.#resolver;
+    const open: Draft[] = [];
+    for (const one of await view.dependentsOfHub(hub, input.slices)) {
+      if (input.slices.due()) await input.slices.turn();
+      this.#addOpen(one, open);
+    }
+    for (const draft of await sortInSlices(open, byKey, input.slices)) waiting.push(draft);
+  }
+
+  #addOpen(one: Node | Draft, to: Draft[]): void {
+    const draft = one instanceof Draft ? one : this.#resolver.drafts.get(one.key);
+    if (draft && !draft.done) to.push(draft);
   }
 
   #children({ node, newChildren }: Draft): readonly Draft[] {

@@ -8,9 +8,11 @@ import type { Resolver } from './resolve.ts';
  * Adds to `held` what the plan would take away from under a held value.
  * @returns whether there was any: the plan has to be made anew
  */
-export function pin(resolver: Resolver, held: Set<Node>): boolean {
+export async function pin(resolver: Resolver, held: Set<Node>): Promise<boolean> {
+  const { slices } = resolver.input;
   const before = held.size;
   for (const node of [...held]) {
+    if (slices.due()) await slices.turn();
     if (node.actual === undefined) continue;
     pinBase(resolver, node, held);
     pinDependencies(resolver, node, held);

@@ -3,7 +3,7 @@
  * changed and no descriptor is asked to do anything.
  */
 import type { Node } from '../graph.ts';
-import { byKey } from '../slices.ts';
+import { byKey, sortInSlices } from '../slices.ts';
 import { arbitrate } from './claims.ts';
 import { settleContinuity } from './continuity.ts';
 import type { Draft } from './draft.ts';
@@ -25,20 +25,20 @@ export interface Plan {
 
 export async function makePlan(input: PlanInput): Promise<Plan> {
   // The order in which failures came in is no part of the input.
-  const held = new Set([...input.frozen].sort(byKey));
+  const held = new Set(await sortInSlices([...input.frozen], byKey, input.slices));
   const bounced = new Map<string, string>();
   const examine = [...input.examine];
   for (;;) {
     const resolver = new Resolver({ ...input, examine }, held);
     await resolver.open();
     do await resolver.settle();
-    while (arbitrate(resolver));
+    while (await arbitrate(resolver));
     const overdue = await settleContinuity(resolver, bounced);
     if (overdue.length > 0) {
       for (const node of overdue) examine.push(node);
       continue;
     }
-    if (held.size > 0 && pin(resolver, held)) continue;
+    if (held.size > 0 && (await pin(resolver, held))) continue;
     const ordering = new Ordering(resolver);
     await ordering.run();
     if (ordering.bounced.size === 0)

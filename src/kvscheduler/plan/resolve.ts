@@ -28,6 +28,8 @@ export class Resolver {
   readonly #rising: Draft[] = [];
   readonly #doubtful: Draft[] = [];
   readonly #expanding: Draft[] = [];
+  /** Keys that are not there any more and on which many depend. */
+  readonly #lostHubs: string[] = [];
 
   /** @param held the frozen nodes and those that have to stay because of them */
   constructor(input: PlanInput, held: ReadonlySet<Node>) {
@@ -44,6 +46,7 @@ export class Resolver {
   async open(): Promise<void> {
     const { targets, examine, moved, slices } = this.input;
     for (const node of this.#held) {
+      if (slices.due()) await slices.turn();
       const draft = this.touch(node, { why: 'repair' });
       this.#open(draft);
     }
@@ -65,6 +68,12 @@ export class Resolver {
   touch(node: Node, reason: Reason): Draft {
     const known = this.drafts.get(node.key);
     if (known) return known;
+    const draft = this.#draft(node, reason);
+    if (isOverdue(node) && !draft.held) this.#open(draft);
+    return draft;
+  }
+
+  #draft(node: Node, reason: Reason): Draft {
     this.input.graph.visits++;
     const draft = new Draft(node, node, node.base?.key, this.#held.has(node), reason);
     this.view.add(draft);
@@ -73,7 +82,6 @@ export class Resolver {
       this.#study(draft, draft.wish);
       this.view.index(draft);
     }
-    if (isOverdue(node) && !draft.held) this.#open(draft);
     return draft;
   }
 
@@ -134,7 +142,9 @@ export class Resolver {
       for (const child of node.derived) if (isBroken(child)) this.#examine(child);
       return;
     }
-    const draft = node ? this.touch(node, { why: 'changed' }) : this.#fresh(key, target);
+    const draft = node
+      ? (this.drafts.get(key) ?? this.#draft(node, { why: 'changed' }))
+      : this.#fresh(key, target);
     if (!draft) return;
     draft.reason = { why: node?.state === 'MISSING' ? 'missing' : aimOf(target) };
     draft.target = true;
@@ -142,6 +152,8 @@ export class Resolver {
     draft.foreign = target.foreign ?? false;
     draft.metadata = target.metadata;
     this.#wish(draft, value);
+    const isLeft = node && isOverdue(node) && !draft.held && !draft.up && !draft.lowered;
+    if (isLeft) this.lower(draft);
   }
 
   #fresh(key: string, target: Target): Draft | undefined {
@@ -163,6 +175,7 @@ export class Resolver {
 
   #examine(node: Node): void {
     const draft = this.touch(node, { why: node.state === 'MISSING' ? 'missing' : 'repair' });
+    if (draft.target) return;
     draft.seed = node.base === undefined;
     this.#open(draft);
   }
@@ -229,9 +242,18 @@ export class Resolver {
     const { slices } = this.input;
     for (;;) {
       if (slices.due()) await slices.turn();
+      const lost = this.#lostHubs.pop();
+      if (lost !== undefined) {
+        for (const one of await this.view.dependentsOfHub(lost, slices)) {
+          if (slices.due()) await slices.turn();
+          this.#lack(one, lost);
+        }
+        continue;
+      }
       const rising = this.#rising.pop();
       if (rising) {
-        if (rising.up) this.#follow(rising);
+        const following = rising.up ? this.#follow(rising) : undefined;
+        if (following) await following;
         continue;
       }
       const doubtful = this.#doubtful.pop();
@@ -252,28 +274,47 @@ export class Resolver {
     return draft.dependencies.every((dependency) => this.view.isMet(draft, dependency));
   }
 
-  /** What a value that is up brings with it: what it derives, and what waited for it. */
-  #follow(draft: Draft): void {
-    const { node } = draft;
+  /**
+   * What a value that is up brings with it: what it derives, and what waited for it.
+   * @returns a promise only where many have waited
+   */
+  #follow(draft: Draft): Promise<void> | undefined {
+    const { node, key } = draft;
     this.#expanding.push(draft);
-    if (node?.available && !draft.lowered && !this.input.moved.has(node)) return;
-    for (const one of this.view.dependents(draft.key)) {
-      const dependent =
-        one instanceof Draft ? one : this.touch(one, { why: 'dependency met', key: draft.key });
-      if (dependent.up || !this.canRise(dependent)) continue;
-      if (!dependent.target) dependent.reason = { why: 'dependency met', key: draft.key };
-      this.raise(dependent);
+    if (node?.available && !draft.lowered && !this.input.moved.has(node)) return undefined;
+    if (this.view.isHub(key)) return this.#followHub(key);
+    for (const one of this.view.dependents(key)) this.#offer(one, key);
+    return undefined;
+  }
+
+  async #followHub(key: string): Promise<void> {
+    const { slices } = this.input;
+    for (const one of await this.view.dependentsOfHub(key, slices)) {
+      if (slices.due()) await slices.turn();
+      this.#offer(one, key);
     }
   }
 
+  /** Tells a dependent that the key is there. */
+  #offer(one: Node | Draft, key: string): void {
+    const dependent = one instanceof Draft ? one : this.touch(one, { why: 'dependency met', key });
+    if (dependent.up || !this.canRise(dependent)) return;
+    if (!dependent.target) dependent.reason = { why: 'dependency met', key };
+    this.raise(dependent);
+  }
+
   #tellLost(key: string): void {
-    for (const one of this.view.dependents(key)) {
-      if (one instanceof Draft) {
-        if (one.up) this.doubt(one);
-      } else if (one.actual !== undefined || this.drafts.has(one.key)) {
-        const dependent = this.touch(one, { why: 'dependency lost', key });
-        if (dependent.up) this.doubt(dependent);
-      }
+    if (this.view.isHub(key)) this.#lostHubs.push(key);
+    else for (const one of this.view.dependents(key)) this.#lack(one, key);
+  }
+
+  /** Tells a dependent that the key is not there. */
+  #lack(one: Node | Draft, key: string): void {
+    if (one instanceof Draft) {
+      if (one.up) this.doubt(one);
+    } else if (one.actual !== undefined || this.drafts.has(one.key)) {
+      const dependent = this.touch(one, { why: 'dependency lost', key });
+      if (dependent.up) this.doubt(dependent);
     }
   }
 

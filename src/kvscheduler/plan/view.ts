@@ -2,7 +2,11 @@ import type { Dependency } from '../api.ts';
 import { DependencyIndex } from '../dependencyindex.ts';
 import type { Graph, Node } from '../graph.ts';
 import { KeyIndex } from '../keyindex.ts';
+import type { Slices } from '../slices.ts';
 import type { Draft } from './draft.ts';
+
+/** More dependents than these are gathered in slices. */
+const few = 256;
 
 /** The graph as the plan would leave it: what has a draft counts as drafted, the rest as it is. */
 export class PlannedView {
@@ -13,6 +17,8 @@ export class PlannedView {
   readonly #dependents = new DependencyIndex<Draft>();
   /** Keys of drafts that the graph does not know. */
   readonly #newKeys = new KeyIndex();
+  /** Nodes that depend on a key on which many do, in the order of their keys. */
+  readonly #hubs = new Map<string, readonly Node[]>();
 
   constructor(graph: Graph) {
     this.#graph = graph;
@@ -36,12 +42,41 @@ export class PlannedView {
     return draft ? draft.up : (this.#graph.get(key)?.available ?? false);
   }
 
+  /** How many depend on the key, at most. */
+  dependentCount(key: string): number {
+    return this.#graph.dependentCount(key) + this.#dependents.count(key);
+  }
+
+  /** Whether so many depend on the key that it takes slices to go through them. */
+  isHub(key: string): boolean {
+    return this.dependentCount(key) > few;
+  }
+
   /** Everyone whose wish or actual value depends on the key. */
-  dependents(key: string): (Node | Draft)[] {
+  dependents(key: string): readonly (Node | Draft)[] {
+    const nodes = this.#graph.dependents(key);
+    if (this.#dependents.count(key) === 0) return nodes;
     const fresh = new Set<Draft>();
     this.#dependents.collect(key, fresh);
-    const nodes = this.#graph.dependents(key);
-    return fresh.size === 0 ? nodes : [...nodes, ...fresh];
+    return [...nodes, ...fresh];
+  }
+
+  /** The same for a hub. */
+  async dependentsOfHub(key: string, slices: Slices): Promise<readonly (Node | Draft)[]> {
+    await this.gatherNodes(key, slices);
+    const fresh = new Set<Draft>();
+    await this.#dependents.collectInSlices(key, fresh, slices);
+    return [...this.dependentNodes(key), ...fresh];
+  }
+
+  /** Everyone in the graph whose wish or actual value depends on the key; of a hub: as gathered. */
+  dependentNodes(key: string): readonly Node[] {
+    return this.#hubs.get(key) ?? this.#graph.dependents(key);
+  }
+
+  async gatherNodes(hub: string, slices: Slices): Promise<void> {
+    if (!this.#hubs.has(hub))
+      this.#hubs.set(hub, await this.#graph.dependentsInSlices(hub, slices));
   }
 
   /** Labels of the wish's dependencies that are not met. */

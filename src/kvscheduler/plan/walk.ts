@@ -1,7 +1,7 @@
 import type { Slices } from '../slices.ts';
 
-/** A walk that may yield further walks, which are carried out before it goes on. */
-export type Walk = Generator<Walk, void, void>;
+/** A walk that may yield further walks, and promises, which are carried out before it goes on. */
+export type Walk = Generator<Walk | Promise<void>, void, void>;
 
 /** Carries a walk out in slices; its depth is not limited by the call stack. */
 export async function carryOut(walk: Walk, slices: Slices): Promise<void> {
@@ -10,6 +10,7 @@ export async function carryOut(walk: Walk, slices: Slices): Promise<void> {
     if (slices.due()) await slices.turn();
     const { done, value } = top.next();
     if (done) path.pop();
+    else if (value instanceof Promise) await value;
     else path.push(value);
   }
 }
