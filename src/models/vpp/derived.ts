@@ -29,6 +29,7 @@ export const interfaceVrfKey = keyTemplate('vpp/interface/{iface}/vrf/{vrf}/ip-v
 export const inheritedVrfKey = keyTemplate('vpp/interface/{iface}/vrf/from-interface/{lender}');
 
 export const unnumberedKey = keyTemplate('vpp/interface/unnumbered/{iface}');
+export const dhcpClientKey = keyTemplate('vpp/interface/dhcp-client/{iface}');
 export const linkStateKey = keyTemplate('vpp/interface/{iface}/link-state/{state}', {
   state: 'UP|DOWN',
 });

@@ -43,6 +43,7 @@ export class Addresses {
   readonly #fib: Fib;
   readonly #byIndex = new Map<number, IpInterface>();
   readonly #onBind: ((iface: SimInterface, family: Family) => void)[] = [];
+  readonly #onAddress: ((iface: SimInterface, address: Uint8Array, isAdd: boolean) => void)[] = [];
 
   constructor(interfaces: Interfaces, fib: Fib) {
     this.#interfaces = interfaces;
@@ -62,9 +63,26 @@ export class Addresses {
     return this.#ip(iface).tables[family];
   }
 
+  /** VPP's own DHCP client puts an address on, or takes it off; nobody hears whether it could. */
+  lease(iface: SimInterface, cidr: Cidr, isAdd: boolean): void {
+    const ip = this.#ip(iface);
+    if (isAdd) this.#add(ip, cidr);
+    else this.#drop(ip, cidr);
+  }
+
   /** Called after the interface was bound to a table, also to the one that it was in. */
   onBind(listener: (iface: SimInterface, family: Family) => void): void {
     this.#onBind.push(listener);
+  }
+
+  /** Called after an interface got an address and after it lost one. */
+  onAddress(listener: (iface: SimInterface, address: Uint8Array, isAdd: boolean) => void): void {
+    this.#onAddress.push(listener);
+  }
+
+  /** In the order in which they came. */
+  of(index: number): readonly Cidr[] {
+    return this.#byIndex.get(index)?.addresses ?? [];
   }
 
   #ip(iface: SimInterface): IpInterface {
@@ -121,6 +139,7 @@ export class Addresses {
     ip.addresses.push(cidr);
     if (family === 6) ip.ip6Locks++;
     if (ip.iface.adminUp) this.#connect(ip, cidr);
+    for (const listener of this.#onAddress) listener(ip.iface, cidr.address, true);
     return 0;
   }
 
@@ -130,6 +149,7 @@ export class Addresses {
     ip.addresses = ip.addresses.filter((present) => present !== found);
     if (familyOf(cidr) === 6) ip.ip6Locks--;
     if (ip.iface.adminUp) this.#disconnect(ip, found);
+    for (const listener of this.#onAddress) listener(ip.iface, found.address, false);
     return 0;
   }
 

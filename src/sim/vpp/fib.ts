@@ -31,6 +31,7 @@ export const source = {
   special: 1,
   interface: 4,
   api: 8,
+  dhcp: 12,
   adjacency: 15,
   recursive: 18,
   default: 20,

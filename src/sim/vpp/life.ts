@@ -4,6 +4,7 @@ import type { SimLinux } from '../linux/linux.ts';
 import { Addresses } from './addresses.ts';
 import { afPacketMessages } from './afpacket.ts';
 import { Bridging } from './bridging.ts';
+import { Dhcp, type SimDhcpServer } from './dhcp.ts';
 import { InterfaceEvents } from './events.ts';
 import { Fib } from './fib.ts';
 import { hostOf } from './host.ts';
@@ -31,6 +32,7 @@ export function beginLife(needs: {
   readonly clock: Clock;
   readonly random: Random;
   readonly crash: (why: string) => void;
+  readonly dhcpServer: SimDhcpServer;
 }): Life {
   const { clock, random, crash } = needs;
   const host = hostOf(needs.host, random);
@@ -41,6 +43,7 @@ export function beginLife(needs: {
   const neighbours = new Neighbours({ interfaces, addresses, fib, clock });
   const bridging = new Bridging(interfaces, crash);
   const taps = tapMessages(interfaces, host);
+  const dhcp = new Dhcp({ interfaces, addresses, fib, server: needs.dhcpServer });
   return {
     parts: [
       sessionMessages(interfaces),
@@ -56,7 +59,12 @@ export function beginLife(needs: {
       neighbours.part(),
       bridging.part(),
     ],
-    forget: (peer) => events.forget(peer),
+      new Nat44({ interfaces, addresses, fib, crash }).part(),
+      dhcp.part(),
+    forget: (peer) => {
+      events.forget(peer);
+      dhcp.forget(peer);
+    },
     end: () => taps.close(),
   };
 }

@@ -9,6 +9,7 @@ import { memoryConnect } from '#southbound/vpp/binapi/transport/memory.ts';
 import { unixListen } from '#southbound/vpp/binapi/transport/unix.ts';
 import { FaultPlan, record } from '../faults.ts';
 import type { SimLinux } from '../linux/linux.ts';
+import { SimDhcpServer } from './dhcp.ts';
 import { beginLife, type Life } from './life.ts';
 import { retval } from './retval.ts';
 
@@ -59,6 +60,8 @@ export class SimVpp {
   #life: Life | undefined;
   #clients = 0;
 
+  /** What clients of DHCP get. */
+  readonly dhcpServer = new SimDhcpServer();
   /** The latest that arrived, in order, without control_ping; also what was refused. */
   readonly requests: VppRequest[] = [];
   /** Counts requests and dumps that match; control_ping only where a match asks for it. */
@@ -87,7 +90,7 @@ export class SimVpp {
       log.error({ why }, 'the simulated VPP ends, as VPP would');
       this.crash();
     };
-    this.#life = beginLife({ host, clock, random, crash });
+    this.#life = beginLife({ host, clock, random, dhcpServer: this.dhcpServer, crash });
     for (const path of this.#paths) await this.listen(path);
   }
 

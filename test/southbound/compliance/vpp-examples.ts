@@ -107,6 +107,30 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
       ),
     },
     {
+      name: 'interface with a DHCP client',
+      setup: [table(1), table(2), table(2, 'IPV6')],
+      ...changing(
+        iface,
+        { name: 'a', type: 'SOFTWARE_LOOPBACK', vrf: 1, set_dhcp_client: true },
+        { vrf: 2, ip_addresses: ['fd00::1/64'] },
+        true,
+      ),
+    },
+    {
+      name: 'interface that gets an address of its own in place of a DHCP client',
+      ...changing(
+        iface,
+        { name: 'a', type: 'SOFTWARE_LOOPBACK', enabled: true, set_dhcp_client: true },
+        { set_dhcp_client: false, ip_addresses: ['10.1.1.1/24'] },
+        true,
+      ),
+    },
+    {
+      name: 'interface that borrows from one with a DHCP client',
+      setup: [loop('lender', { set_dhcp_client: true, ip_addresses: ['10.1.1.1/24'] })],
+      value: loop('a', { unnumbered: { interface_with_ip: 'lender' } }),
+    },
+    {
       name: 'TAP with generated name in the kernel',
       skip: (backend) => (backend.name === 'VPP' ? 'TAP needs /dev/vhost-net' : noTap()),
       ...changing(

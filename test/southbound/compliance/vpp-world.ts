@@ -45,6 +45,7 @@ export async function vppWorld(client: VppClient): Promise<unknown> {
     aging: await Promise.all([0, 1].map((af) => client.request('ip_neighbor_config_get', { af }))),
     domains,
     fib: await Promise.all(domains.map(({ bd_id }) => client.dump('l2_fib_table_dump', { bd_id }))),
+    dhcpClients: (await client.dump('dhcp_client_dump', {})).map((each) => each.client),
     arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: all }),
   };
 }

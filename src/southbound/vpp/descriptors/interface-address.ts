@@ -43,8 +43,12 @@ export function interfaceAddressDescriptor(
       const prefix = interfaceVrfKey.prefix({ iface: parts(key).iface });
       return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes: [prefix] } }];
     },
-    // One that moves to another interface goes there before it comes here.
-    claims: (key, { vrf }) => [`address/${vrf}/${parts(key).address.split('/')[0]}`],
+    // One that moves to another interface goes there before it comes here. One that DHCP gave is
+    // not ours to place.
+    claims: (key, { vrf }) => {
+      const { source, address } = parts(key);
+      return source === 'from_dhcp' ? [] : [`address/${vrf}/${address.split('/')[0]}`];
+    },
     async create(key, _value, ctx) {
       await except(set(key, true, ctx), [duplicateAddress]);
       return undefined;
@@ -53,7 +57,11 @@ export function interfaceAddressDescriptor(
   };
 }
 
-function parts(key: string): { readonly iface: string; readonly address: string } {
+function parts(key: string): {
+  readonly iface: string;
+  readonly source: string;
+  readonly address: string;
+} {
   const parsed = interfaceAddressKey.parse(key);
   if (parsed === undefined) throw new TypeError(`${key} is no key of an interface address`);
   return parsed;

@@ -3,8 +3,8 @@ import { interfaceAddressKey, interfaceHasAddressKey } from '#models/vpp/derived
 import { emptyType } from './empty.ts';
 
 /**
- * A property: stands while the interface has at least one address, for those who borrow it. It
- * asks nothing of VPP.
+ * A property: stands while the interface has at least one address of its configuration. It asks
+ * nothing of VPP.
  */
 export function interfaceHasAddressDescriptor(): KvDescriptor<object, undefined> {
   return {

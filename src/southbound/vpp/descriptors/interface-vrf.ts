@@ -107,8 +107,9 @@ function binding(key: string, ctx: OperationContext): Binding {
   const { swIfIndex } = metadata(ifaceOf(key));
   const inherited = inheritedVrfKey.parse(key);
   if (inherited !== undefined) {
-    const { vrf, ipAddresses } = metadata(inherited.lender);
-    return { swIfIndex, vrf, ...families({ ip_addresses: ipAddresses, set_dhcp_client: false }) };
+    const { vrf, ipAddresses, dhcpClient = false } = metadata(inherited.lender);
+    const lent = families({ ip_addresses: ipAddresses, set_dhcp_client: dhcpClient });
+    return { swIfIndex, vrf, ...lent };
   }
   const { vrf, version } = interfaceVrfKey.parse(key) ?? {};
   return { swIfIndex, vrf: Number(vrf ?? 0), v4: version !== 'v6', v6: version !== 'v4' };

@@ -5,6 +5,7 @@ import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api.ts';
 import {
   addressSource,
+  dhcpClientKey,
   inheritedVrfKey,
   interfaceAddressKey,
   interfaceHasAddressKey,
@@ -118,6 +119,7 @@ function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: MadeInterfac
     type: value.type,
     vrf: value.vrf,
     ipAddresses: value.ip_addresses,
+    ...(value.set_dhcp_client && { dhcpClient: true as const }),
     ...(hostIfName !== undefined && { hostIfName }),
   };
 }
@@ -209,7 +211,8 @@ function validate(key: string, value: VppInterface): void {
   require(key, lender !== '' && lender !== value.name, 'unnumbered', 'names no other interface');
   const allocated = value.ip_addresses.some((address) => addressSource(address) !== 'static');
   require(key, !allocated, 'ip_addresses', 'references to allocated addresses are not supported');
-  require(key, !value.set_dhcp_client, 'set_dhcp_client', 'not supported');
+  const leases = !value.set_dhcp_client || !borrows;
+  require(key, leases, 'unnumbered', 'does not go with set_dhcp_client');
   require(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');
   require(key, value.rx_placements.length === 0, 'rx_placements', 'not supported');
   const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
@@ -227,6 +230,7 @@ function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
     (a.phys_address === b.phys_address || b.phys_address === '') &&
     (a.mtu === b.mtu || (b.mtu === 0 && kindOf(b.type)?.mtu === 'hardware')) &&
     (b.unnumbered !== undefined || a.vrf === b.vrf) &&
+    a.set_dhcp_client === b.set_dhcp_client &&
     isDeepStrictEqual([...a.ip_addresses].sort(), [...b.ip_addresses].sort()) &&
     !needsRecreate(a, b)
   );
@@ -261,6 +265,7 @@ function derived(value: VppInterface): readonly KeyedValue[] {
       value: { vrf: value.vrf } satisfies AddressValue,
     });
   }
+  if (value.set_dhcp_client) values.push({ key: dhcpClientKey.build({ iface }), value: empty });
   if (value.ip_addresses.length > 0) {
     values.push({ key: interfaceHasAddressKey.build({ iface }), value: empty });
   }

@@ -1,5 +1,5 @@
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api.ts';
-import { interfaceHasAddressKey, interfaceVrfKey, unnumberedKey } from '#models/vpp/derived.ts';
+import { interfaceAddressKey, interfaceVrfKey, unnumberedKey } from '#models/vpp/derived.ts';
 import type { InterfaceUnnumbered } from '#models/vpp/interface.gen.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
@@ -31,9 +31,10 @@ export function unnumberedInterfaceDescriptor(
     keyPrefixes: [unnumberedKey.prefix()],
     dependencies: (key, { interface_with_ip: lender }) => [
       { label: 'lending-interface-exists', key: vppInterfaceKey.build({ name: lender }) },
+      // a configured one, or one that DHCP gave
       {
         label: 'lending-interface-has-address',
-        key: interfaceHasAddressKey.build({ iface: lender }),
+        anyOf: { prefixes: [interfaceAddressKey.prefix({ iface: lender })] },
       },
       {
         label: 'interface-assigned-to-vrf-table',

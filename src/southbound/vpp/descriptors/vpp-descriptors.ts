@@ -5,10 +5,13 @@ import type { VppClient } from '../binapi/api.ts';
 import { arpDescriptor } from './arp.ts';
 import { bridgeDomainDescriptor } from './bridge-domain.ts';
 import { bridgedInterfaceDescriptor } from './bridged-interface.ts';
+import { dhcpClientDescriptor } from './dhcp-client.ts';
+import { dhcpLeaseDescriptor } from './dhcp-lease.ts';
 import { fibEntryDescriptor } from './fib-entry.ts';
 import { interfaceDescriptor } from './interface.ts';
 import { interfaceAddressDescriptor } from './interface-address.ts';
 import { interfaceHasAddressDescriptor } from './interface-has-address.ts';
+import { linkStateDescriptor } from './interface-link-state.ts';
 import { interfaceRxModeDescriptor } from './interface-rx-mode.ts';
 import { interfaceVrfDescriptor } from './interface-vrf.ts';
 import { ipScanNeighborDescriptor } from './ip-scan-neighbor.ts';
@@ -30,6 +33,9 @@ export function vppDescriptors(needs: {
     interfaceHasAddressDescriptor(),
     unnumberedInterfaceDescriptor(client),
     interfaceRxModeDescriptor(client),
+    linkStateDescriptor(client),
+    dhcpClientDescriptor(client),
+    dhcpLeaseDescriptor(client),
     vrfTableDescriptor(client, log),
     routeDescriptor(client, clock),
     arpDescriptor(client, clock),

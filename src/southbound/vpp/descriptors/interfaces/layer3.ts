@@ -4,14 +4,23 @@ import { fromPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { none } from '../limits.ts';
 
-export interface Layer3 {
+export interface BareLayer3 {
   readonly addresses: readonly string[];
   readonly table4: number;
   readonly table6: number;
 }
 
+export interface Layer3 extends BareLayer3 {
+  readonly dhcpClient: boolean;
+}
+
+/** @returns whether it is in a table for a reason that the configuration knows */
+export function isBound({ addresses, dhcpClient }: Layer3): boolean {
+  return addresses.length > 0 || dhcpClient;
+}
+
 /** Four requests an interface, because VPP has no dump of all addresses; they overlap. */
-export async function readLayer3(client: VppClient, swIfIndex: number): Promise<Layer3> {
+export async function readLayer3(client: VppClient, swIfIndex: number): Promise<BareLayer3> {
   const sw_if_index = swIfIndex;
   const [v4, v6, table4, table6] = await Promise.all([
     client.dump('ip_address_dump', { sw_if_index, is_ipv6: false }),
@@ -52,7 +61,8 @@ export function families(value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_cl
  * @param wanted undefined for an interface that nobody wants
  */
 export function tableOf(found: Layer3, wanted: VppInterface | undefined): number {
-  const has = families({ ip_addresses: found.addresses, set_dhcp_client: false });
+  const { addresses, dhcpClient } = found;
+  const has = families({ ip_addresses: addresses, set_dhcp_client: dhcpClient });
   const tables = [
     ...(has.v4 || !has.v6 ? [found.table4] : []),
     ...(has.v6 || !has.v4 ? [found.table6] : []),

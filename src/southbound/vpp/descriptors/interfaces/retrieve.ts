@@ -18,9 +18,17 @@ import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { inSlices } from '../in-slices.ts';
 import { none } from '../limits.ts';
+import { readDhcpClients } from './dhcp.ts';
 import type { FoundInterface, InterfaceKind, KindFields, KindRetrieveContext } from './kind.ts';
 import { interfaceKinds } from './kinds.ts';
-import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
+import {
+  type BareLayer3,
+  isBound,
+  type Layer3,
+  readLayer3,
+  readLenders,
+  tableOf,
+} from './layer3.ts';
 import { nic } from './nic.ts';
 import { adoptRxModes, type QueueMode } from './rx-modes.ts';
 
@@ -54,9 +62,10 @@ export async function retrieveInterfaces(
     linuxHostName: (name) => linux.get(linuxInterfaceKey.build({ name }))?.hostIfName,
     nameOf: (swIfIndex) => tags.get(swIfIndex) || undefined,
   };
-  const [lenders, queues, ...dumps] = await Promise.all([
+  const [lenders, queues, leases, ...dumps] = await Promise.all([
     readLenders(client),
     readQueues(client),
+    readDhcpClients(client),
     ...interfaceKinds.map((kind) => kind.dump(client, kindContext)),
   ]);
   const found = new Map<number, { kind: InterfaceKind; found: FoundInterface }>();
@@ -68,14 +77,26 @@ export async function retrieveInterfaces(
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
   const asked = named.filter(({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true);
   const nameOf = (swIfIndex: number): string | undefined => names.get(swIfIndex);
-  const read = await inSlices(clock, asked, async (each) => {
+  const layers = await Promise.all(
+    await inSlices(clock, asked, ({ details: { sw_if_index } }) => readLayer3(client, sw_if_index)),
+  );
+  // a lease may have come or gone in between
+  const leasesNow = leases.size === 0 ? leases : await readDhcpClients(client);
+  return inSlices(clock, asked.entries(), ([position, each]) => {
     const index = each.details.sw_if_index;
-    const layer3 = await readLayer3(client, index);
+    const wish = wanted.get(each.name);
+    const layer3: Layer3 = {
+      ...(layers[position] as BareLayer3),
+      dhcpClient: leases.has(index),
+    };
+    const leased = [leases.get(index)?.address, leasesNow.get(index)?.address];
     const lender = names.get(lenders.get(index) ?? none);
     const modes = queues.get(index) ?? [];
-    return assemble(each, wanted.get(each.name), layer3, lender, modes, { ...kindContext, nameOf });
+    return assemble(each, wish, withoutLeased(layer3, leased, wish), lender, modes, {
+      ...kindContext,
+      nameOf,
+    });
   });
-  return Promise.all(read);
 }
 
 async function readQueues(client: VppClient): Promise<ReadonlyMap<number, readonly QueueMode[]>> {
@@ -84,6 +105,17 @@ async function readQueues(client: VppClient): Promise<ReadonlyMap<number, readon
     all.map(({ sw_if_index, queue_id, mode }) => ({ sw_if_index, queue: queue_id, mode })),
     ({ sw_if_index }) => sw_if_index,
   );
+}
+
+/** The address that DHCP gave is none of the configuration, unless that names it too. */
+function withoutLeased(
+  found: Layer3,
+  leased: readonly (string | undefined)[],
+  wanted: VppInterface | undefined,
+): Layer3 {
+  const isOwn = (address: string): boolean =>
+    !leased.includes(address) || wanted?.ip_addresses.includes(address) === true;
+  return { ...found, addresses: found.addresses.filter(isOwn) };
 }
 
 function nameAll(
@@ -155,10 +187,11 @@ function assemble(
     phys_address: adoptMac(kind, details, wanted),
     mtu: adoptMtu(kind, details, wanted),
     ip_addresses: adoptOrder(layer3.addresses, wanted),
+    set_dhcp_client: layer3.dhcpClient,
     ...(lender !== undefined && { unnumbered: { interface_with_ip: lender } }),
     rx_modes: adoptRxModes(queues, wanted?.rx_modes ?? []),
     ...fields,
-    vrf: layer3.addresses.length === 0 && fields.vrf === undefined ? (wanted?.vrf ?? 0) : table,
+    vrf: !isBound(layer3) && fields.vrf === undefined ? (wanted?.vrf ?? 0) : table,
   });
   return {
     key: vppInterfaceKey.build({ name }),
@@ -169,6 +202,7 @@ function assemble(
       type: kind.type,
       vrf: value.vrf,
       ipAddresses: value.ip_addresses,
+      ...(value.set_dhcp_client && { dhcpClient: true as const }),
       ...(found.hostIfName !== undefined && { hostIfName: found.hostIfName }),
     },
   };
