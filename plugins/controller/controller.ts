@@ -8,6 +8,7 @@ import { type Event, EventMethod } from '#eventloop/event.ts';
 import type { EventLoop } from '#eventloop/handler.ts';
 import type { Value } from '#eventloop/transaction.ts';
 import type { Timer } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import {
@@ -187,7 +188,13 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   async #run(): Promise<void> {
+    // A thousand small events must not keep sockets and timers waiting until the last is done.
+    const slices = new Slices(this.#deps.clock);
     while (!this.#closed && !this.#aborting) {
+      if (slices.due()) {
+        await slices.turn();
+        continue;
+      }
       const entry = this.#queue.take((event) => this.#mayRun(event));
       if (!entry) await this.#queue.wait();
       else if (entry.producer?.signal?.aborted)

@@ -132,6 +132,7 @@ describe('healing that is scheduled', () => {
     for (let n = 0; n < 1000; n++) bench.controller.push(Note.event({}));
     await bench.clock.advance(5_000);
     release();
+    await settle();
     await bench.clock.advance(5_000);
     assert.match(seen(bench).at(-1)!, /Healing Resync \(After error: no\)/);
     assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
@@ -152,6 +153,7 @@ describe('healing that is scheduled', () => {
     await bench.clock.advance(20_000);
     assert.equal(bench.controller.queueLength, 1);
     release();
+    await settle();
     await bench.clock.advance(1_000);
     assert.equal(seen(bench).filter((text) => text!.includes('Periodic')).length, 2);
   });

@@ -1,0 +1,197 @@
+/**
+ * The event loop with nothing around it: events a second through eight handlers that put nothing
+ * into their transactions, with history and metrics, log boxes to /dev/null; what a record of the
+ * history weighs; how long the last twenty of 100,000 take to be shown.
+ */
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Registry } from 'prom-client';
+import { defineEvent, EventMethod } from '#eventloop/event.ts';
+import type { EventHandler } from '#eventloop/handler.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { parseConfig } from '#infra/config/load.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { DbResync } from '#plugins/controller/api.ts';
+import { controllerSchema } from '#plugins/controller/config.ts';
+import { Controller } from '#plugins/controller/controller.ts';
+import { ControllerMetrics } from '#plugins/controller/metrics.ts';
+import { controllerRoutes } from '#plugins/controller/routes.ts';
+
+export const name = 'loop: events through eight handlers';
+
+type Print = (line: string) => void;
+
+const HANDLERS = 8;
+const BATCH = 500;
+const EVENTS = 20_000;
+const ROUNDS = 5;
+const RECORDS = 100_000;
+/** Enough for all of them: what is measured is a record, not the bound. */
+const HISTORY_MIB = 4096;
+
+const Note = defineEvent<{ readonly n: number }>({
+  id: 'bench-note',
+  blocking: false,
+  name: 'Bench Note',
+  describe: ({ n }) => `Bench Note\n* number: ${n}`,
+  method: EventMethod.Update,
+});
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function handler(at: number): EventHandler {
+  return {
+    name: `handler-${at}`,
+    handlesEvent: () => true,
+    resync: async () => undefined,
+    update: async () => ({}),
+    revert: () => undefined,
+  };
+}
+
+/** Like an agent's standard output that goes nowhere. */
+function nowhere(): { print: (text: string) => void; close: () => void } {
+  const file = openSync('/dev/null', 'w');
+  return { print: (text) => void writeSync(file, text), close: () => closeSync(file) };
+}
+
+function makeController(print: (text: string) => void): Controller {
+  const yaml = `eventHistorySizeLimit: ${HISTORY_MIB}\n`;
+  const { value: config } = parseConfig(controllerSchema, yaml, 'bench');
+  const metrics: ControllerMetrics = new ControllerMetrics(new Registry(), () => controller);
+  const controller: Controller = new Controller({
+    config,
+    handlers: Array.from({ length: HANDLERS }, (_, at) => handler(at)),
+    sink: { commit: async () => ({ seqNum: 0, failures: [] }), record: () => undefined },
+    merge: (_key, _base, over) => over,
+    isSouthboundGone: () => false,
+    isBeyondHealing: () => false,
+    southboundLife: () => 1,
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLogger,
+    reportState: () => undefined,
+    print,
+    onProcessed: metrics.observe,
+  });
+  controller.start();
+  controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig: {} }));
+  return controller;
+}
+
+async function pushAll(controller: Controller, count: number): Promise<void> {
+  for (let n = 0; n < count; ) {
+    for (let i = 0; i < BATCH && n < count; i++) controller.push(Note.event({ n: n++ }));
+    while (!controller.isIdle) await turn();
+  }
+}
+
+/** What no loop can do without: eight handlers awaited, two boxes of five lines written. */
+async function reference(print: (text: string) => void, count: number): Promise<void> {
+  const handlers = Array.from({ length: HANDLERS }, (_, at) => handler(at));
+  const box = `${'>'.repeat(130)}\n`.repeat(5);
+  for (let n = 0; n < count; n++) {
+    print(box);
+    for (const { update } of handlers) await update(undefined as never);
+    print(box);
+    if (n % BATCH === 0) await turn();
+  }
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+interface Rate {
+  /** Events a second of wall-clock time, and of the time that the main thread worked. */
+  readonly wall: number;
+  readonly cpu: number;
+}
+
+async function rate(count: number, run: () => Promise<void>): Promise<Rate> {
+  const start = performance.now();
+  const startCpu = threadMs();
+  await run();
+  const cpu = threadMs() - startCpu;
+  return { wall: (count / (performance.now() - start)) * 1000, cpu: (count / cpu) * 1000 };
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1]!;
+
+export async function run(print: Print): Promise<void> {
+  await throughput(print);
+  await weight(print);
+}
+
+async function throughput(print: Print): Promise<void> {
+  const out = nowhere();
+  const controller = makeController(out.print);
+  const loop: Rate[] = [];
+  const bare: Rate[] = [];
+  await pushAll(controller, EVENTS);
+  await reference(out.print, EVENTS);
+  for (let round = 0; round < ROUNDS; round++) {
+    loop.push(await rate(EVENTS, () => pushAll(controller, EVENTS)));
+    bare.push(await rate(EVENTS, () => reference(out.print, EVENTS)));
+  }
+  await controller.close({ cleanup: false });
+  out.close();
+  const show = (rates: readonly Rate[]) => {
+    const [wall, cpu] = [median(rates.map((r) => r.wall)), median(rates.map((r) => r.cpu))];
+    return `${wall.toFixed(0)} a second, ${cpu.toFixed(0)} by time of the CPU`;
+  };
+  print(`events, ${HANDLERS} handlers, history and metrics on: ${show(loop)} (aim: 20000)`);
+  print(`reference, the same awaits and writes and nothing else: ${show(bare)}`);
+  const ratio = median(loop.map((r) => r.cpu)) / median(bare.map((r) => r.cpu));
+  print(`ratio ${ratio.toFixed(2)}`);
+}
+
+async function weight(print: Print): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  const controller = makeController(() => undefined);
+  await pushAll(controller, 1000);
+  gc();
+  const before = process.memoryUsage().heapUsed;
+  const estimated = controller.history.bytes;
+  await pushAll(controller, RECORDS - 1000);
+  gc();
+  const count = RECORDS - 1000;
+  const bytes = (process.memoryUsage().heapUsed - before) / count;
+  const estimate = (controller.history.bytes - estimated) / count;
+  print(
+    `a record with ${HANDLERS} handlers: ${bytes.toFixed(0)} bytes, ` +
+      `estimated ${estimate.toFixed(0)}; 64 MiB hold ${Math.floor((64 * 2 ** 20) / estimate)}`,
+  );
+  const [history] = controllerRoutes({
+    clock: systemClock,
+    history: controller.history,
+    verification: controller.verification,
+    verifies: false,
+    transaction: () => undefined,
+    requestResync: () => undefined,
+  });
+  const times: number[] = [];
+  for (let round = 0; round < 50; round++) {
+    const start = performance.now();
+    const { body } = await history!.handle({
+      query: { last: ['20'] },
+      params: {},
+      body: undefined,
+    });
+    await text(body as Readable);
+    times.push(performance.now() - start);
+  }
+  const ms = median(times).toFixed(2);
+  const worst = Math.max(...times).toFixed(2);
+  print(
+    `last=20 of ${controller.history.records.length}: ${ms} ms, at worst ${worst} ms (aim: 10)`,
+  );
+  await controller.close({ cleanup: false });
+}
