@@ -1,4 +1,5 @@
 /** Addresses of this node: who has which, and where each kind lies. All are text. */
+import { defineEvent, EventMethod } from '#eventloop/event.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import { clusterSubnets, nodeIdOfPodAddress } from './plan.ts';
@@ -52,3 +53,12 @@ export interface IpamApi {
   /** Broadcast address minus one of the pod subnet of this node. */
   natLoopback(): string;
 }
+
+/** The pod subnet of this node is another one, as an external IPAM has it. */
+export const PodCidrChange = defineEvent<{ readonly localPodCidr: string }>({
+  id: 'pod-cidr-change',
+  blocking: false,
+  name: 'Pod CIDR Change',
+  describe: ({ localPodCidr }) => `Pod CIDR Change\n* local pod CIDR: ${localPodCidr}`,
+  method: EventMethod.UpstreamResync,
+});

@@ -1,4 +1,5 @@
 /** Interfaces and addresses of this node as other plugins need to know them. Names are logical. */
+import { defineEvent, EventMethod } from '#eventloop/event.ts';
 import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
 
 export interface PodInterfaceNames {
@@ -23,6 +24,26 @@ export interface Ipv4NetApi {
   vxlanBvi(): string | undefined;
   /** Names for an attachment that is wired; undefined for any other. */
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined;
+  /** Keys of all that is configured for an attachment; empty when it is not wired. */
+  podKeys(attachment: AttachmentId): readonly string[];
   /** The attachment behind an interface of VPP; undefined when it is no pod's. */
   podByInterface(vppInterface: string): Attachment | undefined;
 }
+
+export interface NodeIpChangePayload {
+  /** Addresses of this node on the main interface now, as CIDRs; empty: it has lost them. */
+  readonly addresses: readonly string[];
+  /** Plain address; empty when there is none. */
+  readonly defaultGateway: string;
+}
+
+/** DHCP has given this node another address: too much follows from that to change it piece by piece. */
+export const NodeIpChange = defineEvent<NodeIpChangePayload>({
+  id: 'node-ip-change',
+  blocking: false,
+  name: 'Node IP Change',
+  describe: ({ addresses, defaultGateway }) =>
+    `Node IP Change\n* addresses: ${addresses.join(', ') || '<none>'}` +
+    `\n* default gateway: ${defaultGateway || '<none>'}`,
+  method: EventMethod.UpstreamResync,
+});
