@@ -174,6 +174,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     return this.#known.routing.transport === 'vxlan' ? vxlanBvi : undefined;
   }
 
+  podKeys(attachment: AttachmentId): readonly string[] {
+    return this.#book.part(part.pod(attachment)).map(({ key }) => key);
+  }
+
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined {
     return this.#links.names(attachment);
   }

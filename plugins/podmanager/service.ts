@@ -3,48 +3,99 @@
  * answers. Whatever goes wrong is answered with result 1 and a text, as the CNI plugin expects it.
  */
 import type { EventLoop } from '#eventloop/handler.ts';
-import { errorText } from '#infra/errors/errors.ts';
+import { CodedError, defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { CNIReply, type CNIRequest } from '#models/cni/cni.gen.ts';
+import {
+  type CheckRequest,
+  CNIReply,
+  CNIRequest,
+  CNIStateService,
+  type GCRequest,
+  RemoteCNIService,
+  StatusReply,
+  type StatusRequest,
+} from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import {
   AddPod,
   type AddPodPayload,
   type AddPodReply,
+  type AttachmentId,
   attachmentId,
   DeletePod,
+  type DeletePodPayload,
   podIdText,
 } from './api.ts';
 import type { PodManager } from './plugin.ts';
 import { parseRequest } from './request.ts';
 
+export const ErrCniCheck = defineError({
+  name: 'ErrCniCheck',
+  code: 'CV_CNI_CHECK',
+  remedy:
+    'The runtime makes the pod anew; if it stays, GET /scheduler/status says why values are not as they shall be.',
+});
+
 export interface CniServiceDeps {
   readonly loop: EventLoop;
-  readonly pods: Pick<PodManager, 'attachmentsOf' | 'started'>;
+  readonly pods: Pick<PodManager, 'attachments' | 'attachmentsOf' | 'isDisplaced' | 'started'>;
+  readonly state: CniState;
   readonly log: Logger;
 }
 
-type Call = (request: CNIRequest, signal?: AbortSignal) => Promise<CNIReply>;
-
-export interface CniService {
-  readonly add: Call;
-  readonly delete: Call;
+/** What is asked of others of the agent. */
+export interface CniState {
+  /** Whether pods can be attached; if not, or if attached ones may be cut off, why. */
+  readiness(): { readonly ready: boolean; readonly limited: boolean; readonly reason: string };
+  /** CIDR of the pods of this node; undefined before the node has its ID. */
+  podCidr(): string | undefined;
+  /** Addresses without prefix length. */
+  addresses(attachment: AttachmentId): readonly string[];
+  /** What is configured for an attachment and does not stand as it shall: `key: state`. */
+  faults(attachment: AttachmentId): readonly string[];
 }
 
+type Call<Request, Response> = (request: Request, signal?: AbortSignal) => Promise<Response>;
+
+export interface CniService {
+  readonly add: Call<CNIRequest, CNIReply>;
+  readonly delete: Call<CNIRequest, CNIReply>;
+  readonly check: Call<CheckRequest, CNIReply>;
+  readonly gc: Call<GCRequest, CNIReply>;
+  readonly status: Call<StatusRequest, StatusReply>;
+}
+
+/** The calls as `cni.proto` names them. */
+export const cniMethods = {
+  add: RemoteCNIService.Add,
+  delete: RemoteCNIService.Delete,
+  check: CNIStateService.Check,
+  gc: CNIStateService.GC,
+  status: CNIStateService.Status,
+} as const;
+
+const noRequest = messageCodec(CNIRequest).canonical({});
 const replyCodec = messageCodec(CNIReply);
+const statusCodec = messageCodec(StatusReply);
 const failed = 1;
+/** CNI's own code for it. */
+const tryAgainLater = 11;
+/** The agent ends or is too busy: the same call succeeds some time later. */
+const passing: readonly string[] = ['CV_LOOP_CLOSED', 'CV_LOOP_QUEUE_FULL'];
 
 export function cniService(deps: CniServiceDeps): CniService {
   const answered =
-    (what: string, call: (request: CNIRequest, signal?: AbortSignal) => Promise<CNIReply>): Call =>
+    <Request>(what: string, call: Call<Request, CNIReply>): Call<Request, CNIReply> =>
     async (request, signal) => {
       try {
         // what pods are attached is known only then; requests keep their order across it
         await until(deps.pods.started, signal);
         return await call(request, signal);
       } catch (error) {
-        deps.log.error({ err: error, container: request.container_id }, `CNI ${what} failed`);
-        return replyCodec.canonical({ result: failed, error: errorText(error) });
+        deps.log.error({ err: error, request }, `CNI ${what} failed`);
+        const isPassing = error instanceof CodedError && passing.includes(error.code);
+        const result = isPassing ? tryAgainLater : failed;
+        return replyCodec.canonical({ result, error: errorText(error) });
       }
     };
 
@@ -57,16 +108,19 @@ export function cniService(deps: CniServiceDeps): CniService {
       .attachmentsOf(added.pod)
       .filter(({ interfaceName }) => interfaceName === added.interfaceName)
       .filter(({ containerId }) => containerId !== added.containerId)
-      .map(({ containerId, interfaceName, pod }) =>
-        deps.loop
-          .pushAndWait(DeletePod.event({ pod, containerId, interfaceName }), signal)
-          .catch((error) =>
-            deps.log.warn(
-              { err: error, pod: podIdText(pod), container: containerId },
-              'obsolete attachment could not be deleted cleanly',
-            ),
+      .map((obsolete) =>
+        detach(obsolete, signal).catch((error) =>
+          deps.log.warn(
+            { err: error, pod: podIdText(obsolete.pod), container: obsolete.containerId },
+            'obsolete attachment could not be deleted cleanly',
           ),
+        ),
       );
+  }
+
+  async function detach(attachment: DeletePodPayload, signal?: AbortSignal): Promise<void> {
+    const { pod, containerId, interfaceName } = attachment;
+    await deps.loop.pushAndWait(DeletePod.event({ pod, containerId, interfaceName }), signal);
   }
 
   return {
@@ -81,12 +135,63 @@ export function cniService(deps: CniServiceDeps): CniService {
     }),
     delete: answered('DEL', async (request, signal) => {
       const payload = parseRequest(request, ['container_id']);
-      const { pod, containerId, interfaceName } = payload;
-      deps.log.debug({ attachment: attachmentId(payload), pod }, 'CNI DEL');
-      await deps.loop.pushAndWait(DeletePod.event({ pod, containerId, interfaceName }), signal);
+      deps.log.debug({ attachment: attachmentId(payload), pod: payload.pod }, 'CNI DEL');
+      await detach(payload, signal);
       return replyCodec.canonical({});
     }),
+    check: answered('CHECK', async ({ request, addresses }) => {
+      const payload = parseRequest(request ?? noRequest, ['container_id', 'network_namespace']);
+      const id = attachmentId(payload);
+      const faults = faultsOf(deps, id, payload.networkNamespace, addresses);
+      if (faults.length > 0)
+        throw new ErrCniCheck(faults.join('; '), { where: `${podIdText(payload.pod)} ${id}` });
+      return replyCodec.canonical({});
+    }),
+    gc: answered('GC', async ({ valid }, signal) => {
+      const kept = new Set(
+        valid.map(({ container_id, interface_name }) =>
+          attachmentId({ containerId: container_id, interfaceName: interface_name }),
+        ),
+      );
+      const stale = [...deps.pods.attachments()].filter(([id]) => !kept.has(id));
+      if (stale.length > 0)
+        deps.log.info(
+          { attachments: stale.map(([id]) => id) },
+          'CNI GC: the runtime knows no more',
+        );
+      await Promise.all(stale.map(([, attachment]) => detach(attachment, signal)));
+      return replyCodec.canonical({});
+    }),
+    status: async () => {
+      const { ready, limited, reason } = deps.state.readiness();
+      return statusCodec.canonical({
+        ready,
+        limited,
+        reason,
+        pod_cidr: deps.state.podCidr() ?? '',
+      });
+    },
   };
+}
+
+function faultsOf(
+  { pods, state }: CniServiceDeps,
+  id: AttachmentId,
+  networkNamespace: string,
+  addresses: readonly string[],
+): readonly string[] {
+  const attachment = pods.attachments().get(id);
+  if (!attachment) return ['it is not attached'];
+  const faults: string[] = [];
+  if (attachment.networkNamespace !== networkNamespace)
+    faults.push(`it is attached in ${attachment.networkNamespace}, not in ${networkNamespace}`);
+  if (pods.isDisplaced(id))
+    faults.push(`${networkNamespace} leads to another namespace than when it was attached`);
+  const held = state.addresses(id);
+  const lost = addresses.filter((address) => !held.includes(address));
+  if (lost.length > 0)
+    faults.push(`it has ${held.join(', ') || 'no address'} and not ${lost.join(', ')}`);
+  return [...faults, ...state.faults(id)];
 }
 
 /** Waits for the promise, but not beyond the caller's patience. */

@@ -7,7 +7,7 @@ import { messageCodec } from '#models/message.ts';
 import { KubeStateChange } from '#plugins/controller/api.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
 import { emptyResync, makeController, settle } from '../controller/harness.ts';
-import { nodeValue, TestNode, vppNodeValue } from './harness.ts';
+import { idleState, nodeValue, TestNode, vppNodeValue } from './harness.ts';
 
 function request(pod: string, container: string) {
   return messageCodec(CNIRequest).canonical({
@@ -21,7 +21,12 @@ function request(pod: string, container: string) {
 function wired() {
   const node = new TestNode();
   const bench = makeController(node.handlers);
-  const service = cniService({ loop: bench.controller, pods: node.pods, log: silentLogger });
+  const service = cniService({
+    loop: bench.controller,
+    pods: node.pods,
+    state: idleState,
+    log: silentLogger,
+  });
   return { node, service, ...bench };
 }
 

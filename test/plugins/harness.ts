@@ -24,6 +24,7 @@ import { nodeModel } from '#models/kube/node.ts';
 import { podModel } from '#models/kube/pod.ts';
 import { vppNodeModel } from '#models/kube/vppnode.ts';
 import type { HostLink, HostView } from '#nodeview/host.ts';
+import type { StnView, StolenInterface } from '#nodeview/stn.ts';
 import type { VppInterfaceInfo, VppView } from '#nodeview/vpp.ts';
 import { type ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
@@ -33,6 +34,7 @@ import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
 import { createNodeSync } from '#plugins/nodesync/plugin.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
 import { createPodManager } from '#plugins/podmanager/plugin.ts';
+import type { CniState } from '#plugins/podmanager/service.ts';
 import { resources } from '#resources/resources.ts';
 
 export type Keyword = keyof typeof resources;
@@ -54,6 +56,14 @@ export class MemoryTxn implements UpdateTransaction {
     this.values.set(key, null);
   }
 }
+
+/** The agent around a CNI service that nobody asks for its state. */
+export const idleState: CniState = {
+  readiness: () => ({ ready: true, limited: false, reason: '' }),
+  podCidr: () => undefined,
+  addresses: () => [],
+  faults: () => [],
+};
 
 /** What became of an event. */
 export interface Outcome {
@@ -239,6 +249,19 @@ export class FakeVpp implements VppView {
   }
 }
 
+export class FakeStn implements StnView {
+  /** By the name of the NIC; empty stands for the first one. */
+  readonly stolen = new Map<string, StolenInterface>();
+  readonly asked: string[] = [];
+
+  async stolenInterface(name: string): Promise<StolenInterface> {
+    this.asked.push(name);
+    const found = this.stolen.get(name);
+    if (!found) throw new Error(`${name} is not stolen`);
+    return found;
+  }
+}
+
 export function contivConfig(yaml = ''): ContivConfig {
   return parseConfig(contivConfigSchema, yaml, 'contiv.conf').value;
 }
@@ -251,6 +274,7 @@ export interface TestNodeOptions {
   readonly local?: KvStore;
   readonly host?: FakeHost;
   readonly vpp?: FakeVpp;
+  readonly stn?: FakeStn;
 }
 
 const defaultYaml = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
@@ -265,6 +289,7 @@ export class TestNode extends Bench {
   readonly localBelow: KvStore;
   readonly host: FakeHost;
   readonly vpp: FakeVpp;
+  readonly stn: FakeStn;
   readonly conf;
   readonly nodes;
   readonly pods;
@@ -279,8 +304,9 @@ export class TestNode extends Bench {
     const local = new FaultyStore(localBelow);
     const host = options.host ?? new FakeHost();
     const vpp = options.vpp ?? new FakeVpp();
+    const stn = options.stn ?? new FakeStn();
     const config = contivConfig(options.yaml ?? defaultYaml);
-    const conf = createContivConf({ nodeName: name, config, vpp });
+    const conf = createContivConf({ nodeName: name, config, vpp, stn });
     const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
     const pods = createPodManager({ store: local, host });
     const ipam = createIpam({ conf, nodes, pods, store: local });
@@ -294,6 +320,7 @@ export class TestNode extends Bench {
     this.localBelow = localBelow;
     this.host = host;
     this.vpp = vpp;
+    this.stn = stn;
     this.conf = conf;
     this.nodes = nodes;
     this.pods = pods;
@@ -310,6 +337,7 @@ export class TestNode extends Bench {
       local: this.localBelow,
       host: this.host,
       vpp: this.vpp,
+      stn: this.stn,
       ...change,
     });
   }

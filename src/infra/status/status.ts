@@ -59,6 +59,12 @@ export class StatusCheck {
     return (state, error) => this.#report(part, state, error);
   }
 
+  /** State of one part, which must be registered. */
+  part(name: string): { readonly state: PartState; readonly error: string | undefined } {
+    const { state, error } = this.#parts.get(name)!;
+    return { state, error };
+  }
+
   /** State of all parts together: any error is an error, any init is init. */
   get state(): PartState {
     return this.#worst(() => true);

@@ -4,7 +4,7 @@ import { type MessageType, type ProtoFile, messageType } from '../message.ts';
 export const file: ProtoFile = {
   name: 'cni/cni.proto',
   imports: [],
-  nested: { "cni": { "nested": { "RemoteCNI": { "methods": { "Add": { "requestType": "CNIRequest", "responseType": "CNIReply" }, "Delete": { "requestType": "CNIRequest", "responseType": "CNIReply" } } }, "CNIRequest": { "fields": { "version": { "type": "string", "id": 1 }, "container_id": { "type": "string", "id": 2 }, "network_namespace": { "type": "string", "id": 3 }, "interface_name": { "type": "string", "id": 4 }, "extra_nw_config": { "type": "string", "id": 5 }, "extra_arguments": { "type": "string", "id": 6 }, "ipam_type": { "type": "string", "id": 7 }, "ipam_data": { "type": "string", "id": 8 } } }, "CNIReply": { "fields": { "result": { "type": "uint32", "id": 1 }, "error": { "type": "string", "id": 2 }, "interfaces": { "rule": "repeated", "type": "Interface", "id": 4 }, "routes": { "rule": "repeated", "type": "Route", "id": 5 }, "dns": { "rule": "repeated", "type": "DNS", "id": 6 } }, "nested": { "Interface": { "fields": { "name": { "type": "string", "id": 1 }, "mac": { "type": "string", "id": 2 }, "sandbox": { "type": "string", "id": 3 }, "ip_addresses": { "rule": "repeated", "type": "IP", "id": 4 } }, "nested": { "IP": { "fields": { "version": { "type": "Version", "id": 1 }, "address": { "type": "string", "id": 2 }, "gateway": { "type": "string", "id": 3 } }, "nested": { "Version": { "values": { "IPV4": 0, "IPV6": 1 } } } } } }, "Route": { "fields": { "dst": { "type": "string", "id": 1 }, "gw": { "type": "string", "id": 2 } } }, "DNS": { "fields": { "domain": { "type": "string", "id": 1 }, "nameservers": { "rule": "repeated", "type": "string", "id": 2 }, "search": { "rule": "repeated", "type": "string", "id": 3 }, "options": { "rule": "repeated", "type": "string", "id": 4 } } } } } } } },
+  nested: { "cni": { "nested": { "RemoteCNI": { "methods": { "Add": { "requestType": "CNIRequest", "responseType": "CNIReply" }, "Delete": { "requestType": "CNIRequest", "responseType": "CNIReply" } } }, "CNIState": { "methods": { "Check": { "requestType": "CheckRequest", "responseType": "CNIReply" }, "GC": { "requestType": "GCRequest", "responseType": "CNIReply" }, "Status": { "requestType": "StatusRequest", "responseType": "StatusReply" } } }, "CNIRequest": { "fields": { "version": { "type": "string", "id": 1 }, "container_id": { "type": "string", "id": 2 }, "network_namespace": { "type": "string", "id": 3 }, "interface_name": { "type": "string", "id": 4 }, "extra_nw_config": { "type": "string", "id": 5 }, "extra_arguments": { "type": "string", "id": 6 }, "ipam_type": { "type": "string", "id": 7 }, "ipam_data": { "type": "string", "id": 8 } } }, "CNIReply": { "fields": { "result": { "type": "uint32", "id": 1 }, "error": { "type": "string", "id": 2 }, "interfaces": { "rule": "repeated", "type": "Interface", "id": 4 }, "routes": { "rule": "repeated", "type": "Route", "id": 5 }, "dns": { "rule": "repeated", "type": "DNS", "id": 6 } }, "nested": { "Interface": { "fields": { "name": { "type": "string", "id": 1 }, "mac": { "type": "string", "id": 2 }, "sandbox": { "type": "string", "id": 3 }, "ip_addresses": { "rule": "repeated", "type": "IP", "id": 4 } }, "nested": { "IP": { "fields": { "version": { "type": "Version", "id": 1 }, "address": { "type": "string", "id": 2 }, "gateway": { "type": "string", "id": 3 } }, "nested": { "Version": { "values": { "IPV4": 0, "IPV6": 1 } } } } } }, "Route": { "fields": { "dst": { "type": "string", "id": 1 }, "gw": { "type": "string", "id": 2 } } }, "DNS": { "fields": { "domain": { "type": "string", "id": 1 }, "nameservers": { "rule": "repeated", "type": "string", "id": 2 }, "search": { "rule": "repeated", "type": "string", "id": 3 }, "options": { "rule": "repeated", "type": "string", "id": 4 } } } } }, "CheckRequest": { "fields": { "request": { "type": "CNIRequest", "id": 1 }, "addresses": { "rule": "repeated", "type": "string", "id": 2 } } }, "GCRequest": { "fields": { "valid": { "rule": "repeated", "type": "Attachment", "id": 1 } }, "nested": { "Attachment": { "fields": { "container_id": { "type": "string", "id": 1 }, "interface_name": { "type": "string", "id": 2 } } } } }, "StatusRequest": { "fields": {} }, "StatusReply": { "fields": { "ready": { "type": "bool", "id": 1 }, "limited": { "type": "bool", "id": 2 }, "reason": { "type": "string", "id": 3 }, "pod_cidr": { "type": "string", "id": 4 } } } } } },
 };
 
 export interface CNIRequest {
@@ -26,7 +26,7 @@ export interface CNIRequest {
 export const CNIRequest: MessageType<CNIRequest> = messageType(file, 'cni.CNIRequest');
 
 export interface CNIReply {
-  /** 0: done. */
+  /** 0: done, 11: not now, try again later; all else: failed. */
   readonly result: number;
   /** What went wrong, when result is not 0. */
   readonly error: string;
@@ -73,6 +73,40 @@ export interface CNIReplyDNS {
 }
 export const CNIReplyDNS: MessageType<CNIReplyDNS> = messageType(file, 'cni.CNIReply.DNS');
 
+export interface CheckRequest {
+  readonly request?: CNIRequest;
+  /** What the attachment was given when it was made, without prefix length. */
+  readonly addresses: readonly string[];
+}
+export const CheckRequest: MessageType<CheckRequest> = messageType(file, 'cni.CheckRequest');
+
+export interface GCRequest {
+  readonly valid: readonly GCRequestAttachment[];
+}
+export const GCRequest: MessageType<GCRequest> = messageType(file, 'cni.GCRequest');
+
+export interface GCRequestAttachment {
+  readonly container_id: string;
+  readonly interface_name: string;
+}
+export const GCRequestAttachment: MessageType<GCRequestAttachment> = messageType(file, 'cni.GCRequest.Attachment');
+
+export interface StatusRequest {
+}
+export const StatusRequest: MessageType<StatusRequest> = messageType(file, 'cni.StatusRequest');
+
+export interface StatusReply {
+  /** Pods can be attached. */
+  readonly ready: boolean;
+  /** Those that are attached may be cut off, too. */
+  readonly limited: boolean;
+  /** Why it is not ready, or limited. */
+  readonly reason: string;
+  /** CIDR of the pods of this node; empty as long as it is not known. */
+  readonly pod_cidr: string;
+}
+export const StatusReply: MessageType<StatusReply> = messageType(file, 'cni.StatusReply');
+
 export const RemoteCNIService = {
   Add: {
     path: '/cni.RemoteCNI/Add',
@@ -85,6 +119,30 @@ export const RemoteCNIService = {
     path: '/cni.RemoteCNI/Delete',
     request: CNIRequest,
     response: CNIReply,
+    requestStream: false,
+    responseStream: false,
+  },
+} as const;
+
+export const CNIStateService = {
+  Check: {
+    path: '/cni.CNIState/Check',
+    request: CheckRequest,
+    response: CNIReply,
+    requestStream: false,
+    responseStream: false,
+  },
+  GC: {
+    path: '/cni.CNIState/GC',
+    request: GCRequest,
+    response: CNIReply,
+    requestStream: false,
+    responseStream: false,
+  },
+  Status: {
+    path: '/cni.CNIState/Status',
+    request: StatusRequest,
+    response: StatusReply,
     requestStream: false,
     responseStream: false,
   },

@@ -15,15 +15,11 @@ import { after, describe, it } from 'node:test';
 import { credentials, makeClientConstructor, type ServiceError, status } from '@grpc/grpc-js';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { CNIReply, CNIRequest } from '#models/cni/cni.gen.ts';
+import { CNIReply, CNIRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
-import {
-  type CniServer,
-  cniServiceDefinition,
-  ErrCniSocket,
-  serveCni,
-} from '#plugins/podmanager/grpc.ts';
+import { cniServiceDefinition } from '#plugins/podmanager/grpc.ts';
 import type { CniService } from '#plugins/podmanager/service.ts';
+import { type CniServer, ErrCniSocket, serveCni } from '#plugins/podmanager/socket.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,7 +29,13 @@ const freshPath = () => join(folder, `${sockets++}.sock`);
 const requests = messageCodec(CNIRequest);
 const replies = messageCodec(CNIReply);
 const ok = replies.canonical({ routes: [{ dst: '0.0.0.0/0', gw: '10.1.1.1' }] });
-const silent: CniService = { add: async () => ok, delete: async () => replies.canonical({}) };
+const silent: CniService = {
+  add: async () => ok,
+  delete: async () => replies.canonical({}),
+  check: async () => replies.canonical({}),
+  gc: async () => replies.canonical({}),
+  status: async () => messageCodec(StatusReply).canonical({ ready: true }),
+};
 
 const servers: CniServer[] = [];
 after(() => Promise.all(servers.map((server) => server.close(0))));
@@ -76,6 +78,7 @@ describe('CNI over gRPC', () => {
   it('carries requests and replies, under the names of the original', async () => {
     const seen: string[] = [];
     const service: CniService = {
+      ...silent,
       add: async ({ container_id }) => {
         seen.push(`add ${container_id}`);
         return ok;
@@ -139,6 +142,7 @@ describe('CNI over gRPC', () => {
     const { promise: called, resolve: entered } = Promise.withResolvers<void>();
     const { promise: answer, resolve: finish } = Promise.withResolvers<CNIReply>();
     const service: CniService = {
+      ...silent,
       add: () => {
         entered();
         return answer;

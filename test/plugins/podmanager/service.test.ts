@@ -6,7 +6,7 @@ import { CNIRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { parseArguments } from '#plugins/podmanager/request.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
-import { loopOf, TestNode } from '../harness.ts';
+import { idleState, loopOf, TestNode } from '../harness.ts';
 
 const codec = messageCodec(CNIRequest);
 
@@ -25,7 +25,7 @@ async function served(startIt = true) {
   const node = new TestNode();
   const loop = loopOf(node);
   if (startIt) await node.resync();
-  const service = cniService({ loop, pods: node.pods, log: silentLogger });
+  const service = cniService({ loop, pods: node.pods, state: idleState, log: silentLogger });
   const seen = () =>
     loop.seen.map(({ kind, payload }: Event) => [
       kind.id,
@@ -174,7 +174,7 @@ describe('CNI ADD', () => {
     await before.add(request('web', 'old'));
     const next = node.restart();
     const loop = loopOf(next);
-    const service = cniService({ loop, pods: next.pods, log: silentLogger });
+    const service = cniService({ loop, pods: next.pods, state: idleState, log: silentLogger });
     const call = service.add(request('web', 'new'));
     await next.resync();
     assert.equal((await call).result, 0);
