@@ -46,3 +46,5 @@ export const ErrResyncReqQueueFull = defineError({
   code: 'CV_DBWATCHER_RESYNC_QUEUE_FULL',
   remedy: 'Resyncs were asked for already; see /readiness whether the database can be reached.',
 });
+
+export { type LoadedKubeState, loadKubeStateForResync, resyncDatabase } from './database.ts';
