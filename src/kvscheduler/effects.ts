@@ -18,10 +18,13 @@ export class GraphEffects implements Effects {
   readonly frozen = new Set<Node>();
   readonly #graph: Graph;
   readonly #rule: RetryRule;
+  readonly #seqNum: number;
 
-  constructor(graph: Graph, rule: RetryRule) {
+  /** @param seqNum of the transaction that the operations belong to */
+  constructor(graph: Graph, rule: RetryRule, seqNum: number) {
     this.#graph = graph;
     this.#rule = rule;
+    this.#seqNum = seqNum;
   }
 
   succeeded(operation: PlannedOperation, metadata: unknown): void {
@@ -35,9 +38,11 @@ export class GraphEffects implements Effects {
       if (draft.foreign) graph.setMetadata(node, draft.metadata);
       else if (operation.call) graph.setMetadata(node, metadata);
     }
-    if (draft.foreign) node.lastOperation = undefined;
-    else if (!operation.silent || node.state === 'DISCOVERED')
+    if (!operation.silent || node.state === 'DISCOVERED') {
       node.lastOperation = operation.operation;
+      node.lastTxn = this.#seqNum;
+    }
+    if (draft.foreign) node.lastOperation = undefined;
     node.state = stateAfter;
     node.error = operation.errorAfter;
   }
@@ -48,6 +53,7 @@ export class GraphEffects implements Effects {
     this.frozen.add(node);
     node.error = error;
     node.lastOperation = operation.operation;
+    node.lastTxn = this.#seqNum;
     node.state = this.#stateOf(node, draft.descriptor, error);
     if (!hasUnknownOutcome(error) || !node.root.descriptor?.retrieve) return;
     // Until it is read back it counts as there, with what it was and what it was to be, for all that

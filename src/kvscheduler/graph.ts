@@ -25,6 +25,8 @@ export class Node {
   metadata: unknown;
   state: ValueState = 'NONEXISTENT';
   lastOperation: Operation | undefined;
+  /** The last transaction that did something to it, or found it to be another than was known. */
+  lastTxn = -1;
   error: Error | undefined;
   /** Nobody knows whether the last operation took place: to be read back first. */
   unknown = false;

@@ -65,7 +65,7 @@ export class TransactionRun {
     this.#around = around;
     this.#settings = settings;
     const rule: RetryRule = { mayRetry: (base) => this.#mayRetry(base) };
-    this.#effects = new GraphEffects(around.graph, rule);
+    this.#effects = new GraphEffects(around.graph, rule, settings.seqNum);
   }
 
   /** Works out what to do; nothing is changed yet. */
@@ -174,10 +174,12 @@ export class TransactionRun {
     }
   }
 
+  /** Notes what was found to be another than was known. */
   async #touch(nodes: Iterable<Node>): Promise<void> {
     const { slices } = this.#around;
     for (const node of nodes) {
       if (slices.due()) await slices.turn();
+      node.lastTxn = this.#settings.seqNum;
       this.#touched.add(node);
     }
   }

@@ -106,6 +106,32 @@ describe('timeline of a key', () => {
     });
   });
 
+  it('names the transaction that made each change, whoever spoke in it', async () => {
+    const bench = setUp();
+    const { over } = asking(bench);
+    const report = async (key: string, value: Spec | null) => {
+      bench.southbound.happens(key, value);
+      bench.scheduler.pushNotification([{ key, value }]);
+      await bench.scheduler.dump('SB', { descriptor: 'alpha' });
+    };
+    await bench.commit({ 'a/2': { v: 1, needs: ['a/1'] } });
+    await report('a/1', { v: 1 });
+    await bench.commit({ 'b/1': { v: 1 } });
+    await report('a/1', null);
+    bench.southbound.happens('a/1', { v: 2 });
+    await bench.commit({}, { mode: 'downstream-resync' });
+    const txns = async (key: string) =>
+      (await over(key)).map(({ Flags }) => `${Flags['value-state']} ${Flags['last-update']}`);
+    assert.deepEqual(await txns('a/2'), [
+      'PENDING TXN-0',
+      'CONFIGURED TXN-1',
+      'PENDING TXN-3',
+      'CONFIGURED TXN-4',
+    ]);
+    assert.deepEqual(await txns('a/1'), ['OBTAINED TXN-1', 'OBTAINED TXN-4']);
+    assert.deepEqual(await txns('b/1'), ['CONFIGURED TXN-2']);
+  });
+
   it('tells apart what changed in the value and what only in those around it', async () => {
     const bench = setUp();
     const { over, at } = asking(bench);

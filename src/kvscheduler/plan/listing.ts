@@ -61,10 +61,11 @@ export class OperationList {
     const { node, wish, current, interruption } = draft;
     // A derived value that went with its base begins anew.
     if (current && interruption?.why === 'derived') draft.state = 'NONEXISTENT';
-    const wasPending = !current || draft.state === 'PENDING';
+    // Of what was removed before nothing is left to be known.
+    const wasKnown = draft.state === 'PENDING' || (!current && draft.state !== 'REMOVED');
     this.#add(draft, {
       operation: 'CREATE',
-      before: wasPending ? node?.wanted : undefined,
+      before: wasKnown ? node?.wanted : undefined,
       after: wish,
       stateAfter: configured(draft),
       recreate: current && this.#isRecreated(draft),

@@ -18,7 +18,7 @@ export interface Revision {
   readonly state: ValueState;
   readonly available: boolean;
   readonly error: string | undefined;
-  /** The last transaction that wished something for the value or its base; negative: none did. */
+  /** The last transaction that did something to it, or found it to be so; negative: none did. */
   readonly lastUpdate: number;
   readonly metadata: unknown;
   readonly dependencies: readonly Dependency[];
@@ -47,7 +47,7 @@ export function revisionOf(node: Node, since: number, before: Revision | undefin
     state: node.state,
     available: node.available,
     error: node.error?.message,
-    lastUpdate: node.root.seqNum,
+    lastUpdate: node.lastTxn,
     metadata: node.metadata,
     dependencies,
     baseKey: node.base?.key,
