@@ -22,6 +22,8 @@ export interface MockDescriptor {
   readonly name: string;
   /** All keys `<prefix><name>`, and what is derived from these: `<prefix><name>/<item>`. */
   readonly prefix: string;
+  /** The first metadata to be given away; default: 0. */
+  readonly firstNumber?: number;
   /** Derived values are properties: they have no descriptor. */
   readonly baseOnly?: true;
   /** Key to what it depends on: keys, or prefixes, which end with a slash. */
@@ -58,17 +60,12 @@ export type Values = Readonly<Record<string, MockValue | null>>;
 export type Deed =
   | {
       readonly commit: Values;
+      /** A full resync: what is not among the values shall go. */
+      readonly resync?: true;
       readonly revert?: true;
       readonly retry?: RetryPolicy;
       readonly description?: string;
     }
-  | {
-      readonly resync: Values;
-      readonly mode: 'full-resync' | 'upstream-resync';
-      readonly retry?: RetryPolicy;
-      readonly description?: string;
-    }
-  | { readonly resync: 'downstream'; readonly retry?: RetryPolicy }
   /** The southbound changes and tells. */
   | { readonly notify: Happening }
   /** Milliseconds in which nothing happens but what is due. */
@@ -76,8 +73,8 @@ export type Deed =
 
 export interface Step {
   readonly title: string;
-  /** What the southbound does by itself before, without telling. */
-  readonly happens?: Happening;
+  /** Where the Go agent does otherwise, and why it is right so. */
+  readonly unlike?: readonly string[];
   readonly fails?: readonly PlannedFailure[];
   readonly does: Deed;
   readonly expect: Expectation;
@@ -86,14 +83,16 @@ export interface Step {
 export interface Expectation {
   /** `key (OPERATION): error`; absent: none. */
   readonly failures?: readonly string[];
-  /** Of the one record that the step leaves; null: it leaves none. */
-  readonly record: ExpectedRecord | null;
+  /** The one record that the step leaves. */
+  readonly record: ExpectedRecord;
   /** `descriptor: what it is told to correlate`; absent: nothing is read back. */
   readonly retrieves?: readonly string[];
   /** All that stands in the southbound. */
   readonly content: Readonly<Record<string, string>>;
   /** Every value that the scheduler knows. */
   readonly status: Readonly<Record<string, string>>;
+  /** How many revisions of the graph's nodes have which flag. */
+  readonly flags: readonly string[];
 }
 
 export interface ExpectedRecord {

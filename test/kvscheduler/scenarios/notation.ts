@@ -7,11 +7,12 @@
  * - operation: `UPDATE a/1: CONFIGURED [item1] > FAILED [item2] !why not! (derived)`; what comes from
  *   nothing has nothing before the colon but its key: `CREATE a/1: CONFIGURED [item1]`
  * - status: `PENDING CREATE [a/1 a/2]`, `FAILED UPDATE !why not!`
+ * - flags: `derived 2`, `descriptor one 3`, `value-state PENDING 1`
  */
 import type { RecordedKeyValue, RecordedTxnOp, RecordedValue } from '#kvscheduler/record.ts';
 import { originNumber } from '#kvscheduler/record.ts';
 import type { ValueStatus } from '#kvscheduler/status.ts';
-import type { MockValue, Standing } from './format.ts';
+import type { MockValue } from './format.ts';
 
 /** The canonical form in which the scheduler sees it. */
 export interface Canonical {
@@ -28,12 +29,16 @@ export function valueText(value: object): string {
   return items ? `[${items.join(' ')}]` : text;
 }
 
-export function standingText({ value, number, foreign }: Standing): string {
-  return words(
-    valueText(canonical(value)),
-    number !== undefined && `#${number}`,
-    foreign && 'foreign',
-  );
+export function standingText({
+  value,
+  number,
+  foreign,
+}: {
+  readonly value: Canonical;
+  readonly number: number | undefined;
+  readonly foreign: boolean;
+}): string {
+  return words(valueText(value), number !== undefined && `#${number}`, foreign && 'foreign');
 }
 
 export function argumentText({ Key, Value, Origin }: RecordedKeyValue): string {

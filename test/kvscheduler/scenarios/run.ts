@@ -2,45 +2,60 @@
  * Plays a scenario and holds what is seen against what is written. Besides that it checks after
  * every step what needs no words, because it follows from the rest: that the southbound was asked
  * for what is recorded and for nothing else, that metadata and all three views show what stands
- * and what is wished, and in the end that there is nothing to repair.
+ * and what is wished, that the graph has an edge wherever there is a relation, and in the end that
+ * there is nothing to repair.
  */
 import assert from 'node:assert/strict';
-import type { RetryPolicy, TransactionRequest } from '#eventloop/transaction.ts';
+import type { TransactionRequest } from '#eventloop/transaction.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { RecordedTxn, RecordedTxnOp } from '#kvscheduler/record.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
-import type { Deed, Expectation, MockDescriptor, Scenario, Step, Values } from './format.ts';
+import { Slices } from '#kvscheduler/slices.ts';
+import { flagStats, snapshot } from '#kvscheduler/timeline/questions.ts';
+import { flagNames } from '#kvscheduler/timeline/recordednode.ts';
+import type { Replies } from '../support/replies.ts';
+import { Checks } from './checks.ts';
+import type { Deed, Expectation, MockDescriptor, Scenario, Step } from './format.ts';
 import {
   argumentText,
+  type Canonical,
   canonical,
   operationText,
   originText,
   statusText,
   valueText,
 } from './notation.ts';
-import { ScenarioSouthbound } from './southbound.ts';
+import { dependenciesOf, labelOf, ScenarioSouthbound } from './southbound.ts';
 
-export async function runScenario(scenario: Scenario, window: number): Promise<void> {
-  const stage = new Stage(scenario, window);
+export interface Manner {
+  /** Operations in flight at once. */
+  readonly window: number;
+  readonly replies: Replies;
+}
+
+/** @returns how many single facts were compared */
+export async function runScenario(scenario: Scenario, manner: Manner): Promise<number> {
+  const stage = new Stage(scenario, manner);
   for (const step of scenario.steps) await stage.play(step);
-  await stage.end();
+  return stage.end();
 }
 
 class Stage {
   readonly #clock = new ManualClock();
+  readonly #checks = new Checks();
   readonly #southbound: ScenarioSouthbound;
   readonly #scheduler: Scheduler;
   readonly #descriptors: readonly MockDescriptor[];
   readonly #serial: boolean;
   /** What the northbound wants. */
-  readonly #wished = new Map<string, object>();
-  #records = 0;
+  readonly #wished = new Map<string, Canonical>();
+  #steps = 0;
 
-  constructor({ descriptors, before = {} }: Scenario, window: number) {
+  constructor({ descriptors, before = {} }: Scenario, { window, replies }: Manner) {
     this.#serial = window === 1;
     this.#descriptors = descriptors;
-    this.#southbound = new ScenarioSouthbound(this.#clock, !this.#serial);
+    this.#southbound = new ScenarioSouthbound(replies);
     this.#southbound.happens(before);
     this.#scheduler = createScheduler({
       descriptors: descriptors.map((one) => this.#southbound.descriptor(one)),
@@ -50,33 +65,45 @@ class Stage {
     });
   }
 
-  async play({ title, happens = {}, fails = [], does, expect }: Step): Promise<void> {
-    this.#southbound.happens(happens);
+  async play({ title, fails = [], does, expect }: Step): Promise<void> {
+    await this.#clock.advance(1);
+    const start = this.#clock.now();
     this.#southbound.fails(fails);
     const failures = await this.#do(does);
     await this.#settle();
-    const { failures: expected = [], retrieves = [], content, status } = expect;
-    assert.deepEqual(failures, expected, `${title}: failures`);
-    this.#checkRecord(title, does, expect);
-    assert.deepEqual(this.#southbound.retrieves.splice(0), retrieves, `${title}: retrieves`);
-    assert.deepEqual(this.#southbound.content(), content, `${title}: southbound`);
-    assert.deepEqual(this.#statuses(), status, `${title}: status`);
-    assert.deepEqual(this.#southbound.unmet, [], `${title}: planned failures`);
-    assert.deepEqual(this.#southbound.problems, [], `${title}: problems`);
+    this.#same(title, 'failures', failures, expect.failures ?? []);
+    const [record, ...others] = this.#scheduler.history(start, this.#clock.now());
+    assert.ok(record, `${title}: a record`);
+    this.#same(title, 'one record', others.length, 0);
+    this.#checkRecord(title, record, does, expect);
+    this.#same(title, 'retrieves', this.#southbound.retrieves.splice(0), expect.retrieves ?? []);
+    this.#same(title, 'southbound', this.#southbound.content(), expect.content);
+    this.#same(title, 'status', this.#statuses(), expect.status);
+    this.#same(title, 'planned failures', this.#southbound.unmet, []);
+    this.#same(title, 'problems', this.#southbound.problems, []);
+    await this.#checkGraph(title, expect);
     for (const descriptor of this.#descriptors) {
       this.#checkMetadata(title, descriptor);
       await this.#checkViews(title, descriptor);
     }
+    // Those of the views.
     this.#southbound.retrieves.length = 0;
+    this.#steps++;
   }
 
-  /** What has not failed for good stands as it is wished. */
-  async end(): Promise<void> {
+  /** Where everything is as it is wished there is nothing to repair. */
+  async end(): Promise<number> {
+    const states = Object.values(this.#statuses()).map((text) => text.split(' ')[0] ?? '');
+    const isFine = states.every((state) => state === 'CONFIGURED' || state === 'OBTAINED');
     const { failures, seqNum } = await this.#scheduler.resyncDownstream({ verbose: false });
-    assert.deepEqual(failures, []);
-    if (!Object.values(this.#statuses()).some((text) => text.startsWith('FAILED')))
-      assert.deepEqual(this.#scheduler.record(seqNum)?.Executed, undefined);
+    this.#same('end', 'failures', failures.length, 0);
+    if (isFine) this.#same('end', 'repaired', this.#scheduler.record(seqNum)?.Executed, undefined);
     await this.#scheduler.close();
+    return this.#checks.count;
+  }
+
+  #same(title: string, what: string, seen: unknown, expected: unknown): void {
+    this.#checks.same(`${title}: ${what}`, seen, expected);
   }
 
   async #do(deed: Deed): Promise<string[]> {
@@ -94,22 +121,17 @@ class Stage {
       this.#scheduler.pushNotification(pairs);
       return [];
     }
-    const { failures } = await this.#commit(deed);
+    const { failures, seqNum } = await this.#scheduler.commit(requestOf(deed));
+    this.#same('commit', 'seqNum', seqNum, this.#steps);
+    if (!(deed.revert && failures.length > 0)) this.#remember(deed);
     return failures.map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
   }
 
-  async #commit(deed: Exclude<Deed, { pass: number } | { notify: unknown }>) {
-    const { retry } = deed;
-    if ('resync' in deed && deed.resync === 'downstream')
-      return this.#scheduler.resyncDownstream({ verbose: false, ...(retry && { retry }) });
-    const request = requestOf(deed);
-    const result = await this.#scheduler.commit(request);
-    if (request.onFailure === 'revert' && result.failures.length > 0) return result;
-    if (request.mode !== 'update') this.#wished.clear();
-    for (const [key, value] of request.values)
-      if (value) this.#wished.set(key, value);
-      else this.#wished.delete(key);
-    return result;
+  #remember({ commit, resync }: CommitDeed): void {
+    if (resync) this.#wished.clear();
+    for (const [key, value] of Object.entries(commit))
+      if (value === null) this.#wished.delete(key);
+      else this.#wished.set(key, canonical(value));
   }
 
   /** Until nothing moves any more. */
@@ -121,29 +143,19 @@ class Stage {
     }
   }
 
-  #checkRecord(title: string, does: Deed, { record: expected }: Expectation): void {
-    const [record, ...others] = this.#scheduler.history().slice(this.#records);
+  #checkRecord(title: string, record: RecordedTxn, does: Deed, { record: expected }: Expectation) {
     const calls = this.#southbound.calls.splice(0);
-    assert.deepEqual(others, [], `${title}: one record`);
-    if (!expected) {
-      assert.equal(record, undefined, `${title}: no record`);
-      assert.deepEqual(calls, [], `${title}: calls`);
-      return;
-    }
-    assert.ok(record, `${title}: a record`);
-    this.#records++;
-    assert.deepEqual(headOf(record), expectedHead(does, this.#records - 1, expected.retry), title);
-    const { values, executed, planned = executed } = expected;
-    assert.deepEqual((record.Values ?? []).map(argumentText), values, `${title}: values`);
-    assert.deepEqual((record.Planned ?? []).map(operationText), planned, `${title}: planned`);
-    assert.deepEqual((record.Executed ?? []).map(operationText), executed, `${title}: executed`);
+    const { values, executed, planned = executed, retry } = expected;
+    this.#same(title, 'record', headOf(record), headExpected(does, this.#steps, retry));
+    this.#same(title, 'start and stop', record.Start <= record.Stop, true);
+    this.#same(title, 'values', (record.Values ?? []).map(argumentText), values);
+    this.#same(title, 'planned', (record.Planned ?? []).map(operationText), planned);
+    this.#same(title, 'executed', (record.Executed ?? []).map(operationText), executed);
     const recorded = (record.Executed ?? []).filter(isAsked).map(callOf);
-    assert.deepEqual(this.#ordered(calls), this.#ordered(recorded), `${title}: calls`);
-  }
-
-  /** Only one at a time are the calls in the order of the records. */
-  #ordered(calls: readonly string[]): readonly string[] {
-    return this.#serial ? calls : [...calls].sort();
+    // A transaction that must be kept whole goes level by level, whatever the window.
+    const inOrder = this.#serial && !('revert' in does);
+    if (inOrder) this.#same(title, 'calls', calls, recorded);
+    else this.#same(title, 'calls', calls.sort(), recorded.sort());
   }
 
   #statuses(): Record<string, string> {
@@ -153,90 +165,123 @@ class Stage {
     return statuses;
   }
 
-  #checkMetadata(title: string, { name, prefix }: MockDescriptor): void {
+  /** Flags over time, and the graph as it is now: its nodes and the edges between them. */
+  async #checkGraph(title: string, { flags, status }: Expectation): Promise<void> {
+    const { timeline } = this.#scheduler;
+    const slices = new Slices(this.#clock);
+    const counts: string[] = [];
+    for (const flag of flagNames) {
+      const { TotalCount, PerValueCount } = await flagStats(timeline, flag, [], slices);
+      if (flag === 'descriptor' || flag === 'value-state')
+        for (const [value, count] of Object.entries(PerValueCount).sort())
+          counts.push(`${flag} ${value} ${count}`);
+      else if (TotalCount > 0) counts.push(`${flag} ${TotalCount}`);
+    }
+    this.#same(title, 'flags', counts, flags);
+    const nodes = [...(await snapshot(timeline, timeline.now, slices))];
+    const keys = nodes.map(({ Key }) => Key);
+    this.#same(title, 'nodes', keys, Object.keys(status).sort());
+    for (const { Key, Flags, Targets } of nodes) {
+      this.#same(title, `state of ${Key}`, Flags['value-state'], status[Key]?.split(' ')[0]);
+      const edges = Targets.map(
+        ({ Relation, Label, MatchingKeys }) => `${Relation} ${Label}: ${MatchingKeys.join(' ')}`,
+      );
+      this.#same(title, `edges of ${Key}`, edges, this.#edgesOf(Key, keys, status));
+    }
+  }
+
+  /** What the descriptor says, as far as the graph knows it. */
+  #edgesOf(key: string, known: readonly string[], status: Expectation['status']): string[] {
+    const described = this.#descriptors.find(({ prefix }) => key.startsWith(prefix));
+    assert.ok(described);
+    const isForeign = status[key] === 'OBTAINED';
+    const edges = (isForeign ? [] : dependenciesOf(described, key)).map(({ label, anyOf }) => {
+      const meets = (one: string) => (anyOf ? one.startsWith(label) : one === label);
+      return `depends-on ${label}: ${known.filter(meets).join(' ')}`;
+    });
+    const derived = known.filter((one) => one.startsWith(`${key}/`));
+    return [...edges, ...derived.map((one) => `derives ${one}: ${one}`)];
+  }
+
+  #checkMetadata(title: string, described: MockDescriptor): void {
+    const { name, prefix } = described;
     const map = this.#scheduler.metadataMap<number>(name);
     assert.ok(map);
-    const shown = map.listAllNames().map((label) => [label, map.getValue(label)]);
-    const standing = [...this.#southbound.bases(prefix)]
+    const shown = map.listAllNames().map((label) => `${label} ${map.getValue(label)}`);
+    const standing = this.#southbound
+      .bases(prefix)
       .filter(([, { number }]) => number !== undefined)
-      .map(([key, { number }]) => [key.slice(prefix.length), number]);
-    assert.deepEqual(shown.sort(), standing.sort(), `${title}: metadata of ${name}`);
+      .map(([key, { number }]) => `${labelOf(described, key)} ${number}`);
+    this.#same(title, `metadata of ${name}`, shown.sort(), standing.sort());
   }
 
   async #checkViews(title: string, { name, prefix, blind }: MockDescriptor): Promise<void> {
     const wished = [...this.#wished]
       .filter(([key]) => key.startsWith(prefix))
-      .map(([key, value]) => `${key} ${valueText(value)} from-NB`);
-    const standing = [...this.#southbound.bases(prefix)].map(
-      ([key, { value, number, foreign }]) =>
-        `${key} ${valueText(value)} from-${foreign ? 'SB' : 'NB'} #${number}`,
-    );
+      .map(([key, value]) => `${key} ${valueText(value)} from-NB #undefined`)
+      .sort();
+    const standing = this.#southbound
+      .bases(prefix)
+      .map(
+        ([key, { value, number, foreign }]) =>
+          `${key} ${valueText(value)} from-${foreign ? 'SB' : 'NB'} #${number}`,
+      );
     for (const selector of [{ descriptor: name }, { keyPrefix: prefix }]) {
       const dump = async (view: 'NB' | 'SB' | 'cached') =>
-        (await this.#scheduler.dump(view, selector)).map(
-          ({ Key, Value, Origin, Metadata }) =>
-            `${Key} ${valueText(Value.value)} ${originText(Origin)}${view === 'NB' ? '' : ` #${Metadata}`}`,
-        );
-      assert.deepEqual((await dump('NB')).sort(), wished.sort(), `${title}: NB view of ${name}`);
-      const cached = await dump('cached');
-      assert.deepEqual(cached.sort(), standing.sort(), `${title}: cached view of ${name}`);
+        (await this.#scheduler.dump(view, selector))
+          .map(
+            ({ Key, Value, Origin, Metadata }) =>
+              `${Key} ${valueText(Value.value)} ${originText(Origin)} #${Metadata}`,
+          )
+          .sort();
+      const where = `${title}: ${Object.values(selector)}`;
+      this.#same(where, 'view NB', await dump('NB'), wished);
+      this.#same(where, 'view cached', await dump('cached'), standing);
       if (blind) await assert.rejects(dump('SB'), /does not support Retrieve/);
-      else assert.deepEqual((await dump('SB')).sort(), standing, `${title}: SB view of ${name}`);
+      else this.#same(where, 'view SB', await dump('SB'), standing);
     }
   }
 }
 
-function requestOf(deed: {
-  readonly commit?: Values;
-  readonly resync?: Values | 'downstream';
-  readonly mode?: 'full-resync' | 'upstream-resync';
-  readonly revert?: true;
-  readonly retry?: RetryPolicy;
-  readonly description?: string;
-}): TransactionRequest {
-  const { commit = {}, resync, mode = 'update', revert, retry, description = '' } = deed;
-  const values = typeof resync === 'object' ? resync : commit;
+type CommitDeed = Extract<Deed, { readonly commit: unknown }>;
+
+function requestOf(deed: CommitDeed): TransactionRequest {
+  const { commit, resync, revert, retry, description = '' } = deed;
   return {
     description,
-    mode,
+    mode: resync ? 'full-resync' : 'update',
     onFailure: revert ? 'revert' : 'best-effort',
     values: new Map(
-      Object.entries(values).map(([key, value]) => [key, value === null ? null : canonical(value)]),
+      Object.entries(commit).map(([key, value]) => [key, value === null ? null : canonical(value)]),
     ),
     ...(retry && { retry }),
   };
 }
 
-function headOf(record: RecordedTxn): object {
-  const { Start, Stop, Planned: _p, Executed: _e, Values: _v, ...head } = record;
-  assert.match(Start, /^2026-01-01T/);
-  assert.ok(Start <= Stop);
+type Head = Record<string, unknown>;
+
+/** All of a record but its times and lists. */
+function headOf(record: RecordedTxn): Head {
+  const { Start: _start, Stop: _stop, Values: _v, Planned: _p, Executed: _e, ...head } = record;
   return head;
 }
 
-const resyncTypes = { 'full-resync': 'FullResync', 'upstream-resync': 'UpstreamResync' } as const;
-
-function expectedHead(
+function headExpected(
   deed: Deed,
   SeqNum: number,
   retry: { readonly of: number; readonly attempt: number } | undefined,
-): object {
+): Head {
   const head = { WithSimulation: true, SeqNum };
-  if ('pass' in deed)
-    return {
-      ...head,
-      TxnType: 'RetryFailedOps',
-      RetryForTxn: retry?.of,
-      RetryAttempt: retry?.attempt,
-    };
-  if ('notify' in deed) return { ...head, TxnType: 'SBNotification' };
-  const nb = { ...head, TxnType: 'NBTransaction' };
-  if ('resync' in deed && deed.resync === 'downstream')
-    return { ...nb, ResyncType: 'DownstreamResync', Description: 'on demand' };
+  if (retry) {
+    const { of: RetryForTxn, attempt: RetryAttempt } = retry;
+    return { ...head, TxnType: 'RetryFailedOps', RetryForTxn, RetryAttempt };
+  }
+  if (!('commit' in deed)) return { ...head, TxnType: 'SBNotification' };
   return {
-    ...nb,
-    ...('mode' in deed && { ResyncType: resyncTypes[deed.mode] }),
-    ...('description' in deed && { Description: deed.description }),
+    ...head,
+    TxnType: 'NBTransaction',
+    ...(deed.resync && { ResyncType: 'FullResync' }),
+    ...(deed.description !== undefined && { Description: deed.description }),
   };
 }
 

@@ -2,24 +2,22 @@
  * The southbound of a scenario: descriptors made from their description, failures on order. What no
  * scheduler may ask of it is noted in `problems`.
  */
-import assert from 'node:assert/strict';
-import type { Clock } from '#infra/clock/clock.ts';
 import type { AnyDescriptor, KeyedValue, RetrievedValue } from '#kvscheduler/api.ts';
+import { type Replies, ReplyLine } from '../support/replies.ts';
 import type { Happening, MockDescriptor, PlannedFailure, Standing } from './format.ts';
 import { type Canonical, canonical, standingText, valueText } from './notation.ts';
 
-interface Held {
+export interface Held {
   readonly value: Canonical;
-  readonly number?: number | undefined;
+  readonly number: number | undefined;
   readonly foreign: boolean;
 }
 
 type Verb = 'CREATE' | 'UPDATE' | 'DELETE';
 
 export class ScenarioSouthbound {
-  readonly #clock: Clock;
-  /** Replies come a turn later, so that calls overlap. */
-  readonly #late: boolean;
+  readonly #replies: Replies;
+  readonly #line = new ReplyLine();
   readonly #values = new Map<string, Held>();
   readonly #failures: PlannedFailure[] = [];
   readonly #nextNumber = new Map<string, number>();
@@ -27,9 +25,8 @@ export class ScenarioSouthbound {
   readonly retrieves: string[] = [];
   readonly problems: string[] = [];
 
-  constructor(clock: Clock, late: boolean) {
-    this.#clock = clock;
-    this.#late = late;
+  constructor(replies: Replies) {
+    this.#replies = replies;
   }
 
   happens(happening: Happening): void {
@@ -47,64 +44,32 @@ export class ScenarioSouthbound {
     return this.#failures.map(({ call }) => call);
   }
 
-  /** All that stands there, by key. */
+  /** All that stands there. */
   content(): Record<string, string> {
-    const lines = [...this.#values].sort(([a], [b]) => (a < b ? -1 : 1));
-    return Object.fromEntries(
-      lines.map(
-        ([
-          key,
-          {
-            value: { items, text = '' },
-            number,
-            foreign,
-          },
-        ]) => [
-          key,
-          standingText({
-            value: items ?? text,
-            ...(number !== undefined && { number }),
-            ...(foreign && { foreign }),
-          }),
-        ],
-      ),
-    );
+    return Object.fromEntries([...this.#values].map(([key, one]) => [key, standingText(one)]));
   }
 
-  /** Key, value and metadata of the base values with a prefix. */
-  *bases(prefix: string): Generator<[string, Held], void, void> {
-    for (const [key, standing] of this.#values)
-      if (key.startsWith(prefix) && !isDerived(key)) yield [key, standing];
+  /** The base values with a prefix, by key. */
+  bases(prefix: string): [string, Held][] {
+    return [...this.#values]
+      .filter(([key]) => key.startsWith(prefix) && !isDerived(key))
+      .sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
   descriptor(described: MockDescriptor): AnyDescriptor {
-    const { name, prefix, baseOnly, needs = {}, recreates = [], blind, after } = described;
-    const numberFor = (key: string): number | undefined =>
-      isDerived(key) ? undefined : (this.#nextNumber.get(name) ?? 0);
+    const { name, prefix, firstNumber = 0, baseOnly, recreates = [], blind, after } = described;
+    this.#nextNumber.set(name, firstNumber);
     return {
       name,
       keyPrefixes: [prefix],
       ...(baseOnly && { ownsKey: (key: string) => !isDerived(key) }),
       nbKeyPrefix: prefix,
       typeName: `scenario.${name}`,
-      label: (key) => key.slice(prefix.length),
-      derived: (key: string, { items = [] }: Canonical): KeyedValue[] =>
-        items.map((item) => {
-          const [own = item, text = own] = item.split('=');
-          return { key: `${key}/${own}`, value: { text } };
-        }),
-      dependencies: (key: string) =>
-        (needs[key] ?? []).map((label) =>
-          label.endsWith('/') ? { label, anyOf: { prefixes: [label] } } : { label, key: label },
-        ),
+      label: (key) => labelOf(described, key),
+      derived: derivedOf,
+      dependencies: (key: string) => dependenciesOf(described, key),
       needsRecreate: (key: string) => recreates.includes(key),
-      create: async (key: string, value: Canonical) => {
-        if (this.#values.has(key)) this.problems.push(`CREATE ${key}: it is there`);
-        const number = numberFor(key);
-        await this.#call('CREATE', key, { value, number, foreign: false });
-        if (number !== undefined) this.#nextNumber.set(name, number + 1);
-        return number;
-      },
+      create: (key: string, value: Canonical) => this.#create(name, key, value),
       update: async (key: string, before: Canonical, value: Canonical, number: number) => {
         this.#judge('UPDATE', key, before, number);
         await this.#call('UPDATE', key, { value, number, foreign: false });
@@ -121,22 +86,31 @@ export class ScenarioSouthbound {
     };
   }
 
+  async #create(name: string, key: string, value: Canonical): Promise<number | undefined> {
+    if (this.#values.has(key)) this.problems.push(`CREATE ${key}: it is there`);
+    const next = this.#nextNumber.get(name) as number;
+    const number = isDerived(key) ? undefined : next;
+    await this.#call('CREATE', key, { value, number, foreign: false });
+    if (number !== undefined) this.#nextNumber.set(name, next + 1);
+    return number;
+  }
+
+  /** What the scheduler says is there has to be there. */
   #judge(verb: Verb, key: string, before: Canonical, number: number | undefined): void {
     const standing = this.#values.get(key);
-    const is = standing && `${valueText(standing.value)} #${standing.number}`;
-    const told = `${valueText(before)} #${number}`;
+    const is = standing && standingText(standing);
+    const told = standingText({ value: before, number, foreign: false });
     if (is !== told) this.problems.push(`${verb} ${key}: told ${told}, is ${is}`);
   }
 
   async #call(verb: Verb, key: string, result: Held | undefined): Promise<void> {
     const call = `${verb} ${key}`;
     this.calls.push(call);
-    if (this.#late) await this.#clock.turn();
+    await this.#line.wait(this.#replies);
     const index = this.#failures.findIndex((failure) => failure.call === call);
-    const [failure] = index < 0 ? [] : this.#failures.splice(index, 1);
-    if (failure) {
-      this.happens(failure.leaves ?? {});
-      throw new Error(failure.error);
+    for (const { leaves = {}, error } of index < 0 ? [] : this.#failures.splice(index, 1)) {
+      this.happens(leaves);
+      throw new Error(error);
     }
     if (result) this.#values.set(key, result);
     else this.#values.delete(key);
@@ -148,8 +122,8 @@ export class ScenarioSouthbound {
   ): Promise<RetrievedValue[]> {
     const told = correlate.map(({ key, value }) => `${key} ${valueText(value)}`).sort();
     this.retrieves.push(`${name}: ${told.join(', ')}`);
-    if (this.#late) await this.#clock.turn();
-    return [...this.bases(prefix)].map(([key, { value, number, foreign }]) => ({
+    await this.#line.wait(this.#replies);
+    return this.bases(prefix).map(([key, { value, number, foreign }]) => ({
       key,
       value,
       metadata: number,
@@ -158,12 +132,27 @@ export class ScenarioSouthbound {
   }
 }
 
+export function labelOf({ prefix }: MockDescriptor, key: string): string {
+  return key.slice(prefix.length);
+}
+
+function derivedOf(key: string, { items = [] }: Canonical): KeyedValue[] {
+  return items.map((item) => {
+    const [own = item, text = own] = item.split('=');
+    return { key: `${key}/${own}`, value: { text } };
+  });
+}
+
+export function dependenciesOf({ needs = {} }: MockDescriptor, key: string) {
+  return (needs[key] ?? []).map((label) =>
+    label.endsWith('/') ? { label, anyOf: { prefixes: [label] } } : { label, key: label },
+  );
+}
+
 function held({ value, number, foreign = false }: Standing): Held {
   return { value: canonical(value), number, foreign };
 }
 
 function isDerived(key: string): boolean {
-  const parts = key.split('/').length;
-  assert.ok(parts === 2 || parts === 3, key);
-  return parts === 3;
+  return key.split('/').length > 2;
 }
