@@ -1,6 +1,6 @@
 import type { KvEntry, KvStore } from '#datastore/api.ts';
 import { ErrClosedController, ErrEventLoopIsAborting } from '#eventloop/errors.ts';
-import type { Event } from '#eventloop/event.ts';
+import type { Event, EventOrigin } from '#eventloop/event.ts';
 import type { EventLoop } from '#eventloop/handler.ts';
 import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
@@ -329,12 +329,13 @@ class Watcher implements DbWatcher {
     const mirrored = new Map<string, string | undefined>();
     let count = 0;
     let refused = false;
-    for (const { key, value } of session.take()) {
+    const heard = this.#deps.clock.now();
+    for (const { key, value, revision } of session.take()) {
       if (++count % SLICE === 0) await this.#deps.clock.turn();
       // What was read again meanwhile holds these changes already.
       if (!session.isOpen) break;
       const { difference, accept } = this.#known.step(key, value);
-      if (difference && !this.#push(eventOf(difference))) {
+      if (difference && !this.#push(eventOf(difference, { key, revision, heard }))) {
         refused = true;
         break;
       }
@@ -376,11 +377,10 @@ class Watcher implements DbWatcher {
   }
 }
 
-function eventOf({ place, previous, current }: Difference): Event {
+function eventOf({ place, previous, current }: Difference, origin: EventOrigin): Event {
   const { resource, key } = place;
-  if (resource !== undefined) return KubeStateChange.event({ resource, key, previous, current });
-  return ExternalConfigChange.event({
-    source: DATASTORE_SOURCE,
-    values: { [key]: current ?? null },
-  });
+  if (resource !== undefined)
+    return KubeStateChange.event({ resource, key, previous, current }, origin);
+  const values = { [key]: current ?? null };
+  return ExternalConfigChange.event({ source: DATASTORE_SOURCE, values }, origin);
 }
