@@ -39,3 +39,17 @@ export const bridgedInterfaceKey = keyTemplate('vpp/bd/{bd}/interface/{iface}', 
   // names of bridge domains are the agent's own, names of interfaces are VPP's too
   bd: '.+?',
 });
+
+/** Stands while NAT44 is on and tells sessions apart by both ends. */
+export const nat44EndpointDependentKey = 'vpp/nat44/endpoint-dependent';
+/** Of the interfaces and addresses that are listed in the global value. */
+export const nat44FeatureKey = keyTemplate('vpp/nat44/interface/{iface}/feature/{feature}', {
+  feature: 'in|out',
+});
+export const nat44AddressKey = keyTemplate('vpp/nat44/address/{address}/twice-nat/{twice}', {
+  twice: 'on|off',
+});
+/** `range` is one address or the first and the last of them: `10.1.1.1-10.1.1.9`. */
+export const twiceNatPoolKey = keyTemplate('vpp/nat44/twiceNAT-pool/vrf/{vrf}/addresses/{range}', {
+  vrf: digits,
+});

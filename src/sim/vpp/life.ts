@@ -11,6 +11,7 @@ import { hostOf } from './host.ts';
 import { interfaceMessages } from './interface-messages.ts';
 import { Interfaces } from './interfaces.ts';
 import { loopbackMessages } from './loopback.ts';
+import { Nat44 } from './nat44.ts';
 import { Neighbours } from './neighbours.ts';
 import type { Part } from './part.ts';
 import { routeMessages } from './routes.ts';
@@ -31,8 +32,8 @@ export function beginLife(needs: {
   readonly host: SimLinux | undefined;
   readonly clock: Clock;
   readonly random: Random;
-  readonly crash: (why: string) => void;
   readonly dhcpServer: SimDhcpServer;
+  readonly crash: (why: string) => void;
 }): Life {
   const { clock, random, crash } = needs;
   const host = hostOf(needs.host, random);
@@ -42,8 +43,8 @@ export function beginLife(needs: {
   const addresses = new Addresses(interfaces, fib);
   const neighbours = new Neighbours({ interfaces, addresses, fib, clock });
   const bridging = new Bridging(interfaces, crash);
-  const taps = tapMessages(interfaces, host);
   const dhcp = new Dhcp({ interfaces, addresses, fib, server: needs.dhcpServer });
+  const taps = tapMessages(interfaces, host);
   return {
     parts: [
       sessionMessages(interfaces),
@@ -58,9 +59,9 @@ export function beginLife(needs: {
       routeMessages({ fib, interfaces, crash }),
       neighbours.part(),
       bridging.part(),
-    ],
       new Nat44({ interfaces, addresses, fib, crash }).part(),
       dhcp.part(),
+    ],
     forget: (peer) => {
       events.forget(peer);
       dhcp.forget(peer);

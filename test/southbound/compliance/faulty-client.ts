@@ -5,6 +5,7 @@ import { ErrVppRefused } from '#southbound/vpp/binapi/refused.ts';
 const reading = new Set([
   'sw_interface_get_table',
   'ip_neighbor_config_get',
+  'nat44_show_running_config',
   'show_version',
   'control_ping',
 ]);

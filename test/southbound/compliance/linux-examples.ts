@@ -1,7 +1,7 @@
 import type { KeyedValue } from '#kvscheduler/api.ts';
 import type { MessageModel } from '#models/define.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
-import { linuxInterfaceModel } from '#models/linux/interface.ts';
+import { linuxInterfaceModel, type NetNamespace } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
 import type { DeepInput } from '#models/model.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
@@ -26,12 +26,11 @@ function changing<T extends object>(
 
 const link = linuxInterfaceModel;
 
-/** @param pods paths of two namespaces; @param existing a link in the agent's own */
+/** @param pods two namespaces; @param existing a link in the agent's own */
 export function linuxExamples(
-  pods: readonly [string, string],
+  [pod, otherPod]: readonly [NetNamespace, NetNamespace, ...NetNamespace[]],
   existing: string,
 ): readonly Example[] {
-  const [pod, otherPod] = pods.map((reference) => ({ type: 'FD' as const, reference }));
   const vppTap = keyed(vppInterfaceModel, {
     name: 'vpp-tap-1',
     type: 'TAP',

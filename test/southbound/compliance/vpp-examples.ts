@@ -1,6 +1,3 @@
-import type { KeyedValue } from '#kvscheduler/api.ts';
-import type { MessageModel } from '#models/define.ts';
-import type { DeepInput } from '#models/model.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
@@ -9,31 +6,9 @@ import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { hostLink } from './host-link-stub.ts';
+import { changing, keyed, loop, table } from './keyed.ts';
+import { nat44Examples } from './nat44-examples.ts';
 import type { Example } from './suite.ts';
-
-function keyed<T extends object>(model: MessageModel<T>, input: DeepInput<T>): KeyedValue {
-  const value = model.canonical(input);
-  return { key: model.key(value), value };
-}
-
-const loop = (name: string, more: object = {}): KeyedValue =>
-  keyed(vppInterfaceModel, { name, type: 'SOFTWARE_LOOPBACK', ...more });
-
-const table = (id: number, protocol: 'IPV4' | 'IPV6' = 'IPV4'): KeyedValue =>
-  keyed(vrfTableModel, { id, protocol, label: `table-${id}-${protocol}` });
-
-/** One value of a model, and what it becomes. */
-function changing<T extends object>(
-  model: MessageModel<T>,
-  input: DeepInput<T>,
-  to: DeepInput<T>,
-  inPlace: boolean,
-): Pick<Example, 'value' | 'change'> {
-  return {
-    value: keyed(model, input),
-    change: { to: model.canonical({ ...input, ...to } as DeepInput<T>), inPlace },
-  };
-}
 
 const iface = vppInterfaceModel;
 
@@ -460,5 +435,6 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
         static_config: true,
       }),
     },
+    ...nat44Examples,
   ];
 }

@@ -47,5 +47,27 @@ export async function vppWorld(client: VppClient): Promise<unknown> {
     fib: await Promise.all(domains.map(({ bd_id }) => client.dump('l2_fib_table_dump', { bd_id }))),
     dhcpClients: (await client.dump('dhcp_client_dump', {})).map((each) => each.client),
     arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: all }),
+    nat44: await nat44World(client),
   };
+}
+
+async function nat44World(client: VppClient): Promise<unknown> {
+  const { sessions, forwarding_enabled } = await client.request('nat44_show_running_config', {});
+  const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
+  return {
+    sessions,
+    forwarding_enabled,
+    interfaces: sorted(await client.dump('nat44_interface_dump', {})),
+    outputs: sorted(await client.dump('nat44_ed_output_interface_get', {})),
+    addresses: sorted(await client.dump('nat44_address_dump', {})),
+    mappings: sorted(await client.dump('nat44_static_mapping_dump', {})),
+    balanced: sorted(balanced.map((each) => ({ ...each, locals: sorted(each.locals) }))),
+    identities: sorted(await client.dump('nat44_identity_mapping_dump', {})),
+  };
+}
+
+/** Of lists whose order says nothing but what was there before. */
+function sorted<T>(values: readonly T[]): readonly T[] {
+  const text = (value: T): string => JSON.stringify(value);
+  return values.toSorted((a, b) => (text(a) < text(b) ? -1 : 1));
 }

@@ -4,27 +4,36 @@
  * name stands behind a tag is found among the names that are wanted or known.
  */
 import { createHash } from 'node:crypto';
-import { fitsTag, tagLength } from './limits.ts';
+import { tagLength } from './limits.ts';
 
 const mark = '~';
 const hashDigits = 16;
 
-export function tagOf(name: string): string {
-  if (fitsTag(name)) return name;
+/** @param room bytes that the tag may take */
+export function tagOf(name: string, room = tagLength): string {
+  if (fits(name, room)) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, hashDigits);
-  const room = tagLength - hashDigits - mark.length;
+  const kept = room - hashDigits - mark.length;
   // no half of a character: what does not decode is left out
-  const head = new TextDecoder().decode(Buffer.from(name).subarray(0, room), { stream: true });
+  const head = new TextDecoder().decode(Buffer.from(name).subarray(0, kept), { stream: true });
   return `${head}${mark}${hash}`;
 }
 
 /**
  * Names by tag.
+ * @param room as the tags were made with
  * @returns for the tag of a name that nobody knows the tag itself: there is nothing better to call
  *   it by while it is removed
  */
-export function namesBehindTags(names: Iterable<string>): (tag: string) => string {
+export function namesBehindTags(
+  names: Iterable<string>,
+  room = tagLength,
+): (tag: string) => string {
   const long = new Map<string, string>();
-  for (const name of names) if (!fitsTag(name)) long.set(tagOf(name), name);
+  for (const name of names) if (!fits(name, room)) long.set(tagOf(name, room), name);
   return (tag) => long.get(tag) ?? tag;
+}
+
+function fits(name: string, room: number): boolean {
+  return Buffer.byteLength(name) <= room;
 }

@@ -15,6 +15,7 @@ import { linkStateDescriptor } from './interface-link-state.ts';
 import { interfaceRxModeDescriptor } from './interface-rx-mode.ts';
 import { interfaceVrfDescriptor } from './interface-vrf.ts';
 import { ipScanNeighborDescriptor } from './ip-scan-neighbor.ts';
+import { nat44Descriptors } from './nat44/descriptors.ts';
 import { routeDescriptor } from './route.ts';
 import { unnumberedInterfaceDescriptor } from './unnumbered-interface.ts';
 import { vrfTableDescriptor } from './vrf-table.ts';
@@ -43,5 +44,6 @@ export function vppDescriptors(needs: {
     bridgeDomainDescriptor(client, log),
     bridgedInterfaceDescriptor(client),
     fibEntryDescriptor(client, clock),
+    ...nat44Descriptors({ client, clock, log }),
   ];
 }

@@ -1,0 +1,235 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api.ts';
+import { nat44EndpointDependentKey, twiceNatPoolKey } from '#models/vpp/derived.ts';
+import {
+  type DNat44,
+  type DNat44IdentityMapping,
+  type DNat44StaticMapping,
+  dnat44Model,
+} from '#models/vpp/dnat44.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { tagOf } from '../tags.ts';
+import { numberOf } from './addresses.ts';
+import { retrieveDnats } from './dnat-retrieve.ts';
+import { validateDnat } from './dnat-rules.ts';
+import {
+  backendEnd,
+  externalEnd,
+  identityEnd,
+  isBalanced,
+  sameDnat,
+  sameMapping,
+  sharesOf,
+  toBalanced,
+  toIdentity,
+  toLocal,
+  toStatic,
+} from './mapping.ts';
+import { mappingTag } from './mapping-tag.ts';
+import { unlessGone } from './retvals.ts';
+import { tableDependency } from './tables.ts';
+
+/** Something to ask of VPP, and how to take it back. */
+interface Step {
+  readonly run: () => Promise<unknown>;
+  readonly takeBack: () => Promise<unknown>;
+}
+
+const nothing = dnat44Model.canonical({});
+
+/**
+ * Services: what arrives for an external address and port goes to one backend or is balanced over
+ * several, and identities, which are left untranslated. All mappings of a value bear its label in
+ * their tag. A value changes mapping by mapping, and a balanced one backend by backend, so that the
+ * sessions of the others live on.
+ */
+export function dnat44Descriptor(
+  client: VppClient,
+  clock: Clock,
+  log: Logger,
+): KvDescriptor<DNat44, undefined> {
+  const change = (
+    label: string,
+    before: DNat44,
+    after: DNat44,
+    ctx: OperationContext,
+  ): Promise<undefined> =>
+    allOrNothing(log, async (undo) => {
+      const steps = new Changes(client, label, ctx).between(before, after);
+      // VPP takes them in this order, so that none has to wait for the answer to the one before
+      await allSettled(
+        steps.map(async ({ run, takeBack }) => {
+          await run();
+          undo.add(takeBack);
+        }),
+      );
+      return undefined;
+    });
+
+  return {
+    name: 'vpp-nat44-dnat',
+    typeName: dnat44Model.typeName,
+    keyPrefixes: [dnat44Model.keyPrefix],
+    nbKeyPrefix: dnat44Model.keyPrefix,
+    label: (key) => key.slice(dnat44Model.keyPrefix.length),
+    toJson: (value) => dnat44Model.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate: validateDnat,
+    equivalent: (_key, a, b) => sameDnat(a, b),
+    dependencies: (_key, value) => dependencies(value),
+    claims: (_key, value) => [
+      ...value.st_mappings.map((mapping) => `nat44-mapping/${externalEnd(mapping)}`),
+      ...value.id_mappings.map((mapping) => `nat44-identity/${identityEnd(mapping)}`),
+    ],
+    create: (_key, value, ctx) => change(value.label, nothing, value, ctx),
+    update: (_key, before, after, _metadata, ctx) => change(after.label, before, after, ctx),
+    async delete(_key, value, _metadata, ctx) {
+      await change(value.label, value, nothing, ctx);
+    },
+    retrieve: (correlate, ctx) => retrieveDnats({ client, clock }, correlate, ctx),
+  };
+}
+
+class Changes {
+  readonly #client: VppClient;
+  readonly #label: string;
+  readonly #ctx: OperationContext;
+
+  constructor(client: VppClient, label: string, ctx: OperationContext) {
+    this.#client = client;
+    this.#label = label;
+    this.#ctx = ctx;
+  }
+
+  /** What goes is first, because another mapping may take its place. */
+  between(before: DNat44, after: DNat44): readonly Step[] {
+    const old = new Map(before.st_mappings.map((mapping) => [externalEnd(mapping), mapping]));
+    const fresh = new Map(after.st_mappings.map((mapping) => [externalEnd(mapping), mapping]));
+    const oldIds = new Map(before.id_mappings.map((each) => [identityEnd(each), each]));
+    const freshIds = new Map(after.id_mappings.map((each) => [identityEnd(each), each]));
+    const steps: Step[] = [];
+    for (const [end, mapping] of oldIds) {
+      if (!freshIds.has(end)) steps.push(reversed(this.#identity(mapping)));
+    }
+    for (const [end, mapping] of old) {
+      if (!fresh.has(end)) steps.push(reversed(this.#mapping(mapping)));
+    }
+    for (const [end, mapping] of fresh) {
+      const known = old.get(end);
+      if (known === undefined) steps.push(this.#mapping(mapping));
+      else steps.push(...this.#change(known, mapping));
+    }
+    for (const [end, mapping] of freshIds) {
+      if (!oldIds.has(end)) steps.push(this.#identity(mapping));
+    }
+    return steps;
+  }
+
+  #change(before: DNat44StaticMapping, after: DNat44StaticMapping): readonly Step[] {
+    if (sameMapping(before, after)) return [];
+    return this.#backends(before, after) ?? [reversed(this.#mapping(before)), this.#mapping(after)];
+  }
+
+  /** Backend by backend; undefined where VPP has no way to change the mapping like that. */
+  #backends(before: DNat44StaticMapping, after: DNat44StaticMapping): readonly Step[] | undefined {
+    if (!isBalanced(before) || !isBalanced(after)) return undefined;
+    if (before.twice_nat !== after.twice_nat) return undefined;
+    if (before.session_affinity !== after.session_affinity) return undefined;
+    const [old, fresh] = [sharesOf(before), sharesOf(after)];
+    for (const [end, share] of fresh) {
+      if ((old.get(end) ?? share) !== share) return undefined;
+    }
+    const gone = before.local_ips.filter((local) => !fresh.has(backendEnd(local)));
+    // a client that was bound to a backend that has gone would be sent there until it gives up
+    if (gone.length > 0 && after.session_affinity !== 0) return undefined;
+    const come = after.local_ips.filter((local) => !old.has(backendEnd(local)));
+    // VPP keeps at least two, and the sum of all that are there for a moment has to fit
+    const sum = [...old.values(), ...come.map((local) => fresh.get(backendEnd(local)) ?? 0)];
+    if (sum.reduce((a, b) => a + b, 0) > 255) return undefined;
+    const { external_addr, external_port, protocol } = toBalanced(after, '');
+    const step = (local: DNat44StaticMapping['local_ips'][number], share: number): Step => {
+      const fields = { external_addr, external_port, protocol, local: toLocal(local, share) };
+      const set = (is_add: boolean) =>
+        this.#client.request('nat44_lb_static_mapping_add_del_local', { is_add, ...fields });
+      return { run: () => set(true), takeBack: () => unlessGone(set(false)) };
+    };
+    return [
+      ...come.map((local) => step(local, fresh.get(backendEnd(local)) ?? 1)),
+      ...gone.map((local) => reversed(step(local, old.get(backendEnd(local)) ?? 1))),
+    ];
+  }
+
+  #mapping(mapping: DNat44StaticMapping): Step {
+    const tag = mappingTag(this.#label, mapping);
+    let set: (is_add: boolean) => Promise<unknown>;
+    if (isBalanced(mapping)) {
+      const fields = toBalanced(mapping, tag);
+      set = (is_add) =>
+        this.#client.request('nat44_add_del_lb_static_mapping', { is_add, ...fields });
+    } else {
+      const fields = toStatic(mapping, this.#indexOf(mapping.external_interface), tag);
+      set = (is_add) =>
+        this.#client.request('nat44_add_del_static_mapping_v2', { is_add, ...fields });
+    }
+    return { run: () => set(true), takeBack: () => unlessGone(set(false)) };
+  }
+
+  #identity(mapping: DNat44IdentityMapping): Step {
+    const fields = toIdentity(mapping, this.#indexOf(mapping.interface), tagOf(this.#label));
+    const set = (is_add: boolean) =>
+      this.#client.request('nat44_add_del_identity_mapping', { is_add, ...fields });
+    return { run: () => set(true), takeBack: () => unlessGone(set(false)) };
+  }
+
+  #indexOf(name: string): number | undefined {
+    if (name === '') return undefined;
+    return this.#ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
+  }
+}
+
+function reversed({ run, takeBack }: Step): Step {
+  return { run: takeBack, takeBack: run };
+}
+
+function dependencies(value: DNat44): readonly Dependency[] {
+  const interfaces = new Set<string>();
+  const tables = new Set<number>();
+  const poolAddresses = new Set<string>();
+  for (const { external_interface, local_ips, twice_nat_pool_ip } of value.st_mappings) {
+    interfaces.add(external_interface);
+    poolAddresses.add(twice_nat_pool_ip);
+    for (const { vrf_id } of local_ips) tables.add(vrf_id);
+  }
+  for (const mapping of value.id_mappings) {
+    interfaces.add(mapping.interface);
+    tables.add(mapping.vrf_id);
+  }
+  interfaces.delete('');
+  poolAddresses.delete('');
+  return [
+    { label: 'nat44-enabled', key: nat44EndpointDependentKey },
+    ...[...interfaces].map((name) => ({
+      label: `interface-${name}-exists`,
+      key: vppInterfaceKey.build({ name }),
+    })),
+    ...tableDependency(tables),
+    ...[...poolAddresses].map((address) => ({
+      label: `twice-nat-pool-has-${address}`,
+      anyOf: {
+        prefixes: [twiceNatPoolKey.prefix()],
+        accepts: (key: string) => poolHas(key, address),
+      },
+    })),
+  ];
+}
+
+function poolHas(key: string, address: string): boolean {
+  const [first = '', last = first] = twiceNatPoolKey.parse(key)?.range.split('-') ?? [];
+  if (first === '') return false;
+  const position = numberOf(address);
+  return numberOf(first) <= position && position <= numberOf(last);
+}

@@ -1,0 +1,191 @@
+/** One mapping of a DNAT: what of it VPP can tell apart, and what goes to VPP. */
+import type {
+  DNat44,
+  DNat44IdentityMapping,
+  DNat44Protocol,
+  DNat44StaticMapping,
+  DNat44StaticMappingLocalIP,
+} from '#models/vpp/dnat44.ts';
+import { bytesOfAddress } from '../../binapi/addresses.ts';
+import { NatConfigFlags } from '../../binapi/enums.gen.ts';
+import type {
+  Nat44AddDelIdentityMapping,
+  Nat44AddDelLbStaticMapping,
+  Nat44AddDelStaticMappingV2,
+  Nat44LbAddrPort,
+} from '../../binapi/messages.gen.ts';
+import { none } from '../limits.ts';
+
+const protocolNumbers: Readonly<Record<DNat44Protocol, number>> = { TCP: 6, UDP: 17, ICMP: 1 };
+
+/** VPP counts backends, and the sum of their shares, with one byte; 256 of either end it. */
+export const mostBackends = 255;
+
+const noAddress = new Uint8Array(4);
+
+export function protocolName(protocol: number): DNat44Protocol {
+  if (protocol === protocolNumbers.UDP) return 'UDP';
+  return protocol === protocolNumbers.ICMP ? 'ICMP' : 'TCP';
+}
+
+/** VPP takes "no table" for its inside table at one place and makes a table of that number at others. */
+function table(vrf: number): number {
+  return vrf === none ? 0 : vrf;
+}
+
+export function isBalanced(mapping: DNat44StaticMapping): boolean {
+  return mapping.local_ips.length > 1;
+}
+
+/** Whole addresses are mapped, every protocol and port to the same one. */
+export function isAddressOnly(mapping: DNat44StaticMapping): boolean {
+  if (isBalanced(mapping)) return false;
+  return mapping.external_port === 0 || mapping.local_ips[0]?.local_port === 0;
+}
+
+/** Where it is reached: what VPP has one mapping of. */
+export function externalEnd(mapping: DNat44StaticMapping): string {
+  const address = mapping.external_ip || `interface ${mapping.external_interface}`;
+  if (isAddressOnly(mapping)) return `${address}/0/0`;
+  return `${address}/${mapping.external_port}/${protocolNumbers[mapping.protocol]}`;
+}
+
+/** The same of an identity, of which each table has its own. Without a port the protocol is nothing. */
+export function identityEnd(mapping: DNat44IdentityMapping): string {
+  const address = mapping.ip_address || `interface ${mapping.interface}`;
+  const protocol = mapping.port === 0 ? 0 : protocolNumbers[mapping.protocol];
+  return `${address}/${mapping.port}/${protocol}/${table(mapping.vrf_id)}`;
+}
+
+export function backendEnd(local: DNat44StaticMappingLocalIP): string {
+  return `${local.local_ip}:${local.local_port}/${table(local.vrf_id)}`;
+}
+
+/**
+ * Shares as VPP takes them, by backend: their sum has to fit a byte, and must not be 0, which VPP
+ * would divide by.
+ */
+export function sharesOf(mapping: DNat44StaticMapping): ReadonlyMap<string, number> {
+  const locals = mapping.local_ips;
+  const sum = locals.reduce((all, { probability }) => all + probability, 0);
+  const share = (probability: number): number => {
+    if (sum === 0) return 1;
+    if (sum <= mostBackends || probability === 0) return probability;
+    return 1 + Math.floor(((mostBackends - locals.length) * probability) / sum);
+  };
+  return new Map(locals.map((local) => [backendEnd(local), share(local.probability)]));
+}
+
+/** Whether two mappings of one external end are the same to VPP. */
+export function sameMapping(a: DNat44StaticMapping, b: DNat44StaticMapping): boolean {
+  if (a === b) return true;
+  if (isBalanced(a) !== isBalanced(b) || isAddressOnly(a) !== isAddressOnly(b)) return false;
+  if (a.twice_nat !== b.twice_nat) return false;
+  if (isBalanced(a)) {
+    if (a.session_affinity !== b.session_affinity) return false;
+    const [left, right] = [sharesOf(a), sharesOf(b)];
+    return left.size === right.size && [...left].every(([end, share]) => right.get(end) === share);
+  }
+  // one backend needs no affinity, and VPP keeps none for it
+  const [one, other] = [a.local_ips[0], b.local_ips[0]];
+  if (one === undefined || other === undefined) return one === other;
+  return (
+    a.twice_nat_pool_ip === b.twice_nat_pool_ip &&
+    one.local_ip === other.local_ip &&
+    table(one.vrf_id) === table(other.vrf_id) &&
+    (isAddressOnly(a) || one.local_port === other.local_port)
+  );
+}
+
+/** Whether VPP would not be asked for anything. */
+export function sameDnat(a: DNat44, b: DNat44): boolean {
+  if (a.st_mappings.length !== b.st_mappings.length) return false;
+  if (a.id_mappings.length !== b.id_mappings.length) return false;
+  const mappings = new Map(b.st_mappings.map((mapping) => [externalEnd(mapping), mapping]));
+  const identities = new Set(b.id_mappings.map(identityEnd));
+  return (
+    a.id_mappings.every((mapping) => identities.has(identityEnd(mapping))) &&
+    a.st_mappings.every((mapping) => {
+      const other = mappings.get(externalEnd(mapping));
+      return other !== undefined && sameMapping(mapping, other);
+    })
+  );
+}
+
+function flagsOf(mapping: DNat44StaticMapping): number {
+  const twice = {
+    DISABLED: 0,
+    ENABLED: NatConfigFlags.NAT_IS_TWICE_NAT,
+    SELF: NatConfigFlags.NAT_IS_SELF_TWICE_NAT,
+  }[mapping.twice_nat];
+  const bare = isAddressOnly(mapping) ? NatConfigFlags.NAT_IS_ADDR_ONLY : 0;
+  // what leaves by itself is none of the mapping's: it would get the service's address
+  return NatConfigFlags.NAT_IS_OUT2IN_ONLY | twice | bare;
+}
+
+/** @param interfaceIndex of the external interface, where there is one */
+export function toStatic(
+  mapping: DNat44StaticMapping,
+  interfaceIndex: number | undefined,
+  tag: string,
+): Omit<Nat44AddDelStaticMappingV2, 'is_add'> {
+  const [local] = mapping.local_ips;
+  const address = (text: string | undefined) => (text ? bytesOfAddress(text) : noAddress);
+  const bare = isAddressOnly(mapping);
+  return {
+    match_pool: mapping.twice_nat_pool_ip !== '',
+    flags: flagsOf(mapping),
+    pool_ip_address: address(mapping.twice_nat_pool_ip),
+    local_ip_address: address(local?.local_ip),
+    external_ip_address: address(mapping.external_ip),
+    protocol: bare ? 0 : protocolNumbers[mapping.protocol],
+    local_port: bare ? 0 : (local?.local_port ?? 0),
+    external_port: bare ? 0 : mapping.external_port,
+    external_sw_if_index: interfaceIndex ?? none,
+    vrf_id: table(local?.vrf_id ?? 0),
+    tag,
+  };
+}
+
+/** @param share as `sharesOf` gives it */
+export function toLocal(local: DNat44StaticMappingLocalIP, share: number): Nat44LbAddrPort {
+  return {
+    addr: bytesOfAddress(local.local_ip),
+    port: local.local_port,
+    probability: share,
+    vrf_id: table(local.vrf_id),
+  };
+}
+
+export function toBalanced(
+  mapping: DNat44StaticMapping,
+  tag: string,
+): Omit<Nat44AddDelLbStaticMapping, 'is_add'> {
+  const shares = sharesOf(mapping);
+  return {
+    flags: flagsOf(mapping),
+    external_addr: bytesOfAddress(mapping.external_ip),
+    external_port: mapping.external_port,
+    protocol: protocolNumbers[mapping.protocol],
+    affinity: mapping.session_affinity,
+    tag,
+    locals: mapping.local_ips.map((local) => toLocal(local, shares.get(backendEnd(local)) ?? 1)),
+  };
+}
+
+export function toIdentity(
+  mapping: DNat44IdentityMapping,
+  interfaceIndex: number | undefined,
+  tag: string,
+): Omit<Nat44AddDelIdentityMapping, 'is_add'> {
+  const bare = mapping.port === 0;
+  return {
+    flags: bare ? NatConfigFlags.NAT_IS_ADDR_ONLY : 0,
+    ip_address: mapping.ip_address === '' ? noAddress : bytesOfAddress(mapping.ip_address),
+    protocol: bare ? 0 : protocolNumbers[mapping.protocol],
+    port: mapping.port,
+    sw_if_index: interfaceIndex ?? none,
+    vrf_id: table(mapping.vrf_id),
+    tag,
+  };
+}
