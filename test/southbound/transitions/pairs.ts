@@ -77,9 +77,11 @@ async function walk(backend: Backend, family: Family): Promise<void> {
       from = to;
     }
     assert.deepEqual([...hasStood].sort(), [...mayWait].sort(), 'dependents that stood at times');
-    assert.deepEqual(await backend.world(), empty, 'left behind by the value');
+    if (family.bearsNoMark !== true)
+      assert.deepEqual(await backend.world(), empty, 'left behind by the value');
     await agent.resync(new Map());
-    assert.deepEqual(await backend.world(), start, 'left behind by all');
+    if (family.bearsNoMark !== true)
+      assert.deepEqual(await backend.world(), start, 'left behind by all');
   } finally {
     await agent.close();
   }

@@ -35,7 +35,7 @@ export function linuxArpDescriptor({
       require(key, value.ip_address !== '', 'ip_address', 'missing');
       require(key, value.hw_address !== '', 'hw_address', 'missing');
     },
-    dependencies: (_key, value) => neededOf(value.interface),
+    dependencies: (_key, value) => neededOf(value.interface, value.ip_address),
     create: (_key, value, ctx) => set(value, ctx),
     update: (_key, _before, after, _metadata, ctx) => set(after, ctx),
     async delete(_key, value, _metadata, ctx) {

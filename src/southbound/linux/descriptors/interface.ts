@@ -10,7 +10,7 @@ import {
 import type { VethLinkChecksumOffloading } from '#models/linux/interface.gen.ts';
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#nodeview/metadata.ts';
-import type { LinkSettings, LinuxHost } from '../api.ts';
+import type { LinkSettings, LinuxHost, LinuxNeighbour } from '../api.ts';
 import { empty } from './empty.ts';
 import type { LinkKind } from './interfaces/kind.ts';
 import { hostNameLength, hostNameOf, placeOf } from './interfaces/place.ts';
@@ -82,10 +82,7 @@ export function linuxInterfaceDescriptor(
     equivalent: (_key, a, b) => !needsRecreate(a, b) && sameSettings(a, b),
     needsRecreate: (_key, before, after) => needsRecreate(before, after),
     dependencies: (_key, value) => kinds.get(value.type)?.dependencies(value) ?? [],
-    claims: (_key, value) => {
-      const { namespace = 'own', name } = placeOf(value);
-      return [`link/${namespace}/${name}`];
-    },
+    claims: (_key, value) => claims(value),
     derived: (_key, value) => derived(value),
 
     /** A link of another's name in the way refuses the move, before any of its settings change. */
@@ -98,9 +95,17 @@ export function linuxInterfaceDescriptor(
         return metadata;
       }),
 
+    /** With a new MAC address the kernel drops the neighbours of a link, permanent ones too. */
     async update(_key, before, after, metadata) {
       dumps.forget();
-      await settle(metadata, before, after, kindFor(after).shared);
+      const { shared } = kindFor(after);
+      const { mac } = changedSettings(before, after, shared);
+      const kept = mac === undefined ? [] : await permanentNeighbours(host, metadata);
+      try {
+        await settle(metadata, before, after, shared);
+      } finally {
+        await allSettled(kept.map((entry) => host.setNeighbour(metadata.namespace, entry)));
+      }
       return metadata;
     },
 
@@ -111,6 +116,14 @@ export function linuxInterfaceDescriptor(
 
     retrieve: (correlate) => retrieveLinks({ host, log, marks, dumps, veth }, correlate),
   };
+}
+
+async function permanentNeighbours(
+  host: LinuxHost,
+  { namespace, hostIfName }: Metadata,
+): Promise<readonly LinuxNeighbour[]> {
+  const { neighbours } = await host.dump(namespace);
+  return neighbours.filter(({ permanent, device }) => permanent && device === hostIfName);
 }
 
 /** Of a link that was there before us, or that a value had before this one, nothing is known. */
@@ -164,6 +177,17 @@ function needsRecreate(before: LinuxInterface, after: LinuxInterface): boolean {
     before.veth?.peer_if_name !== after.veth?.peer_if_name ||
     before.tap?.vpp_tap_if_name !== after.tap?.vpp_tap_if_name
   );
+}
+
+/** Its place, and what only one link can be the other end of. */
+function claims(value: LinuxInterface): readonly string[] {
+  const { namespace = 'own', name } = placeOf(value);
+  const { veth, tap } = value;
+  return [
+    `link/${namespace}/${name}`,
+    ...(veth === undefined ? [] : [`veth-end/${veth.peer_if_name}`]),
+    ...(tap === undefined ? [] : [`vpp-tap/${tap.vpp_tap_if_name}`]),
+  ];
 }
 
 function validate(key: string, value: LinuxInterface): void {

@@ -140,7 +140,7 @@ function validate(key: string, route: LinuxRoute): void {
 
 function dependencies(route: LinuxRoute): readonly Dependency[] {
   const iface = route.outgoing_interface;
-  const needed = neededOf(iface);
+  const needed = neededOf(iface, route.dst_network);
   if (route.gw_addr === '') return needed;
   const prefixes = [
     linuxInterfaceAddressKey.prefix({ iface }),

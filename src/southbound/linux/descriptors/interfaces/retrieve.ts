@@ -143,22 +143,20 @@ async function markUnmarked(
   }
 }
 
-/**
- * Of a name that was not looked for only what is seen counts: its place may be one that was not
- * looked at, but where it would wait always is.
- */
+/** Of a name that was not looked for only what is seen counts: its place may be elsewhere. */
 function noteEnds(
   veth: Veth,
   wanted: ReadonlyMap<string, LinuxInterface>,
   byName: ReadonlyMap<string, readonly FoundLink[]>,
   placed: ReadonlyMap<string, FoundLink>,
 ): void {
-  const peers = [...wanted.values()].flatMap(({ veth: link }) => link?.peer_if_name ?? []);
-  for (const name of new Set([...wanted.keys(), ...peers, ...byName.keys()])) {
-    if (placed.has(name)) veth.note(name, 'placed');
-    else if (byName.get(name)?.some(isWaiting)) veth.note(name, 'waiting');
-    else if (wanted.has(name)) veth.note(name, undefined);
-    else veth.noteNotWaiting(name);
+  const waiting = [...byName.values()].flat().filter(isWaiting);
+  veth.noteWaiting(
+    new Map(waiting.flatMap(({ mark }) => (mark.type === 'VETH' ? [[mark.name, mark.peer]] : []))),
+  );
+  for (const name of new Set([...wanted.keys(), ...placed.keys()])) {
+    const mark = placed.get(name)?.mark;
+    veth.notePlaced(name, mark?.type === 'VETH' ? mark.peer : undefined);
   }
 }
 

@@ -6,9 +6,6 @@ import { unless, unlessGone } from '../tolerated.ts';
 import type { LinkKind } from './kind.ts';
 import { placeOf } from './place.ts';
 
-/** In the place that its value names, or in the agent's namespace until its value comes. */
-export type EndState = 'placed' | 'waiting';
-
 /** Where an end waits. */
 function waitingPlace(name: string): VethEnd {
   return { namespace: undefined, name: waitingName(name) };
@@ -46,23 +43,29 @@ export class Veth implements LinkKind {
   readonly #host: LinuxHost;
   readonly #marks: LinkMarks;
   readonly #turns = new PairTurns();
-  /** By logical name. Read back after a restart, before anything is created. */
-  readonly #ends = new Map<string, EndState>();
+  /**
+   * Peers by logical name of the ends that are in the place that their values name, and of those that
+   * wait for their values. Read back after a restart, before anything is created. While a value has
+   * another peer or is no veth, an end may wait for it beside it.
+   */
+  readonly #placed = new Map<string, string>();
+  readonly #waiting = new Map<string, string>();
 
   constructor(host: LinuxHost, marks: LinkMarks) {
     this.#host = host;
     this.#marks = marks;
   }
 
-  /** What a look at the kernel has shown of the end with this logical name. */
-  note(name: string, found: EndState | undefined): void {
-    if (found === undefined) this.#ends.delete(name);
-    else this.#ends.set(name, found);
+  /** What a look at the kernel has shown in the place of the value. @param peer undefined: no veth */
+  notePlaced(name: string, peer: string | undefined): void {
+    if (peer === undefined) this.#placed.delete(name);
+    else this.#placed.set(name, peer);
   }
 
-  /** A look at where it would wait has shown that it does not. */
-  noteNotWaiting(name: string): void {
-    if (this.#ends.get(name) === 'waiting') this.#ends.delete(name);
+  /** All that waits: the agent's namespace, where it would, is always looked at. */
+  noteWaiting(peers: ReadonlyMap<string, string>): void {
+    this.#waiting.clear();
+    for (const [name, peer] of peers) this.#waiting.set(name, peer);
   }
 
   validate(key: string, value: LinuxInterface): void {
@@ -79,7 +82,8 @@ export class Veth implements LinkKind {
   create: LinkKind['create'] = (value, _ctx, undo) =>
     this.#turns.take(value, async () => {
       const place = placeOf(value);
-      const fetched = this.#ends.get(value.name) === 'waiting' && (await this.#fetch(value, place));
+      const waits = this.#waiting.get(value.name) === peerOf(value);
+      const fetched = waits && (await this.#fetch(value, place));
       if (fetched) {
         undo.add(() => this.#turns.take(value, () => this.#putBack(value, place)));
       } else {
@@ -93,24 +97,26 @@ export class Veth implements LinkKind {
   delete: LinkKind['delete'] = (value, metadata) => {
     const place = { namespace: metadata.namespace, name: metadata.hostIfName };
     return this.#turns.take(value, async () => {
-      const peerStays = this.#ends.get(peerOf(value)) === 'placed';
+      const peerStays = this.#placed.get(peerOf(value)) === value.name;
       if (peerStays) await unlessGone(this.#putBack(value, place));
       else await this.#remove(value, place);
-      if (this.#ends.get(value.name) === 'placed') this.#ends.delete(value.name);
+      this.#placed.delete(value.name);
     });
   };
 
   /** @returns false when the end has gone, with its peer */
   async #fetch(value: LinuxInterface, place: VethEnd): Promise<boolean> {
     const waits = await unless('ENODEV', this.#host.moveLink(waitingPlace(value.name), place));
-    this.#ends.set(value.name, 'placed');
+    this.#waiting.delete(value.name);
+    if (waits) this.#placed.set(value.name, peerOf(value));
     return waits;
   }
 
   /** A namespace that is gone has taken both ends along. */
   async #putBack(value: LinuxInterface, place: VethEnd): Promise<void> {
     await this.#host.moveLink(place, waitingPlace(value.name));
-    this.#ends.set(value.name, 'waiting');
+    this.#placed.delete(value.name);
+    this.#waiting.set(value.name, peerOf(value));
   }
 
   /**
@@ -133,20 +139,21 @@ export class Veth implements LinkKind {
       }
     };
     if (!(await unless('EEXIST', make()))) {
-      // an end may wait there for a value that has since changed its place
-      if (this.#ends.get(peer) !== 'waiting') await make();
+      // an end of an earlier pair of ours may wait there, for a value that has since changed its place
+      if (this.#waiting.get(peer) !== value.name) await make();
       await unlessGone(this.#host.deleteLink(undefined, waiting.name));
       await make();
     }
-    this.#ends.set(value.name, 'placed');
-    this.#ends.set(peer, 'waiting');
+    this.#placed.set(value.name, peer);
+    this.#waiting.set(peer, value.name);
   }
 
   /** An end takes the other one with it. */
   async #remove(value: LinuxInterface, place: VethEnd): Promise<void> {
     await unlessGone(this.#host.deleteLink(place.namespace, place.name));
-    this.#ends.delete(value.name);
-    this.#ends.delete(peerOf(value));
+    const peer = peerOf(value);
+    this.#placed.delete(value.name);
+    if (this.#waiting.get(peer) === value.name) this.#waiting.delete(peer);
   }
 
   async #mark(name: string, peer: string, at: VethEnd): Promise<void> {
