@@ -5,7 +5,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
-import { CodedError } from '#infra/errors/errors.ts';
 import type { Route } from '#infra/http/route.ts';
 import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -19,8 +18,9 @@ import { SchedulerMetrics } from '#kvscheduler/metrics.ts';
 import { schedulerRoutes } from '#kvscheduler/routes.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { mergeValues } from '#models/merge.ts';
-import { Controller } from '#plugins/controller/controller.ts';
+import { Controller, type ControllerDeps } from '#plugins/controller/controller.ts';
 import { ControllerMetrics } from '#plugins/controller/metrics.ts';
+import { RunRecorder } from '#plugins/controller/recording/recorder.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
@@ -37,8 +37,10 @@ import { VppMetrics } from '#southbound/vpp/stats/metrics.ts';
 import { SegmentStatistics } from '#southbound/vpp/stats/statistics.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
 import type { Environment } from './environment.ts';
+import { isBeyondHealing, isSouthboundGone } from './failures.ts';
 import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
+import type { RecordedSettings } from './replay.ts';
 import type { Settings } from './settings.ts';
 
 const STOP_LIMIT_MS = 5_000;
@@ -129,7 +131,8 @@ export function createAgent(parts: AgentParts): Agent {
 
   // The event loop, and what feeds it.
   const metrics: ControllerMetrics = new ControllerMetrics(registry, () => controller);
-  const controller: Controller = new Controller({
+  const recorder = recorderOf(parts);
+  const loop: ControllerDeps = {
     config: settings.controller,
     handlers,
     sink: scheduler,
@@ -143,7 +146,8 @@ export function createAgent(parts: AgentParts): Agent {
     reportState: status.register('controller', 'liveness'),
     print,
     onProcessed: metrics.observe,
-  });
+  };
+  const controller: Controller = new Controller(recorder ? recorder.tap(loop) : loop);
   const reportStore = status.register('etcd', 'readiness');
   const watcher = createDbWatcher({
     loop: controller,
@@ -207,7 +211,10 @@ export function createAgent(parts: AgentParts): Agent {
       {
         name: 'controller',
         init: () => controller.start(),
-        close: () => controller.close({ cleanup: false }),
+        close: async () => {
+          await controller.close({ cleanup: false });
+          await recorder?.close();
+        },
       },
       {
         name: 'dbwatcher',
@@ -283,14 +290,19 @@ export function createAgent(parts: AgentParts): Agent {
   };
 }
 
-/** Errors that only say that VPP is not there: its return repairs what they left. */
-function isSouthboundGone(error: Error): boolean {
-  return (
-    error instanceof CodedError && (error.code === 'CV_VPP_GONE' || error.code === 'CV_VPP_TIMEOUT')
-  );
-}
-
-/** A pod's namespace does not come back; what stood in it waits for the DEL. */
-function isBeyondHealing(error: Error): boolean {
-  return error instanceof CodedError && error.code === 'CV_LINUX_NAMESPACE_GONE';
+/** Present where `record-run` asks for it. */
+function recorderOf({ settings, clock, loggers, build }: AgentParts): RunRecorder | undefined {
+  const { label, contiv, controller } = settings;
+  const folder = controller['record-run'];
+  if (folder === '') return undefined;
+  const recorded: RecordedSettings = { contiv };
+  const log = loggers.get('recording');
+  return new RunRecorder({
+    folder,
+    version: build.version,
+    label,
+    settings: recorded,
+    clock,
+    log,
+  });
 }

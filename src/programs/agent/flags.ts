@@ -27,6 +27,8 @@ export interface AgentFlags {
   readonly manifests: string | undefined;
   /** Instead of running, remove everything that the agent has configured on this node. */
   readonly undeploy: boolean;
+  /** Instead of running, replay what stands in this file or folder. */
+  readonly replay: string | undefined;
   /** Values of the flags that configuration files and the service label are found by. */
   readonly values: Readonly<Record<string, string | undefined>>;
 }
@@ -54,13 +56,18 @@ export function parseFlags(
     .showHelpAfterError('(--help lists what there is)')
     .exitOverride()
     .addArgument(
-      new Argument('[command]', 'undeploy: remove what the agent has configured, and end').choices([
-        'undeploy',
-      ]),
-    );
+      new Argument(
+        '[command]',
+        'undeploy: remove what the agent has configured, and end; replay: run recorded runs again',
+      ).choices(['undeploy', 'replay']),
+    )
+    .argument('[recording]', 'for replay: a folder that record-run has written, or a file of it');
   for (const name of CONFIG_NAMES)
     command.option(`--${configFlag(name)} <file>`, `configuration file, instead of ${name}.conf`);
   command.parse(argv.map(twoDashes), { from: 'user' });
+  const [action, recording] = command.args;
+  if ((action === 'replay') !== (recording !== undefined))
+    command.error(`error: ${action === 'replay' ? 'replay what?' : `what is ${recording}?`}`);
   const options = command.opts<Record<string, string | boolean | undefined>>();
   const values: Record<string, string | undefined> = {};
   for (const option of command.options) {
@@ -71,7 +78,8 @@ export function parseFlags(
     configDir: values['config-dir']!,
     embedded: options['embedded'] === true,
     manifests: values['manifests'],
-    undeploy: command.args[0] === 'undeploy',
+    undeploy: action === 'undeploy',
+    replay: recording,
     values,
   };
 }

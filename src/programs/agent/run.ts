@@ -8,6 +8,7 @@ import { buildInfo } from './build.ts';
 import { parseFlags } from './flags.ts';
 import { openEnvironment } from './open-environment.ts';
 import { playKubelet } from './play.ts';
+import { replay } from './replay.ts';
 import { readSettings } from './settings.ts';
 
 /** The agent was told something that makes no sense; starting it again does not help. */
@@ -17,6 +18,7 @@ const configCodes: ReadonlySet<string> = new Set([
   'CV_HTTP_CONFIG',
   'CV_LOG_LEVEL',
   'CV_MANIFESTS_UNREADABLE',
+  'CV_RECORDING_UNREADABLE',
   'CV_SERVICE_LABEL',
   'CV_STORE_CONFIG',
 ]);
@@ -40,8 +42,7 @@ export async function runAgent(
   ended: Promise<string>,
 ): Promise<number> {
   try {
-    await run(argv, env, ended);
-    return 0;
+    return await run(argv, env, ended);
   } catch (thrown) {
     // Its text is out already; a call for help has code 0.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : EXIT_CONFIG;
@@ -53,28 +54,47 @@ export async function runAgent(
   }
 }
 
-async function run(argv: readonly string[], env: Variables, ended: Promise<string>): Promise<void> {
+async function run(
+  argv: readonly string[],
+  env: Variables,
+  ended: Promise<string>,
+): Promise<number> {
   const flags = parseFlags(argv, env);
-  const settings = readSettings(flags, env);
-  const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL']);
   // Whoever reads the log may go away; the network of the pods stays.
   process.stdout.on('error', () => undefined);
   const print = (text: string): void => void process.stdout.write(text);
+  if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, print);
+  const settings = readSettings(flags, env);
+  const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL']);
   const parts = { clock: systemClock, random: systemRandom, loggers };
   const environment = await openEnvironment(settings, parts);
   const agent = createAgent({ ...parts, settings, environment, build: buildInfo(env), print });
   try {
-    if (flags.undeploy) return await undeploy(agent, ended);
+    if (flags.undeploy) {
+      await undeploy(agent, ended);
+      return 0;
+    }
     const started = settings.embedded
       ? playKubelet(agent, { settings, environment, ...parts, print })
       : agent.start();
     // A start that waits for VPP must not keep the agent from ending.
     const signal = await Promise.race([ended, started.then(() => ended)]);
     loggers.get('agent').info({ signal }, 'ending; the configuration stays');
+    return 0;
   } finally {
     await agent.stop();
     await environment.close();
   }
+}
+
+/** A replay touches nothing, so it may be ended anywhere. */
+async function replayUntil(
+  path: string,
+  ended: Promise<string>,
+  print: (text: string) => void,
+): Promise<number> {
+  const isSame = await Promise.race([replay(path, print), ended.then(() => false)]);
+  return isSame ? 0 : EXIT_FAILURE;
 }
 
 async function undeploy(agent: Agent, ended: Promise<string>): Promise<void> {

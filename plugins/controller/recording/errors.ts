@@ -1,0 +1,40 @@
+import { CodedError, defineError, errorClass } from '#infra/errors/errors.ts';
+import type { RecordedError } from './format.ts';
+
+export const ErrRecording = defineError({
+  name: 'ErrRecording',
+  code: 'CV_RECORDING_UNREADABLE',
+  remedy: 'Name a folder that record-run has written, and replay it with the build that wrote it.',
+});
+
+export const ErrNotRecorded = defineError({
+  name: 'ErrNotRecorded',
+  code: 'CV_RECORDING_NO_ANSWER',
+  remedy: 'Nothing: the replay went another way than the recording, and the report says where.',
+});
+
+/** An error of a class that a replay cannot make again. */
+class ReplayedError extends CodedError {
+  readonly code: string;
+  readonly remedy = 'See the recording.';
+
+  constructor(code: string) {
+    super('');
+    this.code = code;
+  }
+}
+
+export function recordedError(thrown: unknown): RecordedError {
+  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) };
+  const { name, message } = thrown;
+  if (!(thrown instanceof CodedError)) return { name, message };
+  const { code, where } = thrown;
+  return { name, message, code, ...(where !== undefined && { where }) };
+}
+
+export function replayedError({ name, message, code, where }: RecordedError): Error {
+  if (code === undefined) return Object.assign(new Error(message), { name });
+  const Class = errorClass(code);
+  const error = Class ? new Class('') : new ReplayedError(code);
+  return Object.assign(error, { name, message, where });
+}

@@ -1,0 +1,243 @@
+import type { Event } from '#eventloop/event.ts';
+import type { EventHandler } from '#eventloop/handler.ts';
+import type { TransactionRequest, TransactionSink } from '#eventloop/transaction.ts';
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { ExternalConfigSource } from '../api.ts';
+import type { ControllerDeps } from '../controller.ts';
+import { recordedError } from './errors.ts';
+import {
+  FORMAT,
+  type Readings,
+  type RecordedEventData,
+  type RecordedTransaction,
+} from './format.ts';
+import { RunFile } from './run-file.ts';
+import { type AnyContext, type Tapped, tapHandler } from './tap.ts';
+
+export interface RecorderOptions {
+  readonly folder: string;
+  /** Of the agent. */
+  readonly version: string;
+  readonly label: string;
+  /** What the handlers are made with, by configuration file. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly mostBytes?: number;
+}
+
+/**
+ * Writes down a run of the event loop: what each event was, what the ports and the scheduler
+ * answered, and what was committed. Everything that goes in and out passes `tap`; neither the loop
+ * nor the handlers notice.
+ */
+export class RunRecorder {
+  readonly #options: RecorderOptions;
+  #file: RunFile | undefined;
+  #n = 0;
+  #lives: (number | null)[] = [];
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  /** Begins the recording of a loop that is made with what is given back. */
+  tap(deps: ControllerDeps): ControllerDeps {
+    const { folder, version, label, settings, clock, log, mostBytes } = this.#options;
+    this.#file = new RunFile({
+      folder,
+      clock,
+      log,
+      ...(mostBytes !== undefined && { mostBytes }),
+      first: {
+        t: 'run',
+        format: FORMAT,
+        version,
+        label,
+        at: clock.now(),
+        controller: deps.config,
+        settings,
+      },
+    });
+    return {
+      ...deps,
+      handlers: deps.handlers.map((handler) => this.#handler(handler)),
+      sink: this.#sink(deps.sink),
+      ...(deps.externalSources && {
+        externalSources: deps.externalSources.map((source) => this.#source(source)),
+      }),
+      southboundLife: () => {
+        const life = deps.southboundLife();
+        this.#lives.push(life ?? null);
+        return life;
+      },
+      witness: {
+        begins: async (n, { event, followUpTo }) => {
+          this.#n = n;
+          this.#lives = [];
+          await this.#file?.append({ t: 'event', n, at: clock.now(), followUpTo, ...data(event) });
+        },
+        ends: async ({ error, fatal, needsHealing }) => {
+          await this.#file?.append({
+            t: 'end',
+            n: this.#n,
+            at: clock.now(),
+            error: error?.message,
+            fatal: fatal !== undefined,
+            needsHealing,
+            lives: this.#lives,
+          });
+        },
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  #handler(inner: EventHandler): EventHandler {
+    return tapHandler(inner, (ctx) => this.#context(inner.name, ctx));
+  }
+
+  #context<C extends AnyContext>(of: string, ctx: C): Tapped<C> {
+    const n = this.#n;
+    const read: Read = { now: [], monotonic: [], random: [] };
+    const tapped: C = {
+      ...ctx,
+      clock: readClock(ctx.clock, read),
+      random: readRandom(ctx.random, read),
+      ask: async <T>(question: string, port: () => Promise<T> | T): Promise<T> => {
+        try {
+          const answer = await ctx.ask(question, port);
+          await this.#file?.append({ t: 'answer', n, of, question, answer });
+          return answer;
+        } catch (thrown) {
+          const error = recordedError(thrown);
+          await this.#file?.append({ t: 'answer', n, of, question, error });
+          throw thrown;
+        }
+      },
+    };
+    if ('followUp' in ctx) {
+      const followUp = (event: Parameters<typeof ctx.followUp>[0]): void => {
+        ctx.followUp(event);
+        void this.#file?.append({ t: 'follow-up', n, of, ...data(event as Event) });
+      };
+      Object.assign(tapped, { followUp });
+    }
+    const end = async () => {
+      const readings = written(read);
+      if (readings) await this.#file?.append({ t: 'readings', n, of, ...readings });
+    };
+    return { ctx: tapped, end };
+  }
+
+  #sink(inner: TransactionSink): TransactionSink {
+    return {
+      commit: async (request) => {
+        const n = this.#n;
+        await this.#file?.append({ t: 'commit', n, ...transaction(request) });
+        try {
+          const result = await inner.commit(request);
+          const { seqNum } = result;
+          const failures = result.failures.map((failure) => ({
+            ...failure,
+            error: recordedError(failure.error),
+          }));
+          await this.#file?.append({ t: 'result', n, seqNum, failures });
+          return result;
+        } catch (thrown) {
+          await this.#file?.append({ t: 'result', n, rejected: recordedError(thrown) });
+          throw thrown;
+        }
+      },
+      record: (seqNum) => inner.record(seqNum),
+    };
+  }
+
+  #source(inner: ExternalConfigSource): ExternalConfigSource {
+    const line = { t: 'answer', of: sourceName(inner.label), question: SNAPSHOT } as const;
+    return {
+      label: inner.label,
+      snapshot: async () => {
+        const n = this.#n;
+        try {
+          const answer = await inner.snapshot();
+          await this.#file?.append({ ...line, n, answer });
+          return answer;
+        } catch (thrown) {
+          await this.#file?.append({ ...line, n, error: recordedError(thrown) });
+          throw thrown;
+        }
+      },
+    };
+  }
+}
+
+export const SNAPSHOT = 'snapshot';
+
+export function sourceName(label: string): string {
+  return `source ${label}`;
+}
+
+export function data({ kind, payload, origin }: Event): RecordedEventData {
+  return { kind: kind.id, v: kind.version, payload, ...(origin && { origin }) };
+}
+
+export function transaction(request: TransactionRequest): RecordedTransaction {
+  const { description, mode, onFailure, retry, values } = request;
+  return { description, mode, onFailure, retry, values: Object.fromEntries(values) };
+}
+
+interface Read {
+  readonly now: number[];
+  readonly monotonic: [ms: number, times: number][];
+  readonly random: (number | string)[];
+}
+
+/** Whole milliseconds are enough for durations and keep the recording short. */
+function readClock(clock: Clock, read: Read): Clock {
+  return {
+    now: () => {
+      const now = clock.now();
+      read.now.push(now);
+      return now;
+    },
+    monotonic: () => {
+      const ms = Math.floor(clock.monotonic());
+      const last = read.monotonic.at(-1);
+      if (last?.[0] === ms) last[1]++;
+      else read.monotonic.push([ms, 1]);
+      return ms;
+    },
+    timer: (ms, callback) => clock.timer(ms, callback),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    turn: () => clock.turn(),
+  };
+}
+
+function readRandom(random: Random, read: Read): Random {
+  return {
+    next: () => {
+      const number = random.next();
+      read.random.push(number);
+      return number;
+    },
+    bytes: (length) => {
+      const bytes = random.bytes(length);
+      read.random.push(Buffer.from(bytes).toString('base64'));
+      return bytes;
+    },
+  };
+}
+
+function written({ now, monotonic, random }: Read): Readings | undefined {
+  if (now.length + monotonic.length + random.length === 0) return undefined;
+  return {
+    ...(now.length > 0 && { now }),
+    ...(monotonic.length > 0 && { monotonic }),
+    ...(random.length > 0 && { random }),
+  };
+}
