@@ -35,8 +35,10 @@ export class GraphEffects implements Effects {
       if (!noop) graph.setActual(node, undefined, none);
     } else if (!noop || draft.current) {
       graph.setActual(node, draft.wish, draft.foreign ? none : draft.dependencies);
-      if (draft.foreign) graph.setMetadata(node, draft.metadata);
-      else if (operation.call) graph.setMetadata(node, metadata);
+      // of one that was found, what was found with it stays
+      if (draft.foreign) {
+        if (draft.target) graph.setMetadata(node, draft.metadata);
+      } else if (operation.call) graph.setMetadata(node, metadata);
     }
     if (!operation.silent || node.state === 'DISCOVERED') {
       node.lastOperation = operation.operation;

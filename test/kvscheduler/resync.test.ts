@@ -224,6 +224,20 @@ test('a retrieve sees the metadata that it says it needs, fresh or known', async
   assert.deepEqual(seen, [[['a/1', 42]], [['a/1', 42]]]);
 });
 
+test('metadata of what somebody else made is what was found with it', async () => {
+  const bench = setUp(
+    {},
+    withDescriptor('alpha', {
+      retrieve: async () => [{ key: 'a/f', value: { v: 1 }, metadata: 42, origin: 'from-SB' }],
+    }),
+  );
+  for (const mode of ['full-resync', 'downstream-resync'] as const) {
+    await bench.commit({}, { mode });
+    assert.equal(bench.state('a/f'), 'OBTAINED');
+    assert.equal(bench.scheduler.metadataMap('alpha')?.getValue('f'), 42, mode);
+  }
+});
+
 test('a retrieve is told what is known to be there, else what is wished', async () => {
   const told: string[][] = [];
   const bench = setUp(
