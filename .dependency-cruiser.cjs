@@ -25,6 +25,7 @@ const table = {
     'src/models',
     'src/infra',
   ],
+  'src/southbound/stn': ['src/nodeview', 'src/models', 'src/infra'],
   'src/sim': [
     'src/southbound/vpp/binapi',
     'src/southbound/linux/api.ts',

@@ -1,58 +1,30 @@
-/** The effective configuration of the node, resolved from all its sources. */
+/**
+ * The effective configuration of the node, resolved from all its sources. What the programs need
+ * that run before the agent (which NIC to take over, whether by DHCP) is exported from here too.
+ */
 import { defineEvent, EventMethod } from '#eventloop/event.ts';
+import type {
+  InterfaceConfig,
+  IpamConfig,
+  MainInterfaceConfig,
+  NeighbourScanConfig,
+  NodeInterfaceConfig,
+  RoutingConfig,
+  StnConfig,
+} from './settings.ts';
 
-export interface InterfaceConfig {
-  readonly mtu: number;
-  readonly useTap: boolean;
-  /** 0: VPP's default. */
-  readonly tapRxRingSize: number;
-  readonly tapTxRingSize: number;
-  readonly rxMode: 'DEFAULT' | 'POLLING' | 'INTERRUPT' | 'ADAPTIVE';
-  readonly tcpChecksumOffloadDisabled: boolean;
-  readonly enableGso: boolean;
-}
-
-export interface RoutingConfig {
-  readonly mainVrf: number;
-  readonly podVrf: number;
-  readonly transport: 'vxlan' | 'nooverlay';
-  readonly routeServiceCidrToVpp: boolean;
-}
-
-export interface IpamConfig {
-  readonly useExternalIpam: boolean;
-  /** CIDRs as text; empty when not set. */
-  readonly contivCidr: string;
-  readonly serviceCidr: string;
-  readonly nodeInterconnectDhcp: boolean;
-  readonly nodeInterconnectCidr: string;
-  readonly podSubnetCidr: string;
-  readonly podSubnetOneNodePrefixLen: number;
-  readonly vppHostSubnetCidr: string;
-  readonly vppHostSubnetOneNodePrefixLen: number;
-  readonly vxlanCidr: string;
-  readonly defaultGateway: string;
-}
-
-export interface NeighbourScanConfig {
-  readonly scan: boolean;
-  /** Minutes. */
-  readonly interval: number;
-  readonly staleThreshold: number;
-}
-
-export interface NodeInterfaceConfig {
-  readonly name: string;
-  /** CIDRs. */
-  readonly addresses: readonly string[];
-  readonly useDhcp: boolean;
-}
-
-/** The interface towards the other nodes. */
-export interface MainInterfaceConfig extends Omit<NodeInterfaceConfig, 'name'> {
-  /** undefined: there is no NIC, a loopback stands in for it. */
-  readonly name: string | undefined;
-}
+export { contivConfigFile } from './config.ts';
+export { effectiveOptions } from './effective.ts';
+export { dpdkNics } from './nics.ts';
+export { readContivConfig } from './read.ts';
+export {
+  type ConfigSources,
+  firstHostNic,
+  type NodeSettings,
+  resolveNode,
+  stolenNic,
+} from './resolve.ts';
+export type * from './settings.ts';
 
 /** As of the last resync; what stands in the file is there from the beginning. */
 export interface ContivConfApi {
@@ -62,6 +34,8 @@ export interface ContivConfApi {
   /** Plain address; empty when there is none. */
   defaultGateway(): string;
   natExternalTraffic(): boolean;
+  /** undefined: no NIC of the host is taken over. */
+  stn(): StnConfig | undefined;
   interfaces(): InterfaceConfig;
   routing(): RoutingConfig;
   ipam(): IpamConfig;

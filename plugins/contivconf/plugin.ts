@@ -9,28 +9,23 @@ import type {
   UpdateResult,
 } from '#eventloop/handler.ts';
 import type { NodeConfig } from '#models/kube/nodeconfig.ts';
+import type { StnView, StolenInterface } from '#nodeview/stn.ts';
 import type { VppView } from '#nodeview/vpp.ts';
 import { KubeStateChange } from '#plugins/controller/api.ts';
 import { resources } from '#resources/resources.ts';
 import { type ContivConfApi, NodeConfigChange } from './api.ts';
 import type { ContivConfig } from './config.ts';
-import {
-  interfaceConfig,
-  ipamConfig,
-  type NodeSettings,
-  neighbourScanConfig,
-  resolveNode,
-  routingConfig,
-} from './resolve.ts';
+import { dpdkNics } from './nics.ts';
+import { interfaceConfig, ipamConfig, neighbourScanConfig, routingConfig } from './options.ts';
+import { type NodeSettings, podFamily, resolveNode, stolenNic } from './resolve.ts';
 
 export interface ContivConfDeps {
   readonly nodeName: string;
   /** Without problems of level `error`. */
   readonly config: ContivConfig;
   readonly vpp: VppView;
+  readonly stn: StnView;
 }
-
-const dpdk = 'dpdk';
 
 export function createContivConf(deps: ContivConfDeps): EventHandler & ContivConfApi {
   const { config, nodeName } = deps;
@@ -39,18 +34,22 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   const routing = routingConfig(config);
   const ipam = ipamConfig(config);
   const neighbourScan = neighbourScanConfig(config);
-  const ipv6 = (ipam.contivCidr || ipam.podSubnetCidr).includes(':');
+  const ipv6 = podFamily(config) === 6;
 
   let nics: readonly string[] = [];
   let nicsAreKnown = false;
+  /** What the daemon says of a NIC, by the name that it was asked for. */
+  let stolen: { readonly name: string; readonly is: StolenInterface } | undefined;
   let settings = resolve(undefined);
 
-  function resolve(nodeConfig: object | undefined): NodeSettings {
-    const used = config.crdNodeConfigurationDisabled ? undefined : (nodeConfig as NodeConfig);
-    return resolveNode({ file: config, nodeName, nodeConfig: used, nics });
+  function resolve(nodeConfig: NodeConfig | undefined): NodeSettings {
+    return resolveNode({ file: config, nodeName, nodeConfig, nics, stolen: stolen?.is });
   }
 
-  const inState = (state: KubeState): object | undefined => state.get('nodeconfig')?.get(key);
+  const inState = (state: KubeState): NodeConfig | undefined =>
+    config.crdNodeConfigurationDisabled
+      ? undefined
+      : (state.get('nodeconfig')?.get(key) as NodeConfig | undefined);
 
   /**
    * NICs are looked up once, so that the main interface does not change under a running node; while
@@ -62,16 +61,30 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     if (nicsAreKnown && !(full && nics.length === 0)) return;
     try {
       nics = await ctx.ask('vpp/nics', async () => {
-        const all = await deps.vpp.interfaces();
-        return all
-          .filter(({ deviceType }) => deviceType.toLowerCase() === dpdk)
-          .sort((a, b) => a.swIfIndex - b.swIfIndex)
-          .map(({ internalName }) => internalName);
+        return dpdkNics(await deps.vpp.interfaces());
       });
       nicsAreKnown = true;
     } catch (cause) {
       if (!nicsAreKnown) throw new AbortEventError('cannot list the NICs of VPP', { cause });
       ctx.log.warn({ err: cause }, 'cannot list the NICs of VPP; those known are kept');
+    }
+  }
+
+  /** The host's configuration of a NIC does not change once the NIC is taken: it is asked for once. */
+  async function lookUpStolen(ctx: ResyncContext, nodeConfig: NodeConfig | undefined) {
+    const [name] = stolenNic({ file: config, nodeName, nodeConfig });
+    if (name === stolen?.name) return;
+    stolen = undefined;
+    if (name === undefined) return;
+    try {
+      const is = await ctx.ask(`stn/stolen interface ${name}`, () =>
+        deps.stn.stolenInterface(name),
+      );
+      stolen = { name, is };
+    } catch (cause) {
+      throw new AbortEventError('cannot tell what the host had on the NIC that VPP took over', {
+        cause,
+      });
     }
   }
 
@@ -82,6 +95,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     otherInterfaces: () => settings.others,
     defaultGateway: () => settings.defaultGateway,
     natExternalTraffic: () => settings.natExternalTraffic,
+    stn: () => settings.stn,
     interfaces: () => interfaces,
     routing: () => routing,
     ipam: () => ipam,
@@ -94,16 +108,19 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
 
     async resync(ctx: ResyncContext): Promise<void> {
       await lookUpNics(ctx);
+      await lookUpStolen(ctx, inState(ctx.kubeState));
       settings = resolve(inState(ctx.kubeState));
-      for (const reason of settings.rejected)
-        ctx.log.warn({ key }, `NodeConfig is used without ${reason}`);
+      for (const problem of settings.problems) ctx.log.warn({ key }, problem);
       ctx.log.info({ settings }, 'configuration of this node');
     },
 
     /** The settings themselves change with the resync that follows. */
     update(ctx: UpdateContext): UpdateResult | undefined {
-      const next = resolve(inState(ctx.kubeState));
-      if (JSON.stringify(next) === JSON.stringify(settings)) return undefined;
+      const nodeConfig = inState(ctx.kubeState);
+      const [nic] = stolenNic({ file: config, nodeName, nodeConfig });
+      const next = resolve(nodeConfig);
+      const same = nic === stolen?.name && JSON.stringify(next) === JSON.stringify(settings);
+      if (same) return undefined;
       ctx.followUp(NodeConfigChange.event({ node: nodeName }));
       return { change: 'configuration of this node changed, a resync follows' };
     },

@@ -3,7 +3,7 @@
  * on a default that nobody meant is worse.
  */
 import { type Cidr, contains, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
-import type { ContivConfig } from './config.ts';
+import type { ContivConfig, NodeSection } from './config.ts';
 import { addressList, nodeSection } from './section.ts';
 import { unsupported } from './unsupported.ts';
 
@@ -20,22 +20,9 @@ export function configProblems(config: ContivConfig, nodeName: string): ConfigPr
     ...interfaceProblems(config),
     ...subnetProblems(config),
     ...sectionProblems(config, nodeName),
-    ...unsupported(config, nodeName).map(
+    ...unsupported(config).map(
       ({ path, text }): ConfigProblem => ({ level: 'warning', path, text }),
     ),
-  ];
-}
-
-const rxModes = ['', 'default', 'polling', 'interrupt', 'adaptive'];
-
-function interfaceProblems(config: ContivConfig): ConfigProblem[] {
-  if (rxModes.includes(config.interfaceRxMode)) return [];
-  return [
-    {
-      level: 'warning',
-      path: 'interfaceRxMode',
-      text: `"${config.interfaceRxMode}" is no mode of VPP, its default is used; there are polling, interrupt and adaptive`,
-    },
   ];
 }
 
@@ -59,6 +46,20 @@ class Problems {
   ip(path: string, text: string): void {
     if (!parseIp(text)) this.error(path, `"${text}" is not an IP address`);
   }
+}
+
+const rxModes = ['', 'default', 'polling', 'interrupt', 'adaptive'];
+
+function interfaceProblems(config: ContivConfig): ConfigProblem[] {
+  const problems = new Problems();
+  if (!rxModes.includes(config.interfaceRxMode))
+    problems.warning(
+      'interfaceRxMode',
+      `"${config.interfaceRxMode}" is no mode of VPP, its default is used; there are polling, interrupt and adaptive`,
+    );
+  if (config.stnVersion > 2)
+    problems.warning('stnVersion', `there is no version ${config.stnVersion}, 1 is used`);
+  return problems.found;
 }
 
 interface NamedCidr {
@@ -151,14 +152,19 @@ function sectionProblems(config: ContivConfig, nodeName: string): ConfigProblem[
   if (!found) return [];
   const { section, index } = found;
   const at = `nodeConfig.${index}`;
-  const entry = (path: string, ip: string): void => {
+  const entry = (path: string, { interfaceName, ip }: NodeSection['mainVPPInterface']): void => {
     for (const address of addressList(ip)) problems.cidr(`${path}.ip`, address);
+    if (interfaceName.startsWith('vmxnet3'))
+      problems.warning(
+        `${path}.interfaceName`,
+        'vmxnet3 is not supported yet: VPP has to have made the interface by itself',
+      );
   };
-  entry(`${at}.mainVPPInterface`, section.mainVPPInterface.ip);
+  entry(`${at}.mainVPPInterface`, section.mainVPPInterface);
   for (const [number, other] of section.otherVPPInterfaces.entries()) {
     const path = `${at}.otherVPPInterfaces.${number}`;
     if (other.interfaceName === '') problems.error(path, 'has no interfaceName');
-    entry(path, other.ip);
+    entry(path, other);
   }
   if (section.gateway !== '') problems.ip(`${at}.gateway`, section.gateway);
   for (const [number, { nodeName: name }] of config.nodeConfig.entries())

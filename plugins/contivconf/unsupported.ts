@@ -1,6 +1,5 @@
 /** Keys that ask for what the agent cannot do yet: each is named once, none is silently ignored. */
 import { type ContivConfig, contivDefaults } from './config.ts';
-import { nodeSection } from './section.ts';
 
 interface Switch {
   readonly path: string;
@@ -12,9 +11,6 @@ interface Switch {
 }
 
 const srv6Feature = 'SRv6';
-const stnFeature = 'taking over a NIC of the host (STN)';
-const dhcpFeature = 'DHCP on the main NIC';
-const notAnnounced = 'the NIC asks for an address, but the node does not announce it';
 const noEffect = 'the key has no effect';
 
 const switches: readonly Switch[] = [
@@ -45,28 +41,7 @@ const switches: readonly Switch[] = [
     instead: noEffect,
     harmless: [false],
   },
-  { path: 'stealFirstNIC', feature: stnFeature, instead: noEffect, harmless: [false] },
-  { path: 'stealInterface', feature: stnFeature, instead: noEffect, harmless: [''] },
-  {
-    path: 'stnSocketFile',
-    feature: stnFeature,
-    instead: noEffect,
-    harmless: [contivDefaults.stnSocketFile],
-  },
-  { path: 'stnVersion', feature: stnFeature, instead: noEffect, harmless: [0, 2] },
   { path: 'enablePacketTrace', feature: 'packet trace', instead: noEffect, harmless: [false] },
-  {
-    path: 'ipamConfig.useExternalIPAM',
-    feature: 'external IPAM',
-    instead: 'the agent gives the addresses itself',
-    harmless: [false],
-  },
-  {
-    path: 'ipamConfig.nodeInterconnectDHCP',
-    feature: dhcpFeature,
-    instead: notAnnounced,
-    harmless: [false],
-  },
   ...Object.entries(contivDefaults.ipamConfig.srv6).map(
     ([key, byDefault]): Switch => ({
       path: `ipamConfig.srv6.${key}`,
@@ -77,21 +52,6 @@ const switches: readonly Switch[] = [
   ),
 ];
 
-function sectionSwitches(config: ContivConfig, nodeName: string): Switch[] {
-  const found = nodeSection(config, nodeName);
-  if (!found) return [];
-  const at = `nodeConfig.${found.index}`;
-  return [
-    { path: `${at}.stealInterface`, feature: stnFeature, instead: noEffect, harmless: [''] },
-    {
-      path: `${at}.mainVPPInterface.useDHCP`,
-      feature: dhcpFeature,
-      instead: notAnnounced,
-      harmless: [false],
-    },
-  ];
-}
-
 function valueAt(config: ContivConfig, path: string): unknown {
   let value: unknown = config;
   for (const part of path.split('.')) value = (value as Record<string, unknown>)[part];
@@ -100,9 +60,8 @@ function valueAt(config: ContivConfig, path: string): unknown {
 
 export function unsupported(
   config: ContivConfig,
-  nodeName: string,
 ): { readonly path: string; readonly text: string }[] {
-  return [...switches, ...sectionSwitches(config, nodeName)]
+  return switches
     .filter(({ path, harmless }) => !harmless.includes(valueAt(config, path)))
     .map(({ path, feature, instead }) => ({
       path,

@@ -30,6 +30,7 @@ import { cniService } from '#plugins/podmanager/service.ts';
 import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptors.ts';
 import { hostView } from '#southbound/linux/host-view.ts';
 import type { HostFacts } from '#southbound/linux/prepare.ts';
+import { stnDaemon } from '#southbound/stn/daemon.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { vppRoutes } from '#southbound/vpp/routes.ts';
@@ -126,7 +127,13 @@ export function createAgent(parts: AgentParts): Agent {
   const { handlers, conf, nodes, pods, ipam, ipv4net } = createPlugins(
     settings.label,
     settings.contiv,
-    { cluster, local, vpp: vppView(vpp), host: hostView(linux, () => hostFacts.ipv6) },
+    {
+      cluster,
+      local,
+      vpp: vppView(vpp),
+      host: hostView(linux, () => hostFacts.ipv6),
+      stn: stnDaemon(settings.contiv.stnSocketFile, clock),
+    },
   );
 
   // The event loop, and what feeds it.

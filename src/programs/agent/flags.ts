@@ -27,6 +27,8 @@ export interface AgentFlags {
   readonly manifests: string | undefined;
   /** Instead of running, remove everything that the agent has configured on this node. */
   readonly undeploy: boolean;
+  /** Instead of running, print the effective configuration. */
+  readonly printConfig: boolean;
   /** Instead of running, replay what stands in this file or folder. */
   readonly replay: string | undefined;
   /** Values of the flags that configuration files and the service label are found by. */
@@ -53,6 +55,7 @@ export function parseFlags(
     .option('--http-port <port>', 'port of the REST server, instead of the one in http.conf')
     .option('--embedded', 'run on an embedded store and a simulated VPP and Linux', false)
     .option('--manifests <dir>', 'Kubernetes manifests for --embedded (default: examples)')
+    .option('--print-config', 'print each effective value with where it comes from, and end', false)
     .showHelpAfterError('(--help lists what there is)')
     .exitOverride()
     .addArgument(
@@ -79,6 +82,7 @@ export function parseFlags(
     embedded: options['embedded'] === true,
     manifests: values['manifests'],
     undeploy: action === 'undeploy',
+    printConfig: options['printConfig'] === true,
     replay: recording,
     values,
   };

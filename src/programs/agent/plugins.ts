@@ -2,6 +2,7 @@
 import type { KvStore } from '#datastore/api.ts';
 import type { EventHandler } from '#eventloop/handler.ts';
 import type { HostView } from '#nodeview/host.ts';
+import type { StnView } from '#nodeview/stn.ts';
 import type { VppView } from '#nodeview/vpp.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { ContivConfig } from '#plugins/contivconf/config.ts';
@@ -22,6 +23,7 @@ export interface Ports {
   readonly local: KvStore;
   readonly vpp: VppView;
   readonly host: HostView;
+  readonly stn: StnView;
 }
 
 export interface Plugins {
@@ -35,8 +37,8 @@ export interface Plugins {
 }
 
 export function createPlugins(nodeName: string, config: ContivConfig, ports: Ports): Plugins {
-  const { cluster, local, vpp, host } = ports;
-  const conf = createContivConf({ nodeName, config, vpp });
+  const { cluster, local, vpp, host, stn } = ports;
+  const conf = createContivConf({ nodeName, config, vpp, stn });
   const nodes = createNodeSync({ nodeName, conf, cluster, local });
   const pods = createPodManager({ store: local, host });
   const ipam = createIpam({ conf, nodes, pods, store: local });

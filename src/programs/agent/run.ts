@@ -8,6 +8,7 @@ import { buildInfo } from './build.ts';
 import { parseFlags } from './flags.ts';
 import { openEnvironment } from './open-environment.ts';
 import { playKubelet } from './play.ts';
+import { printConfig } from './print-config.ts';
 import { replay } from './replay.ts';
 import { readSettings } from './settings.ts';
 
@@ -65,8 +66,13 @@ async function run(
   const print = (text: string): void => void process.stdout.write(text);
   if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, print);
   const settings = readSettings(flags, env);
+  const ports = { clock: systemClock, random: systemRandom };
+  if (flags.printConfig) {
+    await printConfig({ ...ports, settings }, print);
+    return 0;
+  }
   const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL']);
-  const parts = { clock: systemClock, random: systemRandom, loggers };
+  const parts = { ...ports, loggers };
   const environment = await openEnvironment(settings, parts);
   const agent = createAgent({ ...parts, settings, environment, build: buildInfo(env), print });
   try {

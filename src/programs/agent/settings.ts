@@ -18,7 +18,11 @@ import { type HttpConfig, httpSchema, isPort } from '#infra/http/config.ts';
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
 import { serviceLabel } from '#infra/servicelabel/servicelabel.ts';
 import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.ts';
-import { type ContivConfig, contivConfigFile } from '#plugins/contivconf/config.ts';
+import {
+  type ContivConfig,
+  contivConfigFile,
+  type contivConfigSchema,
+} from '#plugins/contivconf/config.ts';
 import { readContivConfig } from '#plugins/contivconf/read.ts';
 import { type ControllerConfig, controllerSchema } from '#plugins/controller/config.ts';
 import { type GovppConfig, govppSchema } from '#southbound/vpp/config.ts';
@@ -37,6 +41,8 @@ export interface Settings {
   /** Service label, which is also the name of the node. */
   readonly label: string;
   readonly contiv: ContivConfig;
+  /** Which keys of it the file sets, and where. */
+  readonly contivFile: Pick<LoadedConfig<typeof contivConfigSchema>, 'set' | 'where'>;
   readonly controller: ControllerConfig;
   readonly http: HttpConfig;
   readonly logs: LogsConfig;
@@ -69,12 +75,14 @@ export function readSettings(
     return loaded;
   };
   const label = serviceLabel(flags.values, env);
-  const contiv = readContivConfig(loadConfig(contivConfigFile, source), label);
+  const contivFile = loadConfig(contivConfigFile, source);
+  const contiv = readContivConfig(contivFile, label);
   warnings.push(...contiv.warnings);
   const etcd = load({ name: 'etcd', schema: etcdSchema });
   const settings: Settings = {
     label,
     contiv: contiv.config,
+    contivFile,
     controller: load({ name: 'controller', schema: controllerSchema }).value,
     http: withPort(load({ name: 'http', schema: httpSchema }).value, flags, env),
     logs: load({ name: 'logs', schema: logsSchema }).value,

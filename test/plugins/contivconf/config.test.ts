@@ -59,23 +59,19 @@ describe('contiv.conf', () => {
 
   it('says with file and line what is not supported yet', () => {
     const asked: [string, RegExp][] = [
-      ['stealInterface: eth1', /^contiv.conf:1: stealInterface: .*\(STN\) is not supported yet/],
-      ['stealFirstNIC: true', /stealFirstNIC: .*STN/],
+      ['stnVersion: 3', /^contiv.conf:1: stnVersion: there is no version 3, 1 is used/],
       ['nodeToNodeTransport: srv6', /SRv6 is not supported yet: packets travel in VXLAN/],
       ['useSRv6ForServices: true', /useSRv6ForServices: SRv6 is not supported yet/],
       ['tapInterfaceVersion: 1', /version 2 is used/],
       ['enablePacketTrace: true', /packet trace is not supported yet/],
       ['vmxnet3RxRingSize: 2048', /vmxnet3 is not supported yet/],
-      ['ipamConfig:\n  useExternalIPAM: true', /^contiv.conf:2: ipamConfig.useExternalIPAM/],
-      ['ipamConfig:\n  nodeInterconnectDHCP: true', /DHCP on the main NIC is not supported yet/],
       [
         'ipamConfig:\n  srv6:\n    sfcEndLocalSIDSubnetCIDR: 1::/16',
         /^contiv.conf:3: ipamConfig.srv6.sfcEndLocalSIDSubnetCIDR: SRv6/,
       ],
-      ['nodeConfig:\n- nodeName: node-a\n  stealInterface: eth1', /^contiv.conf:3: nodeConfig.0/],
       [
-        'nodeConfig:\n- nodeName: node-a\n  mainVPPInterface:\n    useDHCP: true',
-        /^contiv.conf:4: nodeConfig.0.mainVPPInterface.useDHCP: DHCP/,
+        'nodeConfig:\n- nodeName: node-a\n  mainVPPInterface:\n    interfaceName: vmxnet3-0/b/0/0',
+        /^contiv.conf:4: nodeConfig.0.mainVPPInterface.interfaceName: vmxnet3 is not supported yet/,
       ],
     ];
     for (const [yaml, warning] of asked) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AbortEventError } from '#eventloop/errors.ts';
 import { nodeConfigModel } from '#models/kube/nodeconfig.ts';
-import { NodeConfigChange } from '#plugins/contivconf/api.ts';
+import { firstHostNic, NodeConfigChange } from '#plugins/contivconf/api.ts';
 import { resources } from '#resources/resources.ts';
-import { FakeVpp, type KubeValue, TestNode } from '../harness.ts';
+import { FakeStn, FakeVpp, type KubeValue, TestNode } from '../harness.ts';
 
 const nic = (swIfIndex: number, internalName: string, deviceType = 'dpdk') => ({
   swIfIndex,
@@ -187,5 +187,111 @@ describe('configuration of a node', () => {
       false,
     );
     assert.equal(useIpv6('ipamConfig: {contivCIDR: "fd00::/48"}'), true);
+  });
+});
+
+describe('a NIC that VPP took over from the host', () => {
+  const stolen = {
+    pciAddress: '0000:0b:00.0',
+    kernelDriver: 'e1000',
+    addresses: ['fe80::1/64', 'fd00::5/64', '10.20.0.5/24'],
+    routes: [
+      { destination: '10.20.0.0/24', gateway: '' },
+      { destination: '10.99.0.0/16', gateway: '10.20.0.9' },
+      { destination: '', gateway: '10.20.0.1' },
+      { destination: '::/0', gateway: 'fd00::1' },
+    ],
+  };
+
+  async function taken(yaml: string, name: string, is = stolen) {
+    const stn = new FakeStn();
+    stn.stolen.set(name, is);
+    const node = new TestNode({ vpp: vppWith(nic(0, 'Gig1')), stn, yaml });
+    const { error } = await node.resync();
+    return { node, stn, error };
+  }
+
+  it('gives the node its addresses, gateway and routes', async () => {
+    const { node } = await taken('stealInterface: eth1\nstnVersion: 2', 'eth1');
+    assert.deepEqual(node.conf.mainInterface(), {
+      name: 'Gig1',
+      addresses: ['10.20.0.5/24'],
+      useDhcp: false,
+    });
+    assert.equal(node.conf.defaultGateway(), '10.20.0.1');
+    assert.deepEqual(node.conf.stn(), {
+      interfaceName: 'eth1',
+      version: 2,
+      routes: [
+        { destination: '10.99.0.0/16', gateway: '10.20.0.9' },
+        { destination: '0.0.0.0/0', gateway: '10.20.0.1' },
+      ],
+    });
+  });
+
+  it('gives those of the family of the pods', async () => {
+    const yaml = `
+stealInterface: eth1
+ipamConfig: {podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64, vppHostSubnetCIDR: "fd02::/48",
+  vppHostSubnetOneNodePrefixLen: 64, vxlanCIDR: "fd04::/64", serviceCIDR: "fd05::/108"}
+`;
+    const { node } = await taken(yaml, 'eth1');
+    assert.deepEqual(node.conf.mainInterface().addresses, ['fd00::5/64']);
+    assert.equal(node.conf.defaultGateway(), 'fd00::1');
+    assert.equal(node.conf.stn()!.version, 1);
+  });
+
+  it('is the one that resource, section, global part name, or the first, in this order', async () => {
+    const yaml = `
+crdNodeConfigurationDisabled: false
+stealFirstNIC: true
+stealInterface: eth2
+nodeConfig: [{nodeName: node-a, stealInterface: eth3}]
+`;
+    const { node, stn } = await taken(yaml, 'eth3');
+    assert.deepEqual(stn.asked, ['eth3']);
+    await node.resync();
+    assert.deepEqual(stn.asked, ['eth3']);
+    stn.stolen.set('eth4', { ...stolen, addresses: ['10.30.0.5/24'] });
+    await node.put(nodeConfig('node-a', { steal_interface: 'eth4' }));
+    assert.deepEqual(stn.asked, ['eth3', 'eth4']);
+    assert.deepEqual(node.conf.mainInterface().addresses, ['10.30.0.5/24']);
+    assert.deepEqual((await taken('stealFirstNIC: true', '')).stn.asked, ['']);
+    assert.equal(new TestNode().conf.stn(), undefined);
+  });
+
+  it('leaves addresses to DHCP where the file asks for it', async () => {
+    const yaml = 'stealInterface: eth1\nipamConfig: {nodeInterconnectDHCP: true}';
+    const { node } = await taken(yaml, 'eth1');
+    assert.deepEqual(node.conf.mainInterface(), { name: 'Gig1', addresses: [], useDhcp: true });
+    assert.equal(node.conf.defaultGateway(), '');
+  });
+
+  it('has somebody on its network for a gateway where it had none', async () => {
+    const cases = [
+      ['10.20.0.5/24', '10.20.0.1'],
+      ['10.20.0.1/24', '10.20.0.254'],
+      ['10.20.0.4/31', '10.20.0.5'],
+      ['10.20.0.5/31', '10.20.0.4'],
+      ['10.20.0.5/32', ''],
+    ];
+    for (const [address = '', gateway] of cases) {
+      const is = { ...stolen, addresses: [address], routes: [] };
+      const { node } = await taken('stealInterface: eth1', 'eth1', is);
+      assert.equal(node.conf.defaultGateway(), gateway, address);
+    }
+  });
+
+  it('stops everything as long as the daemon does not tell', async () => {
+    const { node, stn, error } = await taken('stealInterface: eth1', 'eth9');
+    assert.ok(error instanceof AbortEventError);
+    assert.equal(node.config.size, 0);
+    stn.stolen.set('eth1', stolen);
+    assert.equal((await node.resync()).error, undefined);
+  });
+
+  it('before it is taken is the first that is no virtual link', () => {
+    assert.equal(firstHostNic(['lo', 'docker0', 'virbr0', 'ens3', 'ens4']), 'ens3');
+    assert.equal(firstHostNic(['lo']), undefined);
   });
 });

@@ -1,0 +1,61 @@
+/** The options that are the same for all nodes, as other plugins read them. */
+
+import type { ContivConfig } from './config.ts';
+import type {
+  InterfaceConfig,
+  IpamConfig,
+  NeighbourScanConfig,
+  RoutingConfig,
+} from './settings.ts';
+
+const rxModes: Readonly<Record<string, InterfaceConfig['rxMode']>> = {
+  polling: 'POLLING',
+  interrupt: 'INTERRUPT',
+  adaptive: 'ADAPTIVE',
+};
+
+export function interfaceConfig(file: ContivConfig): InterfaceConfig {
+  return {
+    mtu: file.mtuSize,
+    useTap: file.useTAPInterfaces,
+    tapRxRingSize: file.tapv2RxRingSize,
+    tapTxRingSize: file.tapv2TxRingSize,
+    rxMode: rxModes[file.interfaceRxMode] ?? 'DEFAULT',
+    tcpChecksumOffloadDisabled: file.tcpChecksumOffloadDisabled,
+    enableGso: file.enableGSO,
+  };
+}
+
+export function routingConfig(file: ContivConfig): RoutingConfig {
+  return {
+    mainVrf: file.mainVRFID,
+    podVrf: file.podVRFID,
+    transport: file.nodeToNodeTransport === 'nooverlay' ? 'nooverlay' : 'vxlan',
+    routeServiceCidrToVpp: file.routeServiceCIDRToVPP,
+  };
+}
+
+export function ipamConfig(file: ContivConfig): IpamConfig {
+  const { ipamConfig: ipam } = file;
+  return {
+    useExternalIpam: ipam.useExternalIPAM,
+    contivCidr: ipam.contivCIDR,
+    serviceCidr: ipam.serviceCIDR,
+    nodeInterconnectDhcp: ipam.nodeInterconnectDHCP,
+    nodeInterconnectCidr: ipam.nodeInterconnectCIDR,
+    podSubnetCidr: ipam.podSubnetCIDR,
+    podSubnetOneNodePrefixLen: ipam.podSubnetOneNodePrefixLen,
+    vppHostSubnetCidr: ipam.vppHostSubnetCIDR,
+    vppHostSubnetOneNodePrefixLen: ipam.vppHostSubnetOneNodePrefixLen,
+    vxlanCidr: ipam.vxlanCIDR,
+    defaultGateway: ipam.defaultGateway,
+  };
+}
+
+export function neighbourScanConfig(file: ContivConfig): NeighbourScanConfig {
+  return {
+    scan: file.scanIPNeighbors,
+    interval: file.ipNeighborScanInterval,
+    staleThreshold: file.ipNeighborStaleThreshold,
+  };
+}

@@ -1,0 +1,64 @@
+/** What other plugins read of the configuration, as plain values. */
+
+export interface InterfaceConfig {
+  readonly mtu: number;
+  readonly useTap: boolean;
+  /** 0: VPP's default. */
+  readonly tapRxRingSize: number;
+  readonly tapTxRingSize: number;
+  readonly rxMode: 'DEFAULT' | 'POLLING' | 'INTERRUPT' | 'ADAPTIVE';
+  readonly tcpChecksumOffloadDisabled: boolean;
+  readonly enableGso: boolean;
+}
+
+export interface RoutingConfig {
+  readonly mainVrf: number;
+  readonly podVrf: number;
+  readonly transport: 'vxlan' | 'nooverlay';
+  readonly routeServiceCidrToVpp: boolean;
+}
+
+export interface IpamConfig {
+  readonly useExternalIpam: boolean;
+  /** CIDRs as text; empty when not set. */
+  readonly contivCidr: string;
+  readonly serviceCidr: string;
+  readonly nodeInterconnectDhcp: boolean;
+  readonly nodeInterconnectCidr: string;
+  readonly podSubnetCidr: string;
+  readonly podSubnetOneNodePrefixLen: number;
+  readonly vppHostSubnetCidr: string;
+  readonly vppHostSubnetOneNodePrefixLen: number;
+  readonly vxlanCidr: string;
+  readonly defaultGateway: string;
+}
+
+export interface NeighbourScanConfig {
+  readonly scan: boolean;
+  /** Minutes. */
+  readonly interval: number;
+  readonly staleThreshold: number;
+}
+
+export interface NodeInterfaceConfig {
+  readonly name: string;
+  /** CIDRs. */
+  readonly addresses: readonly string[];
+  readonly useDhcp: boolean;
+}
+
+/** The interface towards the other nodes. */
+export interface MainInterfaceConfig extends Omit<NodeInterfaceConfig, 'name'> {
+  /** undefined: there is no NIC, a loopback stands in for it. */
+  readonly name: string | undefined;
+}
+
+/** A NIC that VPP took over from the host (STN): the host is reached through VPP alone. */
+export interface StnConfig {
+  /** Name in the host; empty: the first one. */
+  readonly interfaceName: string;
+  /** How VPP hands packets to the host: 1 by an STN rule, 2 by a redirected punt. */
+  readonly version: 1 | 2;
+  /** Routes through routers that the host had on it; plain gateways. */
+  readonly routes: readonly { readonly destination: string; readonly gateway: string }[];
+}
