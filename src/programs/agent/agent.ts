@@ -33,6 +33,7 @@ import type { HostFacts } from '#southbound/linux/prepare.ts';
 import { stnDaemon } from '#southbound/stn/daemon.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
+import { InterfaceWatch } from '#southbound/vpp/interface-watch.ts';
 import { vppRoutes } from '#southbound/vpp/routes.ts';
 import { VppMetrics } from '#southbound/vpp/stats/metrics.ts';
 import { SegmentStatistics } from '#southbound/vpp/stats/statistics.ts';
@@ -123,6 +124,13 @@ export function createAgent(parts: AgentParts): Agent {
   });
 
   // Event handlers.
+  const interfaceWatch = new InterfaceWatch({
+    client: vpp,
+    scheduler,
+    clock,
+    log: loggers.get('vpp'),
+  });
+
   let hostFacts: HostFacts = { ipv6: false };
   const { handlers, conf, nodes, pods, ipam, ipv4net } = createPlugins(
     settings.label,
@@ -216,6 +224,11 @@ export function createAgent(parts: AgentParts): Agent {
       },
       { name: 'kvscheduler', close: () => scheduler.close() },
       {
+      {
+        name: 'watch over interfaces',
+        init: () => interfaceWatch.start(),
+        close: () => interfaceWatch.close(),
+      },
         name: 'controller',
         init: () => controller.start(),
         close: async () => {

@@ -52,6 +52,8 @@ interface Client {
   /** Known from the first packet on. */
   mac: string | undefined;
   installed: Installed | undefined;
+  /** Stays the one that was named last, until a lease is lost. */
+  router: string | undefined;
 }
 
 /**
@@ -99,22 +101,22 @@ export class Dhcp {
     const address = offer && parseCidr(offer.address);
     if (!address) {
       this.#release(client, iface);
+      client.router = undefined;
       return;
     }
-    const same =
-      before &&
-      formatCidr(before.address) === formatCidr(address) &&
-      before.router === offer?.router;
-    if (!same) {
+    client.router = offer.router ?? client.router;
+    const sameAddress = before && formatCidr(before.address) === formatCidr(address);
+    if (!sameAddress || before.router !== client.router) {
       this.#release(client, iface);
-      this.#install(client, iface, address, offer?.router);
+      this.#install(client, iface, address);
     }
     if (!client.config.want_dhcp_event || this.#gone.has(client.owner)) return;
     const { pid } = client.config;
     client.owner.sendEvent('dhcp_compl_event', { pid, lease: details(client).lease });
   }
 
-  #install(client: Client, iface: SimInterface, address: Cidr, router: string | undefined): void {
+  #install(client: Client, iface: SimInterface, address: Cidr): void {
+    const { router } = client;
     const table = this.#addresses.tableOf(iface, 4);
     this.#addresses.lease(iface, address, true);
     if (router !== undefined)
@@ -154,8 +156,8 @@ export class Dhcp {
             return 0;
           }
           const poolIndex = this.#pool.take();
-          const made = { poolIndex, config, owner, mac: undefined, installed: undefined };
-          this.#clients.set(sw_if_index, made);
+          const nothing = { mac: undefined, installed: undefined, router: undefined };
+          this.#clients.set(sw_if_index, { poolIndex, config, owner, ...nothing });
           queueMicrotask(() => this.#ask(sw_if_index));
           return 0;
         },

@@ -33,17 +33,17 @@ const subscribedAlready = -31;
 
 export interface InterfaceWatchNeeds {
   readonly client: VppClient;
+  readonly scheduler: NotificationSink & {
+    metadataMap<M>(descriptor: string): NamedMapping<M> | undefined;
+  };
   readonly clock: Clock;
   readonly log: Logger;
-  readonly sink: NotificationSink;
-  /** Metadata of the descriptor `vpp-interface`: whose links and leases are told of. */
-  readonly interfaces: NamedMapping<VppInterfaceMetadata>;
-  /** Of `vpp-dhcp`: by its changes a client that came or went is noticed. */
-  readonly dhcpClients: NamedMapping<unknown>;
 }
 
 export class InterfaceWatch {
   readonly #needs: InterfaceWatchNeeds;
+  /** Whose links and leases are told of. */
+  readonly #interfaces: NamedMapping<VppInterfaceMetadata>;
   readonly #ends: (() => void)[] = [];
   /** Names that something was, or may have been, told of. */
   readonly #names = new Set<string>();
@@ -56,27 +56,35 @@ export class InterfaceWatch {
 
   constructor(needs: InterfaceWatchNeeds) {
     this.#needs = needs;
+    this.#interfaces = this.#mapOf('vpp-interface');
+  }
+
+  #mapOf<M>(descriptor: string): NamedMapping<M> {
+    const map = this.#needs.scheduler.metadataMap<M>(descriptor);
+    if (map === undefined) throw new TypeError(`the scheduler has no descriptor ${descriptor}`);
+    return map;
   }
 
   start(): void {
-    const { client, interfaces, dhcpClients } = this.#needs;
+    const { client } = this.#needs;
     const soon = (): void => this.#lookSoon();
     const named = ({ name }: MappingEvent<unknown>): void => {
       this.#names.add(name);
       soon();
     };
-    for (const name of interfaces.listAllNames()) this.#names.add(name);
+    for (const name of this.#interfaces.listAllNames()) this.#names.add(name);
     this.#ends.push(
       client.onEvent('sw_interface_event', soon),
       client.onEvent('dhcp_compl_event', soon),
-      interfaces.watch('interface-watch', named),
-      dhcpClients.watch('interface-watch', soon),
+      this.#interfaces.watch('interface-watch', named),
+      // a client of DHCP that came or went
+      this.#mapOf('vpp-dhcp').watch('interface-watch', soon),
       client.onStateChange((state) => {
         if (state === 'connected') this.#subscribe();
       }),
     );
-    if (client.state === 'connected') this.#subscribe();
     this.#wait(periodMs);
+    if (client.state === 'connected') this.#subscribe();
   }
 
   close(): void {
@@ -128,7 +136,7 @@ export class InterfaceWatch {
   }
 
   async #tell(all: boolean): Promise<void> {
-    const { client, interfaces, sink } = this.#needs;
+    const { client, scheduler } = this.#needs;
     const [details, leases] = await Promise.all([
       client.dump('sw_interface_dump', {
         sw_if_index: none,
@@ -140,7 +148,7 @@ export class InterfaceWatch {
     const byIndex = new Map(details.map((each) => [each.sw_if_index, each]));
     const pairs: NotifiedValue[] = [];
     for (const name of this.#names) {
-      const index = interfaces.getValue(name)?.swIfIndex ?? none;
+      const index = this.#interfaces.getValue(name)?.swIfIndex ?? none;
       const found = byIndex.get(index);
       // the index may be out of an earlier life of VPP
       const isIt = found !== undefined && bears(found, name);
@@ -151,9 +159,9 @@ export class InterfaceWatch {
         this.#told.set(key, value);
         pairs.push(pair);
       }
-      if (!interfaces.has(name)) this.#forget(name);
+      if (!this.#interfaces.has(name)) this.#forget(name);
     }
-    sink.pushNotification(pairs);
+    scheduler.pushNotification(pairs);
   }
 
   #forget(name: string): void {

@@ -180,7 +180,7 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
     test('another lease takes the place of the first', async () => {
       backend.offer({ address: '192.168.77.9/24' });
       await leased('192.168.77.9/24');
-      assert.equal(agent.lease()?.router_ip_address, '');
+      assert.equal(agent.lease()?.router_ip_address, '192.168.77.1/24', 'VPP keeps the last one');
       assert.equal(agent.state(addressKey('192.168.77.5/24')), 'NONEXISTENT');
       assert.equal(agent.state(addressKey('192.168.77.9/24')), 'OBTAINED');
     });
@@ -202,6 +202,7 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
       await until('given back', () => agent.state(borrows) === 'PENDING');
       backend.offer({ address: '192.168.77.12/24' });
       await leased('192.168.77.12/24');
+      assert.equal(agent.lease()?.router_ip_address, '');
     });
 
     test('with the client goes its lease', async () => {

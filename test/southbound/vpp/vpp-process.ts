@@ -5,11 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import type { Connect } from '#southbound/vpp/binapi/api.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
 
 export interface RunningVpp {
   readonly client: BinapiClient;
+  /** For further clients. */
+  readonly connect: Connect;
   readonly version: string;
   /** Path of the network namespace that it lives in. */
   readonly namespace: string;
@@ -54,8 +57,9 @@ export async function startVpp(): Promise<RunningVpp> {
     });
   }
   const ended = new Promise<void>((resolve) => vpp.once('exit', () => resolve()));
+  const connect = unixConnect(socket, systemClock);
   const client = new BinapiClient({
-    connect: unixConnect(socket, systemClock),
+    connect,
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,
@@ -67,6 +71,7 @@ export async function startVpp(): Promise<RunningVpp> {
   const { version } = await client.request('show_version', {});
   return {
     client,
+    connect,
     version,
     namespace: namespaceOf(vpp),
     async stop() {
