@@ -123,7 +123,11 @@ async function watcher(
     cluster,
     mirror,
     agentPrefix: '/vnf-agent/node1/',
-    config: { delayLocalResync: '1h', remoteDBProbingInterval: '1h' },
+    config: {
+      delayLocalResync: '1h',
+      remoteDBProbingInterval: '1h',
+      remoteDBCompareInterval: '1h',
+    },
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,

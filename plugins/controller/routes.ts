@@ -13,6 +13,7 @@ import {
   type RouteRequest,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
+import { ErrDatabaseAway } from '#plugins/dbwatcher/api.ts';
 import type { EventHistory } from './history.ts';
 import { historyText } from './history-text.ts';
 import type { EventRecord, EventTrace } from './record.ts';
@@ -55,7 +56,7 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
         try {
           deps.requestResync();
         } catch (error) {
-          return failure(500, errorText(error));
+          return failure(error instanceof ErrDatabaseAway ? 409 : 500, errorText(error));
         }
         return json('Resync request was successfully dispatched.');
       },

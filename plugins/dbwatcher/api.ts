@@ -1,9 +1,6 @@
 /** The watcher of the datastore as operators, probes and metrics see it. */
 import { defineError } from '#infra/errors/errors.ts';
 
-/** Where in the local store the mirror of the cluster's store stands; the key follows. */
-export const mirrorPrefix = 'local/mirror';
-
 export interface DbStatus {
   /** Whether the store answered when it was asked last. */
   readonly connected: boolean;
@@ -27,9 +24,8 @@ export interface DbWatcher {
   readonly status: DbStatus;
   start(): void;
   /**
-   * Has everything read again and sent as a resync; while the store is out of reach, as soon as it
-   * is back.
-   * @throws ErrClosedWatcher, ErrResyncReqQueueFull
+   * Has everything read again and sent as a resync.
+   * @throws ErrClosedWatcher, ErrResyncReqQueueFull; ErrDatabaseAway: its return brings a resync
    */
   requestResync(): void;
   close(): Promise<void>;
@@ -48,3 +44,9 @@ export const ErrResyncReqQueueFull = defineError({
 });
 
 export { type LoadedKubeState, loadKubeStateForResync, resyncDatabase } from './database.ts';
+
+export const ErrDatabaseAway = defineError({
+  name: 'ErrDatabaseAway',
+  code: 'CV_DBWATCHER_DATABASE_AWAY',
+  remedy: 'Nothing: when the database is back, everything is read again without being asked for.',
+});

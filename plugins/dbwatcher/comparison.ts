@@ -3,7 +3,6 @@ import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Known } from './known.ts';
 import type { Places } from './places.ts';
 
-const INTERVAL_MS = 600_000;
 /** Entries compared at a stretch. */
 const SLICE = 1000;
 
@@ -16,7 +15,7 @@ interface Suspect {
 type Suspects = ReadonlyMap<string, Suspect>;
 
 export interface ComparisonTimes {
-  readonly intervalMs: number | undefined;
+  readonly intervalMs: number;
   /** How long the watch may lag behind a snapshot. */
   readonly graceMs: number;
 }
@@ -35,7 +34,7 @@ export class Comparison {
   constructor(places: Places, random: Random, { intervalMs, graceMs }: ComparisonTimes) {
     this.#places = places;
     this.#random = random;
-    this.#intervalMs = intervalMs ?? INTERVAL_MS;
+    this.#intervalMs = intervalMs;
     this.#graceMs = graceMs;
   }
 

@@ -13,7 +13,13 @@ import {
   ExternalConfigChange,
   KubeStateChange,
 } from '#plugins/controller/api.ts';
-import { type DbStatus, type DbWatcher, ErrClosedWatcher, ErrResyncReqQueueFull } from './api.ts';
+import {
+  type DbStatus,
+  type DbWatcher,
+  ErrClosedWatcher,
+  ErrDatabaseAway,
+  ErrResyncReqQueueFull,
+} from './api.ts';
 import { Backoff } from './backoff.ts';
 import { Comparison } from './comparison.ts';
 import { type Difference, Known } from './known.ts';
@@ -34,16 +40,15 @@ export interface DbWatcherDeps {
   readonly loop: Pick<EventLoop, 'push'>;
   /** The store that is watched; in embedded mode the only one. */
   readonly cluster: KvStore;
-  /** Where the mirror is kept; undefined when the store itself is local. */
+  /** Where the mirror is kept, and nothing else; undefined when the store itself is local. */
   readonly mirror: KvStore | undefined;
   /** `/vnf-agent/<label>/`; external configuration stands below it. */
   readonly agentPrefix: string;
   readonly config: {
     readonly delayLocalResync: DurationValue;
     readonly remoteDBProbingInterval: DurationValue;
+    readonly remoteDBCompareInterval: DurationValue;
   };
-  /** Milliseconds between two comparisons with a fresh snapshot, give or take a quarter. */
-  readonly compareIntervalMs?: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -61,8 +66,8 @@ type Source = DbStatus['source'];
  * Reads the store, follows its changes and hands both to the event loop. One task runs at a time;
  * what has to be done is kept as a set of wishes, so that a thing asked for twice is done once.
  *
- * The order within a resync (read, mirror, event, watch) loses nothing in a crash: a start reads
- * everything anew, and the mirror holds either the old or the new content.
+ * The order within a resync (read, event, watch) loses nothing in a crash: a start reads everything
+ * anew, and the mirror, which is written behind, holds a content that once was.
  */
 class Watcher implements DbWatcher {
   readonly #deps: DbWatcherDeps;
@@ -98,7 +103,7 @@ class Watcher implements DbWatcher {
     this.#mirror = mirror && new Mirror(mirror, clock, log);
     this.#backoff = new Backoff(clock, random);
     this.#comparison = new Comparison(this.#places, random, {
-      intervalMs: deps.compareIntervalMs,
+      intervalMs: durationMs(config.remoteDBCompareInterval),
       graceMs: durationMs(config.remoteDBProbingInterval),
     });
     this.#probe = new Probe(cluster, clock, durationMs(config.remoteDBProbingInterval), {
@@ -131,6 +136,10 @@ class Watcher implements DbWatcher {
 
   requestResync(): void {
     if (this.#closed) throw new ErrClosedWatcher('dbWatcher was closed');
+    if (!this.#connected)
+      throw new ErrDatabaseAway(this.#error ?? 'there was no answer yet', {
+        where: this.#deps.cluster.name,
+      });
     if (this.#requests >= REQUESTS)
       throw new ErrResyncReqQueueFull('queue with resync requests is full');
     this.#requests++;
@@ -141,6 +150,7 @@ class Watcher implements DbWatcher {
   async close(): Promise<void> {
     this.#end();
     await this.#running;
+    await this.#mirror?.close();
   }
 
   #end(): void {
@@ -277,9 +287,8 @@ class Watcher implements DbWatcher {
       this.#fail(reason);
       return false;
     }
-    await this.#mirror?.replace(known.good());
-    if (this.#closed) return true;
     if (!this.#pushResync(known, content, 'store')) return false;
+    this.#mirror?.follow(known);
     if (!this.#connected) return true;
     const session: Session = new Session(cluster, snapshots, {
       onChanges: () => this.#wake(),
@@ -326,7 +335,7 @@ class Watcher implements DbWatcher {
   }
 
   async #process(session: Session): Promise<void> {
-    const mirrored = new Map<string, string | undefined>();
+    const changed: string[] = [];
     let count = 0;
     let refused = false;
     const heard = this.#deps.clock.now();
@@ -340,9 +349,9 @@ class Watcher implements DbWatcher {
         break;
       }
       accept();
-      if (value === undefined || this.#known.isGood(key)) mirrored.set(key, value);
+      changed.push(key);
     }
-    if (mirrored.size > 0) await this.#mirror?.apply(mirrored, () => this.#known.good());
+    this.#mirror?.changed(changed);
     if (refused && !this.#closed && session === this.#session)
       this.#reread('the event loop took no event', false);
   }

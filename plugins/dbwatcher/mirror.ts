@@ -1,21 +1,30 @@
 import type { KvEntry, KvStore } from '#datastore/api.ts';
-import type { Clock } from '#infra/clock/clock.ts';
+import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { mirrorPrefix } from './api.ts';
+import type { Known } from './known.ts';
 
 /** Entries handled at a stretch. */
 const SLICE = 1000;
+/** How soon a write is tried again that failed. */
+const RETRY_MS = 10_000;
 
 /**
- * The copy of the cluster's store on this node, for starts without the cluster's store. A write that
- * fails leaves it behind for a while, which stops nobody: with the next change it is made whole.
+ * The copy of the cluster's store on this node, for starts without the cluster's store. It is
+ * written behind: nobody waits for it, and what changes while a write is under way goes with the
+ * next one. Each write is one batch, so a crash leaves a state that once was.
  */
 export class Mirror {
   readonly #store: KvStore;
   readonly #clock: Clock;
   readonly #log: Logger;
+  #known: Known | undefined;
+  /** Keys that are to be written. */
+  #behind: 'all' | Set<string> = new Set();
+  #writing: Promise<void> | undefined;
+  #retry: Timer | undefined;
   #error: string | undefined;
+  #closed = false;
 
   constructor(store: KvStore, clock: Clock, log: Logger) {
     this.#store = store;
@@ -28,51 +37,87 @@ export class Mirror {
     return this.#error;
   }
 
-  async read(): Promise<KvEntry[]> {
-    const { entries } = await this.#store.list(`${mirrorPrefix}/`);
-    return entries.map(({ key, value }) => ({ key: key.slice(mirrorPrefix.length), value }));
+  async read(): Promise<readonly KvEntry[]> {
+    return (await this.#store.list('')).entries;
   }
 
-  /** Makes the mirror hold this and nothing else, in one batch. */
-  replace(content: Iterable<readonly [string, string]>): Promise<void> {
-    return this.#write(async () => {
-      const changes = new Map<string, string | undefined>();
-      let count = 0;
-      for (const [key, value] of content) {
-        changes.set(mirrorPrefix + key, value);
-        if (++count % SLICE === 0) await this.#clock.turn();
-      }
-      const { entries } = await this.#store.list(`${mirrorPrefix}/`);
-      for (const { key, value } of entries) {
-        if (++count % SLICE === 0) await this.#clock.turn();
-        if (changes.get(key) === value) changes.delete(key);
-        else if (!changes.has(key)) changes.set(key, undefined);
-      }
-      return changes;
+  /** From now on the mirror holds this, and nothing else. */
+  follow(known: Known): void {
+    this.#known = known;
+    this.#behind = 'all';
+    this.#write();
+  }
+
+  /** What is known of these keys has changed. */
+  changed(keys: Iterable<string>): void {
+    if (this.#behind !== 'all') for (const key of keys) this.#behind.add(key);
+    this.#write();
+  }
+
+  /** Resolves when everything is written that can be. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#retry?.cancel();
+    await this.#writing;
+  }
+
+  #write(): void {
+    if (this.#retry) return;
+    this.#writing ??= this.#catchUp().finally(() => {
+      this.#writing = undefined;
     });
   }
 
-  /** Takes over changes; `whole` is asked for everything when the mirror had fallen behind. */
-  apply(
-    changes: ReadonlyMap<string, string | undefined>,
-    whole: () => Iterable<readonly [string, string]>,
-  ): Promise<void> {
-    if (this.#error !== undefined) return this.replace(whole());
-    return this.#write(
-      async () => new Map([...changes].map(([key, value]) => [mirrorPrefix + key, value])),
-    );
+  async #catchUp(): Promise<void> {
+    while (this.#known && (this.#behind === 'all' || this.#behind.size > 0)) {
+      const behind = this.#behind;
+      this.#behind = new Set();
+      try {
+        await this.#store.putAll(await this.#changes(this.#known, behind));
+        if (this.#error !== undefined) this.#log.info('the local mirror is up to date again');
+        this.#error = undefined;
+      } catch (thrown) {
+        this.#failed(errorText(thrown));
+        return;
+      }
+    }
   }
 
-  async #write(changes: () => Promise<Map<string, string | undefined>>): Promise<void> {
-    try {
-      await this.#store.putAll(await changes());
-      if (this.#error !== undefined) this.#log.info('the local mirror is up to date again');
-      this.#error = undefined;
-    } catch (thrown) {
-      const error = errorText(thrown);
-      if (this.#error === undefined)
-        this.#log.error({ error }, 'the local mirror cannot be written; it stays as it was');
-      this.#error = error;
+  #failed(error: string): void {
+    if (this.#error === undefined)
+      this.#log.error({ error }, 'the local mirror cannot be written; it stays as it was');
+    this.#error = error;
+    this.#behind = 'all';
+    if (this.#closed) return;
+    this.#retry = this.#clock.timer(RETRY_MS, () => {
+      this.#retry = undefined;
+      this.#write();
+    });
+  }
+
+  /** What goes to the store, as of now. Of a value that became broken the last good one stays. */
+  async #changes(
+    known: Known,
+    behind: 'all' | ReadonlySet<string>,
+  ): Promise<Map<string, string | undefined>> {
+    const changes = new Map<string, string | undefined>();
+    if (behind !== 'all') {
+      for (const key of behind) {
+        const text = known.text(key);
+        if (text === undefined || known.isGood(key)) changes.set(key, text);
+      }
+      return changes;
     }
+    let count = 0;
+    for (const [key, text] of known.good()) {
+      changes.set(key, text);
+      if (++count % SLICE === 0) await this.#clock.turn();
+    }
+    for (const { key, value } of await this.read()) {
+      if (++count % SLICE === 0) await this.#clock.turn();
+      if (changes.get(key) === value) changes.delete(key);
+      else if (!changes.has(key)) changes.set(key, undefined);
+    }
+    return changes;
   }
 }

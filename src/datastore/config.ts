@@ -35,14 +35,30 @@ export const etcdSchema = Type.Object({
 });
 export type EtcdConfig = Static<typeof etcdSchema>;
 
+const lockTimeout = Duration({
+  default: 2 * SECOND,
+  description: 'How long to wait for another agent that still has the database open.',
+});
+
 /** `bolt.conf`: the local database (a level database today; the name is the original's). */
 export const boltSchema = Type.Object({
   'db-path': Type.String({
     default: '/var/bolt/agent.level',
-    description: 'Folder of the local database: mirror of etcd, attachments, addresses.',
+    description: 'Folder of the local database: attachments, addresses, ID of the node.',
   }),
+  'lock-timeout': lockTimeout,
 });
 export type BoltConfig = Static<typeof boltSchema>;
+
+/** `mirror.conf`: the copy of etcd on this node, for a start while etcd is out of reach. */
+export const mirrorSchema = Type.Object({
+  'db-path': Type.String({
+    default: '',
+    description: 'Folder of the copy; empty: that of the local database, with `.mirror` behind it.',
+  }),
+  'lock-timeout': lockTimeout,
+});
+export type MirrorConfig = Static<typeof mirrorSchema>;
 
 /** What the store needs: TLS only where a file or `insecure-skip-tls-verify` asks for it. */
 export function etcdOptions(

@@ -1,4 +1,5 @@
 import { Level } from 'level';
+import type { Clock } from '#infra/clock/clock.ts';
 import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 
@@ -14,9 +15,24 @@ const maintenance = Level as unknown as {
   destroy(folder: string): Promise<void>;
 };
 
+const LOCKED = 'LEVEL_LOCKED';
+
+/** level wraps what the database says. */
+function causeOf(thrown: unknown): unknown {
+  return thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
+}
+
 function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error ? (thrown as NodeJS.ErrnoException).code : undefined;
 }
+
+export interface LockWait {
+  readonly clock: Clock;
+  readonly limitMs: number;
+}
+
+/** How often a lock is tried that another process holds. */
+const LOCK_MS = 100;
 
 async function attempt(folder: string): Promise<Level<string, string>> {
   const database = new Level<string, string>(folder);
@@ -33,13 +49,14 @@ export async function openLevel(
   folder: string,
   expendable: boolean,
   log: Logger,
+  wait?: LockWait,
 ): Promise<Level<string, string>> {
   try {
-    return await attempt(folder);
+    return await unlocked(folder, wait);
   } catch (thrown) {
-    const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
+    const cause = causeOf(thrown);
     const code = codeOf(cause);
-    if (code === 'LEVEL_LOCKED') throw unopenable(folder, 'another process has it open', thrown);
+    if (code === LOCKED) throw unopenable(folder, 'another process has it open', thrown);
     // What level did not say, the file system did (permission, a file in the way): not mendable.
     if (code !== 'LEVEL_CORRUPTION' && code !== 'LEVEL_IO_ERROR')
       throw unopenable(folder, errorText(cause), thrown);
@@ -57,6 +74,20 @@ export async function openLevel(
     return await attempt(folder);
   } catch (thrown) {
     throw unopenable(folder, errorText(thrown), thrown);
+  }
+}
+
+/** Opens a folder that nobody else has open, or that is let go of in time. */
+async function unlocked(folder: string, wait?: LockWait): Promise<Level<string, string>> {
+  const end = wait ? wait.clock.monotonic() + wait.limitMs : 0;
+  for (;;) {
+    try {
+      return await attempt(folder);
+    } catch (thrown) {
+      const isLocked = codeOf(causeOf(thrown)) === LOCKED;
+      if (!isLocked || !wait || wait.clock.monotonic() >= end) throw thrown;
+    }
+    await wait.clock.sleep(LOCK_MS);
   }
 }
 

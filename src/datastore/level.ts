@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
 import { ErrStoreClosed, ErrStoreUnavailable } from './api.ts';
 import { ChangeLog } from './changelog.ts';
-import { openLevel } from './level-open.ts';
+import { type LockWait, openLevel } from './level-open.ts';
 import { Seal } from './level-seal.ts';
 
 /** Where the entries stand in the database, apart from the seal. */
@@ -22,6 +22,8 @@ export interface LevelOptions {
    */
   readonly expendable?: string;
   readonly log?: Logger;
+  /** For another process that may hold the database a moment longer; default: no waiting. */
+  readonly lockWait?: LockWait;
   /** How many changes a watch may lag behind before it is lost. */
   readonly logLimit?: number;
 }
@@ -46,8 +48,8 @@ export class LevelStore implements KvStore {
 
   /** @throws ErrStoreUnopenable */
   static async open(options: LevelOptions): Promise<LevelStore> {
-    const { folder, expendable, log = silentLogger, logLimit = 10_000 } = options;
-    const database = await openLevel(folder, expendable === '', log);
+    const { folder, expendable, log = silentLogger, lockWait, logLimit = 10_000 } = options;
+    const database = await openLevel(folder, expendable === '', log, lockWait);
     try {
       const sealText = await database.get(SEAL);
       const written = sealText === undefined ? undefined : Seal.parse(sealText);

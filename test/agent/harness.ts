@@ -21,6 +21,7 @@ import { SimVpp } from '#sim/vpp/vpp.ts';
 export interface Node {
   readonly cluster: KvStore;
   readonly local: KvStore;
+  readonly mirror: KvStore;
   readonly linux: SimLinux;
   readonly vpp: SimVpp;
 }
@@ -33,7 +34,13 @@ export function makeNode(): Node {
     random: systemRandom,
     log: silentLogger,
   });
-  return { cluster: new MemoryStore(), local: new MemoryStore(), linux, vpp };
+  return {
+    cluster: new MemoryStore(),
+    local: new MemoryStore(),
+    mirror: new MemoryStore(),
+    linux,
+    vpp,
+  };
 }
 
 export interface RunningAgent extends AsyncDisposable {
@@ -79,6 +86,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
   const agent = createAgent({
     settings,
     environment: {
+      mirror: node.mirror,
       ...(options.environment ?? { ...node, connectVpp: node.vpp.connect() }),
       addNamespace: (path) => node.linux.addNamespace(path),
       prepareHost: async () => ({ ipv6: true }),

@@ -80,7 +80,7 @@ export interface Agent {
 
 export function createAgent(parts: AgentParts): Agent {
   const { settings, environment, clock, random, loggers, build, print } = parts;
-  const { cluster, local, linux } = environment;
+  const { cluster, local, mirror, linux } = environment;
   const log = loggers.get('agent');
   const status = new StatusCheck(clock, build);
   const registry = new Registry();
@@ -167,7 +167,7 @@ export function createAgent(parts: AgentParts): Agent {
   const watcher = createDbWatcher({
     loop: controller,
     cluster,
-    mirror: cluster === local ? undefined : local,
+    mirror,
     agentPrefix: agentPrefix(settings.label),
     config: settings.controller,
     clock,

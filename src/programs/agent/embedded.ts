@@ -11,6 +11,7 @@ export function embeddedEnvironment(store: KvStore, parts: EnvironmentParts): En
   return {
     cluster: store,
     local: store,
+    mirror: undefined,
     connectVpp: vpp.connect(),
     linux,
     prepareHost: async () => ({ ipv6: true }),

@@ -9,8 +9,10 @@ import type { Connect } from '#southbound/vpp/binapi/api.ts';
 export interface Environment {
   /** Shared by all nodes: what is reflected from Kubernetes, and the node IDs. */
   readonly cluster: KvStore;
-  /** Of this node alone: mirror of the cluster's store, attachments, addresses. */
+  /** Of this node alone: attachments, addresses. */
   readonly local: KvStore;
+  /** Copy of the cluster's store; undefined when that is a local one itself. */
+  readonly mirror: KvStore | undefined;
   readonly connectVpp: Connect;
   readonly linux: LinuxHost;
   /** Sets what pods need of the machine. @throws ErrHostNotReady */

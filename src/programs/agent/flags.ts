@@ -15,6 +15,7 @@ export const CONFIG_NAMES = [
   'grpc',
   'etcd',
   'bolt',
+  'mirror',
   'govpp',
   'kvscheduler',
 ] as const;

@@ -4,7 +4,14 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { TObject } from 'typebox';
-import { type BoltConfig, boltSchema, type EtcdConfig, etcdSchema } from '#datastore/config.ts';
+import {
+  type BoltConfig,
+  boltSchema,
+  type EtcdConfig,
+  etcdSchema,
+  type MirrorConfig,
+  mirrorSchema,
+} from '#datastore/config.ts';
 import { parseDuration } from '#infra/config/duration.ts';
 import {
   type ConfigFile,
@@ -50,6 +57,8 @@ export interface Settings {
   /** undefined: there is no etcd, the local store is the only one. */
   readonly etcd: EtcdConfig | undefined;
   readonly bolt: BoltConfig;
+  /** Of use where there is an etcd. */
+  readonly mirror: MirrorConfig;
   readonly govpp: GovppConfig;
   readonly kvscheduler: KvSchedulerConfig;
   /** Set for an agent without etcd and VPP. */
@@ -89,6 +98,7 @@ export function readSettings(
     grpc: load({ name: 'grpc', schema: grpcSchema }).value,
     etcd: etcd.file === undefined ? undefined : etcd.value,
     bolt: load({ name: 'bolt', schema: boltSchema }).value,
+    mirror: load({ name: 'mirror', schema: mirrorSchema }).value,
     govpp: load({ name: 'govpp', schema: govppSchema }).value,
     kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
     embedded: undefined,
@@ -151,7 +161,7 @@ function embeddedSettings(settings: Settings, manifests: string): Settings {
     },
     grpc: { ...settings.grpc, endpoint: join(folder, 'cni.sock') },
     etcd: undefined,
-    bolt: { 'db-path': join(folder, 'store') },
+    bolt: { ...settings.bolt, 'db-path': join(folder, 'store') },
     embedded: { manifests },
   };
 }

@@ -53,7 +53,11 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 60_000 }, () => {
       cluster,
       mirror: local,
       agentPrefix,
-      config: { delayLocalResync: '300ms', remoteDBProbingInterval: '100ms' },
+      config: {
+        delayLocalResync: '300ms',
+        remoteDBProbingInterval: '100ms',
+        remoteDBCompareInterval: '1h',
+      },
       clock: systemClock,
       random: seededRandom(1),
       log: silentLogger,

@@ -14,7 +14,6 @@ import {
   KubeStateChange,
 } from '#plugins/controller/api.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
-import { mirrorPrefix } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 
 export const ksr = '/vnf-agent/contiv-ksr/';
@@ -98,7 +97,7 @@ export interface Bench {
   readonly watcher: DbWatcher;
   readonly states: [PartState, unknown][];
   readonly warnings: { key?: string; [name: string]: unknown }[];
-  /** What the mirror holds, by key without its prefix. */
+  /** What the mirror holds. */
   mirror(): Promise<Record<string, string>>;
   /** Another watcher on the same stores, as after a restart of the agent. */
   restart(): Bench;
@@ -106,18 +105,18 @@ export interface Bench {
 
 export interface BenchOptions {
   readonly embedded?: boolean;
-  readonly compareIntervalMs?: number;
+  readonly compareInterval?: string;
 }
 
 export function bench(
   options: BenchOptions = {},
   database = new MemoryStore(),
-  localStore: KvStore = new MemoryStore(),
+  mirrorStore: KvStore = new MemoryStore(),
 ): Bench {
   const clock = new ManualClock();
   const loop = new NotedLoop();
   const cluster = new FaultyStore(database);
-  const local = new FaultyStore(localStore);
+  const local = new FaultyStore(mirrorStore);
   const states: [PartState, unknown][] = [];
   const warnings: Bench['warnings'] = [];
   const log: Logger = {
@@ -130,8 +129,11 @@ export function bench(
     cluster,
     mirror: options.embedded ? undefined : local,
     agentPrefix,
-    config: { delayLocalResync: '5s', remoteDBProbingInterval: 3e9 },
-    compareIntervalMs: options.compareIntervalMs ?? 1e9,
+    config: {
+      delayLocalResync: '5s',
+      remoteDBProbingInterval: 3e9,
+      remoteDBCompareInterval: options.compareInterval ?? '300h',
+    },
     clock,
     random: seededRandom(1),
     log,
@@ -147,12 +149,10 @@ export function bench(
     states,
     warnings,
     mirror: async () => {
-      const { entries } = await localStore.list(mirrorPrefix);
-      return Object.fromEntries(
-        entries.map(({ key, value }) => [key.slice(mirrorPrefix.length), value]),
-      );
+      const { entries } = await mirrorStore.list('');
+      return Object.fromEntries(entries.map(({ key, value }) => [key, value]));
     },
-    restart: () => bench(options, database, localStore),
+    restart: () => bench(options, database, mirrorStore),
   };
 }
 
