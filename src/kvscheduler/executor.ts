@@ -9,6 +9,7 @@ import type { Graph, Node } from './graph.ts';
 import { MinHeap } from './heap.ts';
 import type { PlannedOperation } from './plan/operation.ts';
 import type { Slices } from './slices.ts';
+import type { CallWatch } from './watched.ts';
 
 /** Undefined: not carried out, because it was behind a failure. */
 export type Outcome = { readonly error?: Error } | undefined;
@@ -24,6 +25,7 @@ export interface ExecutorOptions {
   readonly graph: Graph;
   readonly window: number;
   readonly slices: Slices;
+  readonly calls: CallWatch;
   readonly effects: Effects;
 }
 
@@ -53,11 +55,6 @@ export async function executeByLevel(
   return run.outcomes;
 }
 
-interface Link {
-  readonly index: number;
-  readonly next: number;
-}
-
 /** Instead of how many operations one waits for: it is behind a failure. */
 const skipped = -1;
 
@@ -72,7 +69,10 @@ class Run {
   readonly #levels: Int32Array;
   /** Who waits for whom, as chains: the first link of an operation, and the next of a link. */
   readonly #firstLink: Int32Array;
-  readonly #links: Link[] = [];
+  #linkTo = new Int32Array();
+  #nextLink = new Int32Array();
+  /** When its call began. */
+  readonly #began: Float64Array;
   /** Everything before it was launched, waits, or stands in the heap. */
   #cursor = 0;
   /** Operations before the cursor that have become ready. */
@@ -90,20 +90,28 @@ class Run {
     this.#options = options;
     this.#waiting = new Int32Array(operations.length);
     this.#levels = new Int32Array(operations.length);
+    this.#began = new Float64Array(operations.length);
     this.#firstLink = new Int32Array(operations.length).fill(-1);
   }
 
   async prepare(): Promise<void> {
     const { slices } = this.#options;
-    for (const [index, { waits }] of this.#operations.entries()) {
+    let links = 0;
+    for (const { waits } of this.#operations) links += waits.length;
+    this.#linkTo = new Int32Array(links);
+    this.#nextLink = new Int32Array(links);
+    links = 0;
+    for (let index = 0; index < this.#operations.length; index++) {
       if (slices.due()) await slices.turn();
+      const { waits } = this.#operations[index] as PlannedOperation;
       this.outcomes.push(undefined);
       this.#waiting[index] = waits.length;
       let level = 0;
       for (const wait of waits) {
         level = Math.max(level, (this.#levels[wait] as number) + 1);
-        this.#links.push({ index, next: this.#firstLink[wait] as number });
-        this.#firstLink[wait] = this.#links.length - 1;
+        this.#linkTo[links] = index;
+        this.#nextLink[links] = this.#firstLink[wait] as number;
+        this.#firstLink[wait] = links++;
       }
       this.#levels[index] = level;
       this.lastLevel = Math.max(this.lastLevel, level);
@@ -176,16 +184,21 @@ class Run {
       return;
     }
     this.#inFlight++;
+    this.#began[index] = this.#options.calls.begin();
     callDescriptor(this.#options.graph, operation).then(
-      (metadata) => this.#settle(() => this.#succeed(index, operation, metadata)),
-      (thrown: unknown) => this.#settle(() => this.#fail(index, operation, thrown)),
+      (metadata) => this.#settle(index, operation, true, metadata),
+      (thrown: unknown) => this.#settle(index, operation, false, thrown),
     );
   }
 
-  #settle(note: () => void): void {
+  /** @param result metadata, or what was thrown */
+  #settle(index: number, operation: PlannedOperation, isFine: boolean, result: unknown): void {
     this.#inFlight--;
+    const { name } = operation.draft.descriptor as AnyDescriptor;
+    this.#options.calls.end(name, methods[operation.operation], this.#began[index] as number);
     try {
-      note();
+      if (isFine) this.#succeed(index, operation, result);
+      else this.#fail(index, operation, result);
     } catch (thrown) {
       this.#broken(thrown);
       return;
@@ -228,15 +241,22 @@ class Run {
   }
 
   *#behind(index: number): Generator<number, void, void> {
-    for (let at = this.#firstLink[index] as number; at >= 0; ) {
-      const link = this.#links[at] as Link;
-      yield link.index;
-      at = link.next;
-    }
+    for (let at = this.#firstLink[index] as number; at >= 0; at = this.#nextLink[at] as number)
+      yield this.#linkTo[at] as number;
   }
 }
 
-async function callDescriptor(graph: Graph, operation: PlannedOperation): Promise<unknown> {
+const methods = { CREATE: 'Create', UPDATE: 'Update', DELETE: 'Delete' } as const;
+
+function callDescriptor(graph: Graph, operation: PlannedOperation): Promise<unknown> {
+  try {
+    return call(graph, operation);
+  } catch (thrown) {
+    return Promise.reject(thrown);
+  }
+}
+
+function call(graph: Graph, operation: PlannedOperation): Promise<unknown> {
   const { draft, before, after } = operation;
   const { key, live } = draft;
   const node = live as Node;

@@ -134,11 +134,11 @@ export class Graph {
 
   /** Nodes with a dependency that the key meets, wished or actual, in the order of their keys. */
   dependents(key: string): readonly Node[] {
-    if (this.#dependents.count(key) === 0) return none;
     const found = new Set<Node>();
     this.#dependents.collect(key, found);
     this.visits += found.size;
-    return found.size < 2 ? [...found] : [...found].sort(byKey);
+    if (found.size === 0) return none;
+    return found.size === 1 ? [...found] : [...found].sort(byKey);
   }
 
   /** How many `dependents` finds at most. */

@@ -165,12 +165,14 @@ class Refresh {
     };
     try {
       const answer = await descriptor.retrieve(correlate, context);
-      const metadata = new Map<string, unknown>();
-      for (const value of answer) {
-        if (slices.due()) await slices.turn();
-        if (value.metadata !== undefined) metadata.set(value.key, value.metadata);
+      if (this.#isAwaited(descriptor)) {
+        const metadata = new Map<string, unknown>();
+        for (const value of answer) {
+          if (slices.due()) await slices.turn();
+          if (value.metadata !== undefined) metadata.set(value.key, value.metadata);
+        }
+        this.#metadata.set(descriptor.name, metadata);
       }
-      this.#metadata.set(descriptor.name, metadata);
       return answer;
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(errorText(thrown));
@@ -181,6 +183,12 @@ class Refresh {
       );
       return undefined;
     }
+  }
+
+  /** Whether another is read back by the metadata of this one. */
+  #isAwaited({ name }: AnyDescriptor): boolean {
+    const { descriptors } = this.#around.registry;
+    return descriptors.some((one) => one.retrieveDependencies?.includes(name));
   }
 
   #metadataOf(name: string): ReadonlyMap<string, unknown> {

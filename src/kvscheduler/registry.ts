@@ -1,19 +1,24 @@
 import type { AnyDescriptor } from './api.ts';
 import { ErrDescriptorExists, ErrRetrieveCycle, ErrTwoDescriptors } from './errors.ts';
 
+interface Prefix {
+  readonly text: string;
+  readonly owners: readonly AnyDescriptor[];
+  /** The longest other prefix that this one begins with. */
+  readonly shorter: Prefix | undefined;
+}
+
 /** The descriptors, found by the keys that they own. */
 export class Registry {
   /** In the order in which the southbound is read back: `retrieveDependencies` first. */
   readonly descriptors: readonly AnyDescriptor[];
   readonly #byName = new Map<string, AnyDescriptor>();
-  readonly #byPrefix = new Map<string, AnyDescriptor[]>();
-  /** The distinct lengths of prefixes: what has to be looked up for one key. */
-  readonly #lengths: readonly number[];
+  readonly #prefixes: readonly Prefix[];
 
   /** @throws ErrDescriptorExists, ErrTwoDescriptors, ErrRetrieveCycle */
   constructor(descriptors: readonly AnyDescriptor[]) {
     for (const descriptor of descriptors) this.#register(descriptor);
-    this.#lengths = [...new Set([...this.#byPrefix.keys()].map(({ length }) => length))];
+    this.#prefixes = prefixesOf(this.#byName.values());
     this.descriptors = retrieveOrder(this.#byName);
   }
 
@@ -27,15 +32,30 @@ export class Registry {
    */
   find(key: string): AnyDescriptor | undefined {
     let found: AnyDescriptor | undefined;
-    for (const length of this.#lengths) {
-      if (length > key.length) continue;
-      for (const descriptor of this.#byPrefix.get(key.slice(0, length)) ?? []) {
+    for (let prefix = this.#closest(key); prefix; prefix = prefix.shorter) {
+      if (!key.startsWith(prefix.text)) continue;
+      for (const descriptor of prefix.owners) {
         if (descriptor === found || !(descriptor.ownsKey?.(key) ?? true)) continue;
         if (found) throw twoDescriptors(found, descriptor, key);
         found = descriptor;
       }
     }
     return found;
+  }
+
+  /**
+   * The last prefix in their order that is not after the key: every prefix of the key is that one or
+   * a prefix of it.
+   */
+  #closest(key: string): Prefix | undefined {
+    let low = 0;
+    let high = this.#prefixes.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#prefixes[middle] as Prefix).text <= key) low = middle + 1;
+      else high = middle;
+    }
+    return this.#prefixes[low - 1];
   }
 
   #register(descriptor: AnyDescriptor): void {
@@ -49,9 +69,22 @@ export class Registry {
             throw twoDescriptors(this.#byName.get(name) as AnyDescriptor, descriptor, longer);
         }
     this.#byName.set(descriptor.name, descriptor);
-    for (const prefix of new Set(descriptor.keyPrefixes))
-      this.#byPrefix.set(prefix, [...(this.#byPrefix.get(prefix) ?? []), descriptor]);
   }
+}
+
+/** Of all descriptors, in order. */
+function prefixesOf(descriptors: Iterable<AnyDescriptor>): Prefix[] {
+  const owners = new Map<string, AnyDescriptor[]>();
+  for (const descriptor of descriptors)
+    for (const text of new Set(descriptor.keyPrefixes))
+      owners.set(text, [...(owners.get(text) ?? []), descriptor]);
+  const prefixes: Prefix[] = [];
+  for (const text of [...owners.keys()].sort()) {
+    let shorter = prefixes.at(-1);
+    while (shorter && !text.startsWith(shorter.text)) shorter = shorter.shorter;
+    prefixes.push({ text, owners: owners.get(text) ?? [], shorter });
+  }
+  return prefixes;
 }
 
 /** The longer of two prefixes of which one begins with the other. */

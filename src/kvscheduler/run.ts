@@ -17,6 +17,7 @@ import { recordFailed, recordPlanned } from './record.ts';
 import { readBack } from './refresh.ts';
 import type { Registry } from './registry.ts';
 import type { Slices } from './slices.ts';
+import type { CallWatch } from './watched.ts';
 import { FormerWishes, noteWishes, sweep } from './wishes.ts';
 
 export interface RunAround {
@@ -25,6 +26,7 @@ export interface RunAround {
   readonly window: number;
   readonly log: Logger;
   readonly slices: Slices;
+  readonly calls: CallWatch;
 }
 
 export interface RunSettings {
@@ -135,6 +137,8 @@ export class TransactionRun {
     this.#reverting = true;
     const { graph, slices } = this.#around;
     const examine = await former.restore(graph, slices);
+    for (const node of failed)
+      if (node.unknown) node.state = this.#mayRetry(node.root) ? 'RETRYING' : 'FAILED';
     this.#effects.frozen.clear();
     this.#settled.clear();
     const order = done.reverse();
@@ -185,8 +189,8 @@ export class TransactionRun {
   }
 
   #executorOptions() {
-    const { graph, window, slices } = this.#around;
-    return { graph, window, slices, effects: this.#effects };
+    const { graph, window, slices, calls } = this.#around;
+    return { graph, window, slices, calls, effects: this.#effects };
   }
 
   /** Reads failed values back, or rather their bases: derived values show in them only. */

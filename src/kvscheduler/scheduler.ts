@@ -173,6 +173,7 @@ class KvScheduler implements Scheduler {
       graph: new Graph(this.#maps),
       window: options.window ?? defaultWindow,
       slices: new Slices(clock),
+      calls: this.#calls,
       log,
     };
     const limits = { ...defaultRetention, ...options.history };

@@ -48,7 +48,7 @@ export class Slices {
   }
 }
 
-const runLength = 1024;
+const runLength = 2048;
 
 /** Sorts a copy in slices: short runs by the engine, then merges. Stable. */
 export async function sortInSlices<T>(
@@ -79,16 +79,17 @@ async function merge<T>(
   compare: (a: T, b: T) => number,
   slices: Slices,
 ): Promise<T[]> {
-  const merged: T[] = [];
+  // What comes in order is only joined.
+  if (compare(left.at(-1) as T, right[0] as T) <= 0) return left.concat(right);
+  const merged = new Array<T>(left.length + right.length);
   let i = 0;
   let j = 0;
-  while (i < left.length && j < right.length) {
+  for (let at = 0; at < merged.length; at++) {
     if (slices.due()) await slices.turn();
-    if (compare(left[i] as T, right[j] as T) <= 0) merged.push(left[i++] as T);
-    else merged.push(right[j++] as T);
+    const isLeft =
+      j === right.length || (i < left.length && compare(left[i] as T, right[j] as T) <= 0);
+    merged[at] = (isLeft ? left[i++] : right[j++]) as T;
   }
-  while (i < left.length) merged.push(left[i++] as T);
-  while (j < right.length) merged.push(right[j++] as T);
   return merged;
 }
 

@@ -18,33 +18,31 @@ export class CallWatch {
     return this.#inFlight;
   }
 
-  /** The same descriptor, watched. */
-  watch(descriptor: AnyDescriptor): AnyDescriptor {
-    const { name, create, update, delete: remove, retrieve } = descriptor;
-    return {
-      ...descriptor,
-      ...(create && { create: this.#watched(name, 'Create', create) }),
-      ...(update && { update: this.#watched(name, 'Update', update) }),
-      ...(remove && { delete: this.#watched(name, 'Delete', remove) }),
-      ...(retrieve && { retrieve: this.#watched(name, 'Retrieve', retrieve) }),
-    };
+  /** An operation begins. @returns when, for `end` */
+  begin(): number {
+    this.#inFlight++;
+    return this.#clock.monotonic();
   }
 
-  #watched<A extends unknown[], R>(
-    name: string,
-    method: DescriptorMethod,
-    call: (...args: A) => Promise<R>,
-  ): (...args: A) => Promise<R> {
-    const operations = method === 'Retrieve' ? 0 : 1;
-    return async (...args) => {
-      const start = this.#clock.monotonic();
-      this.#inFlight += operations;
-      try {
-        return await call(...args);
-      } finally {
-        this.#inFlight -= operations;
-        this.#observer.called(name, method, this.#clock.monotonic() - start);
-      }
+  end(descriptor: string, method: Exclude<DescriptorMethod, 'Retrieve'>, began: number): void {
+    this.#inFlight--;
+    this.#observer.called(descriptor, method, this.#clock.monotonic() - began);
+  }
+
+  /** The same descriptor, its `retrieve` watched. */
+  watch(descriptor: AnyDescriptor): AnyDescriptor {
+    const { name, retrieve } = descriptor;
+    if (!retrieve) return descriptor;
+    return {
+      ...descriptor,
+      retrieve: async (correlate, context) => {
+        const start = this.#clock.monotonic();
+        try {
+          return await retrieve(correlate, context);
+        } finally {
+          this.#observer.called(name, 'Retrieve', this.#clock.monotonic() - start);
+        }
+      },
     };
   }
 }

@@ -41,7 +41,8 @@ export class FormerWishes {
       node.invalid = invalid;
       node.leaving = false;
       node.seqNum = seqNum;
-      node.retry = retry;
+      // What cannot be undone at once is repeated as the transaction asks, if nobody else has asked.
+      node.retry = retry ?? node.retry;
       nodes.push(node);
     }
     return nodes;

@@ -9,6 +9,7 @@ import type { Node } from '../graph.ts';
 import type { Draft } from './draft.ts';
 import type { Reason } from './reason.ts';
 import { isOverdue, type Resolver } from './resolve.ts';
+import { isMany } from './view.ts';
 
 /**
  * @param bounced values that have to go for a moment so that others get a claim: key to claim
@@ -43,7 +44,7 @@ export async function settleContinuity(
     for (const child of next.node?.derived ?? [])
       interrupt(child, { why: 'derived', from: key }, () => false);
     const reason: Reason = { why: 'dependency lost', key };
-    if (view.isHub(key)) await view.gatherNodes(key, slices);
+    if (isMany(view.dependentCount(key))) await view.gatherNodes(key, slices);
     for (const dependent of view.dependentNodes(key)) {
       if (slices.due()) await slices.turn();
       interrupt(dependent, reason, (draft) => stands(resolver, draft));

@@ -65,7 +65,7 @@ export class Draft {
   derivedOf: Value | undefined;
   derivedValues: readonly { readonly key: string; readonly value: Value }[] = none;
   /** Drafts of derived values that the graph does not know yet. */
-  newChildren: Draft[] = [];
+  newChildren: readonly Draft[] = none;
   /** The node itself, once the plan is being carried out. */
   live: Node | undefined;
 
@@ -78,7 +78,7 @@ export class Draft {
   deferred = false;
   lastOp = -1;
   /** Operations since `lastOp` that rely on this value. */
-  readers: number[] = [];
+  readers: number[] | undefined;
 
   constructor(
     subject: Pick<Node, 'key' | 'descriptor'>,
@@ -109,6 +109,12 @@ export class Draft {
       this.dependencies = this.foreign ? none : (node?.wantedDependencies ?? none);
     }
     this.invalid = node?.invalid;
+  }
+
+  /** @param child derived from this one, and unknown to the graph */
+  addChild(child: Draft): void {
+    if (this.newChildren === none) this.newChildren = [child];
+    else (this.newChildren as Draft[]).push(child);
   }
 
   /** Somebody can configure it: a property needs nobody. */

@@ -189,7 +189,9 @@ export class OperationList {
       const other = key === undefined ? undefined : this.#resolver.drafts.get(key);
       if (!other || other === draft) return;
       if (other.lastOp >= 0) waits.push(other.lastOp);
-      if (isToChange(other)) other.readers.push(index);
+      if (!isToChange(other)) return;
+      if (other.readers) other.readers.push(index);
+      else other.readers = [index];
     };
     rely(draft.baseKey);
     if (noop) return waits;
@@ -200,8 +202,8 @@ export class OperationList {
       for (const name of takenBy(draft)) waits.push(...(this.#released.get(name) ?? none));
     }
     if (draft.lastOp >= 0) waits.push(draft.lastOp);
-    for (const reader of draft.readers) waits.push(reader);
-    draft.readers = [];
+    for (const reader of draft.readers ?? none) waits.push(reader);
+    draft.readers = undefined;
     return waits;
   }
 

@@ -11,6 +11,7 @@ import { type Cycle, findCycles, findKnot } from './cycles.ts';
 import { Draft } from './draft.ts';
 import { OperationList, releasedByUpdate, takenBy } from './listing.ts';
 import type { Resolver } from './resolve.ts';
+import { isMany } from './view.ts';
 import { carryOut, type Walk } from './walk.ts';
 
 export class Ordering {
@@ -30,18 +31,20 @@ export class Ordering {
   }
 
   async run(): Promise<void> {
-    const { slices } = this.#resolver.input;
-    const drafts = [...this.#resolver.drafts.values()];
+    const { input, view } = this.#resolver;
+    const { slices } = input;
+    const drafts = [...view.drafts.values()];
+    // What nobody depends on is in no circle.
     this.#cycles = await findCycles(
-      drafts.filter(({ needsCreate }) => needsCreate),
+      drafts.filter(({ needsCreate, key }) => needsCreate && view.dependentCount(key) > 0),
       (draft) => this.#neededByName(draft),
       slices,
     );
     await carryOut(this.#visitEach(await this.#seeds(drafts)), slices);
     // What no seed led to, and what had to wait for something that came later.
-    const all = await sortInSlices(drafts, byKey, slices);
-    await carryOut(this.#visitEach(all), slices);
-    for (let left = leftOver(all); left.length > 0; left = leftOver(left)) {
+    const rest = await sortInSlices(drafts.filter(isOpen), byKey, slices);
+    await carryOut(this.#visitEach(rest), slices);
+    for (let left = leftOver(rest); left.length > 0; left = leftOver(left)) {
       this.#unblock(left);
       await carryOut(this.#visitEach(left), slices);
       this.#forced = undefined;
@@ -59,7 +62,32 @@ export class Ordering {
   }
 
   *#visitEach(drafts: readonly Draft[]): Walk {
-    for (const draft of drafts) yield this.#visit(draft);
+    const { slices } = this.#resolver.input;
+    for (const draft of drafts) {
+      if (!this.#placeLeaf(draft)) yield this.#visit(draft);
+      else if (slices.due()) yield slices.turn();
+    }
+  }
+
+  /**
+   * Most values stand alone: nothing goes before them and nothing comes after them. It needs no walk
+   * to place such a one.
+   */
+  #placeLeaf(draft: Draft): boolean {
+    if (draft.needsDelete || this.#leadsOn(draft)) return false;
+    if (draft.needsCreate || draft.needsUpdate) {
+      if (this.#holdersThatGo(draft).length > 0) return false;
+      if (draft.done || !this.#isReady(draft) || !this.#claimsAreFree(draft)) return true;
+      if (draft.needsCreate) this.list.create(draft);
+      else this.list.update(draft);
+    } else this.list.note(draft);
+    return true;
+  }
+
+  #leadsOn({ key, node, descriptor, newChildren }: Draft): boolean {
+    if (newChildren.length > 0 || (node?.derived.size ?? 0) > 0) return true;
+    if (descriptor?.claims && this.#awaiting.size > 0) return true;
+    return this.#resolver.view.dependentCount(key) > 0;
   }
 
   *#visit(draft: Draft): Walk {
@@ -80,7 +108,7 @@ export class Ordering {
       else if (child.wish === undefined) this.list.note(child);
     }
     const { view, input } = this.#resolver;
-    if (view.isHub(draft.key)) yield view.gatherNodes(draft.key, input.slices);
+    if (isMany(view.dependentCount(draft.key))) yield view.gatherNodes(draft.key, input.slices);
     for (const { key } of view.dependentNodes(draft.key)) {
       const dependent = this.#resolver.drafts.get(key);
       if (dependent?.needsDelete) yield this.#remove(dependent);
@@ -94,7 +122,7 @@ export class Ordering {
     if (!this.#claimsAreFree(draft)) return;
     if (draft.needsDelete) yield this.#remove(draft);
     this.list.create(draft);
-    if (this.#resolver.view.dependentCount(draft.key) > 0) yield this.#push(draft);
+    yield this.#push(draft);
     for (const child of this.#children(draft)) yield this.#visit(child);
   }
 
@@ -115,23 +143,27 @@ export class Ordering {
 
   /** Whoever waited for a value that has come. */
   *#push({ key }: Draft): Walk {
-    const { view } = this.#resolver;
+    const { view, input } = this.#resolver;
     const waiting: Draft[] = [];
-    if (view.isHub(key)) yield this.#gather(key, waiting);
-    else {
+    const count = view.dependentCount(key);
+    if (isMany(count)) yield this.#gather(key, waiting);
+    else if (count > 0) {
       for (const one of view.dependents(key)) this.#addOpen(one, waiting);
       waiting.sort(byKey);
     }
     for (const dependent of waiting) {
-      if (dependent.needsCreate) yield this.#bring(dependent);
-      else if (dependent.deferred) yield this.#change(dependent);
+      if (!dependent.needsCreate && !dependent.deferred) continue;
+      if (this.#placeLeaf(dependent)) {
+        if (input.slices.due()) yield input.slices.turn();
+      } else if (dependent.needsCreate) yield this.#bring(dependent);
+      else yield this.#change(dependent);
     }
   }
 
   async #gather(hub: string, waiting: Draft[]): Promise<void> {
     const { view, input } = this.#resolver;
     const open: Draft[] = [];
-    for (const one of await view.dependentsOfHub(hub, input.slices)) {
+    for (const one of await view.manyDependents(hub, input.slices)) {
       if (input.slices.due()) await input.slices.turn();
       this.#addOpen(one, open);
     }
@@ -275,6 +307,11 @@ function groupOf(draft: Draft): number {
   if (draft.wish === undefined) return 0;
   if (draft.recreate) return 1;
   return draft.current ? 3 : 2;
+}
+
+function isOpen(draft: Draft): boolean {
+  if (draft.done) return false;
+  return draft.needsCreate || !draft.deleted;
 }
 
 function leftOver(drafts: readonly Draft[]): Draft[] {

@@ -13,7 +13,7 @@ import type { Node } from '../graph.ts';
 import { Draft } from './draft.ts';
 import type { PlanInput, Target } from './input.ts';
 import type { Reason } from './reason.ts';
-import { PlannedView } from './view.ts';
+import { isMany, PlannedView } from './view.ts';
 
 const none: readonly never[] = [];
 
@@ -28,8 +28,8 @@ export class Resolver {
   readonly #rising: Draft[] = [];
   readonly #doubtful: Draft[] = [];
   readonly #expanding: Draft[] = [];
-  /** Keys that are not there any more and on which many depend. */
-  readonly #lostHubs: string[] = [];
+  /** Keys that are not there any more and on which many depend: to be told to them. */
+  readonly #lostByMany: string[] = [];
 
   /** @param held the frozen nodes and those that have to stay because of them */
   constructor(input: PlanInput, held: ReadonlySet<Node>) {
@@ -222,7 +222,10 @@ export class Resolver {
       return;
     }
     try {
-      draft.dependencies = descriptor?.dependencies?.(key, value) ?? none;
+      const dependencies = descriptor?.dependencies?.(key, value) ?? none;
+      const known = draft.node?.actualDependencies ?? none;
+      // The same list, so that the indexes need not learn it twice.
+      draft.dependencies = deepEqual(dependencies, known) ? known : dependencies;
       descriptor?.claims?.(key, value);
     } catch (cause) {
       draft.invalid = new ErrDescriptorBroken(errorText(cause), { where: key, cause });
@@ -242,9 +245,9 @@ export class Resolver {
     const { slices } = this.input;
     for (;;) {
       if (slices.due()) await slices.turn();
-      const lost = this.#lostHubs.pop();
+      const lost = this.#lostByMany.pop();
       if (lost !== undefined) {
-        for (const one of await this.view.dependentsOfHub(lost, slices)) {
+        for (const one of await this.view.manyDependents(lost, slices)) {
           if (slices.due()) await slices.turn();
           this.#lack(one, lost);
         }
@@ -282,14 +285,15 @@ export class Resolver {
     const { node, key } = draft;
     this.#expanding.push(draft);
     if (node?.available && !draft.lowered && !this.input.moved.has(node)) return undefined;
-    if (this.view.isHub(key)) return this.#followHub(key);
-    for (const one of this.view.dependents(key)) this.#offer(one, key);
+    const count = this.view.dependentCount(key);
+    if (isMany(count)) return this.#followMany(key);
+    if (count > 0) for (const one of this.view.dependents(key)) this.#offer(one, key);
     return undefined;
   }
 
-  async #followHub(key: string): Promise<void> {
+  async #followMany(key: string): Promise<void> {
     const { slices } = this.input;
-    for (const one of await this.view.dependentsOfHub(key, slices)) {
+    for (const one of await this.view.manyDependents(key, slices)) {
       if (slices.due()) await slices.turn();
       this.#offer(one, key);
     }
@@ -304,8 +308,9 @@ export class Resolver {
   }
 
   #tellLost(key: string): void {
-    if (this.view.isHub(key)) this.#lostHubs.push(key);
-    else for (const one of this.view.dependents(key)) this.#lack(one, key);
+    const count = this.view.dependentCount(key);
+    if (isMany(count)) this.#lostByMany.push(key);
+    else if (count > 0) for (const one of this.view.dependents(key)) this.#lack(one, key);
   }
 
   /** Tells a dependent that the key is not there. */
@@ -321,6 +326,7 @@ export class Resolver {
   /** Brings what is derived from the value in line with it. */
   #expand(draft: Draft): void {
     const values = this.#derive(draft);
+    if (values.length === 0 && draft.newChildren.length === 0 && !draft.node?.derived.size) return;
     const keep = new Set<string>();
     for (const { key, value } of values) {
       if (keep.has(key)) continue;
@@ -378,7 +384,7 @@ export class Resolver {
     try {
       const subject = { key, descriptor: this.input.registry.find(key) };
       const child = this.#add(new Draft(subject, undefined, base.key, false, reason));
-      base.newChildren.push(child);
+      base.addChild(child);
       return child;
     } catch (thrown) {
       this.input.log.error({ key, error: errorText(thrown) }, 'Derived value is skipped');

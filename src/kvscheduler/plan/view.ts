@@ -5,8 +5,10 @@ import { KeyIndex } from '../keyindex.ts';
 import type { Slices } from '../slices.ts';
 import type { Draft } from './draft.ts';
 
-/** More dependents than these are gathered in slices. */
-const few = 256;
+/** Whether so many depend on a key that it takes slices to go through them. */
+export function isMany(dependents: number): boolean {
+  return dependents > 256;
+}
 
 /** The graph as the plan would leave it: what has a draft counts as drafted, the rest as it is. */
 export class PlannedView {
@@ -18,7 +20,7 @@ export class PlannedView {
   /** Keys of drafts that the graph does not know. */
   readonly #newKeys = new KeyIndex();
   /** Nodes that depend on a key on which many do, in the order of their keys. */
-  readonly #hubs = new Map<string, readonly Node[]>();
+  readonly #gathered = new Map<string, readonly Node[]>();
 
   constructor(graph: Graph) {
     this.#graph = graph;
@@ -47,36 +49,30 @@ export class PlannedView {
     return this.#graph.dependentCount(key) + this.#dependents.count(key);
   }
 
-  /** Whether so many depend on the key that it takes slices to go through them. */
-  isHub(key: string): boolean {
-    return this.dependentCount(key) > few;
-  }
-
   /** Everyone whose wish or actual value depends on the key. */
   dependents(key: string): readonly (Node | Draft)[] {
     const nodes = this.#graph.dependents(key);
-    if (this.#dependents.count(key) === 0) return nodes;
     const fresh = new Set<Draft>();
     this.#dependents.collect(key, fresh);
-    return [...nodes, ...fresh];
+    return fresh.size === 0 ? nodes : [...nodes, ...fresh];
   }
 
-  /** The same for a hub. */
-  async dependentsOfHub(key: string, slices: Slices): Promise<readonly (Node | Draft)[]> {
+  /** The same where they are many. */
+  async manyDependents(key: string, slices: Slices): Promise<readonly (Node | Draft)[]> {
     await this.gatherNodes(key, slices);
     const fresh = new Set<Draft>();
     await this.#dependents.collectInSlices(key, fresh, slices);
     return [...this.dependentNodes(key), ...fresh];
   }
 
-  /** Everyone in the graph whose wish or actual value depends on the key; of a hub: as gathered. */
+  /** Everyone in the graph whose wish or actual value depends on the key, as gathered if they are. */
   dependentNodes(key: string): readonly Node[] {
-    return this.#hubs.get(key) ?? this.#graph.dependents(key);
+    return this.#gathered.get(key) ?? this.#graph.dependents(key);
   }
 
-  async gatherNodes(hub: string, slices: Slices): Promise<void> {
-    if (!this.#hubs.has(hub))
-      this.#hubs.set(hub, await this.#graph.dependentsInSlices(hub, slices));
+  async gatherNodes(key: string, slices: Slices): Promise<void> {
+    if (!this.#gathered.has(key))
+      this.#gathered.set(key, await this.#graph.dependentsInSlices(key, slices));
   }
 
   /** Labels of the wish's dependencies that are not met. */
