@@ -53,3 +53,7 @@ export const nat44AddressKey = keyTemplate('vpp/nat44/address/{address}/twice-na
 export const twiceNatPoolKey = keyTemplate('vpp/nat44/twiceNAT-pool/vrf/{vrf}/addresses/{range}', {
   vrf: digits,
 });
+
+export const aclBindingKey = keyTemplate('vpp/acl/{acl}/interface/{direction}/{iface}', {
+  direction: 'ingress|egress',
+});

@@ -1,6 +1,7 @@
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Peer } from '#southbound/vpp/binapi/server.ts';
 import type { SimLinux } from '../linux/linux.ts';
+import { Acls } from './acl.ts';
 import { Addresses } from './addresses.ts';
 import { afPacketMessages } from './afpacket.ts';
 import { Bridging } from './bridging.ts';
@@ -59,6 +60,7 @@ export function beginLife(needs: {
       routeMessages({ fib, interfaces, crash }),
       neighbours.part(),
       bridging.part(),
+      new Acls(interfaces).part(),
       new Nat44({ interfaces, addresses, fib, crash }).part(),
       dhcp.part(),
     ],

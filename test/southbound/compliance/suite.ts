@@ -24,7 +24,7 @@ export interface Example {
   /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
   readonly bearsNoMark?: true;
   /** Reason to leave the example out on this backend. */
-  readonly skip?: (backend: Backend) => string | undefined;
+  readonly skip?: (backend: Pick<Backend, 'name'>) => string | undefined;
 }
 
 /** A southbound in a state that nothing else changes. */

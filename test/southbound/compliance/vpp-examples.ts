@@ -5,6 +5,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
+import { aclExamples } from './acl-examples.ts';
 import { hostLink } from './host-link-stub.ts';
 import { changing, keyed, loop, table } from './keyed.ts';
 import { nat44Examples } from './nat44-examples.ts';
@@ -436,5 +437,6 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
       }),
     },
     ...nat44Examples,
+    ...aclExamples,
   ];
 }

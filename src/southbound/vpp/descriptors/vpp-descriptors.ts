@@ -2,6 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api.ts';
 import type { VppClient } from '../binapi/api.ts';
+import { aclDescriptors } from './acl/descriptors.ts';
 import { arpDescriptor } from './arp.ts';
 import { bridgeDomainDescriptor } from './bridge-domain.ts';
 import { bridgedInterfaceDescriptor } from './bridged-interface.ts';
@@ -45,5 +46,6 @@ export function vppDescriptors(needs: {
     bridgedInterfaceDescriptor(client),
     fibEntryDescriptor(client, clock),
     ...nat44Descriptors({ client, clock, log }),
+    ...aclDescriptors({ client, clock }),
   ];
 }
