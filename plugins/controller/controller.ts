@@ -62,9 +62,6 @@ export class Controller implements EventLoop, ConfigRetriever {
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
     const { config, clock } = deps;
-    this.#processor = new EventProcessor(deps, (event, followUpTo) =>
-      this.#followUp(event as Event, followUpTo),
-    );
     this.history = new EventHistory(
       {
         ageMs: config.eventHistoryAgeLimit * MINUTE,
@@ -73,6 +70,11 @@ export class Controller implements EventLoop, ConfigRetriever {
       },
       clock,
       deps.log,
+    );
+    this.#processor = new EventProcessor(
+      deps,
+      (event, followUpTo) => this.#followUp(event as Event, followUpTo),
+      config.recordEventHistory ? this.history : undefined,
     );
   }
 
@@ -219,7 +221,6 @@ export class Controller implements EventLoop, ConfigRetriever {
       await this.#deps.witness?.begins(this.eventCount, entry);
       const outcome = await this.#processor.process(entry);
       await this.#deps.witness?.ends(outcome);
-      if (this.#deps.config.recordEventHistory) this.history.add(outcome.record);
       this.#deps.onProcessed?.(outcome);
       if (isStartup) this.#startPeriodicHealing();
       this.#followOutcome(event, outcome);

@@ -25,6 +25,7 @@ import {
 import { arrivalBanner, outcomeBanner } from './banner.ts';
 import { Caches, type MergeValues } from './caches.ts';
 import { Committer, type CommitterDeps, isHealing } from './commit.ts';
+import type { EventHistory } from './history.ts';
 import { Processing } from './processing.ts';
 import type { QueuedEvent } from './queue.ts';
 import type { EventRecord, ProcessedEvent } from './record.ts';
@@ -64,17 +65,23 @@ export class EventProcessor {
   readonly #deps: ProcessorDeps;
   readonly #caches: Caches;
   readonly #committer: Committer;
+  readonly #history: EventHistory | undefined;
   readonly #followUp: (event: NonBlockingEvent, followUpTo: number) => void;
   #seqNum = 0;
   #resyncCount = 0;
   #current: Processing | undefined;
 
-  /** @param followUp queues an event that a handler sends while it handles another */
+  /**
+   * @param followUp queues an event that a handler sends while it handles another
+   * @param history undefined: no records are kept
+   */
   constructor(
     deps: ProcessorDeps,
     followUp: (event: NonBlockingEvent, followUpTo: number) => void,
+    history?: EventHistory,
   ) {
     this.#deps = deps;
+    this.#history = history;
     this.#followUp = followUp;
     const sources = (deps.externalSources ?? []).map((source) => source.label);
     this.#caches = new Caches([DATASTORE_SOURCE, ...sources], deps.merge, deps.log);
@@ -322,8 +329,6 @@ export class EventProcessor {
         tookMs: end - start,
       }),
     );
-    if (error) entry.producer?.reject(error);
-    else entry.producer?.resolve(processing.replies);
     const queuedMs = began - entry.pushed;
     const heard = event.origin?.heard;
     const record: EventRecord = {
@@ -346,6 +351,9 @@ export class EventProcessor {
         transaction: processing.trace,
       },
     };
+    this.#history?.add(record);
+    if (error) entry.producer?.reject(error);
+    else entry.producer?.resolve(processing.replies);
     return { record, error };
   }
 

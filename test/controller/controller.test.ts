@@ -8,57 +8,19 @@ import {
   ErrEventQueueFull,
   FatalError,
 } from '#eventloop/errors.ts';
-import { Direction, defineEvent, EventMethod, TransactionType } from '#eventloop/event.ts';
-import type { EventHandler } from '#eventloop/handler.ts';
+import { ExternalConfigChange, HealingResync } from '#plugins/controller/api.ts';
 import {
-  DbResync,
-  ExternalConfigChange,
-  ExternalConfigResync,
-  HealingResync,
-  KubeStateChange,
-} from '#plugins/controller/api.ts';
-import { emptyResync, handler, makeController, settle } from './harness.ts';
-
-const Note = defineEvent<{ n: number }>({
-  id: 'note',
-  blocking: false,
-  name: 'Note',
-  method: EventMethod.Update,
-});
-const Undo = defineEvent<{ n: number }>({
-  id: 'undo',
-  blocking: false,
-  name: 'Undo',
-  method: EventMethod.Update,
-  transactionType: TransactionType.BestEffortIgnoreErrors,
-  direction: Direction.Reverse,
-});
-const Ask = defineEvent<{ n: number }, string>({
-  id: 'ask',
-  blocking: true,
-  name: 'Ask',
-  method: EventMethod.Update,
-  transactionType: TransactionType.RevertOnFailure,
-});
-const Recalculate = defineEvent<object>({
-  id: 'recalculate',
-  blocking: false,
-  name: 'Recalculate',
-  method: EventMethod.UpstreamResync,
-});
-
-const names = (bench: ReturnType<typeof makeController>) =>
-  bench.controller.history.records.map((record) => record.id);
-
-async function started(handlers: readonly EventHandler[], options = {}) {
-  const bench = makeController(handlers, options);
-  bench.controller.push(emptyResync);
-  await settle();
-  return bench;
-}
+  emptyResync,
+  handler,
+  makeController,
+  namesOf as names,
+  settle,
+  startedController as started,
+} from './harness.ts';
+import { Ask, Note, Recalculate, Undo } from './kinds.ts';
 
 describe('order of events', () => {
-  it('runs the startup resync first as number 0, then what waited', async () => {
+  it('runs the startup resync first as number 0, then what waited [R4.8][R4.9]', async () => {
     const bench = makeController([handler('a', [])]);
     bench.controller.push(Note.event({ n: 1 }));
     bench.controller.push(Note.event({ n: 2 }));
@@ -74,7 +36,7 @@ describe('order of events', () => {
     );
   });
 
-  it('lets follow-ups overtake all that is queued, in their order', async () => {
+  it('lets follow-ups overtake all that is queued, in their order [R4.5]', async () => {
     const first = handler('a', [], {
       update: ({ event, followUp }) => {
         if (Note.is(event) && event.payload.n === 1) {
@@ -98,7 +60,7 @@ describe('order of events', () => {
     );
   });
 
-  it('calls handlers forward, reversed for reverse events, none for a downstream resync', async () => {
+  it('calls handlers forward, reversed for reverse events, none for a downstream resync [R5.7][R5.8]', async () => {
     const trace: string[] = [];
     const bench = await started([
       handler('a', trace),
@@ -114,7 +76,7 @@ describe('order of events', () => {
     assert.equal(bench.sink.requests.at(-1)!.mode, 'downstream-resync');
   });
 
-  it('counts resyncs of all kinds from 1', async () => {
+  it('counts resyncs of all kinds from 1 [R4.13]', async () => {
     const counts: number[] = [];
     const bench = await started([
       handler('a', [], { resync: ({ resyncCount }) => void counts.push(resyncCount) }),
@@ -127,7 +89,7 @@ describe('order of events', () => {
 });
 
 describe('queue', () => {
-  it('refuses the 1001st event and takes as many follow-ups besides', async () => {
+  it('refuses the 1001st event and takes as many follow-ups besides [R4.1]', async () => {
     const bench = makeController([]);
     for (let n = 0; n < 1000; n++) bench.controller.push(Note.event({ n }));
     assert.throws(() => bench.controller.push(Note.event({ n: 1000 })), ErrEventQueueFull);
@@ -145,7 +107,7 @@ describe('queue', () => {
     assert.deepEqual(trace, ['a:resync']);
   });
 
-  it('closes before the first resync too, and refuses events afterwards', async () => {
+  it('closes before the first resync too, and refuses events afterwards [R4.2][R4.7][R4.12]', async () => {
     const bench = makeController([handler('a', [])]);
     const waiting = bench.controller.pushAndWait(Ask.event({ n: 1 }));
     waiting.catch(() => undefined);
@@ -174,7 +136,7 @@ describe('un-deploy', () => {
 });
 
 describe('transactions', () => {
-  it('collects one per event; later handlers see and change what earlier ones put', async () => {
+  it('collects one per event; later handlers see and change what earlier ones put [R5.11][R5.16][R5.17]', async () => {
     const a = handler('a', [], {
       update: ({ txn }) => {
         txn.put('x', { v: 1 });
@@ -206,7 +168,7 @@ describe('transactions', () => {
     assert.deepEqual(request.retry, { periodMs: 1000, maxAttempts: 3, exponential: true });
   });
 
-  it('commits nothing for an update without changes, but always for a resync', async () => {
+  it('commits nothing for an update without changes, but always for a resync [R5.15]', async () => {
     const bench = await started([handler('a', [])]);
     bench.controller.push(Note.event({ n: 1 }));
     await settle();
@@ -220,7 +182,7 @@ describe('transactions', () => {
     assert.deepEqual(await bench.controller.pushAndWait(Ask.event({ n: 1 })), ['a', 'b']);
   });
 
-  it('shows the current transaction, else the last internal value', async () => {
+  it('shows the current transaction, else the last internal value [R6.11]', async () => {
     const seen: unknown[] = [];
     const a = handler('a', [], {
       update: ({ txn, event }) => txn.put('x', event.payload as object),
@@ -245,7 +207,7 @@ describe('failures', () => {
       },
     });
 
-  it('reverts in the reverse order of what was done, not the one that failed', async () => {
+  it('reverts in the reverse order of what was done, not the one that failed [R5.12][R5.21]', async () => {
     const trace: string[] = [];
     const bench = await started([
       handler('a', trace),
@@ -261,7 +223,7 @@ describe('failures', () => {
     assert.deepEqual(names(bench), ['database-resync', 'ask'], 'a clean revert needs no healing');
   });
 
-  it('reverts all handlers when the transaction failed, and keeps the old internal values', async () => {
+  it('reverts all handlers when the transaction failed, and keeps the old internal values [R5.18][R5.20][R5.21]', async () => {
     const trace: string[] = [];
     const bench = await started([
       handler('a', trace, { update: ({ txn }) => txn.put('x', { v: 1 }) }),
@@ -281,7 +243,7 @@ describe('failures', () => {
     assert.equal(bench.controller.getConfig('x'), undefined);
   });
 
-  it('heals after a failed best-effort event, once for several', async () => {
+  it('heals after a failed best-effort event, once for several [R5.25][R5.27]', async () => {
     const bench = await started([failing(new Error('no'))]);
     bench.controller.push(Note.event({ n: 1 }));
     bench.controller.push(Note.event({ n: 2 }));
@@ -295,7 +257,7 @@ describe('failures', () => {
     assert.equal(names(bench).length, 4);
   });
 
-  it('goes on with the other handlers of a best-effort event', async () => {
+  it('goes on with the other handlers of a best-effort event [R5.12]', async () => {
     const trace: string[] = [];
     const bench = await started([failing(new Error('no'), trace), handler('b', trace)]);
     trace.length = 0;
@@ -304,7 +266,7 @@ describe('failures', () => {
     assert.deepEqual(trace, ['bad:update', 'b:update']);
   });
 
-  it('does not heal after BestEffortIgnoreErrors', async () => {
+  it('does not heal after BestEffortIgnoreErrors [R5.30]', async () => {
     const bench = await started([failing(new Error('no'))]);
     bench.controller.push(Undo.event({ n: 1 }));
     await settle();
@@ -312,7 +274,7 @@ describe('failures', () => {
     assert.deepEqual(names(bench), ['database-resync', 'undo']);
   });
 
-  it('stops at an abort and heals, whatever the type of the event', async () => {
+  it('stops at an abort and heals, whatever the type of the event [R5.13]', async () => {
     const trace: string[] = [];
     const bench = await started([failing(new AbortEventError('stop'), trace), handler('b', trace)]);
     trace.length = 0;
@@ -326,7 +288,7 @@ describe('failures', () => {
     assert.equal(names(bench).at(-1), 'healing-resync');
   });
 
-  it('heals after a failed resync, and is lost when the healing fails as well', async () => {
+  it('heals after a failed resync, and is lost when the healing fails as well [R5.24][R5.29]', async () => {
     const bench = makeController([
       handler('a', [], {
         resync: () => {
@@ -343,7 +305,7 @@ describe('failures', () => {
     assert.throws(() => bench.controller.push(Note.event({ n: 1 })), ErrEventLoopIsAborting);
   });
 
-  it('after a fatal error refuses what waits and all that comes', async () => {
+  it('after a fatal error refuses what waits and all that comes [R4.6]', async () => {
     const bench = await started([failing(new FatalError('dead'))]);
     bench.controller.push(Note.event({ n: 1 }));
     const waiting = bench.controller.pushAndWait(Ask.event({ n: 2 }));
@@ -358,7 +320,7 @@ describe('failures', () => {
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 1 })), /bad threw string odd/);
   });
 
-  it('does not heal for keys that only an external source wants, nor while VPP is away', async () => {
+  it('does not heal for keys that only an external source wants, nor while VPP is away [R5.28]', async () => {
     const bench = await started([handler('a', [])]);
     bench.sink.answer = ({ values }) => ({
       seqNum: 1,
@@ -374,7 +336,7 @@ describe('failures', () => {
     assert.deepEqual(names(bench), ['database-resync', 'external-config-change']);
   });
 
-  it('is lost when the startup resync does not come in time', async () => {
+  it('is lost when the startup resync does not come in time [R4.11]', async () => {
     const bench = makeController([]);
     const waiting = bench.controller.pushAndWait(Ask.event({ n: 1 }));
     waiting.catch(() => undefined);
@@ -411,75 +373,6 @@ describe('failures', () => {
     assert.equal(bench.states.at(-1)![0], 'error');
     release();
     assert.equal(await late, 'refused');
-  });
-});
-
-describe('caches', () => {
-  it('shows handlers the state after the event', async () => {
-    const seen: unknown[] = [];
-    const bench = makeController([
-      handler('a', [], {
-        resync: ({ kubeState }) => void seen.push([...(kubeState.get('pod') ?? [])]),
-        update: ({ kubeState }) => void seen.push([...(kubeState.get('pod') ?? [])]),
-      }),
-    ]);
-    bench.controller.push(
-      DbResync.event({ local: false, kubeState: { pod: { p: { v: 1 } } }, externalConfig: {} }),
-    );
-    const change = { resource: 'pod', key: 'p', previous: { v: 1 } };
-    bench.controller.push(KubeStateChange.event({ ...change, current: { v: 2 } }));
-    bench.controller.push(KubeStateChange.event({ ...change, current: undefined }));
-    await settle();
-    assert.deepEqual(seen, [[['p', { v: 1 }]], [['p', { v: 2 }]], []]);
-  });
-
-  it('merges external values: last source wins, deletes restore, internal deletes keep', async () => {
-    const a = handler('a', [], {
-      resync: ({ txn }) => txn.put('x', { v: 1, own: true }),
-      update: ({ txn, event }) => {
-        if (Note.is(event)) txn.delete('x');
-      },
-    });
-    const bench = makeController([a], {
-      externalSources: [{ label: 'grpc', snapshot: async () => ({ x: { v: 3 }, z: { v: 9 } }) }],
-    });
-    bench.controller.push(
-      DbResync.event({ local: false, kubeState: {}, externalConfig: { x: { v: 2 }, y: { v: 5 } } }),
-    );
-    await settle();
-    assert.deepEqual(
-      [...bench.sink.requests[0]!.values],
-      [
-        ['x', { v: 3, own: true }],
-        ['y', { v: 5 }],
-        ['z', { v: 9 }],
-      ],
-    );
-    bench.controller.push(ExternalConfigChange.event({ source: 'grpc', values: { x: null } }));
-    await settle();
-    assert.deepEqual([...bench.sink.requests[1]!.values], [['x', { v: 2, own: true }]]);
-    bench.controller.push(Note.event({ n: 1 }));
-    await settle();
-    assert.deepEqual([...bench.sink.requests[2]!.values], [['x', { v: 2 }]]);
-    bench.controller.push(ExternalConfigChange.event({ source: 'new', values: { q: { v: 1 } } }));
-    bench.controller.push(ExternalConfigResync.event({ source: 'new', values: {} }));
-    await settle();
-    assert.deepEqual([...bench.sink.requests[3]!.values], [['q', { v: 1 }]]);
-    assert.deepEqual([...bench.sink.requests[4]!.values.keys()], ['x', 'y', 'z']);
-  });
-});
-
-describe('verification', () => {
-  it('follows each event that went well, and nothing follows it', async () => {
-    const bench = await started([handler('a', [])], { config: { enableVerification: true } });
-    bench.controller.push(Note.event({ n: 1 }));
-    await settle();
-    assert.deepEqual(names(bench), [
-      'database-resync',
-      'verification-resync',
-      'note',
-      'verification-resync',
-    ]);
   });
 });
 

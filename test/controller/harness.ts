@@ -73,9 +73,13 @@ export interface Bench {
   readonly states: [ControllerState, string | undefined][];
 }
 
+type ControllerOptions = Partial<Omit<ControllerDeps, 'config'>> & {
+  readonly config?: Partial<ControllerConfig>;
+};
+
 export function makeController(
   handlers: readonly EventHandler[],
-  options: Partial<Omit<ControllerDeps, 'config'>> & { config?: Partial<ControllerConfig> } = {},
+  options: ControllerOptions = {},
 ): Bench {
   const clock = new ManualClock();
   const sink = new FakeSink();
@@ -100,6 +104,22 @@ export function makeController(
   });
   controller.start();
   return { controller, clock, sink, printed, processed, states };
+}
+
+/** Kinds of all events so far. */
+export function namesOf(bench: Bench): string[] {
+  return bench.controller.history.records.map((record) => record.id);
+}
+
+/** A controller after its startup resync. */
+export async function startedController(
+  handlers: readonly EventHandler[],
+  options: ControllerOptions = {},
+): Promise<Bench> {
+  const bench = makeController(handlers, options);
+  bench.controller.push(emptyResync);
+  await settle();
+  return bench;
 }
 
 export const emptyResync = DbResync.event({ local: false, kubeState: {}, externalConfig: {} });

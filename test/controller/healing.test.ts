@@ -116,7 +116,7 @@ describe('healing that is scheduled', () => {
     assert.deepEqual(seen(bench).slice(2), [healed]);
   });
 
-  it('is tried again when the queue was full', async () => {
+  it('is tried again when the queue was full [R5.25]', async () => {
     let release: () => void = () => undefined;
     const busy = new Promise<void>((resolve) => {
       release = resolve;
@@ -160,7 +160,7 @@ describe('healing that is scheduled', () => {
 });
 
 describe('failures of a transaction', () => {
-  it('that only an external source has caused end no agent', async () => {
+  it('that only an external source has caused end no agent [R5.28]', async () => {
     const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })]);
     const error = new Error('VPP said -1');
     const failed = (key: string, base: string): KeyFailure => {

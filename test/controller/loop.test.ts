@@ -24,7 +24,7 @@ const names = (bench: ReturnType<typeof makeController>) =>
   bench.controller.history.records.map((record) => record.id);
 
 describe('a mistake outside of the handlers', () => {
-  it('answers the caller, ends the loop as fatal and says so', async () => {
+  it('answers the caller, ends the loop as fatal and says so [R5.6]', async () => {
     const bench = makeController([
       {
         ...handler('a', []),
@@ -138,20 +138,5 @@ describe('the time limit of a handler', () => {
     await bench.clock.advance(5_000);
     release();
     assert.deepEqual(await answer, []);
-  });
-});
-
-describe('a verification resync', () => {
-  it('says when it found something to do in VPP or Linux', async () => {
-    const said: unknown[] = [];
-    const bench = makeController([handler('a', [])], {
-      config: { enableVerification: true },
-      log: { ...silentLogger, error: (fields: unknown) => void said.push(fields) },
-    });
-    bench.sink.record = (seqNum) => ({ Executed: seqNum === 1 ? [{}, {}] : [{}].slice(seqNum) });
-    bench.controller.push(emptyResync);
-    bench.controller.push(Note.event({}));
-    await settle();
-    assert.deepEqual(said, [{ transaction: 1, operations: 2 }]);
   });
 });
