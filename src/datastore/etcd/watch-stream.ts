@@ -1,9 +1,12 @@
 import type { IDuplexStream, IWatchRequest, IWatchResponse } from 'etcd3';
-import type { Clock } from '#infra/clock/clock.ts';
+import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { ErrWatchLost } from '../api.ts';
 import { prefixEnd, prefixStart } from '../keys.ts';
 
 type Stream = IDuplexStream<IWatchRequest, IWatchResponse>;
+
+/** How often a stream has to show that it still lives. */
+const PROOF_MS = 10_000;
 
 /** One watch stream of etcd from its creation to its end. */
 export class WatchStream {
@@ -15,6 +18,11 @@ export class WatchStream {
   #waiting: IWatchResponse[] = [];
   #reader: ((response: IWatchResponse) => void) | undefined;
   #over = false;
+  #timer: Timer | undefined;
+  /** Something came since the last question. */
+  #heard = false;
+  /** etcd answers questions for the progress; before 3.4 it does not. */
+  #answers = false;
 
   /** @param signal ends the stream */
   constructor(stream: Stream, signal: AbortSignal) {
@@ -54,6 +62,23 @@ export class WatchStream {
     }
   }
 
+  /**
+   * Ends the stream when it falls silent: the connection may live on and carry everything but the
+   * changes. From then on etcd is asked again and again how far it is, which it answers at once.
+   */
+  guard(clock: Clock, limitMs: number): void {
+    const ask = (): void => {
+      if (this.#over) return;
+      this.#heard = false;
+      this.#stream.write({ progress_request: {} });
+      this.#timer = clock.timer(limitMs, () => {
+        if (this.#answers && !this.#heard) this.end(new Error('the watch has fallen silent'));
+        else this.#timer = clock.timer(PROOF_MS, ask);
+      });
+    };
+    ask();
+  }
+
   /** Hands over what has come and what comes; rejects when the stream ends. */
   async read(reader: (response: IWatchResponse) => void): Promise<never> {
     for (const response of this.#waiting.splice(0)) if (!this.#over) reader(response);
@@ -65,12 +90,14 @@ export class WatchStream {
   end(reason: unknown): void {
     if (this.#over) return;
     this.#over = true;
+    this.#timer?.cancel();
     this.#end(reason);
     this.#stream.cancel();
   }
 
   #receive(response: IWatchResponse): void {
     if (this.#over) return;
+    this.#heard = true;
     if (response.canceled) {
       const { compact_revision: compacted, cancel_reason: reason } = response;
       const text =
@@ -79,6 +106,7 @@ export class WatchStream {
       return;
     }
     if (response.created) this.#created();
+    else if (response.events.length === 0) this.#answers = true;
     if (response.events.length === 0) return;
     if (this.#reader) this.#reader(response);
     else this.#waiting.push(response);

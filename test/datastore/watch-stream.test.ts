@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { IWatchRequest, IWatchResponse } from 'etcd3';
+import { WatchStream } from '#datastore/etcd/watch-stream.ts';
+import { ManualClock } from '#infra/clock/manual.ts';
+
+type Raw = ConstructorParameters<typeof WatchStream>[0];
+
+/** The etcd side of a stream, as a test wants it. */
+class FakeEtcd extends EventEmitter {
+  readonly requests: IWatchRequest[] = [];
+  cancelled = false;
+  /** Whether questions for the progress are answered. */
+  answers = true;
+
+  write(request: IWatchRequest): void {
+    this.requests.push(request);
+    if (request.create_request) this.tell({ created: true });
+    else if (this.answers) this.tell({});
+  }
+
+  cancel(): void {
+    this.cancelled = true;
+  }
+
+  tell(response: Partial<IWatchResponse>): void {
+    const empty = { created: false, canceled: false, compact_revision: '0', events: [] };
+    queueMicrotask(() => this.emit('data', { ...empty, ...response }));
+  }
+}
+
+async function guarded(answers: boolean) {
+  const clock = new ManualClock();
+  const etcd = new FakeEtcd();
+  etcd.answers = answers;
+  const stream = new WatchStream(etcd as unknown as Raw, new AbortController().signal);
+  await stream.create('/a/', 5, clock, 1000);
+  stream.guard(clock, 3000);
+  const ended = stream
+    .read(() => undefined)
+    .then(
+      () => 'never',
+      (error: Error) => error.message,
+    );
+  return { clock, etcd, stream, ended };
+}
+
+describe('a watch stream', () => {
+  it('ends when it falls silent although the connection stays', async () => {
+    const { clock, etcd, ended } = await guarded(true);
+    await clock.advance(60_000);
+    assert.equal(etcd.cancelled, false);
+    assert.ok(etcd.requests.length > 4);
+    etcd.answers = false;
+    await clock.advance(16_000);
+    assert.match(await ended, /fallen silent/);
+    assert.equal(etcd.cancelled, true);
+    assert.equal(clock.pending, 0);
+  });
+
+  it('is not silent while changes come', async () => {
+    const { clock, etcd, stream } = await guarded(true);
+    await clock.advance(5_000);
+    etcd.answers = false;
+    for (let second = 0; second < 60; second++) {
+      etcd.tell({ created: true });
+      await clock.advance(1_000);
+    }
+    assert.equal(etcd.cancelled, false);
+    stream.end(new Error('enough'));
+    assert.equal(clock.pending, 0);
+  });
+
+  it('of an etcd that knows no such question is left alone', async () => {
+    const { clock, etcd, stream } = await guarded(false);
+    await clock.advance(600_000);
+    assert.equal(etcd.cancelled, false);
+    stream.end(new Error('enough'));
+  });
+});
