@@ -29,31 +29,33 @@ export function parseArguments(text: string): ReadonlyMap<string, string> {
   return values;
 }
 
+/** What must be said: a field of the request, or the pod's name and namespace. */
+type Need = 'container_id' | 'network_namespace' | 'pod';
+
 /**
- * What both calls of the CNI say.
- * @param needs fields that must not be empty
+ * What the calls of the CNI say.
+ * @param needs what must not be empty
  * @throws ErrCniRequest naming all that is missing, or the first that has no valid form
  */
-export function parseRequest(
-  request: CNIRequest,
-  needs: readonly ('container_id' | 'network_namespace')[],
-): AddPodPayload {
+export function parseRequest(request: CNIRequest, needs: readonly Need[]): AddPodPayload {
   const values = parseArguments(request.extra_arguments);
   const name = values.get('K8S_POD_NAME') ?? '';
   const namespace = values.get('K8S_POD_NAMESPACE') ?? '';
-  const missing = [
-    ...needs.filter((field) => request[field] === ''),
-    ...(name === '' ? ['K8S_POD_NAME in extra_arguments'] : []),
-    ...(namespace === '' ? ['K8S_POD_NAMESPACE in extra_arguments'] : []),
-  ];
+  const missing = needs.flatMap((need) => {
+    if (need !== 'pod') return request[need] === '' ? [need] : [];
+    return [
+      ...(name === '' ? ['K8S_POD_NAME in extra_arguments'] : []),
+      ...(namespace === '' ? ['K8S_POD_NAMESPACE in extra_arguments'] : []),
+    ];
+  });
   if (missing.length > 0)
     throw new ErrCniRequest(`the CNI request lacks ${missing.join(', ')}`, {
       where: request.container_id === '' ? undefined : `container ${request.container_id}`,
     });
   const interfaceName = request.interface_name || defaultInterface;
   check('container_id', request.container_id, forms.containerId);
-  check('K8S_POD_NAME', name, forms.podName);
-  check('K8S_POD_NAMESPACE', namespace, forms.podName);
+  if (name !== '') check('K8S_POD_NAME', name, forms.podName);
+  if (namespace !== '') check('K8S_POD_NAMESPACE', namespace, forms.podName);
   check('interface_name', interfaceName, forms.interfaceName);
   check('network_namespace', request.network_namespace, forms.path);
   return {

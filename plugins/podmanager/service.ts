@@ -125,7 +125,7 @@ export function cniService(deps: CniServiceDeps): CniService {
 
   return {
     add: answered('ADD', async (request, signal) => {
-      const payload = parseRequest(request, ['container_id', 'network_namespace']);
+      const payload = parseRequest(request, ['container_id', 'network_namespace', 'pod']);
       deps.log.debug({ attachment: attachmentId(payload), pod: payload.pod }, 'CNI ADD');
       // all in one go: the queue keeps this order, and no later request comes in between
       const obsolete = deleteObsolete(payload, signal);
@@ -135,16 +135,19 @@ export function cniService(deps: CniServiceDeps): CniService {
     }),
     delete: answered('DEL', async (request, signal) => {
       const payload = parseRequest(request, ['container_id']);
+      const known = deps.pods.attachments().get(attachmentId(payload));
       deps.log.debug({ attachment: attachmentId(payload), pod: payload.pod }, 'CNI DEL');
-      await detach(payload, signal);
+      // A DEL need not say whose container it is; of one that nobody knows nothing is left either,
+      // unless an ADD of it waits its turn: that one has said it, and so has its DEL.
+      const pod = payload.pod.name === '' ? known?.pod : payload.pod;
+      if (pod) await detach({ ...payload, pod }, signal);
       return replyCodec.canonical({});
     }),
     check: answered('CHECK', async ({ request, addresses }) => {
       const payload = parseRequest(request ?? noRequest, ['container_id', 'network_namespace']);
       const id = attachmentId(payload);
       const faults = faultsOf(deps, id, payload.networkNamespace, addresses);
-      if (faults.length > 0)
-        throw new ErrCniCheck(faults.join('; '), { where: `${podIdText(payload.pod)} ${id}` });
+      if (faults.length > 0) throw new ErrCniCheck(faults.join('; '), { where: id });
       return replyCodec.canonical({});
     }),
     gc: answered('GC', async ({ valid }, signal) => {

@@ -47,6 +47,8 @@ export interface RunningAgent extends AsyncDisposable {
   readonly node: Node;
   readonly agent: Agent;
   readonly client: CniClient;
+  /** Of the CNI service. */
+  readonly socket: string;
   readonly printed: string[];
   readonly logged: Record<string, unknown>[];
   get(path: string): Promise<{ status: number; body: unknown }>;
@@ -118,6 +120,7 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
     node,
     agent,
     client,
+    socket: settings.grpc.endpoint,
     printed,
     logged,
     get: async (path) => {

@@ -1,0 +1,15 @@
+/**
+ *     npm run build:cni            dist/contiv-cni
+ *     npm run build:cni -- FILE    somewhere else
+ *
+ * contiv-cni as a single executable. It needs nothing of its host but glibc and libstdc++, on the
+ * architecture that it was made on.
+ */
+import { statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { buildExecutable } from './lib/single-executable.ts';
+
+const root = join(import.meta.dirname, '..');
+const target = resolve(process.argv[2] ?? join(root, 'dist/contiv-cni'));
+await buildExecutable(join(root, 'src/programs/cni/main.ts'), target);
+console.log(`${target}: ${Math.round(statSync(target).size / 1e6)} MB`);

@@ -1,0 +1,113 @@
+/**
+ * Calls to the agent: JSON over HTTP/1.1, one call a connection, on a bare socket. This program
+ * runs for one call, and most of its time is loading code: node:http alone would cost a third of
+ * what an empty program costs.
+ */
+import { connect } from 'node:net';
+import type { CheckRequest, CNIRequest, GCRequest, StatusReply } from '#models/cni/cni.gen.ts';
+import { Failure } from './failure.ts';
+import type { Reply } from './result.ts';
+
+/** Requests by the path of their call; what is left out is empty. */
+interface Calls {
+  readonly '/cni.RemoteCNI/Add': { request: Partial<CNIRequest>; reply: Reply };
+  readonly '/cni.RemoteCNI/Delete': { request: Partial<CNIRequest>; reply: Reply };
+  readonly '/cni.CNIState/Check': {
+    request: { request: Partial<CNIRequest>; addresses: CheckRequest['addresses'] };
+    reply: Reply;
+  };
+  readonly '/cni.CNIState/GC': { request: GCRequest; reply: Reply };
+  readonly '/cni.CNIState/Status': { request: object; reply: Partial<StatusReply> };
+}
+
+/** Milliseconds of silence after which a call is given up; the runtime repeats it. */
+const limits: Readonly<Record<keyof Calls, number>> = {
+  // Below the two minutes after which kubelet gives up its own call.
+  '/cni.RemoteCNI/Add': 100_000,
+  '/cni.RemoteCNI/Delete': 100_000,
+  '/cni.CNIState/Check': 30_000,
+  '/cni.CNIState/GC': 100_000,
+  '/cni.CNIState/Status': 10_000,
+};
+
+/** Bytes of an answer; the longest real one has a few hundred. */
+const LONGEST_ANSWER = 1 << 20;
+
+/**
+ * @param server path of a unix socket, or `host:port`
+ * @throws Failure with later when nobody listens or answers in time, io for what is no answer
+ */
+export async function callAgent<Path extends keyof Calls>(
+  server: string,
+  path: Path,
+  request: Calls[Path]['request'],
+): Promise<Calls[Path]['reply']> {
+  const { status, body } = await exchange(server, path, JSON.stringify(request));
+  let reply: Calls[Path]['reply'] & { readonly message?: unknown };
+  try {
+    reply = JSON.parse(body);
+  } catch {
+    throw new Failure('io', `${server} does not answer as the agent does`, body.slice(0, 200));
+  }
+  if (status !== 200) throw new Failure('refused', String(reply.message), `HTTP status ${status}`);
+  return reply;
+}
+
+function exchange(
+  server: string,
+  path: keyof Calls,
+  request: string,
+): Promise<{ readonly status: number; readonly body: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
+  const socket = connect(target(server));
+  const limit = limits[path];
+  const pieces: Buffer[] = [];
+  let size = 0;
+  socket.setTimeout(limit, () =>
+    socket.destroy(new Failure('later', `the agent has not answered for ${limit / 1000} s`)),
+  );
+  socket.on('connect', () =>
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: agent\r\nconnection: close\r\n` +
+        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(request)}\r\n\r\n` +
+        request,
+    ),
+  );
+  socket.on('data', (piece) => {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > LONGEST_ANSWER) socket.destroy(new Failure('io', 'the answer has no end'));
+  });
+  socket.on('error', (error) =>
+    reject(
+      error instanceof Failure
+        ? error
+        : new Failure('later', `the agent cannot be reached at ${server}`, error.message),
+    ),
+  );
+  socket.on('close', () => {
+    const answer = readAnswer(Buffer.concat(pieces));
+    if (answer) resolve(answer);
+    // An agent that ends, or is killed, in the middle of it.
+    else reject(new Failure('later', `the agent at ${server} has hung up without an answer`));
+  });
+  return promise;
+}
+
+function target(server: string) {
+  if (server.includes('/')) return { path: server.replace(/^unix:(\/\/)?/, '') };
+  const colon = server.lastIndexOf(':');
+  return { host: server.slice(0, colon), port: Number(server.slice(colon + 1)) };
+}
+
+/** @returns undefined when it is not whole */
+function readAnswer(bytes: Buffer): { readonly status: number; readonly body: string } | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end < 0) return undefined;
+  const head = bytes.toString('latin1', 0, end);
+  const status = /^HTTP\/1\.1 (\d{3})/.exec(head);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head);
+  const body = bytes.subarray(end + 4);
+  if (!status || !length || body.length < Number(length[1])) return undefined;
+  return { status: Number(status[1]), body: body.toString('utf8', 0, Number(length[1])) };
+}

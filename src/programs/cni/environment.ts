@@ -1,0 +1,54 @@
+/** What the runtime says by environment variables. */
+import { Failure } from './failure.ts';
+
+export const commands = ['ADD', 'DEL', 'CHECK', 'GC', 'STATUS', 'VERSION'] as const;
+
+export type Command = (typeof commands)[number];
+
+export interface Attachment {
+  readonly containerId: string;
+  readonly interfaceName: string;
+  /** Path of the network namespace; empty when it has gone, which only DEL may meet. */
+  readonly networkNamespace: string;
+  /** `K=V;K=V` */
+  readonly args: string;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const forms = {
+  CNI_CONTAINERID: /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/,
+  // As the kernel has it.
+  CNI_IFNAME: /^(?!\.{1,2}$)[^\s/:]{1,15}$/,
+} as const;
+
+/** @throws Failure */
+export function readCommand({ CNI_COMMAND: command = '' }: Variables): Command {
+  if (!(commands as readonly string[]).includes(command))
+    throw new Failure(
+      'environment',
+      command === '' ? 'CNI_COMMAND is not set' : `CNI_COMMAND is unknown: ${command}`,
+      `known are ${commands.join(', ')}`,
+    );
+  return command as Command;
+}
+
+/** @throws Failure that names all that is missing, or the first that has no valid form */
+export function readAttachment(command: Command, variables: Variables): Attachment {
+  const needed = ['CNI_CONTAINERID', 'CNI_IFNAME', ...(command === 'DEL' ? [] : ['CNI_NETNS'])];
+  const missing = needed.filter((name) => !variables[name]);
+  if (missing.length > 0)
+    throw new Failure('environment', `${command} needs ${missing.join(', ')}`);
+  for (const [name, form] of Object.entries(forms))
+    if (!form.test(variables[name] ?? ''))
+      throw new Failure(
+        'environment',
+        `${name} is no valid one: ${JSON.stringify(variables[name])}`,
+      );
+  return {
+    containerId: variables['CNI_CONTAINERID']!,
+    interfaceName: variables['CNI_IFNAME']!,
+    networkNamespace: variables['CNI_NETNS'] ?? '',
+    args: variables['CNI_ARGS'] ?? '',
+  };
+}

@@ -1,0 +1,40 @@
+/** What the CNI answers when something fails: an error with a code of its specification. */
+
+/** Codes of the specification up to 99, ours from 100. */
+export const failures = {
+  version: { code: 1, name: 'incompatible CNI version' },
+  container: { code: 3, name: 'unknown container' },
+  environment: { code: 4, name: 'invalid environment variable' },
+  io: { code: 5, name: 'I/O failure' },
+  decode: { code: 6, name: 'failed to decode content' },
+  config: { code: 7, name: 'invalid network configuration' },
+  later: { code: 11, name: 'try again later' },
+  unavailable: { code: 50, name: 'the plugin is not available' },
+  limited: { code: 51, name: 'the plugin is not available, and connectivity may be limited' },
+  refused: { code: 100, name: 'the agent has failed to do it' },
+  delegate: { code: 101, name: 'the IPAM plugin has failed' },
+} as const satisfies Record<string, { readonly code: number; readonly name: string }>;
+
+export class Failure extends Error {
+  readonly code: number;
+  /** What is known beyond the message; empty for nothing. */
+  readonly details: string;
+
+  /** @param code given only to pass on the code of another plugin */
+  constructor(
+    kind: keyof typeof failures,
+    message: string,
+    details = '',
+    code: number = failures[kind].code,
+  ) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+
+  /** The error result, for the version that the caller speaks. */
+  result(cniVersion: string): object {
+    const { code, message, details } = this;
+    return { cniVersion, code, msg: message, ...(details !== '' && { details }) };
+  }
+}

@@ -1,0 +1,82 @@
+/** The IPAM plugin of the configuration, where one is named: another executable of the CNI. */
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from './environment.ts';
+import { Failure } from './failure.ts';
+import type { Network } from './network.ts';
+
+/** Stands in `ipam.subnet` for the subnet of the pods of this node. */
+const POD_CIDR = 'usePodCidr';
+
+export interface IpamPlugin {
+  readonly type: string;
+  /** Standard output of the plugin. @throws Failure with its own code, if it says one */
+  run(command: Command): Promise<string>;
+}
+
+/**
+ * @param podCidr asked only if the configuration wants it
+ * @throws Failure when the plugin is in no folder of CNI_PATH
+ */
+export async function ipamPlugin(
+  network: Network,
+  environment: NodeJS.ProcessEnv,
+  podCidr: () => Promise<string>,
+): Promise<IpamPlugin | undefined> {
+  const { ipam, document } = network;
+  if (!ipam) return undefined;
+  const file = find(ipam.type, environment['CNI_PATH'] ?? '');
+  const subnet = (ipam as { subnet?: unknown }).subnet;
+  const input = JSON.stringify(
+    subnet === POD_CIDR ? { ...document, ipam: { ...ipam, subnet: await podCidr() } } : document,
+  );
+  return {
+    type: ipam.type,
+    run: (command) => runPlugin(file, { ...environment, CNI_COMMAND: command }, input),
+  };
+}
+
+/** The first address of a result, as the agent takes it. @throws Failure when there is none */
+export function firstAddress(result: string): string {
+  const { ips } = JSON.parse(result) as { ips?: readonly object[] };
+  if (!ips?.[0]) throw new Failure('delegate', 'the IPAM plugin gave no address', result);
+  return JSON.stringify(ips[0]);
+}
+
+function find(type: string, folders: string): string {
+  for (const folder of folders.split(':').filter(Boolean)) {
+    const file = join(folder, type);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // It may be in the next one.
+    }
+  }
+  throw new Failure('config', `IPAM plugin ${type} is in no folder of CNI_PATH`, folders);
+}
+
+async function runPlugin(file: string, env: NodeJS.ProcessEnv, input: string): Promise<string> {
+  const { spawn } = await import('node:child_process');
+  const child = spawn(file, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (piece) => {
+    output += piece;
+  });
+  child.on('error', (error) => reject(new Failure('delegate', `${file}: ${error.message}`)));
+  child.on('close', (status) => (status === 0 ? resolve(output) : reject(failureOf(file, output))));
+  // A plugin that ends without reading its input says itself what is wrong.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  return promise;
+}
+
+function failureOf(file: string, output: string): Failure {
+  try {
+    const { code, msg, details } = JSON.parse(output);
+    return new Failure('delegate', `${file}: ${msg}`, details ?? '', Number(code));
+  } catch {
+    return new Failure('delegate', `${file} has failed`, output);
+  }
+}

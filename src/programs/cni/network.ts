@@ -1,0 +1,135 @@
+/** The network configuration, as the runtime gives it on standard input. */
+import { Failure } from './failure.ts';
+
+export interface Network {
+  /** As written; may be one that is not spoken. */
+  readonly cniVersion: string;
+  readonly name: string;
+  /** Where the agent listens: a path, or `host:port`. */
+  readonly server: string;
+  readonly logFile: string;
+  /** IPAM plugin that gives the addresses; undefined: the agent does. */
+  readonly ipam: { readonly type: string } | undefined;
+  readonly previous: PreviousResult | undefined;
+  /** Those that the runtime knows, for GC; undefined: it has not said. */
+  readonly valid: readonly ValidAttachment[] | undefined;
+  /** The whole configuration. */
+  readonly document: Readonly<Record<string, unknown>>;
+}
+
+export interface ValidAttachment {
+  readonly containerId: string;
+  readonly interfaceName: string;
+}
+
+/** What the attachment was given, of a result in any version. */
+export interface PreviousResult {
+  /** CIDRs. */
+  readonly addresses: readonly string[];
+}
+
+/** Where the original logs when nothing is said. */
+const defaultLogFile = '/tmp/contiv-cni.log';
+
+/** What a configuration without a version means, by the specification. */
+const oldest = '0.1.0';
+
+const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
+
+/** @throws Failure with decode for what is no JSON object, config for what makes no sense */
+export function readNetwork(text: string): Network {
+  const document = object(parse(text), 'the network configuration');
+  const name = optional(document, 'name', 'string') ?? '';
+  if (!nameForm.test(name)) throw wrong('name', 'letters, digits and _ . -', document['name']);
+  const server = optional(document, 'grpcServer', 'string') ?? '';
+  if (server === '') throw wrong('grpcServer', 'the socket of the agent', document['grpcServer']);
+  return {
+    cniVersion: optional(document, 'cniVersion', 'string') || oldest,
+    name,
+    server,
+    logFile: optional(document, 'logFile', 'string') || defaultLogFile,
+    ipam: readIpam(document['ipam']),
+    previous: readPrevious(document['prevResult']),
+    valid: readValid(document['cni.dev/valid-attachments'] ?? document['cni.dev/attachments']),
+    document,
+  };
+}
+
+/** Of a configuration that is broken elsewhere: the version in which to answer. */
+export function versionOf(text: string): string | undefined {
+  try {
+    const { cniVersion } = JSON.parse(text) as { cniVersion?: unknown };
+    return typeof cniVersion === 'string' ? cniVersion : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Failure('decode', 'the network configuration is no JSON', String(error));
+  }
+}
+
+function readIpam(given: unknown): Network['ipam'] {
+  if (given === undefined || given === null) return undefined;
+  const ipam = object(given, 'ipam');
+  const type = optional(ipam, 'type', 'string') ?? '';
+  if (type === '') return undefined;
+  // It is looked up in CNI_PATH, and shall lead nowhere else.
+  if (type.includes('/')) throw wrong('ipam.type', 'the name of a plugin', type);
+  return { ...ipam, type };
+}
+
+function readPrevious(given: unknown): PreviousResult | undefined {
+  if (given === undefined || given === null) return undefined;
+  const ips = list(object(given, 'prevResult')['ips'], 'prevResult.ips');
+  return {
+    addresses: ips.map((one) => optional(object(one, 'prevResult.ips'), 'address', 'string') ?? ''),
+  };
+}
+
+function readValid(given: unknown): readonly ValidAttachment[] | undefined {
+  if (given === undefined) return undefined;
+  const where = 'cni.dev/valid-attachments';
+  return list(given, where).map((one) => {
+    const attachment = object(one, where);
+    const containerId = optional(attachment, 'containerID', 'string');
+    const interfaceName = optional(attachment, 'ifname', 'string');
+    if (!containerId || !interfaceName) throw wrong(where, 'containerID and ifname in each', one);
+    return { containerId, interfaceName };
+  });
+}
+
+function object(value: unknown, where: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(where, 'an object', value);
+  return value as Record<string, unknown>;
+}
+
+function list(value: unknown, where: string): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw wrong(where, 'a list', value);
+  return value;
+}
+
+function optional(
+  holder: Readonly<Record<string, unknown>>,
+  key: string,
+  type: 'string',
+): string | undefined {
+  const value = holder[key];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== type) throw wrong(key, 'a text', value);
+  return value as string;
+}
+
+function wrong(where: string, wanted: string, given: unknown): Failure {
+  return new Failure(
+    'config',
+    `${where}: ${wanted} is needed`,
+    given === undefined ? 'it is missing' : `given is ${JSON.stringify(given)}`,
+  );
+}

@@ -1,0 +1,174 @@
+/**
+ * One call of the runtime, from its environment and standard input to its standard output: what is
+ * asked is read, the agent does it, the answer is put into the words of the version that the
+ * runtime speaks. Nothing is kept here: any call may be repeated at any time.
+ */
+import type { CNIRequest } from '#models/cni/cni.gen.ts';
+import { callAgent } from './agent.ts';
+import { type Attachment, type Command, readAttachment, readCommand } from './environment.ts';
+import { Failure, failures } from './failure.ts';
+import { firstAddress, type IpamPlugin, ipamPlugin } from './ipam.ts';
+import { type Network, readNetwork, versionOf } from './network.ts';
+import { addResult, type Reply } from './result.ts';
+import { isSpoken, newest, spokenVersion, type Version, versions } from './version.ts';
+
+export interface Outcome {
+  /** What goes to standard output; empty for nothing. */
+  readonly output: string;
+  readonly failure: Failure | undefined;
+  /** As far as they could be read. */
+  readonly command: string;
+  readonly network: Network | undefined;
+}
+
+interface Call {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly command: Command;
+  readonly network: Network;
+  readonly version: Version;
+}
+
+/** @param input standard input; read only when it is needed */
+export async function runCni(
+  environment: NodeJS.ProcessEnv,
+  input: () => string,
+): Promise<Outcome> {
+  const command = environment['CNI_COMMAND'] ?? '';
+  let text = '';
+  let network: Network | undefined;
+  try {
+    const known = readCommand(environment);
+    text = input();
+    if (known === 'VERSION') {
+      const answer = { cniVersion: versionOf(text) ?? newest, supportedVersions: versions };
+      return { output: json(answer), failure: undefined, command, network };
+    }
+    network = readNetwork(text);
+    const version = spokenVersion(network.cniVersion, known);
+    const answer = await doers[known]({ environment, command: known, network, version });
+    return { output: answer ? json(answer) : '', failure: undefined, command, network };
+  } catch (thrown) {
+    const failure =
+      thrown instanceof Failure ? thrown : new Failure('io', String(thrown), stackOf(thrown));
+    const version = versionOf(text) ?? newest;
+    const output = json(failure.result(isSpoken(version) ? version : newest));
+    return { output, failure, command, network };
+  }
+}
+
+/** @returns the result; undefined for a command that answers nothing when it is done */
+const doers: Readonly<
+  Record<Exclude<Command, 'VERSION'>, (call: Call) => Promise<object | undefined>>
+> = { ADD: add, DEL: del, CHECK: check, GC: gc, STATUS: status };
+
+async function add(call: Call): Promise<object> {
+  const { network, version } = call;
+  if (network.previous)
+    throw new Failure('config', 'prevResult is given: this plugin is the first of its chain');
+  const attachment = readAttachment(call.command, call.environment);
+  const ipam = await ipamOf(call);
+  const address = ipam ? firstAddress(await ipam.run('ADD')) : '';
+  const request = {
+    ...requestOf(call, attachment),
+    ...(ipam && { ipam_type: ipam.type, ipam_data: address }),
+  };
+  try {
+    const reply = await callAgent(network.server, '/cni.RemoteCNI/Add', request);
+    assertDone(reply);
+    return addResult(reply, version);
+  } catch (error) {
+    // The address must not stay taken; of two failures the first one counts.
+    await ipam?.run('DEL').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The agent first: as long as it may use an address, the address is not given back. */
+async function del(call: Call): Promise<undefined> {
+  const attachment = readAttachment(call.command, call.environment);
+  const request = requestOf(call, attachment);
+  assertDone(await callAgent(call.network.server, '/cni.RemoteCNI/Delete', request));
+  await (await ipamOf(call))?.run('DEL');
+}
+
+async function check(call: Call): Promise<undefined> {
+  const { server, previous } = call.network;
+  const attachment = readAttachment(call.command, call.environment);
+  if (!previous) throw new Failure('config', 'CHECK needs the prevResult of the ADD');
+  await (await ipamOf(call))?.run('CHECK');
+  const reply = await callAgent(server, '/cni.CNIState/Check', {
+    request: requestOf(call, attachment),
+    addresses: previous.addresses.map((cidr) => cidr.replace(/\/.*/, '')),
+  });
+  assertDone(reply);
+}
+
+async function gc(call: Call): Promise<undefined> {
+  const { server, valid } = call.network;
+  // Without the list every pod would be one that the runtime does not know.
+  if (!valid) throw new Failure('config', 'GC needs cni.dev/valid-attachments');
+  const reply = await callAgent(server, '/cni.CNIState/GC', {
+    valid: valid.map(({ containerId, interfaceName }) => ({
+      container_id: containerId,
+      interface_name: interfaceName,
+    })),
+  });
+  assertDone(reply);
+  await (await ipamOf(call))?.run('GC');
+}
+
+async function status(call: Call): Promise<undefined> {
+  const reply = await askStatus(call.network);
+  if (!reply.ready)
+    throw new Failure(
+      reply.limited ? 'limited' : 'unavailable',
+      reply.limited ? 'the agent has lost what forwards the packets' : 'the agent is not in sync',
+      reply.reason,
+    );
+  await (await ipamOf(call))?.run('STATUS');
+}
+
+async function askStatus({ server }: Network) {
+  try {
+    return await callAgent(server, '/cni.CNIState/Status', {});
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new Failure('unavailable', error.message, error.details);
+  }
+}
+
+function ipamOf({ network, environment }: Call): Promise<IpamPlugin | undefined> {
+  return ipamPlugin(network, environment, async () => {
+    const { pod_cidr } = await callAgent(network.server, '/cni.CNIState/Status', {});
+    if (!pod_cidr) throw new Failure('later', 'the agent does not know the pods’ subnet yet');
+    return pod_cidr;
+  });
+}
+
+function requestOf(
+  { network, version }: Call,
+  { containerId, interfaceName, networkNamespace, args }: Attachment,
+): Partial<CNIRequest> {
+  return {
+    version,
+    container_id: containerId,
+    network_namespace: networkNamespace,
+    interface_name: interfaceName,
+    extra_nw_config: JSON.stringify(network.document),
+    extra_arguments: args,
+  };
+}
+
+/** @throws Failure with what the agent says */
+function assertDone({ result = 0, error = '' }: Reply): void {
+  if (result === 0) return;
+  throw new Failure(result === failures.later.code ? 'later' : 'refused', error);
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? '') : '';
+}

@@ -1,0 +1,270 @@
+/** The calls of the CNI service besides ADD and DEL, and JSON as the second language of its socket. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { ErrClosedController } from '#eventloop/errors.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { CheckRequest, CNIReply, CNIRequest, GCRequest, StatusReply } from '#models/cni/cni.gen.ts';
+import { messageCodec } from '#models/message.ts';
+import { type CniService, type CniState, cniService } from '#plugins/podmanager/service.ts';
+import { type CniServer, serveCni } from '#plugins/podmanager/socket.ts';
+import { idleState, loopOf, TestNode } from '../harness.ts';
+
+const requests = messageCodec(CNIRequest);
+const checks = messageCodec(CheckRequest);
+const lists = messageCodec(GCRequest);
+const replies = messageCodec(CNIReply);
+
+function request(pod: string, containerId: string, change: object = {}): CNIRequest {
+  return requests.canonical({
+    container_id: containerId,
+    network_namespace: `/run/netns/${containerId}`,
+    interface_name: 'eth0',
+    extra_arguments: `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod}`,
+    ...change,
+  });
+}
+
+async function served(state: Partial<CniState> = {}) {
+  const node = new TestNode();
+  const loop = loopOf(node);
+  await node.resync();
+  const service = cniService({
+    loop,
+    pods: node.pods,
+    state: { ...idleState, addresses: (id) => node.ipam.podAddresses(id), ...state },
+    log: silentLogger,
+  });
+  const check = (of: CNIRequest, addresses: string[] = []) =>
+    service.check(checks.canonical({ request: of, addresses }));
+  return { node, loop, service, check };
+}
+
+describe('CNI CHECK', () => {
+  it('finds what stands as it was made', async () => {
+    const { service, check } = await served();
+    await service.add(request('web', 'c1'));
+    assert.deepEqual(await check(request('web', 'c1'), ['10.1.1.2']), replies.canonical({}));
+  });
+
+  it('says all that is wrong at once', async () => {
+    const { service, check } = await served({ faults: (id) => [`route of ${id} is FAILED`] });
+    await service.add(request('web', 'c1'));
+    const answer = await check(request('web', 'c1', { network_namespace: '/run/netns/x' }), [
+      '10.1.1.9',
+    ]);
+    assert.equal(answer.result, 1);
+    assert.equal(
+      answer.error,
+      'c1/eth0: it is attached in /run/netns/c1, not in /run/netns/x; it has 10.1.1.2 and not ' +
+        '10.1.1.9; route of c1/eth0 is FAILED',
+    );
+  });
+
+  it('does not find what was never attached, or is detached', async () => {
+    const { service, check } = await served();
+    await service.add(request('web', 'c1'));
+    await service.delete(request('web', 'c1'));
+    for (const id of ['c1', 'c2'])
+      assert.match((await check(request('web', id))).error, /it is not attached/);
+  });
+
+  it('sees that a path leads elsewhere by now', async () => {
+    const { service, node, check } = await served();
+    node.host.namespaces.set('/run/netns/c1', 5);
+    await service.add(request('web', 'c1'));
+    node.host.namespaces.set('/run/netns/c1', 6);
+    await node.resync();
+    assert.match((await check(request('web', 'c1'))).error, /leads to another namespace/);
+  });
+});
+
+describe('CNI GC', () => {
+  it('deletes all that the runtime does not name, addresses included', async () => {
+    const { service, node } = await served();
+    for (const id of ['c1', 'c2', 'c3']) await service.add(request(`pod-${id}`, id));
+    const valid = [
+      { container_id: 'c2', interface_name: 'eth0' },
+      { container_id: 'c3', interface_name: 'eth1' },
+      { container_id: 'c4', interface_name: 'eth0' },
+    ];
+    assert.equal((await service.gc(lists.canonical({ valid }))).result, 0);
+    assert.deepEqual([...node.pods.attachments().keys()], ['c2/eth0']);
+    assert.deepEqual([...node.ipam.allocations().keys()], ['10.1.1.3']);
+    assert.equal((await service.gc(lists.canonical({ valid }))).result, 0);
+  });
+
+  it('fails when one of them could not be deleted, and ends at the next time', async () => {
+    const { service, node } = await served();
+    for (const id of ['c1', 'c2']) await service.add(request(`pod-${id}`, id));
+    node.local.beforeWrite = ({ keys }) => {
+      if (keys[0]!.includes('c1')) throw new Error('disk');
+    };
+    assert.equal((await service.gc(lists.canonical({}))).result, 1);
+    node.local.beforeWrite = undefined;
+    assert.equal((await service.gc(lists.canonical({}))).result, 0);
+    assert.equal(node.pods.attachments().size, 0);
+  });
+});
+
+describe('CNI DEL without the name of a pod', () => {
+  it('deletes what is known under the container, and nothing else', async () => {
+    const { service, node } = await served();
+    for (const id of ['c1', 'c2']) await service.add(request(`pod-${id}`, id));
+    const nameless = { extra_arguments: '', network_namespace: '' };
+    assert.equal((await service.delete(request('', 'c1', nameless))).result, 0);
+    assert.equal((await service.delete(request('', 'c9', nameless))).result, 0);
+    assert.deepEqual([...node.pods.attachments().keys()], ['c2/eth0']);
+  });
+});
+
+describe('CNI STATUS', () => {
+  it('passes on how the agent is, and the subnet of its pods', async () => {
+    const { service } = await served({
+      readiness: () => ({ ready: false, limited: true, reason: 'VPP disconnected' }),
+      podCidr: () => '10.1.1.0/24',
+    });
+    assert.deepEqual(await service.status({}), {
+      ready: false,
+      limited: true,
+      reason: 'VPP disconnected',
+      pod_cidr: '10.1.1.0/24',
+    });
+  });
+});
+
+describe('an agent that ends', () => {
+  it('answers so that the runtime tries again', async () => {
+    const { service, loop } = await served();
+    loop.pushAndWait = () => Promise.reject(new ErrClosedController('the agent ends'));
+    assert.equal((await service.add(request('web', 'c1'))).result, 11);
+  });
+});
+
+describe('CNI as JSON', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-json-'));
+  const servers: CniServer[] = [];
+  after(async () => {
+    await Promise.all(servers.map((server) => server.close(0)));
+    rmSync(folder, { recursive: true });
+  });
+
+  const quiet: CniService = {
+    add: async () => replies.canonical({ routes: [{ dst: '0.0.0.0/0' }] }),
+    delete: async () => replies.canonical({ result: 1, error: 'no' }),
+    check: async () => replies.canonical({}),
+    gc: async () => replies.canonical({}),
+    status: async () => messageCodec(StatusReply).canonical({ ready: true }),
+  };
+
+  async function listen(service: CniService = quiet) {
+    const socketPath = join(folder, `${servers.length}.sock`);
+    const server = await serveCni({
+      service,
+      socketPath,
+      mode: 0o700,
+      replaceStale: true,
+      clock: systemClock,
+      log: silentLogger,
+    });
+    servers.push(server);
+    return { socketPath, server };
+  }
+
+  function post(socketPath: string, path: string, body: string, method = 'POST') {
+    return new Promise<{ status: number; body: unknown }>((resolve, reject) => {
+      const call = httpRequest({ socketPath, path, method, agent: false }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (piece) => {
+          text += piece;
+        });
+        response.on('end', () => resolve({ status: response.statusCode!, body: JSON.parse(text) }));
+      });
+      call.on('error', reject).end(body);
+    });
+  }
+
+  it('is served on the socket of gRPC', async () => {
+    const seen: string[] = [];
+    const { socketPath } = await listen({
+      ...quiet,
+      add: async ({ container_id }) => {
+        seen.push(container_id);
+        return quiet.add(requests.canonical({}));
+      },
+    });
+    const added = await post(socketPath, '/cni.RemoteCNI/Add', '{"container_id":"c1"}');
+    assert.deepEqual(added, { status: 200, body: { routes: [{ dst: '0.0.0.0/0' }] } });
+    assert.deepEqual(seen, ['c1']);
+    assert.deepEqual((await post(socketPath, '/cni.RemoteCNI/Delete', '{}')).body, {
+      result: 1,
+      error: 'no',
+    });
+    assert.deepEqual((await post(socketPath, '/cni.CNIState/Status', '{}')).body, { ready: true });
+  });
+
+  it('says what is wrong with a call', async () => {
+    const { socketPath } = await listen();
+    const status = async (path: string, body: string, method?: string) =>
+      (await post(socketPath, path, body, method)).status;
+    assert.equal(await status('/cni.RemoteCNI/Sub', '{}'), 404);
+    assert.equal(await status('/cni.RemoteCNI/Add', '', 'GET'), 404);
+    assert.equal(await status('/cni.RemoteCNI/Add', '{'), 400);
+    assert.equal(await status('/cni.RemoteCNI/Add', '{"container_id":5}'), 400);
+    assert.equal(await status('/cni.RemoteCNI/Add', '[]'), 400);
+    const long = `{"container_id":"${'x'.repeat(9 << 20)}"}`;
+    const refused = await post(socketPath, '/cni.RemoteCNI/Add', long).catch(() => undefined);
+    assert.ok(refused === undefined || refused.status === 413);
+    assert.equal(await status('/cni.RemoteCNI/Add', '{}'), 200);
+  });
+
+  it('lets a handler know that the caller has hung up', async () => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const { socketPath } = await listen({
+      ...quiet,
+      add: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal!.addEventListener('abort', () => {
+            resolve(signal!.reason);
+            reject(signal!.reason);
+          });
+        }),
+    });
+    const socket = connect(socketPath);
+    socket.write('POST /cni.RemoteCNI/Add HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}');
+    await systemClock.sleep(50);
+    socket.destroy();
+    assert.match(String(await promise), /hung up/);
+  });
+
+  it('bears callers that say nothing, little by little, or rubbish', async () => {
+    const { socketPath, server } = await listen();
+    const silent = connect(socketPath);
+    silent.on('error', () => undefined);
+    const rubbish = connect(socketPath);
+    rubbish.on('error', () => undefined);
+    rubbish.write(Buffer.from([0, 255, 3, 80, 82, 73]));
+    const slow = connect(socketPath);
+    let answer = '';
+    slow.setEncoding('utf8').on('data', (piece) => {
+      answer += piece;
+    });
+    for (const piece of 'POST /cni.CNIState/Status HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}') {
+      slow.write(piece);
+      await systemClock.turn();
+    }
+    await new Promise((resolve) => slow.on('close', resolve));
+    assert.match(answer, /\{"ready":true\}$/);
+    const half = connect(socketPath);
+    half.on('error', () => undefined);
+    half.write('PR');
+    await systemClock.sleep(20);
+    await server.close(100);
+    for (const socket of [silent, rubbish, half]) socket.destroy();
+  });
+});
