@@ -15,8 +15,10 @@ import { loopbackMessages } from './loopback.ts';
 import { Nat44 } from './nat44.ts';
 import { Neighbours } from './neighbours.ts';
 import type { Part } from './part.ts';
+import { puntMessages } from './punt.ts';
 import { routeMessages } from './routes.ts';
 import { sessionMessages } from './session.ts';
+import { stnMessages } from './stn.ts';
 import { tableMessages } from './tables.ts';
 import { tapMessages } from './tap.ts';
 import { vxlanMessages } from './vxlan.ts';
@@ -61,6 +63,8 @@ export function beginLife(needs: {
       neighbours.part(),
       bridging.part(),
       new Acls(interfaces).part(),
+      stnMessages(interfaces),
+      puntMessages({ fib, interfaces, crash }),
       new Nat44({ interfaces, addresses, fib, crash }).part(),
       dhcp.part(),
     ],

@@ -37,7 +37,7 @@ function prefixOf({ address, length }: Cidr): Prefix {
   return { address: { af: address.length === 16 ? 1 : 0, un }, len: length };
 }
 
-function encode(path: Path): FibPath {
+export function encodePath(path: Path): FibPath {
   return {
     sw_if_index: path.sw_if_index,
     table_id: path.table_id,
@@ -53,7 +53,7 @@ function encode(path: Path): FibPath {
   };
 }
 
-interface RouteParts {
+export interface RouteParts {
   readonly fib: Fib;
   readonly interfaces: Interfaces;
   /** VPP ends itself over some messages. */
@@ -61,7 +61,7 @@ interface RouteParts {
 }
 
 /** Reads a path, or says why VPP would not. */
-function decode({ fib, interfaces, crash }: RouteParts, path: FibPath): Path | number {
+export function decodePath({ fib, interfaces, crash }: RouteParts, path: FibPath): Path | number {
   if (path.proto > lastProto) return retval.UNSPECIFIED;
   const family: Family = path.proto === proto.ip6 ? 6 : 4;
   const common = pathOf(family, {
@@ -135,7 +135,7 @@ export function routeMessages(parts: RouteParts): Part {
     const prefix = cidrOf(route.prefix);
     const paths: Path[] = [];
     for (const path of route.paths) {
-      const decoded = decode(parts, path);
+      const decoded = decodePath(parts, path);
       if (typeof decoded === 'number') return decoded;
       paths.push(fitted(decoded, prefix));
     }
@@ -168,7 +168,7 @@ export function routeMessages(parts: RouteParts): Part {
       stats_index: entry.statsIndex,
       prefix: prefixOf(entry.prefix),
       src: from,
-      paths: (entry.sources.get(from) ?? []).map(encode),
+      paths: (entry.sources.get(from) ?? []).map(encodePath),
     };
   };
 

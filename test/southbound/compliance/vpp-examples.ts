@@ -9,6 +9,7 @@ import { aclExamples } from './acl-examples.ts';
 import { hostLink } from './host-link-stub.ts';
 import { changing, keyed, loop, table } from './keyed.ts';
 import { nat44Examples } from './nat44-examples.ts';
+import { puntExamples } from './punt-examples.ts';
 import type { Example } from './suite.ts';
 
 const iface = vppInterfaceModel;
@@ -438,5 +439,6 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
     },
     ...nat44Examples,
     ...aclExamples,
+    ...puntExamples,
   ];
 }

@@ -48,6 +48,10 @@ export async function vppWorld(client: VppClient): Promise<unknown> {
     dhcpClients: (await client.dump('dhcp_client_dump', {})).map((each) => each.client),
     arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: all }),
     nat44: await nat44World(client),
+    stn: await client.dump('stn_rules_dump', {}),
+    redirects: await Promise.all(
+      [0, 1].map((af) => client.dump('ip_punt_redirect_v2_dump', { ...index, af })),
+    ),
     acls: await client.dump('acl_dump', { acl_index: all }),
     aclBindings: await client.dump('acl_interface_list_dump', index),
   };

@@ -13,8 +13,9 @@ import type { BridgeDomainMetadata } from '#nodeview/metadata.ts';
 import { fromAddress, fromMac, toAddress, toMac } from '../binapi/addresses.ts';
 import type { VppClient } from '../binapi/api.ts';
 import { require } from './invalid.ts';
-import { fitsTag, none, tagLength } from './limits.ts';
+import { none } from './limits.ts';
 import { interfaceNames } from './names.ts';
+import { namesBehindTags, tagOf } from './tags.ts';
 import { unlessGone } from './tolerated.ts';
 
 type ArpEntry = BridgeDomainArpTerminationEntry;
@@ -46,7 +47,7 @@ export function bridgeDomainDescriptor(
       arp_term: value.arp_termination,
       arp_ufwd: false,
       mac_age: value.mac_age,
-      bd_tag: value.name,
+      bd_tag: tagOf(value.name),
       is_add,
     });
 
@@ -94,8 +95,9 @@ export function bridgeDomainDescriptor(
 
     delete: (_key, value, { bdId }) => unlessGone(addOrDelete(bdId, value, false)),
 
-    async retrieve(_correlate, ctx) {
+    async retrieve(correlate, ctx) {
       const names = interfaceNames(ctx);
+      const nameBehind = namesBehindTags(correlate.map(({ value }) => value.name));
       const [domains, entries] = await Promise.all([
         client.dump('bridge_domain_dump', { bd_id: none, sw_if_index: none }),
         client.dump('bd_ip_mac_dump', { bd_id: none }),
@@ -104,8 +106,9 @@ export function bridgeDomainDescriptor(
       return domains
         .filter(({ bd_tag }) => bd_tag !== '')
         .map((found) => {
+          const domain = nameBehind(found.bd_tag);
           const value = bridgeDomainModel.canonical({
-            name: found.bd_tag,
+            name: domain,
             flood: found.flood,
             unknown_unicast_flood: found.uu_flood,
             forward: found.forward,
@@ -123,7 +126,7 @@ export function bridgeDomainDescriptor(
               phys_address: fromMac(entry.mac),
             })),
           });
-          const key = bridgeDomainKey.build({ name: found.bd_tag });
+          const key = bridgeDomainKey.build({ name: domain });
           return { key, value, metadata: { bdId: found.bd_id }, origin: 'from-NB' as const };
         });
     },
@@ -132,7 +135,6 @@ export function bridgeDomainDescriptor(
 
 function validate(key: string, value: BridgeDomain): void {
   require(key, value.name !== '', 'name', 'missing');
-  require(key, fitsTag(value.name), `name`, `longer than the ${tagLength} bytes of a tag`);
   require(key, value.mac_age <= 255, 'mac_age', 'above 255 minutes');
   const bvis = value.interfaces.filter((member) => member.bridged_virtual_interface);
   require(key, bvis.length <= 1, 'interfaces', 'more than one bridged_virtual_interface');

@@ -24,10 +24,10 @@ import type { AddressValue } from './interface-address.ts';
 import type { InterfaceKind, MadeInterface } from './interfaces/kind.ts';
 import { kindOf } from './interfaces/kinds.ts';
 import { families } from './interfaces/layer3.ts';
-import { ErrNoSuchNic } from './interfaces/nic.ts';
+import { ErrNoSuchNic, nic } from './interfaces/nic.ts';
 import { retrieveInterfaces } from './interfaces/retrieve.ts';
 import { require } from './invalid.ts';
-import { fitsTag, tagLength } from './limits.ts';
+import { tagOf } from './tags.ts';
 import { unlessGone } from './tolerated.ts';
 
 type Metadata = VppInterfaceMetadata;
@@ -88,7 +88,7 @@ export function interfaceDescriptor(needs: {
         requests.push(setState(client, sw_if_index, after.enabled));
       }
       // a NIC that was found as VPP's own is taken over by its first update
-      if (kind.mac === 'never') requests.push(tag(client, sw_if_index, after.name));
+      if (kind === nic) requests.push(tag(client, sw_if_index, after.name));
       await allSettled(requests);
       return metadataOf(after, metadata);
     },
@@ -137,6 +137,7 @@ function settle(
     requests.push(setMac(client, sw_if_index, value.phys_address));
   }
   if (value.mtu !== 0) requests.push(setMtu(client, kind, sw_if_index, value.mtu));
+  requests.push(...(kind.settle?.(client, value, sw_if_index) ?? []));
   if (value.enabled !== kind.startsUp) {
     requests.push(setState(client, sw_if_index, value.enabled));
   }
@@ -144,7 +145,11 @@ function settle(
 }
 
 function tag(client: VppClient, sw_if_index: number, name: string): Promise<unknown> {
-  return client.request('sw_interface_tag_add_del', { is_add: true, sw_if_index, tag: name });
+  return client.request('sw_interface_tag_add_del', {
+    is_add: true,
+    sw_if_index,
+    tag: tagOf(name),
+  });
 }
 
 function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<unknown> {
@@ -196,7 +201,6 @@ const mostMtu = 9216;
 
 function validate(key: string, value: VppInterface): void {
   require(key, value.name !== '', 'name', 'missing');
-  require(key, fitsTag(value.name), `name`, `longer than the ${tagLength} bytes of a tag`);
   const kind = kindOf(value.type);
   require(key, kind !== undefined, `type`, `${value.type} is not supported`);
   for (const [field, type] of linkFields) {

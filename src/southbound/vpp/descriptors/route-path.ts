@@ -22,20 +22,29 @@ export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRou
 }
 
 function toPath(route: VppRoute, swIfIndex: number | undefined): FibPath {
-  const isV6 = route.dst_network.includes(':');
   const drop = route.type === 'DROP';
-  const hop = drop ? '' : nextHop(route);
-  const address = new Uint8Array(16);
-  if (hop !== '') address.set(bytesOfAddress(hop));
   return {
     // a drop path with an index of 0 would name local0
-    sw_if_index: drop ? none : (swIfIndex ?? none),
+    ...pathTo(route.dst_network.includes(':'), drop ? '' : nextHop(route), drop ? none : swIfIndex),
     table_id: nextHopTable(route),
-    rpf_id: 0,
     weight: weight(route),
     preference: route.preference,
     // VPP crashes on types that make no sense: only these two are ever sent
     type: drop ? FibPathType.FIB_API_PATH_TYPE_DROP : FibPathType.FIB_API_PATH_TYPE_NORMAL,
+  };
+}
+
+/** @param hop empty for none */
+export function pathTo(isV6: boolean, hop: string, swIfIndex: number | undefined): FibPath {
+  const address = new Uint8Array(16);
+  if (hop !== '') address.set(bytesOfAddress(hop));
+  return {
+    sw_if_index: swIfIndex ?? none,
+    table_id: 0,
+    rpf_id: 0,
+    weight: 1,
+    preference: 0,
+    type: FibPathType.FIB_API_PATH_TYPE_NORMAL,
     flags: 0,
     proto: isV6
       ? FibPathNhProto.FIB_API_PATH_NH_PROTO_IP6

@@ -65,22 +65,20 @@ export function routeDescriptor(
       const source = await apiSource.get();
       if (source === undefined) return [];
       const names = interfaceNames(ctx);
-      const wanted = new Map<string, KeyedValue<VppRoute>[]>();
+      // of two keys for one path VPP does not tell which: it is the first by key, who would get it
+      const wanted = new Map<string, KeyedValue<VppRoute>>();
       await inSlices(clock, correlate, (each) => {
         const identity = pathIdentity(each.value);
         const same = wanted.get(identity);
-        if (same === undefined) wanted.set(identity, [each]);
-        else same.push(each);
+        if (same === undefined || each.key < same.key) wanted.set(identity, each);
       });
       const tables = await tablesOfInterest(client, ctx.only);
       const found: RetrievedValue<VppRoute, undefined>[] = [];
       const read = (route: IpRoute, path: FibPath): void => {
         const value = fromPath(route, path, names);
         if (value === undefined) return;
-        const meant = wanted.get(pathIdentity(value));
-        for (const each of meant ?? [{ key: vppRouteModel.key(value), value }]) {
-          found.push({ key: each.key, value: adopt(each.value, value), origin: 'from-NB' });
-        }
+        const meant = wanted.get(pathIdentity(value)) ?? { key: vppRouteModel.key(value), value };
+        found.push({ key: meant.key, value: adopt(meant.value, value), origin: 'from-NB' });
       };
       const dumps = tables.map(async ({ table }) => {
         const routes = await client.dump('ip_route_v2_dump', { src: source, table });

@@ -15,9 +15,11 @@ import { interfaceHasAddressDescriptor } from './interface-has-address.ts';
 import { linkStateDescriptor } from './interface-link-state.ts';
 import { interfaceRxModeDescriptor } from './interface-rx-mode.ts';
 import { interfaceVrfDescriptor } from './interface-vrf.ts';
+import { ipRedirectDescriptor } from './ip-redirect.ts';
 import { ipScanNeighborDescriptor } from './ip-scan-neighbor.ts';
 import { nat44Descriptors } from './nat44/descriptors.ts';
 import { routeDescriptor } from './route.ts';
+import { stnRuleDescriptor } from './stn-rule.ts';
 import { unnumberedInterfaceDescriptor } from './unnumbered-interface.ts';
 import { vrfTableDescriptor } from './vrf-table.ts';
 
@@ -47,5 +49,7 @@ export function vppDescriptors(needs: {
     fibEntryDescriptor(client, clock),
     ...nat44Descriptors({ client, clock, log }),
     ...aclDescriptors({ client, clock }),
+    stnRuleDescriptor(client),
+    ipRedirectDescriptor(client, log),
   ];
 }

@@ -1,5 +1,6 @@
 import type { VppClient } from '../../binapi/api.ts';
 import { ErrVppRefused } from '../../binapi/refused.ts';
+import { unlessGone } from '../tolerated.ts';
 
 export type Direction = 'ingress' | 'egress';
 
@@ -56,7 +57,8 @@ export class AclBindings {
     const found = await readLists(this.#client, undefined);
     for (const [swIfIndex, lists] of found) {
       for (const direction of ['ingress', 'egress'] as const) {
-        if (lists[direction].includes(acl)) await this.set(swIfIndex, direction, acl, false);
+        if (!lists[direction].includes(acl)) continue;
+        await unlessGone(this.set(swIfIndex, direction, acl, false));
       }
     }
   }

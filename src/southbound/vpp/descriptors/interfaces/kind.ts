@@ -29,7 +29,7 @@ export interface KindRetrieveContext {
   readonly details: readonly SwInterfaceDetails[];
   /** Name in the kernel of a configured Linux interface; undefined while it is not there. */
   linuxHostName(logicalName: string): string | undefined;
-  /** Logical name of an interface; undefined for those that nobody named. */
+  /** Logical name of an interface, or VPP's own where nobody named it. */
   nameOf(swIfIndex: number): string | undefined;
 }
 
@@ -62,6 +62,8 @@ export interface InterfaceKind {
    */
   identity(value: VppInterface): string | undefined;
   create(client: VppClient, value: VppInterface, ctx: OperationContext): Promise<MadeInterface>;
+  /** What it needs besides tag, MAC, MTU and state; started together with these. */
+  settle?(client: VppClient, value: VppInterface, swIfIndex: number): readonly Promise<unknown>[];
   delete(client: VppClient, value: VppInterface, metadata: VppInterfaceMetadata): Promise<void>;
   /** Reads all interfaces of the kind; nothing where VPP lacks the plugin. */
   dump(client: VppClient, ctx: KindRetrieveContext): Promise<readonly FoundInterface[]>;

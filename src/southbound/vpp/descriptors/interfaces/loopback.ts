@@ -1,6 +1,7 @@
 import { fnv1a32 } from '#models/fnv.ts';
 import type { VppInterface } from '#models/vpp/interface.ts';
 import { fromMac, toMac } from '../../binapi/addresses.ts';
+import { IfType } from '../../binapi/enums.gen.ts';
 import type { InterfaceKind } from './kind.ts';
 
 /**
@@ -38,8 +39,9 @@ export const loopback: InterfaceKind = {
   },
 
   async dump(_client, { details }) {
+    const { IF_API_TYPE_HARDWARE: itself } = IfType;
     return details
-      .filter((each) => each.interface_dev_type === 'Loopback')
+      .filter((each) => each.interface_dev_type === 'Loopback' && each.type === itself)
       .map((each) => ({
         swIfIndex: each.sw_if_index,
         fields: {},

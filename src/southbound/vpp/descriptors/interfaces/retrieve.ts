@@ -18,6 +18,7 @@ import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { inSlices } from '../in-slices.ts';
 import { none } from '../limits.ts';
+import { namesBehindTags, tagOf } from '../tags.ts';
 import { readDhcpClients } from './dhcp.ts';
 import type { FoundInterface, InterfaceKind, KindFields, KindRetrieveContext } from './kind.ts';
 import { interfaceKinds } from './kinds.ts';
@@ -55,12 +56,15 @@ export async function retrieveInterfaces(
     name_filter_valid: false,
     name_filter: '',
   });
-  const tags = new Map(details.map((each) => [each.sw_if_index, each.tag]));
+  const nameBehind = namesBehindTags(wanted.keys());
+  const called = new Map(
+    details.map((each) => [each.sw_if_index, nameBehind(each.tag || each.interface_name)]),
+  );
   const linux = ctx.retrieved<LinuxInterfaceMetadata>('linux-interface');
   const kindContext: KindRetrieveContext = {
     details,
     linuxHostName: (name) => linux.get(linuxInterfaceKey.build({ name }))?.hostIfName,
-    nameOf: (swIfIndex) => tags.get(swIfIndex) || undefined,
+    nameOf: (swIfIndex) => called.get(swIfIndex),
   };
   const [lenders, queues, leases, ...dumps] = await Promise.all([
     readLenders(client),
@@ -72,7 +76,7 @@ export async function retrieveInterfaces(
   for (const [position, kind] of interfaceKinds.entries()) {
     for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
   }
-  const named = nameAll(details, found, wanted);
+  const named = nameAll(details, found, wanted, nameBehind);
   await tagUntagged(client, log, named);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
   const asked = named.filter(({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true);
@@ -122,13 +126,14 @@ function nameAll(
   details: readonly SwInterfaceDetails[],
   found: ReadonlyMap<number, { kind: InterfaceKind; found: FoundInterface }>,
   wanted: ReadonlyMap<string, VppInterface>,
+  nameBehind: (tag: string) => string,
 ): readonly Named[] {
   const byIdentity = new Map<string, string[]>();
   const tagged = new Set(details.map(({ tag }) => tag));
   for (const value of wanted.values()) {
     const kind = interfaceKinds.find(({ type }) => type === value.type);
     const identity = kind?.identity(value);
-    if (identity === undefined || tagged.has(value.name)) continue;
+    if (identity === undefined || tagged.has(tagOf(value.name))) continue;
     byIdentity.set(identity, [...(byIdentity.get(identity) ?? []), value.name]);
   }
   return details.flatMap((each) => {
@@ -137,7 +142,8 @@ function nameAll(
     const isNic = known?.kind === nic || wanted.get(each.interface_name)?.type === 'DPDK';
     if (isNic && each.type === IfType.IF_API_TYPE_HARDWARE) return [nicOf(each)];
     if (known === undefined) return [];
-    if (each.tag !== '') return [{ ...known, details: each, name: each.tag, origin: 'from-NB' }];
+    if (each.tag !== '')
+      return [{ ...known, details: each, name: nameBehind(each.tag), origin: 'from-NB' }];
     const name = byIdentity.get(known.found.identity ?? '')?.shift();
     return name === undefined ? [] : [{ ...known, details: each, name, origin: 'from-NB' }];
   });
@@ -163,7 +169,11 @@ async function tagUntagged(client: VppClient, log: Logger, named: readonly Named
     untagged.map(({ name, details }) => {
       log.warn({ interface: details.interface_name, name }, 'tag an interface left without one');
       const sw_if_index = details.sw_if_index;
-      return client.request('sw_interface_tag_add_del', { is_add: true, sw_if_index, tag: name });
+      return client.request('sw_interface_tag_add_del', {
+        is_add: true,
+        sw_if_index,
+        tag: tagOf(name),
+      });
     }),
   );
 }

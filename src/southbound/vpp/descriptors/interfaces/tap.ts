@@ -5,6 +5,7 @@ import { toMac } from '../../binapi/addresses.ts';
 import { TapFlags } from '../../binapi/enums.gen.ts';
 import { require } from '../invalid.ts';
 import { hostNameLength, none } from '../limits.ts';
+import { tagOf } from '../tags.ts';
 import type { InterfaceKind } from './kind.ts';
 
 const defaultRing = 256;
@@ -95,7 +96,7 @@ export const tap: InterfaceKind = {
       host_if_name: hostIfName,
       host_bridge_set: false,
       host_bridge: '',
-      tag: value.name,
+      tag: tagOf(value.name),
     });
     return { swIfIndex: sw_if_index, hostIfName };
   },

@@ -1,0 +1,64 @@
+import { textOfBytes } from '#southbound/vpp/binapi/addresses.ts';
+import type { Path } from './fib.ts';
+import type { Part } from './part.ts';
+import { none, retval } from './retval.ts';
+import { decodePath, encodePath, type RouteParts } from './routes.ts';
+
+interface Redirect {
+  /** 0 for any. */
+  readonly rx: number;
+  readonly af: number;
+  readonly paths: readonly Path[];
+}
+
+/** Where packets for the host go. */
+export function puntMessages(parts: RouteParts): Part {
+  const redirects = new Map<string, Redirect>();
+  /** By family: adds minus deletes, whether or not they changed anything; what VPP goes by. */
+  const uses = [0, 0];
+
+  const shown = ({ rx, af, paths }: Redirect) => ({
+    punt: { rx_sw_if_index: rx === 0 ? none : rx, af, paths: paths.map(encodePath) },
+  });
+
+  return {
+    requests: {
+      add_del_ip_punt_redirect_v2: ({ is_add, punt }) => {
+        if (punt.af > 1) return retval.INVALID_ADDRESS_FAMILY;
+        const rx = punt.rx_sw_if_index === none ? 0 : punt.rx_sw_if_index;
+        const paths: Path[] = [];
+        for (const path of punt.paths) {
+          const decoded = decodePath(parts, path);
+          if (typeof decoded === 'number') return decoded;
+          paths.push(decoded);
+        }
+        const key = `${punt.af}/${rx}`;
+        uses[punt.af]! += is_add ? 1 : -1;
+        if (is_add) redirects.set(key, { rx, af: punt.af, paths });
+        else redirects.delete(key);
+        return 0;
+      },
+    },
+    dumps: {
+      ip_punt_redirect_v2_dump: ({ sw_if_index, af }) =>
+        [...redirects.values()]
+          .filter((each) => each.af === af)
+          .filter(({ rx }) => sw_if_index === none || rx === sw_if_index)
+          .sort((a, b) => a.rx - b.rx)
+          .map(shown),
+    },
+    snapshot: () => ({
+      puntRedirects: [...redirects.values()]
+        .map(({ rx, af, paths }) => {
+          const from = rx === 0 ? 'any' : parts.interfaces.nameOf(rx);
+          const to = paths.map(({ sw_if_index, nextHop }) => {
+            const hop = textOfBytes(af === 1 ? nextHop : nextHop.subarray(0, 4));
+            return `${hop} dev ${parts.interfaces.nameOf(sw_if_index)}`;
+          });
+          return `ipv${af === 1 ? 6 : 4} from ${from} via ${to}`;
+        })
+        .sort(),
+      puntRedirectOn: uses.map((count) => count > 0),
+    }),
+  };
+}

@@ -1,0 +1,191 @@
+import { fnv1a32 } from '#models/fnv.ts';
+import type { MemifLink } from '#models/vpp/interface.gen.ts';
+import type { VppInterface } from '#models/vpp/interface.ts';
+import { toMac } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { MemifMode, MemifRole } from '../../binapi/enums.gen.ts';
+import type { MemifCreateV2 } from '../../binapi/messages.gen.ts';
+import { require } from '../invalid.ts';
+import { none } from '../limits.ts';
+import { except } from '../tolerated.ts';
+import type { InterfaceKind } from './kind.ts';
+
+const defaultSocket = 0;
+const mostSocketName = 107;
+const mostSecret = 23;
+const mostRing = 1 << 14;
+const defaultRing = 1024;
+const defaultBuffer = 2048;
+/** A socket on which another interface still is. */
+const inUse = -74;
+/** There is no such socket. */
+const invalidArgument = -73;
+
+/**
+ * Number under which a socket file is made known to VPP. Made from its name, so that two interfaces
+ * that ask for one file at the same time ask for the same thing.
+ */
+function socketIdOf(filename: string): number {
+  const id = fnv1a32(filename);
+  return id === defaultSocket || id === none ? 1 : id;
+}
+
+function identity(filename: string, id: number): string {
+  return `memif/${filename}/${id}`;
+}
+
+function settings({ memif: link, phys_address }: VppInterface): object {
+  return {
+    mode: link?.mode,
+    master: link?.master,
+    id: link?.id,
+    socket: link?.socket_filename,
+    secret: link?.secret,
+    ring: link?.ring_size || defaultRing,
+    buffer: link?.buffer_size || defaultBuffer,
+    // a master takes what its peer asks for
+    queues: link?.master === true ? [] : [link?.rx_queues || 1, link?.tx_queues || 1],
+    mac: phys_address,
+  };
+}
+
+/** The number of a socket file, if VPP knows it. */
+async function knownId(client: VppClient, filename: string): Promise<number | undefined> {
+  const known = await client.dump('memif_socket_filename_dump', {});
+  return known.find((each) => each.socket_filename === filename)?.socket_id;
+}
+
+/** VPP takes the same again for done: another interface may make it known at the same time. */
+async function addSocket(client: VppClient, filename: string): Promise<number> {
+  const socket_id = socketIdOf(filename);
+  const socket = { socket_id, socket_filename: filename };
+  await client.request('memif_socket_filename_add_del_v2', { is_add: true, ...socket });
+  return socket_id;
+}
+
+/** With the last interface on it. One that others made known has another number, and stays. */
+async function removeSocket(client: VppClient, filename: string): Promise<void> {
+  const socket_id = socketIdOf(filename);
+  const socket = { socket_id, socket_filename: filename };
+  const request = client.request('memif_socket_filename_add_del_v2', { is_add: false, ...socket });
+  await except(request, [inUse, invalidArgument]);
+}
+
+/**
+ * Shared memory with a peer, met over a socket file. VPP tells of rings and buffers only what was
+ * agreed with the peer, and nothing of queues and secret: these are taken to be as wanted.
+ */
+export const memif: InterfaceKind = {
+  type: 'MEMIF',
+  tagsItself: false,
+  mac: 'create',
+  mtu: 'software',
+  startsUp: false,
+  downOnDelete: false,
+  onlyOnce: true,
+
+  validate(key, value) {
+    const { memif: link, phys_address } = value;
+    require(key, link !== undefined, 'memif', 'a memif needs its link settings');
+    if (link !== undefined) validateLink(key, link);
+    const ip = link?.mode === 'IP';
+    require(key, !ip || phys_address === '', 'phys_address', 'does not go with mode IP');
+  },
+
+  dependencies: () => [],
+  settings,
+  identity: ({ memif: link }) => link && identity(link.socket_filename, link.id),
+
+  async create(client, value) {
+    const filename = value.memif?.socket_filename ?? '';
+    const known = await knownId(client, filename);
+    const socket_id = known ?? (await addSocket(client, filename));
+    try {
+      const { sw_if_index } = await client.request('memif_create_v2', request(value, socket_id));
+      return { swIfIndex: sw_if_index };
+    } catch (failure) {
+      // the failure counts; a socket that stays is used by the next try
+      if (known === undefined) await removeSocket(client, filename).catch(() => undefined);
+      throw failure;
+    }
+  },
+
+  async delete(client, { memif: link }, { swIfIndex }) {
+    await client.request('memif_delete', { sw_if_index: swIfIndex });
+    await removeSocket(client, link?.socket_filename ?? '');
+  },
+
+  async dump(client) {
+    if (!client.has('memif_dump')) return [];
+    const [found, sockets] = await Promise.all([
+      client.dump('memif_dump', {}),
+      client.dump('memif_socket_filename_dump', {}),
+    ]);
+    const files = new Map(sockets.map((each) => [each.socket_id, each.socket_filename]));
+    return found.map((each) => {
+      const socket_filename = files.get(each.socket_id) ?? '';
+      return {
+        swIfIndex: each.sw_if_index,
+        identity: identity(socket_filename, each.id),
+        fields: {
+          memif: {
+            mode: each.mode === MemifMode.MEMIF_MODE_API_IP ? 'IP' : 'ETHERNET',
+            master: each.role === MemifRole.MEMIF_ROLE_API_MASTER,
+            id: each.id,
+            socket_filename,
+            secret: '',
+            ring_size: 0,
+            buffer_size: 0,
+            rx_queues: 0,
+            tx_queues: 0,
+          },
+        },
+      };
+    });
+  },
+
+  adopt({ fields }, wanted) {
+    const found = fields.memif;
+    if (found === undefined || wanted.memif === undefined) return fields;
+    const { mode, master, id, socket_filename } = found;
+    return { memif: { ...wanted.memif, mode, master, id, socket_filename } };
+  },
+};
+
+function request({ memif: link, phys_address }: VppInterface, socket_id: number): MemifCreateV2 {
+  const { MEMIF_ROLE_API_MASTER: master, MEMIF_ROLE_API_SLAVE: slave } = MemifRole;
+  const { MEMIF_MODE_API_IP: ip, MEMIF_MODE_API_ETHERNET: ethernet } = MemifMode;
+  return {
+    role: link?.master === true ? master : slave,
+    mode: link?.mode === 'IP' ? ip : ethernet,
+    rx_queues: link?.rx_queues || 1,
+    tx_queues: link?.tx_queues || 1,
+    id: link?.id ?? 0,
+    socket_id,
+    ring_size: link?.ring_size || defaultRing,
+    buffer_size: link?.buffer_size || defaultBuffer,
+    no_zero_copy: false,
+    use_dma: false,
+    hw_addr: phys_address === '' ? new Uint8Array(6) : toMac(phys_address),
+    secret: link?.secret ?? '',
+  };
+}
+
+function validateLink(key: string, link: MemifLink): void {
+  // VPP ends itself over an interface that it cannot make
+  require(key, link.mode !== 'PUNT_INJECT', 'memif.mode', 'VPP does not support PUNT_INJECT');
+  const { socket_filename } = link;
+  const absolute = socket_filename.startsWith('/') || socket_filename.startsWith('abstract:');
+  require(key, absolute, 'memif.socket_filename', 'neither an absolute path nor abstract:…');
+  const fits = Buffer.byteLength(socket_filename) <= mostSocketName;
+  require(key, fits, 'memif.socket_filename', `longer than ${mostSocketName} bytes`);
+  const secret = Buffer.byteLength(link.secret) <= mostSecret;
+  require(key, secret, 'memif.secret', `longer than ${mostSecret} bytes`);
+  const ring = link.ring_size;
+  const power = ring <= mostRing && (ring & (ring - 1)) === 0;
+  require(key, power, 'memif.ring_size', `not a power of 2 up to ${mostRing}`);
+  require(key, link.buffer_size <= 0xffff, 'memif.buffer_size', 'above 65535');
+  for (const field of ['rx_queues', 'tx_queues'] as const) {
+    require(key, link[field] <= 255, `memif.${field}`, 'above 255');
+  }
+}
