@@ -1,225 +1,234 @@
 /**
  * The key-value scheduler on a southbound that costs nothing but one turn of the event loop per
  * answer: what planning, bookkeeping and comparing cost, and that a change costs the same among
- * many values as among few.
+ * many values as among few. Each part runs in a process of its own, as a young agent would.
  */
 import { performance } from 'node:perf_hooks';
 import type { Value } from '#eventloop/transaction.ts';
-import { systemClock } from '#infra/clock/system.ts';
-import { silentLogger } from '#infra/log/log.ts';
-import type { AnyDescriptor, Dependency, RetrievedValue } from '#kvscheduler/api.ts';
-import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
+import { type Print, runPart } from './lib/parts.ts';
+import { chains, interfaceKey, route, routeKey, routes, Standing } from './lib/standing.ts';
+import { measure, type Work } from './lib/work.ts';
 
 export const name = 'scheduler: many values, one change';
 
-type Print = (line: string) => void;
-
-interface Route {
-  readonly destination: string;
-  readonly via: string;
-  readonly weight: number;
-}
-
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** Interfaces and routes over them, in a southbound that keeps what it is told. */
-function makeNode(window?: number) {
-  const standing = new Map<string, { value: Value; metadata: number }>();
-  let next = 0;
-  const descriptor = (kind: string, dependencies?: (value: Route) => Dependency[]) => {
-    const prefix = `config/${kind}/`;
-    return {
-      name: kind,
-      keyPrefixes: [prefix],
-      nbKeyPrefix: prefix,
-      typeName: `bench.${kind}`,
-      async create(key: string, value: Value) {
-        await turn();
-        const metadata = next++;
-        standing.set(key, { value, metadata });
-        return metadata;
-      },
-      async update(key: string, _before: Value, value: Value, metadata: number) {
-        await turn();
-        standing.set(key, { value, metadata });
-        return metadata;
-      },
-      async delete(key: string) {
-        await turn();
-        standing.delete(key);
-      },
-      async retrieve() {
-        const values: RetrievedValue[] = [];
-        let seen = 0;
-        for (const [key, { value, metadata }] of standing) {
-          if (++seen % 500 === 0) await turn();
-          if (!key.startsWith(prefix)) continue;
-          values.push({ key, value: { ...value }, metadata, origin: 'from-NB' });
-        }
-        return values;
-      },
-      ...(dependencies && { dependencies: (_key: string, value: Route) => dependencies(value) }),
-    } satisfies AnyDescriptor;
-  };
-  const descriptors = [
-    descriptor('interface'),
-    descriptor('route', ({ via }) => [{ label: 'interface', key: via }]),
-  ];
-  const make = () =>
-    createScheduler({
-      descriptors,
-      clock: systemClock,
-      log: silentLogger,
-      ...(window !== undefined && { window }),
-    });
-  return { standing, make };
-}
-
-const interfaces = 10;
-
-/** As many routes as asked for, over ten interfaces. */
-function wishes(count: number): Map<string, Value> {
-  const values = new Map<string, Value>();
-  for (let i = 0; i < interfaces; i++) values.set(`config/interface/if${i}`, { name: `if${i}` });
-  for (let i = 0; i < count; i++) values.set(routeKey(i), route(i, 1));
-  return values;
-}
-
-const routeKey = (i: number) =>
-  `config/route/vrf/0/dst/10.${i >> 16}.${(i >> 8) & 255}.${i & 255}/32`;
-const route = (i: number, weight: number): Route => ({
-  destination: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}/32`,
-  via: `config/interface/if${i % interfaces}`,
-  weight,
-});
-
-interface Measured {
-  readonly ms: number;
-  /** Time that the main thread worked: what is left when the machine is busy with other things. */
-  readonly cpuMs: number;
-  /** The most work that the main thread did without coming round. */
-  readonly stretchMs: number;
-  readonly visits: number;
-}
-
-function cpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
-
-async function measure(scheduler: Scheduler, work: () => Promise<unknown>): Promise<Measured> {
-  let stretchMs = 0;
-  let running = true;
-  let last = cpuMs();
-  const look = () => {
-    const now = cpuMs();
-    stretchMs = Math.max(stretchMs, now - last);
-    last = now;
-    if (running) setImmediate(look);
-  };
-  const visits = scheduler.visits;
-  const start = performance.now();
-  const startCpu = cpuMs();
-  look();
-  await work();
-  const ms = performance.now() - start;
-  const spent = cpuMs() - startCpu;
-  running = false;
-  look();
-  return { ms, cpuMs: spent, stretchMs, visits: scheduler.visits - visits };
-}
-
 const update = { description: 'bench', mode: 'update', onFailure: 'best-effort' } as const;
 const resync = { ...update, mode: 'full-resync' } as const;
+
+const longestStretchMs = 20;
+
+const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = {
+  independent,
+  dependent,
+  resyncs,
+  restart: (print) => restart(print, false),
+  restartAfterDrift: (print) => restart(print, true),
+  oneChange,
+  memory: (print) => memory(print, false),
+  memoryWithHistory: (print) => memory(print, true),
+};
+
+export async function run(print: Print): Promise<void> {
+  for (const part of Object.keys(parts)) await runPart(import.meta.filename, part, print);
+}
+
+/** (a) Independent values. */
+async function independent(print: Print): Promise<void> {
+  await creations(print, '(a) 10,000 independent values', routes(10_000), 100_000);
+}
+
+/** (d) Values of which each needs the one before it. */
+async function dependent(print: Print): Promise<void> {
+  await creations(print, '(d) 1,000 chains of 10 dependent values', chains(1_000, 10), undefined);
+}
+
+async function creations(
+  print: Print,
+  what: string,
+  values: ReadonlyMap<string, Value>,
+  aim: number | undefined,
+): Promise<void> {
+  const rounds = 25;
+  for (const window of [100, 1, 1000]) {
+    const works: Work[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const scheduler = new Standing().scheduler({ window });
+      works.push(await measure(() => must(scheduler.commit({ ...update, values }))));
+      await scheduler.close();
+    }
+    const [first] = works as [Work];
+    const steady = medianOf(works.slice(5).map(({ ms }) => ms));
+    const rate = (values.size / steady) * 1000;
+    const verdict =
+      aim !== undefined && window === 100 ? judged(rate >= aim, `${count(aim)}/s`) : '';
+    print(`${what}, window ${window}: ${count(rate)}/s${verdict}`);
+    if (window === 100)
+      print(`    the first time in a process: ${count((values.size / first.ms) * 1000)}/s`);
+    printStretch(
+      print,
+      works.reduce((a, b) => (b.longest.cpuMs > a.longest.cpuMs ? b : a)),
+    );
+  }
+}
+
+const many = 100_000;
+
+/** (b) in a process that has made the values itself. */
+async function resyncs(print: Print): Promise<void> {
+  const standing = new Standing();
+  const scheduler = standing.scheduler();
+  const wishes = routes(many);
+  const first = await measure(() => must(scheduler.commit({ ...resync, values: wishes })));
+  print(`    ${count(many)} values, all created by a first resync: ${seconds(first)}`);
+  printStretch(print, first);
+  await oneResync(print, scheduler, 'full resync, nothing to do', 0);
+  drift(standing);
+  await oneResync(print, scheduler, 'full resync, 1 % to repair', many / 100);
+  const values = routes(many);
+  const upstream = await measure(() =>
+    must(scheduler.commit({ ...update, mode: 'upstream-resync', values })),
+  );
+  print(`    ${count(many)} values, upstream resync, nothing to do: ${seconds(upstream)}`);
+  printStretch(print, upstream);
+  await scheduler.close();
+}
+
+/** (b) in a process that finds what the one before it has left. */
+async function restart(print: Print, drifted: boolean): Promise<void> {
+  const standing = new Standing();
+  standing.put(routes(many));
+  if (drifted) drift(standing);
+  const scheduler = standing.scheduler();
+  const what = `full resync after a restart, ${drifted ? '1 % to repair' : 'nothing to do'}`;
+  await oneResync(print, scheduler, what, drifted ? many / 100 : 0);
+  await scheduler.close();
+}
+
+/** Half of a hundredth is lost, the other half is not what it should be. */
+function drift(standing: Standing): void {
+  for (let i = 0; i < many; i += 200) {
+    standing.remove(routeKey(i));
+    standing.put([[routeKey(i + 1), route(i + 1, 9)]]);
+  }
+}
+
+async function oneResync(
+  print: Print,
+  scheduler: Scheduler,
+  what: string,
+  operations: number,
+): Promise<void> {
+  const values = routes(many);
+  const work = await measure(() => must(scheduler.commit({ ...resync, values })));
+  const executed = scheduler.history().at(-1)?.Executed?.length ?? 0;
+  if (executed !== operations) throw new Error(`${executed} operations instead of ${operations}`);
+  print(`(b) ${count(many)} values, ${what}: ${seconds(work)}${judged(work.ms <= 1500, '1.5 s')}`);
+  printStretch(print, work);
+}
+
+interface Effort {
+  readonly visits: number;
+  readonly lookUps: number;
+}
+
+const noEffort: Effort = { visits: 0, lookUps: 0 };
+
+/** (c) The same change among few and among many, taking turns. */
+async function oneChange(print: Print): Promise<void> {
+  const sizes = [1_000, many] as const;
+  const schedulers = sizes.map(() => new Standing().scheduler());
+  for (const [i, size] of sizes.entries())
+    await must((schedulers[i] as Scheduler).commit({ ...resync, values: routes(size) }));
+  const changes = {
+    'one route changed': (round: number, size: number): [string, Value] => {
+      const i = (round * 7919) % size;
+      return [routeKey(i), route(i, round + 2)];
+    },
+    'an interface under a tenth of the routes changed': (round: number): [string, Value] => [
+      interfaceKey(0),
+      { name: 'if0', mtu: 1500 + round },
+    ],
+  };
+  for (const [what, changeOf] of Object.entries(changes)) {
+    const times: [number[], number[]] = [[], []];
+    const effort: [Effort, Effort] = [noEffort, noEffort];
+    const longest = await measure(async () => {
+      for (let round = 0; round < 1000; round++)
+        for (const i of [0, 1] as const) {
+          const scheduler = schedulers[i] as Scheduler;
+          const values = new Map([changeOf(round, sizes[i])]);
+          const { visits, lookUps } = scheduler;
+          const start = performance.now();
+          await must(scheduler.commit({ ...update, values }));
+          if (round >= 100) times[i].push(performance.now() - start);
+          effort[i] = {
+            visits: Math.max(effort[i].visits, scheduler.visits - visits),
+            lookUps: Math.max(effort[i].lookUps, scheduler.lookUps - lookUps),
+          };
+        }
+    });
+    const [few, lots] = times.map(medianOf) as [number, number];
+    const [less, more] = effort;
+    const isEqual = less.visits === more.visits && less.lookUps === more.lookUps;
+    print(
+      `(c) ${what}, among ${sizes.map(count).join(' and ')}: ${less.visits} and ${more.visits} visits, ` +
+        `${less.lookUps} and ${more.lookUps} look-ups${judged(isEqual, 'equal')}`,
+    );
+    print(
+      `    median ${few.toFixed(3)} and ${lots.toFixed(3)} ms, ` +
+        `ratio ${(lots / few).toFixed(2)}${judged(lots / few <= 2, 'at most 2')}`,
+    );
+    printStretch(print, longest);
+  }
+}
+
+/** (e) What a value keeps in use, itself included, without the southbound's own copy of it. */
+async function memory(print: Print, historyOn: boolean): Promise<void> {
+  const before = heapUsed();
+  const standing = new Standing();
+  const scheduler = standing.scheduler(historyOn ? {} : { history: { bytes: 0 } });
+  const values = routes(many);
+  const work = await measure(() => must(scheduler.commit({ ...resync, values })));
+  standing.clear();
+  values.clear();
+  const bytes = (heapUsed() - before) / many;
+  const verdict = historyOn ? '' : judged(bytes <= 2048, '2,048');
+  print(`(e) history ${historyOn ? 'on' : 'off'}: ${count(bytes)} bytes a value${verdict}`);
+  printStretch(print, work);
+  await scheduler.close();
+}
+
+function heapUsed(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
 
 async function must(committed: ReturnType<Scheduler['commit']>): Promise<void> {
   const { failures } = await committed;
   if (failures.length > 0) throw failures[0]?.error ?? new Error('failed');
 }
 
-export async function run(print: Print): Promise<void> {
-  for (const window of [1, 100, 1000]) await independent(print, window);
-  await many(print, 100_000);
-  for (const count of [1_000, 100_000]) await oneChange(print, count);
+function medianOf(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 }
 
-async function independent(print: Print, window: number): Promise<void> {
-  const count = 10_000;
-  const { make } = makeNode(window);
-  const scheduler = make();
-  const values = wishes(count);
-  await line(print, scheduler, `${count} independent values, window ${window}`, () =>
-    must(scheduler.commit({ ...update, values })),
-  );
-  await scheduler.close();
+/** (f) */
+function printStretch(print: Print, { longest: { cpuMs, gcMs } }: Work): void {
+  const verdict = judged(cpuMs <= longestStretchMs, `${longestStretchMs} ms`);
+  print(`    (f) longest stretch ${cpuMs.toFixed(1)} ms, ${gcMs.toFixed(1)} of it GC${verdict}`);
 }
 
-async function many(print: Print, count: number): Promise<void> {
-  const { make } = makeNode();
-  const first = make();
-  globalThis.gc?.();
-  const before = process.memoryUsage().heapUsed;
-  const values = wishes(count);
-  await line(print, first, `${count} values, first resync (all created)`, () =>
-    must(first.commit({ ...resync, values })),
-  );
-  globalThis.gc?.();
-  const bytes = Math.round((process.memoryUsage().heapUsed - before) / count);
-  if (globalThis.gc) print(`${bytes} bytes a value, with southbound and history`);
-  const again = wishes(count);
-  await line(print, first, `${count} values, full resync in sync`, () =>
-    must(first.commit({ ...resync, values: again })),
-  );
-  await line(print, first, `${count} values, upstream resync in sync`, () =>
-    must(first.commit({ ...update, mode: 'upstream-resync', values: again })),
-  );
-  const second = make();
-  await line(print, second, `${count} values, full resync after a restart, in sync`, () =>
-    must(second.commit({ ...resync, values: again })),
-  );
-  await Promise.all([first.close(), second.close()]);
+function judged(met: boolean, aim: string): string {
+  return ` (aim ${aim}: ${met ? 'met' : 'MISSED'})`;
 }
 
-async function line(
-  print: Print,
-  scheduler: Scheduler,
-  what: string,
-  work: () => Promise<unknown>,
-): Promise<void> {
-  const measured = await measure(scheduler, work);
-  const [ms, cpu] = [measured.ms, measured.cpuMs].map((time) => time.toFixed(0));
-  const stretch = measured.stretchMs.toFixed(1);
-  print(`${what}: ${ms} ms, of it ${cpu} ms work, longest stretch ${stretch} ms`);
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en');
 }
 
-/** Medians of a change to one route; and of one to an interface that routes rest on. */
-async function oneChange(print: Print, count: number): Promise<void> {
-  const { make } = makeNode();
-  const scheduler = make();
-  await must(scheduler.commit({ ...resync, values: wishes(count) }));
-  const rounds = 200;
-  const median = async (valuesOf: (round: number) => Map<string, Value>): Promise<string> => {
-    const times: number[] = [];
-    let visits = 0;
-    for (let round = 0; round < rounds; round++) {
-      const values = valuesOf(round);
-      const start = performance.now();
-      const visitsBefore = scheduler.visits;
-      await must(scheduler.commit({ ...update, values }));
-      times.push(performance.now() - start);
-      visits = Math.max(visits, scheduler.visits - visitsBefore);
-    }
-    times.sort((a, b) => a - b);
-    return `median ${times[rounds >> 1]?.toFixed(3)} ms, ${visits} visits of values`;
-  };
-  const oneRoute = await median((round) => {
-    const i = (round * 7919) % count;
-    return new Map([[routeKey(i), route(i, round + 2)]]);
-  });
-  print(`one change among ${count} values: ${oneRoute}`);
-  const hub = await median(
-    (round) => new Map([['config/interface/if0', { name: 'if0', mtu: 1500 + round }]]),
-  );
-  print(`change of an interface under ${count / interfaces} routes: ${hub}`);
-  await scheduler.close();
+function seconds({ ms, cpuMs, gcMs }: Work): string {
+  const [all, work, gc] = [ms, cpuMs, gcMs].map((value) => (value / 1000).toFixed(2));
+  return `${all} s, of it ${work} s work, ${gc} s GC`;
 }
+
+if (import.meta.main) await parts[process.argv[2] ?? '']?.(console.log);

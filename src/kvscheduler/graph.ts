@@ -74,6 +74,8 @@ export class Node {
 export class Graph {
   /** How often a node was looked at: what the cost of a transaction is measured in. */
   visits = 0;
+  /** How often an index was asked. */
+  lookUps = 0;
   /** Nodes whose last operation has an unknown outcome. */
   readonly unknown = new Set<Node>();
   readonly #nodes = new Map<string, Node>();
@@ -106,6 +108,7 @@ export class Graph {
   }
 
   *withPrefix(prefix: string): Generator<Node, void, void> {
+    this.lookUps++;
     for (const key of this.#keys.withPrefix(prefix)) yield this.get(key) as Node;
   }
 
@@ -134,6 +137,7 @@ export class Graph {
 
   /** Nodes with a dependency that the key meets, wished or actual, in the order of their keys. */
   dependents(key: string): readonly Node[] {
+    this.lookUps++;
     const found = new Set<Node>();
     this.#dependents.collect(key, found);
     this.visits += found.size;
@@ -143,11 +147,13 @@ export class Graph {
 
   /** How many `dependents` finds at most. */
   dependentCount(key: string): number {
+    this.lookUps++;
     return this.#dependents.count(key);
   }
 
   /** The same as `dependents`, where there are many. */
   async dependentsInSlices(key: string, slices: Slices): Promise<Node[]> {
+    this.lookUps++;
     const found = new Set<Node>();
     await this.#dependents.collectInSlices(key, found, slices);
     this.visits += found.size;
@@ -156,11 +162,13 @@ export class Graph {
 
   /** Nodes whose actual value claims the name. */
   holders(name: string): Iterable<Node> {
+    this.lookUps++;
     return this.#holders.get(name) ?? none;
   }
 
   /** Pending nodes that wait for the name to become free. */
   waiters(name: string): Iterable<Node> {
+    this.lookUps++;
     return this.#waiters.get(name) ?? none;
   }
 

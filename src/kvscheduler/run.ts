@@ -16,7 +16,7 @@ import type { RecordedTxnOp } from './record.ts';
 import { recordFailed, recordPlanned } from './record.ts';
 import { readBack } from './refresh.ts';
 import type { Registry } from './registry.ts';
-import type { Slices } from './slices.ts';
+import { filterInSlices, type Slices } from './slices.ts';
 import type { CallWatch } from './watched.ts';
 import { FormerWishes, noteWishes, sweep } from './wishes.ts';
 
@@ -98,11 +98,8 @@ export class TransactionRun {
   /** Nodes of which something failed that will be repeated, and those that it stood in the way of. */
   async toRepeat(): Promise<Node[]> {
     const { slices } = this.#around;
-    const failed: Node[] = [];
-    for (const node of this.#effects.frozen) {
-      if (slices.due()) await slices.turn();
-      if (node.state === 'RETRYING') failed.push(node);
-    }
+    const { frozen } = this.#effects;
+    const failed = await filterInSlices(frozen, ({ state }) => state === 'RETRYING', slices);
     return failed.length === 0 ? [] : [...failed, ...this.pinned];
   }
 

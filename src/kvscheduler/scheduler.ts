@@ -132,8 +132,9 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   readonly descriptors: readonly AnyDescriptor[];
   /** Run-time data of a descriptor's values by label; undefined: no such descriptor. */
   metadataMap<M = unknown>(descriptor: string): NamedMapping<M> | undefined;
-  /** How often a value was looked at so far: what a transaction costs. */
+  /** How often a value was looked at, and how often an index was asked: what transactions cost. */
   readonly visits: number;
+  readonly lookUps: number;
   /** Ends the running transaction, refuses the others and forgets repetitions. */
   close(): Promise<void>;
 }
@@ -198,6 +199,10 @@ class KvScheduler implements Scheduler {
 
   get visits(): number {
     return this.#around.graph.visits;
+  }
+
+  get lookUps(): number {
+    return this.#around.graph.lookUps;
   }
 
   commit(request: TransactionRequest): Promise<TransactionResult> {

@@ -6,7 +6,7 @@
  */
 import type { Dependency } from '../api.ts';
 import type { Node } from '../graph.ts';
-import { byKey, sortInSlices } from '../slices.ts';
+import { byKey, filterInSlices, sortInSlices } from '../slices.ts';
 import { type Cycle, findCycles, findKnot } from './cycles.ts';
 import { Draft } from './draft.ts';
 import { OperationList, releasedByUpdate, takenBy } from './listing.ts';
@@ -33,16 +33,17 @@ export class Ordering {
   async run(): Promise<void> {
     const { input, view } = this.#resolver;
     const { slices } = input;
-    const drafts = [...view.drafts.values()];
     // What nobody depends on is in no circle.
-    this.#cycles = await findCycles(
-      drafts.filter(({ needsCreate, key }) => needsCreate && view.dependentCount(key) > 0),
-      (draft) => this.#neededByName(draft),
+    const needed = await filterInSlices(
+      view.drafts.values(),
+      ({ needsCreate, key }) => needsCreate && view.dependentCount(key) > 0,
       slices,
     );
-    await carryOut(this.#visitEach(await this.#seeds(drafts)), slices);
+    this.#cycles = await findCycles(needed, (draft) => this.#neededByName(draft), slices);
+    await carryOut(this.#visitEach(await this.#seeds()), slices);
     // What no seed led to, and what had to wait for something that came later.
-    const rest = await sortInSlices(drafts.filter(isOpen), byKey, slices);
+    const open = await filterInSlices(view.drafts.values(), isOpen, slices);
+    const rest = await sortInSlices(open, byKey, slices);
     await carryOut(this.#visitEach(rest), slices);
     for (let left = leftOver(rest); left.length > 0; left = leftOver(left)) {
       this.#unblock(left);
@@ -51,13 +52,11 @@ export class Ordering {
     }
   }
 
-  async #seeds(drafts: readonly Draft[]): Promise<Draft[]> {
-    const { slices, order } = this.#resolver.input;
-    if (order)
-      return order
-        .map((key) => this.#resolver.drafts.get(key))
-        .filter((draft) => draft !== undefined);
-    const seeds = drafts.filter(({ seed }) => seed);
+  async #seeds(): Promise<Draft[]> {
+    const { drafts, input } = this.#resolver;
+    const { slices, order } = input;
+    if (order) return order.map((key) => drafts.get(key)).filter((draft) => draft !== undefined);
+    const seeds = await filterInSlices(drafts.values(), ({ seed }) => seed, slices);
     return sortInSlices(seeds, (a, b) => groupOf(a) - groupOf(b) || byKey(a, b), slices);
   }
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=8
 /** contiv-agent. Signals are listened for before the rest is loaded, which takes a while. */
 import { systemClock } from '#infra/clock/system.ts';
 import { endOfProcess } from './signals.ts';

@@ -1,0 +1,134 @@
+/**
+ * A southbound that costs nothing but one turn of the event loop an answer, and what is wished of
+ * it: interfaces, routes over them, and links of chains, each of which needs the one before it.
+ */
+import type { Value } from '#eventloop/transaction.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { AnyDescriptor, Dependency, RetrievedValue } from '#kvscheduler/api.ts';
+import type { RetentionLimits } from '#kvscheduler/retention.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+
+interface Route {
+  readonly destination: string;
+  readonly via: string;
+  readonly weight: number;
+}
+
+interface Link {
+  readonly place: number;
+  readonly behind?: string;
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export interface SchedulerSettings {
+  readonly window?: number;
+  readonly history?: Partial<RetentionLimits>;
+}
+
+/** Keeps what it is told. */
+export class Standing {
+  readonly #values = new Map<string, { value: Value; metadata: number }>();
+  #next = 0;
+
+  scheduler(settings: SchedulerSettings = {}): Scheduler {
+    const descriptors = [
+      this.#descriptor('interface', () => []),
+      this.#descriptor('route', ({ via }: Route) => [{ label: 'interface', key: via }]),
+      this.#descriptor('link', ({ behind }: Link) =>
+        behind === undefined ? [] : [{ label: 'before', key: behind }],
+      ),
+    ];
+    return createScheduler({ descriptors, clock: systemClock, log: silentLogger, ...settings });
+  }
+
+  /** What a scheduler before this one has left. */
+  put(values: Iterable<readonly [string, Value]>): void {
+    for (const [key, value] of values) this.#values.set(key, { value, metadata: this.#next++ });
+  }
+
+  remove(key: string): void {
+    this.#values.delete(key);
+  }
+
+  clear(): void {
+    this.#values.clear();
+  }
+
+  #descriptor<V extends Value>(
+    kind: string,
+    dependencies: (value: V) => Dependency[],
+  ): AnyDescriptor {
+    const prefix = `config/${kind}/`;
+    return {
+      name: kind,
+      keyPrefixes: [prefix],
+      nbKeyPrefix: prefix,
+      typeName: `bench.${kind}`,
+      create: async (key: string, value: Value) => {
+        await turn();
+        const metadata = this.#next++;
+        this.#values.set(key, { value, metadata });
+        return metadata;
+      },
+      update: async (key: string, _before: Value, value: Value, metadata: number) => {
+        await turn();
+        this.#values.set(key, { value, metadata });
+        return metadata;
+      },
+      delete: async (key: string) => {
+        await turn();
+        this.#values.delete(key);
+      },
+      retrieve: async () => {
+        const values: RetrievedValue[] = [];
+        let seen = 0;
+        for (const [key, { value, metadata }] of this.#values) {
+          if (++seen % 500 === 0) await turn();
+          if (!key.startsWith(prefix)) continue;
+          values.push({ key, value: { ...value }, metadata, origin: 'from-NB' });
+        }
+        return values;
+      },
+      dependencies: (_key: string, value: V) => dependencies(value),
+    };
+  }
+}
+
+const interfaces = 10;
+
+export const interfaceKey = (i: number): string => `config/interface/if${i % interfaces}`;
+
+function destination(i: number): string {
+  return `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}/32`;
+}
+
+export const routeKey = (i: number): string => `config/route/vrf/0/dst/${destination(i)}`;
+
+export const route = (i: number, weight: number): Route => ({
+  destination: destination(i),
+  via: interfaceKey(i),
+  weight,
+});
+
+/** As many routes as asked for, over ten interfaces. */
+export function routes(count: number): Map<string, Value> {
+  const values = new Map<string, Value>();
+  for (let i = 0; i < interfaces; i++) values.set(interfaceKey(i), { name: `if${i}` });
+  for (let i = 0; i < count; i++) values.set(routeKey(i), route(i, 1));
+  return values;
+}
+
+/** As many chains as asked for, each of so many links. */
+export function chains(count: number, length: number): Map<string, Value> {
+  const values = new Map<string, Value>();
+  for (let i = 0; i < count; i++)
+    for (let place = 0; place < length; place++) {
+      // By key the last of a chain comes first: the order is the scheduler's to find.
+      const key = (at: number): string => `config/link/${length - at}/${i}`;
+      const link: Link = { place, ...(place > 0 && { behind: key(place - 1) }) };
+      values.set(key(place), link);
+    }
+  return values;
+}
