@@ -150,7 +150,7 @@ export async function aimsOfRetry(
   for (const [key, seqNum] of keys) {
     if (slices.due()) await slices.turn();
     const node = graph.get(key);
-    if (node && node.seqNum === seqNum && isDue(node)) examine.push(node);
+    if (node && node.seqNum === seqNum && isDue(node) && !isGivenUp(node)) examine.push(node);
   }
   if (examine.length === 0 && moved.size === 0) return undefined;
   return {
@@ -199,6 +199,12 @@ function isDue(node: Node): boolean {
     unknown ||
     (actual !== undefined && actual !== wanted);
   return isOpen(node) || [...node.derived].some(isOpen);
+}
+
+/** It failed so often since the repetition was planned that it is not worth another. */
+function isGivenUp(node: Node): boolean {
+  const states = new Set([node, ...node.derived].map(({ state }) => state));
+  return states.has('FAILED') && !states.has('RETRYING');
 }
 
 function owner(registry: Registry, key: string) {

@@ -35,8 +35,8 @@ export interface RunSettings {
   readonly fromNorth: boolean;
   readonly retry: RetryPolicy | undefined;
   readonly revert: boolean;
-  /** Which attempt a failure in this transaction would lead to; 1 for the first retry. */
-  readonly nextAttempt: number;
+  /** Which repetition of a base value a failure would lead to; 1 for the first. */
+  readonly nextAttempt: (base: Node) => number;
   readonly isRetry: boolean;
 }
 
@@ -262,7 +262,7 @@ export class TransactionRun {
   #mayRetry(base: Node): boolean {
     const { revert, nextAttempt } = this.#settings;
     if ((revert && !this.#reverting) || !base.retry) return false;
-    return base.retry.maxAttempts === 0 || nextAttempt <= base.retry.maxAttempts;
+    return base.retry.maxAttempts === 0 || nextAttempt(base) <= base.retry.maxAttempts;
   }
 }
 

@@ -354,8 +354,12 @@ class KvScheduler implements Scheduler {
 
   #retryTask(group: RetryGroup): Task {
     return this.#ownTask('RetryFailedOps', async () => {
-      const opening = await aimsOfRetry(this.#around, group);
-      if (opening) await this.#transactor.run(async () => opening, group);
+      try {
+        const opening = await aimsOfRetry(this.#around, group);
+        if (opening) await this.#transactor.run(async () => opening, group);
+      } finally {
+        this.#retries.end(group);
+      }
     });
   }
 

@@ -11,7 +11,7 @@ import type { Observer } from './observer.ts';
 import type { Opening } from './opening.ts';
 import type { RecordedTxn } from './record.ts';
 import { beginningText, endText } from './recordtext.ts';
-import { groupRetries, type Retries, type RetryGroup } from './retry.ts';
+import type { Retries, RetryGroup } from './retry.ts';
 import { type RunAround, TransactionRun } from './run.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { timeText, wholeMicros } from './time.ts';
@@ -57,7 +57,7 @@ export class Transactor {
       fromNorth: opening.type === 'NBTransaction',
       retry: opening.retry,
       revert: opening.revert,
-      nextAttempt: (retried?.attempt ?? 0) + 1,
+      nextAttempt: (base) => retries.nextAttempt(base),
       isRetry: retried !== undefined,
     });
     await run.prepare(opening);
@@ -69,9 +69,7 @@ export class Transactor {
     await run.carryOut();
     const executionMs = watch.lap('executeTransaction');
     const mismatches = verifies ? await this.#verify(record, run) : [];
-    const toRepeat = await run.toRepeat();
-    for (const group of await groupRetries(seqNum, toRepeat, retried, around.slices))
-      retries.schedule(group);
+    await retries.schedule(seqNum, await run.toRepeat(), around.slices);
     watch.lap('postProcessTransaction');
     const stop = wholeMicros(clock.now());
     delete record.PreRecord;

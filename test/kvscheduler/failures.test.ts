@@ -94,6 +94,19 @@ test('nobody comes back to a value that shall go, even if it cannot', async () =
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
 
+test('nobody comes to a value that lost what it needs, even if it cannot go', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1, needs: ['a/1'] } });
+  bench.southbound.fails = failing('DELETE a/2');
+  await bench.commit({ 'a/1': null });
+  assert.equal(bench.state('a/2'), 'FAILED');
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.deepEqual(await bench.calls({ 'b/1': { v: 1, needs: ['a/2'] } }), []);
+  assert.equal(bench.state('b/1'), 'PENDING [a/2]');
+  bench.southbound.fails = () => undefined;
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), ['CREATE b/1']);
+});
+
 test('a derived value that cannot go keeps its base', async () => {
   const bench = setUp({ window: 1 });
   const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } };

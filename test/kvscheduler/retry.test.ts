@@ -145,3 +145,90 @@ test('closing forgets what was to be repeated', async () => {
   await bench.scheduler.close();
   assert.equal(bench.clock.pending, 0);
 });
+
+test('who fails for the first time in somebody else’s last repetition has all of its own', async () => {
+  const bench = setUp({ window: 1 });
+  let left = 3;
+  bench.southbound.fails = (_verb, key) =>
+    key === 'b/1' || left-- > 0 ? new Error('no') : undefined;
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } }, { retry });
+  await pass(bench, 7000, 500);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.state('b/1'), 'RETRYING');
+  await pass(bench, 7000, 500);
+  assert.equal(bench.state('b/1'), 'FAILED');
+  const calls = bench.southbound.takeCalls().filter((call) => call === 'CREATE b/1');
+  assert.equal(calls.length, 4);
+  assert.equal(bench.clock.pending, 0);
+});
+
+test('the limit of a value holds, although another that it keeps is repeated forever', async () => {
+  const bench = setUp({ window: 1 });
+  const forever = { periodMs: 100, maxAttempts: 0, exponential: false };
+  await bench.commit({ 'a/1': { v: 1 } }, { retry: forever });
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } }, { retry });
+  bench.southbound.fails = () => new Error('no');
+  bench.southbound.calls.length = 0;
+  await bench.commit({ 'a/1': null }, { retry: forever });
+  await pass(bench, 20_000, 100);
+  assert.deepEqual(bench.southbound.takeCalls(), Array(4).fill('DELETE b/1'));
+  assert.equal(bench.state('b/1'), 'FAILED');
+  assert.equal(bench.clock.pending, 0);
+});
+
+test('a value waits for one repetition at a time, however often it fails in between', async () => {
+  const bench = setUp({ window: 1 });
+  const often = { periodMs: 100, maxAttempts: 0, exponential: false };
+  const seldom = { ...often, periodMs: 170 };
+  await bench.commit({ 'a/1': { v: 1 } }, { retry: often });
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } }, { retry: seldom });
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'a/1': null }, { retry: often });
+  for (let i = 0; i < 20; i++) {
+    await pass(bench, 100);
+    assert.ok(bench.clock.pending <= 2, `${bench.clock.pending} timers`);
+  }
+  bench.southbound.fails = () => undefined;
+  await pass(bench, 200);
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  assert.equal(bench.clock.pending, 0);
+});
+
+test('what was undone is not repeated, unless undoing it failed', async () => {
+  const bench = setUp({ window: 1 });
+  const undoing = { onFailure: 'revert', retry } as const;
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, { retry });
+  bench.southbound.fails = (_verb, key, { v }) =>
+    key === 'a/2' && v === 2 ? new Error('no') : undefined;
+  await bench.commit({ 'a/1': { v: 2 }, 'a/2': { v: 2 } }, undoing);
+  assert.deepEqual(operationsOf(bench.lastRecord()), [
+    'UPDATE a/1 CONFIGURED',
+    'UPDATE a/2 FAILED',
+    'UPDATE a/2 noop revert CONFIGURED',
+    'UPDATE a/1 revert CONFIGURED',
+  ]);
+  assert.equal(bench.clock.pending, 0);
+  let updates = 0;
+  bench.southbound.fails = () => (++updates > 1 ? new Error('no') : undefined);
+  await bench.commit({ 'a/1': { v: 2 }, 'a/2': { v: 2 } }, undoing);
+  assert.deepEqual(operationsOf(bench.lastRecord()), [
+    'UPDATE a/1 CONFIGURED',
+    'UPDATE a/2 FAILED',
+    'UPDATE a/2 noop revert CONFIGURED',
+    'UPDATE a/1 revert RETRYING',
+  ]);
+  bench.southbound.fails = () => undefined;
+  await pass(bench, 1000, 500);
+  assert.deepEqual(bench.southbound.picture(), { 'a/1': '1', 'a/2': '1' });
+});
+
+test('what fails while the scheduler is being closed is not repeated either', async () => {
+  const bench = setUp();
+  bench.southbound.fails = () => new Error('no');
+  bench.southbound.replies = 'turn';
+  const failures = bench.commit({ 'a/1': { v: 1 } }, { retry });
+  await Promise.resolve();
+  await bench.scheduler.close();
+  assert.deepEqual(await failures, ['a/1 (CREATE): no']);
+  assert.equal(bench.clock.pending, 0);
+});
