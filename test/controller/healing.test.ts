@@ -139,7 +139,7 @@ describe('healing that is scheduled', () => {
     assert.ok(bench.states.every(([state]) => state !== 'error'));
   });
 
-  it('does not pile up when it is periodic and the loop is busy', async () => {
+  it('does not pile up when it is periodic and the loop is busy [R5.26]', async () => {
     let release: () => void = () => undefined;
     const busy = new Promise<void>((resolve) => {
       release = resolve;

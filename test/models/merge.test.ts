@@ -7,7 +7,7 @@ const key = 'config/vpp/v2/interfaces/tap1';
 const value = (fields: object) => vppInterfaceModel.parse({ name: 'tap1', ...fields });
 
 describe('merge of two values of one key', () => {
-  it('keeps what the later one leaves at its default', () => {
+  it('keeps what the later one leaves at its default [R6.9]', () => {
     const base = value({ type: 'TAP', mtu: 1450, vrf: 1, enabled: true, tap: { version: 2 } });
     const over = value({ type: 'TAP', mtu: 9000, tap: { enable_gso: true } });
     assert.deepEqual(
@@ -22,7 +22,7 @@ describe('merge of two values of one key', () => {
     );
   });
 
-  it('joins lists', () => {
+  it('joins lists [R6.9]', () => {
     const merged = mergeValues(
       key,
       value({ ip_addresses: ['10.0.0.1/24'] }),

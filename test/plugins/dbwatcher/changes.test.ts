@@ -170,7 +170,7 @@ describe('dbwatcher and a value that makes no sense', () => {
     await watcher.close();
   });
 
-  it('never acts on external configuration as a deletion', async () => {
+  it('never acts on external configuration as a deletion [R6.10]', async () => {
     const { loop, database, watcher } = await startedBench();
     loop.take();
     await database.put(interfaceKey('loop1'), '{"name":"loop1","type":"NO_SUCH_TYPE"}');
