@@ -3,31 +3,38 @@ import type { SwInterfaceDetails } from '#southbound/vpp/binapi/messages.gen.ts'
 import type { Interfaces, SimInterface } from './interfaces.ts';
 import type { Part } from './part.ts';
 import { none, retval } from './retval.ts';
+import type { SubInterfaces, TagRewrite } from './subinterfaces.ts';
 
 const adminUp = 1;
 const linkUp = 2;
+const ifType = { hardware: 0, sub: 1 };
+const oneTag = 2;
+const exactMatch = 16;
 const noMac = new Uint8Array(6);
 
-function detailsOf(iface: SimInterface): SwInterfaceDetails {
+function detailsOf(iface: SimInterface, rewrite: TagRewrite | undefined): SwInterfaceDetails {
+  const { sup } = iface;
+  const hardware = sup ?? iface;
   return {
     sw_if_index: iface.index,
-    sup_sw_if_index: iface.index,
-    l2_address: toMac(iface.mac),
-    flags: (iface.adminUp ? adminUp : 0) | (iface.linkUp ? linkUp : 0),
-    type: 0,
+    sup_sw_if_index: hardware.index,
+    l2_address: sup ? noMac : toMac(iface.mac),
+    flags: (iface.adminUp ? adminUp : 0) | (hardware.linkUp ? linkUp : 0),
+    type: sup ? ifType.sub : ifType.hardware,
     link_duplex: 0,
     link_speed: 0,
-    link_mtu: iface.linkMtu,
+    link_mtu: hardware.linkMtu,
     mtu: iface.mtu,
-    sub_id: 0,
-    sub_number_of_tags: 0,
-    sub_outer_vlan_id: 0,
+    sub_id: iface.vlan,
+    sub_number_of_tags: sup ? 1 : 0,
+    sub_outer_vlan_id: iface.vlan,
     sub_inner_vlan_id: 0,
-    sub_if_flags: 0,
+    sub_if_flags: sup ? oneTag | exactMatch : 0,
     vtr_op: 0,
     vtr_push_dot1q: 0,
     vtr_tag1: 0,
     vtr_tag2: 0,
+    ...rewrite,
     outer_tag: 0,
     b_dmac: noMac,
     b_smac: noMac,
@@ -61,7 +68,7 @@ function setRxMode(iface: SimInterface, queue: number | undefined, wanted: numbe
 }
 
 /** What every kind of interface has: state, name tag, MAC, MTU, receive queues. */
-export function interfaceMessages(interfaces: Interfaces): Part {
+export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): Part {
   /** Looks the interface up and goes on with it. */
   const withInterface = (index: number, then: (iface: SimInterface) => number): number => {
     const iface = interfaces.get(index);
@@ -71,7 +78,9 @@ export function interfaceMessages(interfaces: Interfaces): Part {
     requests: {
       sw_interface_set_flags: ({ sw_if_index, flags }) =>
         withInterface(sw_if_index, (iface) => {
-          interfaces.setAdmin(iface, (flags & adminUp) !== 0);
+          const up = (flags & adminUp) !== 0;
+          if (up && iface.sup?.adminUp === false) return retval.UNSPECIFIED;
+          interfaces.setAdmin(iface, up);
           return 0;
         }),
       sw_interface_tag_add_del: ({ sw_if_index, is_add, tag }) =>
@@ -90,7 +99,8 @@ export function interfaceMessages(interfaces: Interfaces): Part {
         }),
       hw_interface_set_mtu: ({ sw_if_index, mtu }) =>
         withInterface(sw_if_index, (iface) => {
-          if (iface.kind === 'local') return retval.INVALID_ARGUMENT;
+          if (iface.sup) return retval.INVALID_VALUE;
+          if (iface.kind === 'local') return retval.FEATURE_DISABLED;
           if (mtu === iface.linkMtu) return 0;
           if (!iface.driver.setMtu) return retval.UNSUPPORTED;
           const refused = iface.driver.setMtu(mtu);
@@ -106,19 +116,24 @@ export function interfaceMessages(interfaces: Interfaces): Part {
         }),
       sw_interface_set_rx_mode: ({ sw_if_index, queue_id_valid, queue_id, mode }) =>
         withInterface(sw_if_index, (iface) =>
-          setRxMode(iface, queue_id_valid ? queue_id : undefined, mode),
+          iface.sup
+            ? retval.INVALID_VALUE
+            : setRxMode(iface, queue_id_valid ? queue_id : undefined, mode),
         ),
-      sw_interface_set_rx_placement: ({ sw_if_index, queue_id }) =>
-        withInterface(sw_if_index, (iface) =>
-          iface.queues.some(({ id }) => id === queue_id) ? 0 : retval.UNIMPLEMENTED,
-        ),
+      // a VPP without workers: the main thread is the only one
+      sw_interface_set_rx_placement: ({ sw_if_index, queue_id, worker_id, is_main }) =>
+        withInterface(sw_if_index, (iface) => {
+          if (iface.sup) return retval.INVALID_VALUE;
+          const known = iface.queues.some(({ id }) => id === queue_id);
+          return known && (is_main || worker_id === 0) ? 0 : retval.UNIMPLEMENTED;
+        }),
     },
     dumps: {
       sw_interface_dump: ({ sw_if_index, name_filter_valid, name_filter }) => {
         const wanted = name_filter.toLowerCase();
         return selected(interfaces, sw_if_index)
           .filter(({ name }) => !name_filter_valid || name.toLowerCase().includes(wanted))
-          .map(detailsOf);
+          .map((iface) => detailsOf(iface, subs.rewriteOf(iface.index)));
       },
       sw_interface_rx_placement_dump: ({ sw_if_index }) =>
         (sw_if_index === none ? interfaces.all() : selected(interfaces, sw_if_index)).flatMap(

@@ -1,6 +1,14 @@
 import type { InterfaceEvents } from './events.ts';
 
-export type InterfaceKind = 'local' | 'loopback' | 'tap' | 'af-packet' | 'vxlan';
+export type InterfaceKind =
+  | 'local'
+  | 'loopback'
+  | 'tap'
+  | 'af-packet'
+  | 'vxlan'
+  | 'memif'
+  | 'sub'
+  | 'nic';
 
 /** What a driver does when it is told to; a number is the retval, undefined success. */
 export interface Driver {
@@ -23,6 +31,10 @@ export interface SimInterface {
   readonly name: string;
   readonly deviceType: string;
   readonly driver: Driver;
+  /** Of a sub-interface: the interface whose link and frames it shares. */
+  readonly sup: SimInterface | undefined;
+  /** Of a sub-interface. */
+  readonly vlan: number;
   readonly queues: readonly RxQueue[];
   /** Mode that a queue gets for `default`. */
   readonly defaultRxMode: number;
@@ -36,7 +48,12 @@ export interface SimInterface {
 }
 
 export type NewInterface = Pick<SimInterface, 'kind' | 'name' | 'deviceType' | 'driver' | 'mac'> &
-  Partial<Pick<SimInterface, 'queues' | 'defaultRxMode' | 'adminUp' | 'linkUp' | 'linkMtu'>>;
+  Partial<
+    Pick<
+      SimInterface,
+      'queues' | 'defaultRxMode' | 'adminUp' | 'linkUp' | 'linkMtu' | 'mtu' | 'sup' | 'vlan'
+    >
+  >;
 
 const defaultMtu = 9000;
 
@@ -98,10 +115,12 @@ export class Interfaces {
       defaultRxMode: 0,
       adminUp: false,
       linkUp: false,
+      sup: undefined,
+      vlan: 0,
+      mtu: [linkMtu, 0, 0, 0],
       ...wanted,
       linkMtu,
       index: this.#pool.take(),
-      mtu: [linkMtu, 0, 0, 0],
       tag: '',
     };
     this.#byIndex.set(iface.index, iface);
@@ -111,7 +130,9 @@ export class Interfaces {
     return iface;
   }
 
+  /** With its sub-interfaces. */
   remove(iface: SimInterface): void {
+    for (const each of this.all('sub')) if (each.sup === iface) this.remove(each);
     this.setAdmin(iface, false);
     for (const listener of this.#onRemove) listener(iface);
     this.#byIndex.delete(iface.index);
@@ -127,6 +148,13 @@ export class Interfaces {
     iface.linkUp = link;
     this.#events.tell(iface.index, up ? 'admin-up' : 'admin-down');
     for (const listener of this.#onAdmin) listener(iface);
+  }
+
+  /** The link went up or down by itself. */
+  setLink(iface: SimInterface, up: boolean): void {
+    if (iface.linkUp === up) return;
+    iface.linkUp = up;
+    this.#events.tell(iface.index, up ? 'link-up' : 'link-down');
   }
 
   setMac(iface: SimInterface, mac: string): void {

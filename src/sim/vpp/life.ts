@@ -12,6 +12,7 @@ import { hostOf } from './host.ts';
 import { interfaceMessages } from './interface-messages.ts';
 import { Interfaces } from './interfaces.ts';
 import { loopbackMessages } from './loopback.ts';
+import { memifMessages } from './memif.ts';
 import { Nat44 } from './nat44.ts';
 import { Neighbours } from './neighbours.ts';
 import type { Part } from './part.ts';
@@ -19,6 +20,7 @@ import { puntMessages } from './punt.ts';
 import { routeMessages } from './routes.ts';
 import { sessionMessages } from './session.ts';
 import { stnMessages } from './stn.ts';
+import { SubInterfaces } from './subinterfaces.ts';
 import { tableMessages } from './tables.ts';
 import { tapMessages } from './tap.ts';
 import { vxlanMessages } from './vxlan.ts';
@@ -42,6 +44,7 @@ export function beginLife(needs: {
   const host = hostOf(needs.host, random);
   const events = new InterfaceEvents();
   const interfaces = new Interfaces(events);
+  const subInterfaces = new SubInterfaces(interfaces);
   const fib = new Fib();
   const addresses = new Addresses(interfaces, fib);
   const neighbours = new Neighbours({ interfaces, addresses, fib, clock });
@@ -52,7 +55,9 @@ export function beginLife(needs: {
     parts: [
       sessionMessages(interfaces),
       events.part(),
-      interfaceMessages(interfaces),
+      interfaceMessages(interfaces, subInterfaces),
+      subInterfaces.part(),
+      memifMessages({ interfaces, host, crash }),
       loopbackMessages(interfaces),
       taps,
       afPacketMessages(interfaces, host),

@@ -14,6 +14,8 @@ import type { Example } from './suite.ts';
 
 const iface = vppInterfaceModel;
 
+const longName = `vpp-tap-${'0123456789abcdef'.repeat(4)}`;
+
 const noTap = (): string | undefined => undefined;
 
 /** @param hostLinks two links of the kernel that VPP can bind to */
@@ -194,6 +196,139 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
         },
         { enabled: false, phys_address: '02:fe:00:00:00:08' },
         true,
+      ),
+    },
+    {
+      name: 'memif, master',
+      ...changing(
+        iface,
+        {
+          name: 'memif-1',
+          type: 'MEMIF',
+          enabled: true,
+          phys_address: '02:fe:00:00:00:05',
+          mtu: 1400,
+          memif: {
+            master: true,
+            id: 1,
+            socket_filename: 'abstract:contiv-compliance-1',
+            secret: 'hush',
+            ring_size: 512,
+          },
+        },
+        { enabled: false, mtu: 0, phys_address: '' },
+        false,
+      ),
+    },
+    {
+      name: 'memif, slave, that becomes a master on another socket',
+      ...changing(
+        iface,
+        {
+          name: 'memif-1',
+          type: 'MEMIF',
+          memif: { id: 7, socket_filename: 'abstract:contiv-compliance-1', rx_queues: 2 },
+        },
+        { memif: { id: 7, master: true, socket_filename: 'abstract:contiv-compliance-2' } },
+        false,
+      ),
+    },
+    {
+      name: 'memif of IP, on a socket with another one',
+      setup: [
+        keyed(iface, {
+          name: 'memif-1',
+          type: 'MEMIF',
+          memif: { id: 1, master: true, socket_filename: 'abstract:contiv-compliance-1' },
+        }),
+      ],
+      ...changing(
+        iface,
+        {
+          name: 'memif-2',
+          type: 'MEMIF',
+          ip_addresses: ['10.1.1.1/24'],
+          memif: {
+            mode: 'IP',
+            id: 2,
+            master: true,
+            socket_filename: 'abstract:contiv-compliance-1',
+          },
+        },
+        { enabled: true, mtu: 1300, ip_addresses: ['10.1.2.1/24'] },
+        true,
+      ),
+    },
+    {
+      name: 'VLAN of an interface',
+      setup: [table(1), loop('parent', { enabled: true })],
+      ...changing(
+        iface,
+        {
+          name: 'parent.100',
+          type: 'SUB_INTERFACE',
+          enabled: true,
+          vrf: 1,
+          mtu: 1400,
+          ip_addresses: ['10.1.1.1/24'],
+          sub: { parent_name: 'parent', sub_id: 100 },
+        },
+        { enabled: false, mtu: 0, ip_addresses: ['10.1.1.1/24', '10.1.2.1/24'] },
+        true,
+      ),
+    },
+    {
+      name: 'VLAN of another interface',
+      setup: [loop('parent', { enabled: true }), loop('other')],
+      ...changing(
+        iface,
+        {
+          name: 'vlan',
+          type: 'SUB_INTERFACE',
+          sub: { parent_name: 'parent', sub_id: 4095 },
+        },
+        { sub: { parent_name: 'other', sub_id: 1 } },
+        false,
+      ),
+    },
+    {
+      name: 'VLAN that rewrites tags',
+      setup: [loop('parent', { enabled: true })],
+      ...changing(
+        iface,
+        {
+          name: 'vlan',
+          type: 'SUB_INTERFACE',
+          sub: {
+            parent_name: 'parent',
+            sub_id: 100,
+            tag_rw_option: 'TRANSLATE12',
+            push_dot1q: true,
+            tag1: 200,
+            tag2: 300,
+          },
+        },
+        { sub: { parent_name: 'parent', sub_id: 100, tag_rw_option: 'POP1', tag1: 9 } },
+        false,
+      ),
+    },
+    {
+      name: 'interface with a name that is longer than a tag',
+      ...changing(
+        iface,
+        { name: longName, type: 'SOFTWARE_LOOPBACK', ip_addresses: ['10.1.1.1/24'] },
+        { enabled: true },
+        true,
+      ),
+    },
+    {
+      name: 'bridge domain with a name that is longer than a tag',
+      setup: [loop(longName)],
+      ...changing(
+        bridgeDomainModel,
+        { name: longName, forward: true, interfaces: [{ name: longName }] },
+        { learn: true },
+        false,
       ),
     },
     {

@@ -45,6 +45,10 @@ export async function vppWorld(client: VppClient): Promise<unknown> {
     aging: await Promise.all([0, 1].map((af) => client.request('ip_neighbor_config_get', { af }))),
     domains,
     fib: await Promise.all(domains.map(({ bd_id }) => client.dump('l2_fib_table_dump', { bd_id }))),
+    memifs: await client.dump('memif_dump', {}),
+    memifSockets: (await client.dump('memif_socket_filename_dump', {})).toSorted(
+      (a, b) => a.socket_id - b.socket_id,
+    ),
     dhcpClients: (await client.dump('dhcp_client_dump', {})).map((each) => each.client),
     arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: all }),
     nat44: await nat44World(client),
