@@ -270,10 +270,15 @@ describe('oddities of VPP that an agent has to know', () => {
   test('a message that nobody simulates is answered as not implemented', async () => {
     const { client } = await machine();
     await assert.rejects(
-      client.request('nat44_set_session_limit', { session_limit: 1, vrf_id: 0 }),
+      client.request('ip_reassembly_enable_disable', {
+        sw_if_index: 0,
+        enable_ip4: true,
+        enable_ip6: true,
+        type: 0,
+      }),
       refusedWith(-9),
     );
-    assert.equal(client.has('nat44_set_session_limit'), true);
+    assert.equal(client.has('ip_reassembly_enable_disable'), true);
   });
 });
 

@@ -1,12 +1,25 @@
-/** All families of values of VPP: a new one is added here. */
+/** All families of values of VPP: every example is one, and those that are written out. */
+import { vppExamples } from '../../compliance/vpp-examples.ts';
 import { hostLinks } from '../../vpp/backends.ts';
-import type { Family } from '../family.ts';
+import { type Family, familiesOf } from '../family.ts';
+import { aclFamilies } from './acl.ts';
 import { interfaceFamilies } from './interfaces.ts';
 import { layer2Families } from './layer2.ts';
 import { layer3Families } from './layer3.ts';
+import { nat44Families } from './nat44.ts';
+import { puntFamilies } from './punt.ts';
 
-export const vppFamilies: readonly Family[] = [
+/** Made to stand beside each other. */
+export const writtenFamilies: readonly Family[] = [
   ...interfaceFamilies(hostLinks),
   ...layer2Families,
   ...layer3Families,
+  ...nat44Families,
+  ...aclFamilies,
+  ...puntFamilies,
+];
+
+export const vppFamilies: readonly Family[] = [
+  ...writtenFamilies,
+  ...familiesOf(vppExamples(hostLinks)),
 ];

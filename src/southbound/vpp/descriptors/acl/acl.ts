@@ -66,7 +66,7 @@ export function aclDescriptor(
       return metadata;
     },
     update: (_key, _before, after, { aclIndex }) => addOrReplace(after, aclIndex),
-    async delete(_key, _value, { aclIndex: acl_index }) {
+    async delete(_key, { name }, { aclIndex: acl_index }) {
       try {
         await unlessGone(client.request('acl_del', { acl_index }));
       } catch (thrown) {
@@ -75,7 +75,7 @@ export function aclDescriptor(
         await bindings.release(acl_index);
         await unlessGone(client.request('acl_del', { acl_index }));
       }
-      bindings.forget(acl_index);
+      bindings.forget(acl_index, name);
     },
     retrieve: (correlate, ctx) => retrieve(needs, bindings, correlate, ctx),
   };

@@ -36,8 +36,9 @@ export class AclBindings {
     this.#names.set(index, name);
   }
 
-  forget(index: number): void {
-    this.#names.delete(index);
+  /** The next ACL may have got the index, and been learned, before this is called. */
+  forget(index: number, name: string): void {
+    if (this.#names.get(index) === name) this.#names.delete(index);
   }
 
   set(swIfIndex: number, direction: Direction, acl: number, isBound: boolean): Promise<void> {
