@@ -14,7 +14,7 @@ const rows = readFileSync('docs/controller-rules.md', 'utf8')
 const rules = rows
   .filter(([first = '']) => /^R\d+\.\d+$/.test(first))
   .map(([rule = '', text = '', tests = '']) => {
-    const files = [...tests.matchAll(/`([^`]+)`/g)].map(([, file]) => `test/${file}`);
+    const files = [...tests.matchAll(/`([^`]+)`/g)].map(([, file]) => file!);
     return { rule, text, files };
   });
 

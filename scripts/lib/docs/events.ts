@@ -21,7 +21,7 @@ export interface EventKindText {
   readonly methods: readonly string[];
   readonly transactionTypes: readonly string[];
   readonly directions: readonly string[];
-  readonly blocking: boolean;
+  readonly blocking: 'yes' | 'no' | 'yes or no';
   /** Rooms that make such events. */
   readonly producers: readonly string[];
   readonly comment: string;
@@ -54,11 +54,16 @@ export function eventKinds(): EventKindText[] {
       methods,
       transactionTypes: only('transactionType', 'TransactionType', 'BestEffort'),
       directions: only('direction', 'Direction', 'Forward'),
-      blocking: get('blocking')?.kind === ts.SyntaxKind.TrueKeyword,
+      blocking: blockingOf(get('blocking')),
       producers: producers.get(constant) ?? [],
       comment: commentOf(node),
     };
   });
+}
+
+function blockingOf(expression: ts.Expression | undefined): EventKindText['blocking'] {
+  if (expression?.kind === ts.SyntaxKind.TrueKeyword) return 'yes';
+  return expression?.kind === ts.SyntaxKind.FalseKeyword ? 'no' : 'yes or no';
 }
 
 /** `EventMethod.Update` and the like inside an expression, each once. */
@@ -98,7 +103,7 @@ export function eventTable(old: string): string {
         or(kind.methods),
         or(kind.transactionTypes),
         or(kind.directions),
-        kind.blocking ? 'yes' : 'no',
+        kind.blocking,
         kind.producers.join(', ') || '–',
       ],
     };
