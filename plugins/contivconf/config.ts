@@ -13,7 +13,11 @@ const number = (bits: 8 | 16 | 32, byDefault: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 2 ** bits - 1, default: byDefault, description });
 
 const interfaceKeys = {
-  mtuSize: number(32, 0, 'MTU of every link to pods and host; 0 leaves it to VPP.'),
+  mtuSize: number(
+    32,
+    0,
+    'MTU of every link to pods and host; 0: what fits through the network between the nodes.',
+  ),
   useTAPInterfaces: flag(true, 'TAP interfaces; false means VETH pairs and AF_PACKET.'),
   tapInterfaceVersion: number(8, 2, 'Only 2 exists in the supported releases of VPP.'),
   tapv2RxRingSize: number(16, 0, 'Slots; 0 leaves it to VPP.'),

@@ -5,6 +5,7 @@ import {
   type IpBytes,
   ipFamily,
   isUnspecified,
+  lastAddress,
   network,
   parseCidr,
   parseIp,
@@ -65,10 +66,7 @@ function other(first: IpBytes, own: IpBytes): string {
 
 /** The last address but one: of IPv4, the one before the broadcast address. */
 function lastHost(cidr: Cidr): string {
-  const last = network(cidr).address.map((byte, at) => {
-    const free = Math.min(8, Math.max(0, (at + 1) * 8 - cidr.length));
-    return byte | (2 ** free - 1);
-  });
+  const last = lastAddress(cidr);
   last[last.length - 1]! -= 1;
   return formatIp(last);
 }

@@ -14,9 +14,15 @@ import type {
 } from '#eventloop/handler.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { defineError } from '#infra/errors/errors.ts';
+import { parseCidr } from '#models/ip.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { DbResync, KubeStateChange } from '#plugins/controller/api.ts';
-import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import {
+  type Node,
+  type NodeSyncApi,
+  NodeUpdate,
+  type NodeUpdatePayload,
+} from '#plugins/nodesync/api.ts';
 import {
   AddPod,
   type AddPodPayload,
@@ -28,7 +34,8 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 import { resources } from '#resources/resources.ts';
-import type { Allocation, IpamApi } from './api.ts';
+import { type Allocation, type IpamApi, PodCidrChange } from './api.ts';
+import { ErrExternalAddress, externalAddress } from './external.ts';
 import {
   type ClusterSubnets,
   clusterSubnets,
@@ -41,15 +48,8 @@ import {
   vxlanAddress,
 } from './plan.ts';
 import { AddressPool } from './pool.ts';
-import { addressBits, addressText, type Prefix, prefixText } from './prefix.ts';
-import {
-  type AddressRecord,
-  addressKey,
-  addressPrefix,
-  addressRecordText,
-  lastKey,
-  readAddressRecord,
-} from './record.ts';
+import { addressBits, addressText, type Prefix, parsePrefix, prefixText } from './prefix.ts';
+import { AddressRecords } from './records.ts';
 import { ShownAddresses } from './shown.ts';
 
 export const ErrAddressesExhausted = defineError({
@@ -60,7 +60,7 @@ export const ErrAddressesExhausted = defineError({
 
 export interface IpamDeps {
   readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
-  readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
+  readonly nodes: Pick<NodeSyncApi, 'thisNode' | 'allNodes'>;
   readonly pods: Pick<PodManagerApi, 'attachments'>;
   /** Of this node alone; outlives the agent. */
   readonly store: KvStore;
@@ -68,6 +68,14 @@ export interface IpamDeps {
 
 export function createIpam(deps: IpamDeps): EventHandler & IpamApi {
   return new Ipam(deps);
+}
+
+/** Those of the Node objects that can be read; of the others the arithmetic counts. */
+function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix> {
+  const found = new Map<number, Prefix>();
+  for (const { id, podCidr } of nodes.values())
+    if (parseCidr(podCidr)) found.set(id, parsePrefix(podCidr, 'podCIDR'));
+  return found;
 }
 
 /** What derives from the configuration and the node's ID. */
@@ -84,11 +92,12 @@ class Ipam implements EventHandler, IpamApi {
   #plan: Plan | undefined;
   #pool: AddressPool | undefined;
   #shown: ShownAddresses | undefined;
-  /** What the local store has, by address; undefined before it was read. */
-  #records: Map<string, AddressRecord> | undefined;
+  /** undefined before the local store was read. */
+  #records: AddressRecords | undefined;
   /** Address of each attachment that holds one. */
   readonly #held = new Map<AttachmentId, string>();
-  #last: string | undefined;
+  /** With external IPAM: networks of the pods of each node, by its ID, as far as they are known. */
+  #external: ReadonlyMap<number, Prefix> | undefined;
   /** Whether the kube state comes from the database itself, not from the local mirror. */
   #stateIsFresh = false;
   /** The attachment that the last Add Pod gave an address to, for the case that it is reverted. */
@@ -101,18 +110,21 @@ class Ipam implements EventHandler, IpamApi {
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event)) return event.payload.resource === 'pod';
+    if (NodeUpdate.is(event)) return this.#isExternal;
     return AddPod.is(event) || DeletePod.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
+    this.#external = this.#isExternal ? podCidrs(this.#deps.nodes.allNodes()) : undefined;
     if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
     const plan = this.#makePlan();
     const pool = new AddressPool(plan.pods);
-    const records = this.#records ?? (await this.#readBack(ctx));
+    const records = this.#records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
     const ours = (address: string): boolean => pool.contains(address);
     const shown = await ShownAddresses.read(ctx.kubeState, ours, new Slices(ctx.clock));
-    for (const address of [...records.keys(), ...shown.addresses()]) pool.use(address);
-    if (this.#last !== undefined) pool.continueAfter(this.#last);
+    for (const { address, external } of records.all()) if (!external) pool.use(address);
+    for (const address of shown.addresses()) pool.use(address);
+    if (records.last !== undefined) pool.continueAfter(records.last);
 
     this.#plan = plan;
     this.#pool = pool;
@@ -120,7 +132,7 @@ class Ipam implements EventHandler, IpamApi {
     this.#shown = shown;
     this.#held.clear();
     const attachments = this.#deps.pods.attachments();
-    for (const { attachment, address } of records.values())
+    for (const { attachment, address } of records.all())
       if (attachments.has(attachment)) this.#held.set(attachment, address);
     await this.#dropLeaked(ctx);
   }
@@ -132,6 +144,7 @@ class Ipam implements EventHandler, IpamApi {
       for (const address of this.#shown!.set(key, current)) await this.#settle(ctx, address);
       return {};
     }
+    if (NodeUpdate.is(ctx.event)) return this.#nodeUpdate(ctx, ctx.event.payload);
     return this.#release(ctx, attachmentId(ctx.event.payload as DeletePodPayload));
   }
 
@@ -149,7 +162,7 @@ class Ipam implements EventHandler, IpamApi {
 
   allocations(): ReadonlyMap<string, Allocation> {
     const allocations = new Map<string, Allocation>();
-    for (const { address, pod, podUid, attachment } of this.#records?.values() ?? []) {
+    for (const { address, pod, podUid, attachment } of this.#records?.all() ?? []) {
       const holds = this.#held.get(attachment) === address;
       const holder = holds ? attachment : undefined;
       allocations.set(address, { address, pod, podUid, attachment: holder });
@@ -174,7 +187,8 @@ class Ipam implements EventHandler, IpamApi {
   }
 
   podSubnetOtherNode(nodeId: number): string {
-    return prefixText(podSubnetOfNode(this.#planned.cluster, nodeId));
+    const given = this.#external?.get(nodeId);
+    return prefixText(given ?? podSubnetOfNode(this.#planned.cluster, nodeId));
   }
 
   podGateway(): string {
@@ -225,7 +239,7 @@ class Ipam implements EventHandler, IpamApi {
     const allocations = [...this.allocations().values()].sort((a, b) =>
       a.address < b.address ? -1 : 1,
     );
-    return JSON.stringify({ pool: String(this.#pool), last: this.#last, allocations });
+    return JSON.stringify({ pool: String(this.#pool), last: this.#records?.last, allocations });
   }
 
   get #planned(): Plan {
@@ -233,52 +247,40 @@ class Ipam implements EventHandler, IpamApi {
     return this.#plan;
   }
 
+  get #isExternal(): boolean {
+    return this.#deps.conf.ipam().useExternalIpam;
+  }
+
+  /** The network of this node's pods has changed: everything is worked out anew. */
+  #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
+    const { name } = this.#deps.nodes.thisNode();
+    this.#external = podCidrs(this.#deps.nodes.allNodes());
+    if (nodeName !== name || !current) return {};
+    const given = this.#external.get(current.id);
+    if (!given || prefixText(given) === this.podSubnetThisNode()) return {};
+    const localPodCidr = prefixText(given);
+    ctx.followUp(PodCidrChange.event({ localPodCidr }));
+    return { change: `the pods of this node have ${localPodCidr} now, a resync follows` };
+  }
+
   #makePlan(): Plan {
     const nodeId = this.#deps.nodes.thisNode().id;
     const gateway = this.#deps.conf.defaultGateway();
     try {
       const cluster = clusterSubnets(this.#deps.conf.ipam());
-      const pods = podSubnetOfNode(cluster, nodeId);
+      const pods = this.#external?.get(nodeId) ?? podSubnetOfNode(cluster, nodeId);
       return { cluster, gateway, pods, vppHost: vppHostSubnetOfNode(cluster, nodeId) };
     } catch (cause) {
       throw new FatalError(`no addresses for node ID ${nodeId}`, { cause });
     }
   }
 
-  /** @throws FatalError: without its memory the agent would give addresses out twice */
-  async #readBack(ctx: ResyncContext): Promise<Map<string, AddressRecord>> {
-    const { store } = this.#deps;
-    let entries: readonly { key: string; value: string }[];
-    try {
-      entries = await ctx.ask(
-        'local store/list addresses',
-        async () => (await store.list(addressPrefix)).entries,
-      );
-      const last = await ctx.ask(
-        'local store/get last address',
-        async () => (await store.get(lastKey)) ?? null,
-      );
-      this.#last = last ?? undefined;
-    } catch (cause) {
-      throw new FatalError('cannot read back which addresses are in use', { cause });
-    }
-    const records = new Map<string, AddressRecord>();
-    for (const { key, value } of entries) {
-      const record = readAddressRecord(key, value);
-      if (record) records.set(record.address, record);
-      else {
-        ctx.log.error({ key, value }, 'record of an address cannot be read back, it is dropped');
-        await ctx.ask(`local store/delete ${key}`, () => store.delete(key));
-      }
-    }
-    return records;
-  }
-
   /** What the mirror does not show may be there all the same: then nothing is dropped. */
   async #dropLeaked(ctx: ResyncContext): Promise<void> {
     if (!this.#stateIsFresh) return;
-    for (const { address, attachment, pod } of [...this.#records!.values()]) {
-      if (this.#held.get(attachment) === address || this.#shown!.has(address)) continue;
+    for (const { address, attachment, pod, external } of this.#records!.all()) {
+      if (this.#held.get(attachment) === address) continue;
+      if (this.#shown!.has(address) && !external) continue;
       ctx.log.info({ address, pod: podIdText(pod) }, 'address of a pod that is gone is free again');
       await this.#settle(ctx, address);
     }
@@ -288,12 +290,14 @@ class Ipam implements EventHandler, IpamApi {
     const attachment = attachmentId(payload);
     this.#undo = undefined;
     if (this.#held.has(attachment)) return {};
-    if (payload.ipamType !== '')
+    if (payload.ipamType !== '' && !this.#isExternal)
       ctx.log.warn(
         { pod: podIdText(payload.pod), ipam: payload.ipamType },
-        'addresses of another IPAM plugin are not supported yet, the pod gets one of this node',
+        'the address that another IPAM plugin gave is not used: useExternalIPAM is off',
       );
-    const address = await this.#allocate(ctx, payload, attachment);
+    const address = this.#isExternal
+      ? await this.#accept(ctx, payload, attachment)
+      : await this.#allocate(ctx, payload, attachment);
     this.#held.set(attachment, address);
     this.#undo = attachment;
     return { change: `address ${address} for ${podIdText(payload.pod)}` };
@@ -308,11 +312,10 @@ class Ipam implements EventHandler, IpamApi {
     const owner = { pod: { namespace: pod.namespace, name: pod.name }, podUid, attachment };
     for (let next = this.#pool!.next(); next !== undefined; next = this.#pool!.next()) {
       // the place to go on from comes first: if the second write fails, an address is passed over
-      await ctx.ask(`local store/put ${lastKey}`, () => this.#deps.store.put(lastKey, next));
-      this.#last = next;
+      await this.#records!.setLast(ctx, next);
       this.#pool!.continueAfter(next);
       this.#pool!.use(next);
-      if (await this.#create(ctx, { address: next, ...owner })) return next;
+      if (await this.#records!.create(ctx, { address: next, ...owner })) return next;
       ctx.log.warn({ address: next }, 'address is in use without being known, it is left out');
     }
     // after a boot of the machine most addresses may be kept back: a pod may have its own again
@@ -320,7 +323,8 @@ class Ipam implements EventHandler, IpamApi {
       if (this.#isHeld(address)) continue;
       const record = { address, ...owner };
       const known = this.#records!.get(address);
-      if (await (known ? this.#replace(ctx, known, record) : this.#create(ctx, record)))
+      const records = this.#records!;
+      if (await (known ? records.replace(ctx, known, record) : records.create(ctx, record)))
         return address;
     }
     const held = this.#held.size;
@@ -331,30 +335,26 @@ class Ipam implements EventHandler, IpamApi {
     );
   }
 
-  /** Records who has an address that nobody has. @returns whether it is ours now */
-  async #create(ctx: UpdateContext, record: AddressRecord): Promise<boolean> {
-    const key = addressKey(record.address);
-    const { created, value } = await ctx.ask(`local store/put-if-absent ${key}`, () =>
-      this.#deps.store.putIfAbsent(key, addressRecordText(record)),
-    );
-    const standing = created ? record : readAddressRecord(key, value);
-    if (standing) this.#records!.set(record.address, standing);
-    // a record that an allocation with a lost answer left behind is as good as a new one
-    return created || standing?.attachment === record.attachment;
-  }
-
-  /** Hands a record that is kept back over to a new attachment. */
-  async #replace(
+  /**
+   * Takes what another IPAM has given. Two that hold one address cannot be wired: whoever has it
+   * keeps it until his DEL comes.
+   */
+  async #accept(
     ctx: UpdateContext,
-    known: AddressRecord,
-    record: AddressRecord,
-  ): Promise<boolean> {
-    const key = addressKey(record.address);
-    const swapped = await ctx.ask(`local store/compare-and-swap ${key}`, () =>
-      this.#deps.store.compareAndSwap(key, addressRecordText(known), addressRecordText(record)),
-    );
-    if (swapped) this.#records!.set(record.address, record);
-    return swapped;
+    payload: AddPodPayload,
+    attachment: AttachmentId,
+  ): Promise<string> {
+    const { pod, podUid } = payload;
+    const address = externalAddress(payload.ipamData, this.#planned.pods.family);
+    const before = this.#records!.get(address);
+    if (before && this.#held.get(before.attachment) === address)
+      throw new ErrExternalAddress(
+        `${address} was given to ${podIdText(before.pod)}, which still has it`,
+        { where: podIdText(pod) },
+      );
+    const owner = { namespace: pod.namespace, name: pod.name };
+    await this.#records!.put(ctx, { address, pod: owner, podUid, attachment, external: true });
+    return address;
   }
 
   #isHeld(address: string): boolean {
@@ -374,15 +374,12 @@ class Ipam implements EventHandler, IpamApi {
 
   /** Brings record and pool in line with who holds and who shows the address. */
   async #settle(ctx: RevertContext, address: string): Promise<void> {
-    if (this.#isHeld(address) || this.#shown!.has(address)) {
-      this.#pool!.use(address);
+    const external = this.#records!.get(address)?.external === true;
+    if (this.#isHeld(address) || (this.#shown!.has(address) && !external)) {
+      if (!external) this.#pool!.use(address);
       return;
     }
-    if (this.#records!.has(address)) {
-      const key = addressKey(address);
-      await ctx.ask(`local store/delete ${key}`, () => this.#deps.store.delete(key));
-      this.#records!.delete(address);
-    }
+    if (this.#records!.has(address)) await this.#records!.delete(ctx, address);
     this.#pool!.release(address);
   }
 }

@@ -10,6 +10,8 @@ export interface AddressRecord {
   readonly podUid: string | undefined;
   /** Whom it was given to. Whether that attachment is still there is not said here. */
   readonly attachment: AttachmentId;
+  /** Another IPAM gave it, which alone knows whether it is in use. */
+  readonly external?: true;
 }
 
 export function addressKey(address: string): string {
@@ -31,6 +33,12 @@ export function readAddressRecord(key: string, text: string): AddressRecord | un
   const texts = [value?.address, value?.attachment, value?.pod?.name, value?.pod?.namespace];
   if (!value || !texts.every((part) => typeof part === 'string')) return undefined;
   if (key !== addressKey(value.address!)) return undefined;
-  const { address, pod, podUid, attachment } = value as AddressRecord;
-  return { address, pod: { namespace: pod.namespace, name: pod.name }, podUid, attachment };
+  const { address, pod, podUid, attachment, external } = value as AddressRecord;
+  return {
+    address,
+    pod: { namespace: pod.namespace, name: pod.name },
+    podUid,
+    attachment,
+    ...(external && { external }),
+  };
 }

@@ -1,7 +1,7 @@
 /** REST documents about addresses, in the form that netctl and the telemetry validator read. */
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
-import { clusterSubnets, podSubnetOfNode, vppHostSubnetOfNode } from './plan.ts';
+import { clusterSubnets } from './plan.ts';
 import { prefixText } from './prefix.ts';
 
 export interface IpamDocument {
@@ -25,15 +25,21 @@ export const noNodeIp = 'Error getting node IP';
  */
 export function ipamDocument(
   config: IpamConfig,
-  node: { readonly id: number; readonly name: string; readonly address: string },
+  node: {
+    readonly id: number;
+    readonly name: string;
+    readonly address: string;
+    readonly podSubnet: string;
+    readonly vppHostSubnet: string;
+  },
 ): IpamDocument {
   const cluster = clusterSubnets(config);
   return {
     nodeId: node.id,
     nodeName: node.name,
     nodeIP: node.address.split('/')[0]!,
-    podSubnetThisNode: prefixText(podSubnetOfNode(cluster, node.id)),
-    vppHostNetwork: prefixText(vppHostSubnetOfNode(cluster, node.id)),
+    podSubnetThisNode: node.podSubnet,
+    vppHostNetwork: node.vppHostSubnet,
     config: withoutZeros({
       useExternalIPAM: config.useExternalIpam,
       contivCIDR: config.contivCidr,

@@ -13,10 +13,14 @@ export interface PodInterfaceNames {
 export interface Ipv4NetApi {
   /** Address of this node on the main interface as CIDR; undefined while there is none. */
   nodeAddress(): string | undefined;
+  /** Plain: the configured one, or with DHCP that of the lease; empty when there is none. */
+  defaultGateway(): string;
   /** Plain addresses of the host's own links, as of the last resync. */
   hostAddresses(): readonly string[];
   /** The main NIC, or the loopback that stands in for it. */
   mainInterface(): string;
+  /** The main interface where DHCP gives it its address; undefined otherwise. */
+  leasedInterface(): string | undefined;
   otherInterfaces(): readonly string[];
   /** The VPP side of the link between VPP and the host. */
   hostInterconnect(): string;

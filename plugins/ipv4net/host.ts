@@ -5,39 +5,43 @@ import type { DeepInput } from '#models/model.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig } from '#plugins/contivconf/api.ts';
+import { hostInterconnectName, hostSideName } from './interconnect.ts';
 import { type Item, item } from './items.ts';
 import { hostLinkMac, hostTap, hostVeth } from './names.ts';
-import { rxModes } from './nics.ts';
-import { hostNetwork, plain, type Site } from './site.ts';
+import { mainInterfaceName, rxModes } from './nics.ts';
+import { hostNetwork, nodeIp, plain, type Site } from './site.ts';
+import { stnGateway, stnHostAddress, stnHostMac } from './stn.ts';
 
 export function hostItems(site: Site): Item[] {
   const { addresses, routing } = site;
-  const linux = (site.interfaces.useTap ? hostTap : hostVeth).linux;
-  const viaVpp = (destination: string): Item =>
-    item(linuxRouteModel, {
-      outgoing_interface: linux,
-      scope: 'GLOBAL',
-      dst_network: destination,
-      gw_addr: plain(addresses.hostInterconnectVpp()),
-    });
+  const toHost = site.stn ? nodeIp(site) : plain(addresses.hostInterconnectLinux());
   return [
     ...(site.interfaces.useTap ? tapLink(site) : vethLink(site)),
-    ...site.hostAddresses.map((address) =>
+    ...(toHost === undefined ? [] : site.hostAddresses).map((address) =>
       item(vppRouteModel, {
         vrf_id: routing.mainVrf,
         dst_network: hostNetwork(address),
-        next_hop_addr: plain(addresses.hostInterconnectLinux()),
+        next_hop_addr: toHost!,
         outgoing_interface: hostInterconnectName(site),
       }),
     ),
-    viaVpp(addresses.podSubnetAllNodes()),
-    ...(routing.routeServiceCidrToVpp ? [viaVpp(addresses.serviceSubnet())] : []),
+    ...hostRouteToVpp(site, addresses.podSubnetAllNodes()),
+    ...(routing.routeServiceCidrToVpp ? hostRouteToVpp(site, addresses.serviceSubnet()) : []),
   ];
 }
 
-/** Logical name of the side of VPP. */
-export function hostInterconnectName(site: Pick<Site, 'interfaces'>): string {
-  return (site.interfaces.useTap ? hostTap : hostVeth).vpp;
+/** A route of the host that leads to VPP; none as long as nobody on the other side is known. */
+export function hostRouteToVpp(site: Site, destination: string): Item[] {
+  const gateway = site.stn ? stnGateway(site) : plain(site.addresses.hostInterconnectVpp());
+  if (gateway === undefined) return [];
+  return [
+    item(linuxRouteModel, {
+      outgoing_interface: hostSideName(site),
+      scope: 'GLOBAL',
+      dst_network: destination,
+      gw_addr: gateway,
+    }),
+  ];
 }
 
 function vppSide(site: Site): DeepInput<VppInterface> {
@@ -47,21 +51,37 @@ function vppSide(site: Site): DeepInput<VppInterface> {
     vrf: site.routing.mainVrf,
     mtu: site.interfaces.mtu,
     phys_address: hostLinkMac(site.nodeId),
-    ip_addresses: [site.addresses.hostInterconnectVpp()],
+    // of a NIC that was taken over, host and VPP share the address
+    ...(site.stn
+      ? { unnumbered: { interface_with_ip: mainInterfaceName(site) } }
+      : { ip_addresses: [site.addresses.hostInterconnectVpp()] }),
     rx_modes: rxModes(site.interfaces),
+  };
+}
+
+function hostSide(site: Site): DeepInput<LinuxInterface> {
+  const own = site.stn ? stnHostAddress(site) : site.addresses.hostInterconnectLinux();
+  return {
+    name: hostSideName(site),
+    enabled: true,
+    mtu: site.interfaces.mtu,
+    ...(site.stn && { phys_address: stnHostMac }),
+    ip_addresses: own === undefined ? [] : [own],
   };
 }
 
 function tapLink(site: Site): Item[] {
   return [
-    item(vppInterfaceModel, { ...vppSide(site), type: 'TAP', tap: tapSettings(site.interfaces) }),
+    item(vppInterfaceModel, {
+      ...vppSide(site),
+      type: 'TAP',
+      // what VPP only passes on to the host it cannot cut up
+      tap: { ...tapSettings(site.interfaces), ...(site.stn && { enable_gso: false }) },
+    }),
     item(linuxInterfaceModel, {
-      name: hostTap.linux,
+      ...hostSide(site),
       type: 'TAP_TO_VPP',
       host_if_name: hostTap.linuxHost,
-      enabled: true,
-      mtu: site.interfaces.mtu,
-      ip_addresses: [site.addresses.hostInterconnectLinux()],
       tap: { vpp_tap_if_name: hostTap.vpp },
     }),
   ];
@@ -76,12 +96,9 @@ function vethLink(site: Site): Item[] {
       afpacket: { host_if_name: hostVeth.peerHost },
     }),
     item(linuxInterfaceModel, {
-      name: hostVeth.linux,
+      ...hostSide(site),
       type: 'VETH',
       host_if_name: hostVeth.linuxHost,
-      enabled: true,
-      mtu,
-      ip_addresses: [site.addresses.hostInterconnectLinux()],
       veth: vethSettings(site.interfaces, hostVeth.peer),
     }),
     item(linuxInterfaceModel, {

@@ -10,7 +10,8 @@ import { anyNetwork, familyOf, type Site } from './site.ts';
 export function nicItems(site: Site): Item[] {
   const { main, others, defaultGateway, routing } = site;
   const items = [main.name === undefined ? standIn(site) : nic(site, { ...main, name: main.name })];
-  if (main.name !== undefined && !main.useDhcp && defaultGateway !== '')
+  // of a NIC that was taken over, the default route is among the host's own
+  if (main.name !== undefined && !main.useDhcp && !site.stn && defaultGateway !== '')
     items.push(
       item(vppRouteModel, {
         vrf_id: routing.mainVrf,

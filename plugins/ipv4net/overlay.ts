@@ -113,8 +113,9 @@ function throughTunnel(
   const vppSide = node.vppAddresses.map(plain);
   for (const one of management) {
     items.push(route(hostNetwork(one)));
-    // were the end of the tunnel itself reached through the tunnel, nothing would get there
-    if (!vppSide.includes(one))
+    // were the end of the tunnel itself reached through the tunnel, nothing would get there; a host
+    // without a NIC of its own is never reached otherwise than its VPP
+    if (!vppSide.includes(one) && !site.stn)
       items.push(interVrfRoute(hostNetwork(one), routing.mainVrf, routing.podVrf));
   }
   return items;

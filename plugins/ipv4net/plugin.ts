@@ -13,7 +13,8 @@ import type {
 } from '#eventloop/handler.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { defineError } from '#infra/errors/errors.ts';
-import type { HostLink, HostView } from '#nodeview/host.ts';
+import type { HostView } from '#nodeview/host.ts';
+import type { VppView } from '#nodeview/vpp.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { Shutdown } from '#plugins/controller/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
@@ -30,15 +31,18 @@ import {
 } from '#plugins/podmanager/api.ts';
 import type { Ipv4NetApi, PodInterfaceNames } from './api.ts';
 import { ItemBook } from './book.ts';
-import { hostInterconnectName, hostItems } from './host.ts';
+import { hostItems } from './host.ts';
+import { hostInterconnectName } from './interconnect.ts';
 import type { Item } from './items.ts';
+import { Lookout } from './look.ts';
 import { part, vxlanBvi } from './names.ts';
 import { Neighbours } from './neighbours.ts';
 import { mainInterfaceName, nicItems } from './nics.ts';
 import { nodeItems, overlayItems, reachableAt } from './overlay.ts';
 import { podItems, podReply } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
-import { familyOf, nodeIp, ownHostAddresses, type Site } from './site.ts';
+import { familyOf, nodeIp, type Site } from './site.ts';
+import { stnItems } from './stn.ts';
 import { vrfItems } from './vrfs.ts';
 
 export const ErrPodAddress = defineError({
@@ -54,6 +58,7 @@ export interface Ipv4NetDeps {
   readonly pods: PodManagerApi;
   readonly ipam: IpamApi;
   readonly host: HostView;
+  readonly vpp: VppView;
 }
 
 export function createIpv4Net(deps: Ipv4NetDeps): EventHandler & Ipv4NetApi {
@@ -70,16 +75,17 @@ interface Undo {
 class Ipv4Net implements EventHandler, Ipv4NetApi {
   readonly name = 'ipv4net';
   readonly #deps: Ipv4NetDeps;
+  readonly #lookout: Lookout;
   #site: Site | undefined;
   #book = new ItemBook();
   #neighbours = new Neighbours('', () => undefined);
   #links = new PodLinks();
-  #hostLinks: readonly HostLink[] | undefined;
   /** What a pod was before the last Add Pod, for the case that it is reverted. */
   #undo: Undo | undefined;
 
   constructor(deps: Ipv4NetDeps) {
     this.#deps = deps;
+    this.#lookout = new Lookout(deps);
   }
 
   handlesEvent(event: Event): boolean {
@@ -92,9 +98,14 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   async resync(ctx: ResyncContext): Promise<void> {
     const { nodes, pods, nodeName } = this.#deps;
     const slices = new Slices(ctx.clock);
-    const site = await this.#look(ctx);
+    const site = await this.#lookout.look(ctx);
     const book = new ItemBook();
-    book.set(part.base, [...nicItems(site), ...hostItems(site), ...vrfItems(site)]);
+    book.set(part.base, [
+      ...nicItems(site),
+      ...hostItems(site),
+      ...stnItems(site),
+      ...vrfItems(site),
+    ]);
 
     const neighbours = new Neighbours(nodeIp(site) ?? '', (node) => reachableAt(site, node));
     const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
@@ -154,12 +165,21 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     return this.#site?.main.addresses[0];
   }
 
+  defaultGateway(): string {
+    return this.#site?.defaultGateway ?? '';
+  }
+
   hostAddresses(): readonly string[] {
     return this.#site?.hostAddresses ?? [];
   }
 
   mainInterface(): string {
     return mainInterfaceName(this.#known);
+  }
+
+  leasedInterface(): string | undefined {
+    const main = this.#site?.main;
+    return main?.useDhcp ? main.name : undefined;
   }
 
   otherInterfaces(): readonly string[] {
@@ -198,40 +218,6 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   get #known(): Site {
     if (!this.#site) throw new AbortEventError('interfaces are not known before the first resync');
     return this.#site;
-  }
-
-  /** Gathers all that the wiring derives from. */
-  async #look(ctx: ResyncContext): Promise<Site> {
-    const { conf, nodes, ipam, host } = this.#deps;
-    const family = conf.useIpv6() ? 6 : 4;
-    const nodeId = nodes.thisNode().id;
-    const configured = conf.mainInterface();
-    const computed =
-      configured.addresses.length > 0 || configured.useDhcp ? undefined : ipam.nodeAddress(nodeId);
-    return {
-      family,
-      nodeId,
-      interfaces: conf.interfaces(),
-      routing: conf.routing(),
-      neighbourScan: conf.neighbourScan(),
-      main: { ...configured, addresses: computed ? [computed] : configured.addresses },
-      others: conf.otherInterfaces(),
-      defaultGateway: conf.defaultGateway(),
-      hostAddresses: ownHostAddresses(await this.#lookAtHost(ctx), family),
-      addresses: ipam,
-      ipv6InPods: await ctx.ask('host/has IPv6', () => host.hasIpv6()),
-    };
-  }
-
-  /** @throws AbortEventError: half a configuration would take the other half away */
-  async #lookAtHost(ctx: ResyncContext): Promise<readonly HostLink[]> {
-    try {
-      this.#hostLinks = await ctx.ask('host/links', () => this.#deps.host.links());
-    } catch (cause) {
-      if (!this.#hostLinks) throw new AbortEventError("cannot list the host's links", { cause });
-      ctx.log.warn({ err: cause }, "cannot list the host's links; those known are kept");
-    }
-    return this.#hostLinks;
   }
 
   /** Tells the other nodes where this one is reached. */

@@ -7,7 +7,7 @@ import { vppArpModel } from '#models/vpp/arp.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { AddPodReply, Attachment } from '#plugins/podmanager/api.ts';
-import { tapSettings, vethSettings } from './host.ts';
+import { hostRouteToVpp, tapSettings, vethSettings } from './host.ts';
 import { type Item, item } from './items.ts';
 import { type PodLinkNames, podGatewayLoopback, podLinkNames, podMacs } from './names.ts';
 import { rxModes } from './nics.ts';
@@ -46,16 +46,19 @@ export function podItems(site: Site, attachment: Attachment, address: string): I
       next_hop_addr: address,
       outgoing_interface: names.vpp,
     }),
+    // the host's route to all pods does not cover what lies elsewhere
+    ...(site.externalIpam ? hostRouteToVpp(site, podNetwork) : []),
   ];
 }
 
 /** What the CNI is told. */
 export function podReply(site: Site, attachment: Attachment, address: string): AddPodReply {
   const gateway = site.addresses.podGateway();
+  const names = podLinkNames(attachment, site.interfaces.useTap);
   return {
     interfaces: [
       {
-        name: podLinkNames(attachment, site.interfaces.useTap).linuxHost,
+        name: names.linuxHost,
         mac: podMacs(attachment).linux,
         sandbox: attachment.networkNamespace,
         addresses: [
@@ -66,6 +69,10 @@ export function podReply(site: Site, attachment: Attachment, address: string): A
           },
         ],
       },
+      // Plugins behind ours in the chain look for the end of a veth that the host has.
+      ...(site.interfaces.useTap
+        ? []
+        : [{ name: names.peerHost, mac: '', sandbox: '', addresses: [] }]),
     ],
     routes: [{ destination: anyNetwork(site.family), gateway }],
   };

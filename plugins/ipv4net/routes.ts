@@ -8,7 +8,10 @@ import type { Ipv4NetApi } from './api.ts';
 export interface IpamRoutesDeps {
   readonly conf: Pick<ContivConfApi, 'ipam'>;
   readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
-  readonly ipam: Pick<IpamApi, 'allocations'>;
+  readonly ipam: Pick<
+    IpamApi,
+    'allocations' | 'podSubnetThisNode' | 'hostInterconnectSubnetThisNode'
+  >;
   readonly net: Pick<Ipv4NetApi, 'nodeAddress'>;
 }
 
@@ -23,7 +26,9 @@ export function ipamRoutes({ conf, nodes, ipam, net }: IpamRoutesDeps): Route[] 
         const address = net.nodeAddress();
         if (address === undefined) return json(noNodeIp, 500);
         const { id, name } = nodes.thisNode();
-        return json(ipamDocument(conf.ipam(), { id, name, address }));
+        const podSubnet = ipam.podSubnetThisNode();
+        const vppHostSubnet = ipam.hostInterconnectSubnetThisNode();
+        return json(ipamDocument(conf.ipam(), { id, name, address, podSubnet, vppHostSubnet }));
       },
     },
     {

@@ -6,6 +6,7 @@ import type {
   NeighbourScanConfig,
   NodeInterfaceConfig,
   RoutingConfig,
+  StnConfig,
 } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 
@@ -23,8 +24,12 @@ export interface Site {
   /** With the addresses that it shall really have. */
   readonly main: MainInterfaceConfig;
   readonly others: readonly NodeInterfaceConfig[];
-  /** Plain; empty when there is none. */
+  /** Plain, with DHCP the one of the lease; empty when there is none. */
   readonly defaultGateway: string;
+  /** undefined: the host keeps its NICs. */
+  readonly stn: StnConfig | undefined;
+  /** Pods get their addresses from outside, which need not lie in the network of this node. */
+  readonly externalIpam: boolean;
   /** Plain, of the pods' family. */
   readonly hostAddresses: readonly string[];
   readonly addresses: Addresses;
@@ -70,11 +75,14 @@ export function anyAddress(family: IpFamily): string {
 /** Links that are not the host's own: a route to them through VPP would lead astray. */
 const foreignLinks = ['lo', 'docker', 'virbr', 'vpp'];
 
-/** The host's own addresses of one family, sorted. */
+export function isOwnLink({ name }: HostLink): boolean {
+  return !foreignLinks.some((prefix) => name.startsWith(prefix));
+}
+
+/** Addresses of the links of one family, sorted. */
 export function ownHostAddresses(links: readonly HostLink[], family: IpFamily): string[] {
   const own = new Set<string>();
-  for (const { name, addresses } of links) {
-    if (foreignLinks.some((prefix) => name.startsWith(prefix))) continue;
+  for (const { addresses } of links) {
     for (const address of addresses) {
       const bytes = parseCidr(address, 'bare')?.address;
       if (bytes && ipFamily(bytes) === family) own.add(formatIp(bytes));

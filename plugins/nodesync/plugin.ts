@@ -78,7 +78,7 @@ class NodeSync implements EventHandler, NodeSyncApi {
     const changed: string[] = [];
     for (const [nodeName, previous] of before) {
       const current = this.#node(nodeName);
-      if (sameNode(previous, current)) continue;
+      if (sameNode(previous, current, this.#podCidrCounts)) continue;
       changed.push(nodeName);
       ctx.followUp(NodeUpdate.event({ nodeName, previous, current }));
     }
@@ -127,6 +127,11 @@ class NodeSync implements EventHandler, NodeSyncApi {
   #node(name: string): Node | undefined {
     if (name === this.#deps.nodeName && this.#id !== undefined) return this.thisNode();
     return this.#table.node(name);
+  }
+
+  /** Where this agent divides the pods' addresses itself, nobody needs what Kubernetes says. */
+  get #podCidrCounts(): boolean {
+    return this.#deps.conf.ipam().useExternalIpam;
   }
 
   /** Names of the nodes that a change may be about; of the same node, the ID is not news. */
@@ -256,11 +261,11 @@ function sameTexts(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, position) => text === b[position]);
 }
 
-/** The pod CIDR is no reason to tell anybody. */
-function sameNode(a: Node | undefined, b: Node | undefined): boolean {
+function sameNode(a: Node | undefined, b: Node | undefined, podCidrCounts: boolean): boolean {
   if (!a || !b) return a === b;
   return (
     a.id === b.id &&
+    (!podCidrCounts || a.podCidr === b.podCidr) &&
     sameTexts(a.vppAddresses, b.vppAddresses) &&
     sameTexts(a.managementAddresses, b.managementAddresses)
   );

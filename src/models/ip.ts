@@ -58,6 +58,14 @@ export function network(cidr: Cidr): Cidr {
   return { address, length: cidr.length };
 }
 
+/** The last address of the CIDR's network: of IPv4 its broadcast address. */
+export function lastAddress(cidr: Cidr): IpBytes {
+  return network(cidr).address.map((byte, position) => {
+    const free = Math.min(8, Math.max(0, (position + 1) * 8 - cidr.length));
+    return byte | (2 ** free - 1);
+  });
+}
+
 /** Whether the address lies in the network of the CIDR. */
 export function contains(cidr: Cidr, address: IpBytes): boolean {
   if (cidr.address.length !== address.length) return false;

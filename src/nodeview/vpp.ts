@@ -8,8 +8,22 @@ export interface VppInterfaceInfo {
   readonly deviceType: string;
   /** What we or somebody else tagged it with; empty when untagged. */
   readonly tag: string;
+  /** Largest packet that it could carry, which says nothing of the network behind it. */
+  readonly mtu: number;
+}
+
+/** What a DHCP client of VPP got; IPv4. */
+export interface DhcpLease {
+  /** VPP's own name. */
+  readonly interfaceName: string;
+  /** CIDR. */
+  readonly address: string;
+  /** Plain; empty when the server named none. */
+  readonly router: string;
 }
 
 export interface VppView {
   interfaces(): Promise<readonly VppInterfaceInfo[]>;
+  /** Those that are in force. */
+  leases(): Promise<readonly DhcpLease[]>;
 }

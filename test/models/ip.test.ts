@@ -92,6 +92,23 @@ test('a network is masked, contains its members and nothing else', () => {
   );
 });
 
+test('the last address of a network is in it, and none is behind it', () => {
+  const last = (text: string) => ip.formatIp(ip.lastAddress(ip.parseCidr(text)!));
+  assert.equal(last('10.1.2.3/24'), '10.1.2.255');
+  assert.equal(last('10.1.2.3/31'), '10.1.2.3');
+  assert.equal(last('10.1.2.3/32'), '10.1.2.3');
+  assert.equal(last('10.1.2.3/12'), '10.15.255.255');
+  assert.equal(last('fd00::5/126'), 'fd00::7');
+  fc.assert(
+    fc.property(cidrText, (text) => {
+      const cidr = ip.parseCidr(text)!;
+      const address = ip.lastAddress(cidr);
+      assert.ok(ip.contains(cidr, address));
+      assert.equal(ip.formatIp(ip.lastAddress({ ...cidr, address })), ip.formatIp(address));
+    }),
+  );
+});
+
 test('MAC addresses have one spelling', () => {
   const spelled = (text: string): string | undefined => {
     const bytes = ip.parseMac(text);

@@ -25,7 +25,7 @@ import { podModel } from '#models/kube/pod.ts';
 import { vppNodeModel } from '#models/kube/vppnode.ts';
 import type { HostLink, HostView } from '#nodeview/host.ts';
 import type { StnView, StolenInterface } from '#nodeview/stn.ts';
-import type { VppInterfaceInfo, VppView } from '#nodeview/vpp.ts';
+import type { DhcpLease, VppInterfaceInfo, VppView } from '#nodeview/vpp.ts';
 import { type ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
 import { DbResync, HealingResync, KubeStateChange } from '#plugins/controller/api.ts';
@@ -241,11 +241,17 @@ export class FakeHost implements HostView {
 
 export class FakeVpp implements VppView {
   nics: VppInterfaceInfo[] = [];
+  dhcp: DhcpLease[] = [];
   failing: Error | undefined;
 
   async interfaces(): Promise<readonly VppInterfaceInfo[]> {
     if (this.failing) throw this.failing;
     return this.nics;
+  }
+
+  async leases(): Promise<readonly DhcpLease[]> {
+    if (this.failing) throw this.failing;
+    return this.dhcp;
   }
 }
 
@@ -310,7 +316,7 @@ export class TestNode extends Bench {
     const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
     const pods = createPodManager({ store: local, host });
     const ipam = createIpam({ conf, nodes, pods, store: local });
-    const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host });
+    const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp });
     super([conf, nodes, pods, ipam, net]);
     this.name = name;
     this.options = options;

@@ -18,12 +18,14 @@ import { SchedulerMetrics } from '#kvscheduler/metrics.ts';
 import { schedulerRoutes } from '#kvscheduler/routes.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { mergeValues } from '#models/merge.ts';
+import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { Controller, type ControllerDeps } from '#plugins/controller/controller.ts';
 import { ControllerMetrics } from '#plugins/controller/metrics.ts';
 import { RunRecorder } from '#plugins/controller/recording/recorder.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
+import { watchLeases } from '#plugins/ipv4net/leases.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { type CniServer, serveCni } from '#plugins/podmanager/grpc.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
@@ -49,6 +51,8 @@ const STOP_LIMIT_MS = 5_000;
 /** How long CNI calls may go on after the end was asked for. */
 const CNI_GRACE_MS = 2_000;
 const MINUTE = 60_000;
+/** Name of the descriptor of leases. */
+const DHCP_LEASES = 'vpp-dhcp-lease';
 /** Under which everything stands that an agent keeps for itself. */
 const LOCAL_PREFIX = 'local/';
 
@@ -236,6 +240,7 @@ export function createAgent(parts: AgentParts): Agent {
           await recorder?.close();
         },
       },
+      leasesPart(),
       {
         name: 'dbwatcher',
         afterInit: () => watcher.start(),
@@ -261,6 +266,18 @@ export function createAgent(parts: AgentParts): Agent {
     clock,
     log,
   );
+
+  function leasesPart(): Part {
+    let end: () => void = () => undefined;
+    return {
+      name: 'watch over DHCP leases',
+      init: () => {
+        const leases = scheduler.metadataMap<DHCPLease>(DHCP_LEASES)!;
+        end = watchLeases({ leases, net: ipv4net, loop: controller, log: loggers.get('dhcp') });
+      },
+      close: () => end(),
+    };
+  }
 
   /** VPP that comes back is empty or half configured: everything is held against it at once. */
   function vppPart(): Part {

@@ -42,6 +42,6 @@ export function createPlugins(nodeName: string, config: ContivConfig, ports: Por
   const nodes = createNodeSync({ nodeName, conf, cluster, local });
   const pods = createPodManager({ store: local, host });
   const ipam = createIpam({ conf, nodes, pods, store: local });
-  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host });
+  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp });
   return { handlers: [conf, nodes, pods, ipam, ipv4net], conf, nodes, pods, ipam, ipv4net };
 }

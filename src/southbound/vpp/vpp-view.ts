@@ -1,22 +1,34 @@
 import type { VppView } from '#nodeview/vpp.ts';
 import type { VppClient } from './binapi/api.ts';
-
-const all = 0xffff_ffff;
+import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
+import { readDhcpClients } from './descriptors/interfaces/dhcp.ts';
+import { none } from './descriptors/limits.ts';
 
 export function vppView(client: VppClient): VppView {
+  const dump = (): Promise<readonly SwInterfaceDetails[]> =>
+    client.dump('sw_interface_dump', {
+      sw_if_index: none,
+      name_filter_valid: false,
+      name_filter: '',
+    });
   return {
     async interfaces() {
-      const found = await client.dump('sw_interface_dump', {
-        sw_if_index: all,
-        name_filter_valid: false,
-        name_filter: '',
-      });
-      return found.map((each) => ({
+      return (await dump()).map((each) => ({
         swIfIndex: each.sw_if_index,
         internalName: each.interface_name,
         deviceType: each.interface_dev_type,
         tag: each.tag,
+        mtu: each.link_mtu,
       }));
+    },
+    async leases() {
+      const [interfaces, clients] = await Promise.all([dump(), readDhcpClients(client)]);
+      return interfaces.flatMap(({ sw_if_index, interface_name }) => {
+        const lease = clients.get(sw_if_index);
+        if (!lease) return [];
+        const [router = ''] = lease.router.split('/');
+        return [{ interfaceName: interface_name, address: lease.address, router }];
+      });
     },
   };
 }

@@ -11,6 +11,7 @@ const nic = (swIfIndex: number, internalName: string, deviceType = 'dpdk') => ({
   internalName,
   deviceType,
   tag: '',
+  mtu: 9000,
 });
 
 function vppWith(...nics: ReturnType<typeof nic>[]): FakeVpp {

@@ -335,7 +335,14 @@ describe('documents of ipam', () => {
   it('show the plan in force under the names of the configuration', async () => {
     const yaml = 'ipamConfig: {contivCIDR: 10.128.0.0/14, defaultGateway: 10.130.0.7}';
     const { conf } = await started(yaml);
-    assert.deepEqual(ipamDocument(conf.ipam(), { id: 3, name: 'n', address: '10.130.0.3/23' }), {
+    const node = {
+      id: 3,
+      name: 'n',
+      address: '10.130.0.3/23',
+      podSubnet: '10.128.1.128/25',
+      vppHostSubnet: '10.129.1.128/25',
+    };
+    assert.deepEqual(ipamDocument(conf.ipam(), node), {
       nodeId: 3,
       nodeName: 'n',
       nodeIP: '10.130.0.3',

@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nicMac } from '#plugins/ipv4net/names.ts';
-import {
-  FakeHost,
-  FakeVpp,
-  nodeValue,
-  TestNode,
-  type TestNodeOptions,
-  vppNodeValue,
-} from '../harness.ts';
+import { FakeHost, nodeValue, TestNode, type TestNodeOptions, vppNodeValue } from '../harness.ts';
+import { said, vppWith } from './vpp-with.ts';
 
 const nodeB = [vppNodeValue(2, 'node-b', '192.168.16.2/24'), nodeValue('node-b', '172.16.0.6')];
 
-function vppWith(...names: string[]): FakeVpp {
-  const vpp = new FakeVpp();
-  vpp.nics = names.map((internalName, swIfIndex) => ({
-    swIfIndex,
-    internalName,
-    deviceType: 'dpdk',
-    tag: '',
-  }));
-  return vpp;
-}
-
+/** Says an MTU, so that none is measured: that has tests of its own. */
 async function started(options: TestNodeOptions = {}, others = nodeB): Promise<TestNode> {
-  const node = new TestNode({ vpp: vppWith('Gig1', 'Gig2'), ...options });
+  const yaml = options.yaml ?? 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
+  const fixed = yaml.includes('mtuSize') ? yaml : `mtuSize: 1400\n${yaml}`;
+  const node = new TestNode({ vpp: vppWith('Gig1', 'Gig2'), ...options, yaml: fixed });
   const { error } = await node.resync([nodeValue('node-a', '172.16.0.5'), ...others]);
   if (error) throw error;
   return node;
@@ -32,15 +18,6 @@ async function started(options: TestNodeOptions = {}, others = nodeB): Promise<T
 
 const keys = (node: TestNode, part: string) =>
   [...node.config.keys()].filter((key) => key.includes(part)).sort();
-
-/** Fields of a value that are not at their defaults. */
-function said(value: object): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(value).filter(
-      ([, field]) => field !== '' && field !== 0 && field !== false && field?.length !== 0,
-    ),
-  );
-}
 
 const vppIf = 'config/vpp/v2/interfaces/';
 const linuxIf = 'config/linux/interfaces/v2/interface/';
@@ -308,6 +285,7 @@ describe('wiring of a node with VETH', () => {
       name: 'afpacket-vpp2',
       type: 'AF_PACKET',
       enabled: true,
+      mtu: 1400,
       phys_address: '34:3c:00:00:00:01',
       ip_addresses: ['172.30.1.1/24'],
       afpacket: { host_if_name: 'vpp2', linux_interface: '' },
@@ -317,6 +295,7 @@ describe('wiring of a node with VETH', () => {
       type: 'VETH',
       host_if_name: 'vpp1',
       enabled: true,
+      mtu: 1400,
       ip_addresses: ['172.30.1.2/24'],
       veth: {
         peer_if_name: 'veth-vpp2',
@@ -329,6 +308,7 @@ describe('wiring of a node with VETH', () => {
       type: 'VETH',
       host_if_name: 'vpp2',
       enabled: true,
+      mtu: 1400,
       veth: {
         peer_if_name: 'veth-vpp1',
         rx_checksum_offloading: 'CHKSM_OFFLOAD_DEFAULT',
@@ -347,6 +327,7 @@ describe('wiring of a node with VETH', () => {
       name: 'afpacketveth2-c1',
       type: 'AF_PACKET',
       enabled: true,
+      mtu: 1400,
       vrf: 1,
       phys_address: '02:fe:bd:6f:14:b0',
       unnumbered: { interface_with_ip: 'podGwLoop' },
@@ -465,6 +446,7 @@ describe('wiring of a pod', () => {
         name: 'vpp-tap-c1',
         type: 'TAP',
         enabled: true,
+        mtu: 1400,
         vrf: 1,
         phys_address: '02:fe:bd:6f:14:b0',
         unnumbered: { interface_with_ip: 'podGwLoop' },
@@ -484,6 +466,7 @@ describe('wiring of a pod', () => {
         namespace,
         host_if_name: 'eth0',
         enabled: true,
+        mtu: 1400,
         ip_addresses: ['10.1.1.2/32'],
         phys_address: '02:fe:42:90:eb:4f',
         tap: { vpp_tap_if_name: 'vpp-tap-c1' },

@@ -1,0 +1,43 @@
+/** Addresses that another IPAM plugin of the CNI has given. */
+import { defineError } from '#infra/errors/errors.ts';
+import { formatIp, type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
+
+export const ErrExternalAddress = defineError({
+  name: 'ErrExternalAddress',
+  code: 'CV_IPAM_EXTERNAL',
+  remedy:
+    'Look at the ipam section of the CNI configuration, or give the addresses here (useExternalIPAM: false).',
+});
+
+interface IpConfig {
+  readonly address?: unknown;
+}
+
+/**
+ * The first address of the wanted family, plain.
+ * @param data IPConfig of the CNI as JSON, or a whole result with `ips`
+ * @throws ErrExternalAddress
+ */
+export function externalAddress(data: string, family: IpFamily): string {
+  for (const { address } of ipConfigs(data)) {
+    const cidr = typeof address === 'string' ? parseCidr(address, 'bare') : undefined;
+    if (cidr && ipFamily(cidr.address) === family) return formatIp(cidr.address);
+  }
+  throw new ErrExternalAddress(
+    data === ''
+      ? 'the CNI passed no address on, and here none are given'
+      : `the CNI passed no IPv${family} address on: ${data.slice(0, 200)}`,
+  );
+}
+
+function ipConfigs(data: string): readonly IpConfig[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  const { ips } = value as { ips?: unknown };
+  return (Array.isArray(ips) ? ips : [value]).filter((one) => typeof one === 'object' && one);
+}

@@ -1,0 +1,43 @@
+/** MTU of the links to pods and host where none is configured: what fits through the network. */
+import type { HostLink } from '#nodeview/host.ts';
+import type { VppInterfaceInfo } from '#nodeview/vpp.ts';
+import { boundLink } from './names.ts';
+
+/** Inner Ethernet, VXLAN and UDP; the outer IP header comes on top. */
+const vxlanBytes = 14 + 8 + 8;
+const outerBytes = { 4: 20, 6: 40 } as const;
+/** What every Ethernet carries. */
+const ethernetMtu = 1500;
+/** Less than this no link with IPv6 may have. */
+const leastMtu = 1280;
+
+export interface Underlay {
+  /** Name of the main interface; undefined: there is no NIC. */
+  readonly nic: string | undefined;
+  readonly vppInterfaces: readonly VppInterfaceInfo[];
+  /** Links of the host's own. */
+  readonly hostLinks: readonly HostLink[];
+}
+
+/**
+ * The largest packet that the network between the nodes carries; undefined when there is no NIC.
+ * Of a link of the kernel its MTU is what somebody has set for that network. Of a NIC that VPP
+ * drives VPP knows no more than what the device can do, 9000 as a rule; so the smallest of the
+ * host's own links counts as well, and where the host has none, what every Ethernet carries.
+ */
+export function underlayMtu({ nic, vppInterfaces, hostLinks }: Underlay): number | undefined {
+  if (nic === undefined) return undefined;
+  const bound = boundLink(nic);
+  const link = hostLinks.find(({ name }) => name === bound);
+  if (link) return link.mtu;
+  const device = vppInterfaces.find(({ internalName }) => internalName === nic)?.mtu;
+  const known = hostLinks.filter(({ addresses }) => addresses.length > 0).map(({ mtu }) => mtu);
+  const network = known.length > 0 ? Math.min(...known) : ethernetMtu;
+  return device ? Math.min(device, network) : network;
+}
+
+/** @param outer family of the tunnels' addresses; undefined: there are no tunnels */
+export function innerMtu(underlay: number, outer: 4 | 6 | undefined): number {
+  const overhead = outer === undefined ? 0 : vxlanBytes + outerBytes[outer];
+  return Math.max(underlay - overhead, leastMtu);
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { innerMtu, underlayMtu } from '#plugins/ipv4net/mtu.ts';
+import { TestNode } from '../harness.ts';
+import { vppWith } from './vpp-with.ts';
+
+const nic = (internalName: string, mtu: number) => ({
+  swIfIndex: 1,
+  internalName,
+  deviceType: 'dpdk',
+  tag: '',
+  mtu,
+});
+const link = (name: string, mtu: number, ...addresses: string[]) => ({ name, mtu, addresses });
+
+describe('MTU of the network between the nodes', () => {
+  it('is that of the link that VPP is bound to', () => {
+    const hostLinks = [link('eth0', 1500, '10.0.0.1/24'), link('eth1', 9000)];
+    assert.equal(underlayMtu({ nic: 'host-eth1', vppInterfaces: [], hostLinks }), 9000);
+  });
+
+  it('is no larger than that of the host, whatever the device could carry', () => {
+    const hostLinks = [link('eth0', 1460, '10.0.0.1/24'), link('eth1', 1300)];
+    const vppInterfaces = [nic('Gig1', 9000)];
+    assert.equal(underlayMtu({ nic: 'Gig1', vppInterfaces, hostLinks }), 1460);
+    assert.equal(underlayMtu({ nic: 'Gig1', vppInterfaces: [nic('Gig1', 1400)], hostLinks }), 1400);
+  });
+
+  it('is that of every Ethernet where the host has no address of its own', () => {
+    const vppInterfaces = [nic('Gig1', 9000)];
+    assert.equal(underlayMtu({ nic: 'Gig1', vppInterfaces, hostLinks: [] }), 1500);
+  });
+
+  it('is not known without a NIC', () => {
+    assert.equal(underlayMtu({ nic: undefined, vppInterfaces: [], hostLinks: [] }), undefined);
+  });
+
+  it('leaves room for tunnels, and what IPv6 needs', () => {
+    assert.equal(innerMtu(1500, 4), 1450);
+    assert.equal(innerMtu(1500, 6), 1430);
+    assert.equal(innerMtu(1500, undefined), 1500);
+    assert.equal(innerMtu(1300, 4), 1280);
+  });
+});
+
+describe('MTU of pods and host', () => {
+  const mtus = (node: TestNode) =>
+    ['tap-vpp2', 'vpp-tap-c1'].map((name) => node.at(`config/vpp/v2/interfaces/${name}`)['mtu']);
+
+  async function started(yaml: string, names = ['Gig1']): Promise<TestNode> {
+    const node = new TestNode({ yaml, vpp: vppWith(...names) });
+    await node.resync();
+    await node.add('web', 'c1');
+    return node;
+  }
+
+  it('is measured where none is configured', async () => {
+    const node = await started('ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}');
+    assert.deepEqual(mtus(node), [1450, 1450]);
+    node.host.hostLinks = [link('eth0', 9000, '172.16.0.5/24')];
+    await node.heal();
+    assert.deepEqual(mtus(node), [8950, 8950]);
+  });
+
+  it('is that of the network without an overlay', async () => {
+    const node = await started('nodeToNodeTransport: nooverlay');
+    assert.deepEqual(mtus(node), [1500, 1500]);
+  });
+
+  it('is the configured one, and left to VPP without a NIC', async () => {
+    assert.deepEqual(mtus(await started('mtuSize: 1300')), [1300, 1300]);
+    assert.deepEqual(mtus(await started('', [])), [0, 0]);
+  });
+});

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FakeStn, nodeValue, TestNode, vppNodeValue } from '../harness.ts';
+import { said, vppWith } from './vpp-with.ts';
+
+const stolen = {
+  pciAddress: '0000:0b:00.0',
+  kernelDriver: 'e1000',
+  addresses: ['10.20.0.5/24', 'fd00::5/64'],
+  routes: [
+    { destination: '', gateway: '10.20.0.1' },
+    { destination: '10.99.0.0/16', gateway: '10.20.0.9' },
+    { destination: '', gateway: 'fd00::1' },
+  ],
+};
+const nodeB = [
+  vppNodeValue(2, 'node-b', '10.20.0.6/24'),
+  nodeValue('node-b', '10.20.0.6', '10.77.0.6'),
+];
+const vppIf = 'config/vpp/v2/interfaces/';
+const linuxIf = 'config/linux/interfaces/v2/interface/';
+
+async function taken(yaml: string, is = stolen): Promise<TestNode> {
+  const stn = new FakeStn();
+  stn.stolen.set('eth1', is);
+  const node = new TestNode({ yaml, stn, vpp: vppWith('Gig1') });
+  // the host has nothing left but what VPP gives it
+  node.host.hostLinks = [{ name: 'vpp1', mtu: 1450, addresses: ['10.20.0.5/24'] }];
+  const { error } = await node.resync([nodeValue('node-a', '10.20.0.5'), ...nodeB]);
+  assert.equal(error, undefined);
+  return node;
+}
+
+const some = (node: TestNode, ...parts: string[]) =>
+  [...node.config.keys()].filter((key) => parts.some((one) => key.includes(one))).sort();
+
+describe('wiring of a node whose only NIC VPP took over', () => {
+  it('shares the address of the node between VPP and host', async () => {
+    const node = await taken('stealInterface: eth1\nenableGSO: true');
+    assert.deepEqual(node.at(`${vppIf}Gig1`)['ip_addresses'], ['10.20.0.5/24']);
+    const vppSide = said(node.at(`${vppIf}tap-vpp2`));
+    assert.deepEqual(vppSide['unnumbered'], { interface_with_ip: 'Gig1' });
+    assert.equal('ip_addresses' in vppSide, false);
+    assert.equal((vppSide['tap'] as { enable_gso: boolean }).enable_gso, false);
+    const host = said(node.at(`${linuxIf}tap-vpp1`));
+    assert.deepEqual(host['ip_addresses'], ['10.20.0.5/24']);
+    assert.equal(host['phys_address'], '00:00:00:00:00:02');
+    assert.equal(node.net.nodeAddress(), '10.20.0.5/24');
+    const record = await node.clusterBelow.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
+    assert.deepEqual(JSON.parse(record!).ip_addresses, ['10.20.0.5/24']);
+    // GSO stays on for the pods
+    await node.add('web', 'c1');
+    const pod = node.at<{ tap: { enable_gso: boolean } }>(`${vppIf}vpp-tap-c1`);
+    assert.equal(pod.tap.enable_gso, true);
+  });
+
+  it('hands over by an STN rule in version 1', async () => {
+    const node = await taken('stealInterface: eth1');
+    assert.deepEqual(said(node.at('config/vpp/stn/v2/rule/tap-vpp2/ip/10.20.0.5')), {
+      ip_address: '10.20.0.5',
+      interface: 'tap-vpp2',
+    });
+    assert.deepEqual(some(node, 'ipredirect'), []);
+  });
+
+  it('hands over by a redirected punt in version 2', async () => {
+    const node = await taken('stealInterface: eth1\nstnVersion: 2');
+    assert.deepEqual(said(node.at('config/vpp/v2/ipredirect/l3/ALL/tx/tap-vpp2')), {
+      l3_protocol: 'ALL',
+      tx_interface: 'tap-vpp2',
+      next_hop: '10.20.0.5',
+    });
+    assert.deepEqual(some(node, '/stn/'), []);
+  });
+
+  it('answers the host for everybody, and knows where the host is', async () => {
+    const node = await taken('stealInterface: eth1');
+    assert.deepEqual(said(node.at('config/vpp/v2/proxyarp-global')), {
+      interfaces: [{ name: 'tap-vpp2' }],
+      ranges: [{ first_ip_addr: '10.20.0.1', last_ip_addr: '10.20.0.254', vrf_id: 0 }],
+    });
+    assert.deepEqual(said(node.at('config/vpp/v2/arp/tap-vpp2/10.20.0.5')), {
+      interface: 'tap-vpp2',
+      ip_address: '10.20.0.5',
+      phys_address: '00:00:00:00:00:02',
+      static: true,
+    });
+  });
+
+  it('makes the routes of the host again, in VPP and in the host', async () => {
+    const node = await taken('stealInterface: eth1\nrouteServiceCIDRToVPP: true');
+    assert.deepEqual(some(node, 'if/Gig1'), [
+      'config/vpp/v2/route/if/Gig1/vrf/0/dst/0.0.0.0/0/gw/10.20.0.1',
+      'config/vpp/v2/route/if/Gig1/vrf/0/dst/10.99.0.0/16/gw/10.20.0.9',
+    ]);
+    const routes = some(node, 'config/linux/l3/v2/route/');
+    assert.deepEqual(routes, [
+      'config/linux/l3/v2/route/0.0.0.0/0/tap-vpp1',
+      'config/linux/l3/v2/route/10.1.0.0/16/tap-vpp1',
+      'config/linux/l3/v2/route/10.96.0.0/12/tap-vpp1',
+      'config/linux/l3/v2/route/10.99.0.0/16/tap-vpp1',
+    ]);
+    for (const route of routes) assert.equal(node.at(route)['gw_addr'], '10.20.0.1', route);
+  });
+
+  it('does not send what is for other hosts into the VRF of the pods', async () => {
+    const node = await taken('stealInterface: eth1');
+    assert.deepEqual(some(node, 'vrf/0/dst/10.77.0.6', 'vrf/0/dst/10.20.0.6'), []);
+    assert.ok(
+      node.config.has('config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/10.77.0.6/32/gw/192.168.30.2'),
+    );
+  });
+
+  it('is the same with VETH', async () => {
+    const node = await taken('stealInterface: eth1\nuseTAPInterfaces: false');
+    assert.equal(node.at(`${linuxIf}veth-vpp1`)['phys_address'], '00:00:00:00:00:02');
+    assert.deepEqual(node.at(`${linuxIf}veth-vpp1`)['ip_addresses'], ['10.20.0.5/24']);
+    assert.deepEqual(node.at(`${vppIf}afpacket-vpp2`)['unnumbered'], { interface_with_ip: 'Gig1' });
+    assert.ok(node.config.has('config/vpp/stn/v2/rule/afpacket-vpp2/ip/10.20.0.5'));
+    assert.ok(node.config.has('config/linux/l3/v2/route/10.99.0.0/16/veth-vpp1'));
+  });
+
+  it('in IPv6 tells the host where its gateway is, on the link that there is', async () => {
+    const yaml = `
+stealInterface: eth1
+useTAPInterfaces: false
+ipamConfig: {podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64, vppHostSubnetCIDR: "fd02::/48",
+  vppHostSubnetOneNodePrefixLen: 64, vxlanCIDR: "fd04::/64", serviceCIDR: "fd05::/108"}
+`;
+    const node = await taken(yaml);
+    assert.deepEqual(node.at(`${linuxIf}veth-vpp1`)['ip_addresses'], ['fd00::5/127']);
+    assert.deepEqual(said(node.at('config/linux/l3/v2/arp/veth-vpp1/fd00::4')), {
+      interface: 'veth-vpp1',
+      ip_address: 'fd00::4',
+      hw_address: '34:3c:00:00:00:01',
+    });
+    for (const network of ['fd00::/64', 'fd01::/48', '::/0'])
+      assert.equal(node.at(`config/linux/l3/v2/route/${network}/veth-vpp1`)['gw_addr'], 'fd00::4');
+    assert.deepEqual(some(node, 'proxyarp'), []);
+    assert.ok(node.config.has('config/vpp/v2/route/if/Gig1/vrf/0/dst/::/0/gw/fd00::1'));
+  });
+
+  it('waits for DHCP with all that needs an address', async () => {
+    const yaml = 'stealInterface: eth1\nipamConfig: {nodeInterconnectDHCP: true}';
+    const node = await taken(yaml, { ...stolen, routes: [] });
+    assert.deepEqual(some(node, '/stn/', 'proxyarp', 'config/linux/l3'), []);
+    assert.deepEqual(node.at(`${linuxIf}tap-vpp1`)['ip_addresses'], []);
+    node.vpp.dhcp = [{ interfaceName: 'Gig1', address: '10.20.0.7/24', router: '10.20.0.1' }];
+    await node.heal();
+    assert.deepEqual(some(node, '/stn/', 'config/linux/l3'), [
+      'config/linux/l3/v2/route/10.1.0.0/16/tap-vpp1',
+      'config/vpp/stn/v2/rule/tap-vpp2/ip/10.20.0.7',
+    ]);
+  });
+});
