@@ -26,6 +26,7 @@ import {
 import { ErrTxnQueueFull } from './errors.ts';
 import { Graph, nodesStepwise } from './graph.ts';
 import { graphText } from './graphtext.ts';
+import { guarded } from './guarded.ts';
 import { History } from './history.ts';
 import { type Observer, tellAll } from './observer.ts';
 import {
@@ -166,8 +167,8 @@ class KvScheduler implements Scheduler {
     this.#log = log;
     this.#observer = observer ? tellAll([this.#stats, observer]) : this.#stats;
     this.#calls = new CallWatch(clock, this.#observer);
-    const registry = new Registry(descriptors.map((one) => this.#calls.watch(one)));
-    for (const { name, metadataFields } of descriptors)
+    const registry = new Registry(descriptors.map((one) => this.#calls.watch(guarded(one, log))));
+    for (const { name, metadataFields } of registry.descriptors)
       this.#maps.set(name, new IndexMap(name, log, metadataFields));
     this.#around = {
       registry,

@@ -304,3 +304,34 @@ test('what is wished for a value that cannot be read is shown to its descriptor 
   await bench.commit({ 'a/1': { v: 4, invalid: true } });
   assert.equal(bench.state('a/1'), 'INVALID [invalid]');
 });
+
+const throws = () => {
+  throw new Error('boom');
+};
+
+for (const [what, change] of Object.entries({
+  label: { label: throws },
+  metadataFields: { metadataFields: throws },
+  isRetriable: { isRetriable: throws },
+  accepts: {
+    dependencies: () => [{ label: 'any', anyOf: { prefixes: ['a/'], accepts: throws } }],
+  },
+}))
+  test(`a descriptor whose ${what} throws keeps no other value from coming`, async () => {
+    const bench = setUp({}, withDescriptor('beta', change));
+    bench.southbound.fails = failing('CREATE b/2');
+    const wishes = { 'a/1': { v: 1 }, 'b/1': { v: 1 }, 'b/2': { v: 1 }, 'a/2': { v: 1 } };
+    const ready = what === 'accepts' ? [] : ['b/2 (CREATE): no CREATE b/2'];
+    for (const mode of ['full-resync', 'update'] as const)
+      assert.deepEqual(await bench.commit(wishes, { mode }), ready);
+    assert.equal(bench.state('a/2'), 'CONFIGURED');
+    assert.equal(bench.state('b/1'), what === 'accepts' ? 'PENDING [any]' : 'CONFIGURED');
+    const told = bench.logged.filter(({ level }) => level === 'error');
+    assert.deepEqual(told, [
+      {
+        level: 'error',
+        fields: { descriptor: 'beta', what, error: 'boom' },
+        text: 'Descriptor is broken',
+      },
+    ]);
+  });

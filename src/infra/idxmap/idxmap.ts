@@ -100,15 +100,11 @@ export class IndexMap<V> implements NamedMapping<V> {
   /** Sets the value of a name, whether it had one or not. */
   put(name: string, value: V): void {
     const update = this.#values.has(name);
+    const fields = this.#fieldsOf?.(value) ?? noFields;
     if (update) this.#unindex(name, this.#values.get(name) as V);
     this.#values.set(name, value);
-    this.#eachField(value, (field, text) => {
-      const byValue = this.#index.get(field) ?? new Map<string, Set<string>>();
-      const names = byValue.get(text) ?? new Set<string>();
-      names.add(name);
-      byValue.set(text, names);
-      this.#index.set(field, byValue);
-    });
+    for (const [field, texts] of Object.entries(fields))
+      for (const text of texts) this.#enter(field, text, name);
     this.#tell({ title: this.title, name, value, update, del: false });
   }
 
@@ -134,19 +130,20 @@ export class IndexMap<V> implements NamedMapping<V> {
     for (const name of this.listAllNames()) this.delete(name);
   }
 
-  #eachField(value: V, visit: (field: string, text: string) => void): void {
-    if (!this.#fieldsOf) return;
-    for (const [field, texts] of Object.entries(this.#fieldsOf(value)))
-      for (const text of texts) visit(field, text);
+  #enter(field: string, text: string, name: string): void {
+    const byValue = this.#index.get(field) ?? new Map<string, Set<string>>();
+    const names = byValue.get(text) ?? new Set<string>();
+    this.#index.set(field, byValue.set(text, names.add(name)));
   }
 
   #unindex(name: string, value: V): void {
-    this.#eachField(value, (field, text) => {
-      const byValue = this.#index.get(field);
-      const names = byValue?.get(text);
-      names?.delete(name);
-      if (names?.size === 0) byValue?.delete(text);
-    });
+    for (const [field, texts] of Object.entries(this.#fieldsOf?.(value) ?? noFields))
+      for (const text of texts) {
+        const byValue = this.#index.get(field);
+        const names = byValue?.get(text);
+        names?.delete(name);
+        if (names?.size === 0) byValue?.delete(text);
+      }
   }
 
   #tell(event: MappingEvent<V>): void {
