@@ -53,7 +53,7 @@ export class RealAgent {
       contiv: { useTAPInterfaces: false, ...config.contiv },
       controller: { ...config.controller },
       http: { endpoint: '127.0.0.1:9999', 'local-socket': this.#restSocket },
-      grpc: { endpoint: this.#cniSocket },
+      grpc: { endpoint: this.cniSocket },
       etcd: { endpoints: [config.etcdEndpoint], 'insecure-transport': true },
       bolt: { 'db-path': this.#store },
       govpp: { 'binapi-socket-path': config.vppSocket },
@@ -68,7 +68,7 @@ export class RealAgent {
     return join(this.#folder, 'agent.sock');
   }
 
-  get #cniSocket(): string {
+  get cniSocket(): string {
     return join(this.#folder, 'cni.sock');
   }
 
@@ -103,7 +103,7 @@ export class RealAgent {
   async whenServing(): Promise<void> {
     const serves = async () => {
       this.#process!.assertRunning();
-      if (!(await answers(this.#cniSocket))) return false;
+      if (!(await answers(this.cniSocket))) return false;
       const { status } = await this.get('/readiness').catch(() => ({ status: 0 }));
       return status === 200;
     };
@@ -147,7 +147,7 @@ export class RealAgent {
   }
 
   async #cni<T>(call: (client: CniClient) => Promise<T>): Promise<T> {
-    const client = new CniClient(this.#cniSocket);
+    const client = new CniClient(this.cniSocket);
     try {
       return await call(client);
     } finally {

@@ -3,15 +3,13 @@
  * Two bridges in a namespace of their own join them: one carries what hosts and etcd talk about, the
  * other one joins the VPPs, each of which is bound to a link of it as its main interface.
  *
- *     underlay 192.168.16.0/24   node <id> is .<id>, a place outside of the cluster is .200
+ *     underlay 192.168.16.0/24   node <id> is .<id> unless there is DHCP, a place outside is .200
  *     management 192.0.2.0/24    node <n> is .<10 + n>, etcd .1
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KvStore } from '#datastore/api.ts';
 import { nodeModel } from '#models/kube/node.ts';
-import { vppNodeModel } from '#models/kube/vppnode.ts';
 import { reflectorPrefix, resources } from '#resources/resources.ts';
 import { valueText } from '#resources/text.ts';
 import type { AgentConfig } from './agent.ts';
@@ -30,8 +28,10 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** Keys of contiv.conf of all nodes, beyond those that the set-up needs. */
   readonly contiv?: AgentConfig['contiv'];
-  /** Keys of `ipamConfig` of all nodes. */
+  /** `ipamConfig` of all nodes; default: the addresses that are named above. */
   readonly ipam?: Readonly<Record<string, unknown>>;
+  /** Runs when the networks stand and no node does. */
+  readonly before?: (cluster: RealCluster) => Promise<void>;
 }
 
 export interface ClusterNode {
@@ -42,6 +42,8 @@ export interface ClusterNode {
   readonly host: Endpoint;
   /** What the agent says it is, once it serves. */
   readonly id: number;
+  /** Where its VPP was reached when it joined. */
+  readonly nodeIp: string;
 }
 
 export class RealCluster implements AsyncDisposable {
@@ -64,6 +66,7 @@ export class RealCluster implements AsyncDisposable {
     );
     try {
       await cluster.#build();
+      await options.before?.(cluster);
       await Promise.all(Array.from({ length: options.nodes }, () => cluster.#launch()));
       await cluster.settled();
     } catch (error) {
@@ -92,6 +95,11 @@ export class RealCluster implements AsyncDisposable {
     const joined = await this.#launch();
     await this.settled();
     return joined;
+  }
+
+  /** The outside reaches the pods of a node at an address: there is no NAT. */
+  async routeFromOutside({ id }: ClusterNode, nodeIp: string): Promise<void> {
+    await this.#outside.run('ip', 'route', 'replace', `10.1.${id}.0/24`, 'via', nodeIp);
   }
 
   /** A node goes for good: its agent ends, and Kubernetes forgets it. */
@@ -161,7 +169,7 @@ export class RealCluster implements AsyncDisposable {
       etcd: this.etcd,
       contiv: {
         ...this.#options.contiv,
-        ipamConfig: { nodeInterconnectCIDR: `${underlay}.0/24`, ...this.#options.ipam },
+        ipamConfig: this.#options.ipam ?? { nodeInterconnectCIDR: `${underlay}.0/24` },
         nodeConfig: [{ nodeName: name, mainVPPInterface: { interfaceName: `host-${uplink}` } }],
       },
     });
@@ -171,10 +179,10 @@ export class RealCluster implements AsyncDisposable {
       await this.#plug(node.netns, uplink, 'under', `u-${name}`);
       await this.#tellOfNode(name, address);
       await node.agent.start();
-      const id = await idOf(this.etcd.store, name);
-      const joined = { name, node, id, host: endpoint(node.netns, address) };
+      const { id, nodeIp } = await saysOf(node);
+      const joined = { name, node, id, nodeIp, host: endpoint(node.netns, address) };
       this.#nodes.set(name, joined);
-      await this.#outside.run('ip', 'route', 'add', `10.1.${id}.0/24`, 'via', `${underlay}.${id}`);
+      await this.routeFromOutside(joined, nodeIp);
       return joined;
     } catch (error) {
       const tail = node.agent.tail();
@@ -201,10 +209,14 @@ function endpoint(place: Place, address: string): Endpoint {
   return { path: place.path, address, run: (...command) => place.run(...command) };
 }
 
-async function idOf(store: KvStore, name: string): Promise<number> {
-  const { entries } = await store.list(reflectorPrefix + resources.vppnode.keyPrefix);
-  const records = entries.map(({ key, value }) => vppNodeModel.parse(JSON.parse(value), key));
-  const record = records.find((one) => one.name === name);
-  if (!record) throw new Error(`${name} has no ID`);
-  return record.id;
+/** What a node says it is, as soon as it has an address. */
+export async function saysOf(node: RealNode): Promise<{ id: number; nodeIp: string }> {
+  let said: { nodeId: number; nodeIP: string } | undefined;
+  await until('the node has an address', async () => {
+    node.agent.assertRunning();
+    const { status, body } = await node.agent.get('/contiv/v1/ipam');
+    if (status === 200) said = body as typeof said;
+    return status === 200;
+  });
+  return { id: said!.nodeId, nodeIp: said!.nodeIP };
 }

@@ -10,7 +10,7 @@ import { missing } from '../real/missing.ts';
 import type { Sandbox } from '../real/sandbox.ts';
 import { type Endpoint, type Place, ping, pingWhole, transfer } from '../real/traffic.ts';
 
-/** 1500 of the network without the 50 of a tunnel. */
+/** 1500 of the network without the 50 of a tunnel: nobody has told the agents. */
 const podMtu = 1450;
 
 /** Pings, packets of full size, and TCP both ways. */
@@ -39,7 +39,7 @@ describe('two nodes', { skip: missing, timeout: 240_000 }, () => {
   let far: Sandbox;
 
   before(async () => {
-    cluster = await RealCluster.create({ nodes: 2, contiv: { mtuSize: podMtu } });
+    cluster = await RealCluster.create({ nodes: 2 });
     const [one, two] = cluster.nodes;
     [web, db, far] = [
       await one!.node.pod('web'),
