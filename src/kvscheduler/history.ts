@@ -64,10 +64,10 @@ export class History {
 
 /** Shortens the record's lists to what fits. @returns its rough size */
 async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<number> {
-  const counted = new Set<object>();
+  const counted = new Set<unknown>();
   let bytes = bytesOfRecord + (record.Description?.length ?? 0);
   let omitted = 0;
-  const shorten = async <T extends object>(
+  const shorten = async <T>(
     items: readonly T[] | undefined,
     sizeOf: (item: T) => number,
   ): Promise<readonly T[] | undefined> => {
@@ -90,13 +90,22 @@ async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<n
   if (executed) record.Executed = executed;
   if (planned) record.Planned = planned;
   if (values) record.Values = values;
+  const retrieveErrors = await shorten(record.RetrieveErrors, sizeOfText);
+  const verificationErrors = await shorten(record.VerificationErrors, sizeOfText);
+  if (retrieveErrors) record.RetrieveErrors = retrieveErrors;
+  if (verificationErrors) record.VerificationErrors = verificationErrors;
   if (omitted > 0) record.Omitted = omitted;
   return bytes;
 }
 
 function sizeOfOperation(operation: RecordedTxnOp): number {
-  const { Key, NewValue, PrevValue } = operation;
-  return bytesOfOperation + Key.length + sizeOfValue(NewValue) + sizeOfValue(PrevValue);
+  const { Key, NewValue, PrevValue, NewErrMsg = '', PrevErrMsg = '' } = operation;
+  const texts = Key.length + NewErrMsg.length + PrevErrMsg.length;
+  return bytesOfOperation + texts + sizeOfValue(NewValue) + sizeOfValue(PrevValue);
+}
+
+function sizeOfText(text: string): number {
+  return 32 + text.length;
 }
 
 function sizeOfKeyValue({ Key, Value }: RecordedKeyValue): number {

@@ -97,7 +97,7 @@ export interface RecordedTxn {
   RetrieveErrors?: readonly string[];
   /** What the southbound showed afterwards that is not what was made. */
   VerificationErrors?: readonly string[];
-  /** How many values and operations were left out to keep the history within its bounds. */
+  /** How many values, operations and errors were left out to keep the history within its bounds. */
   Omitted?: number;
 }
 

@@ -214,3 +214,15 @@ test('the box tells a resync, a report and a repetition apart', async () => {
     ],
   );
 });
+
+test('long errors count among the bytes that are kept', async () => {
+  const bytes = 200_000;
+  const bench = setUp({ verify: true, history: { bytes } });
+  const kept = () => JSON.stringify(bench.scheduler.history()).length;
+  bench.southbound.fails = () => new Error('no '.repeat(3_000));
+  for (let n = 0; n < 60; n++) await bench.commit({ [`a/${n}`]: { v: 1 } });
+  assert.ok(kept() <= 2 * bytes, `${kept()} characters`);
+  bench.southbound.retrieveFails = () => new Error('cannot read '.repeat(3_000));
+  for (let n = 0; n < 60; n++) await bench.commit({}, { mode: 'downstream-resync' });
+  assert.ok(kept() <= 2 * bytes, `${kept()} characters`);
+});
