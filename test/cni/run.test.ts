@@ -133,7 +133,10 @@ describe('contiv-cni in front of an agent', () => {
     const { body } = await running.get('/contiv/v1/ipam/allocations');
     assert.ok(!JSON.stringify(body).includes(String(address).replace('/32', '')));
     assert.match(JSON.stringify(body), /kept/);
-    await run(base, { command: 'DEL', ...kept });
+    const none = { 'cni.dev/valid-attachments': null };
+    assert.equal(await run(base, { command: 'GC', config: none }), undefined);
+    const { body: left } = await running.get('/contiv/v1/ipam/allocations');
+    assert.doesNotMatch(JSON.stringify(left), /kept/);
   });
 
   it('runs the IPAM plugin of the configuration around the agent', async () => {

@@ -50,7 +50,7 @@ export function readNetwork(text: string): Network {
     logFile: optional(document, 'logFile', 'string') || defaultLogFile,
     ipam: readIpam(document['ipam']),
     previous: readPrevious(document['prevResult']),
-    valid: readValid(document['cni.dev/valid-attachments'] ?? document['cni.dev/attachments']),
+    valid: readValid(document),
     document,
   };
 }
@@ -91,10 +91,13 @@ function readPrevious(given: unknown): PreviousResult | undefined {
   };
 }
 
-function readValid(given: unknown): readonly ValidAttachment[] | undefined {
-  if (given === undefined) return undefined;
-  const where = 'cni.dev/valid-attachments';
-  return list(given, where).map((one) => {
+/** libcni says it under both names; where nothing is valid, it says null. */
+function readValid(
+  document: Readonly<Record<string, unknown>>,
+): readonly ValidAttachment[] | undefined {
+  const where = ['cni.dev/valid-attachments', 'cni.dev/attachments'].find((key) => key in document);
+  if (where === undefined) return undefined;
+  return list(document[where], where).map((one) => {
     const attachment = object(one, where);
     const containerId = optional(attachment, 'containerID', 'string');
     const interfaceName = optional(attachment, 'ifname', 'string');
