@@ -34,6 +34,10 @@ export const linkStateKey = keyTemplate('vpp/interface/{iface}/link-state/{state
   state: 'UP|DOWN',
 });
 export const rxModesKey = keyTemplate('vpp/interface/{iface}/rx-modes');
+export const rxPlacementKey = keyTemplate('vpp/interface/{iface}/rx-placement/queue/{queue}', {
+  queue: digits,
+});
+export const proxyArpInterfaceKey = keyTemplate('vpp/proxyarp/interface/{iface}');
 
 export const bridgedInterfaceKey = keyTemplate('vpp/bd/{bd}/interface/{iface}', {
   // names of bridge domains are the agent's own, names of interfaces are VPP's too

@@ -13,7 +13,7 @@ export const proxyArpModel = defineModel<ProxyARP>({
   key: () => proxyArpKey,
   rules: {
     interfaces: unordered(({ name }) => name),
-    ranges: unordered(({ first_ip_addr }) => first_ip_addr, {
+    ranges: unordered((range) => `${range.first_ip_addr} ${range.last_ip_addr} ${range.vrf_id}`, {
       first_ip_addr: ip,
       last_ip_addr: ip,
     }),

@@ -16,6 +16,7 @@ import { memifMessages } from './memif.ts';
 import { Nat44 } from './nat44.ts';
 import { Neighbours } from './neighbours.ts';
 import type { Part } from './part.ts';
+import { proxyArpMessages } from './proxyarp.ts';
 import { puntMessages } from './punt.ts';
 import { routeMessages } from './routes.ts';
 import { sessionMessages } from './session.ts';
@@ -72,6 +73,7 @@ export function beginLife(needs: {
       puntMessages({ fib, interfaces, crash }),
       new Nat44({ interfaces, addresses, fib, crash }).part(),
       dhcp.part(),
+      proxyArpMessages(interfaces, fib),
     ],
     forget: (peer) => {
       events.forget(peer);

@@ -152,7 +152,7 @@ export class Driver {
         await this.#remove(key);
         return;
       }
-      const context = this.#context(node);
+      const context = this.#context({ ...node, value });
       node.metadata = await descriptor.update?.(key, before, value, node.metadata, context);
       this.log.push({ kind: 'update', key });
     }

@@ -3,8 +3,10 @@ import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
+import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
+import { xConnectModel } from '#models/vpp/xconnect.ts';
 import { aclExamples } from './acl-examples.ts';
 import { hostLink } from './host-link-stub.ts';
 import { changing, keyed, loop, table } from './keyed.ts';
@@ -536,6 +538,57 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
             { name: 'c' },
           ],
         },
+        true,
+      ),
+    },
+    {
+      name: 'cross-connect',
+      setup: [loop('a'), loop('b'), loop('c')],
+      ...changing(
+        xConnectModel,
+        { receive_interface: 'a', transmit_interface: 'b' },
+        { transmit_interface: 'c' },
+        true,
+      ),
+    },
+    {
+      name: 'cross-connect both ways',
+      setup: [
+        loop('a'),
+        loop('b'),
+        keyed(xConnectModel, { receive_interface: 'b', transmit_interface: 'a' }),
+      ],
+      value: keyed(xConnectModel, { receive_interface: 'a', transmit_interface: 'b' }),
+    },
+    {
+      name: 'proxy ARP',
+      setup: [table(1), loop('a'), loop('b')],
+      ...changing(
+        proxyArpModel,
+        {
+          interfaces: [{ name: 'a' }],
+          ranges: [
+            { first_ip_addr: '10.1.1.1', last_ip_addr: '10.1.1.254', vrf_id: 1 },
+            { first_ip_addr: '10.1.1.1', last_ip_addr: '10.1.1.254' },
+          ],
+        },
+        {
+          interfaces: [{ name: 'a' }, { name: 'b' }],
+          ranges: [
+            { first_ip_addr: '10.1.1.1', last_ip_addr: '10.1.1.254' },
+            { first_ip_addr: '10.2.1.1', last_ip_addr: '10.2.1.1', vrf_id: 1 },
+          ],
+        },
+        true,
+      ),
+    },
+    {
+      name: 'proxy ARP without ranges',
+      setup: [loop('a')],
+      ...changing(
+        proxyArpModel,
+        { interfaces: [{ name: 'a' }] },
+        { interfaces: [], ranges: [{ first_ip_addr: '10.1.1.1', last_ip_addr: '10.1.1.1' }] },
         true,
       ),
     },

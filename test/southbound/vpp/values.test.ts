@@ -12,8 +12,10 @@ import { type BridgeDomain, bridgeDomainModel } from '#models/vpp/bridge-domain.
 import { type FIBEntry, fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
+import { type ProxyARP, proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { type VrfTable, vrfTableModel } from '#models/vpp/vrf-table.ts';
+import { xConnectModel } from '#models/vpp/xconnect.ts';
 import type { VppClient } from '#southbound/vpp/binapi/api.ts';
 import { adoptRxModes } from '#southbound/vpp/descriptors/interfaces/rx-modes.ts';
 import { tapHostName } from '#southbound/vpp/descriptors/interfaces/tap.ts';
@@ -181,6 +183,25 @@ describe('refused before anything is sent', () => {
     refused('vpp-ip-scan-neighbor', ipScanNeighborModel, [
       [{ mode: 'BOTH', stale_threshold: 2 ** 31 }, 'stale_threshold'],
     ]);
+  });
+
+  test('cross-connects and proxy ARP', () => {
+    refused('vpp-xconnect', xConnectModel, [
+      [{ transmit_interface: 'a' }, 'receive_interface'],
+      [{ receive_interface: 'a' }, 'transmit_interface'],
+    ]);
+    const range = { first_ip_addr: '10.1.1.1', last_ip_addr: '10.1.1.9' };
+    const cases: readonly (readonly [DeepInput<ProxyARP>, string])[] = [
+      [{ ranges: [{ last_ip_addr: '10.1.1.1' }] }, 'ranges.first_ip_addr'],
+      [{ ranges: [{ ...range, first_ip_addr: 'fd00::1' }] }, 'ranges.first_ip_addr'],
+      [{ ranges: [{ first_ip_addr: '10.1.1.1' }] }, 'ranges.last_ip_addr'],
+      [{ ranges: [{ ...range, last_ip_addr: '10.1.0.9' }] }, 'ranges.last_ip_addr'],
+      [{ ranges: [range, range] }, 'ranges'],
+      [{ interfaces: [{ name: 'a' }, { name: 'a' }] }, 'interfaces'],
+      [{ interfaces: [{}] }, 'interfaces'],
+    ];
+    refused('vpp-proxy-arp', proxyArpModel, cases);
+    accepted('vpp-proxy-arp', proxyArpModel, [{ ranges: [range, { ...range, vrf_id: 1 }] }]);
   });
 
   test('bridge domains and their entries', () => {

@@ -18,10 +18,13 @@ import { interfaceVrfDescriptor } from './interface-vrf.ts';
 import { ipRedirectDescriptor } from './ip-redirect.ts';
 import { ipScanNeighborDescriptor } from './ip-scan-neighbor.ts';
 import { nat44Descriptors } from './nat44/descriptors.ts';
+import { proxyArpDescriptor } from './proxy-arp.ts';
+import { proxyArpInterfaceDescriptor } from './proxy-arp-interface.ts';
 import { routeDescriptor } from './route.ts';
 import { stnRuleDescriptor } from './stn-rule.ts';
 import { unnumberedInterfaceDescriptor } from './unnumbered-interface.ts';
 import { vrfTableDescriptor } from './vrf-table.ts';
+import { xConnectDescriptor } from './xconnect.ts';
 
 /** All descriptors of what VPP is configured with. */
 export function vppDescriptors(needs: {
@@ -46,6 +49,9 @@ export function vppDescriptors(needs: {
     ipScanNeighborDescriptor(client, log),
     bridgeDomainDescriptor(client, log),
     bridgedInterfaceDescriptor(client),
+    xConnectDescriptor(client),
+    proxyArpDescriptor(client, log),
+    proxyArpInterfaceDescriptor(client),
     fibEntryDescriptor(client, clock),
     ...nat44Descriptors({ client, clock, log }),
     ...aclDescriptors({ client, clock }),
