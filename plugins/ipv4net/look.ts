@@ -1,6 +1,7 @@
 /** Gathers all that the wiring derives from: configuration, addresses, host, VPP. */
 import { AbortEventError } from '#eventloop/errors.ts';
 import type { ResyncContext } from '#eventloop/handler.ts';
+import type { IpFamily } from '#models/ip.ts';
 import type { HostLink, HostView } from '#nodeview/host.ts';
 import type { DhcpLease, VppInterfaceInfo, VppView } from '#nodeview/vpp.ts';
 import type {
@@ -9,7 +10,7 @@ import type {
   MainInterfaceConfig,
 } from '#plugins/contivconf/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
-import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import type { AskContext, NodeSyncApi } from '#plugins/nodesync/api.ts';
 import { innerMtu, underlayMtu } from './mtu.ts';
 import { familyOf, isOwnLink, ownHostAddresses, type Site } from './site.ts';
 
@@ -57,6 +58,11 @@ export class Lookout {
     };
   }
 
+  /** The host's own addresses now. @throws AbortEventError */
+  async hostAddresses(ctx: AskContext, family: IpFamily): Promise<readonly string[]> {
+    return ownHostAddresses((await this.#lookAtLinks(ctx)).filter(isOwnLink), family);
+  }
+
   /** The main interface with the addresses that it shall have, or that DHCP has given it. */
   async #main(
     ctx: ResyncContext,
@@ -93,7 +99,7 @@ export class Lookout {
     return { ...config, mtu: innerMtu(underlay, outer) };
   }
 
-  async #lookAtLinks(ctx: ResyncContext): Promise<readonly HostLink[]> {
+  async #lookAtLinks(ctx: AskContext): Promise<readonly HostLink[]> {
     this.#links = await seen(ctx, "the host's links", this.#links, () =>
       ctx.ask('host/links', () => this.#deps.host.links()),
     );
@@ -119,7 +125,7 @@ export class Lookout {
 }
 
 async function seen<T>(
-  ctx: ResyncContext,
+  ctx: AskContext,
   what: string,
   before: T | undefined,
   look: () => Promise<T>,

@@ -90,8 +90,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    if (NodeUpdate.is(event)) return event.payload.nodeName !== this.#deps.nodeName;
-    return AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
+    return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
   }
 
   /** Builds everything anew beside what is there, so that nobody ever sees half of it. */
@@ -100,12 +99,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const slices = new Slices(ctx.clock);
     const site = await this.#lookout.look(ctx);
     const book = new ItemBook();
-    book.set(part.base, [
-      ...nicItems(site),
-      ...hostItems(site),
-      ...stnItems(site),
-      ...vrfItems(site),
-    ]);
+    book.set(part.base, baseItems(site));
 
     const neighbours = new Neighbours(nodeIp(site) ?? '', (node) => reachableAt(site, node));
     const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
@@ -142,7 +136,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const { event } = ctx;
     if (AddPod.is(event)) return this.#addPod(ctx, event.payload);
     if (DeletePod.is(event)) return this.#deletePod(ctx, attachmentId(event.payload));
-    if (NodeUpdate.is(event)) return this.#nodeUpdate(ctx, event.payload);
+    if (NodeUpdate.is(event))
+      return event.payload.nodeName === this.#deps.nodeName
+        ? this.#ownNodeUpdate(ctx)
+        : this.#nodeUpdate(ctx, event.payload);
     if (Shutdown.is(event) && event.payload.cleanup) {
       this.#book.deleteAll(ctx.txn);
       return { change: 'remove all that was configured' };
@@ -230,6 +227,17 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     }
   }
 
+  /** Kubernetes knows this node by other addresses: then the host has others, as a rule. */
+  async #ownNodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
+    const before = this.#known;
+    const hostAddresses = await this.#lookout.hostAddresses(ctx, before.family);
+    if (hostAddresses.join() === before.hostAddresses.join()) return {};
+    const site = { ...before, hostAddresses };
+    this.#site = site;
+    this.#book.change(ctx.txn, part.base, baseItems(site));
+    return { change: `addresses of the host: ${hostAddresses.join(', ') || 'none'}` };
+  }
+
   #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
     const site = this.#known;
     const before = this.#neighbours.ids();
@@ -280,6 +288,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     this.#links.delete(id);
     return { change: `unwire ${id}` };
   }
+}
+
+function baseItems(site: Site): Item[] {
+  return [...nicItems(site), ...hostItems(site), ...stnItems(site), ...vrfItems(site)];
 }
 
 function itemsOfNode(site: Site, neighbours: Neighbours, name: string): Item[] {
