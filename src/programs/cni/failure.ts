@@ -3,7 +3,6 @@
 /** Codes of the specification up to 99, ours from 100. */
 export const failures = {
   version: { code: 1, name: 'incompatible CNI version' },
-  container: { code: 3, name: 'unknown container' },
   environment: { code: 4, name: 'invalid environment variable' },
   io: { code: 5, name: 'I/O failure' },
   decode: { code: 6, name: 'failed to decode content' },

@@ -1,0 +1,100 @@
+/**
+ * contiv-cni as the runtime runs it: a process for each call. The reference is an executable of the
+ * same kind that does nothing, started in turns with it.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildExecutable } from '../scripts/lib/single-executable.ts';
+import { makeNode, startAgent, until } from '../test/agent/harness.ts';
+import type { Print } from './main.ts';
+
+export const name = 'cni: contiv-cni against an empty executable, and a whole ADD';
+
+const rounds = 60;
+
+export async function run(print: Print): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-bench-'));
+  try {
+    const source = join(folder, 'empty.ts');
+    writeFileSync(source, '');
+    const [empty, cni] = [join(folder, 'empty'), join(folder, 'contiv-cni')];
+    await buildExecutable(source, empty);
+    await buildExecutable(join(import.meta.dirname, '../src/programs/cni/main.ts'), cni);
+    await overhead(folder, empty, cni, print);
+    await wholeAdd(folder, cni, print);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Against an agent that answers at once, so that only the executable is measured. */
+async function overhead(folder: string, empty: string, cni: string, print: Print): Promise<void> {
+  const socket = join(folder, 'agent.sock');
+  const body = '{"interfaces":[],"routes":[]}';
+  const answer = `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const server = createServer((connection) => {
+    connection.once('data', () => connection.end(answer));
+  }).listen(socket);
+  const bare: number[] = [];
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    bare.push(await call(empty, {}, ''));
+    times.push(await call(cni, variables('x', `c${round}`), config(folder, socket)));
+  }
+  server.close();
+  print(`empty executable: ${spread(bare)}`);
+  print(`contiv-cni, agent answers at once: ${spread(times)}`);
+  const ratio = (of: number) => (quantile(times, of) / quantile(bare, of)).toFixed(2);
+  print(`ratio of the fastest ${ratio(0)}, of the medians ${ratio(0.5)} (aim: 1.3)`);
+}
+
+async function wholeAdd(folder: string, cni: string, print: Print): Promise<void> {
+  await using running = await startAgent(makeNode());
+  await until(async () => (await running.get('/readiness')).status === 200);
+  const text = config(folder, running.socket);
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const pod = `pod-${round}`;
+    running.node.linux.addNamespace(`/run/netns/${pod}`);
+    times.push(await call(cni, variables(pod, `c${round}`), text));
+  }
+  print(`whole ADD, agent on simulated VPP and Linux: ${spread(times)}`);
+}
+
+function variables(pod: string, container: string): Record<string, string> {
+  return {
+    CNI_COMMAND: 'ADD',
+    CNI_CONTAINERID: container,
+    CNI_IFNAME: 'eth0',
+    CNI_NETNS: `/run/netns/${pod}`,
+    CNI_ARGS: `K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod}`,
+  };
+}
+
+function config(folder: string, grpcServer: string): string {
+  const logFile = join(folder, 'cni.log');
+  return JSON.stringify({ cniVersion: '1.0.0', name: 'k8s', grpcServer, logFile });
+}
+
+/** @returns milliseconds from start to end */
+async function call(file: string, env: Record<string, string>, input: string): Promise<number> {
+  const start = performance.now();
+  const child = spawn(file, { env, stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin.on('error', () => undefined).end(input);
+  const code = await new Promise((resolve) => child.on('exit', resolve));
+  if (code !== 0) throw new Error(`${file} ended with ${code}`);
+  return performance.now() - start;
+}
+
+function spread(times: readonly number[]): string {
+  const at = (of: number) => quantile(times, of).toFixed(1);
+  return `fastest ${at(0)} ms, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`;
+}
+
+function quantile(times: readonly number[], of: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(of * sorted.length))]!;
+}

@@ -1,0 +1,52 @@
+/** docs/cni.md and the conflist of deploy/ against contiv-cni. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { parseConfig } from '#infra/config/load.ts';
+import { grpcSchema } from '#infra/grpc/config.ts';
+import { failures } from '#programs/cni/failure.ts';
+import { readNetwork } from '#programs/cni/network.ts';
+import { isSpoken, versions } from '#programs/cni/version.ts';
+
+const text = readFileSync('docs/cni.md', 'utf8');
+const source = globSync('src/programs/cni/*.ts')
+  .map((path) => readFileSync(path, 'utf8'))
+  .join('\n');
+
+describe('docs/cni.md', () => {
+  it('lists the codes of errors, and no others', () => {
+    const listed = [...text.matchAll(/^\| (\d+) \| ([^|]+?) \| [^|]+ \|$/gm)].map(
+      ([, code, name]) => `${code} ${name}`,
+    );
+    const known = Object.values(failures).map(({ code, name }) => `${code} ${name}`);
+    assert.deepEqual(listed, known);
+  });
+
+  it('has no code that nothing throws', () => {
+    for (const kind of Object.keys(failures)) {
+      const thrown = new RegExp(`(new Failure\\(|wrong\\(|\\? )\\s*'${kind}'|: '${kind}'`);
+      assert.ok(thrown.test(source), kind);
+    }
+  });
+
+  it('names the versions that are spoken', () => {
+    for (const version of versions) assert.ok(text.includes(version), version);
+  });
+
+  it('names the keys of the configuration that are read', () => {
+    for (const key of ['grpcServer', 'logFile', 'ipam.type'])
+      assert.match(text, new RegExp(`^\\| \`${key}\` \\|`, 'm'));
+  });
+});
+
+describe('deploy/10-contiv-vpp.conflist', () => {
+  const list = JSON.parse(readFileSync('deploy/10-contiv-vpp.conflist', 'utf8'));
+
+  it('leads to the agent, as the first of the chain', () => {
+    const { cniVersion, name, plugins } = list;
+    assert.ok(isSpoken(cniVersion));
+    assert.equal(plugins[0].type, 'contiv-cni');
+    const network = readNetwork(JSON.stringify({ ...plugins[0], cniVersion, name }));
+    assert.equal(network.server, parseConfig(grpcSchema, '', undefined).value.endpoint);
+  });
+});
