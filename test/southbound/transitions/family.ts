@@ -4,7 +4,9 @@
  */
 import type { KeyedValue } from '#kvscheduler/api.ts';
 import type { MessageModel } from '#models/define.ts';
+import { linuxHostNameKey } from '#models/linux/derived.ts';
 import type { DeepInput } from '#models/model.ts';
+import type { Backend, Example } from '../compliance/suite.ts';
 
 export interface Configuration {
   readonly name: string;
@@ -20,15 +22,10 @@ export interface Family {
   readonly setup: readonly KeyedValue[];
   /** What needs the value, and waits whenever the value does not offer what it needs. */
   readonly dependents?: readonly KeyedValue[];
-  /** Name of the only backend that has what it takes. */
-  readonly only?: string;
+  /** Reason to leave it out on this backend. */
+  readonly skip?: (backend: Pick<Backend, 'name'>) => string | undefined;
   /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
   readonly bearsNoMark?: true;
-}
-
-export function keyed<T extends object>(model: MessageModel<T>, input: DeepInput<T>): KeyedValue {
-  const value = model.canonical(input);
-  return { key: model.key(value), value };
 }
 
 interface FamilyInput<T extends object>
@@ -61,6 +58,30 @@ export function family<T extends object>(name: string, input: FamilyInput<T>): F
   const [key = ''] = keys;
   if (keys.size !== 1) throw new Error(`${name}: not one value: ${[...keys].join(', ')}`);
   return { name, key, configurations: [...found.values()], setup, ...rest };
+}
+
+/**
+ * The examples of the compliance suite as families: those of one value with the same surroundings are
+ * configurations of one. Links of others are there by themselves.
+ */
+export function familiesOf(examples: readonly Example[]): readonly Family[] {
+  const found = new Map<string, Family & { configurations: Configuration[] }>();
+  for (const { name, value, change, setup = [], bearsNoMark, skip } of examples) {
+    const around = setup.filter(({ key }) => linuxHostNameKey.parse(key) === undefined);
+    const id = JSON.stringify([value.key, around]);
+    const known = found.get(id) ?? {
+      name: `example ${name}`,
+      key: value.key,
+      configurations: [],
+      setup: around,
+      ...(bearsNoMark && { bearsNoMark }),
+      ...(skip && { skip }),
+    };
+    found.set(id, known);
+    known.configurations.push({ name, value: value.value });
+    if (change) known.configurations.push({ name: `${name}, changed`, value: change.to });
+  }
+  return [...found.values()];
 }
 
 function alternatives<T extends object>(

@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import type { AnyDescriptor } from '#kvscheduler/api.ts';
 import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
-import { Agent, type Wishes } from './world.ts';
+import { Agent, descriptorOf, type Wishes } from './world.ts';
 
 /** What each key can be; one that is not there is left out. */
 export type Pool = readonly (readonly [key: string, values: readonly object[]])[];
 
-export function poolOf(families: readonly Family[], more: Iterable<[string, object]> = []): Pool {
+export function poolOf(families: readonly Family[]): Pool {
   const values = new Map<string, Map<string, object>>();
   const add = (key: string, value: object): void => {
     const known = values.get(key) ?? new Map<string, object>();
@@ -20,7 +20,6 @@ export function poolOf(families: readonly Family[], more: Iterable<[string, obje
     for (const { value } of configurations) add(key, value);
     for (const each of [...setup, ...dependents]) add(each.key, each.value);
   }
-  for (const [key, value] of more) add(key, value);
   return [...values].map(([key, known]) => [key, [...known.values()]] as const);
 }
 
@@ -78,7 +77,7 @@ export function sequenceSuite(
       const property = fc.asyncProperty(sequence, async (all) => {
         const empty = await backend.world();
         const wishes = await play(backend, all);
-        if (snapshot && inOneGo && !hasConflict(backend.descriptors(), wishes)) {
+        if (snapshot && inOneGo && !hasContest(backend.descriptors(), wishes)) {
           compared++;
           assert.deepEqual(snapshot(backend), await inOneGo(wishes), 'as if made in one go');
         }
@@ -87,7 +86,7 @@ export function sequenceSuite(
       });
       await fc.assert(
         property.beforeEach(() => clear(backend)),
-        { numRuns: runs },
+        { numRuns: runs, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: true },
       );
       if (!inOneGo) return;
       context.diagnostic(`${compared} of ${runs} compared with what was made in one go`);
@@ -123,17 +122,13 @@ async function play(backend: Backend, steps: readonly Step[]): Promise<Wishes> {
 }
 
 /** Whether two values want one thing: then it depends on the past who has it. */
-function hasConflict(descriptors: readonly AnyDescriptor[], wishes: Wishes): boolean {
+function hasContest(descriptors: readonly AnyDescriptor[], wishes: Wishes): boolean {
   const taken = new Set<string>();
-  const owner = (key: string) =>
-    descriptors.find(
-      (each) =>
-        each.keyPrefixes.some((prefix) => key.startsWith(prefix)) && (each.ownsKey?.(key) ?? true),
-    );
   for (const [key, value] of wishes) {
-    const all = [{ key, value }, ...(owner(key)?.derived?.(key, value) ?? [])];
+    const all = [{ key, value }, ...(descriptorOf(descriptors, key)?.derived?.(key, value) ?? [])];
     for (const each of all)
-      for (const claim of owner(each.key)?.claims?.(each.key, each.value) ?? []) {
+      for (const claim of descriptorOf(descriptors, each.key)?.claims?.(each.key, each.value) ??
+        []) {
         if (taken.has(claim)) return true;
         taken.add(claim);
       }

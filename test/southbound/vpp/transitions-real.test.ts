@@ -1,7 +1,6 @@
 /** Values of a real VPP from any of their configurations to any other, and many at once. */
 import { test } from 'node:test';
-import { base } from '../node-values.ts';
-import { vppFamilies } from '../transitions/families/vpp.ts';
+import { vppFamilies, writtenFamilies } from '../transitions/families/vpp.ts';
 import { pairSuite } from '../transitions/pairs.ts';
 import { poolOf, sequenceSuite } from '../transitions/sequences.ts';
 import { realVpp, tellingOfLinks } from './backends.ts';
@@ -11,8 +10,8 @@ const reason = noVppBecause();
 if (reason === undefined) {
   const start = async () => tellingOfLinks(await realVpp());
   pairSuite(start, vppFamilies);
-  const possible = vppFamilies.filter(({ only = 'VPP' }) => only === 'VPP');
-  sequenceSuite(start, poolOf(possible, base()), {
+  const possible = writtenFamilies.filter(({ skip }) => skip?.({ name: 'VPP' }) === undefined);
+  sequenceSuite(start, poolOf(possible), {
     runs: Number(process.env['CV_SEQUENCES'] ?? 15),
     steps: 12,
   });

@@ -1,6 +1,5 @@
 /** Values of a simulated VPP from any of their configurations to any other, and many at once. */
-import { base } from '../node-values.ts';
-import { vppFamilies } from '../transitions/families/vpp.ts';
+import { vppFamilies, writtenFamilies } from '../transitions/families/vpp.ts';
 import { pairSuite } from '../transitions/pairs.ts';
 import { poolOf, sequenceSuite } from '../transitions/sequences.ts';
 import { Agent } from '../transitions/world.ts';
@@ -9,14 +8,16 @@ import { simulatedVpp, tellingOfLinks, type VppBackend } from './backends.ts';
 /**
  * What depends on the past: a MAC that is left to VPP is the one that is there; AF_PACKET starts with
  * interrupts, but VPP's default mode, to which queues fall back, is polling; the link of an interface
- * that was never up is. VPP's own entry for a BVI bears its MAC.
+ * that was never up is. VPP's own entry for a BVI bears its MAC. An identity that is of two tables
+ * bears the name of who came first.
  */
 const past = ['mac', 'rxModes', 'linkUp'];
 
 function stateOf({ simulated }: VppBackend): unknown {
   return JSON.parse(JSON.stringify(simulated?.snapshot() ?? null), (name, value) => {
     if (past.includes(name)) return undefined;
-    return name === 'macs' ? value.filter((entry: string) => !entry.endsWith(' bvi')) : value;
+    if (name === 'macs') return value.filter((entry: string) => !entry.endsWith(' bvi'));
+    return typeof value === 'string' ? value.replace(/( to itself in .*) \(.*\)$/, '$1') : value;
   });
 }
 
@@ -24,8 +25,8 @@ const start = async () => tellingOfLinks(await simulatedVpp());
 
 pairSuite(start, vppFamilies);
 
-sequenceSuite(start, poolOf(vppFamilies, base()), {
-  runs: Number(process.env['CV_SEQUENCES'] ?? 100),
+sequenceSuite(start, poolOf(writtenFamilies), {
+  runs: Number(process.env['CV_SEQUENCES'] ?? 50),
   steps: 12,
   snapshot: (backend) => stateOf(backend as VppBackend),
   async inOneGo(wishes) {

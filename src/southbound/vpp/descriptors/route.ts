@@ -1,10 +1,5 @@
 import type { Clock } from '#infra/clock/clock.ts';
-import type {
-  KeyedValue,
-  KvDescriptor,
-  OperationContext,
-  RetrievedValue,
-} from '#kvscheduler/api.ts';
+import type { KeyedValue, KvDescriptor, OperationContext } from '#kvscheduler/api.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteKey, vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
@@ -73,12 +68,14 @@ export function routeDescriptor(
         if (same === undefined || each.key < same.key) wanted.set(identity, each);
       });
       const tables = await tablesOfInterest(client, ctx.only);
-      const found: RetrievedValue<VppRoute, undefined>[] = [];
+      const found = new Map<string, VppRoute>();
+      const unwanted: VppRoute[] = [];
       const read = (route: IpRoute, path: FibPath): void => {
         const value = fromPath(route, path, names);
         if (value === undefined) return;
-        const meant = wanted.get(pathIdentity(value)) ?? { key: vppRouteModel.key(value), value };
-        found.push({ key: meant.key, value: adopt(meant.value, value), origin: 'from-NB' });
+        const meant = wanted.get(pathIdentity(value));
+        if (meant === undefined) unwanted.push(value);
+        else found.set(meant.key, adopt(meant.value, value));
       };
       const dumps = tables.map(async ({ table }) => {
         const routes = await client.dump('ip_route_v2_dump', { src: source, table });
@@ -87,9 +84,19 @@ export function routeDescriptor(
         });
       });
       await Promise.all(dumps);
-      return found;
+      await inSlices(clock, unwanted, (value) => found.set(freeKey(value, found), value));
+      return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
     },
   };
+}
+
+/** One key may stand for several paths, of which each has to be known to be taken away. */
+function freeKey(value: VppRoute, taken: ReadonlyMap<string, unknown>): string {
+  const key = vppRouteModel.key(value);
+  if (!taken.has(key)) return key;
+  const { outgoing_interface: outgoingInterface, vrf_id: vrf, dst_network: destination } = value;
+  const nextHop = pathIdentity(value);
+  return vppRouteKey.build({ outgoingInterface, vrf, destination, nextHop });
 }
 
 /** All of them, or those of the routes that are asked for. */

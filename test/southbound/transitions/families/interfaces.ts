@@ -1,16 +1,13 @@
 import type { KeyedValue } from '#kvscheduler/api.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
-import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { type Family, family, keyed } from '../family.ts';
+import { keyed, loop } from '../../compliance/keyed.ts';
+import { type Family, family } from '../family.ts';
 
 const model = vppInterfaceModel;
-
-export function loop(name: string, more: Partial<VppInterface> = {}): KeyedValue {
-  return keyed(model, { name, type: 'SOFTWARE_LOOPBACK', ...more });
-}
 
 export function tables(...ids: readonly number[]): readonly KeyedValue[] {
   return ids.flatMap((id) =>
@@ -116,7 +113,7 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
     }),
     family('TAP', {
       model,
-      only: 'simulation',
+      skip: ({ name }) => (name === 'VPP' ? 'TAP needs /dev/vhost-net' : undefined),
       setup: tables(1),
       base: { name: 'tap', type: 'TAP', tap: { version: 2 } },
       fields: {

@@ -1,7 +1,7 @@
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
-import { type Family, family, keyed } from '../family.ts';
-import { loop } from './interfaces.ts';
+import { keyed, loop } from '../../compliance/keyed.ts';
+import { type Family, family } from '../family.ts';
 
 const macs = ['02:fe:00:00:00:11', '02:fe:00:00:00:12'] as const;
 

@@ -2,8 +2,9 @@ import { vppArpModel } from '#models/vpp/arp.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { type Family, family, keyed } from '../family.ts';
-import { loop, tables } from './interfaces.ts';
+import { keyed, loop } from '../../compliance/keyed.ts';
+import { type Family, family } from '../family.ts';
+import { tables } from './interfaces.ts';
 
 const out = loop('out', { enabled: true, ip_addresses: ['10.70.1.1/24', 'fd70::1/64'] });
 

@@ -3,8 +3,9 @@ import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceModel, type NetNamespace } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { keyed } from '../../compliance/keyed.ts';
 import { existingLink } from '../../linux/backends.ts';
-import { type Family, family, keyed } from '../family.ts';
+import { type Family, family } from '../family.ts';
 
 const model = linuxInterfaceModel;
 const macs = ['02:fe:00:00:00:01', '02:fe:00:00:00:02'];
