@@ -456,14 +456,14 @@ export class Nat44 {
         mappings: this.#mappings.all
           .map((mapping) => {
             const { flags, external, externalPort, protocol, tag, affinity } = mapping;
-            const ends =
-              flags & loadBalanced
-                ? mapping.locals.map(local).sort().join(', ')
-                : flags & identity
-                  ? `itself in ${mapping.locals.map(({ vrf_id }) => vrf_id).sort()}`
-                  : `${mapping.local}:${mapping.localPort} vrf ${mapping.vrf}`;
-            const sticky = affinity === 0 ? '' : ` affinity ${affinity}`;
-            return `${external}:${externalPort}/${protocol} flags ${flags} to ${ends}${sticky} (${tag})`;
+            const from = `${external}:${externalPort}/${protocol} flags ${flags}`;
+            // of an identity in several tables the tag is the one that came first
+            if (flags & identity)
+              return `${from} to itself in ${mapping.locals.map(({ vrf_id }) => vrf_id).sort()}`;
+            if (!(flags & loadBalanced))
+              return `${from} to ${mapping.local}:${mapping.localPort} vrf ${mapping.vrf} (${tag})`;
+            const ends = mapping.locals.map(local).sort().join(', ');
+            return `${from} to ${ends} affinity ${affinity} (${tag})`;
           })
           .sort(),
         bound: this.#mappings.bound

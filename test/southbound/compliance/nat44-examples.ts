@@ -27,15 +27,15 @@ export const nat44Examples: readonly Example[] = [
   },
   {
     name: 'NAT44 with interfaces and addresses listed in it',
-    setup: [loop('a'), loop('b'), table(1)],
+    setup: [loop('nat-1'), loop('nat-2'), table(1)],
     ...changing(
       nat44GlobalModel,
       {
         forwarding: true,
         nat_interfaces: [
-          { name: 'a', is_inside: true },
-          { name: 'a' },
-          { name: 'b', output_feature: true },
+          { name: 'nat-1', is_inside: true },
+          { name: 'nat-1' },
+          { name: 'nat-2', output_feature: true },
         ],
         address_pool: [
           { address: '10.0.0.1', vrf_id: anyTable },
@@ -46,8 +46,8 @@ export const nat44Examples: readonly Example[] = [
       {
         forwarding: false,
         nat_interfaces: [
-          { name: 'a', output_feature: true },
-          { name: 'b', is_inside: true },
+          { name: 'nat-1', output_feature: true },
+          { name: 'nat-2', is_inside: true },
         ],
         address_pool: [{ address: '10.0.0.1', vrf_id: 1 }],
       },
@@ -299,7 +299,7 @@ export const nat44Examples: readonly Example[] = [
   },
   {
     name: 'mapping of the address that an interface has',
-    setup: [nat, loop('a', { enabled: true, ip_addresses: ['192.168.16.1/24'] })],
+    setup: [nat, loop('a', { enabled: true, ip_addresses: ['192.168.17.1/24'] })],
     ...changing(
       dnat44Model,
       {
