@@ -24,32 +24,79 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** A port that was free a moment ago may be somebody else's by now. */
+const ATTEMPTS = 5;
+
 export class EtcdServer {
   readonly port: number;
   readonly #folder: string;
   readonly #peerPort: number;
-  readonly #flags: readonly string[];
+  readonly #flags: () => readonly string[];
   #process: ChildProcess | undefined;
 
   static async start(...flags: string[]): Promise<EtcdServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'etcd-'));
-    const server = new EtcdServer(folder, await freePort(), await freePort(), flags);
-    await server.run();
-    return server;
+    for (let attempt = 1; ; attempt++) {
+      const server = await EtcdServer.#make(() => flags);
+      try {
+        await server.run();
+        return server;
+      } catch (error) {
+        await server.close();
+        if (attempt === ATTEMPTS) throw error;
+      }
+    }
   }
 
-  private constructor(folder: string, port: number, peerPort: number, flags: readonly string[]) {
+  /** Three members of one cluster. */
+  static async startCluster(): Promise<EtcdServer[]> {
+    const members: EtcdServer[] = [];
+    // Looked up when they run, for only then all are known.
+    const flags = (name: string) => () => [
+      `--name=${name}`,
+      `--initial-cluster=${members.map((each, at) => `m${at}=${each.#peerUrl}`).join(',')}`,
+      '--heartbeat-interval=50',
+      '--election-timeout=500',
+    ];
+    for (let attempt = 1; ; attempt++) {
+      members.length = 0;
+      for (const name of ['m0', 'm1', 'm2']) members.push(await EtcdServer.#make(flags(name)));
+      try {
+        await Promise.all(members.map((each) => each.run()));
+        return members;
+      } catch (error) {
+        for (const each of members) await each.close();
+        if (attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  static async #make(flags: () => readonly string[]): Promise<EtcdServer> {
+    const folder = await mkdtemp(join(tmpdir(), 'etcd-'));
+    return new EtcdServer(folder, await freePort(), await freePort(), flags);
+  }
+
+  private constructor(
+    folder: string,
+    port: number,
+    peerPort: number,
+    flags: () => readonly string[],
+  ) {
     this.#folder = folder;
     this.port = port;
     this.#peerPort = peerPort;
     this.#flags = flags;
   }
 
+  get #peerUrl(): string {
+    return `http://127.0.0.1:${this.#peerPort}`;
+  }
+
   /** Starts the process again, on what is in the folder. */
   async run(): Promise<void> {
-    const secure = this.#flags.some((flag) => flag.startsWith('--cert-file'));
+    const flags = this.#flags();
+    const secure = flags.some((flag) => flag.startsWith('--cert-file'));
     const url = `http${secure ? 's' : ''}://127.0.0.1:${this.port}`;
-    const peer = `http://127.0.0.1:${this.#peerPort}`;
+    const peer = this.#peerUrl;
     this.#process = spawn(
       'etcd',
       [
@@ -61,7 +108,7 @@ export class EtcdServer {
         `--initial-cluster=default=${peer}`,
         '--heartbeat-interval=10',
         '--election-timeout=100',
-        ...this.#flags,
+        ...flags,
       ],
       { stdio: 'ignore' },
     );
@@ -99,6 +146,54 @@ export class EtcdServer {
   async wipe(): Promise<void> {
     await this.kill();
     await rm(join(this.#folder, 'data'), { recursive: true, force: true });
+  }
+
+  /** Writes a backup into a file. @returns the revision of its last change */
+  backup(file: string): number {
+    this.#etcdctl('snapshot', 'save', file);
+    const { revision } = JSON.parse(this.#etcdctl('snapshot', 'status', file, '--write-out=json'));
+    return Number(revision);
+  }
+
+  /** Ends the process and puts a backup in the place of the data; `run` goes on from there. */
+  async restore(file: string): Promise<void> {
+    await this.wipe();
+    this.#etcdctl(
+      'snapshot',
+      'restore',
+      file,
+      `--data-dir=${this.#folder}/data`,
+      '--name=default',
+      `--initial-cluster=default=${this.#peerUrl}`,
+      `--initial-advertise-peer-urls=${this.#peerUrl}`,
+    );
+  }
+
+  /** Whether this member leads its cluster. */
+  isLeader(): boolean {
+    const { leader, header } = this.#status();
+    return leader === header.member_id;
+  }
+
+  /** Of the last change that this member has. */
+  revision(): number {
+    return this.#status().header.revision;
+  }
+
+  #status(): { leader: number; header: { member_id: number; revision: number } } {
+    const [{ Status }] = JSON.parse(this.#etcdctl('endpoint', 'status', '--write-out=json'));
+    return Status;
+  }
+
+  #etcdctl(...args: string[]): string {
+    const env = { ...process.env, ETCDCTL_API: '3' };
+    const endpoint = `--endpoints=127.0.0.1:${this.port}`;
+    const { status, stdout, stderr } = spawnSync('etcdctl', [endpoint, ...args], {
+      env,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`etcdctl ${args.join(' ')}: ${stderr}`);
+    return stdout;
   }
 
   /** Forgets the whole history before now. */

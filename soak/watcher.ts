@@ -1,0 +1,44 @@
+/**
+ * A hundred troubles of a real etcd, one after the other, under a writer that never rests: kills,
+ * stops, compactions, restored backups, cuts in the middle of a replay, and leaders that are lost.
+ * Between resyncs every change must come once and in order; after each trouble the watcher knows what
+ * a fresh read gives.
+ */
+import { withoutEtcd } from '../test/datastore/etcd-server.ts';
+import { ProvingGround } from '../test/plugins/dbwatcher/proving-ground.ts';
+
+export const name = 'watcher: a hundred troubles of etcd';
+
+const ROUNDS = 100;
+const OF_CLUSTER = 20;
+
+type Print = (line: string) => void;
+
+export async function run(print: Print): Promise<void> {
+  if (withoutEtcd) throw new Error(withoutEtcd);
+  await rounds(print, 1, ROUNDS - OF_CLUSTER, ['kill', 'stop', 'compact', 'restore', 'cut']);
+  await rounds(print, 3, OF_CLUSTER, ['loseLeader']);
+}
+
+type Trouble = 'kill' | 'stop' | 'compact' | 'restore' | 'cut' | 'loseLeader';
+
+async function rounds(
+  print: Print,
+  members: 1 | 3,
+  count: number,
+  troubles: readonly Trouble[],
+): Promise<void> {
+  const ground = await ProvingGround.start(members);
+  try {
+    for (let round = 0; round < count; round++) await ground[troubles[round % troubles.length]!]();
+  } finally {
+    await ground.close();
+  }
+  const { resyncs, changes, lost } = ground.counts;
+  const reasons = [...lost].map(([reason, times]) => `${times} x ${reason}`);
+  print(
+    `${members} member${members > 1 ? 's' : ''}: ${ground.counts.rounds} rounds of ` +
+      `${troubles.join(', ')}: ${resyncs} resyncs, ${changes} changes, each once and in order`,
+  );
+  print(`  watches lost: ${reasons.join('; ') || 'none'}`);
+}

@@ -1,0 +1,103 @@
+/** What has really happened in an etcd, by a watch of its own that shares no code with ours. */
+import { Etcd3, type IWatchResponse } from 'etcd3';
+import { systemClock } from '#infra/clock/system.ts';
+
+export interface Happened {
+  readonly revision: number;
+  readonly key: string;
+  /** undefined: deleted. */
+  readonly text: string | undefined;
+}
+
+const prefix = '/vnf-agent/';
+
+export class Witness {
+  readonly #hosts: readonly string[];
+  #history: Happened[] = [];
+  #next = 1;
+  #closed = false;
+  #client: Etcd3 | undefined;
+  readonly #running: Promise<void>;
+
+  constructor(ports: readonly number[]) {
+    this.#hosts = ports.map((port) => `127.0.0.1:${port}`);
+    this.#running = this.#run();
+  }
+
+  /** Changes below a prefix, in their order. */
+  history(below: string): readonly Happened[] {
+    return this.#history.filter(({ key }) => key.startsWith(below));
+  }
+
+  /** Highest revision that was seen. */
+  get revision(): number {
+    return this.#next - 1;
+  }
+
+  /** The database has gone back to this revision. */
+  rollBack(revision: number): void {
+    this.#history = this.#history.filter((one) => one.revision <= revision);
+    this.#next = revision + 1;
+    this.#client?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#client?.close();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (let at = 0; !this.#closed; at++) {
+      const host = this.#hosts[at % this.#hosts.length]!;
+      const client = new Etcd3({
+        hosts: host,
+        grpcOptions: { 'grpc.max_receive_message_length': -1 },
+      });
+      this.#client = client;
+      await this.#follow(client).catch(() => undefined);
+      client.close();
+      if (!this.#closed) await systemClock.sleep(20);
+    }
+  }
+
+  /** Resolves or rejects when the stream ends, or stays silent for a second. */
+  async #follow(client: Etcd3): Promise<void> {
+    const stream = await client.watchClient.watch();
+    await new Promise<void>((resolve, reject) => {
+      let heard = true;
+      const look = setInterval(() => {
+        if (!heard || this.#closed) resolve();
+        heard = false;
+        stream.write({ progress_request: {} });
+      }, 1000);
+      stream.on('data', (response: IWatchResponse) => {
+        heard = true;
+        if (response.canceled) return resolve();
+        this.#take(response);
+      });
+      stream.on('error', reject);
+      stream.on('end', resolve);
+      stream.write({
+        create_request: {
+          key: Buffer.from(prefix),
+          range_end: Buffer.from('/vnf-agent0'),
+          start_revision: this.#next,
+        },
+      });
+      look.unref();
+      stream.on('close', () => clearInterval(look));
+    }).finally(() => stream.cancel());
+  }
+
+  #take({ events }: IWatchResponse): void {
+    const from = this.#next;
+    for (const { type, kv } of events) {
+      const revision = Number(kv.mod_revision);
+      if (revision < from) continue;
+      const text = type === 'Put' ? kv.value.toString() : undefined;
+      this.#history.push({ revision, key: kv.key.toString(), text });
+      this.#next = revision + 1;
+    }
+  }
+}
