@@ -3,7 +3,9 @@ import { defineEvent, EventMethod } from '#eventloop/event.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import { clusterSubnets, nodeIdOfPodAddress } from './plan.ts';
+import type { AddressPlan } from './planned.ts';
 
+export { PlannedAddresses } from './planned.ts';
 export { allocationsDocument, ipamDocument, noNodeIp } from './rest.ts';
 
 /**
@@ -25,33 +27,11 @@ export interface Allocation {
   readonly attachment: AttachmentId | undefined;
 }
 
-export interface IpamApi {
+export interface IpamApi extends AddressPlan {
   /** Addresses of an attachment by family, as plain addresses; empty when it has none. */
   podAddresses(attachment: AttachmentId): readonly string[];
   /** All allocations by address, held ones and kept-back ones. */
   allocations(): ReadonlyMap<string, Allocation>;
-  /** Prefix length of a pod's own address: 32 or 128. */
-  readonly hostPrefixLength: number;
-  /** CIDR of all pods of the cluster. */
-  podSubnetAllNodes(): string;
-  /** CIDR of the pods of this node. */
-  podSubnetThisNode(): string;
-  podSubnetOtherNode(nodeId: number): string;
-  /** First host of the pod subnet of this node. */
-  podGateway(): string;
-  hostInterconnectSubnetAllNodes(): string;
-  hostInterconnectSubnetThisNode(): string;
-  hostInterconnectSubnetOtherNode(nodeId: number): string;
-  /** CIDR with the prefix length of this node's interconnect subnet. */
-  hostInterconnectVpp(): string;
-  hostInterconnectLinux(): string;
-  /** CIDR; undefined when no node interconnect subnet is configured. */
-  nodeAddress(nodeId: number): string | undefined;
-  /** CIDR with the prefix length of the VXLAN subnet. */
-  vxlanAddress(nodeId: number): string;
-  serviceSubnet(): string;
-  /** Broadcast address minus one of the pod subnet of this node. */
-  natLoopback(): string;
 }
 
 /** The pod subnet of this node is another one, as an external IPAM has it. */

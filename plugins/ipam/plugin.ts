@@ -3,7 +3,6 @@
  * holds it or a Pod record shows it: others may still send to what they read there.
  */
 import type { KvStore } from '#datastore/api.ts';
-import { FatalError } from '#eventloop/errors.ts';
 import { type Event, EventMethod } from '#eventloop/event.ts';
 import type {
   EventHandler,
@@ -36,19 +35,9 @@ import {
 import { resources } from '#resources/resources.ts';
 import { type Allocation, type IpamApi, PodCidrChange } from './api.ts';
 import { ErrExternalAddress, externalAddress } from './external.ts';
-import {
-  type ClusterSubnets,
-  clusterSubnets,
-  hostLink,
-  natLoopback,
-  nodeAddress,
-  podGateway,
-  podSubnetOfNode,
-  vppHostSubnetOfNode,
-  vxlanAddress,
-} from './plan.ts';
+import { PlannedAddresses } from './planned.ts';
 import { AddressPool } from './pool.ts';
-import { addressBits, addressText, type Prefix, parsePrefix, prefixText } from './prefix.ts';
+import { type Prefix, parsePrefix, prefixText } from './prefix.ts';
 import { AddressRecords } from './records.ts';
 import { ShownAddresses } from './shown.ts';
 
@@ -78,32 +67,22 @@ function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix>
   return found;
 }
 
-/** What derives from the configuration and the node's ID. */
-interface Plan {
-  readonly cluster: ClusterSubnets;
-  readonly gateway: string;
-  readonly pods: Prefix;
-  readonly vppHost: Prefix;
-}
-
-class Ipam implements EventHandler, IpamApi {
+class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
   readonly name = 'ipam';
   readonly #deps: IpamDeps;
-  #plan: Plan | undefined;
   #pool: AddressPool | undefined;
   #shown: ShownAddresses | undefined;
   /** undefined before the local store was read. */
   #records: AddressRecords | undefined;
   /** Address of each attachment that holds one. */
   readonly #held = new Map<AttachmentId, string>();
-  /** With external IPAM: networks of the pods of each node, by its ID, as far as they are known. */
-  #external: ReadonlyMap<number, Prefix> | undefined;
   /** Whether the kube state comes from the database itself, not from the local mirror. */
   #stateIsFresh = false;
   /** The attachment that the last Add Pod gave an address to, for the case that it is reverted. */
   #undo: AttachmentId | undefined;
 
   constructor(deps: IpamDeps) {
+    super();
     this.#deps = deps;
   }
 
@@ -115,10 +94,15 @@ class Ipam implements EventHandler, IpamApi {
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
-    this.#external = this.#isExternal ? podCidrs(this.#deps.nodes.allNodes()) : undefined;
     if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
-    const plan = this.#makePlan();
-    const pool = new AddressPool(plan.pods);
+    const { conf, nodes } = this.#deps;
+    this.plan({
+      nodeId: nodes.thisNode().id,
+      config: conf.ipam(),
+      defaultGateway: conf.defaultGateway(),
+      podSubnets: this.#isExternal ? podCidrs(nodes.allNodes()) : undefined,
+    });
+    const pool = new AddressPool(this.podPrefix);
     const records = this.#records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
     const ours = (address: string): boolean => pool.contains(address);
     const shown = await ShownAddresses.read(ctx.kubeState, ours, new Slices(ctx.clock));
@@ -126,7 +110,6 @@ class Ipam implements EventHandler, IpamApi {
     for (const address of shown.addresses()) pool.use(address);
     if (records.last !== undefined) pool.continueAfter(records.last);
 
-    this.#plan = plan;
     this.#pool = pool;
     this.#records = records;
     this.#shown = shown;
@@ -174,77 +157,11 @@ class Ipam implements EventHandler, IpamApi {
     return allocations;
   }
 
-  get hostPrefixLength(): number {
-    return addressBits(this.#planned.pods.family);
-  }
-
-  podSubnetAllNodes(): string {
-    return prefixText(this.#planned.cluster.pods);
-  }
-
-  podSubnetThisNode(): string {
-    return prefixText(this.#planned.pods);
-  }
-
-  podSubnetOtherNode(nodeId: number): string {
-    const given = this.#external?.get(nodeId);
-    return prefixText(given ?? podSubnetOfNode(this.#planned.cluster, nodeId));
-  }
-
-  podGateway(): string {
-    const { pods } = this.#planned;
-    return addressText(pods.family, podGateway(pods));
-  }
-
-  hostInterconnectSubnetAllNodes(): string {
-    return prefixText(this.#planned.cluster.vppHost);
-  }
-
-  hostInterconnectSubnetThisNode(): string {
-    return prefixText(this.#planned.vppHost);
-  }
-
-  hostInterconnectSubnetOtherNode(nodeId: number): string {
-    return prefixText(vppHostSubnetOfNode(this.#planned.cluster, nodeId));
-  }
-
-  hostInterconnectVpp(): string {
-    const { vppHost } = this.#planned;
-    return `${addressText(vppHost.family, hostLink(vppHost).vpp)}/${vppHost.length}`;
-  }
-
-  hostInterconnectLinux(): string {
-    const { vppHost } = this.#planned;
-    return `${addressText(vppHost.family, hostLink(vppHost).linux)}/${vppHost.length}`;
-  }
-
-  nodeAddress(nodeId: number): string | undefined {
-    return nodeAddress(this.#planned.cluster, nodeId, this.#planned.gateway);
-  }
-
-  vxlanAddress(nodeId: number): string {
-    return vxlanAddress(this.#planned.cluster, nodeId);
-  }
-
-  serviceSubnet(): string {
-    return prefixText(this.#planned.cluster.services);
-  }
-
-  natLoopback(): string {
-    const { pods } = this.#planned;
-    return addressText(pods.family, natLoopback(pods));
-  }
-
   describeInternalData(): string {
     const allocations = [...this.allocations().values()].sort((a, b) =>
       a.address < b.address ? -1 : 1,
     );
     return JSON.stringify({ pool: String(this.#pool), last: this.#records?.last, allocations });
-  }
-
-  get #planned(): Plan {
-    if (!this.#plan) throw new FatalError('addresses are not known before the first resync');
-    return this.#plan;
   }
 
   get #isExternal(): boolean {
@@ -254,25 +171,14 @@ class Ipam implements EventHandler, IpamApi {
   /** The network of this node's pods has changed: everything is worked out anew. */
   #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
     const { name } = this.#deps.nodes.thisNode();
-    this.#external = podCidrs(this.#deps.nodes.allNodes());
+    const given = podCidrs(this.#deps.nodes.allNodes());
+    this.replacePodSubnets(given);
     if (nodeName !== name || !current) return {};
-    const given = this.#external.get(current.id);
-    if (!given || prefixText(given) === this.podSubnetThisNode()) return {};
-    const localPodCidr = prefixText(given);
+    const own = given.get(current.id);
+    if (!own || prefixText(own) === this.podSubnetThisNode()) return {};
+    const localPodCidr = prefixText(own);
     ctx.followUp(PodCidrChange.event({ localPodCidr }));
     return { change: `the pods of this node have ${localPodCidr} now, a resync follows` };
-  }
-
-  #makePlan(): Plan {
-    const nodeId = this.#deps.nodes.thisNode().id;
-    const gateway = this.#deps.conf.defaultGateway();
-    try {
-      const cluster = clusterSubnets(this.#deps.conf.ipam());
-      const pods = this.#external?.get(nodeId) ?? podSubnetOfNode(cluster, nodeId);
-      return { cluster, gateway, pods, vppHost: vppHostSubnetOfNode(cluster, nodeId) };
-    } catch (cause) {
-      throw new FatalError(`no addresses for node ID ${nodeId}`, { cause });
-    }
   }
 
   /** What the mirror does not show may be there all the same: then nothing is dropped. */
@@ -345,7 +251,7 @@ class Ipam implements EventHandler, IpamApi {
     attachment: AttachmentId,
   ): Promise<string> {
     const { pod, podUid } = payload;
-    const address = externalAddress(payload.ipamData, this.#planned.pods.family);
+    const address = externalAddress(payload.ipamData, this.podPrefix.family);
     const before = this.#records!.get(address);
     if (before && this.#held.get(before.attachment) === address)
       throw new ErrExternalAddress(

@@ -1,0 +1,240 @@
+/**
+ * A plugin that gives every pod a second interface, into a network of its own.
+ *
+ * It stands behind ipv4net in the list of handlers, so it finds in the transaction of each event what
+ * that one wants for a pod: it takes the first interface as the pattern of the second, and lowers the
+ * MTU of the first to that of both. It keeps nothing in memory. What it wants follows from what the
+ * plugins before it know, so there is nothing to revert, and a resync is the same as an Add Pod for
+ * every pod that is there.
+ */
+import { type Event, EventMethod } from '#eventloop/event.ts';
+import type {
+  EventHandler,
+  ResyncContext,
+  UpdateContext,
+  UpdateResult,
+} from '#eventloop/handler.ts';
+import type { ResyncTransaction, Value } from '#eventloop/transaction.ts';
+import { linuxArpModel } from '#models/linux/arp.ts';
+import {
+  type LinuxInterface,
+  linuxInterfaceKey,
+  linuxInterfaceModel,
+} from '#models/linux/interface.ts';
+import { linuxRouteModel } from '#models/linux/route.ts';
+import { vppArpModel } from '#models/vpp/arp.ts';
+import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import type { ConfigRetriever } from '#plugins/controller/api.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import {
+  AddPod,
+  type AddPodReply,
+  type Attachment,
+  type AttachmentId,
+  attachmentId,
+  DeletePod,
+  type PodManagerApi,
+  podIdText,
+} from '#plugins/podmanager/api.ts';
+
+export interface SecondInterfaceOptions {
+  /** The first two numbers of the second network, for example `10.200`; a /16 of IPv4. */
+  readonly network: string;
+  /** Of both links of a pod. */
+  readonly mtu: number;
+}
+
+export interface SecondInterfaceDeps {
+  readonly pods: Pick<PodManagerApi, 'attachments'>;
+  readonly ipam: Pick<IpamApi, 'podAddresses'>;
+  readonly net: Pick<Ipv4NetApi, 'podInterfaces'>;
+  /** The controller: what the handlers wanted last. */
+  readonly config: ConfigRetriever;
+}
+
+export function createSecondInterface(
+  options: SecondInterfaceOptions,
+  deps: SecondInterfaceDeps,
+): EventHandler {
+  return new SecondInterface(options, deps);
+}
+
+/** What Linux takes. */
+const LINK_NAME_LENGTH = 15;
+
+/** A value under its key. */
+type Item = readonly [key: string, value: object];
+
+/** Both ends of an interface of a pod. */
+interface Link {
+  readonly vpp: VppInterface;
+  readonly linux: LinuxInterface;
+  /** Plain. */
+  readonly address: string;
+}
+
+class SecondInterface implements EventHandler {
+  readonly name = 'second-interface';
+  readonly #options: SecondInterfaceOptions;
+  readonly #deps: SecondInterfaceDeps;
+
+  constructor(options: SecondInterfaceOptions, deps: SecondInterfaceDeps) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  handlesEvent(event: Event): boolean {
+    // Whoever configures anything takes every resync, or its configuration is removed.
+    if (event.kind.method(event.payload) !== EventMethod.Update) return true;
+    return AddPod.is(event) || DeletePod.is(event);
+  }
+
+  resync({ txn }: ResyncContext): void {
+    for (const attachment of this.#deps.pods.attachments().values()) this.#extend(txn, attachment);
+  }
+
+  update({ event, txn }: UpdateContext): UpdateResult {
+    if (DeletePod.is(event)) {
+      // It goes backwards through the handlers: those before still know the pod, and ipv4net has said
+      // nothing yet. What it wanted last is in the controller's memory.
+      const first = this.#firstOf(attachmentId(event.payload), (key) =>
+        this.#deps.config.getConfig(key),
+      );
+      if (!first) return {};
+      for (const [key] of this.#items(this.#secondOf(first))) txn.delete(key);
+      return { change: `second interface of ${podIdText(event.payload.pod)} goes` };
+    }
+    if (!AddPod.is(event)) return {};
+    const attachment = this.#deps.pods.attachments().get(attachmentId(event.payload));
+    const second = attachment && this.#extend(txn, attachment);
+    if (!second) return {};
+    const reply: AddPodReply = {
+      interfaces: [
+        {
+          name: second.linux.host_if_name,
+          mac: second.linux.phys_address,
+          sandbox: event.payload.networkNamespace,
+          addresses: [{ family: 4, address: `${second.address}/32`, gateway: this.#gateway }],
+        },
+      ],
+    };
+    return { change: `second interface of ${podIdText(event.payload.pod)}`, reply };
+  }
+
+  revert(): void {
+    // Nothing is kept, so nothing has to be undone.
+  }
+
+  get #gateway(): string {
+    return `${this.#options.network}.0.1`;
+  }
+
+  /** Undefined when the pod is not wired, or not with IPv4. */
+  #extend(txn: ResyncTransaction, attachment: Attachment) {
+    const first = this.#firstOf(attachmentId(attachment), (key) => txn.get(key));
+    if (!first) return undefined;
+    const { mtu } = this.#options;
+    const put = (key: string, value: object) => txn.put(key, value);
+    put(vppInterfaceModel.key(first.vpp), vppInterfaceModel.canonical({ ...first.vpp, mtu }));
+    put(
+      linuxInterfaceModel.key(first.linux),
+      linuxInterfaceModel.canonical({ ...first.linux, mtu }),
+    );
+    const second = this.#secondOf(first);
+    for (const [key, value] of this.#items(second)) put(key, value);
+    return second;
+  }
+
+  #firstOf(id: AttachmentId, read: (key: string) => Value | undefined): Link | undefined {
+    const names = this.#deps.net.podInterfaces(id);
+    const [address] = this.#deps.ipam.podAddresses(id);
+    if (!names || address === undefined || address.includes(':')) return undefined;
+    const vpp = read(vppInterfaceKey.build({ name: names.vpp }));
+    const linux = read(linuxInterfaceKey.build({ name: names.linux }));
+    return vpp && linux && { vpp: vpp as VppInterface, linux: linux as LinuxInterface, address };
+  }
+
+  /** As the first, with names and addresses of its own. A TAP, whatever the first one is. */
+  #secondOf({ vpp, linux, address }: Link): Link {
+    const { afpacket: _, tap = { version: 2 }, ...like } = vpp;
+    const { veth: __, ...linuxLike } = linux;
+    const { mtu } = this.#options;
+    const own = `${this.#options.network}.${address.split('.').slice(2).join('.')}`;
+    const vppName = secondName(vpp.name);
+    return {
+      address: own,
+      vpp: vppInterfaceModel.canonical({
+        ...like,
+        name: vppName,
+        type: 'TAP',
+        tap,
+        mtu,
+        phys_address: secondMac(vpp.phys_address),
+      }),
+      linux: linuxInterfaceModel.canonical({
+        ...linuxLike,
+        name: secondName(linux.name),
+        type: 'TAP_TO_VPP',
+        tap: { vpp_tap_if_name: vppName },
+        host_if_name: secondName(linux.host_if_name).slice(0, LINK_NAME_LENGTH),
+        mtu,
+        phys_address: secondMac(linux.phys_address),
+        ip_addresses: [`${own}/32`],
+      }),
+    };
+  }
+
+  /** The two ends, the way of the pod to the second network, and the way of VPP to the pod. */
+  #items({ vpp, linux, address }: Link): Item[] {
+    const gateway = this.#gateway;
+    const toGateway = linuxRouteModel.canonical({
+      outgoing_interface: linux.name,
+      scope: 'LINK',
+      dst_network: `${gateway}/32`,
+    });
+    const toNetwork = linuxRouteModel.canonical({
+      outgoing_interface: linux.name,
+      scope: 'GLOBAL',
+      dst_network: `${this.#options.network}.0.0/16`,
+      gw_addr: gateway,
+    });
+    const gatewayMac = linuxArpModel.canonical({
+      interface: linux.name,
+      ip_address: gateway,
+      hw_address: vpp.phys_address,
+    });
+    const podMac = vppArpModel.canonical({
+      interface: vpp.name,
+      ip_address: address,
+      phys_address: linux.phys_address,
+      static: true,
+    });
+    const toPod = vppRouteModel.canonical({
+      vrf_id: vpp.vrf,
+      dst_network: `${address}/32`,
+      next_hop_addr: address,
+      outgoing_interface: vpp.name,
+    });
+    return [
+      [vppInterfaceModel.key(vpp), vpp],
+      [linuxInterfaceModel.key(linux), linux],
+      [linuxArpModel.key(gatewayMac), gatewayMac],
+      [linuxRouteModel.key(toGateway), toGateway],
+      [linuxRouteModel.key(toNetwork), toNetwork],
+      [vppArpModel.key(podMac), podMac],
+      [vppRouteModel.key(toPod), toPod],
+    ];
+  }
+}
+
+function secondName(name: string): string {
+  return `2-${name}`;
+}
+
+/** As unlike that of the first one as that one is unlike all others: by one bit of the first byte. */
+function secondMac(mac: string): string {
+  const first = Number.parseInt(mac.slice(0, 2), 16) ^ 0x04;
+  return first.toString(16).padStart(2, '0') + mac.slice(2);
+}

@@ -1,0 +1,116 @@
+/** A node with handlers of one's own: event loop, scheduler and descriptors on simulated VPP and Linux. */
+import { MemoryStore } from '#datastore/memory.ts';
+import type { Event } from '#eventloop/event.ts';
+import type { EventHandler } from '#eventloop/handler.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { mergeValues } from '#models/merge.ts';
+import { type ConfigRetriever, DbResync } from '#plugins/controller/api.ts';
+import { Controller } from '#plugins/controller/controller.ts';
+import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
+import { createPlugins, type Plugins } from '#programs/agent/plugins.ts';
+import { SimLinux } from '#sim/linux/linux.ts';
+import { SimVpp } from '#sim/vpp/vpp.ts';
+import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptors.ts';
+import { hostView } from '#southbound/linux/host-view.ts';
+import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
+import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
+import { vppView } from '#southbound/vpp/vpp-view.ts';
+import { controllerConfig } from '../controller/harness.ts';
+import { contivConfig, FakeStn } from '../plugins/harness.ts';
+
+const yaml = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
+
+export class ExampleNode {
+  readonly cluster = new MemoryStore();
+  readonly local = new MemoryStore();
+  readonly mirror = new MemoryStore();
+  readonly plugins: Plugins;
+  readonly controller: Controller;
+  readonly scheduler: Scheduler;
+  readonly linux = new SimLinux(systemRandom);
+  readonly vpp: SimVpp;
+  readonly #client: BinapiClient;
+
+  /** @param wire gives all handlers, made out of those that there are */
+  constructor(wire: (plugins: Plugins, config: ConfigRetriever) => readonly EventHandler[]) {
+    const around = { clock: systemClock, random: systemRandom, log: silentLogger };
+    this.vpp = new SimVpp({ host: this.linux, ...around });
+    const client = new BinapiClient({
+      ...around,
+      connect: this.vpp.connect(),
+      replyTimeoutMs: 5_000,
+      health: { intervalMs: 60_000, limitMs: 60_000, misses: 10 },
+    });
+    this.#client = client;
+    this.scheduler = createScheduler({
+      descriptors: [
+        ...vppDescriptors({ client, ...around }),
+        ...linuxDescriptors({ host: this.linux, label: 'node1', log: silentLogger }),
+      ],
+      ...around,
+    });
+    this.plugins = createPlugins('node1', contivConfig(yaml), {
+      cluster: this.cluster,
+      local: this.local,
+      vpp: vppView(client),
+      host: hostView(this.linux, () => false),
+      stn: new FakeStn(),
+    });
+    this.controller = new Controller({
+      ...around,
+      config: controllerConfig({ enableVerification: true }),
+      handlers: wire(this.plugins, { getConfig: (key) => this.controller.getConfig(key) }),
+      sink: this.scheduler,
+      merge: mergeValues,
+      isSouthboundGone: () => false,
+      isBeyondHealing: () => false,
+      southboundLife: () => 1,
+      reportState: () => undefined,
+      print: () => undefined,
+    });
+  }
+
+  async start(): Promise<void> {
+    this.#client.start();
+    await this.#client.whenConnected();
+    this.controller.start();
+    await this.run(DbResync.event({ local: false, kubeState: {}, externalConfig: {} }));
+  }
+
+  /** Resolves when the event and what follows from it are over. */
+  async run(event: Event): Promise<void> {
+    this.controller.push(event);
+    while (!this.controller.isIdle) await systemClock.turn();
+  }
+
+  async add(pod: string): Promise<AddPodReply[]> {
+    const networkNamespace = `/run/netns/${pod}`;
+    this.linux.addNamespace(networkNamespace);
+    const replies = await this.controller.pushAndWait(
+      AddPod.event({ ...attachmentOf(pod), networkNamespace, ipamType: '', ipamData: '' }),
+    );
+    while (!this.controller.isIdle) await systemClock.turn();
+    return replies;
+  }
+
+  async delete(pod: string): Promise<void> {
+    await this.controller.pushAndWait(DeletePod.event(attachmentOf(pod)));
+    while (!this.controller.isIdle) await systemClock.turn();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.controller.close({ cleanup: false });
+    await this.scheduler.close();
+    await this.#client.close();
+  }
+}
+
+function attachmentOf(pod: string) {
+  return {
+    pod: { namespace: 'default', name: pod },
+    containerId: `container-of-${pod}`,
+    interfaceName: 'eth0',
+  };
+}
