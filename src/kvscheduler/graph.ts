@@ -151,12 +151,11 @@ export class Graph {
     return this.#dependents.count(key);
   }
 
-  /** The same as `dependents`, where there are many. */
+  /** The same as `dependents`, where there are many; a visit is counted by whoever looks at one. */
   async dependentsInSlices(key: string, slices: Slices): Promise<Node[]> {
     this.lookUps++;
     const found = new Set<Node>();
     await this.#dependents.collectInSlices(key, found, slices);
-    this.visits += found.size;
     return sortInSlices([...found], byKey, slices);
   }
 

@@ -103,7 +103,11 @@ class Refresh {
       const answer = await this.#answers.get(descriptor.name);
       if (answer) await this.#apply(descriptor, answer);
     }
-    return { moved: this.#moved, failures: this.#failures };
+    // In which order they failed is chance.
+    const failures = descriptors.flatMap(
+      (one) => this.#failures.find(({ descriptor }) => descriptor === one) ?? [],
+    );
+    return { moved: this.#moved, failures };
   }
 
   async look(descriptor: AnyDescriptor): Promise<readonly RetrievedValue[]> {

@@ -105,3 +105,25 @@ test('who fails to give a claim up keeps who takes it waiting', async () => {
     'CREATE a/1 CONFIGURED',
   ]);
 });
+
+test('who has waited and who comes anew are judged alike: the first by key gets the claim', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1, claims: ['x'] }, 'a/2': { v: 1, claims: ['x'] } });
+  await bench.commit({ 'a/1': null, 'a/3': { v: 1, claims: ['x'] } });
+  assert.equal(bench.state('a/2'), 'CONFIGURED');
+  assert.equal(bench.state('a/3'), 'PENDING [claim x (held by a/2)]');
+  assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('who could not be taken out does not get the claim beside somebody who comes anew', async () => {
+  const bench = setUp();
+  await bench.commit({ 'b/2': { v: 1 } });
+  bench.southbound.fails = (verb) => (verb === 'DELETE' ? new Error('no') : undefined);
+  const taken = { 'a/1': { v: 1, claims: ['y'] }, 'b/2': { v: 1, claims: ['y'] } };
+  assert.deepEqual(await bench.commit(taken), ['b/2 (DELETE): no']);
+  bench.southbound.fails = (verb, key) =>
+    verb === 'DELETE' && key === 'b/2' ? new Error('no') : undefined;
+  await bench.commit({ 'a/1': null, 'b/1': { v: 1, claims: ['y'] } });
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+  assert.deepEqual(bench.southbound.problems, []);
+});

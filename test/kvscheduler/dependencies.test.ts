@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
+import type { Spec } from './support/southbound.ts';
 
 test('a value waits for its dependency, goes with it and comes back with it', async () => {
   const bench = setUp();
@@ -174,4 +176,28 @@ test('nothing is looked at that a change cannot reach', async () => {
   const few = await visitsOf(10);
   assert.equal(await visitsOf(2000), few);
   assert.ok(few < 300, `${few} visits and look-ups`);
+});
+
+test('what many depend on is worked on in slices, too', async () => {
+  /** Time passes by looking at values: fifty take a millisecond. */
+  class BusyClock extends ManualClock {
+    look = () => 0;
+    override monotonic(): number {
+      return this.look() / 50;
+    }
+  }
+  const clock = new BusyClock();
+  const bench = setUp({ clock });
+  clock.look = () => bench.scheduler.visits;
+  bench.southbound.judges = false;
+  const wishes: Record<string, Spec> = { 'a/hub': { v: 1 }, 'a/other': { v: 1, needs: ['a/hub'] } };
+  for (let i = 0; i < 10_000; i++) wishes[`b/${i}`] = { v: 1, needs: ['a/hub', 'a/other'] };
+  await bench.commit(wishes);
+  await bench.commit({ 'a/hub': { v: 2, recreate: true } });
+  await bench.commit({ 'a/other': null });
+  assert.equal(bench.state('b/9999'), 'PENDING [a/other]');
+  await bench.commit(wishes, { mode: 'full-resync' });
+  assert.equal(bench.state('b/9999'), 'CONFIGURED');
+  const { longestStretch } = bench.scheduler.load;
+  assert.ok(longestStretch > 0 && longestStretch < 20, `${longestStretch} ms`);
 });

@@ -114,7 +114,7 @@ describe('plan without applying', () => {
 
   it('does nothing, and is what the change does when it comes', async () => {
     await fc.assert(
-      fc.asyncProperty(scripts({ wild: true }, 6), async (script) => {
+      fc.asyncProperty(scripts({ wild: true, conflicts: true }, 6), async (script) => {
         const bench = setUp({ window: 1 });
         for (const step of script) {
           if (step.kind !== 'commit') continue;

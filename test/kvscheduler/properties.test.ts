@@ -1,116 +1,97 @@
 /**
- * Random values, transactions, reports, drifts and failures, held against a simple model; and
- * windows of different sizes held against each other. What the scheduler may never do is judged by
- * the southbound at every single step. `CV_CASES` multiplies the number of cases.
+ * Random descriptors, values, transactions, reports, drifts, time-outs and failures, with window 1
+ * and window 100, held against a simple serial model. What the scheduler may never do is judged by
+ * the southbound at every single step. A failure begins with the command that runs it again;
+ * `CV_CASES=10` runs ten times as many cases.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { holds } from './support/cases.ts';
+import { kinds } from './support/kinds.ts';
 import {
   assertAsExpected,
   assertNothingLeftUndone,
+  assertNothingToDo,
   complaints,
   noTrouble,
-  type Play,
-  type Played,
   play,
 } from './support/play.ts';
-import { type Step, scripts, troubles } from './support/scripts.ts';
-import { pass } from './support/setup.ts';
+import { scripts, troubles } from './support/scripts.ts';
+import { type Bench, pass } from './support/setup.ts';
 
-const factor = Number(process.env['CV_CASES'] ?? 1);
-const runs = (n: number): fc.Parameters<unknown> => ({
-  numRuns: Math.ceil(n * factor),
-  ...(process.env['CV_SEED'] && { seed: Number(process.env['CV_SEED']) }),
-});
+const file = 'test/kvscheduler/properties.test.ts';
+const windows = [1, 100] as const;
 
-test('whatever happens, the southbound becomes what the model says', async () => {
-  await fc.assert(
-    fc.asyncProperty(scripts({ wild: false }, 8), async (script) => {
-      const { bench } = await play(script, { window: 1, check: (one) => assertAsExpected(one) });
-      assert.deepEqual(complaints(bench), []);
-      await assertNothingToDo(bench);
+test('whatever happens, the southbound becomes what the model says', async ({ name }) => {
+  const script = scripts({ wild: false, conflicts: false }, 8);
+  await holds(
+    { file, name },
+    1500,
+    fc.asyncProperty(script, kinds, async (steps, described) => {
+      for (const window of windows) {
+        const { bench } = await play(steps, { window, kinds: described, check: assertAsExpected });
+        assert.deepEqual(complaints(bench), []);
+        await assertNothingToDo(bench);
+      }
     }),
-    runs(150),
   );
 });
 
-test('the window and the order of replies change nothing', async () => {
-  await fc.assert(
-    fc.asyncProperty(scripts({ wild: true }, 6), fc.nat(), async (script, seed) => {
-      await playInWindows(script, seed, { conflicts: true });
+test('of two values that want one claim the one that the model says has it', async ({ name }) => {
+  const script = scripts({ wild: false, conflicts: true }, 8);
+  await holds(
+    { file, name },
+    1500,
+    fc.asyncProperty(script, kinds, async (steps, described) => {
+      for (const window of windows) {
+        const settings = { window, kinds: described, conflicts: true };
+        const { bench } = await play(steps, { ...settings, check: assertAsExpected });
+        assert.deepEqual(complaints(bench), []);
+      }
     }),
-    runs(60),
   );
 });
 
-test('the window and the order of replies change nothing when something fails', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      scripts({ wild: true }, 5),
-      fc.nat(),
-      troubles,
-      async (script, seed, trouble) => {
-        await playInWindows(script, seed, { conflicts: true, trouble });
-      },
-    ),
-    runs(100),
-  );
-});
-
-test('with failures, all is done that is not behind one; without them again, all is', async () => {
-  await fc.assert(
-    fc.asyncProperty(scripts({ wild: false }, 6), troubles, async (script, trouble) => {
+test('with failures, all is done that is not behind one; without them again, all is', async ({
+  name,
+}) => {
+  const script = scripts({ wild: false, conflicts: false }, 6);
+  await holds(
+    { file, name },
+    2500,
+    fc.asyncProperty(script, troubles, kinds, async (steps, trouble, described) => {
       // What is gone and cannot be read back stands in the way, but shows nowhere.
       const isHidden = trouble.losing.length > 0 && trouble.blind.length > 0;
-      const check = isHidden ? () => undefined : assertNothingLeftUndone;
-      const { bench } = await play(script, { window: 100, trouble, check });
-      noTrouble(bench);
-      await bench.commit({}, { mode: 'downstream-resync' });
-      assertAsExpected(bench);
-      await assertNothingToDo(bench);
+      for (const window of windows) {
+        const broken = new Set<string>();
+        const check = (one: Bench) => (isHidden ? undefined : assertNothingLeftUndone(one, broken));
+        const { bench } = await play(steps, { window, kinds: described, trouble, check });
+        noTrouble(bench);
+        await bench.commit({}, { mode: 'downstream-resync' });
+        assertAsExpected(bench);
+        await assertNothingToDo(bench);
+      }
     }),
-    runs(150),
   );
 });
 
-test('repetitions alone bring everything to where it belongs', async () => {
-  await fc.assert(
-    fc.asyncProperty(scripts({ wild: false }, 5), troubles, async (script, trouble) => {
+test('repetitions alone bring everything to where it belongs', async ({ name }) => {
+  const script = scripts({ wild: false, conflicts: false }, 5);
+  await holds(
+    { file, name },
+    2000,
+    fc.asyncProperty(script, troubles, kinds, async (steps, trouble, described) => {
       const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
-      const { bench } = await play(script, { window: 100, trouble, retry, pause: 250 });
-      noTrouble(bench);
-      await pass(bench, 300, 50);
-      assert.deepEqual(bench.southbound.problems, []);
-      assertAsExpected(bench);
-      await assertNothingToDo(bench);
+      for (const window of windows) {
+        const settings = { window, kinds: described, trouble, retry, pause: 250 };
+        const { bench } = await play(steps, settings);
+        noTrouble(bench);
+        await pass(bench, 300, 50);
+        assert.deepEqual(bench.southbound.problems, []);
+        assertAsExpected(bench);
+        await assertNothingToDo(bench);
+      }
     }),
-    runs(100),
   );
 });
-
-async function playInWindows(
-  script: readonly Step[],
-  seed: number,
-  options: Omit<Play, 'window'>,
-): Promise<void> {
-  const serial = await play(script, { ...options, window: 1 });
-  const played: Played[] = [
-    await play(script, { ...options, window: 100, shuffle: seed }),
-    await play(script, { ...options, window: 3, shuffle: seed + 1 }),
-  ];
-  for (const { records, pictures } of played) {
-    assert.deepEqual(records, serial.records);
-    assert.deepEqual(pictures, serial.pictures);
-  }
-}
-
-/** Neither held against the southbound nor wished once more. */
-async function assertNothingToDo(bench: Played['bench']): Promise<void> {
-  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
-  const wishes = Object.fromEntries(bench.southbound.wished);
-  for (const mode of ['upstream-resync', 'full-resync'] as const) {
-    assert.deepEqual(await bench.calls(wishes, { mode }), []);
-    assert.deepEqual(bench.lastRecord().Executed, undefined);
-  }
-}

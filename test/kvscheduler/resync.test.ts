@@ -269,3 +269,21 @@ test('leftovers of an earlier life go with what they derive', async () => {
   assert.equal(bench.state('b/1'), 'PENDING [d/a1.0]');
   assert.deepEqual(bench.southbound.problems, []);
 });
+
+test('who could not read is told in the same order, whoever has failed first', async () => {
+  const errorsOf = async (first: string) => {
+    const independent = withDescriptor('beta', { retrieveDependencies: [] });
+    const bench = setUp({}, (descriptors) =>
+      independent(descriptors).map((one) => ({
+        ...one,
+        retrieve: async () => {
+          if (one.name !== first) await bench.clock.turn();
+          throw new Error(`${one.name} is mute`);
+        },
+      })),
+    );
+    await bench.commit({}, { mode: 'full-resync' });
+    return bench.lastRecord().RetrieveErrors;
+  };
+  assert.deepEqual(await errorsOf('beta'), await errorsOf('alpha'));
+});

@@ -168,3 +168,17 @@ test('what cannot be undone either is failed, told and repeated by its old polic
   assert.equal(bench.state('a/1'), 'CONFIGURED');
   assert.deepEqual(bench.southbound.picture(), { 'a/1': '1' });
 });
+
+test('what cannot be undone because nobody can read it is repeated as the transaction asks', async () => {
+  const bench = setUp();
+  bench.southbound.losesReply = () => Object.assign(new Error('late'), { code: 'CV_VPP_TIMEOUT' });
+  bench.southbound.retrieveFails = () => new Error('mute');
+  const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
+  await bench.commit({ 'a/1': { v: 1 } }, { onFailure: 'revert', retry });
+  assert.equal(bench.state('a/1'), 'RETRYING');
+  bench.southbound.losesReply = () => undefined;
+  bench.southbound.retrieveFails = () => undefined;
+  await pass(bench, 150);
+  assert.equal(bench.state('a/1'), 'NONEXISTENT');
+  assert.deepEqual(bench.southbound.picture(), {});
+});

@@ -207,7 +207,7 @@ describe('snapshot of the graph', () => {
   it('is what is known now, whatever has happened', async () => {
     await fc.assert(
       fc.asyncProperty(
-        scripts({ wild: true }, 6),
+        scripts({ wild: true, conflicts: true }, 6),
         fc.option(troubles, { nil: undefined }),
         async (script, trouble) => {
           const trying = trouble && { trouble };
@@ -221,7 +221,7 @@ describe('snapshot of the graph', () => {
 
   it('is the same later as it was then', async () => {
     await fc.assert(
-      fc.asyncProperty(scripts({ wild: false }, 6), async (script) => {
+      fc.asyncProperty(scripts({ wild: false, conflicts: false }, 6), async (script) => {
         const moments: { time: number; picture: Promise<string> }[] = [];
         const picture = async (bench: Bench, time: number) => {
           const nodes = await asking(bench).graph(time);
@@ -243,7 +243,7 @@ describe('snapshot of the graph', () => {
 describe('a key at a time', () => {
   it('is what the snapshot of that time has, and follows on itself without a gap', async () => {
     await fc.assert(
-      fc.asyncProperty(scripts({ wild: true }, 6), async (script) => {
+      fc.asyncProperty(scripts({ wild: true, conflicts: true }, 6), async (script) => {
         const times: number[] = [];
         const check = (bench: Bench) => void times.push(bench.scheduler.timeline.now);
         const { bench } = await play(script, { window: 1, check, pause: minute, conflicts: true });

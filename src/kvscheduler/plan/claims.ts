@@ -110,22 +110,29 @@ async function revive(resolver: Resolver, takers: Takers): Promise<boolean> {
 async function wakeWaiters(resolver: Resolver, takers: Takers): Promise<boolean> {
   const { graph, slices } = resolver.input;
   let moved = false;
-  for (const name of await namesThatMayBeFree(resolver)) {
+  for (const name of await namesToBeHad(resolver, takers)) {
     if (slices.due()) await slices.turn();
-    if (!isFree(resolver, takers, name)) continue;
+    // A newcomer does not go before somebody who waits: the next round decides between them.
+    const isKept = takersOf(takers, name).some((draft) => draft.up && rank(draft, name) === 0);
+    if (isKept || unmovedHolder(resolver, name) !== undefined) continue;
     for (const waiter of graph.waiters(name)) {
+      const isMet = resolver.drafts.has(waiter.key);
       const draft = resolver.touch(waiter, { why: 'claim', name });
-      if (draft.up || draft.woken || !resolver.canRise(draft)) continue;
+      if (draft.up ? isMet : draft.woken || !resolver.canRise(draft)) continue;
       draft.woken = true;
-      resolver.raise(draft);
+      // What is overdue has risen when it was met.
+      if (!draft.up) resolver.raise(draft);
       moved = true;
     }
   }
   return moved;
 }
 
-/** What the plan may give up, or where the southbound was read: of that what somebody waits for. */
-async function namesThatMayBeFree({ claimants, input }: Resolver): Promise<Iterable<string>> {
+/** Of what somebody waits for: what the plan may give up or take; where the southbound was read, all. */
+async function namesToBeHad(
+  { claimants, input }: Resolver,
+  takers: Takers,
+): Promise<Iterable<string>> {
   const { graph, moved, slices } = input;
   if (moved.size > 0) return [...graph.awaitedNames()];
   const names = new Set<string>();
@@ -134,6 +141,10 @@ async function namesThatMayBeFree({ claimants, input }: Resolver): Promise<Itera
     if (slices.due()) await slices.turn();
     if (!node) continue;
     for (const name of claimsOf(node, node.actual)) if (graph.isAwaited(name)) names.add(name);
+  }
+  for (const name of takers.keys()) {
+    if (slices.due()) await slices.turn();
+    if (graph.isAwaited(name)) names.add(name);
   }
   return names;
 }

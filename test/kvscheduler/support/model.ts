@@ -1,6 +1,7 @@
 /**
  * What the southbound has to look like, worked out the slow and simple way: start from everything
- * that is wished and take out what cannot be, until nothing changes.
+ * that is wished and take out what cannot be, until nothing changes. It does one thing at a time and
+ * knows nothing of plans, windows or indexes.
  */
 import { baseOf, dependenciesOf, type Spec } from './southbound.ts';
 
@@ -11,24 +12,90 @@ export interface Expected {
   readonly standing: ReadonlyMap<string, Spec>;
 }
 
+type Specs = ReadonlyMap<string, Spec>;
+
+/** @param before what stood there because of us: who has a claim keeps it */
 export function expectedState(
-  wished: ReadonlyMap<string, Spec>,
+  wished: Specs,
   foreign: ReadonlySet<string>,
+  before: Specs,
 ): Expected {
-  const standing = new Map<string, Spec>();
-  const lackingFrom = (there: ReadonlyMap<string, Spec>, owner: string, spec: Spec) => {
-    const keys = [...there.keys(), ...foreign].filter((key) => baseOf(key) !== owner);
-    return dependenciesOf(spec).filter(({ key, anyOf }) => {
-      if (key !== undefined) return !keys.includes(key);
-      return !anyOf?.prefixes.some((prefix) => keys.some((one) => one.startsWith(prefix)));
-    });
+  const { standing, blocked } = withClaims(wished, foreign, before);
+  const states = new Map<string, string>();
+  const note = (key: string, spec: Spec) => {
+    const lacks = lacking(standing, foreign, key, spec).map(({ label }) => label);
+    const claim = blocked.get(key);
+    if (claim !== undefined && lacks.length === 0)
+      lacks.push(`claim ${claim} (held by ${holderOf(standing, claim)})`);
+    if (standing.has(key)) states.set(key, 'CONFIGURED');
+    else if (!isImplemented(key)) states.set(key, 'UNIMPLEMENTED');
+    else if (spec.invalid) states.set(key, 'INVALID [invalid]');
+    else states.set(key, `PENDING [${lacks.join(', ')}]`);
   };
+  for (const [key, spec] of wished) {
+    note(key, spec);
+    if (!standing.has(key)) continue;
+    for (const [own, derived] of Object.entries(spec.derives ?? {})) note(own, derived);
+  }
+  return { states, standing };
+}
+
+/** Of two that want one claim one waits; when the other cannot be there after all, it comes back. */
+function withClaims(wished: Specs, foreign: ReadonlySet<string>, before: Specs) {
+  const blocked = new Map<string, string>();
+  const cameBack = new Set<string>();
+  for (;;) {
+    const standing = whatCanBe(wished, foreign, blocked);
+    const loser = loserAmong(standing, before, cameBack);
+    if (loser) blocked.set(...loser);
+    else {
+      const free = [...blocked].find(
+        ([key, name]) => !cameBack.has(key) && holderOf(standing, name) === undefined,
+      );
+      if (!free) return { standing, blocked };
+      cameBack.add(free[0]);
+      blocked.delete(free[0]);
+    }
+  }
+}
+
+/** Who has a claim keeps it; else whoever is first by key gets it. */
+function loserAmong(
+  standing: Specs,
+  before: Specs,
+  cameBack: ReadonlySet<string>,
+): [string, string] | undefined {
+  const rank = (key: string, name: string) => {
+    if (before.get(key)?.claims?.includes(name)) return 0;
+    return cameBack.has(key) ? 1 : 2;
+  };
+  for (const name of new Set([...standing.values()].flatMap(({ claims = [] }) => claims))) {
+    const takers = [...standing].filter(([, { claims }]) => claims?.includes(name));
+    const [, loser] = takers
+      .map(([key]) => key)
+      .sort((a, b) => rank(a, name) - rank(b, name) || (a < b ? -1 : 1));
+    if (loser !== undefined) return [loser, name];
+  }
+  return undefined;
+}
+
+function holderOf(standing: Specs, name: string): string | undefined {
+  return [...standing].find(([, { claims }]) => claims?.includes(name))?.[0];
+}
+
+/** Everything that has what it needs, except for what is blocked. */
+function whatCanBe(
+  wished: Specs,
+  foreign: ReadonlySet<string>,
+  blocked: ReadonlyMap<string, string>,
+): Map<string, Spec> {
+  const standing = new Map<string, Spec>();
   // In rounds: what is derived from a value takes part when the value itself is settled.
   for (let before = -1; before !== standing.size; ) {
     before = standing.size;
     const candidates = new Map<string, Spec>();
     for (const [key, spec] of wished) {
-      if (spec.invalid || !isImplemented(key)) continue;
+      if (spec.invalid || blocked.has(key) || !isImplemented(key)) continue;
       candidates.set(key, spec);
       if (!standing.has(key)) continue;
       for (const [own, derived] of Object.entries(spec.derives ?? {}))
@@ -37,30 +104,20 @@ export function expectedState(
     for (let size = -1; size !== candidates.size; ) {
       size = candidates.size;
       for (const [key, spec] of candidates)
-        if (lackingFrom(candidates, key, spec).length > 0) candidates.delete(key);
+        if (lacking(candidates, foreign, key, spec).length > 0) candidates.delete(key);
     }
     for (const [key, spec] of candidates) standing.set(key, spec);
   }
-  const lacking = (key: string, spec: Spec) => lackingFrom(standing, key, spec);
-  const states = new Map<string, string>();
-  const note = (key: string, spec: Spec) => {
-    if (standing.has(key)) states.set(key, 'CONFIGURED');
-    else if (!isImplemented(key)) states.set(key, 'UNIMPLEMENTED');
-    else if (spec.invalid) states.set(key, 'INVALID [invalid]');
-    else
-      states.set(
-        key,
-        `PENDING [${lacking(key, spec)
-          .map(({ label }) => label)
-          .join(', ')}]`,
-      );
-  };
-  for (const [key, spec] of wished) {
-    note(key, spec);
-    if (!standing.has(key)) continue;
-    for (const [own, derived] of Object.entries(spec.derives ?? {})) note(own, derived);
-  }
-  return { states, standing };
+  return standing;
+}
+
+/** What a value needs and does not have; what is derived from it does not count. */
+function lacking(there: Specs, foreign: ReadonlySet<string>, owner: string, spec: Spec) {
+  const keys = [...there.keys(), ...foreign].filter((key) => baseOf(key) !== owner);
+  return dependenciesOf(spec).filter(({ key, anyOf }) => {
+    if (key !== undefined) return !keys.includes(key);
+    return !anyOf?.prefixes.some((prefix) => keys.some((one) => one.startsWith(prefix)));
+  });
 }
 
 /** A derived value with the prefix p/ is a property: it needs no descriptor. */

@@ -4,6 +4,7 @@ import type { RetryPolicy } from '#eventloop/transaction.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import type { RecordedTxn } from '#kvscheduler/record.ts';
 import type { SchedulerOptions } from '#kvscheduler/scheduler.ts';
+import { describedAs, type Kinds } from './kinds.ts';
 import { expectedState } from './model.ts';
 import { foreignKeys, type Step, type Trouble } from './scripts.ts';
 import { type Bench, pass, setUp } from './setup.ts';
@@ -19,6 +20,8 @@ export interface Played {
 
 export interface Play {
   readonly window: number;
+  /** Absent: the usual descriptors. */
+  readonly kinds?: Kinds;
   /** Replies come in an order that this seed shuffles; undefined: at once. */
   readonly shuffle?: number;
   /** Two values may want one claim. */
@@ -34,7 +37,8 @@ export interface Play {
 }
 
 export async function play(script: readonly Step[], options: Play): Promise<Played> {
-  const bench = setUp({ window: options.window, ...options.options });
+  const { window, kinds } = options;
+  const bench = setUp({ window, ...options.options }, kinds && describedAs(kinds));
   const { southbound, scheduler } = bench;
   if (options.shuffle !== undefined) southbound.replies = seededRandom(options.shuffle);
   const played: Played = { bench, records: [], pictures: [], calls: [] };
@@ -66,15 +70,18 @@ async function takeStep(
       const wishes = conflicts ? step.wishes : withoutConflicts(southbound.wished, step);
       const onFailure = step.revert ? 'revert' : 'best-effort';
       const before = southbound.wished;
+      southbound.look();
       const failures = await bench.commit(wishes, { mode: step.mode, onFailure, ...repeat });
       if (step.revert && failures.length > 0) southbound.wished = before;
       return failures;
     }
     case 'downstream':
+      southbound.look();
       return bench.commit({}, { mode: 'downstream-resync', ...repeat });
     case 'report': {
       const pairs = Object.entries(step.reports).map(([key, value]) => ({ key, value }));
       for (const { key, value } of pairs) southbound.happens(key, value);
+      southbound.look();
       scheduler.pushNotification(pairs);
       // A notification has no answer: what comes after it in the queue tells that it was run.
       await scheduler.dump('SB', { descriptor: 'alpha' }).catch(() => undefined);
@@ -95,6 +102,7 @@ async function takeStep(
         if (key === undefined || !standing || !southbound.values.has(key)) continue;
         southbound.values.set(key, { ours: true, spec: { ...standing.spec, v: 9 } });
       }
+      southbound.look();
       return bench.commit({}, { mode: 'downstream-resync', ...repeat });
     }
   }
@@ -163,14 +171,14 @@ export function complaints({ logged }: Bench): string[] {
 /**
  * With failures: nothing is left undone that is not behind one. What is wished and has what it
  * needs is there as it is wished, unless it, its base, or what rests on it failed; and what is
- * there is wished, unless the same.
+ * there is wished, unless the same. Nobody repeats anything here: what failed once stays an excuse.
+ * @param broken keys of what has failed so far; grows
  */
-export function assertNothingLeftUndone(bench: Bench): void {
+export function assertNothingLeftUndone(bench: Bench, broken: Set<string>): void {
   const { southbound, scheduler } = bench;
   const states = new Map<string, string>();
   for (const { value, derived_values = [] } of scheduler.statuses())
     for (const { key, state } of [value, ...derived_values]) states.set(key, state);
-  const broken = new Set<string>();
   for (const [key, state] of states)
     if (state === 'FAILED' || state === 'RETRYING') broken.add(key);
   const wished = new Map<string, Spec>();
@@ -220,7 +228,8 @@ function excusedBy(
 /** Compares southbound and status with the model. */
 export function assertAsExpected(bench: Bench): void {
   const { southbound, scheduler } = bench;
-  const { states, standing } = expectedState(southbound.wished, foreignOf(bench));
+  const { wished, seen } = southbound;
+  const { states, standing } = expectedState(wished, foreignOf(bench), seen);
   const ours: Record<string, string> = {};
   for (const [key, { spec, ours: own }] of southbound.values) if (own) ours[key] = identity(spec);
   const wanted: Record<string, string> = {};
@@ -229,10 +238,26 @@ export function assertAsExpected(bench: Bench): void {
   const shown: Record<string, string> = {};
   for (const { value, derived_values = [] } of scheduler.statuses())
     for (const { key, state, details } of [value, ...derived_values])
-      if (state !== 'OBTAINED') shown[key] = details ? `${state} [${details.join(', ')}]` : state;
+      if (state !== 'OBTAINED') shown[key] = details ? `${state} [${textOf(details)}]` : state;
   assert.deepEqual(sorted(shown), sorted(Object.fromEntries(states)));
+}
+
+/** What a value lacks; a claim is of interest only if it lacks nothing else. */
+function textOf(details: readonly string[]): string {
+  const others = details.filter((detail) => !detail.startsWith('claim '));
+  return (others.length > 0 ? others : details).join(', ');
 }
 
 function sorted(record: Record<string, string>): [string, string][] {
   return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Neither held against the southbound nor wished once more. */
+export async function assertNothingToDo(bench: Bench): Promise<void> {
+  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+  const wishes = Object.fromEntries(bench.southbound.wished);
+  for (const mode of ['upstream-resync', 'full-resync'] as const) {
+    assert.deepEqual(await bench.calls(wishes, { mode }), []);
+    assert.deepEqual(bench.lastRecord().Executed, undefined);
+  }
 }

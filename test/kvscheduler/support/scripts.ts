@@ -144,13 +144,15 @@ const claimPlans = fc.shuffledSubarray(
 );
 
 export interface ScriptOptions {
-  /** Two values may want one claim, and values may need what is derived from themselves. */
+  /** Values may need, over detours, what is derived from themselves. */
   readonly wild: boolean;
+  /** Two values may want one claim. */
+  readonly conflicts: boolean;
 }
 
-export function scripts({ wild }: ScriptOptions, length: number): fc.Arbitrary<Step[]> {
+export function scripts({ wild, conflicts }: ScriptOptions, length: number): fc.Arbitrary<Step[]> {
   const wishes = (withNulls: boolean) =>
-    wild
+    conflicts
       ? fc
           .tuple(
             wishesFor(bases, withNulls, wild),

@@ -84,6 +84,14 @@ export class Southbound {
     ];
   }
 
+  /** What stood there because of us when `look` was called last. */
+  seen: ReadonlyMap<string, Spec> = new Map();
+
+  look(): void {
+    const ours = [...this.values].filter(([, standing]) => standing.ours);
+    this.seen = new Map(ours.map(([key, { spec }]) => [key, spec]));
+  }
+
   /** Something happens without the scheduler. */
   happens(key: string, spec: Spec | null): void {
     if (spec === null) this.values.delete(key);

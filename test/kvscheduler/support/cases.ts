@@ -1,0 +1,30 @@
+/** Runs a property over many cases; what fails says how to run that one case again. */
+import fc from 'fast-check';
+
+const factor = Number(process.env['CV_CASES'] ?? 1);
+const seed = process.env['CV_SEED'];
+const path = process.env['CV_PATH'];
+
+/**
+ * @param file of the test, and `name` of it: the command that runs a failure again names both
+ * @param count how many cases; `CV_CASES` multiplies it
+ */
+export async function holds<T extends [unknown, ...unknown[]]>(
+  { file, name }: { readonly file: string; readonly name: string },
+  count: number,
+  property: fc.IAsyncPropertyWithHooks<T>,
+): Promise<void> {
+  await fc.assert<T>(property, {
+    numRuns: Math.ceil(count * factor),
+    ...(seed !== undefined && { seed: Number(seed) }),
+    ...(path !== undefined && { path, endOnFailure: true }),
+    asyncReporter: async (details) => {
+      if (!details.failed) return;
+      const { seed: failed, counterexamplePath: at } = details;
+      const again = `CV_SEED=${failed} CV_PATH=${at} node --test --test-name-pattern '${name}' ${file}`;
+      throw new Error(`${again}\n${await fc.asyncDefaultReportMessage(details)}`, {
+        cause: details.errorInstance,
+      });
+    },
+  });
+}
