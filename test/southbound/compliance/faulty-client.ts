@@ -14,6 +14,8 @@ const reading = new Set([
 export class FaultyClient {
   readonly client: VppClient;
   changes = 0;
+  /** Called with the number of each change. */
+  onChange: ((n: number) => void) | undefined;
   #refuseAt = 0;
   #cutAt = 0;
 
@@ -49,6 +51,7 @@ export class FaultyClient {
 
   #change(name: string): void {
     this.changes++;
+    this.onChange?.(this.changes);
     if (this.#cutAt > 0 && this.changes >= this.#cutAt) throw new ErrVppGone('cut by the test');
     if (this.changes === this.#refuseAt) throw new ErrVppRefused(name, -1);
   }
