@@ -62,7 +62,7 @@ async function settled(store: KvStore): Promise<void> {
 }
 
 export function compliance(name: string, start: () => Promise<Backend>): void {
-  describe(`KvStore on ${name}`, { timeout: 30_000 }, () => {
+  describe(`KvStore on ${name}`, { timeout: 600_000 }, () => {
     let backend: Backend;
     let store: KvStore;
     let prefix = '';
@@ -79,7 +79,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
 
     /** Each test has a prefix of its own. */
     function test(title: string, body: () => Promise<void>): void {
-      it(title, { timeout: 15_000 }, async () => {
+      it(title, { timeout: 120_000 }, async () => {
         prefix = `/test/${tests++}/`;
         await body();
       });

@@ -122,9 +122,10 @@ export class EtcdServer {
     await store.close();
   }
 
-  store(port = this.port): EtcdStore {
+  /** @param operationTimeoutMs short, unless the test has other things to prove than limits */
+  store(port = this.port, operationTimeoutMs = 1000): EtcdStore {
     return new EtcdStore(
-      { endpoints: [`127.0.0.1:${port}`], operationTimeoutMs: 1000, reconnectIntervalMs: 200 },
+      { endpoints: [`127.0.0.1:${port}`], operationTimeoutMs, reconnectIntervalMs: 200 },
       systemClock,
     );
   }

@@ -13,7 +13,7 @@ import { EtcdServer, withoutEtcd } from './etcd-server.ts';
 const withoutOpenssl =
   spawnSync('openssl', ['version']).status === 0 ? false : 'needs openssl to make certificates';
 
-describe('EtcdStore over TLS', { skip: withoutEtcd || withoutOpenssl, timeout: 30_000 }, () => {
+describe('EtcdStore over TLS', { skip: withoutEtcd || withoutOpenssl, timeout: 300_000 }, () => {
   let folder: string;
   let server: EtcdServer;
   const file = (name: string) => join(folder, name);

@@ -20,7 +20,7 @@ else {
   });
 }
 
-describe('EtcdStore', { skip: withoutEtcd, timeout: 30_000 }, () => {
+describe('EtcdStore', { skip: withoutEtcd, timeout: 300_000 }, () => {
   let server: EtcdServer;
   let store: KvStore;
   before(async () => {

@@ -20,7 +20,7 @@ import {
   wholeResync,
 } from './harness.ts';
 
-describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 60_000 }, () => {
+describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
   let server: EtcdServer;
   let folder: string;
   let local: LevelStore;
@@ -68,7 +68,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 60_000 }, () => {
 
   /** Waits until the loop has taken so many more events. */
   async function next(count = 1): Promise<string[]> {
-    const deadline = systemClock.monotonic() + 15_000;
+    const deadline = systemClock.monotonic() + 120_000;
     while (lines.push(...loop.take()) < count)
       if (systemClock.monotonic() > deadline) break;
       else await systemClock.sleep(10);
