@@ -144,7 +144,7 @@ function readBack(
   return [{ family, rx, tx, hop: hop === '0.0.0.0' || hop === '::' ? '' : hop }];
 }
 
-/** Which value each redirect belongs to: of ALL it may be one half. */
+/** Which value each redirect belongs to: to one that is all there, or else it may be half of ALL. */
 function attribute(
   found: readonly Found[],
   correlate: readonly KeyedValue<IPRedirect>[],
@@ -156,14 +156,23 @@ function attribute(
     keys.add(key);
     values.push({ key, value });
   };
-  for (const { key, value } of correlate) {
+  const partsOf = (value: IPRedirect): readonly Found[] => {
     const { rx_interface: rx, tx_interface: tx, next_hop: hop } = value;
-    const wanted = familiesOf(value);
-    const there = wanted.filter((family) => left.delete(identity({ family, rx, tx, hop })));
-    if (there.length === 0) continue;
-    const [half] = there;
-    const isWhole = there.length === wanted.length;
-    add(key, isWhole ? value : ipRedirectModel.canonical({ ...value, l3_protocol: half }));
+    return familiesOf(value).map((family) => ({ family, rx, tx, hop }));
+  };
+  // both families before one of them
+  const inOrder = correlate.toSorted((a, b) => partsOf(b.value).length - partsOf(a.value).length);
+  for (const { key, value } of inOrder) {
+    const parts = partsOf(value).map(identity);
+    if (!parts.every((part) => left.has(part))) continue;
+    for (const part of parts) left.delete(part);
+    add(key, value);
+  }
+  for (const { key, value } of inOrder) {
+    const half = partsOf(value).find((part) => left.has(identity(part)));
+    if (half === undefined || keys.has(key)) continue;
+    left.delete(identity(half));
+    add(key, ipRedirectModel.canonical({ ...value, l3_protocol: half.family }));
   }
   for (const { family, rx, tx, hop } of left.values()) {
     const value = ipRedirectModel.canonical({

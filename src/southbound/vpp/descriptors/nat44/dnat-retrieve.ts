@@ -84,9 +84,9 @@ export async function retrieveDnats(
     const name = names.get(each.sw_if_index);
     if (each.sw_if_index !== none && name === undefined) continue;
     const mapping = asIdentity(fromIdentity(each, name));
-    const owner = known.identity(mapping);
-    const label = owner?.label ?? readTag(each.tag).label;
-    foundOf(label).id_mappings.push(owner?.mapping ?? mapping);
+    const { label } = readTag(each.tag);
+    const owner = known.identity(mapping, label);
+    foundOf(owner?.label ?? label).id_mappings.push(owner?.mapping ?? mapping);
   }
 
   // VPP cannot tell whether a value without mappings is there
@@ -106,13 +106,15 @@ export async function retrieveDnats(
   return values;
 }
 
+interface WantedIdentity {
+  readonly label: string;
+  readonly mapping: DNat44IdentityMapping;
+}
+
 /** What is wanted or was known, by what VPP has one of. */
 class Known {
   readonly #mappings = new Map<string, DNat44StaticMapping>();
-  readonly #identities = new Map<
-    string,
-    { readonly label: string; readonly mapping: DNat44IdentityMapping }
-  >();
+  readonly #identities = new Map<string, readonly WantedIdentity[]>();
 
   constructor(values: readonly KeyedValue<DNat44>[]) {
     for (const { value } of values) {
@@ -121,7 +123,9 @@ class Known {
         this.#mappings.set(`${label} ${externalEnd(mapping)}`, mapping);
       }
       for (const mapping of value.id_mappings) {
-        this.#identities.set(identityEnd(mapping), { label, mapping });
+        const end = identityEnd(mapping);
+        const others = this.#identities.get(end) ?? [];
+        this.#identities.set(end, [...others, { label, mapping }]);
       }
     }
   }
@@ -136,8 +140,10 @@ class Known {
     return sameMapping(wanted, seen) ? wanted : undefined;
   }
 
-  identity(found: DNat44IdentityMapping) {
-    return this.#identities.get(identityEnd(found));
+  /** @param label as the tag has it: of several that want the identity it is the one that has it */
+  identity(found: DNat44IdentityMapping, label: string): WantedIdentity | undefined {
+    const wanted = this.#identities.get(identityEnd(found)) ?? [];
+    return wanted.find((each) => each.label === label) ?? wanted[0];
   }
 }
 
