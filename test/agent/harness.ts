@@ -47,6 +47,8 @@ export interface RunningAgent extends AsyncDisposable {
   readonly node: Node;
   readonly agent: Agent;
   readonly client: CniClient;
+  /** Of the REST server: for routes that change something. */
+  readonly localSocket: string;
   /** Of the CNI service. */
   readonly socket: string;
   readonly printed: string[];
@@ -120,6 +122,7 @@ export async function startAgent(node: Node, options: AgentOptions = {}): Promis
     node,
     agent,
     client,
+    localSocket: settings.http['local-socket'],
     socket: settings.grpc.endpoint,
     printed,
     logged,

@@ -4,6 +4,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class BadLink {
   readonly #server: Server;
+  /** Port to which the next connections lead. */
+  target: number;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   /** Cuts a connection when it has carried so many bytes from the server. */
   cutAfter = Number.POSITIVE_INFINITY;
@@ -25,7 +27,8 @@ export class BadLink {
   }
 
   private constructor(target: number) {
-    this.#server = createServer((client) => this.#join(client, target));
+    this.target = target;
+    this.#server = createServer((client) => this.#join(client, this.target));
   }
 
   get port(): number {

@@ -10,6 +10,7 @@ import type { KvStore } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level.ts';
 import { ErrStoreUnopenable } from '#datastore/level-open.ts';
 import { MemoryStore } from '#datastore/memory.ts';
+import { systemClock } from '#infra/clock/system.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import { compliance, Listener } from './compliance.ts';
 
@@ -172,6 +173,18 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     assert.equal(await countOf(store), 1000);
     await store.put('a', '1');
     await store.close();
+  });
+
+  it('waits for another that lets go of it in time', async () => {
+    const folder = newFolder();
+    const first = await LevelStore.open({ folder });
+    await first.put('a', '1');
+    const lockWait = { clock: systemClock, limitMs: 60_000 };
+    const second = LevelStore.open({ folder, lockWait });
+    await systemClock.sleep(150);
+    await first.close();
+    assert.equal(await (await second).get('a'), '1');
+    await (await second).close();
   });
 
   it('says what is in the way when the folder cannot be made', async () => {

@@ -10,6 +10,7 @@ import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
+import { BadLink } from '../../datastore/bad-link.ts';
 import { EtcdServer, withoutEtcd } from '../../datastore/etcd-server.ts';
 import {
   agentPrefix,
@@ -45,8 +46,8 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
     await rm(folder, { recursive: true });
   });
 
-  function startWatcher(): void {
-    cluster = server.store();
+  function startWatcher(port = server.port): void {
+    cluster = server.store(port);
     loop = new NotedLoop();
     watcher = createDbWatcher({
       loop,
@@ -108,6 +109,31 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
     startWatcher();
     assert.deepEqual(await next(), [wholeResync.replace('remote', 'local')]);
     await server.run();
+    assert.deepEqual(await next(), [wholeResync]);
+  });
+
+  it('reads everything of another cluster that stands behind the same address', async () => {
+    const other = await EtcdServer.start();
+    const there = other.store();
+    // Longer history than here: by revisions alone nobody would notice.
+    for (let at = 0; at < 300; at++)
+      await there.put(namespaceKey('elsewhere'), namespaceText('elsewhere', `${at}`));
+    const link = await BadLink.start(server.port);
+    await watcher.close();
+    await cluster.close();
+    startWatcher(link.port);
+    assert.deepEqual(await next(), [wholeResync]);
+    await until(() => watcher.status.watching);
+    link.target = other.port;
+    link.cut();
+    assert.deepEqual(await next(), ['resync remote: k8s/namespace/elsewhere']);
+    await until(() => watcher.status.watching);
+    await there.put(namespaceKey('elsewhere'), namespaceText('elsewhere', 'x'));
+    assert.deepEqual(await next(), ['namespace k8s/namespace/elsewhere: 299 -> x']);
+    await watcher.close();
+    await cluster.close();
+    for (const each of [there, link, other]) await each.close();
+    startWatcher();
     assert.deepEqual(await next(), [wholeResync]);
   });
 

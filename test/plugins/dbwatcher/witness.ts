@@ -64,30 +64,33 @@ export class Witness {
   /** Resolves or rejects when the stream ends, or stays silent for a second. */
   async #follow(client: Etcd3): Promise<void> {
     const stream = await client.watchClient.watch();
-    await new Promise<void>((resolve, reject) => {
-      let heard = true;
-      const look = setInterval(() => {
-        if (!heard || this.#closed) resolve();
-        heard = false;
-        stream.write({ progress_request: {} });
-      }, 1000);
-      stream.on('data', (response: IWatchResponse) => {
-        heard = true;
-        if (response.canceled) return resolve();
-        this.#take(response);
-      });
-      stream.on('error', reject);
-      stream.on('end', resolve);
-      stream.write({
-        create_request: {
-          key: Buffer.from(prefix),
-          range_end: Buffer.from('/vnf-agent0'),
-          start_revision: this.#next,
-        },
-      });
-      look.unref();
-      stream.on('close', () => clearInterval(look));
-    }).finally(() => stream.cancel());
+    const { promise: over, resolve, reject } = Promise.withResolvers<void>();
+    let heard = true;
+    const look = setInterval(() => {
+      if (!heard || this.#closed) resolve();
+      heard = false;
+      stream.write({ progress_request: {} });
+    }, 1000);
+    stream.on('data', (response: IWatchResponse) => {
+      heard = true;
+      if (response.canceled) resolve();
+      else this.#take(response);
+    });
+    stream.on('error', reject);
+    stream.on('end', resolve);
+    stream.write({
+      create_request: {
+        key: Buffer.from(prefix),
+        range_end: Buffer.from('/vnf-agent0'),
+        start_revision: this.#next,
+      },
+    });
+    try {
+      await over;
+    } finally {
+      clearInterval(look);
+      stream.cancel();
+    }
   }
 
   #take({ events }: IWatchResponse): void {
