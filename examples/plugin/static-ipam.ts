@@ -1,0 +1,156 @@
+/**
+ * Another IPAM behind the api.ts of the first: every pod has the address that a list gives it. The
+ * plugins that ask for addresses notice nothing.
+ *
+ * Who has which address follows from the list and from the attachments that podmanager knows, so
+ * nothing is remembered, and nothing can be lost in a crash.
+ */
+
+import { type Event, EventMethod } from '#eventloop/event.ts';
+import type {
+  EventHandler,
+  ResyncContext,
+  RevertContext,
+  UpdateContext,
+  UpdateResult,
+} from '#eventloop/handler.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import {
+  type Allocation,
+  type IpamApi,
+  PlannedAddresses,
+  podAddressOwner,
+} from '#plugins/ipam/api.ts';
+import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
+import {
+  AddPod,
+  type Attachment,
+  type AttachmentId,
+  attachmentId,
+  DeletePod,
+  type PodId,
+  type PodManagerApi,
+  podIdText,
+} from '#plugins/podmanager/api.ts';
+
+export const ErrNotListed = defineError({
+  name: 'ErrNotListed',
+  code: 'CV_EXAMPLE_NOT_LISTED',
+  remedy: 'Give the pod an address of its node in the list of the static IPAM.',
+});
+
+export const ErrAddressHeld = defineError({
+  name: 'ErrAddressHeld',
+  code: 'CV_EXAMPLE_ADDRESS_HELD',
+  remedy: 'Nothing: the runtime repeats the call when the container before has gone.',
+});
+
+export interface StaticIpamDeps {
+  /** `<namespace>/<name>` of a pod to its plain address. */
+  readonly addresses: ReadonlyMap<string, string>;
+  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
+  readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
+  readonly pods: Pick<PodManagerApi, 'attachments'>;
+}
+
+export function createStaticIpam(deps: StaticIpamDeps): EventHandler & IpamApi {
+  return new StaticIpam(deps);
+}
+
+class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
+  readonly name = 'ipam';
+  readonly #deps: StaticIpamDeps;
+  /** Address to the attachment that holds it. */
+  readonly #held = new Map<string, Attachment>();
+  /** What the last Add Pod took, for the case that it is reverted. */
+  #taken: string | undefined;
+
+  constructor(deps: StaticIpamDeps) {
+    super();
+    this.#deps = deps;
+  }
+
+  handlesEvent(event: Event): boolean {
+    if (event.kind.method(event.payload) !== EventMethod.Update) return true;
+    return AddPod.is(event) || DeletePod.is(event);
+  }
+
+  resync(ctx: ResyncContext): void {
+    const { conf, nodes, pods } = this.#deps;
+    const defaultGateway = conf.defaultGateway();
+    this.plan({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateway });
+    this.#held.clear();
+    for (const attachment of pods.attachments().values()) {
+      const address = this.#listed(attachment.pod);
+      if (address === undefined)
+        ctx.log.error({ pod: podIdText(attachment.pod) }, 'a pod has no address in the list');
+      // Of two containers of a pod the older one is wired with it.
+      else if (!this.#held.has(address)) this.#held.set(address, attachment);
+    }
+  }
+
+  update({ event }: UpdateContext): UpdateResult {
+    this.#taken = undefined;
+    if (AddPod.is(event)) {
+      const attachment = this.#deps.pods.attachments().get(attachmentId(event.payload));
+      return attachment ? this.#take(attachment) : {};
+    }
+    if (DeletePod.is(event)) {
+      const [address] = this.podAddresses(attachmentId(event.payload));
+      if (address === undefined) return {};
+      this.#held.delete(address);
+      return { change: `address ${address} is free` };
+    }
+    return {};
+  }
+
+  revert({ event }: RevertContext): void {
+    if (this.#taken !== undefined && AddPod.is(event)) this.#held.delete(this.#taken);
+    this.#taken = undefined;
+  }
+
+  podAddresses(attachment: AttachmentId): readonly string[] {
+    for (const [address, holder] of this.#held)
+      if (attachmentId(holder) === attachment) return [address];
+    return [];
+  }
+
+  allocations(): ReadonlyMap<string, Allocation> {
+    return new Map(
+      [...this.#held].map(([address, { pod, podUid, ...holder }]) => [
+        address,
+        { address, pod, podUid, attachment: attachmentId(holder) },
+      ]),
+    );
+  }
+
+  describeInternalData(): string {
+    return [...this.#held]
+      .map(([address, by]) => `${address} ${attachmentId(by)}`)
+      .sort()
+      .join();
+  }
+
+  /** Undefined for an address that other nodes would not look for here. */
+  #listed(pod: PodId): string | undefined {
+    const address = this.#deps.addresses.get(podIdText(pod));
+    if (address === undefined) return undefined;
+    const owner = podAddressOwner(this.#deps.conf.ipam())(address);
+    return owner === this.#deps.nodes.thisNode().id ? address : undefined;
+  }
+
+  #take(attachment: Attachment): UpdateResult {
+    const where = podIdText(attachment.pod);
+    const address = this.#listed(attachment.pod);
+    if (address === undefined)
+      throw new ErrNotListed('no address of this node is listed', { where });
+    const holder = this.#held.get(address);
+    if (holder && attachmentId(holder) === attachmentId(attachment)) return {};
+    if (holder)
+      throw new ErrAddressHeld(`${address} is held by container ${holder.containerId}`, { where });
+    this.#held.set(address, attachment);
+    this.#taken = address;
+    return { change: `address ${address} for ${where}` };
+  }
+}
