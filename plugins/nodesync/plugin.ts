@@ -28,21 +28,30 @@ import {
   recordText,
   stolen,
 } from './claim.ts';
+import { Overlaps, type Surroundings } from './overlaps.ts';
 import { NodeTable, vppAddresses } from './table.ts';
 
 export interface NodeSyncDeps extends ClaimDeps {
   readonly conf: Pick<ContivConfApi, 'ipam'>;
 }
 
-export function createNodeSync(deps: NodeSyncDeps): EventHandler & NodeSyncApi {
+export interface NodeSyncHandler extends EventHandler, NodeSyncApi {
+  /** How many pods of other nodes have addresses out of this node's network: any is an alarm. */
+  overlaps(): number;
+}
+
+export function createNodeSync(deps: NodeSyncDeps): NodeSyncHandler {
   return new NodeSync(deps);
 }
 
-class NodeSync implements EventHandler, NodeSyncApi {
+class NodeSync implements NodeSyncHandler {
   readonly name = 'nodesync';
   readonly #deps: NodeSyncDeps;
+  readonly #overlaps = new Overlaps();
   #table = new NodeTable();
   #id: number | undefined;
+  /** Made once: the configuration does not change. */
+  #idOf: ((address: string) => number | undefined) | undefined;
   /** VPP addresses of this node as they are meant to be announced. */
   #addresses: readonly string[] = [];
   /** What stands in the cluster under our ID; undefined: not known, to be read. */
@@ -58,18 +67,24 @@ class NodeSync implements EventHandler, NodeSyncApi {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (!KubeStateChange.is(event)) return false;
     const { resource } = event.payload;
-    return resource === 'node' || resource === 'vppnode';
+    return resource === 'node' || resource === 'vppnode' || resource === 'pod';
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
     this.#table = await NodeTable.read(ctx.kubeState, new Slices(ctx.clock));
     if (DbResync.is(ctx.event)) this.#outOfReach = ctx.event.payload.local;
-    if (this.#id !== undefined && !this.#claimInDoubt(ctx)) return;
-    await this.#claim(ctx);
+    if (this.#id === undefined || this.#claimInDoubt(ctx)) await this.#claim(ctx);
+    const around = this.#surroundings(ctx);
+    if (around) await this.#overlaps.lookAtAll(around, ctx.kubeState, new Slices(ctx.clock));
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
     const change = ctx.event.payload as KubeStateChangePayload;
+    if (change.resource === 'pod') {
+      const around = this.#surroundings(ctx);
+      if (around) this.#overlaps.look(around, change.key, change.current as Pod | undefined);
+      return undefined;
+    }
     const affected = this.#affected(change);
     const before = new Map(affected.map((name) => [name, this.#node(name)]));
     if (change.resource === 'vppnode') this.#table.setVppNode(change.key, change.current);
@@ -88,6 +103,10 @@ class NodeSync implements EventHandler, NodeSyncApi {
   }
 
   revert(): void {}
+
+  overlaps(): number {
+    return this.#overlaps.count;
+  }
 
   thisNode(): Node {
     if (this.#id === undefined)
@@ -121,6 +140,14 @@ class NodeSync implements EventHandler, NodeSyncApi {
   describeInternalData(): string {
     const nodes = [...this.allNodes()].sort(([a], [b]) => (a < b ? -1 : 1));
     return JSON.stringify({ id: this.#id, nodes });
+  }
+
+  /** undefined where addresses of pods say nothing about IDs. */
+  #surroundings(ctx: AskContext): Surroundings | undefined {
+    const config = this.#deps.conf.ipam();
+    if (config.useExternalIpam || this.#id === undefined) return undefined;
+    this.#idOf ??= podAddressOwner(config);
+    return { own: this.thisNode(), others: this.allNodes(), idOf: this.#idOf, log: ctx.log };
   }
 
   /** This node as the others see it is what it says itself, not what the cluster reflects. */

@@ -28,6 +28,7 @@ import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
 import { watchLeases } from '#plugins/ipv4net/leases.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { type CniServer, serveCni } from '#plugins/podmanager/grpc.ts';
+import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
 import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptors.ts';
 import { hostView } from '#southbound/linux/host-view.ts';
@@ -180,6 +181,7 @@ export function createAgent(parts: AgentParts): Agent {
     reportState: reportStore,
   });
   new DbWatcherMetrics(registry, () => watcher.status);
+  new NodeSyncMetrics(registry, nodes);
 
   // Servers.
   const routes: Route[] = [

@@ -11,8 +11,7 @@ import type { IpamApi } from '#plugins/ipam/api.ts';
 import { createIpam } from '#plugins/ipam/plugin.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
-import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
-import { createNodeSync } from '#plugins/nodesync/plugin.ts';
+import { createNodeSync, type NodeSyncHandler } from '#plugins/nodesync/plugin.ts';
 import { createPodManager, type PodManager } from '#plugins/podmanager/plugin.ts';
 
 /** All that the handlers know of the world, besides their events and the clock. */
@@ -30,7 +29,7 @@ export interface Plugins {
   /** In the order in which they see an event: one may ask those before it, never those behind. */
   readonly handlers: readonly EventHandler[];
   readonly conf: ContivConfApi;
-  readonly nodes: NodeSyncApi;
+  readonly nodes: NodeSyncHandler;
   readonly pods: PodManager;
   readonly ipam: IpamApi;
   readonly ipv4net: Ipv4NetApi;
