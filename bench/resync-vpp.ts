@@ -1,0 +1,151 @@
+/**
+ * Full resyncs of a node with 250 wired pods and 5,000 routes on a real VPP: everything to do, on an
+ * empty VPP, and nothing to do, by the next agent and by the same one. A pod is wired as ipv4net
+ * does, with a loopback in place of a TAP: that needs neither a kernel module nor memory.
+ */
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { vppArpModel } from '#models/vpp/arp.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
+import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
+import { keyed, loop } from '#test/southbound/compliance/keyed.ts';
+import { base } from '#test/southbound/node-values.ts';
+import { noVpp, VppProcess } from '#test/vpp/vpp-process.ts';
+
+export const name = 'resync-vpp';
+
+const PODS = 250;
+const ROUTES = 5000;
+const ROUNDS = 5;
+
+function values(): ReadonlyMap<string, object> {
+  const all = base();
+  const add = ({ key, value }: ReturnType<typeof keyed>): void => void all.set(key, value);
+  for (let pod = 0; pod < PODS; pod++) {
+    const [ip, iface] = [`10.1.1.${pod + 2}`, `vpp-tap-${pod}`];
+    const hex = pod.toString(16).padStart(2, '0');
+    const unnumbered = { interface_with_ip: 'podGwLoop' };
+    const phys_address = `02:fe:00:00:01:${hex}`;
+    add(loop(iface, { enabled: true, vrf: 1, mtu: 1450, phys_address, unnumbered }));
+    add(
+      keyed(vppArpModel, {
+        interface: iface,
+        ip_address: ip,
+        phys_address: `02:fe:00:00:02:${hex}`,
+        static: true,
+      }),
+    );
+    add(
+      keyed(vppRouteModel, {
+        vrf_id: 1,
+        dst_network: `${ip}/32`,
+        next_hop_addr: ip,
+        outgoing_interface: iface,
+      }),
+    );
+  }
+  for (let route = 0; route < ROUTES; route++) {
+    const dst_network = `100.${64 + (route >> 8)}.${route & 255}.0/24`;
+    const hop = { next_hop_addr: '192.168.30.2', outgoing_interface: 'vxlanBVI' };
+    add(keyed(vppRouteModel, { vrf_id: 1, dst_network, ...hop }));
+  }
+  return all;
+}
+
+interface Node {
+  readonly vpp: VppProcess;
+  readonly client: BinapiClient;
+}
+
+async function startNode(): Promise<Node> {
+  const vpp = new VppProcess();
+  await vpp.start();
+  const client = new BinapiClient({
+    connect: unixConnect(vpp.apiSocket, systemClock),
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLogger,
+  });
+  client.start();
+  await client.whenConnected();
+  return { vpp, client };
+}
+
+function agentOn({ client }: Node): Scheduler {
+  const needs = { client, clock: systemClock, log: silentLogger };
+  return createScheduler({
+    descriptors: vppDescriptors(needs),
+    clock: systemClock,
+    log: silentLogger,
+  });
+}
+
+/** @returns milliseconds and operations */
+async function resync(
+  agent: Scheduler,
+  mode: 'full-resync' | 'downstream-resync',
+  wishes: ReadonlyMap<string, object>,
+): Promise<{ readonly ms: number; readonly operations: number }> {
+  const start = performance.now();
+  const { seqNum, failures } = await agent.commit({
+    description: mode,
+    mode,
+    values: mode === 'full-resync' ? wishes : new Map(),
+    onFailure: 'best-effort',
+  });
+  const ms = performance.now() - start;
+  if (failures[0] !== undefined) throw new Error(failures[0].key, { cause: failures[0].error });
+  const executed = agent.record(seqNum)?.Executed ?? [];
+  return { ms, operations: executed.filter(({ NOOP }) => !NOOP).length };
+}
+
+export async function run(print: (line: string) => void): Promise<void> {
+  if (noVpp) {
+    print(`not measured: ${noVpp}`);
+    return;
+  }
+  const wishes = values();
+  print(`${wishes.size} values: ${PODS} pods and ${ROUTES} routes`);
+  const all: number[] = [];
+  const next: number[] = [];
+  const same: number[] = [];
+  let operations = 0;
+  let longest = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const node = await startNode();
+    const first = agentOn(node);
+    const second = agentOn(node);
+    try {
+      const made = await resync(first, 'full-resync', wishes);
+      operations = made.operations;
+      all.push(made.ms);
+      const again = [
+        await resync(second, 'full-resync', wishes),
+        await resync(second, 'downstream-resync', wishes),
+      ] as const;
+      if (again.some((each) => each.operations > 0)) throw new Error('there was something to do');
+      next.push(again[0].ms);
+      same.push(again[1].ms);
+      longest = Math.max(longest, first.load.longestStretch, second.load.longestStretch);
+    } finally {
+      await first.close();
+      await second.close();
+      await node.client.close();
+      await node.vpp.remove();
+    }
+  }
+  print(`everything to do: ${text(all)}, ${operations} operations`);
+  print(`nothing to do, next agent: ${text(next)}`);
+  print(`nothing to do, same agent: ${text(same)}`);
+  print(`longest stretch of the main thread: ${longest.toFixed(1)} ms`);
+}
+
+function text(ms: readonly number[]): string {
+  const sorted = [...ms].sort((a, b) => a - b);
+  const [least, median, most] = [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)];
+  const round = (value = 0): string => value.toFixed(0);
+  return `median ${round(median)} ms (${round(least)} to ${round(most)})`;
+}
