@@ -1,0 +1,179 @@
+/**
+ * A start with 50,000 keys in etcd, of a cluster with 200 nodes: what a bare range read of the same
+ * keys takes, how long until the watcher has handed all to the event loop, and until an agent on
+ * simulated VPP and Linux has gone through its startup resync and is ready. And how long the mirror
+ * takes behind that.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Etcd3 } from 'etcd3';
+import type { KvStore } from '#datastore/api.ts';
+import { LevelStore } from '#datastore/level.ts';
+import { MemoryStore } from '#datastore/memory.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
+import { type Resource, reflectorPrefix, resources } from '#resources/resources.ts';
+import { valueText } from '#resources/text.ts';
+import { makeNode, prepareAgent } from '../test/agent/harness.ts';
+import { EtcdServer, withoutEtcd } from '../test/datastore/etcd-server.ts';
+
+export const name = 'start: 50,000 keys in etcd';
+
+type Print = (line: string) => void;
+
+const NODES = 200;
+const NAMESPACES = 100;
+const SERVICES = 3_000;
+const KEYS = 50_000;
+/** Operations of a transaction that etcd takes by default. */
+const BATCH = 100;
+const AIM_MS = 5_000;
+
+export async function run(print: Print): Promise<void> {
+  if (withoutEtcd) throw new Error(withoutEtcd);
+  const server = await EtcdServer.start('--quota-backend-bytes=2147483648');
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  const store = server.store(server.port, 60_000);
+  const mirror = await LevelStore.open({ folder });
+  try {
+    await fill(store);
+    await bare(print, server.port);
+    await toEventLoop(print, store);
+    await toReady(print, store, mirror);
+  } finally {
+    for (const each of [mirror, store, server]) await each.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function fill(store: KvStore): Promise<void> {
+  const all = [...cluster()];
+  for (let from = 0; from < all.length; from += BATCH)
+    await store.putAll(new Map(all.slice(from, from + BATCH)));
+}
+
+/** One request for all, nothing done with the answer: what no start can be faster than. */
+async function bare(print: Print, port: number): Promise<void> {
+  const client = new Etcd3({
+    hosts: `127.0.0.1:${port}`,
+    grpcOptions: { 'grpc.max_receive_message_length': -1 },
+  });
+  const prefix = Buffer.from(reflectorPrefix);
+  const end = Buffer.from(reflectorPrefix);
+  end[end.length - 1]!++;
+  for (const round of ['first', 'again']) {
+    const started = systemClock.monotonic();
+    const { kvs } = await client.kv.range({ key: prefix, range_end: end });
+    const bytes = kvs.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
+    report(print, `reference: bare range read, ${round}`, started);
+    if (round === 'again') print(`  ${kvs.length} keys, ${(bytes / 2 ** 20).toFixed(1)} MiB`);
+  }
+  client.close();
+}
+
+async function toEventLoop(print: Print, store: KvStore): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watcher = createDbWatcher({
+    loop: { push: () => resolve() },
+    cluster: store,
+    mirror: undefined,
+    agentPrefix: '/vnf-agent/node1/',
+    config: {
+      delayLocalResync: '1h',
+      remoteDBProbingInterval: '1h',
+      remoteDBCompareInterval: '1h',
+    },
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLogger,
+    reportState: () => undefined,
+  });
+  const started = systemClock.monotonic();
+  watcher.start();
+  await promise;
+  report(print, 'watcher: start to Database Resync', started);
+  await watcher.close();
+}
+
+async function toReady(print: Print, store: KvStore, mirror: KvStore): Promise<void> {
+  const node = { ...makeNode(), cluster: store, local: new MemoryStore(), mirror };
+  const { agent } = prepareAgent(node);
+  const started = systemClock.monotonic();
+  await agent.start();
+  while (agent.controller.history.records.length === 0) await systemClock.sleep(5);
+  const took = report(print, 'agent: start to state ready, sim southbound', started);
+  print(`  aim: ${AIM_MS} ms ${took <= AIM_MS ? 'held' : 'MISSED'}`);
+  const last = [...cluster()].at(-1)![0];
+  while ((await mirror.get(last)) === undefined) await systemClock.sleep(5);
+  report(print, 'agent: start to mirror written, behind', started);
+  await agent.stop();
+}
+
+function report(print: Print, what: string, started: number): number {
+  const took = systemClock.monotonic() - started;
+  print(`${what.padEnd(48)} ${took.toFixed(0)} ms`);
+  return took;
+}
+
+/** What a reflector and 200 agents would have written. */
+function* cluster(): Generator<[string, string]> {
+  const keyed = <T extends object>(resource: Resource<T>, input: object): [string, string] => {
+    const value = resource.model.canonical(input as never);
+    return [reflectorPrefix + resource.model.key(value), valueText(resource, value)];
+  };
+  let left = KEYS;
+  for (let at = 0; at < NAMESPACES; at++, left--)
+    yield keyed(resources.namespace, { name: `team-${at}` });
+  for (let at = 1; at <= NODES; at++, left -= 2) {
+    const addresses = [{ type: 'NodeInternalIP', address: `10.250.${at >> 8}.${at & 255}` }];
+    yield keyed(resources.node, { name: `node${at}`, addresses });
+    yield keyed(resources.vppnode, {
+      id: at,
+      name: `node${at}`,
+      ip_addresses: [`192.168.16.${at}/24`],
+    });
+  }
+  for (let at = 0; at < SERVICES; at++, left -= 2) {
+    const id = { name: `web-${at}`, namespace: `team-${at % NAMESPACES}` };
+    yield keyed(resources.service, {
+      ...id,
+      cluster_ip: `10.96.${at >> 8}.${at & 255}`,
+      service_type: 'ClusterIP',
+      selector: { app: `web${at}` },
+      port: [{ name: 'http', protocol: 'TCP', port: 80 }],
+    });
+    yield keyed(resources.endpoints, {
+      ...id,
+      endpoint_subsets: [
+        {
+          addresses: [{ ip: podAddress(at), node_name: nodeOf(at) }],
+          ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+        },
+      ],
+    });
+  }
+  for (let at = 0; left > 0; at++, left--)
+    yield keyed(resources.pod, {
+      name: `web-${at}`,
+      namespace: `team-${at % NAMESPACES}`,
+      ip_address: podAddress(at),
+      host_ip_address: `10.250.0.${(at % NODES) + 1}`,
+      label: [
+        { key: 'app', value: `web${at % SERVICES}` },
+        { key: 'tier', value: 'frontend' },
+      ],
+      container: [{ name: 'web', port: [{ name: 'http', container_port: 8080 }] }],
+    });
+}
+
+function nodeOf(pod: number): string {
+  return `node${(pod % NODES) + 1}`;
+}
+
+/** In the subnet of its node. */
+function podAddress(pod: number): string {
+  const node = (pod % NODES) + 1;
+  return `10.1.${node}.${2 + (Math.floor(pod / NODES) % 250)}`;
+}
