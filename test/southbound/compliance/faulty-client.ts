@@ -13,7 +13,8 @@ const reading = new Set([
 /** A client whose n-th change is refused, or which dies at it. */
 export class FaultyClient {
   readonly client: VppClient;
-  changes = 0;
+  /** Names of the changes that were asked for since the last `refuse` or `cut`. */
+  readonly asked: string[] = [];
   /** Called with the number of each change. */
   onChange: ((n: number) => void) | undefined;
   #refuseAt = 0;
@@ -39,18 +40,22 @@ export class FaultyClient {
     };
   }
 
+  get changes(): number {
+    return this.asked.length;
+  }
+
   refuse(n: number): void {
     this.#refuseAt = n;
-    this.changes = 0;
+    this.asked.length = 0;
   }
 
   cut(n: number): void {
     this.#cutAt = n;
-    this.changes = 0;
+    this.asked.length = 0;
   }
 
   #change(name: string): void {
-    this.changes++;
+    this.asked.push(name);
     this.onChange?.(this.changes);
     if (this.#cutAt > 0 && this.changes >= this.#cutAt) throw new ErrVppGone('cut by the test');
     if (this.changes === this.#refuseAt) throw new ErrVppRefused(name, -1);
