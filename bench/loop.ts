@@ -179,19 +179,18 @@ async function weight(print: Print): Promise<void> {
   });
   const times: number[] = [];
   for (let round = 0; round < 50; round++) {
-    const start = performance.now();
+    const start = threadMs();
     const { body } = await history!.handle({
       query: { last: ['20'] },
       params: {},
       body: undefined,
     });
     await text(body as Readable);
-    times.push(performance.now() - start);
+    times.push(threadMs() - start);
   }
   const ms = median(times).toFixed(2);
   const worst = Math.max(...times).toFixed(2);
-  print(
-    `last=20 of ${controller.history.records.length}: ${ms} ms, at worst ${worst} ms (aim: 10)`,
-  );
+  const kept = controller.history.records.length;
+  print(`last=20 of ${kept}: ${ms} ms of the CPU, at worst ${worst} ms (aim: 10)`);
   await controller.close({ cleanup: false });
 }

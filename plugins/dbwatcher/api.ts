@@ -43,7 +43,7 @@ export const ErrResyncReqQueueFull = defineError({
   remedy: 'Resyncs were asked for already; see /readiness whether the database can be reached.',
 });
 
-export { type LoadedKubeState, loadKubeStateForResync, resyncDatabase } from './database.ts';
+export { loadKubeStateForResync, resyncDatabase } from './database.ts';
 
 export const ErrDatabaseAway = defineError({
   name: 'ErrDatabaseAway',
