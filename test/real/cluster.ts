@@ -2,9 +2,6 @@
  * Nodes with everything real that share one etcd: each has its own network namespace, VPP and agent.
  * Two bridges in a namespace of their own join them: one carries what hosts and etcd talk about, the
  * other one joins the VPPs, each of which is bound to a link of it as its main interface.
- *
- *     underlay 192.168.16.0/24   node <id> is .<id> unless there is DHCP, a place outside is .200
- *     management 192.0.2.0/24    node <n> is .<10 + n>, etcd .1
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,17 +12,19 @@ import { valueText } from '#resources/text.ts';
 import type { AgentConfig } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
+import { type Networks, networks } from './networks.ts';
 import { RealNode } from './node.ts';
 import type { Endpoint, Place } from './traffic.ts';
 import { until } from './wait.ts';
 
-const underlay = '192.168.16';
 const management = '192.0.2';
 /** The link of a node that its VPP takes as main interface. */
 const uplink = 'uplink';
 
 export interface ClusterOptions {
   readonly nodes: number;
+  /** Of the pods and of the networks between the nodes; default 4. */
+  readonly family?: 4 | 6;
   /** Keys of contiv.conf of all nodes, beyond those that the set-up needs. */
   readonly contiv?: AgentConfig['contiv'];
   /** `ipamConfig` of all nodes; default: the addresses that are named above. */
@@ -48,6 +47,7 @@ export interface ClusterNode {
 
 export class RealCluster implements AsyncDisposable {
   readonly etcd: RealEtcd;
+  readonly networks: Networks;
   /** A machine on the network of the VPPs that is no node. */
   readonly outside: Endpoint;
   readonly #options: ClusterOptions;
@@ -82,7 +82,8 @@ export class RealCluster implements AsyncDisposable {
     this.#middle = middle;
     this.#outside = outside;
     this.etcd = new RealEtcd(middle, join(this.#folder, 'etcd'), `${management}.1`);
-    this.outside = endpoint(outside, `${underlay}.200`);
+    this.networks = networks[options.family ?? 4];
+    this.outside = endpoint(outside, this.networks.outside.address);
   }
 
   /** In the order of joining. */
@@ -99,7 +100,7 @@ export class RealCluster implements AsyncDisposable {
 
   /** The outside reaches the pods of a node at an address: there is no NAT. */
   async routeFromOutside({ id }: ClusterNode, nodeIp: string): Promise<void> {
-    await this.#outside.run('ip', 'route', 'replace', `10.1.${id}.0/24`, 'via', nodeIp);
+    await this.#outside.run('ip', 'route', 'replace', this.networks.pods(id), 'via', nodeIp);
   }
 
   /** A node goes for good: its agent ends, and Kubernetes forgets it. */
@@ -117,8 +118,8 @@ export class RealCluster implements AsyncDisposable {
     for (const one of this.nodes)
       await until(`${one.name} knows its neighbours`, async () => {
         one.node.agent.assertRunning();
-        const fib = await one.node.vpp.cli(`show ip fib table ${this.#tableOfNeighbours}`);
-        const found = [...fib.matchAll(/^10\.1\.(\d+)\.0\/24/gm)].map(([, id]) => Number(id));
+        const fib = await one.node.vpp.cli(this.networks.fib(this.#tableOfNeighbours));
+        const found = [...fib.matchAll(this.networks.podsInFib)].map(([, id]) => Number(id));
         const wanted = this.nodes.filter((other) => other !== one).map(({ id }) => id);
         const others = found.filter((id) => id !== one.id);
         return String(others.sort((a, b) => a - b)) === String(wanted.sort((a, b) => a - b));
@@ -148,7 +149,7 @@ export class RealCluster implements AsyncDisposable {
     await this.#plug(this.#outside, 'eth0', 'under', 'outside');
     // nobody behind AF_PACKET would complete its checksums
     await this.#outside.run('ethtool', '-K', 'eth0', 'tx', 'off');
-    await this.#outside.run('ip', 'addr', 'add', `${this.outside.address}/24`, 'dev', 'eth0');
+    await addAddress(this.#outside, 'eth0', this.networks.outside);
     await this.etcd.start();
   }
 
@@ -163,24 +164,25 @@ export class RealCluster implements AsyncDisposable {
   async #launch(): Promise<ClusterNode> {
     const number = ++this.#joined;
     const name = `node${number}`;
-    const address = `${management}.${10 + number}`;
+    const host = this.networks.host(number);
     const node = await RealNode.create({
       label: name,
       etcd: this.etcd,
       contiv: {
         ...this.#options.contiv,
-        ipamConfig: this.#options.ipam ?? { nodeInterconnectCIDR: `${underlay}.0/24` },
+        ipamConfig: this.#options.ipam ?? this.networks.ipamConfig,
         nodeConfig: [{ nodeName: name, mainVPPInterface: { interfaceName: `host-${uplink}` } }],
       },
     });
     try {
       await this.#plug(node.netns, 'mgmt', 'mgmt', `m-${name}`);
-      await node.netns.run('ip', 'addr', 'add', `${address}/24`, 'dev', 'mgmt');
+      await addAddress(node.netns, 'mgmt', networks[4].host(number));
+      if (this.networks !== networks[4]) await addAddress(node.netns, 'mgmt', host);
       await this.#plug(node.netns, uplink, 'under', `u-${name}`);
-      await this.#tellOfNode(name, address);
+      await this.#tellOfNode(name, host.address);
       await node.agent.start();
       const { id, nodeIp } = await saysOf(node);
-      const joined = { name, node, id, nodeIp, host: endpoint(node.netns, address) };
+      const joined = { name, node, id, nodeIp, host: endpoint(node.netns, host.address) };
       this.#nodes.set(name, joined);
       await this.routeFromOutside(joined, nodeIp);
       return joined;
@@ -203,6 +205,16 @@ export class RealCluster implements AsyncDisposable {
     const key = reflectorPrefix + resources.node.key(name, '');
     await this.etcd.store.put(key, valueText(resources.node, value));
   }
+}
+
+/** Without duplicate detection, which takes a second. */
+async function addAddress(
+  place: Netns,
+  device: string,
+  { address, length }: { readonly address: string; readonly length: number },
+): Promise<void> {
+  const nodad = address.includes(':') ? ['nodad'] : [];
+  await place.run('ip', 'addr', 'add', `${address}/${length}`, 'dev', device, ...nodad);
 }
 
 function endpoint(place: Place, address: string): Endpoint {

@@ -21,12 +21,12 @@ export async function ping(from: Place, address: string): Promise<void> {
   await from.run('ping', '-n', '-c', '3', '-i', '0.1', '-W', '5', address);
 }
 
-/** IPv4 header and that of ICMP echo. */
-const pingHeaders = 28;
+/** Header of IP and of ICMP echo. */
+const pingHeaders = { 4: 28, 6: 48 } as const;
 
 /** Pings with packets of this size that nobody on the way may cut up. @throws as `ping` */
 export async function pingWhole(from: Place, address: string, bytes: number): Promise<void> {
-  const size = String(bytes - pingHeaders);
+  const size = String(bytes - pingHeaders[address.includes(':') ? 6 : 4]);
   await from.run('ping', '-n', '-c', '3', '-i', '0.1', '-W', '5', '-M', 'do', '-s', size, address);
 }
 

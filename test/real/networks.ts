@@ -1,0 +1,45 @@
+/** The networks of a cluster by the family of its pods. etcd is always reached by IPv4. */
+
+export interface Networks {
+  /** On the network of the VPPs, but no node; with its mask length. */
+  readonly outside: { readonly address: string; readonly length: number };
+  /** Under which the hosts know each other: that of the n-th node, with its mask length. */
+  readonly host: (n: number) => { readonly address: string; readonly length: number };
+  readonly ipamConfig: Readonly<Record<string, unknown>>;
+  /** Of the pods of a node, by its ID. */
+  readonly pods: (id: number) => string;
+  /** The host's end of its link to VPP, by the node's ID. */
+  readonly hostLink: (id: number) => string;
+  /** Command that shows a table of VPP, and the networks of pods in its lines. */
+  readonly fib: (table: number) => string;
+  readonly podsInFib: RegExp;
+}
+
+export const networks: Readonly<Record<4 | 6, Networks>> = {
+  4: {
+    outside: { address: '192.168.16.200', length: 24 },
+    host: (n) => ({ address: `192.0.2.${10 + n}`, length: 24 }),
+    ipamConfig: { nodeInterconnectCIDR: '192.168.16.0/24' },
+    pods: (id) => `10.1.${id}.0/24`,
+    hostLink: (id) => `172.30.${id}.2`,
+    fib: (table) => `show ip fib table ${table}`,
+    podsInFib: /^10\.1\.(\d+)\.0\/24/gm,
+  },
+  6: {
+    outside: { address: 'fd16::200', length: 64 },
+    host: (n) => ({ address: `fd19::1${n}`, length: 64 }),
+    ipamConfig: {
+      nodeInterconnectCIDR: 'fd16::/64',
+      podSubnetCIDR: 'fd01::/48',
+      podSubnetOneNodePrefixLen: 64,
+      vppHostSubnetCIDR: 'fd02::/48',
+      vppHostSubnetOneNodePrefixLen: 64,
+      vxlanCIDR: 'fd04::/64',
+      serviceCIDR: 'fd05::/108',
+    },
+    pods: (id) => `fd01:0:0:${id}::/64`,
+    hostLink: (id) => `fd02:0:0:${id}::2`,
+    fib: (table) => `show ip6 fib table ${table}`,
+    podsInFib: /^fd01:0:0:(\d+)::\/64/gm,
+  },
+};
