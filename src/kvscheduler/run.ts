@@ -61,6 +61,8 @@ export class TransactionRun {
   /** Values that were as wished until something derived from them failed. */
   readonly #settled = new Set<Node>();
   #reverting = false;
+  /** What was there before a transaction that is being undone. */
+  #restored: ReadonlySet<Node> | undefined;
   #plan: Plan | undefined;
 
   constructor(around: RunAround, settings: RunSettings) {
@@ -132,6 +134,7 @@ export class TransactionRun {
     if (failed.size === 0) return;
     const { moved } = await this.#readBack(failed);
     this.#reverting = true;
+    this.#restored = former.stood;
     const { graph, slices } = this.#around;
     const examine = await former.restore(graph, slices);
     for (const node of failed)
@@ -159,6 +162,7 @@ export class TransactionRun {
       slices,
       log,
       ...(order && { order }),
+      ...(this.#restored && { restored: this.#restored }),
     };
     return makePlan(input);
   }
@@ -283,7 +287,7 @@ async function unfulfilled(plan: Plan, slices: Slices): Promise<KeyFailure[]> {
     if (slices.due()) await slices.turn();
     const { key, wanted, invalid, held, up, baseKey } = draft;
     if (invalid && baseKey !== undefined && targets.has(baseKey))
-      failures.push({ key, operation: 'VALIDATE', error: invalid });
+      failures.push({ key, base: baseKey, operation: 'VALIDATE', error: invalid });
     if (!draft.target) continue;
     const operation = draft.current ? 'UPDATE' : 'CREATE';
     if (held) failures.push(unknownOutcome(draft));

@@ -18,10 +18,13 @@ interface Remembered {
 
 /** What was wished before a transaction. */
 export class FormerWishes {
+  /** Nodes that were there, and meant to stay. */
+  readonly stood = new Set<Node>();
   readonly #remembered: Remembered[] = [];
 
   remember(node: Node): void {
     const { wanted, wantedDependencies: dependencies, invalid, seqNum, retry } = node;
+    if (node.available) this.stood.add(node);
     this.#remembered.push({ node, wanted, dependencies, invalid, seqNum, retry });
   }
 

@@ -127,3 +127,16 @@ test('who could not be taken out does not get the claim beside somebody who come
   assert.equal(bench.state('b/1'), 'CONFIGURED');
   assert.deepEqual(bench.southbound.problems, []);
 });
+
+test('who needs the loser of a claim does not keep it from everybody', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/3': { v: 1, any: ['b/'], claims: ['y'] }, 'b/1': { v: 1 } });
+  await bench.commit({ 'b/0': { v: 1, claims: ['y'] } });
+  assert.equal(bench.state('b/0'), 'PENDING [claim y (held by a/3)]');
+  // Without b/1 it is b/0 that a/3 needs, and both want the same name.
+  await bench.commit({ 'b/1': null });
+  assert.equal(bench.state('b/0'), 'CONFIGURED');
+  assert.equal(bench.state('a/3'), 'PENDING [claim y (held by b/0)]');
+  assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+  assert.deepEqual(bench.southbound.problems, []);
+});

@@ -182,3 +182,41 @@ test('what cannot be undone because nobody can read it is repeated as the transa
   assert.equal(bench.state('a/1'), 'NONEXISTENT');
   assert.deepEqual(bench.southbound.picture(), {});
 });
+
+test('a claim that changed hands goes back to who had it', async () => {
+  for (const window of [1, 100]) {
+    const bench = setUp({ window });
+    await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
+    await bench.commit({ 'a/1': { v: 1, claims: ['x'] } });
+    const before = bench.southbound.picture();
+    bench.southbound.fails = failingOnce('CREATE b/1');
+    bench.southbound.calls.length = 0;
+    const wishes = { 'a/2': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } };
+    assert.deepEqual(await bench.commit(wishes, revert), ['b/1 (CREATE): no CREATE b/1']);
+    assert.deepEqual(bench.southbound.takeCalls(), [
+      'UPDATE a/2',
+      'CREATE a/1',
+      'CREATE b/1',
+      'DELETE a/1',
+      'UPDATE a/2',
+    ]);
+    assert.deepEqual(bench.southbound.picture(), before);
+    assert.equal(bench.state('a/1'), 'PENDING [claim x (held by a/2)]');
+    assert.deepEqual(bench.southbound.problems, []);
+  }
+});
+
+test('what is refused beforehand names the value that it is derived from', async () => {
+  const { scheduler } = setUp();
+  const spec = { v: 1, derives: { 'd/a1.0': { v: 1, invalid: true } } };
+  const { failures } = await scheduler.commit({
+    description: '',
+    mode: 'update',
+    onFailure: 'revert',
+    values: new Map([['a/1', spec]]),
+  });
+  assert.deepEqual(
+    failures.map(({ key, base, operation }) => ({ key, base, operation })),
+    [{ key: 'd/a1.0', base: 'a/1', operation: 'VALIDATE' }],
+  );
+});

@@ -2,7 +2,8 @@
  * Who gets a claimed resource that more than one value wants: whoever cannot be moved, then whoever
  * has it, then the first by key. The others stay out until it is free.
  */
-import { claimsOf } from '../graph.ts';
+import { claimsOf, type Node } from '../graph.ts';
+import { byKey } from '../slices.ts';
 import { Draft } from './draft.ts';
 import type { Resolver } from './resolve.ts';
 
@@ -54,7 +55,7 @@ async function takeLosersOut(resolver: Resolver, takers: Takers): Promise<boolea
     const drafts = found instanceof Draft ? [found] : found;
     const rivals = drafts.filter(({ up, key }) => up && key !== unmoved);
     if (rivals.length + (unmoved === undefined ? 0 : 1) < 2) continue;
-    const winner = unmoved ?? best(rivals, name).key;
+    const winner = unmoved ?? best(rivals, name, resolver.input.restored).key;
     for (const rival of rivals) {
       if (rival.key === winner || rival.held) continue;
       rival.blocked = { name, by: winner };
@@ -74,17 +75,39 @@ function unmovedHolder({ drafts, input }: Resolver, name: string): string | unde
   return undefined;
 }
 
-function best(rivals: readonly Draft[], name: string): Draft {
-  return rivals.reduce((winner, rival) => {
-    const difference = rank(rival, name) - rank(winner, name);
-    if (difference !== 0) return difference < 0 ? rival : winner;
-    return rival.key < winner.key ? rival : winner;
-  });
+function best(
+  rivals: readonly Draft[],
+  name: string,
+  restored: ReadonlySet<Node> | undefined,
+): Draft {
+  return rivals.reduce((winner, rival) =>
+    (precedence(rival, winner, name, restored) || byKey(rival, winner)) < 0 ? rival : winner,
+  );
+}
+
+/**
+ * Below zero: `a` goes before `b`. Who came in because the other could not stay without it stays:
+ * else the other would rise and fall again, and nobody had the claim. When a transaction is undone,
+ * who was there before it goes before who was not.
+ */
+function precedence(
+  a: Draft,
+  b: Draft,
+  name: string,
+  restored: ReadonlySet<Node> | undefined,
+): number {
+  const outlived = Number(hasOutlived(b, a.key)) - Number(hasOutlived(a, b.key));
+  if (outlived !== 0) return outlived;
+  const wasThere = ({ node }: Draft): number => (node && restored?.has(node) ? 0 : 1);
+  return wasThere(a) - wasThere(b) || rank(a, name) - rank(b, name);
+}
+
+function hasOutlived({ outlived }: Draft, key: string): boolean {
+  return outlived?.has(key) ?? false;
 }
 
 function rank(draft: Draft, name: string): number {
-  if (draft.node && claimsOf(draft, draft.node.actual).includes(name)) return 0;
-  return draft.revived ? 1 : 2;
+  return draft.node && claimsOf(draft, draft.node.actual).includes(name) ? 0 : 1;
 }
 
 function isFree(resolver: Resolver, takers: Takers, name: string): boolean {
@@ -97,8 +120,11 @@ async function revive(resolver: Resolver, takers: Takers): Promise<boolean> {
   let moved = false;
   for (const draft of resolver.claimants) {
     if (slices.due()) await slices.turn();
-    if (!draft.blocked || draft.revived || !isFree(resolver, takers, draft.blocked.name)) continue;
-    draft.revived = true;
+    const { blocked } = draft;
+    if (!blocked || hasOutlived(draft, blocked.by)) continue;
+    if (!isFree(resolver, takers, blocked.name)) continue;
+    draft.outlived ??= new Set();
+    draft.outlived.add(blocked.by);
     draft.blocked = undefined;
     if (!resolver.canRise(draft)) continue;
     resolver.raise(draft);

@@ -51,8 +51,8 @@ export class Draft {
   interruption: Reason | undefined;
   /** The claim that another value holds, and that value's key. */
   blocked: { readonly name: string; readonly by: string } | undefined;
-  /** Was let in after the value that it had lost a claim to was out itself. */
-  revived = false;
+  /** Keys of values that it had lost a claim to and that could not stay without it. */
+  outlived: Set<string> | undefined;
   /** Was raised once because a claim that it waits for is given up. */
   woken = false;
   /** Was taken out once: who depends on it may have gone with it. */

@@ -34,6 +34,8 @@ export interface PlanInput {
   readonly settled: ReadonlySet<Node>;
   /** Undoing: the keys in the order in which they are to be brought back. */
   readonly order?: readonly string[];
+  /** Undoing: nodes that were there before the transaction. */
+  readonly restored?: ReadonlySet<Node>;
   readonly slices: Slices;
   readonly log: Logger;
 }

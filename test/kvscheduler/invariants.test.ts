@@ -1,0 +1,189 @@
+/** What always holds, whatever happened before. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { Slices } from '#kvscheduler/slices.ts';
+import { snapshot } from '#kvscheduler/timeline/questions.ts';
+import { holds } from './support/cases.ts';
+import { noTrouble, play } from './support/play.ts';
+import { scripts, troubles } from './support/scripts.ts';
+import { type Bench, pass, remember } from './support/setup.ts';
+import { baseOf, dependenciesOf, identity, type Spec } from './support/southbound.ts';
+
+const file = 'test/kvscheduler/invariants.test.ts';
+const windows = fc.constantFrom(1, 3, 100);
+
+/** Every value with its state and what it waits for, without what was done last. */
+function states({ scheduler }: Bench): string[] {
+  return scheduler
+    .statuses()
+    .flatMap(({ value, derived_values = [] }) => [value, ...derived_values])
+    .map(({ key, state, details = [] }) => `${key} ${state} ${details.join(' ')}`);
+}
+
+test('what must be kept whole leaves no trace when one call of it fails', async ({ name }) => {
+  let undone = 0;
+  await holds(
+    { file, name },
+    250,
+    fc.asyncProperty(
+      scripts({ wild: true }, 4),
+      scripts({ wild: true }, 1),
+      fc.nat(8),
+      fc.boolean(),
+      windows,
+      async (script, [last], nth, destroys, window) => {
+        if (last?.kind !== 'commit') return;
+        const { bench } = await play(script, { window, conflicts: true });
+        const { southbound } = bench;
+        await bench.commit({}, { mode: 'downstream-resync' });
+        const before = { picture: southbound.picture(), states: states(bench) };
+        const wished = southbound.wished;
+        let calls = 0;
+        southbound.fails = (verb, key) => {
+          if (calls++ !== nth) return undefined;
+          const standing = southbound.values.get(key);
+          if (destroys && verb === 'UPDATE' && standing)
+            southbound.values.set(key, { ...standing, spec: { ...standing.spec, v: 9 } });
+          return new Error('no');
+        };
+        const failures = await commitWhatIsReady(bench, last.wishes, () => calls);
+        if (failures.length === 0) return;
+        if (calls > 0) undone++;
+        southbound.wished = wished;
+        southbound.fails = () => undefined;
+        assert.deepEqual({ picture: southbound.picture(), states: states(bench) }, before);
+        assert.deepEqual(southbound.problems, []);
+        assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+      },
+    ),
+  );
+  assert.ok(undone > 10, `${undone} were undone`);
+});
+
+/** Leaves out what is refused beforehand, until something was tried. */
+async function commitWhatIsReady(
+  bench: Bench,
+  wishes: Readonly<Record<string, Spec | null>>,
+  calls: () => number,
+): Promise<string[]> {
+  const { southbound, scheduler } = bench;
+  const left = new Map(Object.entries(wishes));
+  for (;;) {
+    const wished = southbound.wished;
+    const { failures } = await scheduler.commit({
+      description: 'all or nothing',
+      mode: 'update',
+      onFailure: 'revert',
+      values: left,
+    });
+    if (failures.length === 0) remember(southbound, 'update', left);
+    else southbound.wished = wished;
+    if (failures.length === 0 || calls() > 0) return failures.map(({ key }) => key);
+    const before = left.size;
+    for (const { key, base = key } of failures) left.delete(base);
+    assert.ok(left.size < before, failures.map(({ key }) => key).join());
+  }
+}
+
+test('the graph knows what each value depends on', async ({ name }) => {
+  await holds(
+    { file, name },
+    100,
+    fc.asyncProperty(
+      scripts({ wild: true }, 6),
+      troubles,
+      windows,
+      async (script, trouble, window) => {
+        const { bench } = await play(script, { window, conflicts: true, trouble });
+        await assertRelationsKnown(bench);
+        noTrouble(bench);
+        await bench.commit({}, { mode: 'downstream-resync' });
+        await assertRelationsKnown(bench);
+      },
+    ),
+  );
+});
+
+async function assertRelationsKnown({ scheduler, southbound, clock }: Bench): Promise<void> {
+  const { timeline } = scheduler;
+  const wished = new Map<string, Spec>();
+  for (const [key, spec] of southbound.wished) {
+    wished.set(key, spec);
+    for (const [own, derived] of Object.entries(spec.derives ?? {})) wished.set(own, derived);
+  }
+  const isAsWished = (key: string): boolean => {
+    const standing = southbound.values.get(key)?.spec;
+    const wish = wished.get(key);
+    return !standing || (wish !== undefined && identity(standing) === identity(wish));
+  };
+  for (const { Key, Flags, Targets } of await snapshot(timeline, timeline.now, new Slices(clock))) {
+    const state = Flags['value-state'];
+    const spec = wished.get(Key);
+    if (!spec || (state !== 'CONFIGURED' && state !== 'PENDING')) continue;
+    // Of what could not be brought to its wish the graph knows what is there.
+    if (!isAsWished(Key) || !isAsWished(baseOf(Key) ?? Key)) continue;
+    const known = Targets.filter(({ Relation }) => Relation === 'depends-on');
+    assert.deepEqual(
+      known.map(({ Label }) => Label).sort(),
+      dependenciesOf(spec)
+        .map(({ label }) => label)
+        .sort(),
+      Key,
+    );
+  }
+}
+
+test('nobody waits for a claim that nobody has', async ({ name }) => {
+  await holds(
+    { file, name },
+    150,
+    fc.asyncProperty(scripts({ wild: true }, 6), windows, async (script, window) => {
+      const check = (bench: Bench) => {
+        const waiting = states(bench).filter((line) => / PENDING claim \w+$/.test(line));
+        assert.deepEqual(waiting, []);
+      };
+      await play(script, { window, conflicts: true, check });
+    }),
+  );
+});
+
+test('repetitions are bounded: in number, and in how many wait at once', async ({ name }) => {
+  const policy = fc.record({
+    periodMs: fc.integer({ min: 1, max: 300 }),
+    maxAttempts: fc.integer({ min: 1, max: 3 }),
+    exponential: fc.boolean(),
+  });
+  await holds(
+    { file, name },
+    100,
+    fc.asyncProperty(
+      scripts({ wild: true }, 5),
+      troubles,
+      fc.array(policy, { minLength: 5, maxLength: 5 }),
+      windows,
+      async (script, { failing }, policies, window) => {
+        const forever = Object.fromEntries(Object.keys(failing).map((name) => [name, 1e9]));
+        const trouble = { failing: forever, losing: [], blind: [] };
+        const { bench } = await play(script.slice(0, 1), { window, conflicts: true, trouble });
+        for (const [index, step] of script.entries()) {
+          if (step.kind !== 'commit') continue;
+          const { mode, wishes } = step;
+          const retry = policies[index];
+          await bench.commit(wishes, { mode, ...(retry && { retry }) });
+          await pass(bench, 150, 15);
+          const values = bench.scheduler.statuses().length;
+          assert.ok(bench.clock.pending <= values, `${bench.clock.pending} timers`);
+        }
+        const before = bench.scheduler.history().length;
+        await pass(bench, 20_000, 100);
+        assert.equal(bench.clock.pending, 0);
+        const repeated = bench.scheduler.history().length - before;
+        const values = bench.scheduler.statuses().length;
+        assert.ok(repeated <= 3 * (values + 5), `${repeated} repetitions of ${values} values`);
+        const retrying = states(bench).filter((line) => line.includes('RETRYING'));
+        assert.deepEqual(retrying, []);
+      },
+    ),
+  );
+});
