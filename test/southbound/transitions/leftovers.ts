@@ -1,0 +1,105 @@
+/** What an agent that is gone has left is found and removed; what others have made stays. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Backend } from '../compliance/suite.ts';
+import type { Family } from './family.ts';
+import { Agent } from './world.ts';
+
+export interface LeftoverOptions {
+  /** Places in the course of an agent at which it is killed. */
+  readonly kills: number;
+  /** Makes things of all kinds as somebody else would. */
+  readonly others: () => Promise<void>;
+  /** What the world does not tell of them. */
+  readonly moreOfOthers: () => Promise<unknown>;
+  /** Makes, message by message, what an agent had begun. */
+  readonly begun: Readonly<Record<string, () => Promise<void>>>;
+}
+
+export function leftoverSuite(
+  start: () => Promise<{ readonly backend: Backend } & LeftoverOptions>,
+  families: readonly Family[],
+): void {
+  describe('leftovers of an agent beside things of others', () => {
+    let backend: Backend;
+    let options: LeftoverOptions;
+    /** With nothing but the things of others. */
+    let theirs: unknown;
+
+    const world = async () => [await backend.world(), await options.moreOfOthers()];
+
+    before(async () => {
+      ({ backend, ...options } = await start());
+      await options.others();
+      theirs = await world();
+    });
+    after(() => backend?.stop());
+
+    for (const { name, key, setup, dependents = [], configurations, skip } of families)
+      test(name, async (context) => {
+        const reason = skip?.(backend);
+        if (reason !== undefined) return context.skip(reason);
+        context.after(() => wantNothing(backend));
+        const around = [...setup, ...dependents].map((each) => [each.key, each.value] as const);
+        for (const { name: configuration, value } of configurations) {
+          const gone = new Agent(backend);
+          await gone.resync(new Map([...around, [key, value]]));
+          await gone.close();
+          await wantNothing(backend);
+          assert.deepEqual(await world(), theirs, configuration);
+        }
+      });
+
+    test('that was killed at any message', async () => {
+      const wishes = new Map<string, object>();
+      for (const { key, setup, dependents = [], configurations, skip } of families) {
+        if (skip?.(backend) !== undefined) continue;
+        for (const each of [...setup, ...dependents]) wishes.set(each.key, each.value);
+        if (configurations[0]) wishes.set(key, configurations[0].value);
+      }
+      const whole = new Agent(backend);
+      backend.cut(0);
+      await whole.resync(wishes);
+      const { changes } = backend;
+      await whole.close();
+      await wantNothing(backend);
+      assert.deepEqual(await world(), theirs);
+
+      const property = fc.asyncProperty(fc.integer({ min: 1, max: changes }), async (at) => {
+        const dying = new Agent(backend);
+        backend.cut(at);
+        await dying.resync(wishes).catch(() => undefined);
+        await dying.close();
+        backend.cut(0);
+        const next = new Agent(backend);
+        await next.resync(wishes);
+        await next.assertSettled();
+        await next.close();
+        await wantNothing(backend);
+        assert.deepEqual(await world(), theirs);
+      });
+      const around = property.beforeEach(() => wantNothing(backend));
+      await fc.assert(around, { numRuns: options.kills });
+    });
+
+    test('that had just begun', async () => {
+      for (const [what, make] of Object.entries(options.begun)) {
+        await make();
+        assert.notDeepEqual(await world(), theirs, `${what} is there`);
+        await wantNothing(backend);
+        assert.deepEqual(await world(), theirs, what);
+      }
+    });
+  });
+}
+
+async function wantNothing(backend: Backend): Promise<void> {
+  backend.cut(0);
+  const agent = new Agent(backend);
+  try {
+    await agent.resync(new Map());
+  } finally {
+    await agent.close();
+  }
+}
