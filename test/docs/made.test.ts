@@ -194,7 +194,7 @@ describe('import rules', () => {
   });
 
   it('leave the order of the handlers in docs/architecture.md to the agent', () => {
-    const agent = readFileSync('src/programs/agent/agent.ts', 'utf8');
+    const agent = readFileSync('src/programs/agent/plugins.ts', 'utf8');
     const variables = /\bhandlers: \[([^\]]+)\]/.exec(agent)?.[1]?.split(',') ?? [];
     const makers = variables.map(
       (name) => new RegExp(`const ${name.trim()} = create(\\w+)\\(`).exec(agent)?.[1],
