@@ -4,7 +4,7 @@
  * follows from the outcome (healing, verification, the end), and the timers.
  */
 import { ErrEventAbandoned, FatalError } from '#eventloop/errors.ts';
-import { type Event, EventMethod } from '#eventloop/event.ts';
+import { type Event, EventMethod, type EventOrigin } from '#eventloop/event.ts';
 import type { EventLoop } from '#eventloop/handler.ts';
 import type { Value } from '#eventloop/transaction.ts';
 import type { Timer } from '#infra/clock/clock.ts';
@@ -50,7 +50,8 @@ export class Controller implements EventLoop, ConfigRetriever {
   readonly #processor: EventProcessor;
   readonly #queue = new EventQueue();
   readonly #timers = new Set<Timer>();
-  #isBusy = false;
+  /** What is being processed. */
+  #current: QueuedEvent | undefined;
   #aborting = false;
   #closed = false;
   /** The healing that was asked for and has not begun yet. */
@@ -85,7 +86,7 @@ export class Controller implements EventLoop, ConfigRetriever {
 
   /** Nothing is being processed and nothing waits for it. */
   get isIdle(): boolean {
-    return !this.#isBusy && this.#queue.length === 0;
+    return this.#current === undefined && this.#queue.length === 0;
   }
 
   /** How many events have been taken up, this being the number of the next one. */
@@ -216,7 +217,7 @@ export class Controller implements EventLoop, ConfigRetriever {
     if (isHealing(event)) this.#healing = undefined;
     else if (HealingResync.is(event)) this.#periodicHealingWaits = false;
     const isStartup = this.resyncCount === 0 && DbResync.is(event);
-    this.#isBusy = true;
+    this.#current = entry;
     try {
       await this.#deps.witness?.begins(this.eventCount, entry);
       const outcome = await this.#processor.process(entry);
@@ -231,7 +232,7 @@ export class Controller implements EventLoop, ConfigRetriever {
       entry.producer?.reject(lost);
       this.#abort(lost);
     } finally {
-      this.#isBusy = false;
+      this.#current = undefined;
     }
   }
 
@@ -261,7 +262,21 @@ export class Controller implements EventLoop, ConfigRetriever {
     }
     if (this.#closing) return;
     const pushed = this.#deps.clock.monotonic();
-    this.#queue.add({ event, followUpTo, pushed, producer: undefined });
+    const origin = event.origin ?? this.#originOfCause();
+    this.#queue.add({
+      event: origin ? { ...event, origin } : event,
+      followUpTo,
+      pushed,
+      producer: undefined,
+    });
+  }
+
+  /** What outside has caused the event that is being processed, and when it was heard of. */
+  #originOfCause(): EventOrigin | undefined {
+    const { event, pushed } = this.#current ?? {};
+    if (!event?.origin || pushed === undefined) return undefined;
+    const { clock } = this.#deps;
+    return { heard: clock.now() - (clock.monotonic() - pushed), ...event.origin };
   }
 
   /** The agent is lost: it answers that it is ill and takes no events until it is ended. */

@@ -233,6 +233,40 @@ describe('the trace of an event', () => {
     readonly labels: { readonly event?: string; readonly le?: string };
   }
 
+  it('goes on in what follows from the event [R8.9]', async () => {
+    const bench = await startedController([
+      handler('a', [], {
+        update: ({ event, followUp }) => {
+          if (!KubeStateChange.is(event)) return;
+          followUp(Note.event({ n: 1 }));
+          followUp(Note.event({ n: 2 }, { key: 'its own' }));
+        },
+      }),
+    ]);
+    const heard = START - 1000;
+    const change = { resource: 'pod', key: 'p', previous: undefined, current: {} };
+    bench.controller.push(KubeStateChange.event(change, { key: 'k', revision: '1', heard }));
+    bench.controller.push(KubeStateChange.event(change, { key: 'k2', revision: '2' }));
+    bench.controller.push(KubeStateChange.event(change));
+    await settle();
+    const traces = bench.controller.history.records.slice(1).map(({ trace }) => trace);
+    assert.deepEqual(
+      traces.map(({ origin }) => origin),
+      [
+        { key: 'k', revision: '1', heard },
+        { key: 'k', revision: '1', heard },
+        { key: 'its own' },
+        { key: 'k2', revision: '2' },
+        { key: 'k2', revision: '2', heard: START },
+        { key: 'its own' },
+        undefined,
+        undefined,
+        { key: 'its own' },
+      ],
+    );
+    assert.deepEqual([traces[1]!.totalMs, traces[4]!.totalMs], [1000, 0]);
+  });
+
   it('begins with the container that the CNI was called for [R8.9]', () => {
     const pod = { namespace: 'default', name: 'web' };
     const attachment = { pod, containerId: 'c1', interfaceName: 'eth0' };
