@@ -15,6 +15,18 @@ ipamConfig:
   nodeInterconnectCIDR: 192.168.16.0/24
 `;
 
+/** As few in the other family. */
+const small6 = `
+ipamConfig:
+  podSubnetCIDR: fd01::/120
+  podSubnetOneNodePrefixLen: 124
+  vppHostSubnetCIDR: fd02::/48
+  vppHostSubnetOneNodePrefixLen: 64
+  vxlanCIDR: fd04::/64
+  serviceCIDR: fd05::/108
+  nodeInterconnectCIDR: fd03::/64
+`;
+
 async function started(yaml?: string): Promise<TestNode> {
   const node = new TestNode(yaml === undefined ? {} : { yaml });
   await node.resync();
@@ -275,11 +287,13 @@ describe('addresses of pods', () => {
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('heal' as const), n: fc.nat(0) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), n: fc.nat(1) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), n: fc.nat(6) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('half' as const), n: fc.nat(63) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse' as const), n: fc.nat(15) }) },
     );
+    const plans = fc.constantFrom(small, small6);
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        let node = await started(small);
+      fc.asyncProperty(plans, fc.array(step, { maxLength: 40 }), async (yaml, steps) => {
+        let node = await started(yaml);
         /** What the runtime was told, and goes on using until it says DEL. */
         const running = new Map<string, string>();
         const next = async (change: 'local' | 'remote') => {
@@ -303,7 +317,15 @@ describe('addresses of pods', () => {
           } else if (kind === 'hide') await node.remove(podValue(pod, ''));
           else if (kind === 'heal') await node.heal();
           else if (kind === 'restart') await next(n ? 'local' : 'remote');
-          else {
+          else if (kind === 'half') {
+            // a DEL during which the agent dies is repeated
+            const gone = `p${n % 16}`;
+            node.local.crashAt(node.local.points + Math.floor(n / 16));
+            await node.del(gone, `c${n % 16}`);
+            await next('remote');
+            assert.equal((await node.del(gone, `c${n % 16}`)).error, undefined);
+            running.delete(gone);
+          } else {
             node.local.crashAt(node.local.points + n);
             await node.add('crashing', 'c77');
             await next('remote');
