@@ -45,7 +45,14 @@ export const simulatedSpaces: LinuxSpaces = {
   ],
 };
 
-export async function simulatedLinux(): Promise<Backend> {
+export interface LinuxBackend extends Backend {
+  /** Past the faults; its own namespace is that of the agent. */
+  readonly plain: LinuxHost;
+  /** Paths. */
+  readonly pods: readonly string[];
+}
+
+export async function simulatedLinux(): Promise<LinuxBackend> {
   const host = new SimLinux(seededRandom(1));
   const { own, pods } = simulatedSpaces;
   for (const path of [own, ...pods.map(pathOf)]) host.addNamespace(path);
@@ -100,7 +107,7 @@ function pathOf(namespace: NetNamespace): string {
   return namespacePath(namespace) ?? '';
 }
 
-export async function backendOn(machine: Machine): Promise<Backend> {
+export async function backendOn(machine: Machine): Promise<LinuxBackend> {
   const { name, host, spaces } = machine;
   const { own } = spaces;
   const pods = spaces.pods.map(pathOf);
@@ -115,6 +122,8 @@ export async function backendOn(machine: Machine): Promise<Backend> {
   const taps = new VppTapStub(plain, [undefined, ...pods], (tap) => machine.makeTap(own, tap));
   return {
     name,
+    plain,
+    pods,
     ...(name === 'kernel' && { slow: true }),
     descriptors: () => [
       ...linuxDescriptors({ host: faulty.host, label: 'node1', log: silentLogger }),
