@@ -40,6 +40,8 @@ export interface ContivConfApi {
   routing(): RoutingConfig;
   ipam(): IpamConfig;
   neighbourScan(): NeighbourScanConfig;
+  /** Whether VPP shall remember the way of packets, for debugging. */
+  packetTrace(): boolean;
 }
 
 /** The NodeConfig of this node changed: everything that was derived from it is calculated anew. */

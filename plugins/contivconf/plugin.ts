@@ -100,6 +100,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     routing: () => routing,
     ipam: () => ipam,
     neighbourScan: () => neighbourScan,
+    packetTrace: () => config.enablePacketTrace,
 
     handlesEvent(event: Event): boolean {
       if (event.kind.method(event.payload) !== EventMethod.Update) return true;

@@ -41,7 +41,6 @@ const switches: readonly Switch[] = [
     instead: noEffect,
     harmless: [false],
   },
-  { path: 'enablePacketTrace', feature: 'packet trace', instead: noEffect, harmless: [false] },
   ...Object.entries(contivDefaults.ipamConfig.srv6).map(
     ([key, byDefault]): Switch => ({
       path: `ipamConfig.srv6.${key}`,

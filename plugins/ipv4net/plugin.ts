@@ -130,6 +130,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       if (slices.due()) await slices.turn();
     }
     await this.#announce(ctx, site);
+    await this.#tracePackets(ctx);
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -215,6 +216,18 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   get #known(): Site {
     if (!this.#site) throw new AbortEventError('interfaces are not known before the first resync');
     return this.#site;
+  }
+
+  /** With each look at VPP: it may have been started anew. What it lacks harms nobody. */
+  async #tracePackets(ctx: ResyncContext): Promise<void> {
+    const full = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
+    if (!full || !this.#deps.conf.packetTrace()) return;
+    try {
+      const said = await ctx.ask('vpp/trace packets', () => this.#deps.vpp.tracePackets());
+      ctx.log.info({ said }, 'VPP traces packets: look with vppctl show trace');
+    } catch (cause) {
+      ctx.log.warn({ err: cause }, 'VPP does not trace packets');
+    }
   }
 
   /** Tells the other nodes where this one is reached. */

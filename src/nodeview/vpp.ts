@@ -26,4 +26,9 @@ export interface VppView {
   interfaces(): Promise<readonly VppInterfaceInfo[]>;
   /** Those that are in force. */
   leases(): Promise<readonly DhcpLease[]>;
+  /**
+   * Has VPP remember the way of the next packets that come in, for `vppctl show trace`.
+   * @returns what VPP says about input nodes that it lacks
+   */
+  tracePackets(): Promise<readonly string[]>;
 }

@@ -243,11 +243,18 @@ export class FakeHost implements HostView {
 export class FakeVpp implements VppView {
   nics: VppInterfaceInfo[] = [];
   dhcp: DhcpLease[] = [];
+  traces = 0;
   failing: Error | undefined;
 
   async interfaces(): Promise<readonly VppInterfaceInfo[]> {
     if (this.failing) throw this.failing;
     return this.nics;
+  }
+
+  async tracePackets(): Promise<readonly string[]> {
+    if (this.failing) throw this.failing;
+    this.traces++;
+    return [];
   }
 
   async leases(): Promise<readonly DhcpLease[]> {

@@ -4,6 +4,11 @@ import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
 import { readDhcpClients } from './descriptors/interfaces/dhcp.ts';
 import { none } from './descriptors/limits.ts';
 
+/** Where packets come in: from NICs, from TAPs, and from links of the kernel. */
+const inputNodes = ['dpdk-input', 'virtio-input', 'af-packet-input'];
+/** As many as the original asks for. */
+const tracedPackets = 100_000;
+
 export function vppView(client: VppClient): VppView {
   const dump = (): Promise<readonly SwInterfaceDetails[]> =>
     client.dump('sw_interface_dump', {
@@ -20,6 +25,14 @@ export function vppView(client: VppClient): VppView {
         tag: each.tag,
         mtu: each.link_mtu,
       }));
+    },
+    async tracePackets() {
+      const replies = await Promise.all(
+        inputNodes.map((node) =>
+          client.request('cli_inband', { cmd: `trace add ${node} ${tracedPackets}` }),
+        ),
+      );
+      return replies.map(({ reply }) => reply.trim()).filter((text) => text !== '');
     },
     async leases() {
       const [interfaces, clients] = await Promise.all([dump(), readDhcpClients(client)]);

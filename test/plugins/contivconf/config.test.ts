@@ -63,7 +63,6 @@ describe('contiv.conf', () => {
       ['nodeToNodeTransport: srv6', /SRv6 is not supported yet: packets travel in VXLAN/],
       ['useSRv6ForServices: true', /useSRv6ForServices: SRv6 is not supported yet/],
       ['tapInterfaceVersion: 1', /version 2 is used/],
-      ['enablePacketTrace: true', /packet trace is not supported yet/],
       ['vmxnet3RxRingSize: 2048', /vmxnet3 is not supported yet/],
       [
         'ipamConfig:\n  srv6:\n    sfcEndLocalSIDSubnetCIDR: 1::/16',

@@ -95,6 +95,16 @@ nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
     assert.equal(node.net.mainInterface(), 'host-eth1');
   });
 
+  it('has VPP trace packets where that is asked for, and goes on if it cannot', async () => {
+    const node = await started({ yaml: 'enablePacketTrace: true' });
+    assert.equal(node.vpp.traces, 1);
+    await node.heal();
+    assert.equal(node.vpp.traces, 2);
+    node.vpp.failing = new Error('gone');
+    assert.equal((await node.heal()).error, undefined);
+    assert.equal((await started()).vpp.traces, 0);
+  });
+
   it('uses a loopback where there is no NIC', async () => {
     const node = await started({
       vpp: vppWith(),
