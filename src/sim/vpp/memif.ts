@@ -2,7 +2,7 @@ import { fromMac, toMac } from '#southbound/vpp/binapi/addresses.ts';
 import type { MemifCreateV2 } from '#southbound/vpp/binapi/messages.gen.ts';
 import type { Arrived } from '#southbound/vpp/binapi/server.ts';
 import type { Host } from './host.ts';
-import type { Interfaces } from './interfaces.ts';
+import type { Interfaces, RxQueue } from './interfaces.ts';
 import type { Part } from './part.ts';
 import { none, retval } from './retval.ts';
 
@@ -10,13 +10,17 @@ const role = { master: 0, slave: 1 };
 const mode = { ethernet: 0, ip: 1 };
 const runtimeDir = '/run/vpp';
 const noMac = '00:00:00:00:00:00';
-const interrupt = 2;
+const polling = 1;
 /** Tries until an unused number is found. */
 const firstTried = 1_000_000;
 
 interface Memif {
   readonly socketId: number;
   readonly wanted: Arrived<MemifCreateV2>;
+  /** There are some while it is connected. */
+  readonly queues: RxQueue[];
+  /** They meet when both are up, and part when one of them is deleted. */
+  peer: Memif | undefined;
 }
 
 function absolute(filename: string): string {
@@ -24,7 +28,10 @@ function absolute(filename: string): string {
   return named || filename.startsWith('/') ? filename : `${runtimeDir}/${filename}`;
 }
 
-/** Memif interfaces and their socket files. No peer ever comes: links stay down. */
+/**
+ * Memif interfaces and their socket files. Two of one VPP meet over one file that is known under two
+ * numbers; no other peer ever comes.
+ */
 export function memifMessages(parts: {
   interfaces: Interfaces;
   host: Host;
@@ -33,7 +40,41 @@ export function memifMessages(parts: {
   const { interfaces, host, crash } = parts;
   const files = new Map<number, string>([[0, `${runtimeDir}/memif.sock`]]);
   const memifs = new Map<number, Memif>();
-  interfaces.onRemove(({ index }) => memifs.delete(index));
+  interfaces.onRemove(({ index }) => {
+    const gone = memifs.get(index);
+    memifs.delete(index);
+    for (const [other, memif] of memifs) if (memif.peer === gone) join(other, memif, undefined);
+  });
+  interfaces.onAdmin(({ index }) => {
+    const memif = memifs.get(index);
+    const found =
+      memif && !memif.peer && [...memifs].find(([other, one]) => fits(one, memif, other));
+    if (!found || !interfaces.get(index)!.adminUp) return;
+    join(index, memif, found[1]);
+    join(found[0], found[1], memif);
+  });
+
+  const fits = (one: Memif, { wanted, socketId }: Memif, index: number): boolean =>
+    interfaces.get(index)!.adminUp &&
+    !one.peer &&
+    one.wanted.id === wanted.id &&
+    one.wanted.role !== wanted.role &&
+    one.wanted.secret === wanted.secret &&
+    files.get(one.socketId) === files.get(socketId);
+  /** The slave says what rings there are. */
+  const agreed = (one: Memif): Arrived<MemifCreateV2> | undefined =>
+    one.peer && (one.wanted.role === role.slave ? one : one.peer).wanted;
+  const join = (index: number, memif: Memif, peer: Memif | undefined): void => {
+    if (memif.peer === peer) return;
+    memif.peer = peer;
+    const rings = agreed(memif);
+    const isSlave = memif.wanted.role === role.slave;
+    const length = rings === undefined ? 0 : isSlave ? rings.rx_queues : rings.tx_queues;
+    const queues = Array.from({ length }, (_, id) => ({ id, mode: polling }));
+    memif.queues.splice(0, Number.POSITIVE_INFINITY, ...queues);
+    const iface = interfaces.get(index)!;
+    interfaces.setLink(iface, peer !== undefined && iface.adminUp);
+  };
 
   const on = (socketId: number) => [...memifs.values()].filter((one) => one.socketId === socketId);
   const unusedId = (): number => {
@@ -70,20 +111,22 @@ export function memifMessages(parts: {
     if (wanted.mode > mode.ip) crash('a memif of a mode that is not supported');
     const isIp = wanted.mode === mode.ip;
     const given = fromMac(wanted.hw_addr);
+    const memif: Memif = { socketId: socket_id, wanted, queues: [], peer: undefined };
     const iface = interfaces.add({
       kind: 'memif',
       name: `memif${socket_id}/${wanted.id}`,
       deviceType: 'memif',
       mac: isIp ? noMac : given === noMac ? host.randomMac() : given,
       ...(isIp && { linkMtu: 0 }),
-      defaultRxMode: interrupt,
+      queues: memif.queues,
+      defaultRxMode: polling,
       driver: {
-        link: () => false,
+        link: (adminUp) => adminUp && memif.peer !== undefined,
         setMtu: () => undefined,
         ...(!isIp && { setMac: () => undefined }),
       },
     });
-    memifs.set(iface.index, { socketId: socket_id, wanted });
+    memifs.set(iface.index, memif);
     return { sw_if_index: iface.index };
   };
 
@@ -106,8 +149,10 @@ export function memifMessages(parts: {
       memif_socket_filename_dump: () =>
         [...files].map(([socket_id, socket_filename]) => ({ socket_id, socket_filename })),
       memif_dump: () =>
-        [...memifs].map(([sw_if_index, { socketId, wanted }]) => {
-          const { mac, adminUp, name } = interfaces.get(sw_if_index)!;
+        [...memifs].map(([sw_if_index, memif]) => {
+          const { socketId, wanted } = memif;
+          const { mac, adminUp, linkUp, name } = interfaces.get(sw_if_index)!;
+          const rings = agreed(memif);
           return {
             sw_if_index,
             hw_addr: toMac(mac),
@@ -116,10 +161,9 @@ export function memifMessages(parts: {
             mode: wanted.mode,
             zero_copy: wanted.role === role.slave && !wanted.no_zero_copy,
             socket_id: socketId,
-            // what was agreed with the peer: nothing yet
-            ring_size: 1,
-            buffer_size: 0,
-            flags: adminUp ? 1 : 0,
+            ring_size: rings ? rings.ring_size || 1024 : 1,
+            buffer_size: rings ? rings.buffer_size || 2048 : 0,
+            flags: (adminUp ? 1 : 0) | (linkUp ? 2 : 0),
             if_name: name,
           };
         }),

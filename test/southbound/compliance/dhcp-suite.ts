@@ -1,21 +1,14 @@
 /** Leases and links as the scheduler hears of them: by events, and by asking. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Clock } from '#infra/clock/clock.ts';
-import { seededRandom } from '#infra/clock/manual.ts';
-import { silentLogger } from '#infra/log/log.ts';
 import type { KeyedValue } from '#kvscheduler/api.ts';
-import { createScheduler } from '#kvscheduler/scheduler.ts';
 import { interfaceAddressKey, linkStateKey, unnumberedKey } from '#models/vpp/derived.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { fromPrefix } from '#southbound/vpp/binapi/addresses.ts';
-import type { Connect, VppClient } from '#southbound/vpp/binapi/api.ts';
-import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
-import { InterfaceWatch } from '#southbound/vpp/interface-watch.ts';
+import type { VppClient } from '#southbound/vpp/binapi/api.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
-import { hostLinksStub } from './host-link-stub.ts';
+import { startWatchingAgent, type WatchedVpp, type WatchingAgent } from './watching-agent.ts';
 
 export interface Offer {
   /** With mask length, in 192.168.77.0/24. */
@@ -23,74 +16,11 @@ export interface Offer {
   readonly router?: string;
 }
 
-export interface DhcpBackend {
-  readonly clock: Clock;
-  readonly connect: Connect;
-  /** A link of the kernel that VPP can bind to; at its other end is the server. */
-  readonly link: string;
+/** At the other end of the first link is a server. */
+export interface DhcpBackend extends WatchedVpp {
   /** What the server gives from now on; nothing: it takes leases back. */
   offer(offer: Offer | undefined): void;
-  /** Lets that much time go by. */
-  pass(ms: number): Promise<void>;
   stop(): Promise<void>;
-}
-
-const second = 1000;
-
-/** Connection, scheduler and watch, as they are in an agent. */
-async function startAgent({ clock, connect, link }: DhcpBackend) {
-  const client = new BinapiClient({
-    connect,
-    clock,
-    random: seededRandom(1),
-    log: silentLogger,
-  });
-  const needs = { client, clock, log: silentLogger };
-  const scheduler = createScheduler({
-    descriptors: [...vppDescriptors(needs), hostLinksStub([link])],
-    clock,
-    log: silentLogger,
-  });
-  const watch = new InterfaceWatch({ ...needs, scheduler });
-  client.start();
-  await client.whenConnected();
-  watch.start();
-  const leases = scheduler.metadataMap<DHCPLease>('vpp-dhcp-lease');
-  assert.ok(leases);
-  return {
-    client,
-    scheduler,
-    lease: () => leases.getValue('main'),
-    state(key: string) {
-      const { value, derived_values = [] } = scheduler.status(key);
-      return [value, ...derived_values].find((each) => each.key === key)?.state;
-    },
-    /** @returns operations that were carried out */
-    async commit(
-      mode: 'full-resync' | 'update',
-      values: readonly KeyedValue[],
-    ): Promise<readonly string[]> {
-      const { seqNum, failures } = await scheduler.commit({
-        description: mode,
-        mode,
-        values: new Map(values.map(({ key, value }) => [key, value])),
-        onFailure: 'best-effort',
-      });
-      assert.deepEqual(
-        failures.map(({ key, error }) => `${key}: ${error.message}`),
-        [],
-      );
-      const executed = scheduler.record(seqNum)?.Executed ?? [];
-      return executed
-        .filter((each) => !each.NOOP)
-        .map(({ Operation, Key }) => `${Operation} ${Key}`);
-    },
-    async stop() {
-      watch.close();
-      await scheduler.close();
-      await client.close();
-    },
-  };
 }
 
 async function addressesOf(client: VppClient, tag: string): Promise<readonly string[]> {
@@ -103,7 +33,7 @@ async function addressesOf(client: VppClient, tag: string): Promise<readonly str
 export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
   describe('leases and links', () => {
     let backend: DhcpBackend;
-    let agent: Awaited<ReturnType<typeof startAgent>>;
+    let agent: WatchingAgent;
     let wishes: KeyedValue[];
 
     const iface = (input: Parameters<typeof vppInterfaceModel.canonical>[0]): KeyedValue => {
@@ -116,7 +46,7 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
         type: 'AF_PACKET',
         enabled: true,
         set_dhcp_client,
-        afpacket: { host_if_name: backend.link },
+        afpacket: { host_if_name: backend.links[0] },
       });
     const borrower = () =>
       iface({
@@ -127,19 +57,13 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
       });
     const addressKey = (address: string) =>
       interfaceAddressKey.build({ iface: 'main', source: 'from_dhcp', address });
-    const until = async (what: string, isSo: () => boolean | Promise<boolean>): Promise<void> => {
-      for (let waited = 0; waited < 30 * second; waited += 100) {
-        if (await isSo()) return;
-        await backend.pass(100);
-      }
-      assert.fail(`in vain: ${what}`);
-    };
+    const lease = () => agent.scheduler.metadataMap<DHCPLease>('vpp-dhcp-lease')?.getValue('main');
     const leased = (address: string) =>
-      until(`lease of ${address}`, () => agent.lease()?.host_ip_address === address);
+      agent.until(`lease of ${address}`, () => lease()?.host_ip_address === address);
 
     before(async () => {
       backend = await start();
-      agent = await startAgent(backend);
+      agent = await startWatchingAgent(backend);
       wishes = [main(true), borrower()];
     });
     after(async () => {
@@ -151,22 +75,22 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
     test('without a lease whoever needs the address waits', async () => {
       await agent.commit('full-resync', wishes);
       const up = linkStateKey.build({ iface: 'main', state: 'UP' });
-      await until('link is up', () => agent.state(up) === 'OBTAINED');
-      assert.equal(agent.lease(), undefined);
+      await agent.until('link is up', () => agent.state(up) === 'OBTAINED');
+      assert.equal(lease(), undefined);
       assert.equal(agent.state(unnumberedKey.build({ iface: 'borrower' })), 'PENDING');
     });
 
     test('a lease comes with its address, and who needs it goes on', async () => {
       backend.offer({ address: '192.168.77.5/24', router: '192.168.77.1' });
       await leased('192.168.77.5/24');
-      const { interface_name, is_ipv6, router_ip_address } = agent.lease() as DHCPLease;
+      const { interface_name, is_ipv6, router_ip_address } = lease() as DHCPLease;
       assert.deepEqual(
         { interface_name, is_ipv6, router_ip_address },
         { interface_name: 'main', is_ipv6: false, router_ip_address: '192.168.77.1/24' },
       );
       assert.equal(agent.state(addressKey('192.168.77.5/24')), 'OBTAINED');
       const borrows = unnumberedKey.build({ iface: 'borrower' });
-      await until('borrowed', () => agent.state(borrows) === 'CONFIGURED');
+      await agent.until('borrowed', () => agent.state(borrows) === 'CONFIGURED');
       const lent = await agent.client.dump('ip_unnumbered_dump', { sw_if_index: 0xffff_ffff });
       assert.equal(lent.length, 1);
     });
@@ -174,40 +98,40 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
     test('a resync does nothing, and takes the address for nobody’s wish', async () => {
       assert.deepEqual(await agent.commit('full-resync', wishes), []);
       assert.deepEqual(await addressesOf(agent.client, 'main'), ['192.168.77.5/24']);
-      assert.equal(agent.lease()?.host_ip_address, '192.168.77.5/24');
+      assert.equal(lease()?.host_ip_address, '192.168.77.5/24');
     });
 
     test('another lease takes the place of the first', async () => {
       backend.offer({ address: '192.168.77.9/24' });
       await leased('192.168.77.9/24');
-      assert.equal(agent.lease()?.router_ip_address, '192.168.77.1/24', 'VPP keeps the last one');
+      assert.equal(lease()?.router_ip_address, '192.168.77.1/24', 'VPP keeps the last one');
       assert.equal(agent.state(addressKey('192.168.77.5/24')), 'NONEXISTENT');
       assert.equal(agent.state(addressKey('192.168.77.9/24')), 'OBTAINED');
     });
 
     test('the next agent finds the lease at once, and its change by asking', async () => {
       await agent.stop();
-      agent = await startAgent(backend);
+      agent = await startWatchingAgent(backend);
       assert.deepEqual(await agent.commit('full-resync', wishes), []);
-      assert.equal(agent.lease()?.host_ip_address, '192.168.77.9/24');
+      assert.equal(lease()?.host_ip_address, '192.168.77.9/24');
       backend.offer({ address: '192.168.77.11/24' });
       await leased('192.168.77.11/24');
     });
 
     test('a lease that is taken back goes without an event', async () => {
       backend.offer(undefined);
-      await until('no lease', () => agent.lease() === undefined);
+      await agent.until('no lease', () => lease() === undefined);
       assert.deepEqual(await addressesOf(agent.client, 'main'), []);
       const borrows = unnumberedKey.build({ iface: 'borrower' });
-      await until('given back', () => agent.state(borrows) === 'PENDING');
+      await agent.until('given back', () => agent.state(borrows) === 'PENDING');
       backend.offer({ address: '192.168.77.12/24' });
       await leased('192.168.77.12/24');
-      assert.equal(agent.lease()?.router_ip_address, '');
+      assert.equal(lease()?.router_ip_address, '');
     });
 
     test('with the client goes its lease', async () => {
       await agent.commit('update', [main(false)]);
-      await until('no lease', () => agent.lease() === undefined);
+      await agent.until('no lease', () => lease() === undefined);
       assert.deepEqual(await agent.client.dump('dhcp_client_dump', {}), []);
       assert.deepEqual(await addressesOf(agent.client, 'main'), []);
     });
@@ -216,7 +140,7 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
       const up = linkStateKey.build({ iface: 'main', state: 'UP' });
       assert.equal(agent.state(up), 'OBTAINED');
       await agent.commit('full-resync', []);
-      await until('forgotten', () => agent.state(up) === 'NONEXISTENT');
+      await agent.until('forgotten', () => agent.state(up) === 'NONEXISTENT');
       assert.equal(
         agent.state(linkStateKey.build({ iface: 'main', state: 'DOWN' })),
         'NONEXISTENT',

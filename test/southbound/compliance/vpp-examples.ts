@@ -162,6 +162,21 @@ export function vppExamples(hostLinks: readonly [string, string]): readonly Exam
       ),
     },
     {
+      name: 'AF_PACKET interface whose queue is placed',
+      setup: [hostLink(link)],
+      ...changing(
+        iface,
+        {
+          name: 'afpacket-1',
+          type: 'AF_PACKET',
+          afpacket: { host_if_name: link },
+          rx_placements: [{ queue: 0, main_thread: true }],
+        },
+        { rx_placements: [{ queue: 0, worker: 0 }], enabled: true },
+        true,
+      ),
+    },
+    {
       name: 'VXLAN tunnel',
       setup: [table(3)],
       ...changing(

@@ -31,7 +31,7 @@ async function realVpp(): Promise<DhcpBackend> {
   return {
     clock: systemClock,
     connect,
-    link,
+    links: [link],
     offer: (offer) => server.stdin.write(`${JSON.stringify(offer ?? null)}\n`),
     pass: (ms) => systemClock.sleep(ms),
     async stop() {

@@ -18,7 +18,7 @@ dhcpSuite(async (): Promise<DhcpBackend> => {
   return {
     clock,
     connect: vpp.connect(),
-    link,
+    links: [link],
     offer: (offer) => vpp.dhcpServer.offer('main', offer),
     pass: (ms) => clock.advance(ms),
     stop: async () => vpp.close(),

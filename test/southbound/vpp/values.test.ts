@@ -18,6 +18,7 @@ import { type VrfTable, vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
 import type { VppClient } from '#southbound/vpp/binapi/api.ts';
 import { adoptRxModes } from '#southbound/vpp/descriptors/interfaces/rx-modes.ts';
+import { adoptRxPlacements } from '#southbound/vpp/descriptors/interfaces/rx-placements.ts';
 import { tapHostName } from '#southbound/vpp/descriptors/interfaces/tap.ts';
 import { fromPath, pathIdentity, toIpRoute } from '#southbound/vpp/descriptors/route-path.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
@@ -83,6 +84,7 @@ describe('refused before anything is sent', () => {
       [{ ...loop, set_dhcp_client: true, unnumbered: { interface_with_ip: 'b' } }, 'unnumbered'],
       [{ ...loop, ip_addresses: ['alloc:net/a'] }, 'ip_addresses'],
       [{ ...loop, rx_modes: [{ queue: 1 }] }, 'rx_modes'],
+      [{ ...loop, rx_placements: [{ queue: 1 }, { queue: 1, worker: 2 }] }, 'rx_placements'],
       [tap, 'tap'],
       [{ ...tap, tap: { version: 1 } }, 'tap.version'],
       [{ ...tap, tap: { version: 3 } }, 'tap.version'],
@@ -309,6 +311,26 @@ describe('taken for the same', () => {
       { queue: 1, mode: 'INTERRUPT', default_mode: false },
     ]);
   });
+});
+
+test('a receive queue that VPP tells the thread of', () => {
+  const found = [
+    { queue: 0, thread: 0 },
+    { queue: 1, thread: 2 },
+  ];
+  const onMain = { queue: 0, worker: 7, main_thread: true };
+  const second = { queue: 1, worker: 1, main_thread: false };
+  const nowhere = { queue: 2, worker: 0, main_thread: false };
+  assert.deepEqual(adoptRxPlacements(found, [onMain, second], true), [onMain, second]);
+  assert.deepEqual(adoptRxPlacements(found, [nowhere], true), []);
+  const first = { queue: 0, worker: 0, main_thread: false };
+  assert.deepEqual(adoptRxPlacements(found, [first], false), [first], 'there is no other thread');
+  const moved = [
+    { queue: 0, worker: 0, main_thread: true },
+    { queue: 1, worker: 1, main_thread: false },
+  ];
+  const asked = [first, { ...second, worker: 3 }];
+  assert.deepEqual(adoptRxPlacements(found, asked, true), moved);
 });
 
 test('the name that VPP gives to the kernel’s side of a TAP is the Go agent’s', () => {

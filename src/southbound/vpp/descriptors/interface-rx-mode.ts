@@ -5,6 +5,7 @@ import type { InterfaceRxMode } from '#models/vpp/interface.gen.ts';
 import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
 import type { VppClient } from '../binapi/api.ts';
+import { queuesExist } from './interfaces/queues.ts';
 import { modeNumber } from './interfaces/rx-modes.ts';
 import { unlessGone } from './tolerated.ts';
 
@@ -43,6 +44,7 @@ export function interfaceRxModeDescriptor(
     keyPrefixes: ['vpp/interface/'],
     ownsKey: (key) => rxModesKey.parse(key) !== undefined,
     toJson: (value) => vppInterfaceModel.toJson(value),
+    dependencies: (_key, value) => queuesExist(value),
     async create(_key, value, ctx) {
       await set(value, value.rx_modes, ctx);
       return undefined;

@@ -11,6 +11,7 @@ import {
   interfaceHasAddressKey,
   interfaceVrfKey,
   rxModesKey,
+  rxPlacementKey,
   unnumberedKey,
 } from '#models/vpp/derived.ts';
 import type { InterfaceType } from '#models/vpp/interface.gen.ts';
@@ -218,7 +219,9 @@ function validate(key: string, value: VppInterface): void {
   const leases = !value.set_dhcp_client || !borrows;
   require(key, leases, 'unnumbered', 'does not go with set_dhcp_client');
   require(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');
-  require(key, value.rx_placements.length === 0, 'rx_placements', 'not supported');
+  const queues = new Set(value.rx_placements.map(({ queue }) => queue));
+  const once = queues.size === value.rx_placements.length;
+  require(key, once, 'rx_placements', 'a queue is there twice');
   const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
   require(key, !unknown, 'rx_modes', 'mode is missing');
   kind?.validate(key, value);
@@ -226,7 +229,7 @@ function validate(key: string, value: VppInterface): void {
 
 /**
  * A MAC that is left to VPP is what VPP has. Addresses and table count although they are
- * derived values, because the metadata tells them; receive modes do not.
+ * derived values, because the metadata tells them; queues do not.
  */
 function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
   return (
@@ -277,6 +280,14 @@ function derived(value: VppInterface): readonly KeyedValue[] {
     const { name, type, rx_modes } = value;
     const modes = vppInterfaceModel.canonical({ name, type, rx_modes });
     values.push({ key: rxModesKey.build({ iface }), value: modes });
+  }
+  for (const placement of value.rx_placements) {
+    const { name, type } = value;
+    const { queue } = placement;
+    values.push({
+      key: rxPlacementKey.build({ iface, queue }),
+      value: vppInterfaceModel.canonical({ name, type, rx_placements: [placement] }),
+    });
   }
   return values;
 }

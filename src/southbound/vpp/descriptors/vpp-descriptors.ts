@@ -14,6 +14,7 @@ import { interfaceAddressDescriptor } from './interface-address.ts';
 import { interfaceHasAddressDescriptor } from './interface-has-address.ts';
 import { linkStateDescriptor } from './interface-link-state.ts';
 import { interfaceRxModeDescriptor } from './interface-rx-mode.ts';
+import { interfaceRxPlacementDescriptor } from './interface-rx-placement.ts';
 import { interfaceVrfDescriptor } from './interface-vrf.ts';
 import { ipRedirectDescriptor } from './ip-redirect.ts';
 import { ipScanNeighborDescriptor } from './ip-scan-neighbor.ts';
@@ -40,6 +41,7 @@ export function vppDescriptors(needs: {
     interfaceHasAddressDescriptor(),
     unnumberedInterfaceDescriptor(client),
     interfaceRxModeDescriptor(client),
+    interfaceRxPlacementDescriptor(client),
     linkStateDescriptor(client),
     dhcpClientDescriptor(client),
     dhcpLeaseDescriptor(client),

@@ -49,6 +49,8 @@ export interface InterfaceKind {
   readonly startsUp: boolean;
   /** Whether it is to be taken down before it is deleted. */
   readonly downOnDelete: boolean;
+  /** It has queues only while its link is up, other ones each time. */
+  readonly queuesCome?: true;
   /** Whether VPP lets an identity exist only once. */
   readonly onlyOnce: boolean;
   /** Throws InvalidValueError. */

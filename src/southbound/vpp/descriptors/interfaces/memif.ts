@@ -16,22 +16,30 @@ const mostSecret = 23;
 const mostRing = 1 << 14;
 const defaultRing = 1024;
 const defaultBuffer = 2048;
+type Socket = Pick<MemifLink, 'socket_filename' | 'master'>;
+
+/** Of what validate has refused. */
+const noSocket: Socket = { socket_filename: '', master: false };
 /** A socket on which another interface still is. */
 const inUse = -74;
 /** There is no such socket. */
 const invalidArgument = -73;
 
 /**
- * Number under which a socket file is made known to VPP. Made from its name, so that two interfaces
- * that ask for one file at the same time ask for the same thing.
+ * Number under which a socket file is made known to VPP, which wants one for each role. Made from
+ * its name, so that two interfaces that ask for one file at the same time ask for the same thing.
  */
-function socketIdOf(filename: string): number {
-  const id = fnv1a32(filename);
+function socketIdOf({ socket_filename, master }: Socket): number {
+  const id = fnv1a32(`${roleOf(master)} ${socket_filename}`);
   return id === defaultSocket || id === none ? 1 : id;
 }
 
-function identity(filename: string, id: number): string {
-  return `memif/${filename}/${id}`;
+function roleOf(master: boolean): 'master' | 'slave' {
+  return master ? 'master' : 'slave';
+}
+
+function identity({ socket_filename, master, id }: Socket & Pick<MemifLink, 'id'>): string {
+  return `memif/${socket_filename}/${roleOf(master)}/${id}`;
 }
 
 function settings({ memif: link, phys_address }: VppInterface): object {
@@ -49,25 +57,34 @@ function settings({ memif: link, phys_address }: VppInterface): object {
   };
 }
 
-/** The number of a socket file, if VPP knows it. */
-async function knownId(client: VppClient, filename: string): Promise<number | undefined> {
-  const known = await client.dump('memif_socket_filename_dump', {});
-  return known.find((each) => each.socket_filename === filename)?.socket_id;
+/** Where others are on the file in the same role already, it is theirs that listens. */
+async function sharedId(client: VppClient, socket: Socket): Promise<number | undefined> {
+  const [files, memifs] = await Promise.all([
+    client.dump('memif_socket_filename_dump', {}),
+    client.dump('memif_dump', {}),
+  ]);
+  const known = files.filter((each) => each.socket_filename === socket.socket_filename);
+  const master = socket.master ? MemifRole.MEMIF_ROLE_API_MASTER : MemifRole.MEMIF_ROLE_API_SLAVE;
+  const used = known.find(({ socket_id }) =>
+    memifs.some((each) => each.socket_id === socket_id && each.role === master),
+  );
+  return used?.socket_id;
 }
 
 /** VPP takes the same again for done: another interface may make it known at the same time. */
-async function addSocket(client: VppClient, filename: string): Promise<number> {
-  const socket_id = socketIdOf(filename);
-  const socket = { socket_id, socket_filename: filename };
-  await client.request('memif_socket_filename_add_del_v2', { is_add: true, ...socket });
+async function addSocket(client: VppClient, socket: Socket): Promise<number> {
+  const socket_id = socketIdOf(socket);
+  const { socket_filename } = socket;
+  const fields = { is_add: true, socket_id, socket_filename };
+  await client.request('memif_socket_filename_add_del_v2', fields);
   return socket_id;
 }
 
 /** With the last interface on it. One that others made known has another number, and stays. */
-async function removeSocket(client: VppClient, filename: string): Promise<void> {
-  const socket_id = socketIdOf(filename);
-  const socket = { socket_id, socket_filename: filename };
-  const request = client.request('memif_socket_filename_add_del_v2', { is_add: false, ...socket });
+async function removeSocket(client: VppClient, socket: Socket): Promise<void> {
+  const { socket_filename } = socket;
+  const fields = { is_add: false, socket_id: socketIdOf(socket), socket_filename };
+  const request = client.request('memif_socket_filename_add_del_v2', fields);
   await except(request, [inUse, invalidArgument]);
 }
 
@@ -82,6 +99,7 @@ export const memif: InterfaceKind = {
   mtu: 'software',
   startsUp: false,
   downOnDelete: false,
+  queuesCome: true,
   onlyOnce: true,
 
   validate(key, value) {
@@ -94,25 +112,25 @@ export const memif: InterfaceKind = {
 
   dependencies: () => [],
   settings,
-  identity: ({ memif: link }) => link && identity(link.socket_filename, link.id),
+  identity: ({ memif: link }) => link && identity(link),
 
   async create(client, value) {
-    const filename = value.memif?.socket_filename ?? '';
-    const known = await knownId(client, filename);
-    const socket_id = known ?? (await addSocket(client, filename));
+    const socket = value.memif ?? noSocket;
+    const shared = await sharedId(client, socket);
+    const socket_id = shared ?? (await addSocket(client, socket));
     try {
       const { sw_if_index } = await client.request('memif_create_v2', request(value, socket_id));
       return { swIfIndex: sw_if_index };
     } catch (failure) {
       // the failure counts; a socket that stays is used by the next try
-      if (known === undefined) await removeSocket(client, filename).catch(() => undefined);
+      if (shared === undefined) await removeSocket(client, socket).catch(() => undefined);
       throw failure;
     }
   },
 
   async delete(client, { memif: link }, { swIfIndex }) {
     await client.request('memif_delete', { sw_if_index: swIfIndex });
-    await removeSocket(client, link?.socket_filename ?? '');
+    await removeSocket(client, link ?? noSocket);
   },
 
   async dump(client) {
@@ -124,13 +142,14 @@ export const memif: InterfaceKind = {
     const files = new Map(sockets.map((each) => [each.socket_id, each.socket_filename]));
     return found.map((each) => {
       const socket_filename = files.get(each.socket_id) ?? '';
+      const master = each.role === MemifRole.MEMIF_ROLE_API_MASTER;
       return {
         swIfIndex: each.sw_if_index,
-        identity: identity(socket_filename, each.id),
+        identity: identity({ socket_filename, master, id: each.id }),
         fields: {
           memif: {
             mode: each.mode === MemifMode.MEMIF_MODE_API_IP ? 'IP' : 'ETHERNET',
-            master: each.role === MemifRole.MEMIF_ROLE_API_MASTER,
+            master,
             id: each.id,
             socket_filename,
             secret: '',

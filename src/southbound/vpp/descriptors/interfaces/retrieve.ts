@@ -32,6 +32,7 @@ import {
 } from './layer3.ts';
 import { nic } from './nic.ts';
 import { adoptRxModes, type QueueMode } from './rx-modes.ts';
+import { adoptRxPlacements, type QueueThread } from './rx-placements.ts';
 
 type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata>;
 
@@ -95,20 +96,33 @@ export async function retrieveInterfaces(
     };
     const leased = [leases.get(index)?.address, leasesNow.get(index)?.address];
     const lender = names.get(lenders.get(index) ?? none);
-    const modes = queues.get(index) ?? [];
-    return assemble(each, wish, withoutLeased(layer3, leased, wish), lender, modes, {
-      ...kindContext,
-      nameOf,
-    });
+    const bare = withoutLeased(layer3, leased, wish);
+    const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, wish);
+    const context = { ...kindContext, nameOf };
+    return assemble(each, wish, bare, { lender, rx_modes, rx_placements }, context);
   });
 }
 
-async function readQueues(client: VppClient): Promise<ReadonlyMap<number, readonly QueueMode[]>> {
+type Queue = QueueMode & QueueThread;
+
+interface Queues {
+  readonly of: ReadonlyMap<number, readonly Queue[]>;
+  readonly hasWorkers: boolean;
+}
+
+async function readQueues(client: VppClient): Promise<Queues> {
   const all = await client.dump('sw_interface_rx_placement_dump', { sw_if_index: none });
-  return Map.groupBy(
-    all.map(({ sw_if_index, queue_id, mode }) => ({ sw_if_index, queue: queue_id, mode })),
-    ({ sw_if_index }) => sw_if_index,
-  );
+  const queues = all.map(({ sw_if_index, queue_id, mode, worker_id }) => ({
+    sw_if_index,
+    queue: queue_id,
+    mode,
+    thread: worker_id,
+  }));
+  return {
+    of: Map.groupBy(queues, ({ sw_if_index }) => sw_if_index),
+    // where there are some, VPP lets them serve the queues
+    hasWorkers: queues.some(({ thread }) => thread > 0),
+  };
 }
 
 /** The address that DHCP gave is none of the configuration, unless that names it too. */
@@ -182,8 +196,7 @@ function assemble(
   { name, kind, found, details, origin }: Named,
   wanted: VppInterface | undefined,
   layer3: Layer3,
-  lender: string | undefined,
-  queues: readonly QueueMode[],
+  { lender, ...queues }: { readonly lender: string | undefined } & QueueFields,
   ctx: KindRetrieveContext,
 ): Retrieved {
   const sameKind = wanted?.type === kind.type ? wanted : undefined;
@@ -199,7 +212,7 @@ function assemble(
     ip_addresses: adoptOrder(layer3.addresses, wanted),
     set_dhcp_client: layer3.dhcpClient,
     ...(lender !== undefined && { unnumbered: { interface_with_ip: lender } }),
-    rx_modes: adoptRxModes(queues, wanted?.rx_modes ?? []),
+    ...queues,
     ...fields,
     vrf: !isBound(layer3) && fields.vrf === undefined ? (wanted?.vrf ?? 0) : table,
   });
@@ -215,6 +228,22 @@ function assemble(
       ...(value.set_dhcp_client && { dhcpClient: true as const }),
       ...(found.hostIfName !== undefined && { hostIfName: found.hostIfName }),
     },
+  };
+}
+
+type QueueFields = Pick<VppInterface, 'rx_modes' | 'rx_placements'>;
+
+function adoptQueues(
+  { of, hasWorkers }: Queues,
+  swIfIndex: number,
+  { queuesCome }: InterfaceKind,
+  wanted: VppInterface | undefined,
+): QueueFields {
+  const found = of.get(swIfIndex) ?? [];
+  if (queuesCome === true && found.length === 0) return { rx_modes: [], rx_placements: [] };
+  return {
+    rx_modes: adoptRxModes(found, wanted?.rx_modes ?? []),
+    rx_placements: adoptRxPlacements(found, wanted?.rx_placements ?? [], hasWorkers),
   };
 }
 
