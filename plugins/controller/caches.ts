@@ -1,5 +1,7 @@
 import type { KubeState } from '#eventloop/handler.ts';
 import type { Value } from '#eventloop/transaction.ts';
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type {
@@ -23,12 +25,14 @@ export class Caches {
   readonly #external = new Map<string, Map<string, Value>>();
   #internal = new Map<string, Value>();
   readonly #merge: MergeValues;
+  readonly #clock: Clock;
   readonly #log: Logger;
 
   /** @param sources labels in the order of precedence: the last one wins */
-  constructor(sources: readonly string[], merge: MergeValues, log: Logger) {
+  constructor(sources: readonly string[], merge: MergeValues, clock: Clock, log: Logger) {
     for (const source of sources) this.#external.set(source, new Map());
     this.#merge = merge;
+    this.#clock = clock;
     this.#log = log;
   }
 
@@ -46,13 +50,13 @@ export class Caches {
     return false;
   }
 
-  replaceKubeState(snapshot: KubeSnapshot): void {
-    this.#kubeState = new Map(
-      Object.entries(snapshot).map(([resource, values]) => [
-        resource,
-        new Map(Object.entries(values)),
-      ]),
-    );
+  /** Takes its time in slices; until it is done the old state stands. */
+  async replaceKubeState(snapshot: KubeSnapshot): Promise<void> {
+    const slices = new Slices(this.#clock);
+    const state = new Map<string, Map<string, Value>>();
+    for (const [resource, values] of Object.entries(snapshot))
+      state.set(resource, await copied(values, slices));
+    this.#kubeState = state;
   }
 
   changeKubeState({ resource, key, current }: KubeStateChangePayload): void {
@@ -66,12 +70,9 @@ export class Caches {
   }
 
   /** @throws TypeError when that is no snapshot at all; nothing has changed then */
-  replaceExternal(source: string, values: ExternalSnapshot): void {
-    const entries = Object.entries(values);
-    this.#external.set(
-      source,
-      new Map(entries.filter(([key, value]) => this.#isValue(source, key, value))),
-    );
+  async replaceExternal(source: string, values: ExternalSnapshot): Promise<void> {
+    const isValue = (key: string, value: unknown) => this.#isValue(source, key, value);
+    this.#external.set(source, await copied(values, new Slices(this.#clock), isValue));
   }
 
   changeExternal({ source, values }: ExternalConfigChangePayload): void {
@@ -135,12 +136,18 @@ export class Caches {
   }
 
   /** What a resync commits: all that the handlers and the sources want. */
-  mergedResync(internal: ReadonlyMap<string, Value | null>): Map<string, Value> {
+  async mergedResync(internal: ReadonlyMap<string, Value | null>): Promise<Map<string, Value>> {
+    const slices = new Slices(this.#clock);
     const merged = new Map<string, Value>();
-    for (const [key, value] of internal) if (value) merged.set(key, this.#effective(key, value)!);
+    for (const [key, value] of internal) {
+      if (value) merged.set(key, this.#effective(key, value)!);
+      if (slices.due()) await slices.turn();
+    }
     for (const values of this.#external.values())
-      for (const key of values.keys())
+      for (const key of values.keys()) {
         if (!merged.has(key)) merged.set(key, this.#effective(key, undefined)!);
+        if (slices.due()) await slices.turn();
+      }
     return merged;
   }
 
@@ -151,7 +158,27 @@ export class Caches {
     }
   }
 
-  replaceInternal(values: ReadonlyMap<string, Value | null>): void {
-    this.#internal = new Map([...values].filter((entry): entry is [string, Value] => !!entry[1]));
+  async replaceInternal(values: ReadonlyMap<string, Value | null>): Promise<void> {
+    const slices = new Slices(this.#clock);
+    const internal = new Map<string, Value>();
+    for (const [key, value] of values) {
+      if (value) internal.set(key, value);
+      if (slices.due()) await slices.turn();
+    }
+    this.#internal = internal;
   }
+}
+
+async function copied<V extends Value>(
+  values: Readonly<Record<string, V>>,
+  slices: Slices,
+  isWanted: (key: string, value: V) => boolean = () => true,
+): Promise<Map<string, V>> {
+  const copy = new Map<string, V>();
+  for (const key of Object.keys(values)) {
+    const value = values[key]!;
+    if (isWanted(key, value)) copy.set(key, value);
+    if (slices.due()) await slices.turn();
+  }
+  return copy;
 }

@@ -49,7 +49,7 @@ export class Committer {
   }
 
   /** Changes, everything that is wanted, or, at an un-deploy, that nothing of ours shall be left. */
-  merge({ event, method, txn }: Processing): Wish {
+  async merge({ event, method, txn }: Processing): Promise<Wish> {
     if (Shutdown.is(event) && event.payload.cleanup)
       return { mode: 'full-resync', values: new Map() };
     const mode = modes[method];
@@ -58,7 +58,7 @@ export class Committer {
       return { mode, values: this.#caches.mergedUpdate(txn.values, external) };
     }
     if (mode === 'downstream-resync') return { mode, values: new Map() };
-    return { mode, values: this.#caches.mergedResync(txn.values) };
+    return { mode, values: await this.#caches.mergedResync(txn.values) };
   }
 
   /** An update that changes nothing commits nothing; a resync always commits. */
@@ -78,7 +78,7 @@ export class Committer {
       this.judge(processing, error);
     }
     processing.commitMs = clock.monotonic() - start;
-    this.#remember(processing);
+    await this.#remember(processing);
   }
 
   /** Whether an error calls for healing, or waits for what will come by itself. */
@@ -116,10 +116,12 @@ export class Committer {
   }
 
   /** What the handlers want is remembered as they want it, before merging, and also when it failed. */
-  #remember({ method, txn, isReverting, transactionError }: Processing): void {
+  async #remember(processing: Processing): Promise<void> {
+    const { method, txn, isReverting, transactionError } = processing;
     if (method === EventMethod.Update) {
       if (!isReverting || !transactionError) this.#caches.applyInternal(txn.values);
-    } else if (method !== EventMethod.DownstreamResync) this.#caches.replaceInternal(txn.values);
+    } else if (method !== EventMethod.DownstreamResync)
+      await this.#caches.replaceInternal(txn.values);
   }
 
   #request({ event, records, isReverting }: Processing, wish: Wish): TransactionRequest {

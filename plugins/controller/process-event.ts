@@ -84,7 +84,7 @@ export class EventProcessor {
     this.#history = history;
     this.#followUp = followUp;
     const sources = (deps.externalSources ?? []).map((source) => source.label);
-    this.#caches = new Caches([DATASTORE_SOURCE, ...sources], deps.merge, deps.log);
+    this.#caches = new Caches([DATASTORE_SOURCE, ...sources], deps.merge, deps.clock, deps.log);
     this.#committer = new Committer(deps, this.#caches);
     this.verification = new Verification(deps.clock, deps.log);
   }
@@ -115,12 +115,17 @@ export class EventProcessor {
     const processing = new Processing(entry, clock.now());
     if (processing.method !== EventMethod.Update) this.#resyncCount++;
 
-    // 1., 2. The caches of the input first: handlers see the state after the event.
+    // 1. The caches of the input first, so that handlers see the state after the event: snapshots,
     await this.#replaceCaches(processing);
+
+    // 2. and changes.
     this.#changeCaches(event);
 
-    // 3., 4. Who handles it, in which order.
-    const handlers = this.#interested(event, this.#inOrder(event, processing.method));
+    // 3. In which order the handlers see it.
+    const ordered = this.#inOrder(event, processing.method);
+
+    // 4. Who of them handles it.
+    const handlers = this.#interested(event, ordered);
 
     // 5. The record; it enters the history when the outcome is known.
     processing.seqNum = this.#seqNum++;
@@ -136,7 +141,7 @@ export class EventProcessor {
 
     if (!processing.blocked) {
       // 8. What comes from outside is laid over what the handlers want.
-      const wish = this.#committer.merge(processing);
+      const wish = await this.#committer.merge(processing);
 
       // 9. One transaction.
       await this.#committer.commit(processing, wish);
@@ -174,12 +179,12 @@ export class EventProcessor {
   async #replaceCaches(processing: Processing): Promise<void> {
     const { event } = processing;
     if (DbResync.is(event)) {
-      this.#caches.replaceKubeState(event.payload.kubeState);
-      this.#caches.replaceExternal(DATASTORE_SOURCE, event.payload.externalConfig);
+      await this.#caches.replaceKubeState(event.payload.kubeState);
+      await this.#caches.replaceExternal(DATASTORE_SOURCE, event.payload.externalConfig);
       for (const source of this.#deps.externalSources ?? [])
         await this.#askSource(source, processing);
     } else if (ExternalConfigResync.is(event))
-      this.#caches.replaceExternal(event.payload.source, event.payload.values);
+      await this.#caches.replaceExternal(event.payload.source, event.payload.values);
   }
 
   /** One that cannot answer, or makes no sense, keeps what it wanted last. */
@@ -188,7 +193,7 @@ export class EventProcessor {
     const call = { ...this.#deps, event: processing.event };
     try {
       const values = await limited(label, source.snapshot(), call);
-      this.#caches.replaceExternal(label, values);
+      await this.#caches.replaceExternal(label, values);
     } catch (error) {
       this.#deps.log.error(
         { err: error, source: label },

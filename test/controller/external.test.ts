@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Value } from '#eventloop/transaction.ts';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { mergeValues } from '#models/merge.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
@@ -241,6 +242,35 @@ describe('a change outside', () => {
       { key: 'bad', source: 'grpc' },
       { key: 'good', source: 'grpc' },
     ]);
+  });
+});
+
+describe('much of it', () => {
+  it('is copied and merged in slices', async () => {
+    /** Every look at it costs a millisecond. */
+    class SlowClock extends ManualClock {
+      turns = 0;
+      #ms = 0;
+
+      override monotonic(): number {
+        return this.#ms++;
+      }
+
+      override turn(): Promise<void> {
+        this.turns++;
+        return super.turn();
+      }
+    }
+    const clock = new SlowClock();
+    const many = Object.fromEntries(Array.from({ length: 800 }, (_, n) => [`key/${n}`, { n }]));
+    const bench = makeController([own(many)], { clock });
+    const kubeState = { pod: many };
+    bench.controller.push(DbResync.event({ local: false, kubeState, externalConfig: many }));
+    while (!bench.controller.isIdle) await settle();
+    // Two snapshots, two passes of the merge and the memory of the handlers, 8 ms at a stretch.
+    assert.ok(clock.turns >= (5 * 800) / 8, `${clock.turns} turns`);
+    assert.equal(bench.sink.requests[0]!.values.size, 800);
+    assert.deepEqual(bench.controller.getConfig('key/799'), { n: 799 });
   });
 });
 
