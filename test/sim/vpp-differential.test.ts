@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
@@ -10,42 +9,13 @@ import { silentLogger } from '#infra/log/log.ts';
 import { SimLinux } from '#sim/linux/linux.ts';
 import { SimVpp } from '#sim/vpp/vpp.ts';
 import { toAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
-import { ErrVppGone, type VppClient } from '#southbound/vpp/binapi/api.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import type { Requests } from '#southbound/vpp/binapi/messages.gen.ts';
-import { ErrVppRefused } from '#southbound/vpp/binapi/refused.ts';
 import { noVppBecause, startVpp } from '../southbound/vpp/vpp-process.ts';
-import { plain, worldOf } from './vpp-state.ts';
-
-interface Message {
-  [fc.toStringMethod](): string;
-  readonly name: keyof Requests;
-  readonly fields: object;
-}
+import { message, play } from './random-messages.ts';
+import { worldOf } from './vpp-state.ts';
 
 const none = 0xffff_ffff;
 const noMac = new Uint8Array(6);
-
-function textOf(name: string, fields: object): string {
-  const options = { depth: 9, breakLength: Number.POSITIVE_INFINITY, compact: true };
-  return `${name} ${inspect(plain(fields), options)}`;
-}
-
-/** Makes messages of one name; each field is a choice of values. */
-function message<N extends keyof Requests>(
-  weight: number,
-  name: N,
-  fields: fc.Arbitrary<Requests[N]['request']>,
-): fc.WeightedArbitrary<Message> {
-  return {
-    weight,
-    arbitrary: fields.map((values) => ({
-      name,
-      fields: values,
-      [fc.toStringMethod]: () => textOf(name, values),
-    })),
-  };
-}
 
 const one = fc.constantFrom;
 const anyIndex = one(0, 1, 2, 3, 4, 5, 9);
@@ -307,24 +277,6 @@ const anyMessage = fc.oneof(
   ),
   message(1, 'af_packet_delete', fc.record({ host_if_name: one('va', 'vc', 'nope') })),
 );
-
-/** The answers, one by one; fewer than messages when VPP ended itself. */
-async function play(client: VppClient, messages: readonly Message[]): Promise<string[]> {
-  const answers: string[] = [];
-  for (const { name, fields } of messages) {
-    const call = client.request(name, fields as never) as Promise<object>;
-    const answer = await call.then(
-      (reply) => ('sw_if_index' in reply ? `index ${reply.sw_if_index}` : 'done'),
-      (error) => {
-        if (error instanceof ErrVppRefused) return error.retval;
-        return error instanceof ErrVppGone ? undefined : String(error);
-      },
-    );
-    if (answer === undefined) break;
-    answers.push(`${textOf(name, fields)}: ${answer}`);
-  }
-  return answers;
-}
 
 async function simulated(): Promise<{ client: BinapiClient; stop(): Promise<void> }> {
   const host = new SimLinux(seededRandom(1));

@@ -156,7 +156,8 @@ export class Fib {
     const table: FibTable = {
       family,
       id,
-      name: name || `ipv${family}-VRF:${id}`,
+      // VPP writes the number with its sign
+      name: name || `ipv${family}-VRF:${id | 0}`,
       entries: new Map(),
       locks: new Map([[lock, 1]]),
     };

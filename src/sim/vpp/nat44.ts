@@ -43,7 +43,8 @@ export class Nat44 {
   #sessions = 0;
   #vrfs = { inside: 0, outside: 0 };
   #forwarding = false;
-  #timeouts = defaultTimeouts;
+  /** As they were last, once it was enabled. */
+  #timeouts = { udp: 0, tcp_established: 0, tcp_transitory: 0, icmp: 0 };
   readonly #pools: Record<'plain' | 'twice', PoolAddress[]> = { plain: [], twice: [] };
   /** Flags in and out by interface. */
   readonly #features = new Map<number, number>();
@@ -235,7 +236,8 @@ export class Nat44 {
         user_buckets: 0,
         translation_buckets: 0,
         forwarding_enabled: this.#forwarding,
-        ipfix_logging_enabled: false,
+        // true with nothing that logs
+        ipfix_logging_enabled: true,
         timeouts: this.#timeouts,
         log_level: 0,
         flags: Nat44ConfigFlags.NAT44_IS_ENDPOINT_DEPENDENT,

@@ -358,6 +358,18 @@ export function servicesSuite(start: () => Promise<VppBackend>): void {
       await agent.assertSettled();
     });
 
+    test('an external end goes from an identity to a service, and back', async () => {
+      const mapping = service('s', { ...web, local_ips: [backend(2)] });
+      const identity = identities('i', { ip_address: web.external_ip, port: 80, vrf_id: 1 });
+      await apply(nat, table(1), identity);
+      await agent.update(new Map([[identity.key, null], ...toMap([mapping])]));
+      await agent.assertSettled();
+      assert.equal((await client.dump('nat44_static_mapping_dump', {})).length, 1);
+      await agent.update(new Map([[mapping.key, null], ...toMap([identity])]));
+      await agent.assertSettled();
+      assert.equal((await client.dump('nat44_identity_mapping_dump', {})).length, 1);
+    });
+
     test('an identity of several tables is told with one tag, and found for each of its values', async () => {
       const first = identities('first', { ip_address: '10.2.0.1', port: 4789, protocol: 'UDP' });
       const second = identities('second', {

@@ -82,7 +82,7 @@ export function dnat44Descriptor(
     equivalent: (_key, a, b) => sameDnat(a, b),
     dependencies: (_key, value) => dependencies(value),
     claims: (_key, value) => [
-      ...value.st_mappings.map((mapping) => `nat44-mapping/${externalEnd(mapping)}`),
+      ...value.st_mappings.flatMap(mappingClaims),
       ...value.id_mappings.map((mapping) => `nat44-identity/${identityEnd(mapping)}`),
     ],
     create: (_key, value, ctx) => change(value.label, nothing, value, ctx),
@@ -92,6 +92,17 @@ export function dnat44Descriptor(
     },
     retrieve: (correlate, ctx) => retrieveDnats({ client, clock }, correlate, ctx),
   };
+}
+
+/**
+ * To VPP a mapping of an end that has an identity is one more table of that identity, and no mapping.
+ * Identities of several values may share an end, so a mapping claims it in the tables that it has
+ * to do with.
+ */
+function mappingClaims(mapping: DNat44StaticMapping): readonly string[] {
+  const end = externalEnd(mapping);
+  const tables = new Set([0, ...mapping.local_ips.map(({ vrf_id }) => vrf_id)]);
+  return [`nat44-mapping/${end}`, ...[...tables].map((id) => `nat44-identity/${end}/${id}`)];
 }
 
 class Changes {
