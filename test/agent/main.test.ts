@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -93,6 +93,40 @@ describe('contiv-agent as a process', () => {
     const { code, text } = await agent.ended;
     assert.equal(code, 0, text);
     assert.doesNotMatch(text, /"level":"(error|fatal)"/);
+  });
+
+  it('records its run until it is killed, and replays it with a code that tells', async () => {
+    const folder = ownFolder();
+    const runs = join(folder, 'runs');
+    writeFileSync(join(folder, 'controller.conf'), `record-run: ${runs}`);
+    const agent = run(folder, '--embedded', '--http-port', '0');
+    await agent.said('pods attached');
+    agent.signal('SIGKILL');
+    assert.equal((await agent.ended).signal, 'SIGKILL');
+    const same = await run(folder, 'replay', runs).ended;
+    assert.equal(same.code, 0, same.text);
+    assert.match(same.text, /on vpp1, started 20.*\n {2}replayed: \d+ events, \d+ transactions\n/);
+    assert.match(same.text, /the same transactions\n$/);
+
+    const [file = ''] = readdirSync(runs);
+    const text = readFileSync(join(runs, file), 'utf8');
+    const address = /"10\.1\.1\.\d+\/32"/.exec(
+      text.slice(text.indexOf('"onFailure":"revert"')),
+    )?.[0];
+    assert.ok(address);
+    writeFileSync(join(runs, file), text.replaceAll(address, '"10.1.1.250/32"'));
+    const other = await run(folder, 'replay', join(runs, file)).ended;
+    assert.equal(other.code, 1, other.text);
+    assert.match(
+      other.text,
+      /first difference: event #\d+ Add Pod .*\n.*transaction, key config\//,
+    );
+    assert.match(other.text, /recorded: .*10\.1\.1\.250\/32"\n +replayed: .*10\.1\.1\.\d+\/32"/);
+
+    for (const nonsense of [['replay', folder], ['replay'], ['undeploy', runs]]) {
+      const { code, text } = await run(folder, ...nonsense).ended;
+      assert.equal(code, 2, text);
+    }
   });
 
   it('goes on when nobody reads its log', async () => {

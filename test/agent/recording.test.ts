@@ -98,11 +98,13 @@ describe('a recorded run', () => {
   });
 
   it('shows a value that was another one then, to the field', async () => {
-    const at = lines.findLastIndex(
-      (line) => line.t === 'commit' && Object.keys(line.values).some((key) => key.includes('loop')),
-    );
+    const keyIn = (line: Line | undefined) =>
+      line?.t === 'commit'
+        ? Object.keys(line.values).find((key) => /\/loop\d$/.test(key) && line.values[key])
+        : undefined;
+    const at = lines.findLastIndex((line) => keyIn(line) !== undefined);
     const commit = structuredClone(lines[at]) as Line & { t: 'commit' };
-    const key = Object.keys(commit.values).find((each) => each.includes('loop'))!;
+    const key = keyIn(commit)!;
     const value = commit.values[key] as { mtu: number; name: string };
     value.mtu = -1;
     const { differences } = await report(lines.with(at, commit));

@@ -19,6 +19,8 @@ export interface RunLine {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly controller: ControllerConfig;
+  /** Labels of the external sources, in the order of precedence. */
+  readonly sources: readonly string[];
   /** What the handlers are made with: configuration of the other plugins, by file. */
   readonly settings: Readonly<Record<string, unknown>>;
 }

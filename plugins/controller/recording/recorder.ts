@@ -57,6 +57,7 @@ export class RunRecorder {
         label,
         at: clock.now(),
         controller: deps.config,
+        sources: (deps.externalSources ?? []).map((source) => source.label),
         settings,
       },
     });

@@ -21,8 +21,6 @@ import { tapHandler } from './tap.ts';
 export interface ReplayedParts
   extends Pick<ProcessorDeps, 'merge' | 'isSouthboundGone' | 'isBeyondHealing'> {
   readonly handlers: readonly EventHandler[];
-  /** Labels of the external sources, in their order. */
-  readonly sources: readonly string[];
 }
 
 export interface ReplayReport {
@@ -74,7 +72,7 @@ class Replay {
           tapHandler(handler, (ctx) => this.#now.context(handler.name, ctx)),
         ),
         sink: this.#sink(),
-        externalSources: parts.sources.map((label) => ({
+        externalSources: first.sources.map((label) => ({
           label,
           snapshot: async () => this.#now.answer(sourceName(label), SNAPSHOT) as object as never,
         })),

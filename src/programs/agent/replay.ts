@@ -41,7 +41,7 @@ export async function replay(path: string, print: (text: string) => void): Promi
 export function replayedParts({ label, settings }: RunLine): ReplayedParts {
   const { contiv } = settings as unknown as RecordedSettings;
   const { handlers } = createPlugins(label, contiv, noPorts);
-  return { handlers, sources: [], merge: mergeValues, isSouthboundGone, isBeyondHealing };
+  return { handlers, merge: mergeValues, isSouthboundGone, isBeyondHealing };
 }
 
 export interface RecordedSettings extends Record<string, unknown> {
