@@ -10,6 +10,7 @@ import type { DeepInput } from '#models/model.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { fromPrefix, toAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
@@ -182,6 +183,76 @@ export function vppOwnershipSuite(
       });
       await client.request('vxlan_add_del_tunnel_v3', { is_add: false, ...theirTunnel });
       await client.request('delete_loopback', { sw_if_index });
+    });
+
+    test('VLANs, memifs, cross-connects, clients of DHCP and proxy ARP of others stay', async () => {
+      const made = async (answer: Promise<{ readonly sw_if_index: number }>) =>
+        (await answer).sw_if_index;
+      const mac_address = toMac('02:00:00:00:00:77');
+      const parent = await made(client.request('create_loopback', { mac_address }));
+      const vlan = await made(
+        client.request('create_vlan_subif', { sw_if_index: parent, vlan_id: 5 }),
+      );
+      const socket = { socket_id: 9, socket_filename: 'abstract:contiv-ownership' };
+      const theirMemif = {
+        role: 0,
+        mode: 0,
+        rx_queues: 1,
+        tx_queues: 1,
+        id: 1,
+        socket_id: socket.socket_id,
+        ring_size: 1024,
+        buffer_size: 2048,
+        no_zero_copy: false,
+        use_dma: false,
+        hw_addr: new Uint8Array(6),
+        secret: '',
+      };
+      await client.request('memif_socket_filename_add_del_v2', { is_add: true, ...socket });
+      const memif = await made(client.request('memif_create_v2', theirMemif));
+      const cross = { rx_sw_if_index: parent, tx_sw_if_index: vlan };
+      await client.request('sw_interface_set_l2_xconnect', { ...cross, enable: true });
+      const dhcp = {
+        sw_if_index: memif,
+        hostname: 'theirs',
+        id: new Uint8Array(64),
+        want_dhcp_event: false,
+        set_broadcast_flag: true,
+        dscp: 0,
+        pid: 0,
+      };
+      await client.request('dhcp_client_config', { is_add: true, client: dhcp });
+      const table = { table_id: 78, is_ip6: false, name: '' };
+      await client.request('ip_table_add_del', { is_add: true, table });
+      const proxy = { table_id: 78, low: Uint8Array.of(9, 9, 9, 1), hi: Uint8Array.of(9, 9, 9, 9) };
+      await client.request('proxy_arp_add_del', { is_add: true, proxy });
+      const theirSwitch = { sw_if_index: memif, enable: true };
+      await client.request('proxy_arp_intfc_enable_disable', theirSwitch);
+      const theirs = await vppWorld(client);
+
+      // one of ours meets theirs on their socket
+      const ours = keyed(vppInterfaceModel, {
+        name: 'a',
+        type: 'MEMIF',
+        memif: { id: 2, master: true, socket_filename: socket.socket_filename },
+      });
+      const own = { first_ip_addr: '10.1.1.1', last_ip_addr: '10.1.1.9' };
+      const ranges = keyed(proxyArpModel, { ranges: [own], interfaces: [{ name: 'a' }] });
+      await commit('full-resync', entries([ours, ranges]));
+      await assertThere([ours, ranges]);
+      await commit('full-resync', []);
+      await commit('full-resync', []);
+      assert.deepEqual(await vppWorld(client), theirs);
+
+      await client.request('proxy_arp_intfc_enable_disable', { ...theirSwitch, enable: false });
+      await client.request('proxy_arp_add_del', { is_add: false, proxy });
+      await client.request('ip_table_add_del', { is_add: false, table });
+      await client.request('dhcp_client_config', { is_add: false, client: dhcp });
+      await client.request('sw_interface_set_l2_xconnect', { ...cross, enable: false });
+      await client.request('memif_delete', { sw_if_index: memif });
+      await client.request('memif_socket_filename_add_del_v2', { is_add: false, ...socket });
+      await client.request('delete_subif', { sw_if_index: vlan });
+      await client.request('delete_loopback', { sw_if_index: parent });
     });
 
     test('an address moves to another interface in one transaction, either way', async () => {

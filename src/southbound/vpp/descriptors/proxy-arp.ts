@@ -15,11 +15,12 @@ import type { VppClient } from '../binapi/api.ts';
 import { require } from './invalid.ts';
 import { interfaceNames } from './names.ts';
 import { unlessGone } from './tolerated.ts';
+import { isNameless } from './vrf-table.ts';
 
 /**
  * Ranges of addresses that VPP answers ARP for, on the interfaces that are derived from this value.
- * VPP has one list of ranges, and no word on whose they are. A range keeps its table's place and not
- * the table: it has to go first.
+ * They bear no mark: those in table 0, in tables of ours and in wanted ones are taken for ours. A
+ * range keeps its table's place and not the table: it has to go first.
  */
 export function proxyArpDescriptor(
   client: VppClient,
@@ -77,12 +78,21 @@ export function proxyArpDescriptor(
 
     async retrieve(correlate, ctx) {
       const names = interfaceNames(ctx);
-      const [ranges, enabled] = await Promise.all([
+      const [ranges, enabled, tables] = await Promise.all([
         client.dump('proxy_arp_dump', {}),
         client.dump('proxy_arp_intfc_dump', {}),
+        client.dump('ip_table_dump', {}),
       ]);
+      const wanted = new Set(correlate.flatMap((each) => each.value.ranges.map((r) => r.vrf_id)));
+      const others = new Set(
+        tables
+          .filter(({ table }) => !table.is_ip6 && isNameless(table))
+          .map(({ table }) => table.table_id)
+          .filter((id) => id !== 0 && !wanted.has(id)),
+      );
+      const ours = ranges.filter(({ proxy }) => !others.has(proxy.table_id));
       const value = proxyArpModel.canonical({
-        ranges: ranges.map(({ proxy }) => ({
+        ranges: ours.map(({ proxy }) => ({
           first_ip_addr: textOfBytes(proxy.low),
           last_ip_addr: textOfBytes(proxy.hi),
           vrf_id: proxy.table_id,

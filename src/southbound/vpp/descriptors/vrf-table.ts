@@ -15,6 +15,11 @@ function vppName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
   return `${protocol === 'IPV6' ? 'ipv6' : 'ipv4'}-VRF:${id}`;
 }
 
+/** Nobody gave it a name: it is not ours, unless it is wanted. */
+export function isNameless({ table_id, is_ip6, name }: IpTable): boolean {
+  return name === vppName({ id: table_id, protocol: is_ip6 ? 'IPV6' : 'IPV4' });
+}
+
 /** Marks a table without a label as ours: VPP's own name would not. */
 function unlabelledName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
   return `unlabelled-${vppName({ id, protocol })}`;
@@ -97,7 +102,7 @@ export function vrfTableDescriptor(
         const protocol = table.is_ip6 ? 'IPV6' : 'IPV4';
         const key = vrfTableKey.build({ id, protocol });
         const known = wanted.get(key);
-        const ours = id !== 0 && table.name !== vppName({ id, protocol });
+        const ours = id !== 0 && !isNameless(table);
         const label = table.name === unlabelledName({ id, protocol }) ? '' : table.name;
         const value = vrfTableModel.canonical({
           id,
