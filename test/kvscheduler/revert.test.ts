@@ -220,3 +220,32 @@ test('what is refused beforehand names the value that it is derived from', async
     [{ key: 'd/a1.0', base: 'a/1', operation: 'VALIDATE' }],
   );
 });
+
+test('what failed while it was undone is told from what failed before, and where the time went', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1 } });
+  let updates = 0;
+  bench.southbound.fails = (verb, key) => {
+    if (verb === 'CREATE') return new Error('no create');
+    if (key !== 'a/1') return undefined;
+    return ++updates === 2 ? new Error('no way back') : undefined;
+  };
+  const values = new Map<string, object>([
+    ['a/1', { v: 2 }],
+    ['b/1', { v: 1 }],
+  ]);
+  const { failures, trace } = await bench.scheduler.commit({
+    description: 'test',
+    mode: 'update',
+    values,
+    ...revert,
+  });
+  assert.deepEqual(
+    failures.map(({ key, revert: undone }) => [key, undone]),
+    [
+      ['b/1', undefined],
+      ['a/1', true],
+    ],
+  );
+  assert.deepEqual(trace, { readingMs: 0, planningMs: 0, executionMs: 0, operations: 3 });
+});

@@ -19,11 +19,14 @@ export class RealVpp {
   readonly apiSocket: string;
   readonly #netns: Netns;
   readonly #folder: string;
+  readonly #more: string;
   #process: Background | undefined;
 
-  constructor(netns: Netns, folder: string) {
+  /** @param more of startup.conf */
+  constructor(netns: Netns, folder: string, more = '') {
     this.#netns = netns;
     this.#folder = folder;
+    this.#more = more;
     this.apiSocket = join(folder, 'api.sock');
     mkdirSync(folder, { recursive: true });
   }
@@ -33,7 +36,7 @@ export class RealVpp {
     for (const socket of ['api.sock', 'cli.sock', 'stats.sock'])
       rmSync(join(this.#folder, socket), { force: true });
     const file = join(this.#folder, 'startup.conf');
-    writeFileSync(file, startupConfiguration(this.#folder));
+    writeFileSync(file, startupConfiguration(this.#folder, this.#more));
     // it has cores of its own in earnest; kept waiting for 160 ms it loses packets by itself
     const command = ['chrt', '--fifo', '10', ...this.#netns.enter, 'vpp', '-c', file];
     this.#process = new Background(command, { log: join(this.#folder, 'vpp.log') });

@@ -32,14 +32,20 @@ export class VppProcess {
   readonly folder = mkdtempSync(join(tmpdir(), 'vpp-'));
   readonly apiSocket = join(this.folder, 'api.sock');
   readonly cliSocket = join(this.folder, 'cli.sock');
+  readonly #more: string;
   #child: ChildProcess | undefined;
   #output = '';
+
+  /** @param more of startup.conf */
+  constructor(more = '') {
+    this.#more = more;
+  }
 
   /** Starts it, or starts it again; resolves when it listens. */
   async start(): Promise<void> {
     for (const socket of [this.apiSocket, this.cliSocket]) rmSync(socket, { force: true });
     const file = join(this.folder, 'startup.conf');
-    writeFileSync(file, startupConfiguration(this.folder));
+    writeFileSync(file, startupConfiguration(this.folder, this.#more));
     this.#output = '';
     const child = spawn(binary!, ['-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
@@ -79,8 +85,8 @@ export class VppProcess {
   }
 }
 
-/** A small VPP without devices, all of whose files are in the folder. */
-export function startupConfiguration(folder: string): string {
+/** A small VPP without devices, all of whose files are in the folder; `more` goes to its end. */
+export function startupConfiguration(folder: string, more = ''): string {
   return `unix { nodaemon nosyslog runtime-dir ${folder} cli-listen ${folder}/cli.sock poll-sleep-usec 100 }
 api-segment { prefix ${basename(folder)} }
 socksvr { socket-name ${folder}/api.sock }
@@ -88,5 +94,5 @@ statseg { socket-name ${folder}/stats.sock }
 memory { main-heap-size 512M main-heap-page-size 4k }
 buffers { buffers-per-numa 16384 page-size 4k }
 plugins { plugin dpdk_plugin.so { disable } }
-`;
+${more}`;
 }

@@ -25,8 +25,9 @@ export function expectedState(
   const note = (key: string, spec: Spec) => {
     const lacks = lacking(standing, foreign, key, spec).map(({ label }) => label);
     const claim = blocked.get(key);
+    const holder = claim && holderOf(standing, claim);
     if (claim !== undefined && lacks.length === 0)
-      lacks.push(`claim ${claim} (held by ${holderOf(standing, claim)})`);
+      lacks.push(`claim ${claim}${holder === undefined ? '' : ` (held by ${holder})`}`);
     if (standing.has(key)) states.set(key, 'CONFIGURED');
     else if (!isImplemented(key)) states.set(key, 'UNIMPLEMENTED');
     else if (spec.invalid) states.set(key, 'INVALID [invalid]');

@@ -213,6 +213,8 @@ export class Southbound {
     if (verb !== 'CREATE' && !standing) problem('it is not there');
     if (before && standing && identity(standing.spec) !== identity(before))
       problem('it is not what it was said to be');
+    if (verb === 'UPDATE' && (before?.recreate || after?.recreate))
+      problem('it has to be made anew');
     if (after) this.#judgeNeeds(key, after, problem);
     if (after) this.#judgeClaims(key, after, problem);
     if (verb === 'DELETE') this.#judgeDependents(key, problem);

@@ -1,0 +1,100 @@
+/** Requests to a VPP from a bare socket: what the client and the scheduler are measured by. */
+import { once } from 'node:events';
+import { createConnection, type Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
+import type { Reader } from '#southbound/vpp/binapi/codec/runtime.ts';
+import { Writer } from '#southbound/vpp/binapi/codec/writer.ts';
+import { FrameReader, writeFrame } from '#southbound/vpp/binapi/frame.ts';
+import { handshakeId } from '#southbound/vpp/binapi/handshake.ts';
+
+export interface BareRequest {
+  readonly name: string;
+  readonly fields: object;
+}
+
+interface Greeting {
+  readonly index: number;
+  readonly message_table: readonly { readonly index: number; readonly name: string }[];
+}
+
+export class BareVpp {
+  readonly #socket: Socket;
+  readonly #frames = new FrameReader();
+  readonly #ids = new Map<string, number>();
+  #clientIndex = 0;
+  #onReply: (reader: Reader) => void = () => undefined;
+
+  static async connect(path: string): Promise<BareVpp> {
+    const socket = createConnection(path);
+    await once(socket, 'connect');
+    const bare = new BareVpp(socket);
+    await bare.#greet();
+    return bare;
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => this.#frames.push(chunk, (reader) => this.#onReply(reader)));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  async #greet(): Promise<void> {
+    const catalogue = bundledCatalogue();
+    const writer = new Writer(128);
+    const fields = { name: 'bench' };
+    writeFrame(writer, catalogue.codec('sockclnt_create'), fields, handshakeId, 0, 0);
+    const reply = new Promise<Greeting>((resolve) => {
+      this.#onReply = (reader) =>
+        resolve(catalogue.codec('sockclnt_create_reply').decode(reader) as Greeting);
+    });
+    this.#socket.write(writer.bytes.subarray(0, writer.length));
+    const { index, message_table } = await reply;
+    this.#clientIndex = index;
+    for (const entry of message_table) this.#ids.set(entry.name, entry.index);
+  }
+
+  /**
+   * Sends all of them, so many at once, and packs each just before.
+   * @returns milliseconds until the last was answered
+   * @throws when one is refused
+   */
+  async pipeline(requests: readonly BareRequest[], window: number): Promise<number> {
+    const start = performance.now();
+    let sent = 0;
+    let answered = 0;
+    let refused = 0;
+    const send = (upTo: number) => {
+      const writer = new Writer(256 * Math.max(1, upTo - sent));
+      for (; sent < upTo; sent++) this.#pack(writer, requests[sent] as BareRequest, sent);
+      this.#socket.write(writer.bytes.subarray(0, writer.length));
+    };
+    await new Promise<void>((resolve) => {
+      // of every reply the return value stands behind message id and context
+      this.#onReply = ({ view, position }) => {
+        if (view.getInt32(position + 6) !== 0) refused++;
+        if (++answered === requests.length) resolve();
+      };
+      const more = () => {
+        const upTo = Math.min(requests.length, answered + window);
+        if (upTo > sent) send(upTo);
+      };
+      this.#socket.on('data', more);
+      more();
+    });
+    this.#socket.removeAllListeners('data');
+    this.#socket.on('data', (chunk) => this.#frames.push(chunk, (reader) => this.#onReply(reader)));
+    if (refused > 0) throw new Error(`VPP refused ${refused} bare requests`);
+    return performance.now() - start;
+  }
+
+  #pack(writer: Writer, { name, fields }: BareRequest, context: number): void {
+    const codec = bundledCatalogue().codec(name);
+    const id = this.#ids.get(codec.tableName);
+    if (id === undefined) throw new Error(`VPP has no ${name}`);
+    writeFrame(writer, codec, fields, id, this.#clientIndex, context);
+  }
+}

@@ -1,0 +1,96 @@
+/** The scheduler with all descriptors of VPP on a real one, and a record of what it asks. */
+
+import type { Value } from '#eventloop/transaction.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { AnyDescriptor } from '#kvscheduler/api.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { linuxHostNameKey } from '#models/linux/derived.ts';
+import type { VppClient } from '#southbound/vpp/binapi/api.ts';
+import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
+import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
+import type { BareRequest } from './bare.ts';
+
+const hostLink: AnyDescriptor = {
+  name: 'host-link',
+  keyPrefixes: [linuxHostNameKey.prefix()],
+  typeName: '',
+};
+
+export class VppSide {
+  readonly #client: BinapiClient;
+  readonly #scheduler: Scheduler;
+  /** What was requested since `record` was called. */
+  #requests: BareRequest[] | undefined;
+
+  static async connect(apiSocket: string): Promise<VppSide> {
+    const side = new VppSide(apiSocket);
+    side.#client.start();
+    await side.#client.whenConnected();
+    return side;
+  }
+
+  private constructor(apiSocket: string) {
+    const [clock, log] = [systemClock, silentLogger];
+    const connect = unixConnect(apiSocket, clock);
+    this.#client = new BinapiClient({ connect, clock, random: systemRandom, log });
+    const ofVpp = vppDescriptors({ client: this.#recorded(), clock, log });
+    this.#scheduler = createScheduler({ descriptors: [...ofVpp, hostLink], clock, log });
+  }
+
+  /** Tells of links of the host, as the Linux side of an agent does. */
+  notifyOfLinks(hosts: readonly string[]): void {
+    const links = hosts.map((host) => ({ key: linuxHostNameKey.build({ host }), value: {} }));
+    this.#scheduler.pushNotification(links);
+  }
+
+  /** @returns milliseconds */
+  async commit(values: ReadonlyMap<string, Value | null>): Promise<number> {
+    const start = performance.now();
+    const { failures } = await this.#scheduler.commit({
+      description: 'bench',
+      mode: 'update',
+      onFailure: 'best-effort',
+      values,
+    });
+    const ms = performance.now() - start;
+    if (failures.length > 0) throw failures[0]?.error ?? new Error('failed');
+    for (const [key, value] of values) {
+      const { state } = this.#scheduler.status(key).value;
+      if (state !== (value === null ? 'NONEXISTENT' : 'CONFIGURED'))
+        throw new Error(`${key} is ${state}`);
+    }
+    return ms;
+  }
+
+  /** The requests that a commit leads to. */
+  async requestsOf(values: ReadonlyMap<string, Value | null>): Promise<readonly BareRequest[]> {
+    const requests: BareRequest[] = [];
+    this.#requests = requests;
+    await this.commit(values);
+    this.#requests = undefined;
+    return requests;
+  }
+
+  async close(): Promise<void> {
+    await this.#scheduler.close();
+    await this.#client.close();
+  }
+
+  #recorded(): VppClient {
+    const client = this.#client;
+    const recorded = Object.create(client) as VppClient;
+    const request: VppClient['request'] = (name, fields) => {
+      this.#requests?.push({ name, fields });
+      return client.request(name, fields);
+    };
+    return Object.assign(recorded, {
+      request,
+      dump: client.dump.bind(client),
+      has: client.has.bind(client),
+      onEvent: client.onEvent.bind(client),
+      onStateChange: client.onStateChange.bind(client),
+    });
+  }
+}

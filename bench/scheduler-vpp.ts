@@ -1,0 +1,209 @@
+/**
+ * The scheduler with the real client on a real VPP: ten thousand routes in one transaction, and ten
+ * thousand NAT mappings while a worker forwards traffic, each against bare pipelined requests of the
+ * same messages in the same run.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Value } from '#eventloop/transaction.ts';
+import { dnat44Key, dnat44Model } from '#models/vpp/dnat44.ts';
+import { vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
+import { nat44GlobalKey, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
+import { nat44InterfaceKey, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import { missing } from '#test/real/missing.ts';
+import { Netns } from '#test/real/netns.ts';
+import { Stream } from '#test/real/traffic.ts';
+import { RealVpp } from '#test/real/vpp.ts';
+import { noVpp, VppProcess } from '#test/vpp/vpp-process.ts';
+import { type BareRequest, BareVpp } from './lib/bare.ts';
+import { VppSide } from './lib/vpp-side.ts';
+
+export const name = 'scheduler-vpp: routes and NAT mappings on a real VPP';
+
+type Print = (line: string) => void;
+
+const many = 10_000;
+/** In flight at once, as the scheduler has it. */
+const window = 100;
+const rounds = 3;
+/** Of the rate of the bare socket. */
+const aim = 1 / 3;
+
+export async function run(print: Print): Promise<void> {
+  if (noVpp) print(`not measured: ${noVpp}`);
+  else await routes(print);
+  if (missing) print(`not measured under traffic: ${missing}`);
+  else await mappings(print);
+}
+
+async function routes(print: Print): Promise<void> {
+  const vpp = new VppProcess();
+  try {
+    await vpp.start();
+    const side = await VppSide.connect(vpp.apiSocket);
+    const loop = { name: 'loop0', type: 'SOFTWARE_LOOPBACK', enabled: true } as const;
+    const interface_ = vppInterfaceModel.canonical({ ...loop, ip_addresses: ['10.255.0.1/24'] });
+    await side.commit(new Map([[vppInterfaceKey.build(loop), interface_]]));
+    const wishes = new Map<string, Value>();
+    for (let i = 0; i < many; i++) {
+      const route = vppRouteModel.canonical({
+        dst_network: `20.0.${i >> 8}.${i & 255}/32`,
+        next_hop_addr: '10.255.0.2',
+        outgoing_interface: 'loop0',
+      });
+      wishes.set(vppRouteModel.key(route), route);
+    }
+    const bare = await BareVpp.connect(vpp.apiSocket);
+    await compare(print, `${many} routes in one transaction`, {
+      side,
+      bare,
+      wishes,
+      during: alone,
+    });
+    bare.close();
+    await side.close();
+  } finally {
+    await vpp.remove();
+  }
+}
+
+/** The first packets go with the learning of neighbours. */
+const settleMs = 500;
+
+async function mappings(print: Print): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+  const [home, inside, outside] = (await Promise.all(
+    ['vpp', 'inside', 'outside'].map((label) => Netns.create(label)),
+  )) as [Netns, Netns, Netns];
+  const vpp = new RealVpp(home, join(folder, 'vpp'), 'cpu { main-core 0 corelist-workers 1 }\n');
+  try {
+    for (const [end, place] of [
+      ['in', inside],
+      ['out', outside],
+    ] as const) {
+      const peer = ['peer', 'name', 'eth0', 'netns', place.name];
+      await home.run('ip', 'link', 'add', end, 'type', 'veth', ...peer);
+      await home.run('ip', 'link', 'set', end, 'up');
+      await place.run('ip', 'link', 'set', 'eth0', 'up');
+      // nobody on the way would fill a checksum in
+      await place.run('ethtool', '-K', 'eth0', 'tx', 'off');
+    }
+    await inside.run('ip', 'addr', 'add', '10.1.1.2/24', 'dev', 'eth0');
+    await inside.run('ip', 'route', 'add', 'default', 'via', '10.1.1.1');
+    await outside.run('ip', 'addr', 'add', '10.2.2.2/24', 'dev', 'eth0');
+    await vpp.start();
+    const side = await VppSide.connect(vpp.apiSocket);
+    side.notifyOfLinks(['in', 'out']);
+    await side.commit(natNode());
+    const wishes = new Map<string, Value>();
+    for (let i = 0; i < many; i++) {
+      const label = `default/service-${i}`;
+      const mapping = { external_ip: `10.96.${i >> 8}.${i & 255}`, external_port: 80 };
+      const local = { local_ip: '10.1.1.2', local_port: 8080 };
+      const st_mappings = [{ ...mapping, protocol: 'TCP', local_ips: [local] }] as const;
+      wishes.set(dnat44Key.build({ label }), dnat44Model.canonical({ label, st_mappings }));
+    }
+    const bare = await BareVpp.connect(vpp.apiSocket);
+    const { path } = outside;
+    const receiver = { path, address: '10.2.2.2', run: outside.run.bind(outside) };
+    const lost = new Map<string, string[]>();
+    const during: Setup['during'] = async (who, work) => {
+      const stream = await Stream.start(inside, receiver);
+      try {
+        await sleep(settleMs);
+        const ms = await work();
+        const { sent, received } = await stream.stop();
+        lost.set(who, [...(lost.get(who) ?? []), `${sent - received} of ${sent}`]);
+        return ms;
+      } finally {
+        await stream.kill();
+      }
+    };
+    await during('nobody', () => sleep(2000, 2000));
+    const what = `${many} NAT mappings with one worker under traffic`;
+    await compare(print, what, { side, bare, wishes, during });
+    for (const [who, counts] of lost)
+      print(`    packets lost, ${who} at work: ${counts.join(', ')}`);
+    bare.close();
+    await side.close();
+  } finally {
+    await vpp.end('SIGKILL');
+    for (const place of [inside, outside, home]) await place.remove();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function natNode(): Map<string, Value> {
+  const values = new Map<string, Value>();
+  for (const [end, address] of [
+    ['in', '10.1.1.1/24'],
+    ['out', '10.2.2.1/24'],
+  ] as const) {
+    const interface_ = {
+      name: end,
+      type: 'AF_PACKET',
+      enabled: true,
+      ip_addresses: [address],
+      afpacket: { host_if_name: end },
+    } as const;
+    values.set(vppInterfaceKey.build(interface_), vppInterfaceModel.canonical(interface_));
+    const feature = { name: end, nat_inside: end === 'in', nat_outside: end === 'out' };
+    values.set(nat44InterfaceKey.build(feature), nat44InterfaceModel.canonical(feature));
+  }
+  const pool = nat44AddressPoolModel.canonical({ first_ip: '10.2.2.1' });
+  values.set(nat44AddressPoolModel.key(pool), pool);
+  values.set(nat44GlobalKey, nat44GlobalModel.canonical({}));
+  return values;
+}
+
+interface Setup {
+  readonly side: VppSide;
+  readonly bare: BareVpp;
+  readonly wishes: ReadonlyMap<string, Value>;
+  /** Runs the work and tells what else came of it. */
+  readonly during: (who: string, work: () => Promise<number>) => Promise<number>;
+}
+
+const alone: Setup['during'] = (_who, work) => work();
+
+/** Takes turns, so that both see the same VPP; all is taken away again after each time. */
+async function compare(
+  print: Print,
+  what: string,
+  { side, bare, wishes, during }: Setup,
+): Promise<void> {
+  const removals = new Map([...wishes.keys()].map((key) => [key, null]));
+  const additions = await side.requestsOf(wishes);
+  const deletions = await side.requestsOf(removals);
+  const rates: { bare: number; scheduler: number }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const bareMs = await during('bare', () => bare.pipeline(additions, window));
+    await bare.pipeline(deletions, window);
+    const schedulerMs = await during('scheduler', () => side.commit(wishes));
+    await side.commit(removals);
+    rates.push({
+      bare: perSecond(additions, bareMs),
+      scheduler: perSecond(additions, schedulerMs),
+    });
+  }
+  const share = median(rates.map(({ bare: alone_, scheduler }) => scheduler / alone_));
+  const [bareRate, rate] = [rates.map((one) => one.bare), rates.map((one) => one.scheduler)].map(
+    (all) => Math.round(median(all)).toLocaleString('en'),
+  );
+  print(
+    `${what}: ${rate}/s, ${additions.length} requests; bare ${bareRate}/s; ` +
+      `share ${Math.round(share * 100)} % (aim a third: ${share >= aim ? 'met' : 'MISSED'})`,
+  );
+}
+
+function perSecond(requests: readonly BareRequest[], ms: number): number {
+  return (requests.length / ms) * 1000;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
+}
