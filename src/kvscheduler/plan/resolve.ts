@@ -336,6 +336,8 @@ export class Resolver {
     for (const node of draft.node?.derived ?? none) {
       if (keep.has(node.key)) continue;
       const child = this.touch(node, { why: 'derived', from: draft.key });
+      // Whoever takes a value over takes what is derived from it.
+      child.foreign = draft.foreign;
       if (child.wish !== undefined || child.wanted !== undefined || child.up) this.#unwish(child);
     }
   }
