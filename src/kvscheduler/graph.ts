@@ -242,9 +242,9 @@ export class Graph {
     node.unknown = false;
     this.unknown.delete(node);
     this.#maybe.delete(node);
-    const held = claimsOf(node, node.actual);
+    const held = new Set(claimsOf(node, node.actual));
     for (const name of claimsOf(node, maybe))
-      if (!held.includes(name)) deleteFrom(this.#holders, name, node);
+      if (!held.has(name)) deleteFrom(this.#holders, name, node);
   }
 
   setAwaitedClaims(node: Node, names: readonly string[]): void {

@@ -224,13 +224,13 @@ export class OperationList {
 export function takenBy(draft: Draft): readonly string[] {
   const names = claimsOf(draft, draft.wish);
   if (names.length === 0 || !draft.stays) return names;
-  const held = claimsOf(draft, draft.node?.actual);
-  return names.filter((name) => !held.includes(name));
+  const held = new Set(claimsOf(draft, draft.node?.actual));
+  return names.filter((name) => !held.has(name));
 }
 
 export function releasedByUpdate(draft: Draft): string[] {
-  const kept = claimsOf(draft, draft.wish);
-  return claimsOf(draft, draft.node?.actual).filter((name) => !kept.includes(name));
+  const kept = new Set(claimsOf(draft, draft.wish));
+  return claimsOf(draft, draft.node?.actual).filter((name) => !kept.has(name));
 }
 
 function isToChange(draft: Draft): boolean {
