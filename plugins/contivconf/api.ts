@@ -17,13 +17,7 @@ export { contivConfigFile } from './config.ts';
 export { effectiveOptions } from './effective.ts';
 export { dpdkNics } from './nics.ts';
 export { readContivConfig } from './read.ts';
-export {
-  type ConfigSources,
-  firstHostNic,
-  type NodeSettings,
-  resolveNode,
-  stolenNic,
-} from './resolve.ts';
+export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './resolve.ts';
 export type * from './settings.ts';
 
 /** As of the last resync; what stands in the file is there from the beginning. */

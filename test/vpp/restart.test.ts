@@ -9,7 +9,7 @@ import { until } from '../real/wait.ts';
 
 /** Messages that change nothing; the handshake is not in VPP's trace. */
 const harmless =
-  /_dump$|_get$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^api_versions$|^memclnt_keepalive$/;
+  /_dump$|_get$|_show_running_config$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^api_versions$|^memclnt_keepalive$/;
 
 describe('restart', { skip: missing, timeout: 120_000 }, () => {
   it('of the agent sends VPP nothing but questions, and no packet is lost', async () => {

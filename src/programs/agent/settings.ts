@@ -25,12 +25,8 @@ import { type HttpConfig, httpSchema, isPort } from '#infra/http/config.ts';
 import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
 import { serviceLabel } from '#infra/servicelabel/servicelabel.ts';
 import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.ts';
-import {
-  type ContivConfig,
-  contivConfigFile,
-  type contivConfigSchema,
-} from '#plugins/contivconf/config.ts';
-import { readContivConfig } from '#plugins/contivconf/read.ts';
+import { contivConfigFile, readContivConfig } from '#plugins/contivconf/api.ts';
+import type { ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { type ControllerConfig, controllerSchema } from '#plugins/controller/config.ts';
 import { type GovppConfig, govppSchema } from '#southbound/vpp/config.ts';
 import type { AgentFlags } from './flags.ts';
