@@ -30,15 +30,23 @@ async function rounds(
 ): Promise<void> {
   const ground = await ProvingGround.start(members);
   try {
-    for (let round = 0; round < count; round++) await ground[troubles[round % troubles.length]!]();
+    for (let round = 0; round < count; round++) {
+      const trouble = troubles[round % troubles.length]!;
+      try {
+        await ground[trouble]();
+      } catch (cause) {
+        throw new Error(`round ${round + 1}, ${trouble}: ${String(cause)}`, { cause });
+      }
+    }
   } finally {
     await ground.close();
   }
-  const { resyncs, changes, lost } = ground.counts;
+  const { rounds: done, resyncs, changes, cutReplays, lost } = ground.counts;
   const reasons = [...lost].map(([reason, times]) => `${times} x ${reason}`);
   print(
-    `${members} member${members > 1 ? 's' : ''}: ${ground.counts.rounds} rounds of ` +
+    `${members} member${members > 1 ? 's' : ''}: ${done} rounds of ` +
       `${troubles.join(', ')}: ${resyncs} resyncs, ${changes} changes, each once and in order`,
   );
+  if (members === 1) print(`  replays cut at least twice: ${cutReplays}`);
   print(`  watches lost: ${reasons.join('; ') || 'none'}`);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { IWatchRequest, IWatchResponse } from 'etcd3';
+import { ErrWatchLost } from '#datastore/api.ts';
 import { WatchStream } from '#datastore/etcd/watch-stream.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 
@@ -36,27 +37,59 @@ async function guarded(answers: boolean) {
   etcd.answers = answers;
   const stream = new WatchStream(etcd as unknown as Raw, new AbortController().signal);
   await stream.create('/a/', 5, clock, 1000);
-  stream.guard(clock, 3000);
+  let isAlive = true;
+  stream.guard(clock, 3000, async () => {
+    if (!isAlive) throw new Error('etcd is out of reach');
+  });
   const ended = stream
     .read(() => undefined)
     .then(
       () => 'never',
-      (error: Error) => error.message,
+      (error: Error) => error,
     );
-  return { clock, etcd, stream, ended };
+  const die = () => {
+    isAlive = false;
+  };
+  return { clock, etcd, stream, ended, die };
 }
 
 describe('a watch stream', () => {
-  it('ends when it falls silent although the connection stays', async () => {
+  it('is lost when it falls silent while etcd answers everything else', async () => {
     const { clock, etcd, ended } = await guarded(true);
     await clock.advance(60_000);
     assert.equal(etcd.cancelled, false);
     assert.ok(etcd.requests.length > 4);
     etcd.answers = false;
-    await clock.advance(16_000);
-    assert.match(await ended, /fallen silent/);
+    await clock.advance(20_000);
+    const error = await ended;
+    assert.ok(error instanceof ErrWatchLost);
+    assert.match(error.message, /fell silent/);
     assert.equal(etcd.cancelled, true);
     assert.equal(clock.pending, 0);
+  });
+
+  it('merely ends when etcd is out of reach as a whole: the next one goes on from there', async () => {
+    const { clock, etcd, ended, die } = await guarded(true);
+    await clock.advance(5_000);
+    etcd.answers = false;
+    die();
+    await clock.advance(20_000);
+    const error = await ended;
+    assert.ok(error instanceof Error && !(error instanceof ErrWatchLost));
+    assert.match(error.message, /out of reach/);
+    assert.equal(clock.pending, 0);
+  });
+
+  it('that stood still with etcd and goes on with it is neither', async () => {
+    const { clock, etcd, stream } = await guarded(true);
+    await clock.advance(5_000);
+    etcd.answers = false;
+    await clock.advance(11_500);
+    etcd.answers = true;
+    etcd.tell({});
+    await clock.advance(60_000);
+    assert.equal(etcd.cancelled, false);
+    stream.end(new Error('enough'));
   });
 
   it('is not silent while changes come', async () => {

@@ -63,18 +63,34 @@ export class WatchStream {
   }
 
   /**
-   * Ends the stream when it falls silent: the connection may live on and carry everything but the
-   * changes. From then on etcd is asked again and again how far it is, which it answers at once.
+   * Ends the stream when it falls silent. etcd is asked again and again how far it is, which it
+   * answers at once. If it does not, it may be out of reach, and another stream can go on from here.
+   * But if it answers everything except for this stream, then its word on changes is not to be
+   * trusted: the watch is lost.
+   * @param alive rejects when etcd does not answer
    */
-  guard(clock: Clock, limitMs: number): void {
+  guard(clock: Clock, limitMs: number, alive: () => Promise<void>): void {
+    const later = (ms: number, next: () => void): void => {
+      if (!this.#over) this.#timer = clock.timer(ms, next);
+    };
     const ask = (): void => {
-      if (this.#over) return;
       this.#heard = false;
       this.#stream.write({ progress_request: {} });
-      this.#timer = clock.timer(limitMs, () => {
-        if (this.#answers && !this.#heard) this.end(new Error('the watch has fallen silent'));
-        else this.#timer = clock.timer(PROOF_MS, ask);
-      });
+      later(limitMs, judge);
+    };
+    const judge = (): void => {
+      if (this.#heard || !this.#answers) {
+        later(PROOF_MS, ask);
+        return;
+      }
+      alive().then(
+        () => later(limitMs, condemn),
+        (reason) => this.end(reason),
+      );
+    };
+    const condemn = (): void => {
+      if (this.#heard) later(PROOF_MS, ask);
+      else this.end(new ErrWatchLost('the watch fell silent while etcd answers'));
     };
     ask();
   }

@@ -75,7 +75,7 @@ export class EtcdWatch implements Watch {
     await stream.create(prefix, this.#replay.next, clock, operationTimeoutMs);
     await lineage.verify(endpoint.kv).catch((thrown) => stream.end(thrown));
     this.#sameDatabase();
-    stream.guard(clock, operationTimeoutMs);
+    stream.guard(clock, operationTimeoutMs, () => lineage.verify(endpoint.kv));
     await stream.read((response) => {
       const changes = this.#replay.take(response, this.#epoch);
       for (const event of response.events)
