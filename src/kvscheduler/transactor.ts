@@ -82,7 +82,12 @@ export class Transactor {
     watch.stop(opening.type, run.executed);
     const failures = [...opening.failures, ...run.failures, ...mismatches];
     if (failures.length > 0) this.#warn(seqNum, failures);
-    const trace = { readingMs, planningMs, executionMs, operations: run.executed.length };
+    const trace = {
+      readingMs,
+      planningMs,
+      executionMs,
+      operations: run.executed.filter(({ NOOP }) => !NOOP).length,
+    };
     return { seqNum, failures, trace };
   }
 
