@@ -54,8 +54,12 @@ export function linuxInterfaceDescriptor(
     before: LinuxInterface | undefined,
     after: LinuxInterface,
     shared: boolean,
+    mark?: string,
   ): Promise<void> => {
-    const settings = changedSettings(before, after, shared);
+    const settings = {
+      ...(mark !== undefined && { alias: mark }),
+      ...changedSettings(before, after, shared),
+    };
     const offload = changedOffload(before, after);
     await allSettled([
       ...(Object.keys(settings).length > 0 ? [host.setLink(namespace, hostIfName, settings)] : []),
@@ -87,12 +91,12 @@ export function linuxInterfaceDescriptor(
 
     /** A link of another's name in the way refuses the move, before any of its settings change. */
     create: (_key, value, ctx) =>
-      allOrNothing(log, async (undo) => {
+      allOrNothing(log, (undo) => {
         dumps.forget();
         const kind = kindFor(value);
-        const metadata = await kind.create(value, ctx, undo);
-        await settle(metadata, undefined, value, kind.shared);
-        return metadata;
+        return kind.create(value, ctx, undo, (metadata, mark) =>
+          settle(metadata, undefined, value, kind.shared, mark),
+        );
       }),
 
     /** With a new MAC address the kernel drops the neighbours of a link, permanent ones too. */

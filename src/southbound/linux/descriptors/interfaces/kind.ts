@@ -11,11 +11,15 @@ export interface LinkKind {
   /** Throws InvalidValueError. */
   validate(key: string, value: LinuxInterface): void;
   dependencies(value: LinuxInterface): readonly Dependency[];
-  /** Brings the link, marked as ours, to its namespace under its name. */
+  /**
+   * Brings the link, marked as ours, to its namespace under its name.
+   * @param settle gives the link in that place its settings, and a mark where it has none yet
+   */
   create(
     value: LinuxInterface,
     ctx: OperationContext,
     undo: UndoList,
+    settle: (metadata: LinuxInterfaceMetadata, mark?: string) => Promise<void>,
   ): Promise<LinuxInterfaceMetadata>;
   delete(value: LinuxInterface, metadata: LinuxInterfaceMetadata): Promise<void>;
 }

@@ -16,9 +16,11 @@ export function presentLink(type: 'LOOPBACK' | 'EXISTING'): LinkKind {
       if (type === 'LOOPBACK' || namespace !== undefined) return [];
       return [{ label: 'link-exists', key: linuxHostNameKey.build({ host: name }) }];
     },
-    async create(value) {
+    async create(value, _ctx, _undo, settle) {
       const { namespace, name } = placeOf(value);
-      return { namespace, hostIfName: name };
+      const metadata = { namespace, hostIfName: name };
+      await settle(metadata);
+      return metadata;
     },
     delete: async () => undefined,
   };

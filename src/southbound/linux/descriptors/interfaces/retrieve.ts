@@ -113,8 +113,9 @@ function isOnItsWay(found: FoundLink, value: LinuxInterface | undefined): boolea
 }
 
 /**
- * An end without a mark in the place of a wanted value is ours if its peer waits under the name that
- * only we make, for that value's peer: the agent died while it made the pair.
+ * An end without a mark in the place of a wanted value is ours if its other end is marked for it, or
+ * waits under the name that only we make, for that value's peer: the agent died while it made the
+ * pair.
  */
 async function markUnmarked(
   { host, log, marks }: RetrieveNeeds,
@@ -129,17 +130,22 @@ async function markUnmarked(
     const { namespace, name } = placeOf(value);
     const place = places.get(namespace);
     const link = place?.links.find((each) => each.name === name && !each.alias);
+    if (place === undefined || link?.kind !== 'veth') continue;
+    const isOther = (each: LinuxLink): boolean =>
+      each.index === link.peerIndex && each.peerIndex === link.index;
+    const marked = byName
+      .get(peer)
+      ?.find((each) => each.mark.type === 'VETH' && each.mark.peer === value.name);
     const waiting = own.links.find((each) => each.name === waitingName(peer));
-    if (place === undefined || link?.kind !== 'veth' || waiting === undefined) continue;
-    if (link.peerIndex !== waiting.index) continue;
+    const hasMarked = marked !== undefined && isOther(marked.link);
+    if (!hasMarked && (waiting === undefined || !isOther(waiting))) continue;
     log.warn({ interface: value.name }, 'mark a veth pair left without a mark');
     await host.setLink(namespace, name, { alias: marks.veth(value.name, peer) });
+    byName.set(value.name, [{ place, link, mark: { type: 'VETH', name: value.name, peer } }]);
+    if (hasMarked || waiting === undefined) continue;
     await host.setLink(undefined, waiting.name, { alias: marks.veth(peer, value.name) });
-    const end = (at: Place, found: LinuxLink, own: string, other: string): FoundLink[] => [
-      { place: at, link: found, mark: { type: 'VETH', name: own, peer: other } },
-    ];
-    byName.set(value.name, end(place, link, value.name, peer));
-    byName.set(peer, end(own, waiting, peer, value.name));
+    const mark = { type: 'VETH', name: peer, peer: value.name } as const;
+    byName.set(peer, [{ place: own, link: waiting, mark }]);
   }
 }
 

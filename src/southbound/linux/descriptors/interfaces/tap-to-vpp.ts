@@ -37,7 +37,7 @@ export function tapToVpp(host: LinuxHost, marks: LinkMarks): LinkKind {
 
     dependencies: (value) => [{ label: 'vpp-tap-interface-exists', key: vppTapKey(value) }],
 
-    async create(value, ctx, undo) {
+    async create(value, ctx, undo, settle) {
       const vppTap = value.tap?.vpp_tap_if_name ?? '';
       const { hostIfName = '' } = ctx.metadata<VppInterfaceMetadata>(vppTapKey(value));
       const from = { namespace: undefined, name: hostIfName };
@@ -53,7 +53,10 @@ export function tapToVpp(host: LinuxHost, marks: LinkMarks): LinkKind {
       );
       // a namespace that goes takes the link along: that it has gone is the error to be told
       await allSettled([moved, marked]);
-      return { namespace: place.namespace, hostIfName: place.name, vppHostIfName: hostIfName };
+      const { namespace } = place;
+      const metadata = { namespace, hostIfName: place.name, vppHostIfName: hostIfName };
+      await settle(metadata);
+      return metadata;
     },
 
     /** VPP may have taken the link away already, or the pod its namespace. */

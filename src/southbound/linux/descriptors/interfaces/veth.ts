@@ -1,3 +1,4 @@
+import { allSettled } from '#infra/undo/undo.ts';
 import type { LinuxInterface } from '#models/linux/interface.ts';
 import type { LinuxHost, VethEnd } from '../../api.ts';
 import { require } from '../invalid.ts';
@@ -5,6 +6,11 @@ import { type LinkMarks, waitingName } from '../marks.ts';
 import { unless, unlessGone } from '../tolerated.ts';
 import type { LinkKind } from './kind.ts';
 import { placeOf } from './place.ts';
+
+interface MadePair {
+  /** When the end that waits has its mark. */
+  readonly peerMarked: Promise<void>;
+}
 
 /** Where an end waits. */
 function waitingPlace(name: string): VethEnd {
@@ -79,20 +85,27 @@ export class Veth implements LinkKind {
     return [];
   }
 
-  create: LinkKind['create'] = (value, _ctx, undo) =>
-    this.#turns.take(value, async () => {
-      const place = placeOf(value);
+  /**
+   * A pair just made is marked at both ends and set up at once, in their two namespaces: the end of
+   * this value in one run of `ip`.
+   */
+  create: LinkKind['create'] = async (value, _ctx, undo, settle) => {
+    const place = placeOf(value);
+    const metadata = { namespace: place.namespace, hostIfName: place.name };
+    const made = await this.#turns.take(value, async () => {
       const waits = this.#waiting.get(value.name) === peerOf(value);
-      const fetched = waits && (await this.#fetch(value, place));
-      if (fetched) {
+      if (waits && (await this.#fetch(value, place))) {
         undo.add(() => this.#turns.take(value, () => this.#putBack(value, place)));
-      } else {
-        await this.#makePair(value, place);
-        undo.add(() => this.#turns.take(value, () => this.#remove(value, place)));
-        await this.#mark(value.name, peerOf(value), place);
+        return undefined;
       }
-      return { namespace: place.namespace, hostIfName: place.name };
+      const pair = await this.#makePair(value, place);
+      undo.add(() => this.#turns.take(value, () => this.#remove(value, place)));
+      return pair;
     });
+    const mark = made && this.#marks.veth(value.name, peerOf(value));
+    await allSettled([settle(metadata, mark), ...(made ? [made.peerMarked] : [])]);
+    return metadata;
+  };
 
   delete: LinkKind['delete'] = (value, metadata) => {
     const place = { namespace: metadata.namespace, name: metadata.hostIfName };
@@ -120,23 +133,19 @@ export class Veth implements LinkKind {
   }
 
   /**
-   * The end that waits is marked in the same turn, which makes it one run of `ip`: by it the pair is
-   * found again when the agent dies before the other end is marked.
+   * The end that waits is marked first of all: by it the pair is found again when the agent dies
+   * before the other end is marked.
    */
-  async #makePair(value: LinuxInterface, place: VethEnd): Promise<void> {
+  async #makePair(value: LinuxInterface, place: VethEnd): Promise<MadePair> {
     const peer = peerOf(value);
     const waiting = waitingPlace(peer);
+    let peerMarked: Promise<void> = Promise.resolve();
     const make = async (): Promise<void> => {
       const made = this.#host.createVeth(place, waiting);
-      const marked = this.#mark(peer, value.name, waiting);
-      await Promise.allSettled([made, marked]);
+      peerMarked = this.#mark(peer, value.name, waiting);
+      // a failure is for those who wait for it
+      peerMarked.catch(() => undefined);
       await made;
-      try {
-        await marked;
-      } catch (failure) {
-        await unlessGone(this.#host.deleteLink(undefined, waiting.name));
-        throw failure;
-      }
     };
     if (!(await unless('EEXIST', make()))) {
       // an end of an earlier pair of ours may wait there, for a value that has since changed its place
@@ -146,6 +155,7 @@ export class Veth implements LinkKind {
     }
     this.#placed.set(value.name, peer);
     this.#waiting.set(peer, value.name);
+    return { peerMarked };
   }
 
   /** An end takes the other one with it. */
