@@ -2,10 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { ManualClock } from '#infra/clock/manual.ts';
-import { silentLogger } from '#infra/log/log.ts';
-import type { AnyDescriptor } from '#kvscheduler/api.ts';
-import type { MessageModel } from '#models/define.ts';
 import type { DeepInput } from '#models/model.ts';
 import { type VppArpEntry, vppArpModel } from '#models/vpp/arp.ts';
 import { type BridgeDomain, bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
@@ -16,49 +12,12 @@ import { type ProxyARP, proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { type VrfTable, vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
-import type { VppClient } from '#southbound/vpp/binapi/api.ts';
 import { adoptRxModes } from '#southbound/vpp/descriptors/interfaces/rx-modes.ts';
 import { adoptRxPlacements } from '#southbound/vpp/descriptors/interfaces/rx-placements.ts';
 import { tapHostName } from '#southbound/vpp/descriptors/interfaces/tap.ts';
 import { fromPath, pathIdentity, toIpRoute } from '#southbound/vpp/descriptors/route-path.ts';
-import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { cidrText, ipText } from '../../models/arbitrary.ts';
-
-const descriptors = vppDescriptors({
-  client: {} as VppClient,
-  clock: new ManualClock(),
-  log: silentLogger,
-});
-
-function descriptorOf(name: string): AnyDescriptor {
-  const found = descriptors.find((each) => each.name === name);
-  assert.ok(found !== undefined, name);
-  return found;
-}
-
-function refused<T extends object>(
-  name: string,
-  model: MessageModel<T>,
-  cases: readonly (readonly [DeepInput<T>, string])[],
-): void {
-  const { validate } = descriptorOf(name);
-  for (const [input, field] of cases) {
-    const value = model.canonical(input);
-    const check = () => validate?.(model.key(value), value);
-    assert.throws(check, { name: 'InvalidValueError', fields: [field] }, JSON.stringify(input));
-  }
-}
-
-function accepted<T extends object>(
-  name: string,
-  model: MessageModel<T>,
-  inputs: readonly DeepInput<T>[],
-): void {
-  for (const input of inputs) {
-    const value = model.canonical(input);
-    descriptorOf(name).validate?.(model.key(value), value);
-  }
-}
+import { accepted, descriptorOf, refused } from './refusals.ts';
 
 describe('refused before anything is sent', () => {
   test('interfaces', () => {
