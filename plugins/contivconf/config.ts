@@ -86,7 +86,10 @@ const ipamConfig = Type.Object(
 );
 
 const interfaceEntry = {
-  interfaceName: text('', "VPP's name of the NIC, for example GigabitEthernet0/8/0."),
+  interfaceName: text(
+    '',
+    "VPP's name of the NIC, for example GigabitEthernet0/8/0; host-eth1 binds VPP to the link eth1 of the host.",
+  ),
   ip: text('', 'CIDR; several are separated by commas. Goes before DHCP.'),
   useDHCP: flag(false, 'Its address comes from DHCP.'),
 };

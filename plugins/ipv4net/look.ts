@@ -12,6 +12,7 @@ import type {
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { AskContext, NodeSyncApi } from '#plugins/nodesync/api.ts';
 import { innerMtu, underlayMtu } from './mtu.ts';
+import { boundLink } from './names.ts';
 import { familyOf, isOwnLink, ownHostAddresses, type Site } from './site.ts';
 
 export interface LookDeps {
@@ -89,10 +90,13 @@ export class Lookout {
     const config = conf.interfaces();
     if (config.mtu !== 0 || main.name === undefined) return config;
     const vppInterfaces = await this.#lookAtInterfaces(ctx, main.name);
-    const nic = main.name;
-    const bound = links.filter(({ name }) => nic.endsWith(`-${name}`));
-    const hostLinks = [...new Set([...bound, ...links.filter(isOwnLink)])];
-    const underlay = underlayMtu({ nic, vppInterfaces, hostLinks });
+    const bound = boundLink(main.name);
+    const underlay = underlayMtu({
+      nic: main.name,
+      vppInterfaces,
+      hostLinks: links.filter((link) => link.name === bound || isOwnLink(link)),
+      managementAddresses: this.#deps.nodes.thisNode().managementAddresses,
+    });
     if (underlay === undefined) return config;
     const outer =
       conf.routing().transport === 'vxlan' ? (familyOf(main.addresses[0] ?? '') ?? 4) : undefined;

@@ -2,6 +2,7 @@
 import type { HostLink } from '#nodeview/host.ts';
 import type { VppInterfaceInfo } from '#nodeview/vpp.ts';
 import { boundLink } from './names.ts';
+import { plain } from './site.ts';
 
 /** Inner Ethernet, VXLAN and UDP; the outer IP header comes on top. */
 const vxlanBytes = 14 + 8 + 8;
@@ -15,24 +16,30 @@ export interface Underlay {
   /** Name of the main interface; undefined: there is no NIC. */
   readonly nic: string | undefined;
   readonly vppInterfaces: readonly VppInterfaceInfo[];
-  /** Links of the host's own. */
+  /** Links of the host's own, and the one that VPP may be bound to. */
   readonly hostLinks: readonly HostLink[];
+  /** Addresses under which Kubernetes knows the node, plain. */
+  readonly managementAddresses: readonly string[];
 }
 
 /**
  * The largest packet that the network between the nodes carries; undefined when there is no NIC.
  * Of a link of the kernel its MTU is what somebody has set for that network. Of a NIC that VPP
- * drives VPP knows no more than what the device can do, 9000 as a rule; so the smallest of the
- * host's own links counts as well, and where the host has none, what every Ethernet carries.
+ * drives VPP knows no more than what the device can do, 9000 as a rule; so what the host has set for
+ * the link under whose address Kubernetes knows it counts as well, and where there is none, what
+ * every Ethernet carries.
  */
-export function underlayMtu({ nic, vppInterfaces, hostLinks }: Underlay): number | undefined {
+export function underlayMtu(underlay: Underlay): number | undefined {
+  const { nic, vppInterfaces, hostLinks, managementAddresses } = underlay;
   if (nic === undefined) return undefined;
   const bound = boundLink(nic);
   const link = hostLinks.find(({ name }) => name === bound);
   if (link) return link.mtu;
   const device = vppInterfaces.find(({ internalName }) => internalName === nic)?.mtu;
-  const known = hostLinks.filter(({ addresses }) => addresses.length > 0).map(({ mtu }) => mtu);
-  const network = known.length > 0 ? Math.min(...known) : ethernetMtu;
+  const known = hostLinks.filter(({ addresses }) =>
+    addresses.some((address) => managementAddresses.includes(plain(address))),
+  );
+  const network = known.length > 0 ? Math.min(...known.map(({ mtu }) => mtu)) : ethernetMtu;
   return device ? Math.min(device, network) : network;
 }
 

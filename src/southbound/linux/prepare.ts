@@ -34,8 +34,8 @@ const programs = ['ip', 'nsenter', 'ethtool', 'sh'] as const;
 
 /** VPP makes TAPs out of these, in the kernel that both share. */
 const tapDevices = [
-  { path: '/dev/net/tun', module: 'tun' },
-  { path: '/dev/vhost-net', module: 'vhost_net' },
+  { path: '/dev/net/tun', misc: 'tun', module: 'tun' },
+  { path: '/dev/vhost-net', misc: 'vhost-net', module: 'vhost_net' },
 ] as const;
 
 const ipv6Folder = '/proc/sys/net/ipv6/conf';
@@ -64,13 +64,21 @@ async function missingRights(machine: Machine): Promise<string[]> {
 
 async function missingDevices(machine: Machine): Promise<string[]> {
   const missing: string[] = [];
-  for (const { path, module } of tapDevices) {
-    if (await machine.isDevice(path)) continue;
+  for (const { path, misc, module } of tapDevices) {
+    // VPP may run in a container of its own: what counts is the kernel, not the /dev that is seen here
+    const isThere = async (): Promise<boolean> =>
+      (await machine.isDevice(path)) || hasMisc(await machine.read('/proc/misc'), misc);
+    if (await isThere()) continue;
     await machine.loadModule(module);
-    if (!(await machine.isDevice(path)))
+    if (!(await isThere()))
       missing.push(`${path} (module ${module}; without it set useTAPInterfaces: false)`);
   }
   return missing;
+}
+
+/** Whether the kernel has a device of this name, each line of the file being number and name. */
+function hasMisc(file: string | undefined, name: string): boolean {
+  return (file ?? '').split('\n').some((line) => line.trim().split(/\s+/)[1] === name);
 }
 
 async function missingSysctls(machine: Machine, { family }: HostNeeds): Promise<string[]> {

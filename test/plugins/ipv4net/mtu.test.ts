@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { innerMtu, underlayMtu } from '#plugins/ipv4net/mtu.ts';
-import { TestNode } from '../harness.ts';
+import { nodeValue, TestNode } from '../harness.ts';
 import { vppWith } from './vpp-with.ts';
 
 const nic = (internalName: string, mtu: number) => ({
@@ -13,26 +13,49 @@ const nic = (internalName: string, mtu: number) => ({
 });
 const link = (name: string, mtu: number, ...addresses: string[]) => ({ name, mtu, addresses });
 
+const managementAddresses = ['10.0.0.1'];
+
 describe('MTU of the network between the nodes', () => {
   it('is that of the link that VPP is bound to', () => {
     const hostLinks = [link('eth0', 1500, '10.0.0.1/24'), link('eth1', 9000)];
-    assert.equal(underlayMtu({ nic: 'host-eth1', vppInterfaces: [], hostLinks }), 9000);
+    assert.equal(
+      underlayMtu({ nic: 'host-eth1', vppInterfaces: [], hostLinks, managementAddresses }),
+      9000,
+    );
   });
 
   it('is no larger than that of the host, whatever the device could carry', () => {
-    const hostLinks = [link('eth0', 1460, '10.0.0.1/24'), link('eth1', 1300)];
+    const hostLinks = [
+      link('eth0', 1460, '10.0.0.1/24'),
+      link('eth1', 1300),
+      link('tun0', 1280, '10.8.0.1/24'),
+    ];
     const vppInterfaces = [nic('Gig1', 9000)];
-    assert.equal(underlayMtu({ nic: 'Gig1', vppInterfaces, hostLinks }), 1460);
-    assert.equal(underlayMtu({ nic: 'Gig1', vppInterfaces: [nic('Gig1', 1400)], hostLinks }), 1400);
+    assert.equal(underlayMtu({ nic: 'Gig1', vppInterfaces, hostLinks, managementAddresses }), 1460);
+    assert.equal(
+      underlayMtu({
+        nic: 'Gig1',
+        vppInterfaces: [nic('Gig1', 1400)],
+        hostLinks,
+        managementAddresses,
+      }),
+      1400,
+    );
   });
 
-  it('is that of every Ethernet where the host has no address of its own', () => {
+  it('is that of every Ethernet where Kubernetes knows the host by no link of its own', () => {
     const vppInterfaces = [nic('Gig1', 9000)];
-    assert.equal(underlayMtu({ nic: 'Gig1', vppInterfaces, hostLinks: [] }), 1500);
+    assert.equal(
+      underlayMtu({ nic: 'Gig1', vppInterfaces, hostLinks: [], managementAddresses }),
+      1500,
+    );
   });
 
   it('is not known without a NIC', () => {
-    assert.equal(underlayMtu({ nic: undefined, vppInterfaces: [], hostLinks: [] }), undefined);
+    assert.equal(
+      underlayMtu({ nic: undefined, vppInterfaces: [], hostLinks: [], managementAddresses }),
+      undefined,
+    );
   });
 
   it('leaves room for tunnels, and what IPv6 needs', () => {
@@ -49,7 +72,7 @@ describe('MTU of pods and host', () => {
 
   async function started(yaml: string, names = ['Gig1']): Promise<TestNode> {
     const node = new TestNode({ yaml, vpp: vppWith(...names) });
-    await node.resync();
+    await node.resync([nodeValue('node-a', '172.16.0.5')]);
     await node.add('web', 'c1');
     return node;
   }

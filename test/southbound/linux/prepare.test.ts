@@ -88,6 +88,15 @@ describe('a host is made ready for pods', () => {
     await prepareHost(machine, tap4);
   });
 
+  it('whose kernel has the devices although they are not seen here', async () => {
+    const machine = new FakeMachine();
+    machine.devices.clear();
+    machine.files.set('/proc/misc', '238 vhost-net\n200 tun\n 59 cpu_dma_latency\n');
+    await prepareHost(machine, tap4);
+    machine.files.set('/proc/misc', '200 tun\n137 vhci\n');
+    await assert.rejects(prepareHost(machine, tap4), lacks(/lacks \/dev\/vhost-net /));
+  });
+
   it('or is refused with all that is missing in one text', async () => {
     const machine = new FakeMachine();
     machine.files.set('/proc/self/status', 'CapEff:\t0000000000001000\n');
