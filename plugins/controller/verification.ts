@@ -22,6 +22,8 @@ export interface Verified {
 interface Operation {
   readonly Operation: string;
   readonly Key: string;
+  /** Nothing had to be asked for. */
+  readonly NOOP?: true;
 }
 
 /** Part of a transaction's record as REST shows it. */
@@ -118,16 +120,17 @@ export class Verification {
     transaction: number,
     { Executed = [] }: RecordedOperations,
   ): void {
-    if (Executed.length === 0) return;
+    const done = Executed.filter(({ NOOP }) => !NOOP);
+    if (done.length === 0) return;
     this.#configuration++;
-    const operations = Executed.length;
+    const operations = done.length;
     this.#log.error(
       { transaction, operations },
       'the configuration of VPP and Linux was not in sync',
     );
     this.#keep(verified, {
       Transaction: transaction,
-      Operations: Executed.slice(0, KEPT_OPERATIONS).map(({ Operation, Key }) => ({
+      Operations: done.slice(0, KEPT_OPERATIONS).map(({ Operation, Key }) => ({
         Operation,
         Key,
       })),

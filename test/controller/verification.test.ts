@@ -114,7 +114,10 @@ describe('verification', () => {
     const said: unknown[] = [];
     const bench = verified([handler('a', [])], said);
     const operation = { Operation: 'CREATE', Key: 'config/x', NewValue: 'big' };
-    bench.sink.record = (seqNum) => (seqNum === 1 ? { Executed: [operation, operation] } : {});
+    const nothing = { ...operation, NOOP: true };
+    bench.sink.record = (seqNum) => ({
+      Executed: seqNum === 1 ? [operation, nothing, operation] : [nothing],
+    });
     bench.controller.push(emptyResync);
     bench.controller.push(Note.event({ n: 1 }));
     await settle();
