@@ -24,7 +24,7 @@ export function expectedState(
   const states = new Map<string, string>();
   const note = (key: string, spec: Spec) => {
     const lacks = lacking(standing, foreign, key, spec).map(({ label }) => label);
-    const claim = blocked.get(key);
+    const claim = blocked.get(key)?.name;
     const holder = claim && holderOf(standing, claim);
     if (claim !== undefined && lacks.length === 0)
       lacks.push(`claim ${claim}${holder === undefined ? '' : ` (held by ${holder})`}`);
@@ -41,41 +41,52 @@ export function expectedState(
   return { states, standing };
 }
 
+/** Who waits for which claim, and who has got it instead. */
+type Blocked = ReadonlyMap<string, { readonly name: string; readonly by: string }>;
+
 /** Of two that want one claim one waits; when the other cannot be there after all, it comes back. */
 function withClaims(wished: Specs, foreign: ReadonlySet<string>, before: Specs) {
-  const blocked = new Map<string, string>();
-  const cameBack = new Set<string>();
+  const blocked = new Map<string, { readonly name: string; readonly by: string }>();
+  /** Whom each has come back for: these never go before it again. */
+  const outlived = new Map<string, Set<string>>();
   for (;;) {
     const standing = whatCanBe(wished, foreign, blocked);
-    const loser = loserAmong(standing, before, cameBack);
-    if (loser) blocked.set(...loser);
+    const lost = claimLost(standing, before, outlived);
+    if (lost) blocked.set(lost.loser, lost);
     else {
-      const free = [...blocked].find(
-        ([key, name]) => !cameBack.has(key) && holderOf(standing, name) === undefined,
+      const back = [...blocked].filter(
+        ([key, { name, by }]) =>
+          !outlived.get(key)?.has(by) && holderOf(standing, name) === undefined,
       );
-      if (!free) return { standing, blocked };
-      cameBack.add(free[0]);
-      blocked.delete(free[0]);
+      if (back.length === 0) return { standing, blocked };
+      for (const [key, { by }] of back) {
+        outlived.set(key, new Set(outlived.get(key)).add(by));
+        blocked.delete(key);
+      }
     }
   }
 }
 
 /** Who has a claim keeps it; else whoever is first by key gets it. */
-function loserAmong(
+function claimLost(
   standing: Specs,
   before: Specs,
-  cameBack: ReadonlySet<string>,
-): [string, string] | undefined {
-  const rank = (key: string, name: string) => {
-    if (before.get(key)?.claims?.includes(name)) return 0;
-    return cameBack.has(key) ? 1 : 2;
+  outlived: ReadonlyMap<string, ReadonlySet<string>>,
+): { readonly loser: string; readonly name: string; readonly by: string } | undefined {
+  const goesBefore = (a: string, b: string, name: string): boolean => {
+    const isAfter = outlived.get(b)?.has(a) ?? false;
+    const isBefore = outlived.get(a)?.has(b) ?? false;
+    if (isAfter !== isBefore) return isBefore;
+    const had = (key: string) => before.get(key)?.claims?.includes(name) ?? false;
+    return had(a) === had(b) ? a < b : had(a);
   };
   for (const name of new Set([...standing.values()].flatMap(({ claims = [] }) => claims))) {
     const takers = [...standing].filter(([, { claims }]) => claims?.includes(name));
-    const [, loser] = takers
-      .map(([key]) => key)
-      .sort((a, b) => rank(a, name) - rank(b, name) || (a < b ? -1 : 1));
-    if (loser !== undefined) return [loser, name];
+    const keys = takers.map(([key]) => key);
+    if (keys.length < 2) continue;
+    const by = keys.reduce((winner, key) => (goesBefore(key, winner, name) ? key : winner));
+    const loser = keys.find((key) => key !== by);
+    if (loser !== undefined) return { loser, name, by };
   }
   return undefined;
 }
@@ -88,7 +99,7 @@ function holderOf(standing: Specs, name: string): string | undefined {
 function whatCanBe(
   wished: Specs,
   foreign: ReadonlySet<string>,
-  blocked: ReadonlyMap<string, string>,
+  blocked: Blocked,
 ): Map<string, Spec> {
   const standing = new Map<string, Spec>();
   // In rounds: what is derived from a value takes part when the value itself is settled.
