@@ -35,7 +35,12 @@ async function rounds(
       try {
         await ground[trouble]();
       } catch (cause) {
-        throw new Error(`round ${round + 1}, ${trouble}: ${String(cause)}`, { cause });
+        const { acknowledged, failures, lastFailure } = ground.writer;
+        throw new Error(
+          `round ${round + 1}, ${trouble}: ${String(cause)} (${acknowledged} writes, ` +
+            `${failures} failed, the last one: ${lastFailure})`,
+          { cause },
+        );
       }
     }
   } finally {

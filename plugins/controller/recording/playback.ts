@@ -56,14 +56,12 @@ export class Playback {
     let at = this.#answers.findIndex((each) => each.of === of && each.question === question);
     if (at < 0) {
       at = this.#answers.findIndex((each) => each.of === of);
+      // A port that never answered stays silent: the handler hangs as it did then.
+      if (at < 0 && this.#recorded.end.fatal) return await new Promise(() => undefined);
       this.#comparison.question(of, this.#answers[at]?.question, question);
     }
     const [line] = at < 0 ? [] : this.#answers.splice(at, 1);
-    if (!line) {
-      // A port that never answered stays silent: the handler hangs as it did then.
-      if (this.#recorded.end.fatal) return await new Promise(() => undefined);
-      throw new ErrNotRecorded('this was not asked then', { where: `${of}, ${question}` });
-    }
+    if (!line) throw new ErrNotRecorded('this was not asked then', { where: `${of}, ${question}` });
     if (line.error) throw replayedError(line.error);
     return line.answer;
   }

@@ -110,6 +110,7 @@ function numberIn(text: string | undefined): number | undefined {
 class Writer {
   acknowledged = 0;
   failures = 0;
+  lastFailure = '';
   readonly #store: KvStore;
   readonly #random = seededRandom(3);
   #number = 1;
@@ -172,8 +173,9 @@ class Writer {
         else if (chance < 0.25) await this.#store.putAll(this.#some(3));
         else for (const [key, text] of this.#some(1)) await this.#store.put(key, text);
         this.acknowledged++;
-      } catch {
+      } catch (error) {
         this.failures++;
+        this.lastFailure = String(error);
         await systemClock.sleep(20);
       }
     }
@@ -258,7 +260,7 @@ export class ProvingGround {
         systemClock,
       );
     this.#witness = new Witness(members.map(({ port }) => port));
-    this.#writer = new Writer(store(members));
+    this.#writer = new Writer(store(members, 3000));
     this.#direct = store(members, LIMIT_MS);
     this.#cluster = store(links);
     this.#watcher = createDbWatcher({
@@ -387,6 +389,11 @@ export class ProvingGround {
     await this.#writer.more(20);
     await this.#untilSettled();
     this.counts.rounds++;
+  }
+
+  /** For reports. */
+  get writer(): Pick<Writer, 'acknowledged' | 'failures' | 'lastFailure'> {
+    return this.#writer;
   }
 
   /** A moment of rest, in which everybody must know the same. */
