@@ -30,9 +30,9 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
       scripts({ wild: true }, 4),
       scripts({ wild: true }, 1),
       fc.nat(8),
-      fc.boolean(),
+      fc.constantFrom('refuses', 'destroys', 'loses the reply'),
       windows,
-      async (script, [last], nth, destroys, window) => {
+      async (script, [last], nth, how, window) => {
         if (last?.kind !== 'commit') return;
         const { bench } = await play(script, { window, conflicts: true });
         const { southbound } = bench;
@@ -41,17 +41,21 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
         const wished = southbound.wished;
         let calls = 0;
         southbound.fails = (verb, key) => {
-          if (calls++ !== nth) return undefined;
+          if (calls++ !== nth || how === 'loses the reply') return undefined;
           const standing = southbound.values.get(key);
-          if (destroys && verb === 'UPDATE' && standing)
+          if (how === 'destroys' && verb === 'UPDATE' && standing)
             southbound.values.set(key, { ...standing, spec: { ...standing.spec, v: 9 } });
           return new Error('no');
         };
+        southbound.losesReply = () =>
+          how === 'loses the reply' && calls === nth + 1
+            ? Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' })
+            : undefined;
         const failures = await commitWhatIsReady(bench, last.wishes, () => calls);
         if (failures.length === 0) return;
         if (calls > 0) undone++;
         southbound.wished = wished;
-        southbound.fails = () => undefined;
+        noTrouble(bench);
         assert.deepEqual({ picture: southbound.picture(), states: states(bench) }, before);
         assert.deepEqual(southbound.problems, []);
         assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
