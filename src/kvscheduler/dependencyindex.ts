@@ -1,8 +1,6 @@
 import type { Dependency } from './api.ts';
+import { addAll, addOwner, countOf, deleteOwner, type Owners } from './owners.ts';
 import type { Slices } from './slices.ts';
-
-/** One owner stands alone, as most do; more stand in a set. */
-type Owners<T> = T | Set<T>;
 
 /** Who depends on a key: by the key itself, and by the prefixes of `anyOf` dependencies. */
 export class DependencyIndex<T extends object> {
@@ -62,39 +60,4 @@ export class DependencyIndex<T extends object> {
         }
       else addAll(owners, found);
   }
-}
-
-function countOf<T extends object>(owners: Owners<T> | undefined): number {
-  if (owners instanceof Set) return owners.size;
-  return owners === undefined ? 0 : 1;
-}
-
-function addAll<T extends object>(owners: Owners<T> | undefined, found: Set<T>): void {
-  if (owners instanceof Set) for (const owner of owners) found.add(owner);
-  else if (owners !== undefined) found.add(owners);
-}
-
-/** @returns whether the name is new */
-function addOwner<T extends object>(map: Map<string, Owners<T>>, name: string, owner: T): boolean {
-  const owners = map.get(name);
-  if (owners === undefined) {
-    map.set(name, owner);
-    return true;
-  }
-  if (owners instanceof Set) owners.add(owner);
-  else if (owners !== owner) map.set(name, new Set([owners, owner]));
-  return false;
-}
-
-/** @returns whether the name is gone */
-function deleteOwner<T extends object>(
-  map: Map<string, Owners<T>>,
-  name: string,
-  owner: T,
-): boolean {
-  const owners = map.get(name);
-  if (owners === owner) return map.delete(name);
-  if (!(owners instanceof Set) || !owners.delete(owner)) return false;
-  if (owners.size === 1) for (const last of owners) map.set(name, last);
-  return false;
 }

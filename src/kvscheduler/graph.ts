@@ -6,7 +6,9 @@ import type { RetryPolicy, Value } from '#eventloop/transaction.ts';
 import type { IndexMap } from '#infra/idxmap/idxmap.ts';
 import type { AnyDescriptor, Dependency } from './api.ts';
 import { DependencyIndex } from './dependencyindex.ts';
+import { deepEqual } from './equality.ts';
 import { KeyIndex } from './keyindex.ts';
+import { addOwner, deleteOwner, eachOf, type Owners } from './owners.ts';
 import { byKey, type Slices, sortInSlices } from './slices.ts';
 import type { Operation, ValueState } from './states.ts';
 
@@ -41,6 +43,8 @@ export class Node {
   derived: ReadonlySet<Node> = noNodes;
   /** Claimed resources that a pending value waits for. */
   awaitedClaims: readonly string[] = none;
+  /** Claimed resources that it occupies by what is there. */
+  claims: readonly string[] = none;
   /** Of a base value: the last transaction that wished something for it, and its policy. */
   seqNum = -1;
   retry: RetryPolicy | undefined;
@@ -81,8 +85,8 @@ export class Graph {
   readonly #nodes = new Map<string, Node>();
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();
-  readonly #holders = new Map<string, Set<Node>>();
-  readonly #waiters = new Map<string, Set<Node>>();
+  readonly #holders = new Map<string, Owners<Node>>();
+  readonly #waiters = new Map<string, Owners<Node>>();
   /** What the nodes of unknown outcome may have become. */
   readonly #maybe = new Map<Node, Value>();
   readonly #metadata: ReadonlyMap<string, IndexMap<unknown>>;
@@ -162,13 +166,13 @@ export class Graph {
   /** Nodes whose actual value claims the name. */
   holders(name: string): Iterable<Node> {
     this.lookUps++;
-    return this.#holders.get(name) ?? none;
+    return eachOf(this.#holders.get(name));
   }
 
   /** Pending nodes that wait for the name to become free. */
   waiters(name: string): Iterable<Node> {
     this.lookUps++;
-    return this.#waiters.get(name) ?? none;
+    return eachOf(this.#waiters.get(name));
   }
 
   /** Whether some pending node waits for the name, or for any at all. */
@@ -233,7 +237,7 @@ export class Graph {
     node.unknown = true;
     this.unknown.add(node);
     this.#maybe.set(node, maybe);
-    for (const name of claimsOf(node, maybe)) addTo(this.#holders, name, node);
+    for (const name of claimsOf(node, maybe)) addOwner(this.#holders, name, node);
   }
 
   setKnown(node: Node): void {
@@ -242,20 +246,23 @@ export class Graph {
     node.unknown = false;
     this.unknown.delete(node);
     this.#maybe.delete(node);
-    const held = new Set(claimsOf(node, node.actual));
+    const held = new Set(node.claims);
     for (const name of claimsOf(node, maybe))
-      if (!held.has(name)) deleteFrom(this.#holders, name, node);
+      if (!held.has(name)) deleteOwner(this.#holders, name, node);
   }
 
   setAwaitedClaims(node: Node, names: readonly string[]): void {
-    for (const name of node.awaitedClaims) deleteFrom(this.#waiters, name, node);
+    for (const name of node.awaitedClaims) deleteOwner(this.#waiters, name, node);
     node.awaitedClaims = names;
-    for (const name of names) addTo(this.#waiters, name, node);
+    for (const name of names) addOwner(this.#waiters, name, node);
   }
 
   #setClaims(node: Node, value: Value | undefined): void {
-    for (const name of claimsOf(node, node.actual)) deleteFrom(this.#holders, name, node);
-    for (const name of claimsOf(node, value)) addTo(this.#holders, name, node);
+    const names = claimsOf(node, value);
+    if (deepEqual(names, node.claims)) return;
+    for (const name of node.claims) deleteOwner(this.#holders, name, node);
+    node.claims = names;
+    for (const name of node.claims) addOwner(this.#holders, name, node);
   }
 
   #reindex(node: Node): void {
@@ -302,15 +309,4 @@ export function claimsOf(
   } catch {
     return none;
   }
-}
-
-function addTo(map: Map<string, Set<Node>>, name: string, node: Node): void {
-  const nodes = map.get(name);
-  if (nodes) nodes.add(node);
-  else map.set(name, new Set([node]));
-}
-
-function deleteFrom(map: Map<string, Set<Node>>, name: string, node: Node): void {
-  const nodes = map.get(name);
-  if (nodes?.delete(node) && nodes.size === 0) map.delete(name);
 }

@@ -35,6 +35,7 @@ describe('arguments that make no sense', () => {
     ['GET /scheduler/txn-history?until=2026-02-20T25:00:00Z', /nanoseconds or RFC 3339/],
     ['GET /scheduler/txn-history?until=2026-02-20', /nanoseconds or RFC 3339/],
     ['GET /scheduler/key-timeline', /key is missing/],
+    ['GET /scheduler/key-timeline?key=', /key is missing/],
     ['GET /scheduler/key-timeline?key=a/1&time=now', /nanoseconds or RFC 3339/],
     ['GET /scheduler/graph-snapshot?time=x', /nanoseconds or RFC 3339/],
     ['GET /scheduler/graph-snaphost?at=0', /at is not known.*accepted: time/],

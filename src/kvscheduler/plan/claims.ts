@@ -2,7 +2,7 @@
  * Who gets a claimed resource that more than one value wants: whoever cannot be moved, then whoever
  * has it, then the first by key. The others stay out until it is free.
  */
-import { claimsOf, type Node } from '../graph.ts';
+import type { Node } from '../graph.ts';
 import { byKey } from '../slices.ts';
 import { Draft } from './draft.ts';
 import type { Resolver } from './resolve.ts';
@@ -35,7 +35,7 @@ async function takersByName(resolver: Resolver): Promise<Takers> {
   for (const draft of resolver.claimants) {
     if (slices.due()) await slices.turn();
     if (!draft.up) continue;
-    for (const name of claimsOf(draft, draft.wish)) {
+    for (const name of draft.claims) {
       const others = takers.get(name);
       if (others === undefined) takers.set(name, draft);
       else if (others instanceof Draft) takers.set(name, [others, draft]);
@@ -107,7 +107,7 @@ function hasOutlived({ outlived }: Draft, key: string): boolean {
 }
 
 function rank(draft: Draft, name: string): number {
-  return draft.node && claimsOf(draft, draft.node.actual).includes(name) ? 0 : 1;
+  return draft.node?.claims.includes(name) ? 0 : 1;
 }
 
 function isFree(resolver: Resolver, takers: Takers, name: string): boolean {
@@ -166,7 +166,7 @@ async function namesToBeHad(
   for (const { node } of claimants) {
     if (slices.due()) await slices.turn();
     if (!node) continue;
-    for (const name of claimsOf(node, node.actual)) if (graph.isAwaited(name)) names.add(name);
+    for (const name of node.claims) if (graph.isAwaited(name)) names.add(name);
   }
   for (const name of takers.keys()) {
     if (slices.due()) await slices.turn();

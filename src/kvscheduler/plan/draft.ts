@@ -1,6 +1,6 @@
 import type { Value } from '#eventloop/transaction.ts';
 import type { AnyDescriptor, Dependency } from '../api.ts';
-import type { Node } from '../graph.ts';
+import { claimsOf, type Node } from '../graph.ts';
 import type { ValueState } from '../states.ts';
 import type { Reason } from './reason.ts';
 
@@ -69,6 +69,10 @@ export class Draft {
   /** The node itself, once the plan is being carried out. */
   live: Node | undefined;
 
+  /** The claims, and of which wish they are. */
+  #claims: readonly string[] = none;
+  #claimedBy: Value | undefined;
+
   // How far the ordering of operations has come with this value.
   state: ValueState;
   removing = false;
@@ -115,6 +119,15 @@ export class Draft {
   addChild(child: Draft): void {
     if (this.newChildren === none) this.newChildren = [child];
     else (this.newChildren as Draft[]).push(child);
+  }
+
+  /** Names of the resources that the wish occupies. */
+  get claims(): readonly string[] {
+    if (this.#claimedBy !== this.wish) {
+      this.#claimedBy = this.wish;
+      this.#claims = claimsOf(this, this.wish);
+    }
+    return this.#claims;
   }
 
   /** Somebody can configure it: a property needs nobody. */

@@ -7,7 +7,6 @@
 import type { Value } from '#eventloop/transaction.ts';
 import type { Dependency } from '../api.ts';
 import { deepEqual } from '../equality.ts';
-import { claimsOf } from '../graph.ts';
 import type { Operation, ValueState } from '../states.ts';
 import { claimLabel } from '../status.ts';
 import type { Draft } from './draft.ts';
@@ -53,7 +52,7 @@ export class OperationList {
         details = { ...details, after: wish, stateAfter: 'PENDING' };
     }
     const index = this.#add(draft, { ...entry, ...details });
-    this.#release(claimsOf(draft, before), index);
+    this.#release(node?.claims ?? none, index);
     draft.deleted = true;
   }
 
@@ -131,15 +130,20 @@ export class OperationList {
     const { invalid, blocked } = draft;
     if (!draft.implemented) return { stateAfter: 'UNIMPLEMENTED' };
     if (invalid) return { stateAfter: 'INVALID', errorAfter: invalid, reason: { why: 'invalid' } };
-    const labels = this.#resolver.view.unmet(draft);
-    const [first] = labels;
+    const unmet = this.#resolver.view.unmet(draft);
+    const labels = unmet.map(({ label }) => label);
+    const [first] = unmet;
     const stateAfter = 'PENDING';
     if (blocked) {
       labels.push(claimLabel(blocked.name, blocked.by));
       return { stateAfter, labels, reason: { why: 'claim', name: blocked.name } };
     }
     if (!draft.current || first === undefined) return { stateAfter, labels };
-    return { stateAfter, labels, reason: { why: 'dependency lost', key: first } };
+    return {
+      stateAfter,
+      labels,
+      reason: { why: 'dependency lost', key: first.key ?? first.label },
+    };
   }
 
   #isRecreated({ recreate, interruption }: Draft): boolean {
@@ -222,15 +226,15 @@ export class OperationList {
 
 /** Names that the draft's operation takes and that its actual value does not hold. */
 export function takenBy(draft: Draft): readonly string[] {
-  const names = claimsOf(draft, draft.wish);
+  const names = draft.claims;
   if (names.length === 0 || !draft.stays) return names;
-  const held = new Set(claimsOf(draft, draft.node?.actual));
+  const held = new Set(draft.node?.claims ?? none);
   return names.filter((name) => !held.has(name));
 }
 
 export function releasedByUpdate(draft: Draft): string[] {
-  const kept = new Set(claimsOf(draft, draft.wish));
-  return claimsOf(draft, draft.node?.actual).filter((name) => !kept.has(name));
+  const kept = new Set(draft.claims);
+  return (draft.node?.claims ?? none).filter((name) => !kept.has(name));
 }
 
 function isToChange(draft: Draft): boolean {

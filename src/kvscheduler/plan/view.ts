@@ -75,9 +75,9 @@ export class PlannedView {
       this.#gathered.set(key, await this.#graph.dependentsInSlices(key, slices));
   }
 
-  /** Labels of the wish's dependencies that are not met. */
-  unmet(draft: Draft): string[] {
-    return draft.dependencies.filter((one) => !this.isMet(draft, one)).map(({ label }) => label);
+  /** The wish's dependencies that are not met. */
+  unmet(draft: Draft): Dependency[] {
+    return draft.dependencies.filter((one) => !this.isMet(draft, one));
   }
 
   isMet(draft: Draft, dependency: Dependency): boolean {

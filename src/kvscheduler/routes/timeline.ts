@@ -21,7 +21,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
     allowOnly(request, ['key', 'time']);
     const key = argument(request, 'key');
     const time = timeArgument(request, 'time');
-    if (key === undefined)
+    if (!key)
       throw new ErrBadRequest('argument key is missing: a key without the prefix of the agent');
     const slices = new Slices(clock);
     if (time === undefined) return streamedList(await keyTimeline(timeline, key, slices), clock);

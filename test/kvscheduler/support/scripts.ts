@@ -146,11 +146,14 @@ const claimPlans = fc.shuffledSubarray(
 export interface ScriptOptions {
   /** Values may need, over detours, what is derived from themselves. */
   readonly wild: boolean;
-  /** Two values may want one claim. */
-  readonly conflicts: boolean;
+  /** Two values may want one claim; default: as wild. */
+  readonly conflicts?: boolean;
 }
 
-export function scripts({ wild, conflicts }: ScriptOptions, length: number): fc.Arbitrary<Step[]> {
+export function scripts(
+  { wild, conflicts = wild }: ScriptOptions,
+  length: number,
+): fc.Arbitrary<Step[]> {
   const wishes = (withNulls: boolean) =>
     conflicts
       ? fc
