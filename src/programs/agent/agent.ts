@@ -27,9 +27,9 @@ import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
 import { watchLeases } from '#plugins/ipv4net/leases.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
-import { type CniServer, serveCni } from '#plugins/podmanager/grpc.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
+import { type CniServer, serveCni } from '#plugins/podmanager/socket.ts';
 import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptors.ts';
 import { hostView } from '#southbound/linux/host-view.ts';
 import type { HostFacts } from '#southbound/linux/prepare.ts';
@@ -41,6 +41,7 @@ import { vppRoutes } from '#southbound/vpp/routes.ts';
 import { VppMetrics } from '#southbound/vpp/stats/metrics.ts';
 import { SegmentStatistics } from '#southbound/vpp/stats/statistics.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
+import { cniState } from './cni-state.ts';
 import type { Environment } from './environment.ts';
 import { isBeyondHealing, isSouthboundGone } from './failures.ts';
 import { parseValue } from './parse-value.ts';
@@ -128,7 +129,6 @@ export function createAgent(parts: AgentParts): Agent {
     ...(settings.kvscheduler['print-txn-summary'] && { writer: { write: print } }),
   });
 
-  // Event handlers.
   const interfaceWatch = new InterfaceWatch({
     client: vpp,
     scheduler,
@@ -136,6 +136,7 @@ export function createAgent(parts: AgentParts): Agent {
     log: loggers.get('vpp'),
   });
 
+  // Event handlers.
   let hostFacts: HostFacts = { ipv6: false };
   const { handlers, conf, nodes, pods, ipam, ipv4net } = createPlugins(
     settings.label,
@@ -230,11 +231,11 @@ export function createAgent(parts: AgentParts): Agent {
       },
       { name: 'kvscheduler', close: () => scheduler.close() },
       {
-      {
         name: 'watch over interfaces',
         init: () => interfaceWatch.start(),
         close: () => interfaceWatch.close(),
       },
+      {
         name: 'controller',
         init: () => controller.start(),
         close: async () => {
@@ -252,7 +253,12 @@ export function createAgent(parts: AgentParts): Agent {
         name: 'cni',
         afterInit: async () => {
           cni = serveCni({
-            service: cniService({ loop: controller, pods, log: loggers.get('cni') }),
+            service: cniService({
+              loop: controller,
+              pods,
+              state: cniState({ status, scheduler, ipam, net: ipv4net }),
+              log: loggers.get('cni'),
+            }),
             socketPath: settings.grpc.endpoint,
             mode: Number.parseInt(String(settings.grpc.permission), 8),
             replaceStale: settings.grpc['force-socket-removal'],
