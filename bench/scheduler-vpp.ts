@@ -180,10 +180,17 @@ async function compare(
   const additions = await side.requestsOf(wishes);
   const deletions = await side.requestsOf(removals);
   const rates: { bare: number; scheduler: number }[] = [];
+  let cpuMs = 0;
   for (let round = 0; round < rounds; round++) {
     const bareMs = await during('bare', () => bare.pipeline(additions, window));
     await bare.pipeline(deletions, window);
-    const schedulerMs = await during('scheduler', () => side.commit(wishes));
+    const schedulerMs = await during('scheduler', async () => {
+      const before = process.threadCpuUsage();
+      const ms = await side.commit(wishes);
+      const { user, system } = process.threadCpuUsage(before);
+      cpuMs += (user + system) / 1000 / rounds;
+      return ms;
+    });
     await side.commit(removals);
     rates.push({
       bare: perSecond(additions, bareMs),
@@ -198,6 +205,8 @@ async function compare(
     `${what}: ${rate}/s, ${additions.length} requests; bare ${bareRate}/s; ` +
       `share ${Math.round(share * 100)} % (aim a third: ${share >= aim ? 'met' : 'MISSED'})`,
   );
+  const each = (cpuMs / additions.length) * 1000;
+  print(`    work of the main thread: ${cpuMs.toFixed(0)} ms, ${each.toFixed(1)} us a request`);
 }
 
 function perSecond(requests: readonly BareRequest[], ms: number): number {
