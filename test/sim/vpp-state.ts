@@ -29,7 +29,7 @@ function sorted(values: readonly unknown[]): unknown[] {
 }
 
 /** Chance gives out `02:fe:…`; set by a message are those that begin with `02:fe:00:00:00`. */
-function macOf(mac: Uint8Array): string {
+export function macOf(mac: Uint8Array): string {
   const text = fromMac(mac);
   return text.startsWith('02:fe:') && !text.startsWith('02:fe:00:00:00') ? 'by chance' : text;
 }

@@ -1,6 +1,6 @@
 import { fromMac, toMac } from '#southbound/vpp/binapi/addresses.ts';
 import type { SwInterfaceDetails } from '#southbound/vpp/binapi/messages.gen.ts';
-import type { Interfaces, SimInterface } from './interfaces.ts';
+import { type Interfaces, isEthernet, type SimInterface } from './interfaces.ts';
 import type { Part } from './part.ts';
 import { none, retval } from './retval.ts';
 import type { SubInterfaces, TagRewrite } from './subinterfaces.ts';
@@ -100,7 +100,7 @@ export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): 
       hw_interface_set_mtu: ({ sw_if_index, mtu }) =>
         withInterface(sw_if_index, (iface) => {
           if (iface.sup) return retval.INVALID_VALUE;
-          if (iface.kind === 'local') return retval.FEATURE_DISABLED;
+          if (!isEthernet(iface)) return retval.FEATURE_DISABLED;
           if (mtu === iface.linkMtu) return 0;
           if (!iface.driver.setMtu) return retval.UNSUPPORTED;
           const refused = iface.driver.setMtu(mtu);
@@ -133,7 +133,7 @@ export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): 
         const wanted = name_filter.toLowerCase();
         return selected(interfaces, sw_if_index)
           .filter(({ name }) => !name_filter_valid || name.toLowerCase().includes(wanted))
-          .map((iface) => detailsOf(iface, subs.rewriteOf(iface.index)));
+          .map((iface) => detailsOf(iface, subs.rewriteOf(iface)));
       },
       sw_interface_rx_placement_dump: ({ sw_if_index }) =>
         (sw_if_index === none ? interfaces.all() : selected(interfaces, sw_if_index)).flatMap(

@@ -57,6 +57,13 @@ export type NewInterface = Pick<SimInterface, 'kind' | 'name' | 'deviceType' | '
 
 const defaultMtu = 9000;
 
+const noMac = '00:00:00:00:00:00';
+
+/** VPP's own interface and those that carry bare IP are none. */
+export function isEthernet(iface: SimInterface): boolean {
+  return (iface.sup ?? iface).mac !== noMac;
+}
+
 /** Numbers like VPP's pools: the one that was freed last is given out first. */
 export class Pool {
   readonly #free: number[] = [];
@@ -90,7 +97,7 @@ export class Interfaces {
       kind: 'local',
       name: 'local0',
       deviceType: 'local',
-      mac: '00:00:00:00:00:00',
+      mac: noMac,
       driver: { link: () => false },
       linkMtu: 0,
     };

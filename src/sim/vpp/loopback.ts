@@ -38,7 +38,9 @@ export function loopbackMessages(interfaces: Interfaces): Part {
       create_loopback_instance: ({ mac_address, is_specified, user_instance }) =>
         create(mac_address, is_specified ? user_instance : undefined),
       delete_loopback: ({ sw_if_index }) => {
-        const iface = interfaces.get(sw_if_index);
+        const named = interfaces.get(sw_if_index);
+        // VPP takes a VLAN for what it is on
+        const iface = named?.sup ?? named;
         if (iface?.kind !== 'loopback') return retval.INVALID_SW_IF_INDEX;
         interfaces.remove(iface);
         return 0;

@@ -139,7 +139,9 @@ export function memifMessages(parts: {
       },
       memif_create_v2: create,
       memif_delete: ({ sw_if_index }) => {
-        const iface = interfaces.get(sw_if_index);
+        const named = interfaces.get(sw_if_index);
+        // VPP takes a VLAN for what it is on
+        const iface = named?.sup ?? named;
         if (iface?.kind !== 'memif') return retval.INVALID_SW_IF_INDEX;
         interfaces.remove(iface);
         return 0;

@@ -1,5 +1,5 @@
 import type { SwInterfaceDetails } from '#southbound/vpp/binapi/messages.gen.ts';
-import type { Interfaces, SimInterface } from './interfaces.ts';
+import { type Interfaces, isEthernet, type SimInterface } from './interfaces.ts';
 import type { Part } from './part.ts';
 import { retval } from './retval.ts';
 
@@ -32,8 +32,8 @@ export class SubInterfaces {
     this.#interfaces = interfaces;
   }
 
-  rewriteOf(index: number): TagRewrite | undefined {
-    return this.#rewrites.get(index);
+  rewriteOf(iface: SimInterface): TagRewrite | undefined {
+    return isEthernet(iface) ? this.#rewrites.get(iface.index) : undefined;
   }
 
   #create(parent: SimInterface, vlan: number) {
@@ -57,9 +57,15 @@ export class SubInterfaces {
   #rewrite(iface: SimInterface, wanted: TagRewrite): number {
     const operation = operations[wanted.vtr_op];
     if (!operation) return retval.INVALID_VALUE;
-    if (iface.kind === 'local') return retval.INVALID_INTERFACE;
+    if (!isEthernet(iface)) return retval.INVALID_INTERFACE;
     const [popped, pushed] = operation;
-    if (popped > (iface.sup ? 1 : 0)) return retval.INVALID_VLAN_TAG_COUNT;
+    if (popped > (iface.sup ? 1 : 0)) {
+      // VPP has forgotten the tags by then
+      const before = this.#rewrites.get(iface.index);
+      const bare = { vtr_push_dot1q: 0, vtr_tag1: 0, vtr_tag2: 0 };
+      if (before) this.#rewrites.set(iface.index, { ...before, ...bare });
+      return retval.INVALID_VLAN_TAG_COUNT;
+    }
     if (wanted.vtr_op === 0) this.#rewrites.delete(iface.index);
     else
       this.#rewrites.set(iface.index, {
