@@ -412,6 +412,7 @@ export class ProvingGround {
     await this.#untilWitnessed();
     this.#check();
     this.#told.forget();
+    this.#witness.fold();
     assert.equal(this.#watcher.status.missedChanges, 0, 'the comparison has found nothing');
     this.counts.resyncs = this.#told.resyncs;
     this.counts.changes = this.#told.changes;
@@ -436,10 +437,13 @@ export class ProvingGround {
       const history = this.#witness
         .history(prefix)
         .map(({ key, text }) => ({ key, number: numberIn(text) }));
+      const base = new Map(
+        [...this.#witness.base(prefix)].map(([key, text]) => [key, numberIn(text)!]),
+      );
       for (const [at, session] of this.#told.sessions.entries()) {
         const changes = session.changes.filter(({ key }) => key.startsWith(prefix));
         const snapshot = new Map([...session.snapshot].filter(([key]) => key.startsWith(prefix)));
-        const starts = startsOf(history, snapshot);
+        const starts = startsOf(base, history, snapshot);
         assert.ok(starts.length > 0, `resync ${at} below ${prefix} is no state that ever was`);
         const fits = starts.some((start) =>
           changes.every(({ key, number }, n) => {
@@ -467,15 +471,17 @@ export class ProvingGround {
 }
 
 /** How many changes lie before the states that are equal to this one; the latest last. */
-function startsOf(history: Session['changes'], wanted: ReadonlyMap<string, number>): number[] {
-  const state: State = new Map();
+function startsOf(
+  base: ReadonlyMap<string, number>,
+  history: Session['changes'],
+  wanted: ReadonlyMap<string, number>,
+): number[] {
+  const state: State = new Map(base);
   const starts: number[] = isSame(state, wanted) ? [0] : [];
-  const highest = Math.max(0, ...wanted.values());
   for (const [at, { key, number }] of history.entries()) {
     if (number === undefined) state.delete(key);
     else state.set(key, number);
-    if (state.size === wanted.size && (number ?? highest) >= highest && isSame(state, wanted))
-      starts.push(at + 1);
+    if (isSame(state, wanted)) starts.push(at + 1);
   }
   return starts;
 }

@@ -14,6 +14,8 @@ const prefix = '/vnf-agent/';
 export class Witness {
   readonly #hosts: readonly string[];
   #history: Happened[] = [];
+  /** What stood there before the history that is kept. */
+  readonly #base = new Map<string, string>();
   #next = 1;
   #closed = false;
   #client: Etcd3 | undefined;
@@ -22,6 +24,19 @@ export class Witness {
   constructor(ports: readonly number[]) {
     this.#hosts = ports.map((port) => `127.0.0.1:${port}`);
     this.#running = this.#run();
+  }
+
+  /** What stood below a prefix before its history. */
+  base(below: string): ReadonlyMap<string, string> {
+    return new Map([...this.#base].filter(([key]) => key.startsWith(below)));
+  }
+
+  /** From here on nobody asks for what was before. */
+  fold(): void {
+    for (const { key, text } of this.#history.splice(0)) {
+      if (text === undefined) this.#base.delete(key);
+      else this.#base.set(key, text);
+    }
   }
 
   /** Changes below a prefix, in their order. */
