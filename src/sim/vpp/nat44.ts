@@ -101,7 +101,7 @@ export class Nat44 {
       for (const { address } of [...pool]) this.#dropAddress(address, pool);
     this.#features.clear();
     this.#outputs.clear();
-    this.#routes.clear();
+    for (const id of [...this.#routes.keys()]) this.#setVrfTable(id, false);
     this.#isEnabled = false;
     this.#forwarding = false;
     this.#sessions = 0;
