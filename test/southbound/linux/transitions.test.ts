@@ -8,6 +8,6 @@ const families = linuxFamilies(simulatedSpaces.pods);
 
 pairSuite(simulatedLinux, families);
 sequenceSuite(simulatedLinux, poolOf(families.filter((each) => !each.bearsNoMark)), {
-  runs: Number(process.env['CV_SEQUENCES'] ?? 100),
+  runs: Number(process.env['CV_SEQUENCES'] ?? 60),
   steps: 12,
 });

@@ -8,7 +8,7 @@ import { sessionMessages, usedMessages } from '#southbound/vpp/binapi/used.ts';
 import { missing, shared } from '../binapi/vectors.ts';
 import { complianceSuite } from '../compliance/suite.ts';
 import { vppExamples } from '../compliance/vpp-examples.ts';
-import { vppFamilies } from '../transitions/families/vpp.ts';
+import { writtenFamilies } from '../transitions/families/vpp.ts';
 import { pairSuite } from '../transitions/pairs.ts';
 import { hostLinks, simulatedVpp, tellingOfLinks } from './backends.ts';
 
@@ -23,5 +23,5 @@ for (const release of ['v24.10', 'v25.10']) {
   const all = mergeDefinitions([bundledDefinitions, await readDefinitions(folder)]);
   const catalogue = new Catalogue(selectDefinitions(all, [...sessionMessages, ...usedMessages]));
   complianceSuite(() => simulatedVpp(catalogue), vppExamples(hostLinks), release);
-  pairSuite(async () => tellingOfLinks(await simulatedVpp(catalogue)), vppFamilies, release);
+  pairSuite(async () => tellingOfLinks(await simulatedVpp(catalogue)), writtenFamilies, release);
 }

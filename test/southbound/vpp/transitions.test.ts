@@ -26,7 +26,7 @@ const start = async () => tellingOfLinks(await simulatedVpp());
 pairSuite(start, vppFamilies);
 
 sequenceSuite(start, poolOf(writtenFamilies), {
-  runs: Number(process.env['CV_SEQUENCES'] ?? 50),
+  runs: Number(process.env['CV_SEQUENCES'] ?? 30),
   steps: 12,
   snapshot: (backend) => stateOf(backend as VppBackend),
   async inOneGo(wishes) {
