@@ -335,3 +335,18 @@ for (const [what, change] of Object.entries({
       },
     ]);
   });
+
+test('what a value needed or was to need stays while nobody knows which of them it is', async () => {
+  const bench = setUp({ window: 1 });
+  const neighbours = { 'b/1': { v: 1 }, 'b/2': { v: 1 } };
+  await bench.commit({ ...neighbours, 'a/1': { v: 1, needs: ['b/1'] } });
+  bench.southbound.losesReply = timingOut('UPDATE a/1');
+  bench.southbound.retrieveFails = () => new Error('cannot read');
+  await bench.commit({ 'a/1': { v: 2, needs: ['b/2'] } });
+  bench.southbound.losesReply = () => undefined;
+  assert.deepEqual(await bench.calls({ 'b/1': null, 'b/2': null }), []);
+  bench.southbound.retrieveFails = () => undefined;
+  const calls = await bench.calls({}, { mode: 'downstream-resync' });
+  assert.deepEqual(calls, ['DELETE b/1', 'DELETE a/1', 'DELETE b/2']);
+  assert.equal(bench.state('a/1'), 'PENDING [b/2]');
+});

@@ -62,7 +62,7 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
       },
     ),
   );
-  assert.ok(undone > 10, `${undone} were undone`);
+  assert.ok(undone > 0, `${undone} were undone`);
 });
 
 /** Leaves out what is refused beforehand, until something was tried. */
