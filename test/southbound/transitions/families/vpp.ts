@@ -6,6 +6,7 @@ import { aclFamilies } from './acl.ts';
 import { interfaceFamilies } from './interfaces.ts';
 import { layer2Families } from './layer2.ts';
 import { layer3Families } from './layer3.ts';
+import { linkFamilies } from './links.ts';
 import { nat44Families } from './nat44.ts';
 import { puntFamilies } from './punt.ts';
 
@@ -14,6 +15,7 @@ export const writtenFamilies: readonly Family[] = [
   ...interfaceFamilies(hostLinks),
   ...layer2Families,
   ...layer3Families,
+  ...linkFamilies,
   ...nat44Families,
   ...aclFamilies,
   ...puntFamilies,
