@@ -63,6 +63,8 @@ export interface AgentOptions {
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
+  /** Name of the node; default: node1. */
+  readonly label?: string;
   /** Environment variables. */
   readonly env?: Settings['env'];
 }
@@ -70,8 +72,9 @@ export interface AgentOptions {
 /** An agent in this process on simulated VPP and Linux that is not started yet. */
 export function prepareAgent(node: Node, options: AgentOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-'));
+  const { label = 'node1' } = options;
   const base = readSettings(
-    parseFlags(['--embedded', '--config-dir', folder, '--microservice-label', 'node1'], {}),
+    parseFlags(['--embedded', '--config-dir', folder, '--microservice-label', label], {}),
     options.env ?? {},
   );
   const settings: Settings = {

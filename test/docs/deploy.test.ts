@@ -108,7 +108,8 @@ describe('Dockerfile', () => {
       assert.ok(ignored.includes(`!${path}`), `${path} is ignored`);
     }
     const start = lines.find((line) => line.startsWith('ENTRYPOINT '))!;
-    const [node, program] = JSON.parse(start.slice('ENTRYPOINT '.length));
+    const [node, ...args] = JSON.parse(start.slice('ENTRYPOINT '.length));
+    const program = args.at(-1);
     assert.equal(node, 'node');
     assert.ok(existsSync(program), program);
   });

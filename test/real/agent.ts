@@ -28,6 +28,11 @@ export interface AgentConfig {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
 /** What GET /controller/event-history says of an event. */
 export interface ShownEvent {
   readonly SeqNum: number;
@@ -156,9 +161,19 @@ export class RealAgent {
   }
 
   /** GET over the local socket. */
-  get(path: string): Promise<{ readonly status: number; readonly body: unknown }> {
+  get(path: string): Promise<Answer> {
+    return this.#ask('GET', path);
+  }
+
+  /** POST without a body over the local socket. */
+  post(path: string): Promise<Answer> {
+    return this.#ask('POST', path);
+  }
+
+  #ask(method: 'GET' | 'POST', path: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const asked = request({ socketPath: this.#restSocket, path, timeout: 10_000 }, (response) => {
+      const call = { socketPath: this.#restSocket, method, path, timeout: 10_000 };
+      const asked = request(call, (response) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => {
@@ -167,7 +182,7 @@ export class RealAgent {
         response.on('error', reject);
         response.on('end', () => resolve({ status: response.statusCode ?? 0, body: parsed(text) }));
       });
-      asked.on('timeout', () => asked.destroy(new Error(`no answer to GET ${path}`)));
+      asked.on('timeout', () => asked.destroy(new Error(`no answer to ${method} ${path}`)));
       asked.on('error', reject);
       asked.end();
     });

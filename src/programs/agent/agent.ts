@@ -44,6 +44,7 @@ import { vppView } from '#southbound/vpp/vpp-view.ts';
 import { cniState } from './cni-state.ts';
 import type { Environment } from './environment.ts';
 import { isBeyondHealing, isSouthboundGone } from './failures.ts';
+import { traceRoutes } from './node-document.ts';
 import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
 import type { RecordedSettings } from './replay.ts';
@@ -198,6 +199,7 @@ export function createAgent(parts: AgentParts): Agent {
     }),
     ...schedulerRoutes({ scheduler, clock, parseValue }),
     ...ipamRoutes({ nodes, ipam, conf, net: ipv4net }),
+    ...traceRoutes({ label: settings.label, scheduler, ipam, net: ipv4net }),
     ...vppRoutes(vpp),
     metricsRoute('/metrics', registry, vppMetrics.refresh),
   ];

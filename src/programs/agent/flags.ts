@@ -20,6 +20,9 @@ export const CONFIG_NAMES = [
   'kvscheduler',
 ] as const;
 
+/** Where an agent on this machine listens if http.conf says nothing else. */
+const localAgent = 'http://127.0.0.1:9999';
+
 export interface AgentFlags {
   readonly configDir: string;
   /** Run on the embedded store and on a simulated VPP and Linux; play kubelet for the manifests. */
@@ -32,8 +35,17 @@ export interface AgentFlags {
   readonly printConfig: boolean;
   /** Instead of running, replay what stands in this file or folder. */
   readonly replay: string | undefined;
+  /** Instead of running, follow a packet through what agents that run say of their nodes. */
+  readonly trace: TraceFlags | undefined;
   /** Values of the flags that configuration files and the service label are found by. */
   readonly values: Readonly<Record<string, string | undefined>>;
+}
+
+export interface TraceFlags {
+  readonly from: string;
+  readonly to: string;
+  readonly agents: readonly string[];
+  readonly wanted: boolean;
 }
 
 /** Go's flag package takes `-flag`; commander would read it as a bundle of letters. */
@@ -57,13 +69,18 @@ export function parseFlags(
     .option('--embedded', 'run on an embedded store and a simulated VPP and Linux', false)
     .option('--manifests <dir>', 'Kubernetes manifests for --embedded (default: examples)')
     .option('--print-config', 'print each effective value with where it comes from, and end', false)
+    .option('--from <pod>', 'for trace: the pod that sends, as namespace/name')
+    .option('--to <pod or address>', 'for trace: where to')
+    .option('--agent <urls...>', 'for trace: REST servers of the agents', [localAgent])
+    .option('--wanted', 'for trace: what the agents want, not what VPP and Linux have', false)
     .showHelpAfterError('(--help lists what there is)')
     .exitOverride()
     .addArgument(
       new Argument(
         '[command]',
-        'undeploy: remove what the agent has configured, and end; replay: run recorded runs again',
-      ).choices(['undeploy', 'replay']),
+        'undeploy: remove what the agent has configured, and end; replay: run recorded runs again; ' +
+          'trace: follow a packet from a pod',
+      ).choices(['undeploy', 'replay', 'trace']),
     )
     .argument('[recording]', 'for replay: a folder that record-run has written, or a file of it');
   for (const name of CONFIG_NAMES)
@@ -72,7 +89,7 @@ export function parseFlags(
   const [action, recording] = command.args;
   if ((action === 'replay') !== (recording !== undefined))
     command.error(`error: ${action === 'replay' ? 'replay what?' : `what is ${recording}?`}`);
-  const options = command.opts<Record<string, string | boolean | undefined>>();
+  const options = command.opts<Record<string, string | string[] | boolean | undefined>>();
   const values: Record<string, string | undefined> = {};
   for (const option of command.options) {
     const value = options[option.attributeName()];
@@ -85,6 +102,18 @@ export function parseFlags(
     undeploy: action === 'undeploy',
     printConfig: options['printConfig'] === true,
     replay: recording,
+    trace: action === 'trace' ? traceFlags(command) : undefined,
     values,
   };
+}
+
+function traceFlags(command: Command): TraceFlags {
+  const { from, to, agent, wanted } = command.opts<{
+    from?: string;
+    to?: string;
+    agent: string[];
+    wanted: boolean;
+  }>();
+  if (!from || !to) command.error('error: trace needs --from and --to');
+  return { from, to, agents: agent, wanted };
 }

@@ -11,6 +11,7 @@ import { playKubelet } from './play.ts';
 import { printConfig } from './print-config.ts';
 import { replay } from './replay.ts';
 import { readSettings } from './settings.ts';
+import { trace } from './trace.ts';
 
 /** The agent was told something that makes no sense; starting it again does not help. */
 const EXIT_CONFIG = 2;
@@ -65,6 +66,7 @@ async function run(
   process.stdout.on('error', () => undefined);
   const print = (text: string): void => void process.stdout.write(text);
   if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, print);
+  if (flags.trace) return (await trace(flags.trace, print)) ? 0 : EXIT_FAILURE;
   const settings = readSettings(flags, env);
   const ports = { clock: systemClock, random: systemRandom };
   if (flags.printConfig) {

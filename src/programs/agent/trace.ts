@@ -1,0 +1,82 @@
+/**
+ * `contiv-agent trace`: follows a packet from a pod, and its answer, through what the agents say of
+ * their nodes.
+ */
+import { isIP } from 'node:net';
+import { defineError } from '#infra/errors/errors.ts';
+import { clusterSnapshot, deviceWith } from '#walker/cluster.ts';
+import type { NodeValues } from '#walker/node.ts';
+import type { Snapshot } from '#walker/snapshot.ts';
+import { walkText } from '#walker/text.ts';
+import { type Walk, walk } from '#walker/walk.ts';
+import type { NodeDocument } from './node-document.ts';
+
+export const ErrTrace = defineError({
+  name: 'ErrTrace',
+  code: 'CV_TRACE',
+  remedy: 'Name pods as namespace/name, and the agents of other nodes with --agent.',
+});
+
+export interface TraceRequest {
+  /** `<namespace>/<name>`, or `<name>` in the namespace default. */
+  readonly from: string;
+  /** A pod, or an address. */
+  readonly to: string;
+  /** REST servers of the agents of all nodes that are looked at, `http://127.0.0.1:9999`. */
+  readonly agents: readonly string[];
+  /** Follow what the agents want instead of what VPP and Linux have. */
+  readonly wanted: boolean;
+}
+
+/**
+ * @returns whether packet and answer arrive
+ * @throws ErrTrace for an agent that does not answer and for a pod that nobody knows
+ */
+export async function trace(
+  { from, to, agents, wanted }: TraceRequest,
+  print: (text: string) => void,
+): Promise<boolean> {
+  const nodes = await Promise.all(agents.map((agent) => nodeOf(agent, wanted)));
+  const snapshot = clusterSnapshot({ nodes: nodes.map(nodeValues) });
+  const source = addressOf(nodes, from);
+  const destination = addressOf(nodes, to);
+  const there = follow(snapshot, source, destination);
+  print(`${from} (${source}) to ${to} (${destination})\n${walkText(there)}`);
+  if (there.verdict !== 'delivered') return false;
+  if (deviceWith(snapshot, destination) === undefined) return true;
+  const back = follow(snapshot, destination, source);
+  print(`and back\n${walkText(back)}`);
+  return back.verdict === 'delivered';
+}
+
+export function nodeValues({ name, hostAddresses, values }: NodeDocument): NodeValues {
+  return { name, hostAddresses, values: Object.entries(values) };
+}
+
+function follow(snapshot: Snapshot, source: string, destination: string): Walk {
+  const start = deviceWith(snapshot, source);
+  if (start === undefined) throw new ErrTrace('nobody has this address', { where: source });
+  return walk(snapshot, start, { source, destination });
+}
+
+async function nodeOf(agent: string, wanted: boolean): Promise<NodeDocument> {
+  const url = new URL(`/trace/node?view=${wanted ? 'NB' : 'SB'}`, agent);
+  try {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    return (await response.json()) as NodeDocument;
+  } catch (cause) {
+    throw new ErrTrace('the agent does not say how its node is', { where: agent, cause });
+  }
+}
+
+function addressOf(nodes: readonly NodeDocument[], name: string): string {
+  if (isIP(name)) return name;
+  const id = name.includes('/') ? name : `default/${name}`;
+  for (const { pods } of nodes) {
+    const address = pods[id];
+    if (address !== undefined) return address;
+  }
+  const names = nodes.map((node) => node.name).join(', ');
+  throw new ErrTrace(`no pod of this name is attached on ${names}`, { where: id });
+}

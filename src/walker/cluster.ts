@@ -1,0 +1,40 @@
+/** Several nodes as one snapshot. */
+import { type NodeValues, nodePart } from './node.ts';
+import type { Device, Snapshot } from './snapshot.ts';
+
+export interface ClusterValues {
+  readonly nodes: readonly NodeValues[];
+  /** Machines on the network of the nodes, each with one interface on it. */
+  readonly others?: readonly Device[];
+}
+
+/**
+ * The interfaces of VPP that lead out of the nodes are taken to be on one network, with others on it
+ * that nobody has told of.
+ */
+export function clusterSnapshot({ nodes, others = [] }: ClusterValues): Snapshot {
+  const parts = nodes.map(nodePart);
+  const devices = [...parts.flatMap((part) => part.devices), ...others];
+  const network = [
+    ...parts.flatMap(({ uplinks }) => uplinks),
+    ...others.flatMap(({ name, interfaces }) =>
+      [...interfaces.keys()].map((one) => ({ device: name, interface: one })),
+    ),
+  ];
+  return {
+    devices: new Map(devices.map((device) => [device.name, device])),
+    wires: [...parts.flatMap(({ wires }) => wires), { ports: network, isOpen: true }],
+  };
+}
+
+/** The device that has an address, to start from; pods before hosts. */
+export function deviceWith(snapshot: Snapshot, address: string): string | undefined {
+  const found = [...snapshot.devices.values()].filter(
+    ({ interfaces, otherAddresses }) =>
+      otherAddresses.includes(address) ||
+      [...interfaces.values()].some(({ addresses }) =>
+        addresses.some((cidr) => cidr.replace(/\/.*/, '') === address),
+      ),
+  );
+  return (found.find(({ forwards }) => !forwards) ?? found[0])?.name;
+}
