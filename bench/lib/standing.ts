@@ -1,6 +1,6 @@
 /**
  * A southbound that costs nothing but one turn of the event loop an answer, and what is wished of
- * it: interfaces, routes over them, and links of chains, each of which needs the one before it.
+ * it: interfaces, routes over them that claim their destination, and links of chains, each of which needs the one before it.
  */
 import type { Value } from '#eventloop/transaction.ts';
 import { systemClock } from '#infra/clock/system.ts';
@@ -35,7 +35,10 @@ export class Standing {
   scheduler(settings: SchedulerSettings = {}): Scheduler {
     const descriptors = [
       this.#descriptor('interface', () => []),
-      this.#descriptor('route', ({ via }: Route) => [{ label: 'interface', key: via }]),
+      {
+        ...this.#descriptor('route', ({ via }: Route) => [{ label: 'interface', key: via }]),
+        claims: (_key: string, { destination: own }: Route) => [`vrf/0/${own}`],
+      },
       this.#descriptor('link', ({ behind }: Link) =>
         behind === undefined ? [] : [{ label: 'before', key: behind }],
       ),

@@ -1,5 +1,6 @@
 import type { Value } from '#eventloop/transaction.ts';
 import type { AnyDescriptor, Dependency } from '../api.ts';
+import { deepEqual } from '../equality.ts';
 import { claimsOf, type Node } from '../graph.ts';
 import type { ValueState } from '../states.ts';
 import type { Reason } from './reason.ts';
@@ -125,7 +126,10 @@ export class Draft {
   get claims(): readonly string[] {
     if (this.#claimedBy !== this.wish) {
       this.#claimedBy = this.wish;
-      this.#claims = claimsOf(this, this.wish);
+      const names = claimsOf(this, this.wish);
+      const held = this.node?.claims ?? none;
+      // The same list where it is, so that names need not be read to be compared.
+      this.#claims = deepEqual(names, held) ? held : names;
     }
     return this.#claims;
   }

@@ -139,10 +139,13 @@ function makeTrouble({ southbound }: Bench, trouble: Trouble | undefined): void 
     left.set(name, times - 1);
     return times > 0 ? new Error(`no ${name}`) : undefined;
   };
-  southbound.losesReply = (verb, key) =>
-    trouble.losing.includes(`${verb} ${key}`)
-      ? Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' })
-      : undefined;
+  southbound.losesReply = (verb, key) => {
+    const name = `${verb} ${key}`;
+    if (trouble.losing.includes(name))
+      return Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' });
+    const isBotched = trouble.botching?.includes(name) && trouble.blind.length === 0;
+    return isBotched ? new Error(`half of ${name}`) : undefined;
+  };
   southbound.retrieveFails = (name) =>
     trouble.blind.includes(name) ? new Error(`cannot read ${name}`) : undefined;
 }

@@ -20,6 +20,8 @@ export interface Trouble {
   readonly failing: Readonly<Record<string, number>>;
   /** Fails after the operation was done, with an unknown outcome. */
   readonly losing: readonly string[];
+  /** Fails after the operation was done, as if it had not been; not where nobody can read. */
+  readonly botching?: readonly string[];
   /** Descriptors that cannot be read. */
   readonly blind: readonly string[];
 }
@@ -221,6 +223,7 @@ export const troubles: fc.Arbitrary<Trouble> = fc.record({
     maxKeys: 6,
   }),
   losing: fc.array(fc.constantFrom(...operations), { maxLength: 2 }),
+  botching: fc.array(fc.constantFrom(...operations), { maxLength: 1 }),
   blind: fc.oneof(
     { weight: 4, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.subarray(['alpha', 'beta']) },
