@@ -15,6 +15,7 @@ import { loopbackMessages } from './loopback.ts';
 import { memifMessages } from './memif.ts';
 import { Nat44 } from './nat44.ts';
 import { Neighbours } from './neighbours.ts';
+import type { SimNics } from './nics.ts';
 import type { Part } from './part.ts';
 import { proxyArpMessages } from './proxyarp.ts';
 import { puntMessages } from './punt.ts';
@@ -39,12 +40,14 @@ export function beginLife(needs: {
   readonly clock: Clock;
   readonly random: Random;
   readonly dhcpServer: SimDhcpServer;
+  readonly nics?: SimNics;
   readonly crash: (why: string) => void;
 }): Life {
   const { clock, random, crash } = needs;
   const host = hostOf(needs.host, random);
   const events = new InterfaceEvents();
   const interfaces = new Interfaces(events);
+  needs.nics?.plugInto(interfaces, host);
   const subInterfaces = new SubInterfaces(interfaces);
   const fib = new Fib();
   const addresses = new Addresses(interfaces, fib);

@@ -11,6 +11,7 @@ import { FaultPlan, record } from '../faults.ts';
 import type { SimLinux } from '../linux/linux.ts';
 import { SimDhcpServer } from './dhcp.ts';
 import { beginLife, type Life } from './life.ts';
+import { SimNics } from './nics.ts';
 import { retval } from './retval.ts';
 
 /** A message of a client, as it arrived. */
@@ -37,6 +38,8 @@ export type VppFault =
 export interface SimVppOptions {
   /** The machine that it runs on; without one, TAPs have no other end and there are no host links. */
   readonly host?: SimLinux;
+  /** Names of the NICs that VPP drives itself. */
+  readonly nics?: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -62,6 +65,8 @@ export class SimVpp {
 
   /** What clients of DHCP get. */
   readonly dhcpServer = new SimDhcpServer();
+  /** What VPP finds as it starts. */
+  readonly nics: SimNics;
   /** The latest that arrived, in order, without control_ping; also what was refused. */
   readonly requests: VppRequest[] = [];
   /** Counts requests and dumps that match; control_ping only where a match asks for it. */
@@ -75,6 +80,7 @@ export class SimVpp {
   constructor(options: SimVppOptions) {
     this.#options = options;
     this.#catalogue = options.catalogue ?? bundledCatalogue();
+    this.nics = new SimNics(options.nics ?? []);
     void this.start();
   }
 
@@ -90,7 +96,14 @@ export class SimVpp {
       log.error({ why }, 'the simulated VPP ends, as VPP would');
       this.crash();
     };
-    this.#life = beginLife({ host, clock, random, dhcpServer: this.dhcpServer, crash });
+    this.#life = beginLife({
+      host,
+      clock,
+      random,
+      dhcpServer: this.dhcpServer,
+      nics: this.nics,
+      crash,
+    });
     for (const path of this.#paths) await this.listen(path);
   }
 

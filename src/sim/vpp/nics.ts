@@ -1,0 +1,52 @@
+import type { Host } from './host.ts';
+import type { Interfaces, SimInterface } from './interfaces.ts';
+
+const polling = 1;
+
+interface Nic {
+  readonly name: string;
+  hasCarrier: boolean;
+  /** In the running life of VPP. */
+  iface: SimInterface | undefined;
+}
+
+/** NICs that VPP drives itself. Cards, MACs and cables outlive it. */
+export class SimNics {
+  readonly #nics: readonly Nic[];
+  readonly #macs = new Map<string, string>();
+  #interfaces: Interfaces | undefined;
+
+  constructor(names: readonly string[]) {
+    this.#nics = names.map((name) => ({ name, hasCarrier: true, iface: undefined }));
+  }
+
+  /** Whether something is at the other end of the cable. */
+  setCarrier(name: string, hasCarrier: boolean): void {
+    const nic = this.#nics.find((one) => one.name === name);
+    if (!nic) throw new Error(`there is no NIC ${name}`);
+    nic.hasCarrier = hasCarrier;
+    if (nic.iface?.adminUp) this.#interfaces?.setLink(nic.iface, hasCarrier);
+  }
+
+  /** A new life of VPP finds them. */
+  plugInto(interfaces: Interfaces, host: Host): void {
+    this.#interfaces = interfaces;
+    for (const nic of this.#nics) {
+      const mac = this.#macs.get(nic.name) ?? host.randomMac();
+      this.#macs.set(nic.name, mac);
+      nic.iface = interfaces.add({
+        kind: 'nic',
+        name: nic.name,
+        deviceType: 'dpdk',
+        mac,
+        queues: [{ id: 0, mode: polling }],
+        defaultRxMode: polling,
+        driver: {
+          link: (adminUp) => adminUp && nic.hasCarrier,
+          setMtu: () => undefined,
+          setMac: () => undefined,
+        },
+      });
+    }
+  }
+}
