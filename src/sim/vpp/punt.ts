@@ -1,8 +1,15 @@
 import { textOfBytes } from '#southbound/vpp/binapi/addresses.ts';
+import type { Punt } from '#southbound/vpp/binapi/messages.gen.ts';
 import type { Path } from './fib.ts';
 import type { Part } from './part.ts';
 import { none, retval } from './retval.ts';
 import { decodePath, encodePath, type RouteParts } from './routes.ts';
+
+const udp = 17;
+const l4 = 0;
+const noPort = 0xffff;
+/** Where VPP's own socket is, as it is configured. */
+const serverPath = '/run/vpp/punt.sock';
 
 interface Redirect {
   /** 0 for any. */
@@ -14,6 +21,13 @@ interface Redirect {
 /** Where packets for the host go. */
 export function puntMessages(parts: RouteParts): Part {
   const redirects = new Map<string, Redirect>();
+  /** Paths of sockets by family and port. */
+  const sockets = new Map<string, { readonly punt: Punt; readonly pathname: string }>();
+  const socketKey = ({ type, punt }: Punt): string | undefined => {
+    if (type !== l4 || !('l4' in punt)) return undefined;
+    const { af, protocol, port } = punt.l4;
+    return protocol === udp && port !== noPort ? `${af}/${port}` : undefined;
+  };
   /** By family: adds minus deletes, whether or not they changed anything; what VPP goes by. */
   const uses = [0, 0];
 
@@ -38,8 +52,21 @@ export function puntMessages(parts: RouteParts): Part {
         else redirects.delete(key);
         return 0;
       },
+      punt_socket_register: ({ header_version, punt, pathname }) => {
+        const key = socketKey(punt);
+        const isValid = key !== undefined && header_version === 1 && pathname !== serverPath;
+        if (!isValid) return { retval: retval.UNSPECIFIED, pathname: serverPath };
+        sockets.set(key, { punt, pathname });
+        return { pathname: serverPath };
+      },
+      // whether or not one was there
+      punt_socket_deregister: ({ punt }) => {
+        sockets.delete(socketKey(punt) ?? '');
+        return 0;
+      },
     },
     dumps: {
+      punt_socket_dump: ({ type }) => (type === l4 ? [...sockets.values()] : []),
       ip_punt_redirect_v2_dump: ({ sw_if_index, af }) =>
         [...redirects.values()]
           .filter((each) => each.af === af)
@@ -58,6 +85,7 @@ export function puntMessages(parts: RouteParts): Part {
           return `ipv${af === 1 ? 6 : 4} from ${from} via ${to}`;
         })
         .sort(),
+      puntSockets: [...sockets].map(([key, { pathname }]) => `${key} ${pathname}`).sort(),
       puntRedirectOn: uses.map((count) => count > 0),
     }),
   };

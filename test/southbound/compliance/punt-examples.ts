@@ -1,4 +1,5 @@
 import { ipRedirectModel } from '#models/vpp/ip-redirect.ts';
+import { puntToHostModel } from '#models/vpp/punt-to-host.ts';
 import { stnRuleModel } from '#models/vpp/stn-rule.ts';
 import { changing, keyed, loop } from './keyed.ts';
 import type { Example } from './suite.ts';
@@ -55,5 +56,24 @@ export const puntExamples: readonly Example[] = [
       { next_hop: '' },
       false,
     ),
+  },
+  {
+    name: 'socket of the host for a port',
+    essential: true,
+    ...changing(
+      puntToHostModel,
+      { l3_protocol: 'ALL', l4_protocol: 'UDP', port: 9000, socket_path: '/run/contiv-a.sock' },
+      { socket_path: '/run/contiv-b.sock' },
+      false,
+    ),
+  },
+  {
+    name: 'socket of the host for a port of IPv6 alone',
+    value: keyed(puntToHostModel, {
+      l3_protocol: 'IPV6',
+      l4_protocol: 'UDP',
+      port: 9001,
+      socket_path: '/run/contiv-a.sock',
+    }),
   },
 ];

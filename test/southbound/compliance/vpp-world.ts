@@ -56,6 +56,7 @@ export async function vppWorld(client: VppClient): Promise<unknown> {
     arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: all }),
     nat44: await nat44World(client),
     stn: await client.dump('stn_rules_dump', {}),
+    sockets: sorted(await client.dump('punt_socket_dump', { type: 0 })),
     redirects: await Promise.all(
       [0, 1].map((af) => client.dump('ip_punt_redirect_v2_dump', { ...index, af })),
     ),

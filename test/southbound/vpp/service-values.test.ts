@@ -9,6 +9,7 @@ import { ipRedirectModel } from '#models/vpp/ip-redirect.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
+import { puntToHostModel } from '#models/vpp/punt-to-host.ts';
 import { stnRuleModel } from '#models/vpp/stn-rule.ts';
 import { fromRule, sameRule, toRule } from '#southbound/vpp/descriptors/acl/rule.ts';
 import { sharesOf } from '#southbound/vpp/descriptors/nat44/mapping.ts';
@@ -193,6 +194,20 @@ describe('refused before anything is sent', () => {
       [{ l3_protocol: 'ALL' }, 'tx_interface'],
       [{ ...to, l3_protocol: 'IPV4', next_hop: 'fd00::1' }, 'next_hop'],
       [{ ...to, l3_protocol: 'IPV6', next_hop: '10.1.1.1' }, 'next_hop'],
+    ]);
+    const socket = {
+      l3_protocol: 'ALL',
+      l4_protocol: 'UDP',
+      port: 9000,
+      socket_path: '/s',
+    } as const;
+    refused('vpp-punt-to-host', puntToHostModel, [
+      [{ ...socket, l3_protocol: 'UNDEFINED_L3' }, 'l3_protocol'],
+      [{ ...socket, l4_protocol: 'TCP' }, 'l4_protocol'],
+      [{ ...socket, port: 0 }, 'port'],
+      [{ ...socket, port: 65_535 }, 'port'],
+      [{ ...socket, socket_path: '' }, 'socket_path'],
+      [{ ...socket, socket_path: 's'.repeat(108) }, 'socket_path'],
     ]);
   });
 });

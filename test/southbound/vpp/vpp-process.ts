@@ -43,6 +43,7 @@ export async function startVpp(): Promise<RunningVpp> {
       `statseg { socket-name ${join(folder, 'stats.sock')} size 32M page-size 4k }`,
       'memory { main-heap-size 512M main-heap-page-size 4k }',
       'buffers { buffers-per-numa 16384 page-size 4k }',
+      `punt { socket ${join(folder, 'punt.sock')} }`,
       'plugins { plugin dpdk_plugin.so { disable } }',
       '',
     ].join('\n'),

@@ -6,28 +6,18 @@ import { type IPRedirect, ipRedirectKey, ipRedirectModel } from '#models/vpp/ip-
 import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
 import { fromUnion } from '../binapi/addresses.ts';
 import type { VppClient } from '../binapi/api.ts';
-import { AddressFamily } from '../binapi/enums.gen.ts';
 import type { PuntRedirectV2 } from '../binapi/messages.gen.ts';
+import { attribute, type Family, families, familiesOf, familyNumbers } from './by-family.ts';
 import { require } from './invalid.ts';
 import { none } from './limits.ts';
 import { interfaceNames } from './names.ts';
 import { pathTo } from './route-path.ts';
 
-type Family = 'IPV4' | 'IPV6';
-
-const families: readonly Family[] = ['IPV4', 'IPV6'];
-
-const numbers: Readonly<Record<Family, number>> = {
-  IPV4: AddressFamily.ADDRESS_IP4,
-  IPV6: AddressFamily.ADDRESS_IP6,
-};
-
 /** A next hop is of one family, and says so where all are redirected. */
-function familiesOf({ l3_protocol, next_hop }: IPRedirect): readonly Family[] {
-  return families.filter((family) => {
-    if (l3_protocol !== 'ALL' && l3_protocol !== family) return false;
-    return next_hop === '' || next_hop.includes(':') === (family === 'IPV6');
-  });
+function redirected({ l3_protocol, next_hop }: IPRedirect): readonly Family[] {
+  return familiesOf(l3_protocol).filter(
+    (family) => next_hop === '' || next_hop.includes(':') === (family === 'IPV6'),
+  );
 }
 
 /** One redirect, as VPP has it. */
@@ -63,7 +53,7 @@ export function ipRedirectDescriptor(
     ctx: OperationContext,
   ): Promise<void> => {
     const rx = value.rx_interface === '' ? none : indexOf(value.rx_interface, ctx);
-    const af = numbers[family];
+    const af = familyNumbers[family];
     const request = (is_add: boolean, paths: PuntRedirectV2['paths']): Promise<unknown> =>
       client.request('add_del_ip_punt_redirect_v2', {
         is_add,
@@ -88,22 +78,22 @@ export function ipRedirectDescriptor(
     validate(key, value) {
       require(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
       require(key, value.tx_interface !== '', 'tx_interface', 'missing');
-      const fits = familiesOf(value).length > 0;
+      const fits = redirected(value).length > 0;
       require(key, fits, 'next_hop', 'is not of the family of l3_protocol');
     },
     dependencies: (_key, value) => dependencies(value),
     claims: (_key, value) =>
-      familiesOf(value).map((family) => `punt-redirect/${family}/${value.rx_interface || 'any'}`),
+      redirected(value).map((family) => `punt-redirect/${family}/${value.rx_interface || 'any'}`),
     create: (_key, value, ctx) =>
       allOrNothing(log, async (undo) => {
-        for (const family of familiesOf(value)) {
+        for (const family of redirected(value)) {
           await set(value, family, true, ctx);
           undo.add(() => set(value, family, false, ctx));
         }
         return undefined;
       }),
     async delete(_key, value, _metadata, ctx) {
-      for (const family of familiesOf(value)) await set(value, family, false, ctx);
+      for (const family of redirected(value)) await set(value, family, false, ctx);
     },
 
     async retrieve(correlate, ctx) {
@@ -111,15 +101,18 @@ export function ipRedirectDescriptor(
       const names = interfaceNames(ctx);
       const dumps = await Promise.all(
         families.map(async (family) => {
-          const fields = { sw_if_index: none, af: numbers[family] };
+          const fields = { sw_if_index: none, af: familyNumbers[family] };
           const found = await client.dump('ip_punt_redirect_v2_dump', fields);
           return found.flatMap(({ punt }) => readBack(punt, family, names));
         }),
       );
-      return attribute(dumps.flat(), correlate).map((each) => ({
-        ...each,
-        origin: 'from-NB' as const,
-      }));
+      const found = new Map(dumps.flat().map((each) => [identity(each), each]));
+      const { values, left } = attribute(found.keys(), correlate, partsOf, (value, l3_protocol) =>
+        ipRedirectModel.canonical({ ...value, l3_protocol }),
+      );
+      const keys = new Set(values.map(({ key }) => key));
+      const others = [...left].flatMap((part) => unwanted(found.get(part), keys));
+      return [...values, ...others].map((each) => ({ ...each, origin: 'from-NB' as const }));
     },
   };
 }
@@ -144,47 +137,26 @@ function readBack(
   return [{ family, rx, tx, hop: hop === '0.0.0.0' || hop === '::' ? '' : hop }];
 }
 
-/** Which value each redirect belongs to: to one that is all there, or else it may be half of ALL. */
-function attribute(
-  found: readonly Found[],
-  correlate: readonly KeyedValue<IPRedirect>[],
-): readonly KeyedValue<IPRedirect>[] {
-  const left = new Map(found.map((each) => [identity(each), each]));
-  const values: KeyedValue<IPRedirect>[] = [];
-  const keys = new Set<string>();
-  const add = (key: string, value: IPRedirect): void => {
-    keys.add(key);
-    values.push({ key, value });
-  };
-  const partsOf = (value: IPRedirect): readonly Found[] => {
-    const { rx_interface: rx, tx_interface: tx, next_hop: hop } = value;
-    return familiesOf(value).map((family) => ({ family, rx, tx, hop }));
-  };
-  // both families before one of them
-  const inOrder = correlate.toSorted((a, b) => partsOf(b.value).length - partsOf(a.value).length);
-  for (const { key, value } of inOrder) {
-    const parts = partsOf(value).map(identity);
-    if (!parts.every((part) => left.has(part))) continue;
-    for (const part of parts) left.delete(part);
-    add(key, value);
-  }
-  for (const { key, value } of inOrder) {
-    const half = partsOf(value).find((part) => left.has(identity(part)));
-    if (half === undefined || keys.has(key)) continue;
-    left.delete(identity(half));
-    add(key, ipRedirectModel.canonical({ ...value, l3_protocol: half.family }));
-  }
-  for (const { family, rx, tx, hop } of left.values()) {
-    const value = ipRedirectModel.canonical({
-      l3_protocol: family,
-      rx_interface: rx,
-      tx_interface: tx,
-      next_hop: hop,
-    });
-    const key = ipRedirectModel.key(value);
-    // the key says nothing of the receiving interface, of which VPP may have several
-    const isFree = !keys.has(key);
-    add(isFree ? key : ipRedirectKey.build({ l3: family, tx: `${tx} from ${rx || 'any'}` }), value);
-  }
-  return values;
+function partsOf(value: IPRedirect): ReadonlyMap<Family, string> {
+  const { rx_interface: rx, tx_interface: tx, next_hop: hop } = value;
+  return new Map(redirected(value).map((family) => [family, identity({ family, rx, tx, hop })]));
+}
+
+/** A redirect that belongs to no value. @param keys that are taken */
+function unwanted(found: Found | undefined, keys: Set<string>): readonly KeyedValue<IPRedirect>[] {
+  if (found === undefined) return [];
+  const { family, rx, tx, hop } = found;
+  const value = ipRedirectModel.canonical({
+    l3_protocol: family,
+    rx_interface: rx,
+    tx_interface: tx,
+    next_hop: hop,
+  });
+  const plain = ipRedirectModel.key(value);
+  // the key says nothing of the receiving interface, of which VPP may have several
+  const key = keys.has(plain)
+    ? ipRedirectKey.build({ l3: family, tx: `${tx} from ${rx || 'any'}` })
+    : plain;
+  keys.add(key);
+  return [{ key, value }];
 }

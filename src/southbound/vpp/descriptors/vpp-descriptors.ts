@@ -21,6 +21,7 @@ import { ipScanNeighborDescriptor } from './ip-scan-neighbor.ts';
 import { nat44Descriptors } from './nat44/descriptors.ts';
 import { proxyArpDescriptor } from './proxy-arp.ts';
 import { proxyArpInterfaceDescriptor } from './proxy-arp-interface.ts';
+import { puntToHostDescriptor } from './punt-to-host.ts';
 import { routeDescriptor } from './route.ts';
 import { stnRuleDescriptor } from './stn-rule.ts';
 import { unnumberedInterfaceDescriptor } from './unnumbered-interface.ts';
@@ -59,5 +60,6 @@ export function vppDescriptors(needs: {
     ...aclDescriptors({ client, clock }),
     stnRuleDescriptor(client),
     ipRedirectDescriptor(client, log),
+    puntToHostDescriptor(client, log),
   ];
 }
