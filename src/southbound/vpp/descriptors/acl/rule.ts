@@ -3,7 +3,7 @@ import type { DeepInput } from '#models/model.ts';
 import type { ACLRuleIpRulePortRange } from '#models/vpp/acl.gen.ts';
 import type { AclIpRule, AclRule } from '#models/vpp/acl.ts';
 import { fromPrefix, toPrefix } from '../../binapi/addresses.ts';
-import { AclAction } from '../../binapi/enums.gen.ts';
+import { AclAction, AddressFamily } from '../../binapi/enums.gen.ts';
 import type { AclRule as VppRule } from '../../binapi/messages.gen.ts';
 
 const icmp = { v4: 1, v6: 58 };
@@ -104,7 +104,9 @@ export function fromRule(rule: VppRule): DeepInput<AclRule> {
     destination_port_range: { lower_port: destination.first, upper_port: destination.last },
   };
   const { proto } = rule;
-  const isIcmp = proto === icmp.v4 || proto === icmp.v6;
+  // of the protocol alone ICMP has more types than there are
+  const ofFamily = rule.src_prefix.address.af === AddressFamily.ADDRESS_IP6 ? icmp.v6 : icmp.v4;
+  const isIcmp = proto === ofFamily && source.last <= mostIcmp && destination.last <= mostIcmp;
   return {
     action: action as AclRule['action'] | undefined,
     ip_rule: {
