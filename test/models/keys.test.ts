@@ -25,6 +25,8 @@ const parts: Readonly<Record<string, fc.Arbitrary<string>>> = {
   version: fc.constantFrom('v4', 'v6', 'both'),
   state: fc.constantFrom('UP', 'DOWN'),
   flow: fc.constantFrom('ingress', 'egress'),
+  direction: fc.constantFrom('ingress', 'egress'),
+  range: fc.constantFrom('10.1.1.1', '10.1.1.1-10.1.1.9'),
   feature: fc.constantFrom('in', 'out'),
   twice: fc.constantFrom('on', 'off'),
   ip: ipText,

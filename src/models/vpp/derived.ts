@@ -18,6 +18,9 @@ export function addressSource(address: string): AddressSource {
   return address.startsWith(allocPrefix) ? 'alloc_ref' : 'static';
 }
 
+/** Stands while an interface is configured to be up. */
+export const interfaceUpKey = keyTemplate('vpp/interface/{iface}/admin-state/UP');
+
 export const interfaceHasAddressKey = keyTemplate('vpp/interface/{iface}/has-IP-address');
 
 export const interfaceVrfKey = keyTemplate('vpp/interface/{iface}/vrf/{vrf}/ip-version/{version}', {

@@ -9,6 +9,7 @@ import {
   inheritedVrfKey,
   interfaceAddressKey,
   interfaceHasAddressKey,
+  interfaceUpKey,
   interfaceVrfKey,
   rxModesKey,
   rxPlacementKey,
@@ -252,6 +253,9 @@ function needsRecreate(before: VppInterface, after: VppInterface): boolean {
 function derived(value: VppInterface): readonly KeyedValue[] {
   const iface = value.name;
   const values: KeyedValue[] = [];
+  // VLANs of it can be up only while it is
+  if (value.enabled && value.type !== 'SUB_INTERFACE')
+    values.push({ key: interfaceUpKey.build({ iface }), value: empty });
   const lender = value.unnumbered?.interface_with_ip;
   if (value.unnumbered !== undefined && lender !== undefined) {
     values.push({ key: unnumberedKey.build({ iface }), value: value.unnumbered });

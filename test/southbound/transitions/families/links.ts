@@ -1,80 +1,103 @@
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
-import { loop, table } from '../../compliance/keyed.ts';
+import { keyed, loop } from '../../compliance/keyed.ts';
 import { type Family, family } from '../family.ts';
+import { tables } from './interfaces.ts';
 
-const trunk = loop('trunk', { enabled: true });
-const otherTrunk = loop('other-trunk', { enabled: true });
-const socket_filename = 'abstract:contiv-transitions-1';
-const otherSocket = 'abstract:contiv-transitions-2';
-const range = { first_ip_addr: '10.91.1.1', last_ip_addr: '10.91.1.254' };
+const model = vppInterfaceModel;
+const memif = { id: 1, master: true, socket_filename: 'abstract:contiv-transitions-1' };
+const sub = { parent_name: 'trunk', sub_id: 100 };
 
+/** Interfaces that hang on others or on a peer, and what ties interfaces together. */
 export const linkFamilies: readonly Family[] = [
   family('memif', {
-    model: vppInterfaceModel,
-    base: { name: 'memif', type: 'MEMIF', memif: { id: 1, socket_filename } },
+    model,
+    setup: [
+      ...tables(1),
+      keyed(model, { name: 'memif-beside', type: 'MEMIF', memif: { ...memif, id: 9 } }),
+    ],
+    base: { name: 'memif', type: 'MEMIF', memif },
     fields: {
       enabled: [true],
+      vrf: [1],
       mtu: [1400],
-      phys_address: ['02:fe:00:00:91:01'],
-      ip_addresses: [['10.90.1.1/24'], ['10.90.2.1/24', 'fd90::1/64']],
+      ip_addresses: [['10.80.1.1/24']],
       memif: [
-        { id: 2, socket_filename },
-        { id: 1, socket_filename, master: true, secret: 'hush', ring_size: 512 },
-        { id: 1, socket_filename: otherSocket },
+        { ...memif, id: 2 },
+        { ...memif, master: false },
+        { ...memif, mode: 'IP' },
+        { ...memif, socket_filename: 'abstract:contiv-transitions-2', secret: 'hush' },
       ],
-    },
-    others: {
-      'of bare IP': { name: 'memif', type: 'MEMIF', memif: { id: 1, mode: 'IP', socket_filename } },
-      loopback: { name: 'memif', type: 'SOFTWARE_LOOPBACK' },
     },
   }),
   family('VLAN', {
-    model: vppInterfaceModel,
-    setup: [trunk, otherTrunk, table(91)],
-    base: {
-      name: 'vlan',
-      type: 'SUB_INTERFACE',
-      sub: { parent_name: 'trunk', sub_id: 10 },
-    },
+    model,
+    setup: [...tables(1), loop('trunk', { enabled: true }), loop('other-trunk', { enabled: true })],
+    base: { name: 'vlan', type: 'SUB_INTERFACE', sub },
     fields: {
       enabled: [true],
-      vrf: [91],
+      vrf: [1],
       mtu: [1400],
-      ip_addresses: [['10.90.3.1/24'], ['10.90.4.1/24']],
+      ip_addresses: [['10.81.1.1/24'], ['10.81.2.1/24', 'fd81::1/64']],
       sub: [
-        { parent_name: 'trunk', sub_id: 11 },
-        { parent_name: 'other-trunk', sub_id: 10 },
-        { parent_name: 'trunk', sub_id: 10, tag_rw_option: 'POP1' },
-        { parent_name: 'trunk', sub_id: 10, tag_rw_option: 'PUSH2', tag1: 5, tag2: 6 },
+        { ...sub, sub_id: 101 },
+        { ...sub, parent_name: 'other-trunk' },
+        { ...sub, tag_rw_option: 'POP1' },
       ],
     },
   }),
-  family('client of DHCP', {
-    model: vppInterfaceModel,
-    setup: [table(91)],
-    base: { name: 'dhcp', type: 'SOFTWARE_LOOPBACK', set_dhcp_client: true },
-    fields: {
-      enabled: [true],
-      vrf: [91],
-      set_dhcp_client: [false],
-      ip_addresses: [['10.90.5.1/24'], ['fd91::1/64']],
+  family('interface with VLANs', {
+    model,
+    setup: [],
+    base: { name: 'carrier', type: 'SOFTWARE_LOOPBACK', enabled: true },
+    fields: { enabled: [false], mtu: [1400], phys_address: ['02:fe:00:00:00:82'] },
+    others: {
+      'a memif': {
+        name: 'carrier',
+        type: 'MEMIF',
+        enabled: true,
+        memif: { ...memif, id: 3 },
+      },
     },
+    dependents: [
+      keyed(model, {
+        name: 'carrier.5',
+        type: 'SUB_INTERFACE',
+        enabled: true,
+        ip_addresses: ['10.82.1.1/24'],
+        sub: { parent_name: 'carrier', sub_id: 5 },
+      }),
+    ],
   }),
   family('cross-connect', {
     model: xConnectModel,
-    setup: [loop('cross-a'), loop('cross-b'), trunk],
-    base: { receive_interface: 'cross-a', transmit_interface: 'cross-b' },
-    fields: { transmit_interface: ['trunk'] },
+    setup: [
+      loop('left'),
+      loop('right'),
+      loop('third'),
+      keyed(xConnectModel, { receive_interface: 'right', transmit_interface: 'left' }),
+    ],
+    base: { receive_interface: 'left', transmit_interface: 'right' },
+    fields: { transmit_interface: ['third'] },
   }),
   family('proxy ARP', {
     model: proxyArpModel,
-    setup: [table(91), loop('proxy-a'), loop('proxy-b')],
-    base: { ranges: [range], interfaces: [{ name: 'proxy-a' }] },
+    setup: [...tables(1, 2), loop('left'), loop('right')],
+    base: {
+      interfaces: [{ name: 'left' }],
+      ranges: [{ first_ip_addr: '10.83.1.1', last_ip_addr: '10.83.1.9', vrf_id: 1 }],
+    },
     fields: {
-      interfaces: [[], [{ name: 'proxy-a' }, { name: 'proxy-b' }], [{ name: 'proxy-b' }]],
-      ranges: [[], [{ ...range, vrf_id: 91 }], [range, { ...range, last_ip_addr: '10.91.1.9' }]],
+      interfaces: [[], [{ name: 'right' }], [{ name: 'right' }, { name: 'left' }]],
+      ranges: [
+        [],
+        [{ first_ip_addr: '10.83.1.1', last_ip_addr: '10.83.1.9' }],
+        [
+          { first_ip_addr: '10.83.1.1', last_ip_addr: '10.83.1.9', vrf_id: 1 },
+          { first_ip_addr: '10.83.2.1', last_ip_addr: '10.83.2.1', vrf_id: 2 },
+        ],
+      ],
     },
   }),
 ];

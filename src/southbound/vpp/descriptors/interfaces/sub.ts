@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Dependency } from '#kvscheduler/api.ts';
+import { interfaceUpKey } from '#models/vpp/derived.ts';
 import type { SubInterface } from '#models/vpp/interface.gen.ts';
 import { type VppInterface, vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
@@ -97,7 +98,10 @@ export const sub: InterfaceKind = {
   },
 
   dependencies(value): readonly Dependency[] {
-    return [{ label: 'parent-interface-exists', key: parentKey(value) }];
+    const exists = { label: 'parent-interface-exists', key: parentKey(value) };
+    if (!value.enabled) return [exists];
+    const iface = value.sub?.parent_name ?? '';
+    return [exists, { label: 'parent-interface-is-up', key: interfaceUpKey.build({ iface }) }];
   },
 
   settings,
