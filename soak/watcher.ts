@@ -42,6 +42,7 @@ async function rounds(
           { cause },
         );
       }
+      if ((round + 1) % 20 === 0) print(`${round + 1} rounds`);
     }
   } finally {
     await ground.close();

@@ -173,6 +173,8 @@ class Writer {
         else if (chance < 0.25) await this.#store.putAll(this.#some(3));
         else for (const [key, text] of this.#some(1)) await this.#store.put(key, text);
         this.acknowledged++;
+        // Hundreds a second are many; more only make the database large.
+        await systemClock.sleep(2);
       } catch (error) {
         this.failures++;
         this.lastFailure = String(error);
