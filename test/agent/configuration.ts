@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { NamespacePath } from '#southbound/linux/api.ts';
-import type { Node } from './harness.ts';
+import { makeNode, type Node } from './harness.ts';
 
 /** One namespace as text lines that a person can check, without what the kernel makes by itself. */
 async function linux(node: Node, namespace: NamespacePath): Promise<string[]> {
@@ -22,13 +23,21 @@ async function linux(node: Node, namespace: NamespacePath): Promise<string[]> {
   return lines.sort();
 }
 
+/** Without what a VPP is like that nobody has configured: a person reads only what is there. */
+function configured(snapshot: object): object {
+  const fresh = new Map<string, unknown>(Object.entries(makeNode().vpp.snapshot()));
+  return Object.fromEntries(
+    Object.entries(snapshot).filter(([name, part]) => !isDeepStrictEqual(part, fresh.get(name))),
+  );
+}
+
 /** All that is configured on a node: VPP, Linux by namespace, and what the agent remembers. */
 export async function configuration(node: Node, namespaces: readonly string[] = []) {
   const { entries } = await node.local.list('local/');
   const host: Record<string, string[]> = { host: await linux(node, undefined) };
   for (const namespace of namespaces) host[namespace] = await linux(node, namespace);
   return {
-    vpp: node.vpp.snapshot(),
+    vpp: configured(node.vpp.snapshot()),
     linux: host,
     // Where the search for a free address goes on is no configuration.
     remembered: entries.map(({ key }) => key).filter((key) => key !== 'local/ipam/last'),
