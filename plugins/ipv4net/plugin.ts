@@ -16,7 +16,7 @@ import { defineError } from '#infra/errors/errors.ts';
 import type { HostView } from '#nodeview/host.ts';
 import type { VppView } from '#nodeview/vpp.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import { Shutdown } from '#plugins/controller/api.ts';
+import { DbResync, KubeStateChange, Shutdown } from '#plugins/controller/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import { type NodeSyncApi, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
@@ -43,6 +43,7 @@ import { podItems, podReply } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
 import { familyOf, nodeIp, type Site } from './site.ts';
 import { stnItems } from './stn.ts';
+import { isUnsupported, warnOfPod, warnOfResource, warnOfResources } from './unsupported.ts';
 import { vrfItems } from './vrfs.ts';
 
 export const ErrPodAddress = defineError({
@@ -90,6 +91,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
+    if (KubeStateChange.is(event)) return isUnsupported(event.payload.resource);
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
   }
 
@@ -97,6 +99,8 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   async resync(ctx: ResyncContext): Promise<void> {
     const { nodes, pods, nodeName } = this.#deps;
     const slices = new Slices(ctx.clock);
+    // not with every resync: they are as they were
+    if (DbResync.is(ctx.event)) warnOfResources(ctx.log, ctx.kubeState);
     const site = await this.#lookout.look(ctx);
     const book = new ItemBook();
     book.set(part.base, baseItems(site));
@@ -135,6 +139,11 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
     const { event } = ctx;
+    if (KubeStateChange.is(event)) {
+      const { resource, key, current } = event.payload;
+      if (current) warnOfResource(ctx.log, resource, key);
+      return {};
+    }
     if (AddPod.is(event)) return this.#addPod(ctx, event.payload);
     if (DeletePod.is(event)) return this.#deletePod(ctx, attachmentId(event.payload));
     if (NodeUpdate.is(event))
@@ -274,6 +283,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     this.#undo = undefined;
     if (!attachment || address === undefined)
       throw new ErrPodAddress('the pod has no address', { where: podIdText(payload.pod) });
+    warnOfPod(ctx.log, ctx.kubeState, attachment.pod);
     const { networkNamespace } = attachment;
     if (site.ipv6InPods)
       await ctx.ask(`host/enable IPv6 ${networkNamespace}`, () =>

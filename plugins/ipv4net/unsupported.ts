@@ -1,0 +1,42 @@
+/** What Kubernetes is told and this agent cannot do yet: each is named, none is silently ignored. */
+import type { KubeState } from '#eventloop/handler.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { Pod } from '#models/kube/pod.ts';
+import type { PodId } from '#plugins/podmanager/api.ts';
+import { resources } from '#resources/resources.ts';
+
+/** Keyword of the resource to what it would be. */
+const features: ReadonlyMap<string, string> = new Map([
+  ['customnetwork', 'custom networks'],
+  ['external-interface', 'external interfaces'],
+  ['servicefunctionchain', 'service chains'],
+]);
+
+const customInterfaces = 'contivpp.io/custom-if';
+
+type Log = Pick<Logger, 'warn'>;
+
+export function isUnsupported(resource: string): boolean {
+  return features.has(resource);
+}
+
+export function warnOfResource(log: Log, resource: string, key: string): void {
+  log.warn({ key }, `${features.get(resource)} are not supported yet: ${key} has no effect`);
+}
+
+export function warnOfResources(log: Log, state: KubeState): void {
+  for (const resource of features.keys())
+    for (const key of state.get(resource)?.keys() ?? []) warnOfResource(log, resource, key);
+}
+
+/** The pod is wired without what its annotation asks for. */
+export function warnOfPod(log: Log, state: KubeState, pod: PodId): void {
+  const record = state.get('pod')?.get(resources.pod.key(pod.name, pod.namespace));
+  const { annotations = {} } = (record as Pod | undefined) ?? {};
+  const asked = Object.keys(annotations).find((name) => name.startsWith(customInterfaces));
+  if (asked === undefined) return;
+  log.warn(
+    { pod, interfaces: annotations[asked] },
+    `custom interfaces are not supported yet: pod ${pod.namespace}/${pod.name} gets its main one alone`,
+  );
+}
