@@ -7,8 +7,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeNode, startAgent, until } from '#test/agent/harness.ts';
+import { missing } from '#test/real/missing.ts';
+import { RealNode } from '#test/real/node.ts';
 import { buildExecutable } from '../scripts/lib/single-executable.ts';
-import { makeNode, startAgent, until } from '../test/agent/harness.ts';
 import type { Print } from './main.ts';
 
 export const name = 'cni: contiv-cni against an empty executable, and a whole ADD';
@@ -25,6 +27,8 @@ export async function run(print: Print): Promise<void> {
     await buildExecutable(join(import.meta.dirname, '../src/programs/cni/main.ts'), cni);
     await overhead(folder, empty, cni, print);
     await wholeAdd(folder, cni, print);
+    if (missing) print(`whole ADD on VPP: ${missing}`);
+    else await wholeAddOnVpp(folder, cni, print);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -62,6 +66,20 @@ async function wholeAdd(folder: string, cni: string, print: Print): Promise<void
     times.push(await call(cni, variables(pod, `c${round}`), text));
   }
   print(`whole ADD, agent on simulated VPP and Linux: ${spread(times)}`);
+}
+
+/** The pods are wired by veth and AF_PACKET. */
+async function wholeAddOnVpp(folder: string, cni: string, print: Print): Promise<void> {
+  await using node = await RealNode.create();
+  await node.agent.start();
+  const text = config(folder, node.agent.cniSocket);
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const sandbox = await node.sandbox(`pod-${round}`);
+    const env = { ...variables(sandbox.pod, sandbox.containerId), CNI_NETNS: sandbox.path };
+    times.push(await call(cni, env, text));
+  }
+  print(`whole ADD, agent on VPP, veth: ${spread(times)}`);
 }
 
 function variables(pod: string, container: string): Record<string, string> {

@@ -63,10 +63,10 @@ for (const [mode, useTap] of [
     it('is printed by the command, by the names of pods', async () => {
       const agents = cluster.nodes.map(({ running }) => `http://127.0.0.1:${running.agent.port}`);
       const pieces: string[] = [];
-      const ask = { from: 'web', to: 'default/far', agents, wanted: false };
+      const ask = { from: 'web', to: 'default/far', port: 80, agents, wanted: false };
       assert.equal(await trace(ask, (piece) => void pieces.push(piece)), true);
       const text = pieces.join('');
-      assert.match(text, /^web \(10\.1\.1\.\d+\) to default\/far \(10\.1\.2\.\d+\)\n/);
+      assert.match(text, /^web \(10\.1\.1\.\d+\) to default\/far \(10\.1\.2\.\d+\), TCP port 80 /);
       assert.match(text, /delivered: .*\n[\s\S]*and back\n[\s\S]*delivered: /);
       await assert.rejects(
         trace({ ...ask, to: 'nobody' }, () => undefined),

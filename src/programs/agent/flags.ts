@@ -2,7 +2,7 @@
  * The command line of contiv-agent. As with the Go agent every file has a flag, and one dash is as
  * good as two.
  */
-import { Argument, Command } from 'commander';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { configFlag } from '#infra/config/load.ts';
 import { LABEL_FLAG } from '#infra/servicelabel/servicelabel.ts';
 
@@ -44,6 +44,7 @@ export interface AgentFlags {
 export interface TraceFlags {
   readonly from: string;
   readonly to: string;
+  readonly port: number | undefined;
   readonly agents: readonly string[];
   readonly wanted: boolean;
 }
@@ -71,6 +72,7 @@ export function parseFlags(
     .option('--print-config', 'print each effective value with where it comes from, and end', false)
     .option('--from <pod>', 'for trace: the pod that sends, as namespace/name')
     .option('--to <pod or address>', 'for trace: where to')
+    .option('--port <number>', 'for trace: TCP port that is called', portNumber)
     .option('--agent <urls...>', 'for trace: REST servers of the agents', [localAgent])
     .option('--wanted', 'for trace: what the agents want, not what VPP and Linux have', false)
     .showHelpAfterError('(--help lists what there is)')
@@ -89,7 +91,7 @@ export function parseFlags(
   const [action, recording] = command.args;
   if ((action === 'replay') !== (recording !== undefined))
     command.error(`error: ${action === 'replay' ? 'replay what?' : `what is ${recording}?`}`);
-  const options = command.opts<Record<string, string | string[] | boolean | undefined>>();
+  const options = command.opts<Record<string, unknown>>();
   const values: Record<string, string | undefined> = {};
   for (const option of command.options) {
     const value = options[option.attributeName()];
@@ -108,12 +110,19 @@ export function parseFlags(
 }
 
 function traceFlags(command: Command): TraceFlags {
-  const { from, to, agent, wanted } = command.opts<{
+  const { from, to, port, agent, wanted } = command.opts<{
     from?: string;
     to?: string;
+    port?: number;
     agent: string[];
     wanted: boolean;
   }>();
   if (!from || !to) command.error('error: trace needs --from and --to');
-  return { from, to, agents: agent, wanted };
+  return { from, to, port, agents: agent, wanted };
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError('A port is a number from 1 to 65535.');
 }

@@ -22,6 +22,8 @@ export interface TraceRequest {
   readonly from: string;
   /** A pod, or an address. */
   readonly to: string;
+  /** TCP port that is called; only said so far, because nothing that is looked at goes by ports. */
+  readonly port: number | undefined;
   /** REST servers of the agents of all nodes that are looked at, `http://127.0.0.1:9999`. */
   readonly agents: readonly string[];
   /** Follow what the agents want instead of what VPP and Linux have. */
@@ -33,7 +35,7 @@ export interface TraceRequest {
  * @throws ErrTrace for an agent that does not answer and for a pod that nobody knows
  */
 export async function trace(
-  { from, to, agents, wanted }: TraceRequest,
+  { from, to, port, agents, wanted }: TraceRequest,
   print: (text: string) => void,
 ): Promise<boolean> {
   const nodes = await Promise.all(agents.map((agent) => nodeOf(agent, wanted)));
@@ -41,7 +43,8 @@ export async function trace(
   const source = addressOf(nodes, from);
   const destination = addressOf(nodes, to);
   const there = follow(snapshot, source, destination);
-  print(`${from} (${source}) to ${to} (${destination})\n${walkText(there)}`);
+  const called = port === undefined ? '' : `, TCP port ${port} (NAT and ACLs are not looked at)`;
+  print(`${from} (${source}) to ${to} (${destination})${called}\n${walkText(there)}`);
   if (there.verdict !== 'delivered') return false;
   if (deviceWith(snapshot, destination) === undefined) return true;
   const back = follow(snapshot, destination, source);
