@@ -57,7 +57,10 @@ describe('the scheduler of a running agent', () => {
     assert.equal(status, 200, JSON.stringify(body));
     assert.deepEqual(
       body.Operations.map(({ Operation, Key }) => [Operation, Key]),
-      [['CREATE', key]],
+      [
+        ['CREATE', key],
+        ['CREATE', 'vpp/interface/loop1/admin-state/UP'],
+      ],
     );
     const { body: now } = await running.get(`/scheduler/status?key=${key}`);
     assert.deepEqual(now, { value: { key, state: 'NONEXISTENT' } });
