@@ -23,11 +23,13 @@ async function linux(node: Node, namespace: NamespacePath): Promise<string[]> {
   return lines.sort();
 }
 
-/** Without what a VPP is like that nobody has configured: a person reads only what is there. */
-function configured(snapshot: object): object {
-  const fresh = new Map<string, unknown>(Object.entries(makeNode().vpp.snapshot()));
+/** A VPP without what it is like when nobody has configured it: a person reads only what is there. */
+function configured({ vpp }: Node): Readonly<Record<string, unknown>> {
+  const fresh = makeNode().vpp.snapshot() ?? {};
   return Object.fromEntries(
-    Object.entries(snapshot).filter(([name, part]) => !isDeepStrictEqual(part, fresh.get(name))),
+    Object.entries(vpp.snapshot() ?? {}).filter(
+      ([name, part]) => !isDeepStrictEqual(part, fresh[name]),
+    ),
   );
 }
 
@@ -37,7 +39,7 @@ export async function configuration(node: Node, namespaces: readonly string[] = 
   const host: Record<string, string[]> = { host: await linux(node, undefined) };
   for (const namespace of namespaces) host[namespace] = await linux(node, namespace);
   return {
-    vpp: configured(node.vpp.snapshot()),
+    vpp: configured(node),
     linux: host,
     // Where the search for a free address goes on is no configuration.
     remembered: entries.map(({ key }) => key).filter((key) => key !== 'local/ipam/last'),
