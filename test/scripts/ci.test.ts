@@ -23,6 +23,7 @@ describe('a skipped test', () => {
     'needs root on Linux',
     'install iproute2, and allow network namespaces',
     'TAP needs /dev/vhost-net',
+    'no cnitool in the PATH: go install it',
   ];
   for (const reason of reasons)
     it(`is excused where it is true: ${reason}`, () => {
