@@ -51,9 +51,9 @@ function withClaims(wished: Specs, foreign: ReadonlySet<string>, before: Specs) 
   const outlived = new Map<string, Set<string>>();
   for (;;) {
     const standing = whatCanBe(wished, foreign, blocked);
-    const lost = claimLost(standing, before, outlived);
-    if (lost) blocked.set(lost.loser, lost);
-    else {
+    const lost = claimsLost(standing, before, outlived);
+    for (const one of lost) blocked.set(one.loser, one);
+    if (lost.length === 0) {
       const back = [...blocked].filter(
         ([key, { name, by }]) =>
           !outlived.get(key)?.has(by) && holderOf(standing, name) === undefined,
@@ -67,12 +67,15 @@ function withClaims(wished: Specs, foreign: ReadonlySet<string>, before: Specs) 
   }
 }
 
-/** Who has a claim keeps it; else whoever is first by key gets it. */
-function claimLost(
+/**
+ * Who has a claim keeps it; else whoever is first by key gets it. All others wait, each for whom it
+ * lost to: nobody gets a claim only because its rivals were sent away before it.
+ */
+function claimsLost(
   standing: Specs,
   before: Specs,
   outlived: ReadonlyMap<string, ReadonlySet<string>>,
-): { readonly loser: string; readonly name: string; readonly by: string } | undefined {
+): { readonly loser: string; readonly name: string; readonly by: string }[] {
   const goesBefore = (a: string, b: string, name: string): boolean => {
     const isAfter = outlived.get(b)?.has(a) ?? false;
     const isBefore = outlived.get(a)?.has(b) ?? false;
@@ -80,15 +83,13 @@ function claimLost(
     const had = (key: string) => before.get(key)?.claims?.includes(name) ?? false;
     return had(a) === had(b) ? a < b : had(a);
   };
-  for (const name of new Set([...standing.values()].flatMap(({ claims = [] }) => claims))) {
+  const claimed = new Set([...standing.values()].flatMap(({ claims = [] }) => claims));
+  return [...claimed].flatMap((name) => {
     const takers = [...standing].filter(([, { claims }]) => claims?.includes(name));
     const keys = takers.map(([key]) => key);
-    if (keys.length < 2) continue;
     const by = keys.reduce((winner, key) => (goesBefore(key, winner, name) ? key : winner));
-    const loser = keys.find((key) => key !== by);
-    if (loser !== undefined) return { loser, name, by };
-  }
-  return undefined;
+    return keys.filter((key) => key !== by).map((loser) => ({ loser, name, by }));
+  });
 }
 
 function holderOf(standing: Specs, name: string): string | undefined {
