@@ -9,7 +9,7 @@ import { missing } from '../real/missing.ts';
 import { Netns } from '../real/netns.ts';
 import { RealNode } from '../real/node.ts';
 import type { Sandbox } from '../real/sandbox.ts';
-import { ping, transfer } from '../real/traffic.ts';
+import { ping, pingWhole, transfer } from '../real/traffic.ts';
 import { until } from '../real/wait.ts';
 
 const linux = kernelHost({ clock: systemClock });
@@ -124,6 +124,31 @@ describe('pods on a real VPP', { skip: missing, timeout: 120_000 }, () => {
     assert.deepEqual(await node.configuration(), empty);
     await node.agent.end('SIGTERM');
     assert.deepEqual(await remembered(node, [web, db]), []);
+  });
+
+  it('reach each other over VETH, of which each takes less than 30 MB of the kernel', async () => {
+    const mtu = 1450;
+    await using node = await RealNode.create({
+      contiv: { mtuSize: mtu, useTAPInterfaces: false },
+    });
+    await node.agent.start();
+    const web = await node.pod('web');
+    const db = await node.pod('db');
+    for (const [from, to] of [
+      [web, db],
+      [db, web],
+    ] as const) {
+      await pingWhole(from, to.address, mtu);
+      const { sent, received } = await transfer(from, to, 16);
+      assert.deepEqual(received, sent);
+    }
+    const devices = await node.vpp.cli('show hardware-interfaces');
+    const rings = [...devices.matchAll(/block size:(\d+) nr:(\d+)/g)];
+    // of the host and of two pods, each to receive and to send
+    assert.equal(rings.length, 6);
+    const bytes = rings.reduce((sum, [, size, count]) => sum + Number(size) * Number(count), 0);
+    assert.ok(bytes / 3 < 30e6, `${bytes / 3} bytes an interface`);
+    assert.doesNotMatch(await node.vpp.cli('show errors'), /tx ring overrun/);
   });
 
   it('are deleted without their namespace, which nothing has kept alive meanwhile', async () => {

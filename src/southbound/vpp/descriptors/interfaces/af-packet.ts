@@ -13,6 +13,14 @@ import type { InterfaceKind, KindRetrieveContext } from './kind.ts';
 /** How VPP says of this kind that there is none; it gives the answer for nothing else here. */
 const noSuchInterface = -11;
 
+/**
+ * Frames of the ring that VPP sends from: as many as VPP sends at once, so that none of them is
+ * dropped. The kernel holds the memory of all of them from the start, 66 KB each; VPP's own 1,024
+ * would be 69 MB an interface. A frame cannot be made smaller: VPP copies a packet into it whatever
+ * its length, and one that came in by segmentation offload has 64 KB.
+ */
+const framesToSendFrom = 256;
+
 function linuxKey(value: VppInterface): string | undefined {
   const name = value.afpacket?.linux_interface ?? '';
   return name === '' ? undefined : linuxInterfaceKey.build({ name });
@@ -77,7 +85,7 @@ export const afPacket: InterfaceKind = {
       rx_frame_size: 0,
       tx_frame_size: 0,
       rx_frames_per_block: 0,
-      tx_frames_per_block: 0,
+      tx_frames_per_block: framesToSendFrom,
       flags: 0,
     });
     return { swIfIndex: sw_if_index, hostIfName };
