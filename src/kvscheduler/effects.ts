@@ -34,7 +34,8 @@ export class GraphEffects implements Effects {
     if (operation.operation === 'DELETE') {
       if (!noop) graph.setActual(node, undefined, none);
     } else if (!noop || draft.current) {
-      graph.setActual(node, draft.wish, draft.foreign ? none : draft.dependencies);
+      const dependencies = draft.foreign ? none : draft.dependencies;
+      graph.setActual(node, draft.wish, dependencies, draft.claims);
       // of one that was found, what was found with it stays
       if (draft.foreign) {
         if (draft.target) graph.setMetadata(node, draft.metadata);

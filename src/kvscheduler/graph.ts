@@ -211,9 +211,17 @@ export class Graph {
     this.setAwaitedClaims(node, none);
   }
 
-  /** What is there now; undefined: nothing, and no metadata either. */
-  setActual(node: Node, value: Value | undefined, dependencies: readonly Dependency[]): void {
-    if (node.descriptor?.claims) this.#setClaims(node, value);
+  /**
+   * What is there now; undefined: nothing, and no metadata either.
+   * @param claims of the value, where they have been worked out
+   */
+  setActual(
+    node: Node,
+    value: Value | undefined,
+    dependencies: readonly Dependency[],
+    claims?: readonly string[],
+  ): void {
+    if (node.descriptor?.claims) this.#setClaims(node, claims ?? claimsOf(node, value));
     node.actual = value;
     node.actualDependencies = dependencies;
     this.#reindex(node);
@@ -257,8 +265,7 @@ export class Graph {
     for (const name of names) addOwner(this.#waiters, name, node);
   }
 
-  #setClaims(node: Node, value: Value | undefined): void {
-    const names = claimsOf(node, value);
+  #setClaims(node: Node, names: readonly string[]): void {
     if (deepEqual(names, node.claims)) return;
     for (const name of node.claims) deleteOwner(this.#holders, name, node);
     node.claims = names;

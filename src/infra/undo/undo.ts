@@ -39,10 +39,10 @@ export async function allOrNothing<T>(
 export async function allSettled<const T extends readonly Promise<unknown>[]>(
   started: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  type Results = { -readonly [K in keyof T]: Awaited<T[K]> };
+  if (started.length === 1) return [await started[0]] as Results;
   const results = await Promise.allSettled(started);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as {
-    -readonly [K in keyof T]: Awaited<T[K]>;
-  };
+  return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as Results;
 }

@@ -124,14 +124,16 @@ export class Draft {
 
   /** Names of the resources that the wish occupies. */
   get claims(): readonly string[] {
-    if (this.#claimedBy !== this.wish) {
-      this.#claimedBy = this.wish;
-      const names = claimsOf(this, this.wish);
-      const held = this.node?.claims ?? none;
-      // The same list where it is, so that names need not be read to be compared.
-      this.#claims = deepEqual(names, held) ? held : names;
-    }
+    if (this.#claimedBy !== this.wish) this.learnClaims(claimsOf(this, this.wish));
     return this.#claims;
+  }
+
+  /** @param names what the descriptor says that the wish occupies */
+  learnClaims(names: readonly string[]): void {
+    this.#claimedBy = this.wish;
+    const held = this.node?.claims ?? none;
+    // The same list where it is, so that names need not be read to be compared.
+    this.#claims = deepEqual(names, held) ? held : names;
   }
 
   /** Somebody can configure it: a property needs nobody. */

@@ -226,7 +226,7 @@ export class Resolver {
       const known = draft.node?.actualDependencies ?? none;
       // The same list, so that the indexes need not learn it twice.
       draft.dependencies = deepEqual(dependencies, known) ? known : dependencies;
-      descriptor?.claims?.(key, value);
+      if (descriptor?.claims) draft.learnClaims(descriptor.claims(key, value));
     } catch (cause) {
       draft.invalid = new ErrDescriptorBroken(errorText(cause), { where: key, cause });
     }

@@ -52,23 +52,28 @@ export function dnat44Descriptor(
   clock: Clock,
   log: Logger,
 ): KvDescriptor<DNat44, undefined> {
-  const change = (
+  const change = async (
     label: string,
     before: DNat44,
     after: DNat44,
     ctx: OperationContext,
-  ): Promise<undefined> =>
-    allOrNothing(log, async (undo) => {
-      const steps = new Changes(client, label, ctx).between(before, after);
+  ): Promise<undefined> => {
+    const steps = new Changes(client, label, ctx).between(before, after);
+    const [first] = steps;
+    // most values are of one mapping, and one step is all or nothing by itself
+    if (first && steps.length === 1) await first.run();
+    else await allOf(steps);
+  };
+  const allOf = (steps: readonly Step[]): Promise<unknown> =>
+    allOrNothing(log, (undo) =>
       // VPP takes them in this order, so that none has to wait for the answer to the one before
-      await allSettled(
+      allSettled(
         steps.map(async ({ run, takeBack }) => {
           await run();
           undo.add(takeBack);
         }),
-      );
-      return undefined;
-    });
+      ),
+    );
 
   return {
     name: 'vpp-nat44-dnat',
@@ -101,8 +106,11 @@ export function dnat44Descriptor(
  */
 function mappingClaims(mapping: DNat44StaticMapping): readonly string[] {
   const end = externalEnd(mapping);
-  const tables = new Set([0, ...mapping.local_ips.map(({ vrf_id }) => vrf_id)]);
-  return [`nat44-mapping/${end}`, ...[...tables].map((id) => `nat44-identity/${end}/${id}`)];
+  const claims = [`nat44-mapping/${end}`, `nat44-identity/${end}/0`];
+  const others = mapping.local_ips.filter(({ vrf_id }) => vrf_id !== 0);
+  for (const id of new Set(others.map(({ vrf_id }) => vrf_id)))
+    claims.push(`nat44-identity/${end}/${id}`);
+  return claims;
 }
 
 class Changes {
@@ -118,10 +126,10 @@ class Changes {
 
   /** What goes is first, because another mapping may take its place. */
   between(before: DNat44, after: DNat44): readonly Step[] {
-    const old = new Map(before.st_mappings.map((mapping) => [externalEnd(mapping), mapping]));
-    const fresh = new Map(after.st_mappings.map((mapping) => [externalEnd(mapping), mapping]));
-    const oldIds = new Map(before.id_mappings.map((each) => [identityEnd(each), each]));
-    const freshIds = new Map(after.id_mappings.map((each) => [identityEnd(each), each]));
+    const old = byEnd(before.st_mappings, externalEnd);
+    const fresh = byEnd(after.st_mappings, externalEnd);
+    const oldIds = byEnd(before.id_mappings, identityEnd);
+    const freshIds = byEnd(after.id_mappings, identityEnd);
     const steps: Step[] = [];
     for (const [end, mapping] of oldIds) {
       if (!freshIds.has(end)) steps.push(reversed(this.#identity(mapping)));
@@ -200,6 +208,13 @@ class Changes {
     if (name === '') return undefined;
     return this.#ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
   }
+}
+
+const noEnds: ReadonlyMap<string, never> = new Map<string, never>();
+
+function byEnd<T>(mappings: readonly T[], endOf: (mapping: T) => string): ReadonlyMap<string, T> {
+  if (mappings.length === 0) return noEnds;
+  return new Map(mappings.map((mapping) => [endOf(mapping), mapping]));
 }
 
 function reversed({ run, takeBack }: Step): Step {
