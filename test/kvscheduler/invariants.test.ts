@@ -38,7 +38,6 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
         const { southbound } = bench;
         await bench.commit({}, { mode: 'downstream-resync' });
         const before = { picture: southbound.picture(), states: states(bench) };
-        const wished = southbound.wished;
         let calls = 0;
         southbound.fails = (verb, key) => {
           if (calls++ !== nth || how === 'loses the reply') return undefined;
@@ -54,7 +53,6 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
         const failures = await commitWhatIsReady(bench, last.wishes, () => calls);
         if (failures.length === 0) return;
         if (calls > 0) undone++;
-        southbound.wished = wished;
         noTrouble(bench);
         assert.deepEqual({ picture: southbound.picture(), states: states(bench) }, before);
         assert.deepEqual(southbound.problems, []);
@@ -74,15 +72,14 @@ async function commitWhatIsReady(
   const { southbound, scheduler } = bench;
   const left = new Map(Object.entries(wishes));
   for (;;) {
-    const wished = southbound.wished;
+    remember(southbound, 'update', left, 'revert');
     const { failures } = await scheduler.commit({
       description: 'all or nothing',
       mode: 'update',
       onFailure: 'revert',
       values: left,
     });
-    if (failures.length === 0) remember(southbound, 'update', left);
-    else southbound.wished = wished;
+    if (failures.length > 0) southbound.wished = southbound.former;
     if (failures.length === 0 || calls() > 0) return failures.map(({ key }) => key);
     const before = left.size;
     for (const { key, base = key } of failures) left.delete(base);

@@ -47,7 +47,8 @@ export function setUp(
   let lastSeqNum = -1;
   const commit: Bench['commit'] = async (wishes, commitOptions = {}) => {
     const values = new Map(Object.entries(wishes));
-    remember(southbound, commitOptions.mode ?? 'update', values);
+    const { mode = 'update', onFailure } = commitOptions;
+    remember(southbound, mode, values, onFailure);
     const { seqNum, failures } = await scheduler.commit({
       description: 'test',
       mode: 'update',
@@ -96,7 +97,9 @@ export function remember(
   southbound: Southbound,
   mode: TransactionMode,
   values: ReadonlyMap<string, Spec | null>,
+  onFailure: TransactionRequest['onFailure'] = 'best-effort',
 ): void {
+  southbound.former = onFailure === 'revert' ? southbound.wished : new Map();
   if (mode === 'downstream-resync') return;
   const wished = new Map(mode === 'update' ? southbound.wished : []);
   for (const [key, spec] of values)

@@ -278,6 +278,8 @@ export class Southbound {
 
   /** What the test asks for; values that need each other in a circle may come one by one. */
   wished: ReadonlyMap<string, Spec> = new Map();
+  /** While a transaction runs that may be undone: what it would go back to. */
+  former: ReadonlyMap<string, Spec> = new Map();
 
   #isCircle(key: string, dependency: Dependency): boolean {
     if (names(dependency, key)) return true;
@@ -286,8 +288,13 @@ export class Southbound {
     return false;
   }
 
+  *#wishes(): Generator<[string, Spec]> {
+    yield* this.wished;
+    yield* this.former;
+  }
+
   *#wishedKeys(): Generator<string> {
-    for (const [key, { derives = {} }] of this.wished) {
+    for (const [key, { derives = {} }] of this.#wishes()) {
       yield key;
       yield* Object.keys(derives);
     }
@@ -314,10 +321,9 @@ export class Southbound {
     const specs: Spec[] = [];
     const standing = this.values.get(key);
     if (standing) specs.push(standing.spec);
-    const wished = this.wished.get(key);
-    if (wished) specs.push(wished);
-    for (const { derives = {} } of this.wished.values()) {
-      const own = derives[key];
+    for (const [wished, spec] of this.#wishes()) {
+      if (wished === key) specs.push(spec);
+      const own = spec.derives?.[key];
       if (own) specs.push(own);
     }
     return specs;
