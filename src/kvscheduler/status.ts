@@ -50,16 +50,19 @@ function detailsOf(graph: Graph, node: Node): readonly string[] {
   return state === 'PENDING' ? awaitedBy(graph, node) : [];
 }
 
-/** What a pending value waits for, as of now. */
+/**
+ * What a pending value waits for, as of now. Whoever lacks a dependency contests no claim: whether
+ * one was lost before tells of the past alone.
+ */
 function awaitedBy(graph: Graph, node: Node): string[] {
   const labels = node.wantedDependencies
     .filter((dependency) => !isMet(graph, node, dependency))
     .map(({ label }) => label);
-  for (const name of node.awaitedClaims) {
+  if (labels.length > 0) return labels;
+  return node.awaitedClaims.map((name) => {
     const [holder] = graph.holders(name);
-    labels.push(claimLabel(name, holder?.key));
-  }
-  return labels;
+    return claimLabel(name, holder?.key);
+  });
 }
 
 export function claimLabel(name: string, holder: string | undefined): string {

@@ -81,6 +81,22 @@ test('of two that want the same, who has it keeps it; the other waits and takes 
   assert.deepEqual(bench.southbound.problems, []);
 });
 
+test('who lost a claim and then a dependency waits for the dependency alone', async () => {
+  const bench = setUp();
+  await bench.commit({
+    'a/1': { v: 1 },
+    'a/2': { v: 1, claims: ['x'] },
+    'a/3': { v: 1, needs: ['a/1'], claims: ['x'] },
+  });
+  assert.equal(bench.state('a/3'), 'PENDING [claim x (held by a/2)]');
+  await bench.commit({ 'a/1': null });
+  assert.equal(bench.state('a/3'), 'PENDING [a/1]');
+  await bench.commit({ 'a/1': { v: 1 } });
+  assert.equal(bench.state('a/3'), 'PENDING [claim x (held by a/2)]');
+  await bench.commit({ 'a/2': null });
+  assert.equal(bench.state('a/3'), 'CONFIGURED');
+});
+
 test('a claim of who waits for something else is free', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1, claims: ['x'], needs: ['a/9'] } });

@@ -241,14 +241,8 @@ export function assertAsExpected(bench: Bench): void {
   const shown: Record<string, string> = {};
   for (const { value, derived_values = [] } of scheduler.statuses())
     for (const { key, state, details } of [value, ...derived_values])
-      if (state !== 'OBTAINED') shown[key] = details ? `${state} [${textOf(details)}]` : state;
+      if (state !== 'OBTAINED') shown[key] = details ? `${state} [${details.join(', ')}]` : state;
   assert.deepEqual(sorted(shown), sorted(Object.fromEntries(states)));
-}
-
-/** What a value lacks; a claim is of interest only if it lacks nothing else. */
-function textOf(details: readonly string[]): string {
-  const others = details.filter((detail) => !detail.startsWith('claim '));
-  return (others.length > 0 ? others : details).join(', ');
 }
 
 function sorted(record: Record<string, string>): [string, string][] {
