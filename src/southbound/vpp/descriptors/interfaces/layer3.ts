@@ -4,35 +4,36 @@ import { fromPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { none } from '../limits.ts';
 
-export interface BareLayer3 {
+export interface Layer3 {
   readonly addresses: readonly string[];
-  readonly table4: number;
-  readonly table6: number;
-}
-
-export interface Layer3 extends BareLayer3 {
   readonly dhcpClient: boolean;
+  /** Undefined where no address is in it: only the configuration knows the table then. */
+  readonly table4: number | undefined;
+  readonly table6: number | undefined;
 }
 
-/** @returns whether it is in a table for a reason that the configuration knows */
-export function isBound({ addresses, dhcpClient }: Layer3): boolean {
-  return addresses.length > 0 || dhcpClient;
-}
-
-/** Four requests an interface, because VPP has no dump of all addresses; they overlap. */
-export async function readLayer3(client: VppClient, swIfIndex: number): Promise<BareLayer3> {
+/**
+ * Two requests an interface, because VPP has no dump of all addresses, and one more for each family
+ * that it has; most of a large node are tunnels and pods, which have none.
+ */
+export async function readLayer3(
+  client: VppClient,
+  swIfIndex: number,
+  dhcpClient: boolean,
+): Promise<Layer3> {
   const sw_if_index = swIfIndex;
-  const [v4, v6, table4, table6] = await Promise.all([
-    client.dump('ip_address_dump', { sw_if_index, is_ipv6: false }),
-    client.dump('ip_address_dump', { sw_if_index, is_ipv6: true }),
-    client.request('sw_interface_get_table', { sw_if_index, is_ipv6: false }),
-    client.request('sw_interface_get_table', { sw_if_index, is_ipv6: true }),
+  const found = await Promise.all(
+    [false, true].map((is_ipv6) => client.dump('ip_address_dump', { sw_if_index, is_ipv6 })),
+  );
+  const addresses = found.flat().map(({ prefix }) => fromPrefix(prefix));
+  const has = families({ ip_addresses: addresses, set_dhcp_client: dhcpClient });
+  const table = async (is_ipv6: boolean): Promise<number> =>
+    (await client.request('sw_interface_get_table', { sw_if_index, is_ipv6 })).vrf_id;
+  const [table4, table6] = await Promise.all([
+    has.v4 ? table(false) : undefined,
+    has.v6 ? table(true) : undefined,
   ]);
-  return {
-    addresses: [...v4, ...v6].map(({ prefix }) => fromPrefix(prefix)),
-    table4: table4.vrf_id,
-    table6: table6.vrf_id,
-  };
+  return { addresses, dhcpClient, table4, table6 };
 }
 
 /**
@@ -57,15 +58,13 @@ export function families(value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_cl
 
 /**
  * The one table of the configuration out of VPP's two. Where they differ, the one that is not as
- * wanted is told, so that it gets corrected.
+ * wanted is told, so that it gets corrected. Without an address it is as wanted.
  * @param wanted undefined for an interface that nobody wants
  */
 export function tableOf(found: Layer3, wanted: VppInterface | undefined): number {
   const { addresses, dhcpClient } = found;
   const has = families({ ip_addresses: addresses, set_dhcp_client: dhcpClient });
-  const tables = [
-    ...(has.v4 || !has.v6 ? [found.table4] : []),
-    ...(has.v6 || !has.v4 ? [found.table6] : []),
-  ];
-  return tables.find((table) => table !== (wanted?.vrf ?? 0)) ?? wanted?.vrf ?? 0;
+  const tables = [...(has.v4 ? [found.table4] : []), ...(has.v6 ? [found.table6] : [])];
+  const asWanted = wanted?.vrf ?? 0;
+  return tables.find((table) => table !== asWanted) ?? asWanted;
 }

@@ -22,14 +22,7 @@ import { namesBehindTags, tagOf } from '../tags.ts';
 import { readDhcpClients } from './dhcp.ts';
 import type { FoundInterface, InterfaceKind, KindFields, KindRetrieveContext } from './kind.ts';
 import { interfaceKinds } from './kinds.ts';
-import {
-  type BareLayer3,
-  isBound,
-  type Layer3,
-  readLayer3,
-  readLenders,
-  tableOf,
-} from './layer3.ts';
+import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
 import { nic } from './nic.ts';
 import { adoptRxModes, type QueueMode } from './rx-modes.ts';
 import { adoptRxPlacements, type QueueThread } from './rx-placements.ts';
@@ -83,20 +76,18 @@ export async function retrieveInterfaces(
   const asked = named.filter(({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true);
   const nameOf = (swIfIndex: number): string | undefined => names.get(swIfIndex);
   const layers = await Promise.all(
-    await inSlices(clock, asked, ({ details: { sw_if_index } }) => readLayer3(client, sw_if_index)),
+    await inSlices(clock, asked, ({ details: { sw_if_index } }) =>
+      readLayer3(client, sw_if_index, leases.has(sw_if_index)),
+    ),
   );
   // a lease may have come or gone in between
   const leasesNow = leases.size === 0 ? leases : await readDhcpClients(client);
   return inSlices(clock, asked.entries(), ([position, each]) => {
     const index = each.details.sw_if_index;
     const wish = wanted.get(each.name);
-    const layer3: Layer3 = {
-      ...(layers[position] as BareLayer3),
-      dhcpClient: leases.has(index),
-    };
     const leased = [leases.get(index)?.address, leasesNow.get(index)?.address];
     const lender = names.get(lenders.get(index) ?? none);
-    const bare = withoutLeased(layer3, leased, wish);
+    const bare = withoutLeased(layers[position]!, leased, wish);
     const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, wish);
     const context = { ...kindContext, nameOf };
     return assemble(each, wish, bare, { lender, rx_modes, rx_placements }, context);
@@ -202,7 +193,7 @@ function assemble(
   const sameKind = wanted?.type === kind.type ? wanted : undefined;
   const fields: KindFields =
     sameKind === undefined ? found.fields : kind.adopt(found, sameKind, ctx);
-  const table = fields.vrf ?? (lender === undefined ? tableOf(layer3, wanted) : (wanted?.vrf ?? 0));
+  const vrf = lender === undefined ? tableOf(layer3, wanted) : (wanted?.vrf ?? 0);
   const value = vppInterfaceModel.canonical({
     name,
     type: kind.type,
@@ -212,9 +203,9 @@ function assemble(
     ip_addresses: adoptOrder(layer3.addresses, wanted),
     set_dhcp_client: layer3.dhcpClient,
     ...(lender !== undefined && { unnumbered: { interface_with_ip: lender } }),
+    vrf,
     ...queues,
     ...fields,
-    vrf: !isBound(layer3) && fields.vrf === undefined ? (wanted?.vrf ?? 0) : table,
   });
   return {
     key: vppInterfaceKey.build({ name }),
