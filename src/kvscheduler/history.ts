@@ -64,28 +64,30 @@ export class History {
 
 /** Shortens the record's lists to what fits. @returns its rough size */
 async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<number> {
-  const counted = new Set<unknown>();
   let bytes = bytesOfRecord + (record.Description?.length ?? 0);
   let omitted = 0;
   const shorten = async <T>(
     items: readonly T[] | undefined,
     sizeOf: (item: T) => number,
+    counted?: Set<T>,
   ): Promise<readonly T[] | undefined> => {
     if (!items) return undefined;
     let kept = 0;
     for (const item of items) {
       if (slices.due()) await slices.turn();
-      const size = counted.has(item) ? 8 : sizeOf(item);
+      const size = counted?.has(item) ? 8 : sizeOf(item);
       if (bytes + size > room) break;
-      counted.add(item);
+      counted?.add(item);
       bytes += size;
       kept++;
     }
     omitted += items.length - kept;
     return kept === items.length ? items : items.slice(0, kept);
   };
-  const executed = await shorten(record.Executed, sizeOfOperation);
-  const planned = await shorten(record.Planned, sizeOfOperation);
+  // what went as planned stands in both lists
+  const operations = new Set<RecordedTxnOp>();
+  const executed = await shorten(record.Executed, sizeOfOperation, operations);
+  const planned = await shorten(record.Planned, sizeOfOperation, operations);
   const values = await shorten(record.Values, sizeOfKeyValue);
   if (executed) record.Executed = executed;
   if (planned) record.Planned = planned;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isIPv4 } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
@@ -47,6 +48,23 @@ test('bytes to text and back, both families', () => {
       assert.deepEqual(bytesOfAddress(textOfBytes(value)), value);
       assert.equal(textOfBytes(bytesOfAddress(textOfBytes(value))), textOfBytes(value));
     }),
+  );
+});
+
+test('what an IPv4 address is, Node decides', () => {
+  const part = fc.oneof(
+    fc.integer({ min: 0, max: 300 }).map(String),
+    fc.constantFrom('', '0', '00', '01', '255', '256', '1e1', '+1', ' 1', '\u0661'),
+  );
+  const text = fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('.'));
+  fc.assert(
+    fc.property(text, (written) => {
+      if (isIPv4(written)) {
+        const bytes = Uint8Array.from(written.split('.'), Number);
+        assert.deepEqual(bytesOfAddress(written), bytes);
+      } else assert.throws(() => bytesOfAddress(written), ErrInvalidAddress);
+    }),
+    { examples: [['1.2.3'], ['1.2.3.4.'], ['.1.2.3'], ['1.2.3.4.5'], ['0.0.0.0'], ['1.2.3.04']] },
   );
 });
 

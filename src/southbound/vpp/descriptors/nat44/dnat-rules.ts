@@ -21,14 +21,14 @@ export function validateDnat(key: string, value: DNat44): void {
   require(key, value.label !== '', 'label', 'missing');
   require(key, !isAmbiguous(value.label), 'label', 'ends as the tag of a mapping with more to say');
   for (const [position, mapping] of value.st_mappings.entries()) {
-    validateMapping(mapping, (condition, field, reason) =>
-      require(key, condition, `st_mappings[${position}]${field}`, reason),
-    );
+    validateMapping(mapping, (condition, field, reason) => {
+      if (!condition) require(key, false, `st_mappings[${position}]${field}`, reason);
+    });
   }
   for (const [position, mapping] of value.id_mappings.entries()) {
-    validateIdentity(mapping, (condition, field, reason) =>
-      require(key, condition, `id_mappings[${position}]${field}`, reason),
-    );
+    validateIdentity(mapping, (condition, field, reason) => {
+      if (!condition) require(key, false, `id_mappings[${position}]${field}`, reason);
+    });
   }
   const ends = new Set(value.st_mappings.map(externalEnd));
   require(key, ends.size ===

@@ -12,6 +12,7 @@ import {
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
+import type { Requests } from '../../binapi/messages.gen.ts';
 import { tagOf } from '../tags.ts';
 import { numberOf } from './addresses.ts';
 import { retrieveDnats } from './dnat-retrieve.ts';
@@ -32,6 +33,13 @@ import {
 import { mappingTag } from './mapping-tag.ts';
 import { unlessGone } from './retvals.ts';
 import { tableDependency } from './tables.ts';
+
+/** Requests that add a part of a value, or take it away. */
+type Switched =
+  | 'nat44_add_del_static_mapping_v2'
+  | 'nat44_add_del_lb_static_mapping'
+  | 'nat44_lb_static_mapping_add_del_local'
+  | 'nat44_add_del_identity_mapping';
 
 /** Something to ask of VPP, and how to take it back. */
 interface Step {
@@ -126,6 +134,7 @@ class Changes {
 
   /** What goes is first, because another mapping may take its place. */
   between(before: DNat44, after: DNat44): readonly Step[] {
+    if (before === nothing) return this.#all(after);
     const old = byEnd(before.st_mappings, externalEnd);
     const fresh = byEnd(after.st_mappings, externalEnd);
     const oldIds = byEnd(before.id_mappings, identityEnd);
@@ -145,6 +154,12 @@ class Changes {
     for (const [end, mapping] of freshIds) {
       if (!oldIds.has(end)) steps.push(this.#identity(mapping));
     }
+    return steps;
+  }
+
+  #all({ st_mappings, id_mappings }: DNat44): readonly Step[] {
+    const steps = st_mappings.map((mapping) => this.#mapping(mapping));
+    for (const mapping of id_mappings) steps.push(this.#identity(mapping));
     return steps;
   }
 
@@ -171,10 +186,9 @@ class Changes {
     if (sum.reduce((a, b) => a + b, 0) > 255) return undefined;
     const { external_addr, external_port, protocol } = toBalanced(after, '');
     const step = (local: DNat44StaticMapping['local_ips'][number], share: number): Step => {
-      const fields = { external_addr, external_port, protocol, local: toLocal(local, share) };
-      const set = (is_add: boolean) =>
-        this.#client.request('nat44_lb_static_mapping_add_del_local', { is_add, ...fields });
-      return { run: () => set(true), takeBack: () => unlessGone(set(false)) };
+      const end = { external_addr, external_port, protocol };
+      const fields = { is_add: true, ...end, local: toLocal(local, share) };
+      return this.#adding('nat44_lb_static_mapping_add_del_local', fields);
     };
     return [
       ...come.map((local) => step(local, fresh.get(backendEnd(local)) ?? 1)),
@@ -184,24 +198,23 @@ class Changes {
 
   #mapping(mapping: DNat44StaticMapping): Step {
     const tag = mappingTag(this.#label, mapping);
-    let set: (is_add: boolean) => Promise<unknown>;
     if (isBalanced(mapping)) {
-      const fields = toBalanced(mapping, tag);
-      set = (is_add) =>
-        this.#client.request('nat44_add_del_lb_static_mapping', { is_add, ...fields });
-    } else {
-      const fields = toStatic(mapping, this.#indexOf(mapping.external_interface), tag);
-      set = (is_add) =>
-        this.#client.request('nat44_add_del_static_mapping_v2', { is_add, ...fields });
+      return this.#adding('nat44_add_del_lb_static_mapping', toBalanced(mapping, tag));
     }
-    return { run: () => set(true), takeBack: () => unlessGone(set(false)) };
+    const index = this.#indexOf(mapping.external_interface);
+    return this.#adding('nat44_add_del_static_mapping_v2', toStatic(mapping, index, tag));
   }
 
   #identity(mapping: DNat44IdentityMapping): Step {
     const fields = toIdentity(mapping, this.#indexOf(mapping.interface), tagOf(this.#label));
-    const set = (is_add: boolean) =>
-      this.#client.request('nat44_add_del_identity_mapping', { is_add, ...fields });
-    return { run: () => set(true), takeBack: () => unlessGone(set(false)) };
+    return this.#adding('nat44_add_del_identity_mapping', fields);
+  }
+
+  #adding<N extends Switched>(name: N, added: Requests[N]['request']): Step {
+    return {
+      run: () => this.#client.request(name, added),
+      takeBack: () => unlessGone(this.#client.request(name, { ...added, is_add: false })),
+    };
   }
 
   #indexOf(name: string): number | undefined {
@@ -214,7 +227,9 @@ const noEnds: ReadonlyMap<string, never> = new Map<string, never>();
 
 function byEnd<T>(mappings: readonly T[], endOf: (mapping: T) => string): ReadonlyMap<string, T> {
   if (mappings.length === 0) return noEnds;
-  return new Map(mappings.map((mapping) => [endOf(mapping), mapping]));
+  const ends = new Map<string, T>();
+  for (const mapping of mappings) ends.set(endOf(mapping), mapping);
+  return ends;
 }
 
 function reversed({ run, takeBack }: Step): Step {

@@ -112,27 +112,33 @@ export function sameDnat(a: DNat44, b: DNat44): boolean {
   );
 }
 
+const twiceNatFlags: Readonly<Record<DNat44StaticMapping['twice_nat'], number>> = {
+  DISABLED: 0,
+  ENABLED: NatConfigFlags.NAT_IS_TWICE_NAT,
+  SELF: NatConfigFlags.NAT_IS_SELF_TWICE_NAT,
+};
+
 function flagsOf(mapping: DNat44StaticMapping): number {
-  const twice = {
-    DISABLED: 0,
-    ENABLED: NatConfigFlags.NAT_IS_TWICE_NAT,
-    SELF: NatConfigFlags.NAT_IS_SELF_TWICE_NAT,
-  }[mapping.twice_nat];
+  const twice = twiceNatFlags[mapping.twice_nat];
   const bare = isAddressOnly(mapping) ? NatConfigFlags.NAT_IS_ADDR_ONLY : 0;
   // what leaves by itself is none of the mapping's: it would get the service's address
   return NatConfigFlags.NAT_IS_OUT2IN_ONLY | twice | bare;
 }
 
-/** @param interfaceIndex of the external interface, where there is one */
+/**
+ * As it is added.
+ * @param interfaceIndex of the external interface, where there is one
+ */
 export function toStatic(
   mapping: DNat44StaticMapping,
   interfaceIndex: number | undefined,
   tag: string,
-): Omit<Nat44AddDelStaticMappingV2, 'is_add'> {
+): Nat44AddDelStaticMappingV2 {
   const [local] = mapping.local_ips;
   const address = (text: string | undefined) => (text ? bytesOfAddress(text) : noAddress);
   const bare = isAddressOnly(mapping);
   return {
+    is_add: true,
     match_pool: mapping.twice_nat_pool_ip !== '',
     flags: flagsOf(mapping),
     pool_ip_address: address(mapping.twice_nat_pool_ip),
@@ -157,12 +163,11 @@ export function toLocal(local: DNat44StaticMappingLocalIP, share: number): Nat44
   };
 }
 
-export function toBalanced(
-  mapping: DNat44StaticMapping,
-  tag: string,
-): Omit<Nat44AddDelLbStaticMapping, 'is_add'> {
+/** As it is added. */
+export function toBalanced(mapping: DNat44StaticMapping, tag: string): Nat44AddDelLbStaticMapping {
   const shares = sharesOf(mapping);
   return {
+    is_add: true,
     flags: flagsOf(mapping),
     external_addr: bytesOfAddress(mapping.external_ip),
     external_port: mapping.external_port,
@@ -173,13 +178,15 @@ export function toBalanced(
   };
 }
 
+/** As it is added. */
 export function toIdentity(
   mapping: DNat44IdentityMapping,
   interfaceIndex: number | undefined,
   tag: string,
-): Omit<Nat44AddDelIdentityMapping, 'is_add'> {
+): Nat44AddDelIdentityMapping {
   const bare = mapping.port === 0;
   return {
+    is_add: true,
     flags: bare ? NatConfigFlags.NAT_IS_ADDR_ONLY : 0,
     ip_address: mapping.ip_address === '' ? noAddress : bytesOfAddress(mapping.ip_address),
     protocol: bare ? 0 : protocolNumbers[mapping.protocol],
