@@ -4,7 +4,8 @@ import fc from 'fast-check';
 const factor = Number(process.env['CV_CASES'] ?? 1);
 /** The ordinary run has the same cases each time; more of them are new ones. */
 const seed = process.env['CV_SEED'] ?? (factor === 1 ? '1' : undefined);
-const path = process.env['CV_PATH'];
+/** The single case that is run again, instead of all. */
+export const path = process.env['CV_PATH'];
 
 /**
  * @param file of the test, and `name` of it: the command that runs a failure again names both

@@ -244,7 +244,8 @@ export class Southbound {
           !names(dependency, other) &&
           !this.#isMet(dependency, key) &&
           !this.#isCircle(other, dependency) &&
-          !this.#reaches(key, other, new Set())
+          // Of a circle that goes, some of it may be gone already.
+          !this.#reaches(key, other, new Set(), this.seen)
         )
           problem(`${other} depends on it`);
     }
@@ -300,21 +301,29 @@ export class Southbound {
     }
   }
 
-  #reaches(from: string, to: string, seen: Set<string>): boolean {
+  /** @param gone what may have stood there and be needed by what stood there */
+  #reaches(
+    from: string,
+    to: string,
+    visited: Set<string>,
+    gone: ReadonlyMap<string, Spec> = new Map(),
+  ): boolean {
     if (from === to) return true;
-    if (seen.has(from)) return false;
-    seen.add(from);
+    if (visited.has(from)) return false;
+    visited.add(from);
     const specs = this.#specsOf(from);
+    const former = gone.get(from);
+    if (former) specs.push(former);
     const next: string[] = [];
     const base = baseOf(from);
     if (base !== undefined) next.push(base);
     for (const spec of specs)
       for (const dependency of dependenciesOf(spec)) {
         if (dependency.key !== undefined) next.push(dependency.key);
-        for (const key of [...this.values.keys(), ...this.#wishedKeys()])
+        for (const key of [...this.values.keys(), ...gone.keys(), ...this.#wishedKeys()])
           if (names(dependency, key)) next.push(key);
       }
-    return next.some((key) => this.#reaches(key, to, seen));
+    return next.some((key) => this.#reaches(key, to, visited, gone));
   }
 
   #specsOf(key: string): Spec[] {
