@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { type VrfTable, vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { Line } from '#plugins/controller/recording/format.ts';
 import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
 import { replayRun } from '#plugins/controller/recording/replay.ts';
@@ -49,6 +50,18 @@ describe('a recorded run', () => {
       return [{ ...moved, followUpTo: moved.followUpTo! - 1 }];
     });
   }
+
+  it('lets handlers read what was put so far, as the agent does', async () => {
+    const [file = ''] = await runFiles(join(folder, 'run'));
+    const podTable = vrfTableKey.build({ id: 1, protocol: 'IPV4' });
+    let read: () => unknown = () => undefined;
+    const { differences } = await replayRun(await readRun(file), (first, wanted) => {
+      read = () => wanted.getConfig(podTable);
+      return replayedParts(first, wanted);
+    });
+    assert.deepEqual(differences, []);
+    assert.equal((read() as VrfTable).id, 1);
+  });
 
   it('has a thousand events of every kind, with failures among them', () => {
     assert.ok(processed >= 1000);

@@ -51,17 +51,19 @@ export class ExampleNode {
       ],
       ...around,
     });
+    const wanted: ConfigRetriever = { getConfig: (key) => this.controller.getConfig(key) };
     this.plugins = createPlugins('node1', contivConfig(yaml), {
       cluster: this.cluster,
       local: this.local,
       vpp: vppView(client),
       host: hostView(this.linux, () => false),
       stn: new FakeStn(),
+      wanted,
     });
     this.controller = new Controller({
       ...around,
       config: controllerConfig({ enableVerification: true }),
-      handlers: wire(this.plugins, { getConfig: (key) => this.controller.getConfig(key) }),
+      handlers: wire(this.plugins, wanted),
       sink: this.scheduler,
       merge: mergeValues,
       isSouthboundGone: () => false,

@@ -8,6 +8,7 @@ import type { EventHandler } from '#eventloop/handler.ts';
 import type { TransactionResult, TransactionSink } from '#eventloop/transaction.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import type { ConfigRetriever } from '../api.ts';
 import { EventProcessor, type ProcessorDeps } from '../process-event.ts';
 import { Comparison, type Difference } from './comparison.ts';
 import { ErrNotRecorded, ErrRecording, replayedError } from './errors.ts';
@@ -42,9 +43,9 @@ const QUIET_TURNS = 20;
 /** @throws ErrRecording */
 export async function replayRun(
   run: RecordedRun,
-  make: (first: RunLine) => ReplayedParts,
+  make: (first: RunLine, wanted: ConfigRetriever) => ReplayedParts,
 ): Promise<ReplayReport> {
-  const replay = new Replay(run, make(run.first));
+  const replay = new Replay(run, make);
   for await (const recorded of run.events) {
     await replay.event(recorded);
     if (replay.differences.length > 0) break;
@@ -62,7 +63,8 @@ class Replay {
   readonly #processor: EventProcessor;
   #playback: Playback | undefined;
 
-  constructor({ path, first }: RecordedRun, parts: ReplayedParts) {
+  constructor({ path, first }: RecordedRun, make: Parameters<typeof replayRun>[1]) {
+    const parts = make(first, { getConfig: (key) => this.#processor.getConfig(key) });
     this.#path = path;
     this.#clock = new ManualClock(first.at);
     this.#processor = new EventProcessor(

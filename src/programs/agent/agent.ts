@@ -148,6 +148,7 @@ export function createAgent(parts: AgentParts): Agent {
       vpp: vppView(vpp),
       host: hostView(linux, () => hostFacts.ipv6),
       stn: stnDaemon(settings.contiv.stnSocketFile, clock),
+      wanted: { getConfig: (key) => controller.getConfig(key) },
     },
   );
 

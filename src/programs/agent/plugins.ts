@@ -7,6 +7,7 @@ import type { VppView } from '#nodeview/vpp.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { ContivConfig } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
+import type { ConfigRetriever } from '#plugins/controller/api.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import { createIpam } from '#plugins/ipam/plugin.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
@@ -23,6 +24,8 @@ export interface Ports {
   readonly vpp: VppView;
   readonly host: HostView;
   readonly stn: StnView;
+  /** What was put so far, for a handler that extends what others put. */
+  readonly wanted: ConfigRetriever;
 }
 
 export interface Plugins {

@@ -3,6 +3,7 @@
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { ContivConfig } from '#plugins/contivconf/config.ts';
+import type { ConfigRetriever } from '#plugins/controller/api.ts';
 import type { Difference } from '#plugins/controller/recording/comparison.ts';
 import { ErrNotRecorded } from '#plugins/controller/recording/errors.ts';
 import type { RunLine } from '#plugins/controller/recording/format.ts';
@@ -38,9 +39,12 @@ export async function replay(path: string, print: (text: string) => void): Promi
 }
 
 /** The handlers as an agent has them, made with the recorded configuration. */
-export function replayedParts({ label, settings }: RunLine): ReplayedParts {
+export function replayedParts(
+  { label, settings }: RunLine,
+  wanted: ConfigRetriever,
+): ReplayedParts {
   const { contiv } = settings as unknown as RecordedSettings;
-  const { handlers } = createPlugins(label, contiv, noPorts);
+  const { handlers } = createPlugins(label, contiv, portsOf(wanted));
   return { handlers, merge: mergeValues, isSouthboundGone, isBeyondHealing };
 }
 
@@ -49,7 +53,11 @@ export interface RecordedSettings extends Record<string, unknown> {
 }
 
 /** Ports that nobody may use: all that handlers ask for comes from the recording. */
-const noPorts = new Proxy({} as Ports, { get: (_ports, name) => unreachable(String(name)) });
+function portsOf(wanted: ConfigRetriever): Ports {
+  return new Proxy({} as Ports, {
+    get: (_ports, name) => (name === 'wanted' ? wanted : unreachable(String(name))),
+  });
+}
 
 function unreachable(port: string): object {
   return new Proxy(
