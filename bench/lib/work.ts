@@ -67,18 +67,6 @@ export async function measure(work: () => Promise<unknown>): Promise<Work> {
     to: start,
     cpuMs: 0,
   });
-  if (process.env['DBG']) {
-    const base = Number(process.hrtime.bigint() / 1000n) - performance.now() * 1000;
-    console.log(
-      'LAP',
-      JSON.stringify(
-        [...laps.long]
-          .sort((a, b) => b.cpuMs - a.cpuMs)
-          .slice(0, 4)
-          .map((l) => [Math.round(base + l.from * 1000), Math.round(base + l.to * 1000), l.cpuMs]),
-      ),
-    );
-  }
   return {
     ms,
     cpuMs,

@@ -169,6 +169,13 @@ export class Graph {
     return eachOf(this.#holders.get(name));
   }
 
+  /** Whether the actual value of another than this node claims the name. */
+  isHeldBesides(node: Node | undefined, name: string): boolean {
+    this.lookUps++;
+    const holders = this.#holders.get(name);
+    return holders !== undefined && holders !== node;
+  }
+
   /** Pending nodes that wait for the name to become free. */
   waiters(name: string): Iterable<Node> {
     this.lookUps++;

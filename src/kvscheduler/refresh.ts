@@ -79,6 +79,8 @@ class Refresh {
   readonly #around: Surroundings;
   readonly #wished: ReadonlyMap<string, Value | null>;
   readonly #only: ReadonlySet<string> | undefined;
+  /** Base values that the graph had before anything was read, by descriptor. */
+  readonly #bases = new Map<AnyDescriptor, readonly Node[]>();
   readonly #answers = new Map<string, Promise<Answer>>();
   readonly #metadata = new Map<string, ReadonlyMap<string, unknown>>();
   readonly #failures: RetrieveFailure[] = [];
@@ -126,9 +128,13 @@ class Refresh {
     const lists = new Map<AnyDescriptor, KeyedValue[]>();
     for (const descriptor of descriptors) {
       const list: KeyedValue[] = [];
+      const bases: Node[] = [];
       lists.set(descriptor, list);
-      for (const { key, actual, wanted } of this.#basesOf(descriptor)) {
+      this.#bases.set(descriptor, bases);
+      for (const node of this.#basesOf(descriptor)) {
         if (slices.due()) await slices.turn();
+        bases.push(node);
+        const { key, actual, wanted } = node;
         const value = actual ?? this.#wished.get(key) ?? wanted;
         if (value !== undefined) list.push({ key, value });
       }
@@ -224,7 +230,7 @@ class Refresh {
       seen.add(key);
       this.#found(node ?? graph.add(key, descriptor, undefined), retrieved);
     }
-    for (const node of this.#basesOf(descriptor)) {
+    for (const node of this.#bases.get(descriptor) ?? none) {
       if (slices.due()) await slices.turn();
       if (seen.has(node.key)) continue;
       this.#lost(node);

@@ -370,7 +370,7 @@ class KvScheduler implements Scheduler {
       this.#reported.clear();
       const opening = await aimsOfNotification(this.#around, pairs);
       if (opening) await this.#transactor.run(async () => opening);
-      else await this.#transactor.recordGraph([], this.#clock.now());
+      else await this.#transactor.recordGraph(new Set(), this.#clock.now());
     });
   }
 

@@ -95,12 +95,12 @@ export class Transactor {
    * Takes what was touched, and whose metadata changed, into the timeline.
    * @param ms when that was, in milliseconds since the epoch
    */
-  async recordGraph(touched: Iterable<Node>, ms: number): Promise<void> {
+  async recordGraph(touched: ReadonlySet<Node>, ms: number): Promise<void> {
     const { around, clock, observer, timeline } = this.#parts;
     const { graph, slices } = around;
     const start = clock.monotonic();
-    const lists = [touched, graph.takeRemarked()];
-    await timeline.record(graph, lists, Math.round(ms * 1000), slices);
+    const micros = Math.round(ms * 1000);
+    await timeline.record(graph, touched, graph.takeRemarked(), micros, slices);
     observer.worked('Record', clock.monotonic() - start);
   }
 

@@ -50,9 +50,10 @@ async function takeLosersOut(resolver: Resolver, takers: Takers): Promise<boolea
   let moved = false;
   for (const [name, found] of takers) {
     if (slices.due()) await slices.turn();
+    // most names have one taker, and no other holder
+    if (found instanceof Draft && !resolver.input.graph.isHeldBesides(found.node, name)) continue;
     const unmoved = unmovedHolder(resolver, name);
-    if (found instanceof Draft && (unmoved === undefined || found.key === unmoved)) continue;
-    const drafts = found instanceof Draft ? [found] : found;
+    const drafts = takersOf(takers, name);
     const rivals = drafts.filter(({ up, key }) => up && key !== unmoved);
     if (rivals.length + (unmoved === undefined ? 0 : 1) < 2) continue;
     const winner = unmoved ?? best(rivals, name, resolver.input.restored).key;

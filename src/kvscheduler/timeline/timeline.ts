@@ -54,23 +54,28 @@ export class Timeline {
   }
 
   /**
-   * Takes in the nodes that a transaction may have changed or removed; one may come twice.
+   * Takes in the nodes that a transaction may have changed or removed.
+   * @param remarked those that got other metadata
    * @param micros when that was, in microseconds since the epoch
    */
   async record(
     graph: Graph,
-    lists: readonly Iterable<Node>[],
+    touched: ReadonlySet<Node>,
+    remarked: Iterable<Node>,
     micros: number,
     slices: Slices,
   ): Promise<void> {
     const time = Math.max(micros, this.#last);
     this.#last = time;
     this.#complete = time - 1;
-    for (const nodes of lists)
-      for (const { key } of nodes) {
-        if (slices.due()) await slices.turn();
-        this.#note(key, graph.peek(key), time);
-      }
+    for (const { key } of touched) {
+      if (slices.due()) await slices.turn();
+      this.#note(key, graph.peek(key), time);
+    }
+    for (const node of remarked) {
+      if (slices.due()) await slices.turn();
+      if (!touched.has(node)) this.#note(node.key, graph.peek(node.key), time);
+    }
     this.#complete = Number.POSITIVE_INFINITY;
     await this.#trim(slices);
   }
