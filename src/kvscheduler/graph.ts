@@ -68,6 +68,12 @@ export class Node {
     return this.wanted !== undefined || this.foreign;
   }
 
+  /** What is there is not what the last plan wished: a failure stood in the way. */
+  get overdue(): boolean {
+    if (this.actual === undefined || this.foreign) return false;
+    return this.actual !== this.wanted || this.leaving;
+  }
+
   get root(): Node {
     let node: Node = this;
     while (node.base) node = node.base;

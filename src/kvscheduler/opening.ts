@@ -186,18 +186,15 @@ async function readUnknown(around: RunAround): Promise<Refreshed> {
 
 /** Whether a value and all that is derived from it are as they are wished. */
 function isSettled(node: Node): boolean {
-  const isFine = ({ state, actual, wanted }: Node): boolean =>
-    state === 'CONFIGURED' && actual === wanted;
+  const isFine = ({ state, actual, wanted, overdue }: Node): boolean =>
+    state === 'CONFIGURED' && actual === wanted && !overdue;
   return isFine(node) && [...node.derived].every(isFine);
 }
 
 /** Whether something is to be done to a value or to what is derived from it. */
 function isDue(node: Node): boolean {
-  const isOpen = ({ state, unknown, actual, wanted }: Node): boolean =>
-    state === 'FAILED' ||
-    state === 'RETRYING' ||
-    unknown ||
-    (actual !== undefined && actual !== wanted);
+  const isOpen = ({ state, unknown, overdue }: Node): boolean =>
+    state === 'FAILED' || state === 'RETRYING' || unknown || overdue;
   return isOpen(node) || [...node.derived].some(isOpen);
 }
 

@@ -117,7 +117,7 @@ export class TransactionRun {
       const examine: Node[] = [];
       for (const node of this.#touched) {
         if (slices.due()) await slices.turn();
-        if (node.foreign || node.actual === node.wanted) continue;
+        if (node.foreign || (node.actual === node.wanted && !node.overdue)) continue;
         if (graph.get(node.key) === node) examine.push(node);
       }
       plan = await this.#makePlan({ targets: nothing, examine, moved }, order);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
-import type { Verb } from './support/southbound.ts';
+import type { Spec, Verb } from './support/southbound.ts';
 
 const failing =
   (...names: string[]) =>
@@ -189,6 +189,27 @@ test('a lost reply: what was done is found out before anything else happens', as
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), []);
   assert.equal(bench.state('a/1'), 'CONFIGURED');
   assert.deepEqual(bench.southbound.problems, []);
+});
+
+test('a lost reply to what had to go: once it is known to be gone, what it kept goes too', async () => {
+  const bench = setUp({ window: 1 });
+  const { southbound, scheduler } = bench;
+  const report = async (value: Spec | null) => {
+    southbound.happens('b/f', value);
+    scheduler.pushNotification([{ key: 'b/f', value }]);
+    await scheduler.dump('SB', { descriptor: 'beta' });
+  };
+  await report({ v: 1 });
+  await bench.commit({
+    'a/1': { v: 1, needs: ['b/f'] },
+    'a/2': { v: 1, needs: ['a/1'], derives: { 'd/a2.0': { v: 1 } } },
+  });
+  southbound.takeCalls();
+  southbound.losesReply = timingOut('DELETE d/a2.0');
+  await report(null);
+  assert.deepEqual(southbound.takeCalls(), ['DELETE d/a2.0', 'DELETE a/2', 'DELETE a/1']);
+  assert.equal(bench.state('a/1'), 'PENDING [b/f]');
+  assert.equal(bench.state('a/2'), 'PENDING [a/1]');
 });
 
 test('a lost reply that cannot be read back: nothing is done to the value until it can', async () => {

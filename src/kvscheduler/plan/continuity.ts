@@ -8,7 +8,7 @@ import { deepEqual } from '../equality.ts';
 import type { Node } from '../graph.ts';
 import type { Draft } from './draft.ts';
 import type { Reason } from './reason.ts';
-import { isOverdue, type Resolver } from './resolve.ts';
+import type { Resolver } from './resolve.ts';
 import { isMany } from './view.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function settleContinuity(
   }
   const interrupt = (node: Node, reason: Reason, tolerable: (draft: Draft) => boolean): void => {
     if (node.actual === undefined) return;
-    if (!resolver.drafts.has(node.key) && isOverdue(node)) overdue.push(node);
+    if (!resolver.drafts.has(node.key) && node.overdue) overdue.push(node);
     const draft = resolver.touch(node, reason);
     judge(resolver, draft, bounced);
     if (!draft.stays || draft.held || tolerable(draft)) return;

@@ -69,7 +69,7 @@ export class Resolver {
     const known = this.drafts.get(node.key);
     if (known) return known;
     const draft = this.#draft(node, reason);
-    if (isOverdue(node) && !draft.held) this.#open(draft);
+    if (node.overdue && !draft.held) this.#open(draft);
     return draft;
   }
 
@@ -152,7 +152,7 @@ export class Resolver {
     draft.foreign = target.foreign ?? false;
     draft.metadata = target.metadata;
     this.#wish(draft, value);
-    const isLeft = node && isOverdue(node) && !draft.held && !draft.up && !draft.lowered;
+    const isLeft = node?.overdue && !draft.held && !draft.up && !draft.lowered;
     if (isLeft) this.lower(draft);
   }
 
@@ -407,15 +407,10 @@ function aimOf({ foreign }: Target): 'notified' | 'changed' {
 
 /** The value is there, nothing is amiss, and it is the one that is asked for. */
 function inSync(node: Node, value: Value, foreign: boolean): boolean {
-  if (node.unknown) return false;
+  if (node.unknown || node.leaving) return false;
   if (foreign) return node.foreign && deepEqual(node.actual, value);
   if (node.state !== 'CONFIGURED' || node.actual !== node.wanted) return false;
   return node.wanted === value || deepEqual(node.wanted, value);
-}
-
-/** What is there is not what the last plan wished: a failure stood in the way. */
-export function isOverdue(node: Node): boolean {
-  return node.actual !== undefined && node.actual !== node.wanted && !node.foreign;
 }
 
 /** An operation on it is due again. */
