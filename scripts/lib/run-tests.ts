@@ -67,12 +67,15 @@ async function runFile(file: string, limitMs: number): Promise<FileResult> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), limitMs);
   try {
-    for await (const event of run({ files: [file], signal: abort.signal })) collector.take(event);
+    const options = { files: [file], signal: abort.signal, execArgv: ['--import', FIXED_SEED] };
+    for await (const event of run(options)) collector.take(event);
   } finally {
     clearTimeout(timer);
   }
   return { ...collector.result(), ms: performance.now() - start };
 }
+
+const FIXED_SEED = import.meta.resolve('./fixed-seed.ts');
 
 /** Diagnostics in which the runner says its totals; the others are worth reading. */
 const totals = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
