@@ -106,7 +106,8 @@ export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): 
           const refused = iface.driver.setMtu(mtu);
           if (refused !== undefined) return refused;
           iface.linkMtu = mtu;
-          iface.mtu = [mtu, ...iface.mtu.slice(1)];
+          const vlans = interfaces.all('sub').filter(({ sup }) => sup === iface);
+          for (const each of [iface, ...vlans]) each.mtu = [mtu, ...each.mtu.slice(1)];
           return 0;
         }),
       sw_interface_set_mtu: ({ sw_if_index, mtu }) =>

@@ -16,20 +16,27 @@ export const path = process.env['CV_PATH'];
 /**
  * @param file of the test, and `name` of it: the command that runs a failure again names both
  * @param count how many cases; `CV_CASES` multiplies it
+ * @param limitMs what so many cases may take, with the search for a smaller one that fails
  */
 export async function holds<T extends [unknown, ...unknown[]]>(
   { file, name }: { readonly file: string; readonly name: string },
   count: number,
   property: fc.IAsyncPropertyWithHooks<T>,
+  limitMs?: number,
 ): Promise<void> {
   await fc.assert<T>(property, {
     numRuns: Math.ceil(count * factor),
+    ...(limitMs !== undefined && {
+      interruptAfterTimeLimit: limitMs * Math.max(1, factor),
+      markInterruptAsFailure: true,
+    }),
     ...(seed !== undefined && { seed: Number(seed) }),
     ...(path !== undefined && { path, endOnFailure: true }),
     asyncReporter: async (details) => {
       if (!details.failed) return;
       const { seed: failed, counterexamplePath: at } = details;
-      const again = `CV_SEED=${failed} CV_PATH=${at} node --test --test-name-pattern '${name}' ${file}`;
+      const which = at === null ? '' : ` CV_PATH=${at}`;
+      const again = `CV_SEED=${failed}${which} node --test --test-name-pattern '${name}' ${file}`;
       throw new Error(`${again}\n${await fc.asyncDefaultReportMessage(details)}`, {
         cause: details.errorInstance,
       });

@@ -13,7 +13,8 @@ if (missing === undefined) {
   const sequences = await kernelMachine();
   const families = linuxFamilies(sequences.spaces.pods);
   sequenceSuite(() => backendOn(sequences), poolOf(families.filter((each) => !each.bearsNoMark)), {
-    runs: Number(process.env['CV_SEQUENCES'] ?? 3),
+    file: 'test/southbound/linux/transitions-kernel.test.ts',
+    runs: 3,
     steps: 8,
   });
 } else {

@@ -8,6 +8,7 @@ const families = linuxFamilies(simulatedSpaces.pods);
 
 pairSuite(simulatedLinux, families);
 sequenceSuite(simulatedLinux, poolOf(families.filter((each) => !each.bearsNoMark)), {
-  runs: Number(process.env['CV_SEQUENCES'] ?? 60),
+  file: 'test/southbound/linux/transitions.test.ts',
+  runs: 60,
   steps: 12,
 });

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { KeyedValue } from '#kvscheduler/api.ts';
 import type { Backend } from '../compliance/suite.ts';
 import { type Configuration, type Family, tour } from './family.ts';
-import { Agent } from './world.ts';
+import { Agent, type Past } from './world.ts';
 
 const absent = { name: 'absent', value: undefined } as const;
 
@@ -12,11 +12,14 @@ function entries(values: readonly KeyedValue[]): (readonly [string, object])[] {
   return values.map(({ key, value }) => [key, value] as const);
 }
 
-/** @param release of which it is a proof */
+/**
+ * @param past how it is compared with what was made in one go; undefined: it is not
+ * @param release of which it is a proof
+ */
 export function pairSuite(
   start: () => Promise<Backend>,
   families: readonly Family[],
-  release = '',
+  { past, release = '' }: { readonly past?: Past; readonly release?: string } = {},
 ): void {
   describe(`every change of one value ${release}`.trim(), () => {
     let backend: Backend;
@@ -32,7 +35,7 @@ export function pairSuite(
         if (reason !== undefined) return context.skip(reason);
         // a failure must not be the next family's
         context.after(() => cleanUp(backend));
-        await walk(backend, family);
+        await walk(backend, family, past);
       });
     }
   });
@@ -45,7 +48,7 @@ async function cleanUp(backend: Backend): Promise<void> {
   await last.close();
 }
 
-async function walk(backend: Backend, family: Family): Promise<void> {
+async function walk(backend: Backend, family: Family, past?: Past): Promise<void> {
   const { key, setup, dependents = [] } = family;
   const configurations: readonly (Configuration | typeof absent)[] = [
     absent,
@@ -58,6 +61,7 @@ async function walk(backend: Backend, family: Family): Promise<void> {
     const empty = await backend.world();
     const mayWait = new Set(dependents.map((each) => each.key));
     const hasStood = new Set<string>();
+    const inOneGo = new Map<object | undefined, unknown>();
     let from: (typeof configurations)[number] = absent;
     for (const index of tour(configurations.length)) {
       const to = configurations[index] ?? absent;
@@ -71,6 +75,10 @@ async function walk(backend: Backend, family: Family): Promise<void> {
         );
         for (const each of mayWait) if (!waiting.includes(each)) hasStood.add(each);
         await agent.assertSettled();
+        if (past) {
+          if (!inOneGo.has(to.value)) inOneGo.set(to.value, await past.inOneGo(agent.wishes));
+          assert.deepEqual(past.stateOf(backend), inOneGo.get(to.value), 'as if made in one go');
+        }
       } catch (cause) {
         throw new Error(`from ${from.name} to ${to.name}`, { cause });
       }

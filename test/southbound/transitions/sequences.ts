@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyDescriptor } from '#kvscheduler/api.ts';
+import { holds } from '../../kvscheduler/support/cases.ts';
 import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
-import { Agent, descriptorOf, type Wishes } from './world.ts';
+import { Agent, descriptorOf, type Past, type Wishes } from './world.ts';
 
 /** What each key can be; one that is not there is left out. */
 export type Pool = readonly (readonly [key: string, values: readonly object[]])[];
@@ -51,18 +52,18 @@ function stepOf(pool: Pool): fc.Arbitrary<Step> {
 }
 
 export interface SequenceOptions {
+  /** Of the suite, for whoever runs a failure again. */
+  readonly file: string;
+  /** `CV_CASES` multiplies them. */
   readonly runs: number;
   readonly steps: number;
-  /** What a southbound is like that was configured in one go; undefined: not compared. */
-  readonly inOneGo?: (wishes: Wishes) => Promise<unknown>;
-  /** What that of the backend is like. */
-  readonly snapshot?: (backend: Backend) => unknown;
+  readonly past?: Past;
 }
 
 export function sequenceSuite(
   start: () => Promise<Backend>,
   pool: Pool,
-  { runs, steps, inOneGo, snapshot }: SequenceOptions,
+  { file, runs, steps, past }: SequenceOptions,
 ): void {
   describe('random changes', () => {
     let backend: Backend;
@@ -77,19 +78,25 @@ export function sequenceSuite(
       const property = fc.asyncProperty(sequence, async (all) => {
         const empty = await backend.world();
         const wishes = await play(backend, all);
-        if (snapshot && inOneGo && !hasContest(backend.descriptors(), wishes)) {
+        if (past && !hasContest(backend.descriptors(), wishes)) {
           compared++;
-          assert.deepEqual(snapshot(backend), await inOneGo(wishes), 'as if made in one go');
+          assert.deepEqual(
+            past.stateOf(backend),
+            await past.inOneGo(wishes),
+            'as if made in one go',
+          );
         }
         await clear(backend);
         assert.deepEqual(await backend.world(), empty, 'left behind');
       });
-      await fc.assert(
+      await holds(
+        { file, name: 'random changes' },
+        runs,
         property.beforeEach(() => clear(backend)),
-        { numRuns: runs, interruptAfterTimeLimit: 120_000, markInterruptAsFailure: true },
+        120_000,
       );
-      if (!inOneGo) return;
-      context.diagnostic(`${compared} of ${runs} compared with what was made in one go`);
+      if (!past) return;
+      context.diagnostic(`${compared} compared with what was made in one go`);
       assert.ok(compared > 0);
     });
   });

@@ -10,6 +10,14 @@ import type { Backend } from '../compliance/suite.ts';
 
 export type Wishes = ReadonlyMap<string, object>;
 
+/** By what it shows whether a southbound is as if it had been configured in one go, whatever was before. */
+export interface Past {
+  /** All that depends on no past. */
+  stateOf(backend: Backend): unknown;
+  /** That of another southbound, which never was anything else. */
+  inOneGo(wishes: Wishes): Promise<unknown>;
+}
+
 export function descriptorOf(
   descriptors: readonly AnyDescriptor[],
   key: string,

@@ -23,5 +23,7 @@ for (const release of ['v24.10', 'v25.10']) {
   const all = mergeDefinitions([bundledDefinitions, await readDefinitions(folder)]);
   const catalogue = new Catalogue(selectDefinitions(all, [...sessionMessages, ...usedMessages]));
   complianceSuite(() => simulatedVpp(catalogue), vppExamples(hostLinks), release);
-  pairSuite(async () => tellingOfLinks(await simulatedVpp(catalogue)), writtenFamilies, release);
+  pairSuite(async () => tellingOfLinks(await simulatedVpp(catalogue)), writtenFamilies, {
+    release,
+  });
 }

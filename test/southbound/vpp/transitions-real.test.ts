@@ -12,7 +12,8 @@ if (reason === undefined) {
   pairSuite(start, vppFamilies);
   const possible = writtenFamilies.filter(({ skip }) => skip?.({ name: 'VPP' }) === undefined);
   sequenceSuite(start, poolOf(possible), {
-    runs: Number(process.env['CV_SEQUENCES'] ?? 15),
+    file: 'test/southbound/vpp/transitions-real.test.ts',
+    runs: 15,
     steps: 12,
   });
 } else {

@@ -2,7 +2,7 @@
 import { vppFamilies, writtenFamilies } from '../transitions/families/vpp.ts';
 import { pairSuite } from '../transitions/pairs.ts';
 import { poolOf, sequenceSuite } from '../transitions/sequences.ts';
-import { Agent } from '../transitions/world.ts';
+import { Agent, type Past } from '../transitions/world.ts';
 import { simulatedVpp, tellingOfLinks, type VppBackend } from './backends.ts';
 
 /**
@@ -11,11 +11,11 @@ import { simulatedVpp, tellingOfLinks, type VppBackend } from './backends.ts';
  * that was never up is. VPP's own entry for a BVI bears its MAC. An identity that is of two tables
  * bears the name of who came first.
  */
-const past = ['mac', 'rxModes', 'linkUp'];
+const ofThePast = ['mac', 'rxModes', 'linkUp'];
 
 function stateOf({ simulated }: VppBackend): unknown {
   return JSON.parse(JSON.stringify(simulated?.snapshot() ?? null), (name, value) => {
-    if (past.includes(name)) return undefined;
+    if (ofThePast.includes(name)) return undefined;
     if (name === 'macs') return value.filter((entry: string) => !entry.endsWith(' bvi'));
     return typeof value === 'string' ? value.replace(/( to itself in .*) \(.*\)$/, '$1') : value;
   });
@@ -23,12 +23,8 @@ function stateOf({ simulated }: VppBackend): unknown {
 
 const start = async () => tellingOfLinks(await simulatedVpp());
 
-pairSuite(start, vppFamilies);
-
-sequenceSuite(start, poolOf(writtenFamilies), {
-  runs: Number(process.env['CV_SEQUENCES'] ?? 30),
-  steps: 12,
-  snapshot: (backend) => stateOf(backend as VppBackend),
+const past: Past = {
+  stateOf: (backend) => stateOf(backend as VppBackend),
   async inOneGo(wishes) {
     const backend = await start();
     const agent = new Agent(backend);
@@ -38,4 +34,13 @@ sequenceSuite(start, poolOf(writtenFamilies), {
     await backend.stop();
     return made;
   },
+};
+
+pairSuite(start, vppFamilies, { past });
+
+sequenceSuite(start, poolOf(writtenFamilies), {
+  file: 'test/southbound/vpp/transitions.test.ts',
+  runs: 30,
+  steps: 12,
+  past,
 });

@@ -21,6 +21,7 @@ import type { VppInterfaceMetadata } from '#nodeview/metadata.ts';
 import { toMac } from '../binapi/addresses.ts';
 import type { VppClient } from '../binapi/api.ts';
 import { IfStatusFlags } from '../binapi/enums.gen.ts';
+import type { SwInterfaceDetails } from '../binapi/messages.gen.ts';
 import { empty } from './empty.ts';
 import type { AddressValue } from './interface-address.ts';
 import type { InterfaceKind, MadeInterface } from './interfaces/kind.ts';
@@ -29,6 +30,7 @@ import { families } from './interfaces/layer3.ts';
 import { ErrNoSuchNic, nic } from './interfaces/nic.ts';
 import { retrieveInterfaces } from './interfaces/retrieve.ts';
 import { require } from './invalid.ts';
+import { none } from './limits.ts';
 import { tagOf } from './tags.ts';
 import { unlessGone } from './tolerated.ts';
 
@@ -79,6 +81,11 @@ export function interfaceDescriptor(needs: {
     async update(_key, before, after, metadata) {
       const kind = kindFor(after);
       const sw_if_index = metadata.swIfIndex;
+      // before all requests, whose order on the connection is kept
+      const vlans =
+        kind.mtu === 'hardware' && after.mtu !== before.mtu && after.mtu !== 0
+          ? await vlansOf(client, sw_if_index)
+          : [];
       const requests: Promise<unknown>[] = [];
       if (after.phys_address !== '' && after.phys_address !== before.phys_address) {
         requests.push(setMac(client, sw_if_index, after.phys_address));
@@ -86,6 +93,12 @@ export function interfaceDescriptor(needs: {
       if (after.mtu !== before.mtu) {
         requests.push(setMtu(client, kind, sw_if_index, after.mtu));
       }
+      // VPP gives a new frame size to the VLANs as their MTU
+      requests.push(
+        ...vlans.map((vlan) =>
+          client.request('sw_interface_set_mtu', { sw_if_index: vlan.sw_if_index, mtu: vlan.mtu }),
+        ),
+      );
       if (after.enabled !== before.enabled) {
         requests.push(setState(client, sw_if_index, after.enabled));
       }
@@ -158,7 +171,7 @@ function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<un
   return client.request('sw_interface_set_mac_address', { sw_if_index, mac_address: toMac(mac) });
 }
 
-/** @param mtu 0 goes back to what VPP gave: that it does not know of hardware */
+/** @param mtu 0 goes back to what VPP gave, where that is known: of hardware it is not */
 async function setMtu(
   client: VppClient,
   kind: InterfaceKind,
@@ -169,18 +182,31 @@ async function setMtu(
     if (mtu !== 0) await client.request('hw_interface_set_mtu', { sw_if_index, mtu });
     return;
   }
-  const layer3 = mtu === 0 ? await deviceMtu(client, sw_if_index) : mtu;
+  const given = mtu === 0 && kind.mtu === 'software';
+  const layer3 = given ? await deviceMtu(client, sw_if_index) : mtu;
   // the other three are of protocols, which then follow the first
   await client.request('sw_interface_set_mtu', { sw_if_index, mtu: [layer3, 0, 0, 0] });
 }
 
 async function deviceMtu(client: VppClient, sw_if_index: number): Promise<number> {
-  const all = await client.dump('sw_interface_dump', {
+  const all = await dumpInterfaces(client, sw_if_index);
+  return all.find((each) => each.sw_if_index === sw_if_index)?.link_mtu ?? 0;
+}
+
+async function vlansOf(client: VppClient, parent: number): Promise<readonly SwInterfaceDetails[]> {
+  const all = await dumpInterfaces(client, none);
+  return all.filter((each) => each.sup_sw_if_index === parent && each.sw_if_index !== parent);
+}
+
+function dumpInterfaces(
+  client: VppClient,
+  sw_if_index: number,
+): Promise<readonly SwInterfaceDetails[]> {
+  return client.dump('sw_interface_dump', {
     sw_if_index,
     name_filter_valid: false,
     name_filter: '',
   });
-  return all.find((each) => each.sw_if_index === sw_if_index)?.link_mtu ?? 0;
 }
 
 function setState(client: VppClient, sw_if_index: number, up: boolean): Promise<unknown> {

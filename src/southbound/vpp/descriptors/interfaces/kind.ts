@@ -41,10 +41,11 @@ export interface InterfaceKind {
   /** `create`: with the create message; `message`: by one of its own; `never`: it is not ours. */
   readonly mac: 'create' | 'message' | 'never';
   /**
-   * `software`: the MTU of layer 3; `hardware`: the frame size of the device. On an AF_PACKET
-   * interface the latter would change the link in the kernel as well, and a loopback has none.
+   * `software`: the MTU of layer 3, which starts as that of the device; `inherited`: one of layer 3
+   * that starts as none; `hardware`: the frame size of the device. On an AF_PACKET interface that
+   * would change the link in the kernel as well, and a loopback has none.
    */
-  readonly mtu: 'software' | 'hardware';
+  readonly mtu: 'software' | 'inherited' | 'hardware';
   /** Whether it is up as soon as it is made. */
   readonly startsUp: boolean;
   /** Whether it is to be taken down before it is deleted. */

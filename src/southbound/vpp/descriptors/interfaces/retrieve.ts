@@ -258,6 +258,7 @@ function adoptMtu(
 ): number {
   if (kind.mtu === 'hardware') return wanted?.mtu === 0 ? 0 : details.link_mtu;
   const layer3 = details.mtu[0] ?? 0;
+  if (kind.mtu === 'inherited') return layer3;
   return layer3 === details.link_mtu && layer3 !== wanted?.mtu ? 0 : layer3;
 }
 

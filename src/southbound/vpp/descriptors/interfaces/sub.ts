@@ -76,7 +76,7 @@ export const sub: InterfaceKind = {
   type: 'SUB_INTERFACE',
   tagsItself: false,
   mac: 'never',
-  mtu: 'software',
+  mtu: 'inherited',
   startsUp: false,
   downOnDelete: false,
   onlyOnce: true,
