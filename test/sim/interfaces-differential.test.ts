@@ -2,14 +2,11 @@
  * VLANs, memifs, clients of DHCP, cross-connects and proxy ARP: the same random messages to the
  * simulated VPP and a real one.
  */
-import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bytesOfAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
 import type { VppClient } from '#southbound/vpp/binapi/api.ts';
-import { startSim } from '../southbound/vpp/sim-vpp.ts';
-import { noVppBecause, startVpp } from '../southbound/vpp/vpp-process.ts';
-import { message, play } from './random-messages.ts';
+import { differentialSuite } from './differential.ts';
+import { message } from './random-messages.ts';
 import { macOf, plain, worldOf } from './vpp-state.ts';
 
 const one = fc.constantFrom;
@@ -171,28 +168,10 @@ async function stateOf(client: VppClient) {
   };
 }
 
-describe('VLANs, memifs, DHCP and proxy ARP against a real VPP', { skip: noVppBecause() }, () => {
-  test('random messages have the same answers and leave the same state', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(anyMessage, { minLength: 1, maxLength: 60, size: 'max' }),
-        async (messages) => {
-          const real = await startVpp();
-          const sim = await startSim();
-          try {
-            const expected = await play(real.client, messages);
-            const actual = await play(sim.client, messages.slice(0, expected.length));
-            assert.deepEqual(actual, expected);
-            // some mixtures of messages end a real VPP; that is not to be simulated
-            if (expected.length < messages.length) return;
-            assert.deepEqual(await stateOf(sim.client), await stateOf(real.client));
-          } finally {
-            await sim.stop();
-            await real.stop();
-          }
-        },
-      ),
-      { numRuns: Number(process.env['CV_DIFFERENTIAL_RUNS'] ?? 4) },
-    );
-  });
+differentialSuite({
+  name: 'VLANs, memifs, DHCP and proxy ARP against a real VPP',
+  file: 'test/sim/interfaces-differential.test.ts',
+  message: anyMessage,
+  messages: 60,
+  stateOf,
 });

@@ -6,6 +6,7 @@ import { seededRandom } from '#infra/clock/manual.ts';
 import { SimLinux } from '#sim/linux/linux.ts';
 import type { LinuxHost, NamespaceState, RouteScope } from '#southbound/linux/api.ts';
 import { ErrLinux } from '#southbound/linux/api.ts';
+import { holds } from '../kvscheduler/support/cases.ts';
 import { kernelBackend, kernelMissing } from '../southbound/linux-kernel.ts';
 
 interface Call {
@@ -185,7 +186,9 @@ describe('the simulated kernel against the real one', { skip: missing }, () => {
   test('random calls have the same answers and leave the same state', async () => {
     const backend = await kernelBackend();
     after(() => backend.close());
-    await fc.assert(
+    await holds(
+      { file: 'test/sim/linux-differential.test.ts', name: 'random calls' },
+      12,
       fc.asyncProperty(
         fc.array(anyCall, { minLength: 1, maxLength: 40, size: 'max' }),
         async (calls) => {
@@ -199,7 +202,7 @@ describe('the simulated kernel against the real one', { skip: missing }, () => {
           assert.deepEqual(comparable(actual.states), comparable(expected.states));
         },
       ),
-      { numRuns: Number(process.env['CV_DIFFERENTIAL_RUNS'] ?? 12) },
+      120_000,
     );
   });
 });

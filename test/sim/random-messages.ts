@@ -1,7 +1,7 @@
 /** Random messages, played to a VPP. */
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { ErrVppGone, type VppClient } from '#southbound/vpp/binapi/api.ts';
+import { ErrVppGone, ErrVppTimeout, type VppClient } from '#southbound/vpp/binapi/api.ts';
 import type { Requests } from '#southbound/vpp/binapi/messages.gen.ts';
 import { ErrVppRefused } from '#southbound/vpp/binapi/refused.ts';
 import { plain } from './vpp-state.ts';
@@ -33,20 +33,28 @@ export function message<N extends keyof Requests>(
   };
 }
 
-/** The answers, one by one; fewer than messages when VPP ended itself. */
+/** Whether the answer is that VPP ended itself, and not that it is there and silent. */
+export function hasEnded(error: unknown): boolean {
+  return error instanceof ErrVppGone && !(error.cause instanceof ErrVppTimeout);
+}
+
+/**
+ * The answers, one by one; fewer than messages when VPP ended itself.
+ * @throws Error that names the message to which VPP was silent
+ */
 export async function play(client: VppClient, messages: readonly Message[]): Promise<string[]> {
   const answers: string[] = [];
   for (const { name, fields } of messages) {
-    const call = client.request(name, fields as never) as Promise<object>;
-    const answer = await call.then(
-      (reply) => ('sw_if_index' in reply ? `index ${reply.sw_if_index}` : 'done'),
-      (error) => {
-        if (error instanceof ErrVppRefused) return error.retval;
-        return error instanceof ErrVppGone ? undefined : String(error);
-      },
-    );
-    if (answer === undefined) break;
-    answers.push(`${textOf(name, fields)}: ${answer}`);
+    const text = textOf(name, fields);
+    try {
+      const reply: object = await client.request(name, fields as never);
+      answers.push(`${text}: ${'sw_if_index' in reply ? `index ${reply.sw_if_index}` : 'done'}`);
+    } catch (error) {
+      if (hasEnded(error)) break;
+      if (error instanceof ErrVppGone || error instanceof ErrVppTimeout)
+        throw new Error(`VPP does not answer ${text}`, { cause: error });
+      answers.push(`${text}: ${error instanceof ErrVppRefused ? error.retval : String(error)}`);
+    }
   }
   return answers;
 }

@@ -1,12 +1,9 @@
 /** NAT44, ACLs and redirects: the same random messages to the simulated VPP and a real one. */
-import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { bytesOfAddress, toAddress, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
 import type { VppClient } from '#southbound/vpp/binapi/api.ts';
-import { startSim } from '../southbound/vpp/sim-vpp.ts';
-import { noVppBecause, startVpp } from '../southbound/vpp/vpp-process.ts';
-import { message, play } from './random-messages.ts';
+import { differentialSuite } from './differential.ts';
+import { message } from './random-messages.ts';
 import { plain } from './vpp-state.ts';
 
 const none = 0xffff_ffff;
@@ -251,31 +248,15 @@ async function stateOf(client: VppClient): Promise<Record<string, unknown>> {
   };
 }
 
-describe('services of the simulated VPP against a real one', { skip: noVppBecause() }, () => {
-  test('random messages have the same answers and leave the same state', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(anyMessage, { minLength: 1, maxLength: 120, size: 'max' }),
-        async (messages) => {
-          const real = await startVpp();
-          const sim = await startSim();
-          try {
-            for (const { client } of [real, sim])
-              for (let n = 0; n < 2; n++)
-                await client.request('create_loopback', { mac_address: new Uint8Array(6) });
-            const expected = await play(real.client, messages);
-            const actual = await play(sim.client, messages.slice(0, expected.length));
-            assert.deepEqual(actual, expected);
-            // some mixtures of messages end a real VPP; that is not to be simulated
-            if (expected.length < messages.length) return;
-            assert.deepEqual(await stateOf(sim.client), await stateOf(real.client));
-          } finally {
-            await sim.stop();
-            await real.stop();
-          }
-        },
-      ),
-      { numRuns: Number(process.env['CV_DIFFERENTIAL_RUNS'] ?? 4) },
-    );
-  });
+differentialSuite({
+  name: 'services of the simulated VPP against a real one',
+  file: 'test/sim/services-differential.test.ts',
+  message: anyMessage,
+  messages: 120,
+  async prepare(...sides) {
+    for (const { client } of sides)
+      for (let n = 0; n < 2; n++)
+        await client.request('create_loopback', { mac_address: new Uint8Array(6) });
+  },
+  stateOf,
 });

@@ -1,17 +1,9 @@
 /** The simulated VPP against a real one: the same random messages, the same answers and state. */
-import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { seededRandom } from '#infra/clock/manual.ts';
-import { systemClock, systemRandom } from '#infra/clock/system.ts';
-import { silentLogger } from '#infra/log/log.ts';
-import { SimLinux } from '#sim/linux/linux.ts';
-import { SimVpp } from '#sim/vpp/vpp.ts';
 import { toAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
-import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { noVppBecause, startVpp } from '../southbound/vpp/vpp-process.ts';
-import { message, play } from './random-messages.ts';
+import { differentialSuite } from './differential.ts';
+import { message } from './random-messages.ts';
 import { worldOf } from './vpp-state.ts';
 
 const none = 0xffff_ffff;
@@ -278,65 +270,26 @@ const anyMessage = fc.oneof(
   message(1, 'af_packet_delete', fc.record({ host_if_name: one('va', 'vc', 'nope') })),
 );
 
-async function simulated(): Promise<{ client: BinapiClient; stop(): Promise<void> }> {
-  const host = new SimLinux(seededRandom(1));
-  const vpp = new SimVpp({
-    host,
-    clock: systemClock,
-    random: seededRandom(2),
-    log: silentLogger,
-  });
-  for (const [a, b] of pairs)
-    await host.createVeth({ namespace: undefined, name: a }, { namespace: undefined, name: b });
-  const client = new BinapiClient({
-    connect: vpp.connect(),
-    clock: systemClock,
-    random: systemRandom,
-    log: silentLogger,
-  });
-  client.start();
-  await client.whenConnected();
-  return {
-    client,
-    async stop() {
-      await client.close();
-      vpp.close();
-    },
-  };
-}
-
+/** Links of the kernel, in pairs. */
 const pairs = [
   ['va', 'vb'],
   ['vc', 'vd'],
 ] as const;
 
-describe('the simulated VPP against a real one', { skip: noVppBecause() }, () => {
-  test('random messages have the same answers and leave the same state', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(anyMessage, { minLength: 1, maxLength: 80, size: 'max' }),
-        async (messages) => {
-          const real = await startVpp();
-          const sim = await simulated();
-          try {
-            for (const [a, b] of pairs)
-              execFileSync('nsenter', [
-                `--net=${real.namespace}`,
-                ...['ip', 'link', 'add', a, 'type', 'veth', 'peer', 'name', b],
-              ]);
-            const expected = await play(real.client, messages);
-            const actual = await play(sim.client, messages.slice(0, expected.length));
-            assert.deepEqual(actual, expected);
-            // some mixtures of messages end a real VPP; that is not to be simulated
-            if (expected.length < messages.length) return;
-            assert.deepEqual(await worldOf(sim.client), await worldOf(real.client));
-          } finally {
-            await sim.stop();
-            await real.stop();
-          }
-        },
-      ),
-      { numRuns: Number(process.env['CV_DIFFERENTIAL_RUNS'] ?? 4) },
-    );
-  });
+differentialSuite({
+  name: 'the simulated VPP against a real one',
+  file: 'test/sim/vpp-differential.test.ts',
+  message: anyMessage,
+  messages: 80,
+  async prepare(real, sim) {
+    for (const [a, b] of pairs) {
+      const pair = ['ip', 'link', 'add', a, 'type', 'veth', 'peer', 'name', b];
+      execFileSync('nsenter', [`--net=${real.namespace}`, ...pair]);
+      await sim.linux.createVeth(
+        { namespace: undefined, name: a },
+        { namespace: undefined, name: b },
+      );
+    }
+  },
+  stateOf: worldOf,
 });

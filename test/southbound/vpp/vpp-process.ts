@@ -48,9 +48,9 @@ export async function startVpp(): Promise<RunningVpp> {
       '',
     ].join('\n'),
   );
-  const vpp = spawn('unshare', ['--net', 'vpp', '-c', config], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  // however the suite ends, VPP ends with it
+  const command = ['--pdeathsig', 'KILL', 'unshare', '--net', 'vpp', '-c', config];
+  const vpp = spawn('setpriv', command, { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [vpp.stdout, vpp.stderr]) {
     stream.on('data', (chunk) => {
@@ -65,26 +65,27 @@ export async function startVpp(): Promise<RunningVpp> {
     random: systemRandom,
     log: silentLogger,
   });
+  const stop = async (): Promise<void> => {
+    await client.close();
+    // one that is stuck in a message, or in reporting that it broke, heeds no other signal
+    vpp.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true });
+  };
   client.start();
   const failed = ended.then(() => Promise.reject(new Error(`VPP ended: ${output}`)));
-  await Promise.race([client.whenConnected(), failed]);
-  failed.catch(() => undefined);
-  const { version } = await client.request('show_version', {});
-  return {
-    client,
-    connect,
-    version,
-    namespace: namespaceOf(vpp),
-    async stop() {
-      await client.close();
-      vpp.kill('SIGTERM');
-      await ended;
-      rmSync(folder, { recursive: true });
-    },
-  };
+  try {
+    await Promise.race([client.whenConnected(), failed]);
+    failed.catch(() => undefined);
+    const { version } = await client.request('show_version', {});
+    return { client, connect, version, namespace: namespaceOf(vpp), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
-/** `unshare` becomes VPP, so the process is the same. */
+/** `setpriv` becomes `unshare`, and that VPP, so the process is the same. */
 function namespaceOf(vpp: ChildProcess): string {
   readFileSync(`/proc/${vpp.pid}/comm`);
   return `/proc/${vpp.pid}/ns/net`;

@@ -108,13 +108,15 @@ export const layer3Families: readonly Family[] = [
       },
     },
   }),
+  // Not out of table 1, where tunnels are: VPP follows the way to the other end of a tunnel, and where
+  // a route led into another table on that way, that table stays for good, without any content.
   family('default route out of a table', {
     model: vppRouteModel,
     setup: tables(1, 2),
-    base: { type: 'INTER_VRF', vrf_id: 1, dst_network: '::/0' },
+    base: { type: 'INTER_VRF', vrf_id: 2, dst_network: '::/0' },
     others: {
-      drops: { type: 'DROP', vrf_id: 1, dst_network: '::/0' },
-      'into table 2': { type: 'INTER_VRF', vrf_id: 1, dst_network: '::/0', via_vrf_id: 2 },
+      drops: { type: 'DROP', vrf_id: 2, dst_network: '::/0' },
+      'into table 1': { type: 'INTER_VRF', vrf_id: 2, dst_network: '::/0', via_vrf_id: 1 },
     },
   }),
   family('neighbour', {
