@@ -209,7 +209,8 @@ class Run {
   #succeed(index: number, operation: PlannedOperation, metadata: unknown): void {
     this.outcomes[index] = done;
     this.#options.effects.succeeded(operation, metadata);
-    for (const next of this.#behind(index)) this.#countDown(next);
+    for (let at = this.#firstLink[index] as number; at >= 0; at = this.#nextLink[at] as number)
+      this.#countDown(this.#linkTo[at] as number);
   }
 
   #fail(index: number, operation: PlannedOperation, thrown: unknown): void {
@@ -224,7 +225,8 @@ class Run {
   #skipBehind(failed: number): void {
     const path = [failed];
     for (let index = path.pop(); index !== undefined; index = path.pop())
-      for (const next of this.#behind(index)) {
+      for (let at = this.#firstLink[index] as number; at >= 0; at = this.#nextLink[at] as number) {
+        const next = this.#linkTo[at] as number;
         if (this.#operations[next]?.draft.foreign) this.#countDown(next);
         else if (this.#waiting[next] !== skipped) {
           this.#waiting[next] = skipped;
@@ -238,11 +240,6 @@ class Run {
     if (left === skipped) return;
     this.#waiting[index] = left - 1;
     if (left === 1 && index < this.#cursor) this.#offer(index);
-  }
-
-  *#behind(index: number): Generator<number, void, void> {
-    for (let at = this.#firstLink[index] as number; at >= 0; at = this.#nextLink[at] as number)
-      yield this.#linkTo[at] as number;
   }
 }
 

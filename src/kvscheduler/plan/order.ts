@@ -14,6 +14,8 @@ import type { Resolver } from './resolve.ts';
 import { isMany } from './view.ts';
 import { carryOut, type Walk } from './walk.ts';
 
+const nobody: readonly Draft[] = [];
+
 export class Ordering {
   readonly list: OperationList;
   /** Values that have to go for a moment to break a circle of claims, and the claim. */
@@ -230,11 +232,12 @@ export class Ordering {
   }
 
   /** Holders of what the draft takes that give it up by being deleted. */
-  #holdersThatGo(draft: Draft): Draft[] {
-    const holders: Draft[] = [];
-    for (const name of takenBy(draft))
-      for (const holder of this.#holdersOf(name, draft))
-        if (holder.needsDelete) holders.push(holder);
+  #holdersThatGo(draft: Draft): readonly Draft[] {
+    let holders = nobody;
+    for (const name of takenBy(draft)) {
+      const going = this.#holdersOf(name, draft).filter(({ needsDelete }) => needsDelete);
+      if (going.length > 0) holders = [...holders, ...going];
+    }
     return holders;
   }
 
@@ -251,11 +254,16 @@ export class Ordering {
     return !draft.deferred;
   }
 
-  *#holdersOf(name: string, draft: Draft): Generator<Draft, void, void> {
-    for (const { key } of this.#resolver.input.graph.holders(name)) {
-      const holder = this.#resolver.drafts.get(key);
-      if (holder && holder !== draft) yield holder;
+  #holdersOf(name: string, draft: Draft): readonly Draft[] {
+    const { drafts, input } = this.#resolver;
+    // most names have no other holder
+    if (!input.graph.isHeldBesides(draft.node, name)) return nobody;
+    const holders: Draft[] = [];
+    for (const { key } of input.graph.holders(name)) {
+      const holder = drafts.get(key);
+      if (holder && holder !== draft) holders.push(holder);
     }
+    return holders;
   }
 
   #takersOfReleased(draft: Draft): Draft[] {

@@ -30,6 +30,8 @@ export function validateDnat(key: string, value: DNat44): void {
       if (!condition) require(key, false, `id_mappings[${position}]${field}`, reason);
     });
   }
+  // most values are of one mapping
+  if (value.st_mappings.length + value.id_mappings.length < 2) return;
   const ends = new Set(value.st_mappings.map(externalEnd));
   require(key, ends.size ===
     value.st_mappings.length, 'st_mappings', 'an external end is there twice');

@@ -94,10 +94,12 @@ export function dnat44Descriptor(
     validate: validateDnat,
     equivalent: (_key, a, b) => sameDnat(a, b),
     dependencies: (_key, value) => dependencies(value),
-    claims: (_key, value) => [
-      ...value.st_mappings.flatMap(mappingClaims),
-      ...value.id_mappings.map((mapping) => `nat44-identity/${identityEnd(mapping)}`),
-    ],
+    claims: (_key, { st_mappings, id_mappings }) => {
+      const claims: string[] = [];
+      for (const mapping of st_mappings) addMappingClaims(mapping, claims);
+      for (const mapping of id_mappings) claims.push(`nat44-identity/${identityEnd(mapping)}`);
+      return claims;
+    },
     create: (_key, value, ctx) => change(value.label, nothing, value, ctx),
     update: (_key, before, after, _metadata, ctx) => change(after.label, before, after, ctx),
     async delete(_key, value, _metadata, ctx) {
@@ -112,13 +114,13 @@ export function dnat44Descriptor(
  * Identities of several values may share an end, so a mapping claims it in the tables that it has
  * to do with.
  */
-function mappingClaims(mapping: DNat44StaticMapping): readonly string[] {
+function addMappingClaims(mapping: DNat44StaticMapping, claims: string[]): void {
   const end = externalEnd(mapping);
-  const claims = [`nat44-mapping/${end}`, `nat44-identity/${end}/0`];
+  claims.push(`nat44-mapping/${end}`, `nat44-identity/${end}/0`);
   const others = mapping.local_ips.filter(({ vrf_id }) => vrf_id !== 0);
+  if (others.length === 0) return;
   for (const id of new Set(others.map(({ vrf_id }) => vrf_id)))
     claims.push(`nat44-identity/${end}/${id}`);
-  return claims;
 }
 
 class Changes {
@@ -135,6 +137,7 @@ class Changes {
   /** What goes is first, because another mapping may take its place. */
   between(before: DNat44, after: DNat44): readonly Step[] {
     if (before === nothing) return this.#all(after);
+    if (after === nothing) return this.#all(before).map(reversed);
     const old = byEnd(before.st_mappings, externalEnd);
     const fresh = byEnd(after.st_mappings, externalEnd);
     const oldIds = byEnd(before.id_mappings, identityEnd);
@@ -236,29 +239,31 @@ function reversed({ run, takeBack }: Step): Step {
   return { run: takeBack, takeBack: run };
 }
 
-function dependencies(value: DNat44): readonly Dependency[] {
-  const interfaces = new Set<string>();
-  const tables = new Set<number>();
-  const poolAddresses = new Set<string>();
-  for (const { external_interface, local_ips, twice_nat_pool_ip } of value.st_mappings) {
-    interfaces.add(external_interface);
-    poolAddresses.add(twice_nat_pool_ip);
-    for (const { vrf_id } of local_ips) tables.add(vrf_id);
+/** What every value depends on, and most on nothing else. */
+const enabled: readonly Dependency[] = [{ label: 'nat44-enabled', key: nat44EndpointDependentKey }];
+
+function dependencies({ st_mappings, id_mappings }: DNat44): readonly Dependency[] {
+  const interfaces: string[] = [];
+  const tables: number[] = [];
+  const poolAddresses: string[] = [];
+  for (const { external_interface, local_ips, twice_nat_pool_ip } of st_mappings) {
+    if (external_interface !== '') interfaces.push(external_interface);
+    if (twice_nat_pool_ip !== '') poolAddresses.push(twice_nat_pool_ip);
+    for (const { vrf_id } of local_ips) if (vrf_id !== 0) tables.push(vrf_id);
   }
-  for (const mapping of value.id_mappings) {
-    interfaces.add(mapping.interface);
-    tables.add(mapping.vrf_id);
+  for (const mapping of id_mappings) {
+    if (mapping.interface !== '') interfaces.push(mapping.interface);
+    if (mapping.vrf_id !== 0) tables.push(mapping.vrf_id);
   }
-  interfaces.delete('');
-  poolAddresses.delete('');
+  if (interfaces.length + tables.length + poolAddresses.length === 0) return enabled;
   return [
-    { label: 'nat44-enabled', key: nat44EndpointDependentKey },
-    ...[...interfaces].map((name) => ({
+    ...enabled,
+    ...[...new Set(interfaces)].map((name) => ({
       label: `interface-${name}-exists`,
       key: vppInterfaceKey.build({ name }),
     })),
     ...tableDependency(tables),
-    ...[...poolAddresses].map((address) => ({
+    ...[...new Set(poolAddresses)].map((address) => ({
       label: `twice-nat-pool-has-${address}`,
       anyOf: {
         prefixes: [twiceNatPoolKey.prefix()],
