@@ -61,8 +61,7 @@ function exchange(
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
   const socket = connect(target(server));
   const limit = limits[path];
-  const pieces: Buffer[] = [];
-  let size = 0;
+  let bytes: Buffer = Buffer.alloc(0);
   socket.setTimeout(limit, () =>
     socket.destroy(new Failure('later', `the agent has not answered for ${limit / 1000} s`)),
   );
@@ -74,9 +73,14 @@ function exchange(
     ),
   );
   socket.on('data', (piece) => {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > LONGEST_ANSWER) socket.destroy(new Failure('io', 'the answer has no end'));
+    bytes = Buffer.concat([bytes, piece]);
+    const answer = readAnswer(bytes);
+    if (answer) {
+      // That the agent hangs up need not be waited for.
+      resolve(answer);
+      socket.destroy();
+    } else if (bytes.length > LONGEST_ANSWER)
+      socket.destroy(new Failure('io', 'the answer has no end'));
   });
   socket.on('error', (error) =>
     reject(
@@ -86,10 +90,8 @@ function exchange(
     ),
   );
   socket.on('close', () => {
-    const answer = readAnswer(Buffer.concat(pieces));
-    if (answer) resolve(answer);
-    // An agent that ends, or is killed, in the middle of it.
-    else reject(new Failure('later', `the agent at ${server} has hung up without an answer`));
+    // An agent that ends, or is killed, in the middle of it; once there is an answer this is nothing.
+    reject(new Failure('later', `the agent at ${server} has hung up without an answer`));
   });
   return promise;
 }
