@@ -46,6 +46,8 @@ export class GraphEffects implements Effects {
       node.lastTxn = this.#seqNum;
     }
     if (draft.foreign) node.lastOperation = undefined;
+    graph.failed.delete(node);
+    graph.hindered.delete(node);
     node.state = stateAfter;
     node.error = operation.errorAfter;
   }
@@ -54,6 +56,7 @@ export class GraphEffects implements Effects {
     const { draft } = operation;
     const node = draft.live as Node;
     this.frozen.add(node);
+    this.#graph.failed.add(node);
     node.error = error;
     node.lastOperation = operation.operation;
     node.lastTxn = this.#seqNum;

@@ -88,6 +88,10 @@ export class Graph {
   lookUps = 0;
   /** Nodes whose last operation has an unknown outcome. */
   readonly unknown = new Set<Node>();
+  /** Nodes whose last operation failed: those in the states FAILED and RETRYING. */
+  readonly failed = new Set<Node>();
+  /** Nodes to which a failed one stood in the way; for some nothing may be left to do since. */
+  readonly hindered = new Set<Node>();
   readonly #nodes = new Map<string, Node>();
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();
@@ -110,6 +114,11 @@ export class Graph {
   get(key: string): Node | undefined {
     this.visits++;
     return this.#nodes.get(key);
+  }
+
+  /** Whether it failed or was hindered by one that did: others may wait for what becomes of it. */
+  isTroubled(node: Node): boolean {
+    return node.overdue || this.failed.has(node) || this.hindered.has(node);
   }
 
   /** All nodes in the order in which they came. */
@@ -212,6 +221,8 @@ export class Graph {
     this.setWanted(node, undefined, none);
     this.setActual(node, undefined, none);
     this.setKnown(node);
+    this.failed.delete(node);
+    this.hindered.delete(node);
     this.#nodes.delete(node.key);
     this.#keys.delete(node.key);
     (node.base?.derived as Set<Node> | undefined)?.delete(node);

@@ -22,7 +22,7 @@ import { type Refreshed, readBack, refreshAll } from './refresh.ts';
 import type { Registry } from './registry.ts';
 import type { RetryGroup } from './retry.ts';
 import type { Aims, RunAround } from './run.ts';
-import { sortInSlices } from './slices.ts';
+import { byKey, sortInSlices } from './slices.ts';
 
 const nothing: readonly never[] = [];
 const nobody: ReadonlySet<Node> = new Set();
@@ -90,6 +90,7 @@ export async function aimsOfCommit(
     targets,
     examine,
     moved,
+    resting: nobody,
     type: 'NBTransaction',
     resync: resyncTypes[mode],
     description: request.description,
@@ -139,25 +140,31 @@ function concernsUs(
   return false;
 }
 
-/** What is still to be repeated: undefined when nothing is. */
+/** What is still to be repeated: undefined when nothing is. What has failed besides is left alone. */
 export async function aimsOfRetry(
   around: RunAround,
-  { keys }: RetryGroup,
+  { bases }: RetryGroup,
 ): Promise<Opening | undefined> {
   const { graph, slices } = around;
   const { moved } = await readUnknown(around);
-  const examine: Node[] = [];
-  for (const [key, seqNum] of keys) {
+  const due = new Set<Node>();
+  for (const [node, seqNum] of bases) {
     if (slices.due()) await slices.turn();
-    const node = graph.get(key);
-    if (node && node.seqNum === seqNum && isDue(node) && !isGivenUp(node)) examine.push(node);
+    if (node.seqNum === seqNum && isDue(graph, node)) due.add(node);
   }
-  if (examine.length === 0 && moved.size === 0) return undefined;
+  if (due.size === 0 && moved.size === 0) return undefined;
+  const resting = new Set<Node>();
+  for (const node of graph.failed) {
+    if (slices.due()) await slices.turn();
+    if (node.actual !== undefined && !due.has(node.root)) resting.add(node);
+  }
+  const examine = await sortInSlices([...due], byKey, slices);
   return {
     ...unsolicited,
     targets: nothing,
     examine,
     moved,
+    resting,
     type: 'RetryFailedOps',
     values: await recordEach(
       around,
@@ -170,6 +177,7 @@ export async function aimsOfRetry(
 const unsolicited = {
   resync: undefined,
   description: '',
+  resting: nobody,
   retry: undefined,
   revert: false,
   failures: nothing,
@@ -192,16 +200,9 @@ function isSettled(node: Node): boolean {
 }
 
 /** Whether something is to be done to a value or to what is derived from it. */
-function isDue(node: Node): boolean {
-  const isOpen = ({ state, unknown, overdue }: Node): boolean =>
-    state === 'FAILED' || state === 'RETRYING' || unknown || overdue;
-  return isOpen(node) || [...node.derived].some(isOpen);
-}
-
-/** It failed so often since the repetition was planned that it is not worth another. */
-function isGivenUp(node: Node): boolean {
-  const states = new Set([node, ...node.derived].map(({ state }) => state));
-  return states.has('FAILED') && !states.has('RETRYING');
+function isDue(graph: Graph, base: Node): boolean {
+  const isOpen = (node: Node): boolean => graph.failed.has(node) || node.unknown || node.overdue;
+  return graph.get(base.key) === base && (isOpen(base) || [...base.derived].some(isOpen));
 }
 
 function owner(registry: Registry, key: string) {

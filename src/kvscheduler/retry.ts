@@ -1,104 +1,166 @@
+/**
+ * What is to be repeated, and when.
+ *
+ * A base value has a series of repetitions: it begins when the value, or something derived from it,
+ * fails, and ends at the limit of the value's policy. A value that fails again goes on where its
+ * series stands; a new one begins only with a new wish, or with a failure in a later epoch, when the
+ * series before it has ended. An epoch begins with each transaction that is no repetition: so
+ * between two of those no value is repeated more often than its policy allows.
+ *
+ * After each transaction a value is RETRYING exactly if its next repetition has a timer. What it
+ * stood in the way of needs none: plans find it by its relations when it can be done justice to. A
+ * repetition leaves alone what has failed besides: so nobody's repetitions are tried at the pace of
+ * others, or beyond their limit.
+ */
 import type { Clock, Timer } from '#infra/clock/clock.ts';
-import type { Node } from './graph.ts';
+import type { Graph, Node } from './graph.ts';
 import type { Slices } from './slices.ts';
 
-/** Values whose operations failed and are repeated together. */
+/** Base values that are repeated together. */
 export interface RetryGroup {
   /** Transaction in which they failed first. */
   readonly forTxn: number;
   /** 1 for the first repetition. */
   readonly attempt: number;
   readonly delayMs: number;
-  /** Base values with the transaction that wished something for them last: later ones overrule. */
-  readonly keys: ReadonlyMap<string, number>;
+  /** With the transaction that wished something for them last: later ones overrule. */
+  readonly bases: ReadonlyMap<Node, number>;
 }
 
-type OpenGroup = RetryGroup & { readonly keys: Map<string, number> };
+type OpenGroup = RetryGroup & { readonly bases: Map<Node, number> };
 
-/**
- * What is to be repeated, and when. A value stands in one group at most: whatever transaction it
- * fails in once more, its attempts are counted on, and its next repetition takes the place of the
- * one that it waited for.
- */
+interface Series {
+  /** Its latest repetition, set or begun. */
+  readonly group: OpenGroup;
+  readonly seqNum: number;
+  /** In which something of it happened last. */
+  epoch: number;
+}
+
 export class Retries {
   readonly #clock: Clock;
   readonly #due: (group: RetryGroup) => void;
-  readonly #groups = new Map<string, OpenGroup>();
-  readonly #timers = new Map<RetryGroup, Timer>();
+  readonly #series = new WeakMap<Node, Series>();
+  /** Groups whose turn has not come; the timer of some may have fired. */
+  readonly #waiting = new Map<RetryGroup, Timer>();
+  #epoch = 0;
   #closed = false;
 
-  /** @param due called when the time of a group has come; `end` has to follow */
+  /** @param due called when the time of a group has come; `begin` has to follow */
   constructor(clock: Clock, due: (group: RetryGroup) => void) {
     this.#clock = clock;
     this.#due = due;
   }
 
-  /** The how-many-eth repetition it would be if the base value failed now; 1 for the first. */
-  nextAttempt(base: Node): number {
-    return (this.#standing(base)?.attempt ?? 0) + 1;
+  /** To be called for each transaction that is no repetition. */
+  startEpoch(): void {
+    this.#epoch++;
+  }
+
+  /** Whether the base value is going to be repeated if it fails now. */
+  mayRepeat(base: Node): boolean {
+    const { retry } = base;
+    if (!retry) return false;
+    const attempts = this.#standing(base)?.group.attempt ?? 0;
+    return retry.maxAttempts === 0 || attempts < retry.maxAttempts;
+  }
+
+  /** The turn of a group has come. */
+  begin(group: RetryGroup): void {
+    this.#waiting.delete(group);
+    for (const base of group.bases.keys()) {
+      const series = this.#series.get(base);
+      if (series?.group === group) series.epoch = this.#epoch;
+    }
   }
 
   /**
-   * Plans the next repetition of values.
-   * @param seqNum of the transaction in which they failed
+   * To be called at the end of each transaction: sets the next repetitions.
+   * @param failed nodes of which an operation failed in it
+   * @returns nodes that are given up although nothing was tried: their time came when something
+   * stood in the way
    */
-  async schedule(seqNum: number, nodes: Iterable<Node>, slices: Slices): Promise<void> {
-    const groups = new Map<string, OpenGroup>();
-    for (const { root } of nodes) {
+  async settle(
+    seqNum: number,
+    failed: ReadonlySet<Node>,
+    { graph, slices }: { readonly graph: Graph; readonly slices: Slices },
+  ): Promise<readonly Node[]> {
+    const givenUp: Node[] = [];
+    if (this.#closed) return givenUp;
+    // By base value: what of it is to be repeated, and whether it has just failed.
+    const bases = new Map<Node, { readonly retrying: Node[]; isNews: boolean }>();
+    for (const node of graph.failed) {
       if (slices.due()) await slices.turn();
-      const { key, retry } = root;
-      if (!retry) continue;
-      const last = this.#standing(root);
-      const longer = retry.exponential ? 2 : 1;
-      const delayMs = last ? last.delayMs * longer : retry.periodMs;
-      const attempt = this.nextAttempt(root);
-      const forTxn = last?.forTxn ?? seqNum;
-      const name = `${delayMs}/${attempt}/${forTxn}`;
-      const group = groups.get(name) ?? { delayMs, attempt, forTxn, keys: new Map() };
-      groups.set(name, group);
-      group.keys.set(key, root.seqNum);
+      const one = bases.get(node.root) ?? { retrying: [], isNews: false };
+      bases.set(node.root, one);
+      if (node.state === 'RETRYING') one.retrying.push(node);
+      if (failed.has(node)) one.isNews = true;
     }
-    for (const group of groups.values()) {
-      for (const key of group.keys.keys()) {
-        if (slices.due()) await slices.turn();
-        this.#take(key);
-        this.#groups.set(key, group);
+    const groups = new Map<string, OpenGroup>();
+    for (const [base, { retrying, isNews }] of bases) {
+      if (slices.due()) await slices.turn();
+      if (!isNews && this.#isWaiting(base)) continue;
+      if (retrying.length > 0 && this.mayRepeat(base)) this.#join(groups, seqNum, base);
+      else {
+        this.#leave(base);
+        for (const node of retrying) node.state = 'FAILED';
+        givenUp.push(...retrying);
       }
-      if (!this.#closed) this.#start(group);
     }
-  }
-
-  /** To be called when a group was repeated, or found to be not worth it any more. */
-  end(group: RetryGroup): void {
-    for (const key of group.keys.keys()) this.#groups.delete(key);
+    for (const group of groups.values()) this.#start(group);
+    return givenUp;
   }
 
   /** Nothing is repeated any more. */
   cancel(): void {
     this.#closed = true;
-    for (const timer of this.#timers.values()) timer.cancel();
-    this.#timers.clear();
+    for (const timer of this.#waiting.values()) timer.cancel();
+    this.#waiting.clear();
   }
 
-  #start(group: RetryGroup): void {
-    const timer = this.#clock.timer(group.delayMs, () => {
-      this.#timers.delete(group);
-      this.#due(group);
-    });
-    this.#timers.set(group, timer);
+  /** Puts a base value where its next repetition is. */
+  #join(groups: Map<string, OpenGroup>, seqNum: number, base: Node): void {
+    const { retry } = base;
+    if (!retry) return;
+    const last = this.#standing(base)?.group;
+    const attempt = (last?.attempt ?? 0) + 1;
+    const forTxn = last?.forTxn ?? seqNum;
+    const longer = retry.exponential ? 2 : 1;
+    const delayMs = last ? last.delayMs * longer : retry.periodMs;
+    const name = `${delayMs}/${attempt}/${forTxn}`;
+    const group = groups.get(name) ?? { delayMs, attempt, forTxn, bases: new Map() };
+    groups.set(name, group);
+    this.#leave(base);
+    group.bases.set(base, base.seqNum);
+    this.#series.set(base, { group, seqNum: base.seqNum, epoch: this.#epoch });
   }
 
-  /** The group that the value stands in, unless something else was wished for it since. */
-  #standing({ key, seqNum }: Node): RetryGroup | undefined {
-    const group = this.#groups.get(key);
-    return group?.keys.get(key) === seqNum ? group : undefined;
+  /** Takes a base value out of the repetition that it waits for. */
+  #leave(base: Node): void {
+    const group = this.#series.get(base)?.group;
+    group?.bases.delete(base);
+    if (!group || group.bases.size > 0) return;
+    this.#waiting.get(group)?.cancel();
+    this.#waiting.delete(group);
   }
 
-  #take(key: string): void {
-    const group = this.#groups.get(key);
-    group?.keys.delete(key);
-    if (!group || group.keys.size > 0) return;
-    this.#timers.get(group)?.cancel();
-    this.#timers.delete(group);
+  #start(group: OpenGroup): void {
+    this.#waiting.set(
+      group,
+      this.#clock.timer(group.delayMs, () => this.#due(group)),
+    );
+  }
+
+  /** The series that a failure would go on with. */
+  #standing(base: Node): Series | undefined {
+    const series = this.#series.get(base);
+    if (series?.seqNum !== base.seqNum) return undefined;
+    return series.epoch === this.#epoch || this.#isWaiting(base) ? series : undefined;
+  }
+
+  #isWaiting(base: Node): boolean {
+    const series = this.#series.get(base);
+    if (series?.seqNum !== base.seqNum) return false;
+    return series.group.bases.has(base) && this.#waiting.has(series.group);
   }
 }

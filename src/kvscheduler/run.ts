@@ -16,7 +16,7 @@ import type { RecordedTxnOp } from './record.ts';
 import { recordFailed, recordPlanned } from './record.ts';
 import { readBack } from './refresh.ts';
 import type { Registry } from './registry.ts';
-import { filterInSlices, type Slices } from './slices.ts';
+import type { Slices } from './slices.ts';
 import type { CallWatch } from './watched.ts';
 import { FormerWishes, noteWishes, sweep } from './wishes.ts';
 
@@ -35,8 +35,8 @@ export interface RunSettings {
   readonly fromNorth: boolean;
   readonly retry: RetryPolicy | undefined;
   readonly revert: boolean;
-  /** Which repetition of a base value a failure would lead to; 1 for the first. */
-  readonly nextAttempt: (base: Node) => number;
+  /** Whether a failure of a base value is going to be repeated. */
+  readonly mayRepeat: (base: Node) => boolean;
   readonly isRetry: boolean;
 }
 
@@ -44,6 +44,8 @@ export interface Aims {
   readonly targets: readonly Target[];
   readonly examine: readonly Node[];
   readonly moved: ReadonlySet<Node>;
+  /** Nodes that have failed and stand there, and that are left alone until their time comes. */
+  readonly resting: ReadonlySet<Node>;
 }
 
 const nothing: readonly never[] = [];
@@ -52,14 +54,13 @@ export class TransactionRun {
   readonly failures: KeyFailure[] = [];
   readonly executed: RecordedTxnOp[] = [];
   planned: readonly RecordedTxnOp[] = nothing;
-  /** Nodes that a broken one kept from being done justice to. */
-  readonly pinned = new Set<Node>();
   readonly #around: RunAround;
   readonly #settings: RunSettings;
   readonly #effects: GraphEffects;
   readonly #touched = new Set<Node>();
   /** Values that were as wished until something derived from them failed. */
   readonly #settled = new Set<Node>();
+  #resting: ReadonlySet<Node> = new Set();
   #reverting = false;
   /** What was there before a transaction that is being undone. */
   #restored: ReadonlySet<Node> | undefined;
@@ -75,6 +76,7 @@ export class TransactionRun {
   /** Works out what to do; nothing is changed yet. */
   async prepare(aims: Aims): Promise<void> {
     await this.#touch(aims.moved);
+    this.#resting = aims.resting;
     this.#plan = await this.#makePlan(aims);
     this.planned = await this.#recordPlan(this.#plan);
   }
@@ -93,16 +95,13 @@ export class TransactionRun {
   }
 
   /** Nodes that may be different now; some of them are gone. */
-  get touched(): ReadonlySet<Node> {
+  get touched(): Set<Node> {
     return this.#touched;
   }
 
-  /** Nodes of which something failed that will be repeated, and those that it stood in the way of. */
-  async toRepeat(): Promise<Node[]> {
-    const { slices } = this.#around;
-    const { frozen } = this.#effects;
-    const failed = await filterInSlices(frozen, ({ state }) => state === 'RETRYING', slices);
-    return failed.length === 0 ? [] : [...failed, ...this.pinned];
+  /** Nodes of which an operation failed, in the end. */
+  get failed(): ReadonlySet<Node> {
+    return this.#effects.frozen;
   }
 
   async #asMuchAsPossible(first: Plan, order: readonly string[] | undefined): Promise<void> {
@@ -111,7 +110,6 @@ export class TransactionRun {
       await this.#note(plan, undefined);
       const outcomes = await execute(plan.operations, this.#executorOptions());
       const { failed } = await this.#collect(plan, outcomes);
-      for (const node of plan.pinned) this.pinned.add(node);
       if (failed.size === 0) return;
       const { moved } = await this.#readBack(failed);
       const examine: Node[] = [];
@@ -146,18 +144,16 @@ export class TransactionRun {
     await this.#asMuchAsPossible(undo, order);
   }
 
-  async #makePlan(aims: Aims, order?: readonly string[]): Promise<Plan> {
+  async #makePlan(aims: Omit<Aims, 'resting'>, order?: readonly string[]): Promise<Plan> {
     const { graph, registry, slices, log } = this.#around;
-    const { frozen } = this.#effects;
-    for (const node of graph.unknown) {
-      if (slices.due()) await slices.turn();
-      frozen.add(node);
-    }
+    const { targets, examine, moved } = aims;
     const input: PlanInput = {
-      ...aims,
+      targets,
+      examine,
+      moved,
       graph,
       registry,
-      frozen,
+      frozen: new Set([...this.#effects.frozen, ...graph.unknown, ...this.#resting]),
       settled: this.#settled,
       slices,
       log,
@@ -177,6 +173,7 @@ export class TransactionRun {
       if (slices.due()) await slices.turn();
       if (live) this.#touched.add(live);
     }
+    for (const node of plan.pinned) graph.hindered.add(node);
   }
 
   /** Notes what was found to be another than was known. */
@@ -264,9 +261,8 @@ export class TransactionRun {
   }
 
   #mayRetry(base: Node): boolean {
-    const { revert, nextAttempt } = this.#settings;
-    if ((revert && !this.#reverting) || !base.retry) return false;
-    return base.retry.maxAttempts === 0 || nextAttempt(base) <= base.retry.maxAttempts;
+    const { revert, mayRepeat } = this.#settings;
+    return (!revert || this.#reverting) && mayRepeat(base);
   }
 }
 

@@ -355,12 +355,9 @@ class KvScheduler implements Scheduler {
 
   #retryTask(group: RetryGroup): Task {
     return this.#ownTask('RetryFailedOps', async () => {
-      try {
-        const opening = await aimsOfRetry(this.#around, group);
-        if (opening) await this.#transactor.run(async () => opening, group);
-      } finally {
-        this.#retries.end(group);
-      }
+      this.#retries.begin(group);
+      const opening = await aimsOfRetry(this.#around, group);
+      if (opening) await this.#transactor.run(async () => opening, group);
     });
   }
 

@@ -57,9 +57,10 @@ export class Transactor {
       fromNorth: opening.type === 'NBTransaction',
       retry: opening.retry,
       revert: opening.revert,
-      nextAttempt: (base) => retries.nextAttempt(base),
+      mayRepeat: (base) => retries.mayRepeat(base),
       isRetry: retried !== undefined,
     });
+    if (!retried) retries.startEpoch();
     await run.prepare(opening);
     const planningMs = watch.lap('simulateTransaction');
     observer.worked('Plan', planningMs);
@@ -69,13 +70,15 @@ export class Transactor {
     await run.carryOut();
     const executionMs = watch.lap('executeTransaction');
     const mismatches = verifies ? await this.#verify(record, run) : [];
-    await retries.schedule(seqNum, await run.toRepeat(), around.slices);
+    const { touched, failed } = run;
+    const givenUp = await retries.settle(seqNum, failed, around);
     watch.lap('postProcessTransaction');
     const stop = wholeMicros(clock.now());
     delete record.PreRecord;
     record.Stop = timeText(stop);
     if (run.executed.length > 0) record.Executed = run.executed;
-    await this.recordGraph(run.touched, stop);
+    for (const node of givenUp) touched.add(node);
+    await this.recordGraph(touched, stop);
     await this.write(endText(record));
     await history.add(record, start, stop, around.slices);
     watch.lap('recordTransaction');

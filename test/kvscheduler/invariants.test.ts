@@ -150,6 +150,12 @@ test('nobody waits for a claim that nobody has', async ({ name }) => {
   );
 });
 
+/** What is said to be repeated has a timer. */
+function assertAwaited(bench: Bench): void {
+  const retrying = states(bench).filter((line) => line.includes('RETRYING'));
+  if (bench.clock.pending === 0) assert.deepEqual(retrying, []);
+}
+
 test('repetitions are bounded: in number, and in how many wait at once', async ({ name }) => {
   const policy = fc.record({
     periodMs: fc.integer({ min: 1, max: 300 }),
@@ -168,18 +174,31 @@ test('repetitions are bounded: in number, and in how many wait at once', async (
         const forever = Object.fromEntries(Object.keys(failing).map((name) => [name, 1e9]));
         const trouble = { failing: forever, losing: [], blind: [] };
         const { bench } = await play(script.slice(0, 1), { window, conflicts: true, trouble });
+        const { southbound, clock } = bench;
+        const refuse = southbound.fails;
+        const refused = new Map<string, number>();
+        southbound.fails = (verb, key, spec) => {
+          const error = refuse(verb, key, spec);
+          if (error) refused.set(`${verb} ${key}`, (refused.get(`${verb} ${key}`) ?? 0) + 1);
+          return error;
+        };
         for (const [index, step] of script.entries()) {
           if (step.kind !== 'commit') continue;
           const { mode, wishes } = step;
           const retry = policies[index];
           await bench.commit(wishes, { mode, ...(retry && { retry }) });
-          await pass(bench, 150, 15);
-          const values = bench.scheduler.statuses().length;
-          assert.ok(bench.clock.pending <= values, `${bench.clock.pending} timers`);
+          refused.clear();
+          for (let i = 0; i < 10; i++) {
+            await pass(bench, 15);
+            const values = bench.scheduler.statuses().length;
+            assert.ok(clock.pending <= values, `${clock.pending} timers`);
+            assertAwaited(bench);
+          }
         }
         const before = bench.scheduler.history().length;
         await pass(bench, 20_000, 100);
-        assert.equal(bench.clock.pending, 0);
+        assert.equal(clock.pending, 0);
+        for (const [call, times] of refused) assert.ok(times <= 3, `${call} ${times} times`);
         const repeated = bench.scheduler.history().length - before;
         const values = bench.scheduler.statuses().length;
         assert.ok(repeated <= 3 * (values + 5), `${repeated} repetitions of ${values} values`);

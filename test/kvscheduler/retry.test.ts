@@ -232,3 +232,87 @@ test('what fails while the scheduler is being closed is not repeated either', as
   assert.deepEqual(await failures, ['a/1 (CREATE): no']);
   assert.equal(bench.clock.pending, 0);
 });
+
+test('a given-up value and one that it keeps do not start each other again', async () => {
+  const bench = setUp({ window: 1 });
+  const once = { periodMs: 10, maxAttempts: 1, exponential: false };
+  await bench.commit({ 'b/1': { v: 1 } }, { retry: once });
+  await bench.commit({ 'a/1': { v: 1, needs: ['b/1'] } }, { retry: once });
+  bench.southbound.fails = (verb) => (verb === 'DELETE' ? new Error('no') : undefined);
+  bench.southbound.calls.length = 0;
+  await bench.commit({ 'b/1': null }, { retry: { ...once, periodMs: 25 } });
+  await pass(bench, 1_000);
+  assert.deepEqual(bench.southbound.takeCalls(), Array(2).fill('DELETE a/1'));
+  assert.equal(bench.state('a/1'), 'FAILED');
+  assert.equal(bench.clock.pending, 0);
+});
+
+test('a repetition leaves alone what has failed besides, and what that keeps', async () => {
+  const bench = setUp({ window: 1 });
+  const forever = { periodMs: 100, maxAttempts: 0, exponential: false };
+  await bench.commit({ 'a/1': { v: 1 } });
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } }, { retry: forever });
+  await bench.commit({ 'b/2': { v: 1, needs: ['a/1'] } }, { retry });
+  const failing = new Set(['b/1', 'b/2']);
+  bench.southbound.fails = (_verb, key) => (failing.has(key) ? new Error('no') : undefined);
+  bench.southbound.calls.length = 0;
+  await bench.commit({ 'a/1': null });
+  await pass(bench, 20_000, 100);
+  const calls = bench.southbound.takeCalls();
+  assert.equal(calls.filter((call) => call === 'DELETE b/1').length, 201);
+  assert.equal(calls.filter((call) => call === 'DELETE b/2').length, 4);
+  assert.equal(bench.state('b/1'), 'RETRYING');
+  assert.equal(bench.state('b/2'), 'FAILED');
+  failing.clear();
+  await pass(bench, 200);
+  assert.deepEqual(bench.southbound.takeCalls(), ['DELETE b/1']);
+  assert.equal(bench.clock.pending, 0);
+  // As soon as it goes, what it kept goes too.
+  assert.deepEqual(await bench.calls({ 'b/2': null }), ['DELETE b/2', 'DELETE a/1']);
+  assert.equal(bench.state('a/1'), 'NONEXISTENT');
+});
+
+test('what is hindered goes with whoever was last in its way, over any number of values', async () => {
+  const bench = setUp({ window: 1 });
+  await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
+  await bench.commit({ 'a/2': { v: 1, any: ['d/a1.'] } });
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/2'] } }, { retry });
+  let left = 1;
+  bench.southbound.fails = (_verb, key) =>
+    key === 'b/1' && left-- > 0 ? new Error('busy') : undefined;
+  await bench.commit({ 'a/1': null });
+  bench.southbound.calls.length = 0;
+  await pass(bench, 1_000, 500);
+  assert.deepEqual(bench.southbound.takeCalls(), [
+    'DELETE b/1',
+    'DELETE a/2',
+    'DELETE d/a1.0',
+    'DELETE a/1',
+  ]);
+});
+
+test('a value whose time comes while another keeps it is given up in the end', async () => {
+  const bench = setUp({ window: 1 });
+  const thing = (v: number) => ({ v, derives: { 'd/a1.0': { v, recreate: true } } });
+  await bench.commit({ 'a/1': thing(1) });
+  await bench.commit({ 'b/1': { v: 1, needs: ['d/a1.0'] } });
+  const asked = new Map<string, number>();
+  bench.southbound.fails = (verb, key) => {
+    const times = (asked.get(`${verb} ${key}`) ?? 0) + 1;
+    asked.set(`${verb} ${key}`, times);
+    const isFirst = verb === 'DELETE' && key === 'd/a1.0' && times === 1;
+    const isLater = verb === 'DELETE' && key === 'b/1' && times > 1;
+    return isFirst || isLater ? new Error('no') : undefined;
+  };
+  await bench.commit({ 'a/1': thing(2) }, { retry });
+  assert.equal(bench.state('d/a1.0'), 'RETRYING');
+  bench.southbound.calls.length = 0;
+  await pass(bench, 2_000, 500);
+  assert.deepEqual(bench.southbound.takeCalls(), ['DELETE b/1']);
+  assert.equal(bench.state('b/1'), 'FAILED');
+  assert.equal(bench.state('d/a1.0'), 'RETRYING');
+  await pass(bench, 5_000, 500);
+  assert.deepEqual(bench.southbound.takeCalls(), []);
+  assert.equal(bench.state('d/a1.0'), 'FAILED');
+  assert.equal(bench.clock.pending, 0);
+});

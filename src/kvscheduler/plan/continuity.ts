@@ -13,16 +13,16 @@ import { isMany } from './view.ts';
 
 /**
  * @param bounced values that have to go for a moment so that others get a claim: key to claim
- * @returns values met on the way that were overdue: the plan has to begin with them
+ * @returns troubled values met on the way: the plan has to begin with them
  */
 export async function settleContinuity(
   resolver: Resolver,
   bounced: ReadonlyMap<string, string>,
 ): Promise<Node[]> {
   const { view } = resolver;
-  const { slices } = resolver.input;
+  const { graph, slices } = resolver.input;
   const interrupted: Draft[] = [];
-  const overdue: Node[] = [];
+  const troubled: Node[] = [];
   for (const draft of resolver.drafts.values()) {
     if (slices.due()) await slices.turn();
     judge(resolver, draft, bounced);
@@ -30,7 +30,7 @@ export async function settleContinuity(
   }
   const interrupt = (node: Node, reason: Reason, tolerable: (draft: Draft) => boolean): void => {
     if (node.actual === undefined) return;
-    if (!resolver.drafts.has(node.key) && node.overdue) overdue.push(node);
+    if (!resolver.drafts.has(node.key) && graph.isTroubled(node)) troubled.push(node);
     const draft = resolver.touch(node, reason);
     judge(resolver, draft, bounced);
     if (!draft.stays || draft.held || tolerable(draft)) return;
@@ -50,7 +50,7 @@ export async function settleContinuity(
       interrupt(dependent, reason, (draft) => stands(resolver, draft));
     }
   }
-  return overdue;
+  return troubled;
 }
 
 /** Whether the dependencies of the actual value are met throughout. */

@@ -25,7 +25,7 @@ export interface PlanInput {
   readonly examine: Iterable<Node>;
   /** Nodes whose actual value was found to be another than was known. */
   readonly moved: ReadonlySet<Node>;
-  /** Nodes that may not be touched: an operation failed, or its outcome is unknown. */
+  /** Nodes that may not be touched: an operation failed and is not due, or its outcome is unknown. */
   readonly frozen: ReadonlySet<Node>;
   /**
    * Nodes that were as wished until a derived value failed, and now read differently because of it:

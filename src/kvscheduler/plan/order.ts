@@ -4,14 +4,13 @@
  * value goes, what is derived from it and what depends on it goes; after it has come, what waited
  * for it comes, and then what is derived from it.
  */
-import type { Dependency } from '../api.ts';
 import type { Node } from '../graph.ts';
 import { byKey, filterInSlices, sortInSlices } from '../slices.ts';
 import { type Cycle, findCycles, findKnot } from './cycles.ts';
 import { Draft } from './draft.ts';
 import { OperationList, releasedByUpdate, takenBy } from './listing.ts';
 import type { Resolver } from './resolve.ts';
-import { isMany } from './view.ts';
+import { isMany, names } from './view.ts';
 import { carryOut, type Walk } from './walk.ts';
 
 const nobody: readonly Draft[] = [];
@@ -301,12 +300,6 @@ export class Ordering {
     );
     return left.filter((other) => unmet.some((dependency) => names(dependency, other.key)));
   }
-}
-
-function names({ key, anyOf }: Dependency, candidate: string): boolean {
-  if (key === candidate) return true;
-  if (!anyOf?.prefixes.some((prefix) => candidate.startsWith(prefix))) return false;
-  return anyOf.accepts?.(candidate) ?? true;
 }
 
 /** Delete, re-create, create, update. */

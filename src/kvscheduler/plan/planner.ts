@@ -27,17 +27,15 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   // The order in which failures came in is no part of the input.
   const held = new Set(await sortInSlices([...input.frozen], byKey, input.slices));
   const bounced = new Map<string, string>();
-  const examine = [...input.examine];
+  const troubled: Node[] = [];
   for (;;) {
-    const resolver = new Resolver({ ...input, examine }, held);
-    await resolver.open();
+    const resolver = new Resolver(input, held);
+    await resolver.open(troubled);
     do await resolver.settle();
     while (await arbitrate(resolver));
-    const overdue = await settleContinuity(resolver, bounced);
-    if (overdue.length > 0) {
-      for (const node of overdue) examine.push(node);
-      continue;
-    }
+    const met = await settleContinuity(resolver, bounced);
+    for (const node of met) troubled.push(node);
+    if (met.length > 0) continue;
     if (held.size > 0 && (await pin(resolver, held))) continue;
     const ordering = new Ordering(resolver);
     await ordering.run();

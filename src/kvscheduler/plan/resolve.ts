@@ -13,7 +13,7 @@ import type { Node } from '../graph.ts';
 import { Draft } from './draft.ts';
 import type { PlanInput, Target } from './input.ts';
 import type { Reason } from './reason.ts';
-import { isMany, PlannedView } from './view.ts';
+import { isMany, names, PlannedView } from './view.ts';
 
 const none: readonly never[] = [];
 
@@ -28,6 +28,8 @@ export class Resolver {
   readonly #rising: Draft[] = [];
   readonly #doubtful: Draft[] = [];
   readonly #expanding: Draft[] = [];
+  /** Nodes that may stand in the way of others no longer. */
+  readonly #giving: Node[] = [];
   /** Keys that are not there any more and on which many depend: to be told to them. */
   readonly #lostByMany: string[] = [];
 
@@ -42,9 +44,12 @@ export class Resolver {
     return this.view.drafts;
   }
 
-  /** Takes in what the plan is about; `settle` works out what it comes to. */
-  async open(): Promise<void> {
-    const { targets, examine, moved, slices } = this.input;
+  /**
+   * Takes in what the plan is about; `settle` works out what it comes to.
+   * @param troubled nodes that an earlier attempt at the plan has met too late
+   */
+  async open(troubled: readonly Node[]): Promise<void> {
+    const { graph, targets, examine, moved, slices } = this.input;
     for (const node of this.#held) {
       if (slices.due()) await slices.turn();
       const draft = this.touch(node, { why: 'repair' });
@@ -62,6 +67,10 @@ export class Resolver {
       if (slices.due()) await slices.turn();
       this.#examine(node);
     }
+    for (const node of moved.size > 0 ? [...troubled, ...graph.hindered] : troubled) {
+      if (slices.due()) await slices.turn();
+      this.touch(node, { why: 'repair' });
+    }
   }
 
   /** The draft of a node that the graph knows. */
@@ -78,6 +87,7 @@ export class Resolver {
     const draft = new Draft(node, node, node.base?.key, this.#held.has(node), reason);
     this.view.add(draft);
     if (node.descriptor?.claims) this.claimants.add(draft);
+    if (!draft.held && this.input.graph.isTroubled(node)) this.#giving.push(node);
     if (node.unstudied && !draft.held && draft.wish !== undefined) {
       this.#study(draft, draft.wish);
       this.view.index(draft);
@@ -245,6 +255,11 @@ export class Resolver {
     const { slices } = this.input;
     for (;;) {
       if (slices.due()) await slices.turn();
+      const giving = this.#giving.pop();
+      if (giving) {
+        for (const node of this.#hinderedBy(giving)) this.touch(node, { why: 'repair' });
+        continue;
+      }
       const lost = this.#lostByMany.pop();
       if (lost !== undefined) {
         for (const one of await this.view.manyDependents(lost, slices)) {
@@ -269,6 +284,19 @@ export class Resolver {
       const settled = this.#expanding.pop();
       if (!settled) return;
       if (settled.up) this.#expand(settled);
+    }
+  }
+
+  /** What the node may have kept from going: its base and what it depends on. */
+  *#hinderedBy({ base, actualDependencies }: Node): Generator<Node, void, void> {
+    const { graph } = this.input;
+    if (graph.hindered.size === 0) return;
+    if (base && graph.hindered.has(base)) yield base;
+    for (const dependency of actualDependencies) {
+      const node = dependency.key === undefined ? undefined : graph.get(dependency.key);
+      if (node && graph.hindered.has(node)) yield node;
+      if (dependency.anyOf)
+        for (const one of graph.hindered) if (names(dependency, one.key)) yield one;
     }
   }
 

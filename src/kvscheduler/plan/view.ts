@@ -10,6 +10,13 @@ export function isMany(dependents: number): boolean {
   return dependents > 256;
 }
 
+/** Whether the key meets the dependency when it is there. */
+export function names({ key, anyOf }: Dependency, candidate: string): boolean {
+  if (key === candidate) return true;
+  if (!anyOf?.prefixes.some((prefix) => candidate.startsWith(prefix))) return false;
+  return anyOf.accepts?.(candidate) ?? true;
+}
+
 /** The graph as the plan would leave it: what has a draft counts as drafted, the rest as it is. */
 export class PlannedView {
   /** Everything that the plan looks at more closely, in the order in which it came up. */
