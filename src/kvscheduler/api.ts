@@ -99,7 +99,8 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   readonly needsRecreate?: (key: string, before: V, after: V, metadata: M) => boolean;
   /**
    * Reads back what exists, base values only; absent: what was configured is assumed to be there.
-   * @param correlate what is wanted or known, to recover what the southbound does not store
+   * @param correlate what is wanted or known, to recover what the southbound does not store; all of
+   *   it, whatever is of interest
    */
   readonly retrieve?: (
     correlate: readonly KeyedValue<V>[],

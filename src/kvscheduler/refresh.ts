@@ -120,7 +120,10 @@ class Refresh {
     return answer ?? none;
   }
 
-  /** What each descriptor is told of its values: what is known to be there, else what is wished. */
+  /**
+   * What each descriptor is told of its values: what is known to be there, else what is wished. Of
+   * all, though only some are of interest: what belongs to another must not be taken for theirs.
+   */
   async #correlate(
     descriptors: readonly AnyDescriptor[],
   ): Promise<ReadonlyMap<AnyDescriptor, KeyedValue[]>> {
@@ -131,10 +134,11 @@ class Refresh {
       const bases: Node[] = [];
       lists.set(descriptor, list);
       this.#bases.set(descriptor, bases);
-      for (const node of this.#basesOf(descriptor)) {
+      for (const node of nodesOf(graph, descriptor)) {
         if (slices.due()) await slices.turn();
-        bases.push(node);
+        if (node.base) continue;
         const { key, actual, wanted } = node;
+        if (this.#only?.has(key) ?? true) bases.push(node);
         const value = actual ?? this.#wished.get(key) ?? wanted;
         if (value !== undefined) list.push({ key, value });
       }
@@ -146,18 +150,6 @@ class Refresh {
       if (descriptor) lists.get(descriptor)?.push({ key, value });
     }
     return lists;
-  }
-
-  *#basesOf(descriptor: AnyDescriptor): Generator<Node, void, void> {
-    const { graph } = this.#around;
-    if (this.#only) {
-      for (const key of this.#only) {
-        const node = graph.get(key);
-        if (node?.descriptor === descriptor && !node.base) yield node;
-      }
-      return;
-    }
-    for (const node of nodesOf(graph, descriptor)) if (!node.base) yield node;
   }
 
   async #ask(descriptor: AnyDescriptor, correlate: readonly KeyedValue[]): Promise<Answer> {
@@ -176,7 +168,9 @@ class Refresh {
     try {
       const answer = await descriptor.retrieve(correlate, context);
       if (this.#isAwaited(descriptor)) {
-        const metadata = new Map<string, unknown>();
+        // where only some are of interest, the others are as they are known
+        const metadata = new Map(this.#only && this.#known(descriptor));
+        for (const key of this.#only ?? none) metadata.delete(key);
         for (const value of answer) {
           if (slices.due()) await slices.turn();
           if (value.metadata !== undefined) metadata.set(value.key, value.metadata);
@@ -204,13 +198,16 @@ class Refresh {
   #metadataOf(name: string): ReadonlyMap<string, unknown> {
     const asked = this.#metadata.get(name);
     if (asked) return asked;
-    const { graph, registry } = this.#around;
-    const known = new Map<string, unknown>();
-    const descriptor = registry.named(name);
-    if (descriptor)
-      for (const { key, metadata } of nodesOf(graph, descriptor))
-        if (metadata !== undefined) known.set(key, metadata);
+    const descriptor = this.#around.registry.named(name);
+    const known = descriptor ? this.#known(descriptor) : new Map<string, unknown>();
     this.#metadata.set(name, known);
+    return known;
+  }
+
+  #known(descriptor: AnyDescriptor): ReadonlyMap<string, unknown> {
+    const known = new Map<string, unknown>();
+    for (const { key, metadata } of nodesOf(this.#around.graph, descriptor))
+      if (metadata !== undefined) known.set(key, metadata);
     return known;
   }
 

@@ -224,6 +224,32 @@ test('a retrieve sees the metadata that it says it needs, fresh or known', async
   assert.deepEqual(seen, [[['a/1', 42]], [['a/1', 42]]]);
 });
 
+test('a retrieve sees the metadata of those that were of no interest', async () => {
+  const seen: unknown[] = [];
+  const bench = setUp({}, (descriptors) =>
+    descriptors.map((one) => {
+      const retrieve: typeof one.retrieve = async (correlate, context) => {
+        if (one.name === 'beta') seen.push([...context.retrieved('alpha')].sort());
+        const all = (await one.retrieve?.(correlate, context)) ?? [];
+        return all.filter(({ key }) => context.only?.has(key) ?? true);
+      };
+      return { ...one, retrieve };
+    }),
+  );
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
+  bench.southbound.renumber('a/1', 41);
+  bench.southbound.renumber('a/2', 42);
+  await bench.commit({}, { mode: 'downstream-resync' });
+  seen.length = 0;
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'a/1': { v: 2 }, 'b/1': { v: 1 } });
+  const all = [
+    ['a/1', 41],
+    ['a/2', 42],
+  ];
+  assert.deepEqual(seen, [all]);
+});
+
 test('metadata of what somebody else made is what was found with it', async () => {
   const bench = setUp(
     {},
