@@ -20,7 +20,7 @@ interface Binding {
 
 /**
  * Puts an interface into its table, before any address of it and before it borrows one. VPP starts
- * every interface in table 0, so that one needs no message.
+ * every interface in table 0: there it is, unless it could not be taken back from another one.
  */
 export function interfaceVrfDescriptor(
   client: VppClient,
@@ -28,6 +28,10 @@ export function interfaceVrfDescriptor(
 ): KvDescriptor<object, undefined> {
   const put = (sw_if_index: number, is_ipv6: boolean, vrf_id: number): Promise<unknown> =>
     client.request('sw_interface_set_table', { sw_if_index, is_ipv6, vrf_id });
+  const takeBack = async (sw_if_index: number, is_ipv6: boolean): Promise<void> => {
+    const { vrf_id } = await client.request('sw_interface_get_table', { sw_if_index, is_ipv6 });
+    if (vrf_id !== 0) await put(sw_if_index, is_ipv6, 0);
+  };
 
   return {
     name: 'vpp-interface-vrf',
@@ -41,7 +45,13 @@ export function interfaceVrfDescriptor(
     create: (key, _value, ctx) =>
       allOrNothing(log, async (undo) => {
         const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
-        if (vrf === 0) return undefined;
+        if (vrf === 0) {
+          await allSettled([
+            ...(v4 ? [takeBack(swIfIndex, false)] : []),
+            ...(v6 ? [takeBack(swIfIndex, true)] : []),
+          ]);
+          return undefined;
+        }
         undo.add(() => allSettled([put(swIfIndex, false, 0), put(swIfIndex, true, 0)]));
         await allSettled([
           ...(v4 ? [put(swIfIndex, false, vrf)] : []),
