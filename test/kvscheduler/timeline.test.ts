@@ -5,11 +5,13 @@ import fc from 'fast-check';
 import { Slices } from '#kvscheduler/slices.ts';
 import { flagStats, keyAt, keyTimeline, snapshot } from '#kvscheduler/timeline/questions.ts';
 import type { RecordedNode } from '#kvscheduler/timeline/recordednode.ts';
+import { holds } from './support/cases.ts';
 import { type Played, play } from './support/play.ts';
 import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, setUp } from './support/setup.ts';
 import type { Spec } from './support/southbound.ts';
 
+const file = 'test/kvscheduler/timeline.test.ts';
 const minute = 60_000;
 
 function asking({ scheduler, clock }: Bench) {
@@ -204,8 +206,10 @@ describe('snapshot of the graph', () => {
     assert.deepEqual((await graph(second))[0]?.Targets[0]?.MatchingKeys, []);
   });
 
-  it('is what is known now, whatever has happened', async () => {
-    await fc.assert(
+  it('is what is known now, whatever has happened', async ({ name }) => {
+    await holds(
+      { file, name },
+      120,
       fc.asyncProperty(
         scripts({ wild: true, conflicts: true }, 6),
         fc.option(troubles, { nil: undefined }),
@@ -215,12 +219,13 @@ describe('snapshot of the graph', () => {
           await assertPresent(played);
         },
       ),
-      { numRuns: 120 },
     );
   });
 
-  it('is the same later as it was then', async () => {
-    await fc.assert(
+  it('is the same later as it was then', async ({ name }) => {
+    await holds(
+      { file, name },
+      40,
       fc.asyncProperty(scripts({ wild: false, conflicts: false }, 6), async (script) => {
         const moments: { time: number; picture: Promise<string> }[] = [];
         const picture = async (bench: Bench, time: number) => {
@@ -235,14 +240,17 @@ describe('snapshot of the graph', () => {
         for (const moment of moments)
           assert.equal(await picture(bench, moment.time), await moment.picture);
       }),
-      { numRuns: 40 },
     );
   });
 });
 
 describe('a key at a time', () => {
-  it('is what the snapshot of that time has, and follows on itself without a gap', async () => {
-    await fc.assert(
+  it('is what the snapshot of that time has, and follows on itself without a gap', async ({
+    name,
+  }) => {
+    await holds(
+      { file, name },
+      40,
       fc.asyncProperty(scripts({ wild: true, conflicts: true }, 6), async (script) => {
         const times: number[] = [];
         const check = (bench: Bench) => void times.push(bench.scheduler.timeline.now);
@@ -268,7 +276,6 @@ describe('a key at a time', () => {
           }
         }
       }),
-      { numRuns: 40 },
     );
   });
 });

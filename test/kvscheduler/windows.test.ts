@@ -42,6 +42,24 @@ test('the window and the order of replies change nothing when something fails', 
   );
 });
 
+test('the window and the order of replies change nothing in what is repeated', async ({ name }) => {
+  const retry = { periodMs: 40, maxAttempts: 3, exponential: true };
+  await holds(
+    { file, name },
+    200,
+    fc.asyncProperty(
+      scripts(wild, 4),
+      kinds,
+      troubles,
+      fc.nat(),
+      async (script, described, trouble, seed) => {
+        const settings = { kinds: described, conflicts: true, trouble, retry, pause: 200 };
+        await playInWindows(script, seed, settings);
+      },
+    ),
+  );
+});
+
 async function playInWindows(
   script: readonly Step[],
   seed: number,
