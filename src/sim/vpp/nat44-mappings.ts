@@ -215,9 +215,10 @@ export class StaticMappings {
     let { vrf } = known;
     if (has(wanted.flags, mappingFlag.identity)) {
       vrf = wanted.vrf === none ? insideVrf : wanted.vrf;
-      const place = known.locals.findIndex(({ vrf_id }) => vrf_id === vrf);
-      if (place < 0) return retval.NO_SUCH_ENTRY;
-      known.locals.splice(place, 1);
+      // of a balanced one that is taken for an identity all backends in that table
+      const left = known.locals.filter(({ vrf_id }) => vrf_id !== vrf);
+      if (left.length === known.locals.length) return retval.NO_SUCH_ENTRY;
+      known.locals.splice(0, Number.POSITIVE_INFINITY, ...left);
     }
     if (!has(wanted.flags, mappingFlag.out2inOnly))
       this.#byLocal.delete(`${keyOf(wanted.local, wanted.localPort, wanted.protocol)}/${vrf}`);
