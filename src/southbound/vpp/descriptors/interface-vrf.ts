@@ -20,7 +20,8 @@ interface Binding {
 
 /**
  * Puts an interface into its table, before any address of it and before it borrows one. VPP starts
- * every interface in table 0: there it is, unless it could not be taken back from another one.
+ * every interface in table 0: there it is, unless it could not be taken back from another one. Only
+ * of a family that it has addresses of its table is known, so that of the other one is looked up.
  */
 export function interfaceVrfDescriptor(
   client: VppClient,
@@ -46,16 +47,13 @@ export function interfaceVrfDescriptor(
       allOrNothing(log, async (undo) => {
         const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
         if (vrf === 0) {
-          await allSettled([
-            ...(v4 ? [takeBack(swIfIndex, false)] : []),
-            ...(v6 ? [takeBack(swIfIndex, true)] : []),
-          ]);
+          await allSettled([takeBack(swIfIndex, false), takeBack(swIfIndex, true)]);
           return undefined;
         }
         undo.add(() => allSettled([put(swIfIndex, false, 0), put(swIfIndex, true, 0)]));
         await allSettled([
-          ...(v4 ? [put(swIfIndex, false, vrf)] : []),
-          ...(v6 ? [put(swIfIndex, true, vrf)] : []),
+          v4 ? put(swIfIndex, false, vrf) : takeBack(swIfIndex, false),
+          v6 ? put(swIfIndex, true, vrf) : takeBack(swIfIndex, true),
         ]);
         return undefined;
       }),
@@ -64,8 +62,8 @@ export function interfaceVrfDescriptor(
       const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
       if (vrf === 0) return;
       await allSettled([
-        ...(v4 ? [unlessGone(put(swIfIndex, false, 0))] : []),
-        ...(v6 ? [unlessGone(put(swIfIndex, true, 0))] : []),
+        unlessGone(v4 ? put(swIfIndex, false, 0) : takeBack(swIfIndex, false)),
+        unlessGone(v6 ? put(swIfIndex, true, 0) : takeBack(swIfIndex, true)),
       ]);
     },
   };
