@@ -85,7 +85,7 @@ describe('verification', () => {
     hiding(bench, (values) => values.delete('a/1'));
     await bench.commit({ 'a/1': { v: 2 } });
     assert.deepEqual(bench.southbound.retrieves, [
-      { descriptor: 'alpha', keys: ['a/1'], only: ['a/1'] },
+      { descriptor: 'alpha', keys: ['a/1', 'a/2'], only: ['a/1'] },
     ]);
     assert.equal(bench.state('a/1'), 'CONFIGURED');
   });
