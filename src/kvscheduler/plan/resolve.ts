@@ -83,11 +83,12 @@ export class Resolver {
   }
 
   #draft(node: Node, reason: Reason): Draft {
-    this.input.graph.visits++;
+    const { graph } = this.input;
+    graph.visits++;
     const draft = new Draft(node, node, node.base?.key, this.#held.has(node), reason);
     this.view.add(draft);
     if (node.descriptor?.claims) this.claimants.add(draft);
-    if (!draft.held && this.input.graph.isTroubled(node)) this.#giving.push(node);
+    if (graph.hindered.size > 0 && !draft.held && graph.isTroubled(node)) this.#giving.push(node);
     if (node.unstudied && !draft.held && draft.wish !== undefined) {
       this.#study(draft, draft.wish);
       this.view.index(draft);
@@ -206,14 +207,15 @@ export class Resolver {
         draft.dependencies = node.wantedDependencies;
         draft.invalid = node.invalid;
       }
-    } else {
+    } else if (draft.foreign) {
       draft.wish = value;
-      if (!draft.foreign) this.#study(draft, value);
-      else {
-        draft.wanted = undefined;
-        draft.invalid = undefined;
-        draft.dependencies = none;
-      }
+      draft.wanted = undefined;
+      draft.invalid = undefined;
+      draft.dependencies = none;
+    } else {
+      draft.wish = node && isThere(node, value) ? node.actual : value;
+      draft.wanted = draft.wish;
+      this.#study(draft, draft.wish as Value);
     }
     this.view.index(draft);
     if (this.canRise(draft)) this.raise(draft);
@@ -231,9 +233,15 @@ export class Resolver {
       draft.invalid = thrown instanceof Error ? thrown : new Error(errorText(thrown));
       return;
     }
+    const { node } = draft;
+    if (node && isStudied(node, value)) {
+      draft.dependencies = node.actualDependencies;
+      draft.learnClaims(node.claims);
+      return;
+    }
     try {
       const dependencies = descriptor?.dependencies?.(key, value) ?? none;
-      const known = draft.node?.actualDependencies ?? none;
+      const known = node?.actualDependencies ?? none;
       // The same list, so that the indexes need not learn it twice.
       draft.dependencies = deepEqual(dependencies, known) ? known : dependencies;
       if (descriptor?.claims) draft.learnClaims(descriptor.claims(key, value));
@@ -290,7 +298,6 @@ export class Resolver {
   /** What the node may have kept from going: its base and what it depends on. */
   *#hinderedBy({ base, actualDependencies }: Node): Generator<Node, void, void> {
     const { graph } = this.input;
-    if (graph.hindered.size === 0) return;
     if (base && graph.hindered.has(base)) yield base;
     for (const dependency of actualDependencies) {
       const node = dependency.key === undefined ? undefined : graph.get(dependency.key);
@@ -427,6 +434,17 @@ export class Resolver {
 function knownWish({ node, foreign }: Draft, value: Value): Value | undefined {
   const known = foreign ? undefined : node?.wanted;
   return known === value || (known && deepEqual(known, value)) ? known : undefined;
+}
+
+/** What is asked for was found there, though it was not wished. */
+function isThere({ actual, wanted, foreign, unknown }: Node, value: Value): boolean {
+  if (actual === undefined || actual === wanted || foreign || unknown) return false;
+  return deepEqual(actual, value);
+}
+
+/** The descriptor was asked about this very value when it was found, and has said something. */
+function isStudied({ actual, actualDependencies, foreign, unknown }: Node, value: Value): boolean {
+  return value === actual && !foreign && !unknown && actualDependencies.length > 0;
 }
 
 function aimOf({ foreign }: Target): 'notified' | 'changed' {
