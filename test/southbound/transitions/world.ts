@@ -67,11 +67,33 @@ export class Agent {
 
   /** @param changes null takes a value away */
   update(changes: ReadonlyMap<string, object | null>): Promise<readonly string[]> {
+    this.#wish(changes);
+    return this.#commit('update', changes);
+  }
+
+  /**
+   * As `update`, but not all has to go well.
+   * @param revert takes the whole change back then
+   * @returns how much failed
+   */
+  async attempt(changes: ReadonlyMap<string, object | null>, revert: boolean): Promise<number> {
+    const before = new Map(this.#wishes);
+    this.#wish(changes);
+    const { failures } = await this.#scheduler.commit({
+      description: 'attempt',
+      mode: 'update',
+      values: changes,
+      onFailure: revert ? 'revert' : 'best-effort',
+    });
+    if (revert && failures.length > 0) this.#wishes = before;
+    return failures.length;
+  }
+
+  #wish(changes: ReadonlyMap<string, object | null>): void {
     for (const [key, value] of changes) {
       if (value === null) this.#wishes.delete(key);
       else this.#wishes.set(key, value);
     }
-    return this.#commit('update', changes);
   }
 
   async #commit(

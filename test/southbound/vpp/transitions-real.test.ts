@@ -2,6 +2,7 @@
 import { test } from 'node:test';
 import { vppFamilies, writtenFamilies } from '../transitions/families/vpp.ts';
 import { pairSuite } from '../transitions/pairs.ts';
+import { refusalSuite } from '../transitions/refusals.ts';
 import { poolOf, sequenceSuite } from '../transitions/sequences.ts';
 import { realVpp, tellingOfLinks } from './backends.ts';
 import { noVppBecause } from './vpp-process.ts';
@@ -10,6 +11,10 @@ const reason = noVppBecause();
 if (reason === undefined) {
   const start = async () => tellingOfLinks(await realVpp());
   pairSuite(start, vppFamilies);
+  refusalSuite(start, vppFamilies, {
+    file: 'test/southbound/vpp/transitions-real.test.ts',
+    runs: 8,
+  });
   const possible = writtenFamilies.filter(({ skip }) => skip?.({ name: 'VPP' }) === undefined);
   sequenceSuite(start, poolOf(possible), {
     file: 'test/southbound/vpp/transitions-real.test.ts',

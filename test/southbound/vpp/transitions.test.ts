@@ -1,6 +1,7 @@
 /** Values of a simulated VPP from any of their configurations to any other, and many at once. */
 import { vppFamilies, writtenFamilies } from '../transitions/families/vpp.ts';
 import { pairSuite } from '../transitions/pairs.ts';
+import { refusalSuite } from '../transitions/refusals.ts';
 import { poolOf, sequenceSuite } from '../transitions/sequences.ts';
 import { Agent, type Past } from '../transitions/world.ts';
 import { simulatedVpp, tellingOfLinks, type VppBackend } from './backends.ts';
@@ -21,6 +22,18 @@ function stateOf({ simulated }: VppBackend): unknown {
   });
 }
 
+/**
+ * What may stay of a change of which a part was refused: the name of a memif's socket, unused, and
+ * the table of an interface for a family that it has no address of.
+ */
+const rests = ['memifSockets', 'vrf'];
+
+function withoutRests(state: unknown): unknown {
+  return JSON.parse(JSON.stringify(state), (name, value) =>
+    rests.includes(name) ? undefined : value,
+  );
+}
+
 const start = async () => tellingOfLinks(await simulatedVpp());
 
 const past: Past = {
@@ -37,6 +50,15 @@ const past: Past = {
 };
 
 pairSuite(start, vppFamilies, { past });
+
+refusalSuite(start, vppFamilies, {
+  file: 'test/southbound/vpp/transitions.test.ts',
+  runs: 60,
+  past: {
+    stateOf: (backend) => withoutRests(past.stateOf(backend)),
+    inOneGo: async (wishes) => withoutRests(await past.inOneGo(wishes)),
+  },
+});
 
 sequenceSuite(start, poolOf(writtenFamilies), {
   file: 'test/southbound/vpp/transitions.test.ts',

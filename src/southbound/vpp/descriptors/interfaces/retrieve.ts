@@ -26,6 +26,7 @@ import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
 import { nic } from './nic.ts';
 import { adoptRxModes, type QueueMode } from './rx-modes.ts';
 import { adoptRxPlacements, type QueueThread } from './rx-placements.ts';
+import { takeBackStray } from './stray.ts';
 
 type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata>;
 
@@ -80,6 +81,12 @@ export async function retrieveInterfaces(
       readLayer3(client, sw_if_index, leases.has(sw_if_index)),
     ),
   );
+  const bare = asked.filter(({ origin, details: { sw_if_index } }, position) => {
+    const { addresses, dhcpClient } = layers[position]!;
+    const isBare = addresses.length === 0 && !dhcpClient && !lenders.has(sw_if_index);
+    return isBare && origin === 'from-NB';
+  });
+  await takeBackStray(client, log, bare);
   // a lease may have come or gone in between
   const leasesNow = leases.size === 0 ? leases : await readDhcpClients(client);
   return inSlices(clock, asked.entries(), ([position, each]) => {
@@ -87,10 +94,10 @@ export async function retrieveInterfaces(
     const wish = wanted.get(each.name);
     const leased = [leases.get(index)?.address, leasesNow.get(index)?.address];
     const lender = names.get(lenders.get(index) ?? none);
-    const bare = withoutLeased(layers[position]!, leased, wish);
+    const layer3 = withoutLeased(layers[position]!, leased, wish);
     const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, wish);
     const context = { ...kindContext, nameOf };
-    return assemble(each, wish, bare, { lender, rx_modes, rx_placements }, context);
+    return assemble(each, wish, layer3, { lender, rx_modes, rx_placements }, context);
   });
 }
 
