@@ -18,7 +18,10 @@ const interfaceKeys = {
     0,
     'MTU of every link to pods and host; 0: what fits through the network between the nodes.',
   ),
-  useTAPInterfaces: flag(true, 'TAP interfaces; false means VETH pairs and AF_PACKET.'),
+  useTAPInterfaces: flag(
+    true,
+    'TAP interfaces; false means VETH pairs and AF_PACKET, for up to 15 pods (docs/networking.md).',
+  ),
   tapInterfaceVersion: number(8, 2, 'Only 2 exists in the supported releases of VPP.'),
   tapv2RxRingSize: number(16, 0, 'Slots; 0 leaves it to VPP.'),
   tapv2TxRingSize: number(16, 0, 'Slots; 0 leaves it to VPP.'),

@@ -23,7 +23,7 @@ import { buildExecutable } from '../../scripts/lib/single-executable.ts';
 import { missing } from '../real/missing.ts';
 import { RealNode } from '../real/node.ts';
 import type { Sandbox } from '../real/sandbox.ts';
-import { ping } from '../real/traffic.ts';
+import { type Place, ping } from '../real/traffic.ts';
 import { until } from '../real/wait.ts';
 
 /** Where Debian keeps the reference plugins. */
@@ -69,11 +69,21 @@ async function inNode(
 ): Promise<Ended> {
   const [program = '', ...args] = [...node.netns.enter, ...command];
   const running = run(program, args, { env: { ...process.env, ...env } });
-  running.child.stdin!.end(input);
+  // it may end before it has read everything
+  running.child.stdin!.on('error', () => undefined).end(input);
   return running.then(
     ({ stdout }) => ({ status: 0, output: stdout }),
     (error) => ({ status: error.code, output: `${error.stdout}${error.stderr}` }),
   );
+}
+
+/**
+ * Links that come here make no IPv6 address of their own and so solicit nobody. VPP since v25.06
+ * stalls for ever once 16 packet sockets hold something to read (docs/networking.md), and the
+ * solicitations of a hundred new pods alone get it there.
+ */
+async function silence(place: Place): Promise<void> {
+  await place.run('sysctl', '-qw', 'net.ipv6.conf.default.addr_gen_mode=1');
 }
 
 function args(sandbox: Sandbox): string {
@@ -167,6 +177,7 @@ describe('contiv-cni under cnitool', { skip: noTool, timeout: 120_000 }, () => {
 describe('contiv-cni in a hurry', { skip: lacking, timeout: 300_000 }, () => {
   it('attaches and detaches a hundred pods at once while the agent is killed', async (t) => {
     await using node = await RealNode.create();
+    await silence(node.netns);
     await node.agent.start();
     const empty = await node.configuration();
     const config = JSON.stringify({
@@ -178,9 +189,10 @@ describe('contiv-cni in a hurry', { skip: lacking, timeout: 300_000 }, () => {
     const sandboxes = await Promise.all(
       Array.from({ length: 100 }, (_, index) => node.sandbox(`pod-${index}`)),
     );
+    await Promise.all(sandboxes.map(silence));
     let repeated = 0;
     const call = async (command: string, sandbox: Sandbox): Promise<string> => {
-      for (;;) {
+      for (let attempt = 1; ; attempt++) {
         const { status, output } = await inNode(
           node,
           [executable],
@@ -196,6 +208,7 @@ describe('contiv-cni in a hurry', { skip: lacking, timeout: 300_000 }, () => {
         if (status === 0) return output;
         // Whatever goes wrong is said in the words of the specification.
         assert.equal(typeof JSON.parse(output).code, 'number', output);
+        assert.ok(attempt < 100, output);
         repeated++;
         await sleep(200);
       }

@@ -75,7 +75,9 @@ export const ErrVppGone = defineError({
 export const ErrVppTimeout = defineError({
   name: 'ErrVppTimeout',
   code: 'CV_VPP_TIMEOUT',
-  remedy: 'The outcome is unknown, so the agent reconnects and resyncs; look at the load of VPP.',
+  remedy:
+    'The outcome is unknown, so the agent reconnects and resyncs; look at the load of VPP, ' +
+    'and in VETH mode at docs/networking.md.',
 });
 
 export const ErrInvalidMessage = defineError({
