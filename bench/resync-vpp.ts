@@ -3,17 +3,12 @@
  * empty VPP, and nothing to do, by the next agent and by the same one. A pod is wired as ipv4net
  * does, with a loopback in place of a TAP: that needs neither a kernel module nor memory.
  */
-import { systemClock, systemRandom } from '#infra/clock/system.ts';
-import { silentLogger } from '#infra/log/log.ts';
-import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
-import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
-import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { keyed, loop } from '#test/southbound/compliance/keyed.ts';
 import { base } from '#test/southbound/node-values.ts';
-import { noVpp, VppProcess } from '#test/vpp/vpp-process.ts';
+import { noVpp } from '#test/vpp/vpp-process.ts';
+import { commit, VppNode } from './lib/vpp-node.ts';
 
 export const name = 'resync-vpp';
 
@@ -55,53 +50,6 @@ function values(): ReadonlyMap<string, object> {
   return all;
 }
 
-interface Node {
-  readonly vpp: VppProcess;
-  readonly client: BinapiClient;
-}
-
-async function startNode(): Promise<Node> {
-  const vpp = new VppProcess();
-  await vpp.start();
-  const client = new BinapiClient({
-    connect: unixConnect(vpp.apiSocket, systemClock),
-    clock: systemClock,
-    random: systemRandom,
-    log: silentLogger,
-  });
-  client.start();
-  await client.whenConnected();
-  return { vpp, client };
-}
-
-function agentOn({ client }: Node): Scheduler {
-  const needs = { client, clock: systemClock, log: silentLogger };
-  return createScheduler({
-    descriptors: vppDescriptors(needs),
-    clock: systemClock,
-    log: silentLogger,
-  });
-}
-
-/** @returns milliseconds and operations */
-async function resync(
-  agent: Scheduler,
-  mode: 'full-resync' | 'downstream-resync',
-  wishes: ReadonlyMap<string, object>,
-): Promise<{ readonly ms: number; readonly operations: number }> {
-  const start = performance.now();
-  const { seqNum, failures } = await agent.commit({
-    description: mode,
-    mode,
-    values: mode === 'full-resync' ? wishes : new Map(),
-    onFailure: 'best-effort',
-  });
-  const ms = performance.now() - start;
-  if (failures[0] !== undefined) throw new Error(failures[0].key, { cause: failures[0].error });
-  const executed = agent.record(seqNum)?.Executed ?? [];
-  return { ms, operations: executed.filter(({ NOOP }) => !NOOP).length };
-}
-
 export async function run(print: (line: string) => void): Promise<void> {
   if (noVpp) {
     print(`not measured: ${noVpp}`);
@@ -115,27 +63,19 @@ export async function run(print: (line: string) => void): Promise<void> {
   let operations = 0;
   let longest = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    const node = await startNode();
-    const first = agentOn(node);
-    const second = agentOn(node);
-    try {
-      const made = await resync(first, 'full-resync', wishes);
-      operations = made.operations;
-      all.push(made.ms);
-      const again = [
-        await resync(second, 'full-resync', wishes),
-        await resync(second, 'downstream-resync', wishes),
-      ] as const;
-      if (again.some((each) => each.operations > 0)) throw new Error('there was something to do');
-      next.push(again[0].ms);
-      same.push(again[1].ms);
-      longest = Math.max(longest, first.load.longestStretch, second.load.longestStretch);
-    } finally {
-      await first.close();
-      await second.close();
-      await node.client.close();
-      await node.vpp.remove();
-    }
+    await using node = await VppNode.start();
+    const [first, second] = [node.agent(), node.agent()];
+    const made = await commit(first, 'full-resync', wishes);
+    operations = made.operations;
+    all.push(made.ms);
+    const again = [
+      await commit(second, 'full-resync', wishes),
+      await commit(second, 'downstream-resync', new Map()),
+    ] as const;
+    if (again.some((each) => each.operations > 0)) throw new Error('there was something to do');
+    next.push(again[0].ms);
+    same.push(again[1].ms);
+    longest = Math.max(longest, first.load.longestStretch, second.load.longestStretch);
   }
   print(`everything to do: ${text(all)}, ${operations} operations`);
   print(`nothing to do, next agent: ${text(next)}`);

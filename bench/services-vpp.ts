@@ -2,18 +2,15 @@
  * NAT44 mappings and ACLs of growing number on a real VPP: all to do, on an empty VPP, nothing to do
  * for the next agent, and one more backend in each. What doubles takes twice as long.
  */
-import { systemClock, systemRandom } from '#infra/clock/system.ts';
-import { silentLogger } from '#infra/log/log.ts';
+import type { TransactionMode } from '#eventloop/transaction.ts';
 import type { KeyedValue } from '#kvscheduler/api.ts';
-import { createScheduler } from '#kvscheduler/scheduler.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { aclModel } from '#models/vpp/acl.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
-import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
-import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { keyed, loop, table } from '#test/southbound/compliance/keyed.ts';
-import { noVpp, VppProcess } from '#test/vpp/vpp-process.ts';
+import { noVpp } from '#test/vpp/vpp-process.ts';
+import { commit, VppNode } from './lib/vpp-node.ts';
 
 export const name = 'services-vpp';
 
@@ -66,50 +63,16 @@ function acls(count: number, rules: number): readonly KeyedValue[] {
 }
 
 async function round(values: readonly KeyedValue[], after: readonly KeyedValue[]): Promise<string> {
-  const vpp = new VppProcess();
-  await vpp.start();
-  const client = new BinapiClient({
-    connect: unixConnect(vpp.apiSocket, systemClock),
-    clock: systemClock,
-    random: systemRandom,
-    log: silentLogger,
-  });
-  client.start();
-  await client.whenConnected();
-  const agent = () =>
-    createScheduler({
-      descriptors: vppDescriptors({ client, clock: systemClock, log: silentLogger }),
-      clock: systemClock,
-      log: silentLogger,
-    });
-  const timed = async (
-    scheduler: ReturnType<typeof agent>,
-    mode: 'full-resync' | 'update',
-    all: readonly KeyedValue[],
-  ): Promise<string> => {
-    const start = performance.now();
-    const { failures } = await scheduler.commit({
-      description: 'bench',
-      mode,
-      values: new Map(all.map(({ key, value }) => [key, value])),
-      onFailure: 'best-effort',
-    });
-    if (failures.length > 0) throw failures[0]?.error ?? new Error('failed');
-    return `${Math.round(performance.now() - start)} ms`;
+  await using node = await VppNode.start();
+  const timed = async (agent: Scheduler, mode: TransactionMode, all: readonly KeyedValue[]) => {
+    const byKey = new Map(all.map(({ key, value }) => [key, value]));
+    return `${Math.round((await commit(agent, mode, byKey)).ms)} ms`;
   };
-  try {
-    const first = agent();
-    const made = await timed(first, 'full-resync', [...base, ...values]);
-    await first.close();
-    const next = agent();
-    const nothing = await timed(next, 'full-resync', [...base, ...values]);
-    const changed = await timed(next, 'update', after);
-    await next.close();
-    return `all ${made}, nothing ${nothing}, one more in each ${changed}`;
-  } finally {
-    await client.close();
-    await vpp.remove();
-  }
+  const [first, next] = [node.agent(), node.agent()];
+  const made = await timed(first, 'full-resync', [...base, ...values]);
+  const nothing = await timed(next, 'full-resync', [...base, ...values]);
+  const changed = await timed(next, 'update', after);
+  return `all ${made}, nothing ${nothing}, one more in each ${changed}`;
 }
 
 export async function run(print: (line: string) => void): Promise<void> {

@@ -1,16 +1,16 @@
 /** The scheduler with all descriptors of VPP on a real one, and a record of what it asks. */
 
 import type { Value } from '#eventloop/transaction.ts';
-import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { linuxHostNameKey } from '#models/linux/derived.ts';
 import type { VppClient } from '#southbound/vpp/binapi/api.ts';
-import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import type { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import type { BareRequest } from './bare.ts';
+import { clientOf, commit } from './vpp-node.ts';
 
 const hostLink: AnyDescriptor = {
   name: 'host-link',
@@ -25,16 +25,12 @@ export class VppSide {
   #requests: BareRequest[] | undefined;
 
   static async connect(apiSocket: string): Promise<VppSide> {
-    const side = new VppSide(apiSocket);
-    side.#client.start();
-    await side.#client.whenConnected();
-    return side;
+    return new VppSide(await clientOf(apiSocket));
   }
 
-  private constructor(apiSocket: string) {
+  private constructor(client: BinapiClient) {
+    this.#client = client;
     const [clock, log] = [systemClock, silentLogger];
-    const connect = unixConnect(apiSocket, clock);
-    this.#client = new BinapiClient({ connect, clock, random: systemRandom, log });
     const ofVpp = vppDescriptors({ client: this.#recorded(), clock, log });
     this.#scheduler = createScheduler({ descriptors: [...ofVpp, hostLink], clock, log });
   }
@@ -47,15 +43,7 @@ export class VppSide {
 
   /** @returns milliseconds */
   async commit(values: ReadonlyMap<string, Value | null>): Promise<number> {
-    const start = performance.now();
-    const { failures } = await this.#scheduler.commit({
-      description: 'bench',
-      mode: 'update',
-      onFailure: 'best-effort',
-      values,
-    });
-    const ms = performance.now() - start;
-    if (failures.length > 0) throw failures[0]?.error ?? new Error('failed');
+    const { ms } = await commit(this.#scheduler, 'update', values);
     for (const [key, value] of values) {
       const { state } = this.#scheduler.status(key).value;
       if (state !== (value === null ? 'NONEXISTENT' : 'CONFIGURED'))

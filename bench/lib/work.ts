@@ -4,7 +4,9 @@ import { type PerformanceEntry, PerformanceObserver, performance } from 'node:pe
 export interface Stretch {
   /** Processor time of the main thread: what is left when the machine is busy with other things. */
   readonly cpuMs: number;
-  /** Of it, by the clock: V8 collected garbage. */
+  /** By the clock. */
+  readonly ms: number;
+  /** Of that: V8 collected garbage, or waited for the threads that help it to. */
   readonly gcMs: number;
 }
 
@@ -14,6 +16,8 @@ export interface Work {
   readonly gcMs: number;
   /** The most that the main thread did without its event loop coming round. */
   readonly longest: Stretch;
+  /** The same without collecting garbage: what slices can make shorter. */
+  readonly longestOwnMs: number;
 }
 
 /** Shorter stretches are not kept. */
@@ -62,17 +66,18 @@ export async function measure(work: () => Promise<unknown>): Promise<Work> {
   await new Promise((resolve) => setTimeout(resolve, 10));
   collections.push(...observer.takeRecords());
   observer.disconnect();
-  const longest = laps.long.reduce<Lap>((a, b) => (b.cpuMs > a.cpuMs ? b : a), {
-    from: start,
-    to: start,
-    cpuMs: 0,
-  });
+  const stretches = laps.long.map((lap) => stretchOf(lap, collections));
   return {
     ms,
     cpuMs,
     gcMs: collectedIn(collections, start, start + ms),
-    longest: { cpuMs: longest.cpuMs, gcMs: collectedIn(collections, longest.from, longest.to) },
+    longest: stretches.reduce((a, b) => (b.cpuMs > a.cpuMs ? b : a), { cpuMs: 0, ms: 0, gcMs: 0 }),
+    longestOwnMs: Math.max(0, ...stretches.map((one) => one.cpuMs - one.gcMs)),
   };
+}
+
+function stretchOf({ from, to, cpuMs }: Lap, collections: readonly PerformanceEntry[]): Stretch {
+  return { cpuMs, ms: to - from, gcMs: collectedIn(collections, from, to) };
 }
 
 function cpuNow(): number {

@@ -1,0 +1,76 @@
+/** A VPP of our own, the client of it, and what a scheduler does on it, timed. */
+import type { TransactionMode, Value } from '#eventloop/transaction.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
+import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
+import { VppProcess } from '#test/vpp/vpp-process.ts';
+
+const [clock, log] = [systemClock, silentLogger];
+
+/** Resolves when it is connected. */
+export async function clientOf(apiSocket: string): Promise<BinapiClient> {
+  const connect = unixConnect(apiSocket, clock);
+  const client = new BinapiClient({ connect, clock, random: systemRandom, log });
+  client.start();
+  await client.whenConnected();
+  return client;
+}
+
+export class VppNode implements AsyncDisposable {
+  readonly #vpp: VppProcess;
+  readonly #client: BinapiClient;
+  readonly #agents: Scheduler[] = [];
+
+  static async start(): Promise<VppNode> {
+    const vpp = new VppProcess();
+    await vpp.start();
+    return new VppNode(vpp, await clientOf(vpp.apiSocket));
+  }
+
+  private constructor(vpp: VppProcess, client: BinapiClient) {
+    this.#vpp = vpp;
+    this.#client = client;
+  }
+
+  /** A scheduler with all descriptors of VPP, which knows nothing yet; it ends with the node. */
+  agent(): Scheduler {
+    const descriptors = vppDescriptors({ client: this.#client, clock, log });
+    const agent = createScheduler({ descriptors, clock, log });
+    this.#agents.push(agent);
+    return agent;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const agent of this.#agents) await agent.close();
+    await this.#client.close();
+    await this.#vpp.remove();
+  }
+}
+
+export interface Committed {
+  readonly ms: number;
+  /** Those that a descriptor carried out. */
+  readonly operations: number;
+}
+
+/** @throws the first failure */
+export async function commit(
+  agent: Scheduler,
+  mode: TransactionMode,
+  values: ReadonlyMap<string, Value | null>,
+): Promise<Committed> {
+  const start = performance.now();
+  const { seqNum, failures } = await agent.commit({
+    description: 'bench',
+    mode,
+    values,
+    onFailure: 'best-effort',
+  });
+  const ms = performance.now() - start;
+  if (failures[0] !== undefined) throw new Error(failures[0].key, { cause: failures[0].error });
+  const executed = agent.record(seqNum)?.Executed ?? [];
+  return { ms, operations: executed.filter(({ NOOP }) => !NOOP).length };
+}
