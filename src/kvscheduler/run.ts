@@ -4,6 +4,7 @@
  * all or nothing ends at its first failure instead and is undone.
  */
 import type { KeyFailure, RetryPolicy } from '#eventloop/transaction.ts';
+import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { GraphEffects, type RetryRule } from './effects.ts';
 import { ErrUnimplementedValue, ErrUnknownOutcome, ErrUnmetDependency } from './errors.ts';
@@ -302,8 +303,9 @@ async function unfulfilled(plan: Plan, slices: Slices): Promise<KeyFailure[]> {
 }
 
 function unknownOutcome({ key, node }: Draft): KeyFailure {
+  const cause = node?.error ? ` (${errorText(node.error)})` : '';
   const reason = node?.unknown
-    ? 'could not be read back after its last operation'
+    ? `could not be read back after its last operation${cause}`
     : 'is needed by a value that could not be read back after its last operation';
   const error = new ErrUnknownOutcome(reason, { where: key, cause: node?.error });
   return { key, operation: 'UNDEFINED', error };

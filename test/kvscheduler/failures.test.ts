@@ -228,7 +228,7 @@ test('a lost reply that cannot be read back: nothing is done to the value until 
   });
   assert.deepEqual(bench.southbound.takeCalls().slice(2), []);
   assert.deepEqual(failures, [
-    'a/1 (UNDEFINED): a/1: could not be read back after its last operation',
+    'a/1 (UNDEFINED): a/1: could not be read back after its last operation (timeout)',
     'a/9 (UNDEFINED): a/9: is needed by a value that could not be read back after its last operation',
   ]);
   assert.equal(bench.state('b/1'), 'PENDING [claim x (held by a/1)]');
@@ -371,4 +371,18 @@ test('what a value needed or was to need stays while nobody knows which of them 
   const calls = await bench.calls({}, { mode: 'downstream-resync' });
   assert.deepEqual(calls, ['DELETE b/1', 'DELETE a/1', 'DELETE b/2']);
   assert.equal(bench.state('a/1'), 'PENDING [b/2]');
+});
+
+test('what was not done after all leaves no dependency behind', async () => {
+  const bench = setUp();
+  await bench.commit({ 'a/2': { v: 1 }, 'b/1': { v: 1 } });
+  await bench.commit({ 'a/1': { v: 1, needs: ['a/2'] } });
+  const timeout = Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' });
+  bench.southbound.fails = () => timeout;
+  await bench.commit({ 'a/1': { v: 2, needs: ['b/1'] } });
+  bench.southbound.fails = () => undefined;
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1, needs: ['a/2'] }, 'b/1': null }), [
+    'DELETE b/1',
+  ]);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
 });

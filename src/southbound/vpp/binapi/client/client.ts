@@ -28,6 +28,8 @@ export class BinapiClient implements VppClient {
   #reportedMissing = '';
   /** The last failure to connect that was logged. */
   #reportedFailure = '';
+  /** Why there is no connection; empty before the first attempt has ended. */
+  #lastFailure = '';
   #running: Promise<void> | undefined;
 
   constructor(options: GivenOptions) {
@@ -108,7 +110,8 @@ export class BinapiClient implements VppClient {
   }
 
   #notConnected(name: string): Error {
-    return new ErrVppGone(`the client is ${this.#state}`, { where: name });
+    const why = this.#lastFailure === '' ? '' : `: ${this.#lastFailure}`;
+    return new ErrVppGone(`VPP is not connected${why}`, { where: name });
   }
 
   async #run(): Promise<void> {
@@ -147,6 +150,7 @@ export class BinapiClient implements VppClient {
     log.info({ generation: this.#generation }, 'connected to VPP');
     this.#setState('connected');
     const reason = await ended.promise;
+    this.#lastFailure = errorText(reason);
     // a VPP that hangs up again and again is not asked more often than one that is not there
     if (clock.monotonic() - since >= reconnect.mostMs) this.#backoff.reset();
     if (!this.#closing.signal.aborted)
@@ -181,6 +185,7 @@ export class BinapiClient implements VppClient {
     const level = error === this.#reportedFailure ? 'debug' : 'warn';
     this.#options.log[level]({ error }, 'cannot connect to VPP');
     this.#reportedFailure = error;
+    this.#lastFailure = error;
   }
 
   #reportMissing(missing: readonly string[]): void {
