@@ -1,10 +1,13 @@
 /** Ownership of the descriptors on a real VPP. */
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { type VppOwnershipBackend, vppOwnershipSuite } from '../compliance/vpp-ownership.ts';
+import { nicSuite } from '../compliance/nic-suite.ts';
+import { vppMovesSuite } from '../compliance/vpp-moves.ts';
+import type { SharedVpp } from '../compliance/vpp-owner.ts';
+import { vppOwnershipSuite } from '../compliance/vpp-ownership.ts';
 import { noVppBecause, startVpp } from './vpp-process.ts';
 
-async function realVpp(): Promise<VppOwnershipBackend> {
+async function realVpp(): Promise<SharedVpp> {
   const { client, namespace, stop } = await startVpp();
   const hostLink = 'host1';
   const pair = ['ip', 'link', 'add', hostLink, 'type', 'veth', 'peer', 'name', 'host2'];
@@ -13,5 +16,8 @@ async function realVpp(): Promise<VppOwnershipBackend> {
 }
 
 const reason = noVppBecause();
-if (reason === undefined) vppOwnershipSuite(realVpp, { shell: true });
-else test.skip(`ownership on a real VPP: ${reason}`);
+if (reason === undefined) {
+  vppOwnershipSuite(realVpp, { shell: true });
+  vppMovesSuite(realVpp);
+  nicSuite(realVpp);
+} else test.skip(`ownership on a real VPP: ${reason}`);
