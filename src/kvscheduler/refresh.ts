@@ -257,7 +257,7 @@ class Refresh {
       const ours = origin === 'from-NB' || (origin !== 'from-SB' && isNew && this.#isWished(key));
       node.state = ours ? 'DISCOVERED' : 'OBTAINED';
     } else markFound(node);
-    graph.setKnown(node);
+    this.#settle(node);
     const childrenMoved = this.#foundChildren(node, value);
     if (node.actual === undefined || !isSame(node, value) || childrenMoved) {
       if (node.actual === undefined || !deepEqual(node.actual, value))
@@ -265,6 +265,15 @@ class Refresh {
       this.#moved.add(node);
     }
     if (!deepEqual(node.metadata, metadata)) graph.setMetadata(node, metadata);
+  }
+
+  /** A value of unknown outcome depends on what it is, no longer on what it may have become. */
+  #settle(node: Node): void {
+    if (!node.unknown) return;
+    const { graph } = this.#around;
+    const { actual } = node;
+    graph.setKnown(node);
+    if (actual !== undefined) graph.setActual(node, actual, dependenciesOf(node, actual));
   }
 
   #isWished(key: string): boolean {
@@ -284,7 +293,7 @@ class Refresh {
       there.add(key);
       if (child.state === 'NONEXISTENT') child.state = node.foreign ? 'OBTAINED' : 'DISCOVERED';
       else markFound(child);
-      graph.setKnown(child);
+      this.#settle(child);
       if (child.actual !== undefined && isSame(child, own)) continue;
       graph.setActual(child, own, dependenciesOf(child, own));
       this.#moved.add(child);

@@ -41,8 +41,10 @@ export async function settleContinuity(
   for (let next = interrupted.pop(); next; next = interrupted.pop()) {
     if (slices.due()) await slices.turn();
     const { key } = next;
-    for (const child of next.node?.derived ?? [])
+    for (const child of next.node?.derived ?? []) {
+      if (slices.due()) await slices.turn();
       interrupt(child, { why: 'derived', from: key }, () => false);
+    }
     const reason: Reason = { why: 'dependency lost', key };
     if (isMany(view.dependentCount(key))) await view.gatherNodes(key, slices);
     for (const dependent of view.dependentNodes(key)) {

@@ -8,7 +8,7 @@ export interface Cycle {
   ready: boolean;
 }
 
-type Edges = (draft: Draft) => readonly Draft[];
+type Edges<T> = (from: T) => readonly T[];
 
 /**
  * The circles among the values that are to be created.
@@ -16,7 +16,7 @@ type Edges = (draft: Draft) => readonly Draft[];
  */
 export async function findCycles(
   drafts: readonly Draft[],
-  edgesOf: Edges,
+  edgesOf: Edges<Draft>,
   slices: Slices,
 ): Promise<ReadonlyMap<Draft, Cycle>> {
   const cycles = new Map<Draft, Cycle>();
@@ -29,15 +29,9 @@ export async function findCycles(
   return cycles;
 }
 
-/** A circle, or a single value, that needs nothing of the others. */
-export function findKnot(drafts: readonly Draft[], edgesOf: Edges): readonly Draft[] {
-  for (const members of components(drafts, edgesOf)) if (members.length > 0) return members;
-  return [];
-}
-
-interface Visit {
-  readonly draft: Draft;
-  readonly edges: readonly Draft[];
+interface Visit<T> {
+  readonly from: T;
+  readonly edges: readonly T[];
   next: number;
 }
 
@@ -45,39 +39,42 @@ interface Visit {
  * Strongly connected components, those first that need nothing of the others (Tarjan's algorithm,
  * without recursion). In between comes an empty list, so that a long search can be cut.
  */
-function* components(drafts: readonly Draft[], edgesOf: Edges): Generator<Draft[], void, void> {
-  const order = new Map<Draft, number>();
-  const low = new Map<Draft, number>();
-  const open: Draft[] = [];
-  const isOpen = new Set<Draft>();
-  const path: Visit[] = [];
-  const enter = (draft: Draft): void => {
-    low.set(draft, order.size);
-    order.set(draft, order.size);
-    open.push(draft);
-    isOpen.add(draft);
-    path.push({ draft, edges: edgesOf(draft), next: 0 });
+export function* components<T>(
+  starts: readonly T[],
+  edgesOf: Edges<T>,
+): Generator<T[], void, void> {
+  const order = new Map<T, number>();
+  const low = new Map<T, number>();
+  const open: T[] = [];
+  const isOpen = new Set<T>();
+  const path: Visit<T>[] = [];
+  const enter = (from: T): void => {
+    low.set(from, order.size);
+    order.set(from, order.size);
+    open.push(from);
+    isOpen.add(from);
+    path.push({ from, edges: edgesOf(from), next: 0 });
   };
-  const lower = (draft: Draft, to: number): void => {
-    low.set(draft, Math.min(low.get(draft) as number, to));
+  const lower = (from: T, to: number): void => {
+    low.set(from, Math.min(low.get(from) as number, to));
   };
-  for (const start of drafts) {
+  for (const start of starts) {
     if (order.has(start)) continue;
     enter(start);
     for (let visit = path.at(-1); visit; visit = path.at(-1)) {
-      const { draft, edges } = visit;
+      const { from, edges } = visit;
       const to = edges[visit.next++];
       if (to) {
         if (!order.has(to)) enter(to);
-        else if (isOpen.has(to)) lower(draft, order.get(to) as number);
+        else if (isOpen.has(to)) lower(from, order.get(to) as number);
         yield [];
         continue;
       }
       path.pop();
       const parent = path.at(-1);
-      if (parent) lower(parent.draft, low.get(draft) as number);
-      if (low.get(draft) !== order.get(draft)) continue;
-      const members = open.splice(open.lastIndexOf(draft));
+      if (parent) lower(parent.from, low.get(from) as number);
+      if (low.get(from) !== order.get(from)) continue;
+      const members = open.splice(open.lastIndexOf(from));
       for (const member of members) isOpen.delete(member);
       yield members;
     }

@@ -6,11 +6,12 @@
  */
 import type { Node } from '../graph.ts';
 import { byKey, filterInSlices, sortInSlices } from '../slices.ts';
-import { type Cycle, findCycles, findKnot } from './cycles.ts';
+import { type Cycle, findCycles } from './cycles.ts';
 import { Draft } from './draft.ts';
+import { waysOut } from './knots.ts';
 import { OperationList, releasedByUpdate, takenBy } from './listing.ts';
 import type { Resolver } from './resolve.ts';
-import { isMany, names } from './view.ts';
+import { isMany } from './view.ts';
 import { carryOut, type Walk } from './walk.ts';
 
 const nobody: readonly Draft[] = [];
@@ -23,8 +24,10 @@ export class Ordering {
   #cycles: ReadonlyMap<Draft, Cycle> = new Map();
   /** Drafts that wait for an update to give a claim up, by its name. */
   readonly #awaiting = new Map<string, Set<Draft>>();
+  /** What is derived from a value that derives many, in the order of the keys. */
+  readonly #gathered = new Map<Draft, readonly Draft[]>();
   /** Placed although not everything is there: nothing else was left. */
-  #forced: Draft | undefined;
+  #forced: ReadonlySet<Draft> = new Set();
 
   constructor(resolver: Resolver) {
     this.#resolver = resolver;
@@ -47,9 +50,9 @@ export class Ordering {
     const rest = await sortInSlices(open, byKey, slices);
     await carryOut(this.#visitEach(rest), slices);
     for (let left = leftOver(rest); left.length > 0; left = leftOver(left)) {
-      this.#unblock(left);
+      await this.#unblock(left);
       await carryOut(this.#visitEach(left), slices);
-      this.#forced = undefined;
+      this.#forced = new Set();
     }
   }
 
@@ -99,6 +102,7 @@ export class Ordering {
 
   *#remove(draft: Draft): Walk {
     if (draft.deleted || draft.removing || !draft.needsDelete) return;
+    if (derivesMany(draft)) yield this.#gatherChildren(draft);
     const children = this.#children(draft);
     // A circle that led back to the base of what is going: the base comes after it, by itself.
     if (children.some(({ removing, deleted }) => removing && !deleted)) return;
@@ -123,6 +127,7 @@ export class Ordering {
     if (draft.needsDelete) yield this.#remove(draft);
     this.list.create(draft);
     yield this.#push(draft);
+    if (derivesMany(draft)) yield this.#gatherChildren(draft);
     for (const child of this.#children(draft)) yield this.#visit(child);
   }
 
@@ -133,6 +138,7 @@ export class Ordering {
       for (const holder of this.#holdersThatGo(draft)) yield this.#remove(holder);
       if (!this.#claimsAreFree(draft)) return;
     }
+    if (derivesMany(draft)) yield this.#gatherChildren(draft);
     for (const child of this.#children(draft))
       if (child.wish === undefined) yield this.#visit(child);
     if (draft.needsUpdate) this.list.update(draft);
@@ -175,18 +181,31 @@ export class Ordering {
     if (draft && !draft.done) to.push(draft);
   }
 
-  #children({ node, newChildren }: Draft): readonly Draft[] {
-    const children = [...newChildren];
+  /** What is derived from the value, in the order of the keys. */
+  #children(draft: Draft): readonly Draft[] {
+    const gathered = this.#gathered.get(draft);
+    if (gathered) return gathered;
+    const children = [...this.#childrenOf(draft)];
+    return children.length < 2 ? children : children.sort(byKey);
+  }
+
+  async #gatherChildren(draft: Draft): Promise<void> {
+    if (this.#gathered.has(draft)) return;
+    const { slices } = this.#resolver.input;
+    this.#gathered.set(draft, await sortInSlices([...this.#childrenOf(draft)], byKey, slices));
+  }
+
+  *#childrenOf({ node, newChildren }: Draft): Generator<Draft, void, void> {
+    yield* newChildren;
     for (const { key } of node?.derived ?? []) {
       const child = this.#resolver.drafts.get(key);
-      if (child) children.push(child);
+      if (child) yield child;
     }
-    return children.length < 2 ? children : children.sort(byKey);
   }
 
   /** Whether the draft's operation can be placed; if not, it is when that comes which it needs. */
   #isReady(draft: Draft): boolean {
-    if (draft === this.#forced) return true;
+    if (this.#forced.has(draft)) return true;
     const cycle = this.#cycles.get(draft);
     if (!cycle) draft.deferred = !this.#hasWhatItNeeds(draft, undefined);
     else {
@@ -242,7 +261,7 @@ export class Ordering {
 
   /** Whether every update that gives up what the draft takes is placed already. */
   #claimsAreFree(draft: Draft): boolean {
-    if (draft === this.#forced) return true;
+    if (this.#forced.has(draft)) return true;
     for (const name of takenBy(draft))
       for (const holder of this.#holdersOf(name, draft)) {
         if (holder.done || holder.deleted) continue;
@@ -275,8 +294,8 @@ export class Ordering {
     return takers.sort(byKey);
   }
 
-  /** Nothing can be placed any more: gives the first that is stuck a way out. */
-  #unblock(left: readonly Draft[]): void {
+  /** Nothing can be placed any more: gives those that are stuck a way out. */
+  async #unblock(left: readonly Draft[]): Promise<void> {
     for (const draft of left) {
       if (!draft.needsUpdate) continue;
       const name = releasedByUpdate(draft).find((one) => this.#awaiting.has(one));
@@ -286,20 +305,19 @@ export class Ordering {
       draft.done = true;
       return;
     }
-    const [first] = [...findKnot(left, (draft) => this.#neededOf(draft, left))].sort(byKey);
-    this.#forced = first;
+    const { view, input } = this.#resolver;
+    const stands = (key: string): boolean => this.list.stands(key);
+    const waiting = {
+      baseOf: (draft: Draft) => this.#openBase(draft),
+      unmetOf: ({ dependencies }: Draft) =>
+        dependencies.filter((one) => view.first(one, stands) === undefined),
+    };
+    this.#forced = await waysOut(left, waiting, input.slices);
   }
+}
 
-  /** Which of the values that are left the draft waits for. */
-  #neededOf(draft: Draft, left: readonly Draft[]): readonly Draft[] {
-    const base = this.#openBase(draft);
-    if (base) return [base];
-    const unmet = draft.dependencies.filter(
-      (dependency) =>
-        this.#resolver.view.first(dependency, (key) => this.list.stands(key)) === undefined,
-    );
-    return left.filter((other) => unmet.some((dependency) => names(dependency, other.key)));
-  }
+function derivesMany({ node, newChildren }: Draft): boolean {
+  return isMany(newChildren.length + (node?.derived.size ?? 0));
 }
 
 /** Delete, re-create, create, update. */

@@ -7,12 +7,12 @@
  */
 import type { Value } from '#eventloop/transaction.ts';
 import { errorText } from '#infra/errors/errors.ts';
-import { deepEqual } from '../equality.ts';
 import { ErrDerivedKey, ErrDescriptorBroken } from '../errors.ts';
 import type { Node } from '../graph.ts';
 import { Draft } from './draft.ts';
 import type { PlanInput, Target } from './input.ts';
 import type { Reason } from './reason.ts';
+import { inSync, isThere, knownWish, study } from './study.ts';
 import { isMany, names, PlannedView } from './view.ts';
 
 const none: readonly never[] = [];
@@ -90,7 +90,7 @@ export class Resolver {
     if (node.descriptor?.claims) this.claimants.add(draft);
     if (graph.hindered.size > 0 && !draft.held && graph.isTroubled(node)) this.#giving.push(node);
     if (node.unstudied && !draft.held && draft.wish !== undefined) {
-      this.#study(draft, draft.wish);
+      study(draft, draft.wish);
       this.view.index(draft);
     }
     return draft;
@@ -202,7 +202,7 @@ export class Resolver {
     }
     if (node && known !== undefined) {
       draft.wish = known;
-      if (node.unstudied) this.#study(draft, known);
+      if (node.unstudied) study(draft, known);
       else {
         draft.dependencies = node.wantedDependencies;
         draft.invalid = node.invalid;
@@ -215,39 +215,11 @@ export class Resolver {
     } else {
       draft.wish = node && isThere(node, value) ? node.actual : value;
       draft.wanted = draft.wish;
-      this.#study(draft, draft.wish as Value);
+      study(draft, draft.wish as Value);
     }
     this.view.index(draft);
     if (this.canRise(draft)) this.raise(draft);
     else if (draft.up) this.lower(draft);
-  }
-
-  /** Asks the descriptor about a value that is new to it. */
-  #study(draft: Draft, value: Value): void {
-    const { key, descriptor } = draft;
-    draft.invalid = undefined;
-    draft.dependencies = none;
-    try {
-      descriptor?.validate?.(key, value);
-    } catch (thrown) {
-      draft.invalid = thrown instanceof Error ? thrown : new Error(errorText(thrown));
-      return;
-    }
-    const { node } = draft;
-    if (node && isStudied(node, value)) {
-      draft.dependencies = node.actualDependencies;
-      draft.learnClaims(node.claims);
-      return;
-    }
-    try {
-      const dependencies = descriptor?.dependencies?.(key, value) ?? none;
-      const known = node?.actualDependencies ?? none;
-      // The same list, so that the indexes need not learn it twice.
-      draft.dependencies = deepEqual(dependencies, known) ? known : dependencies;
-      if (descriptor?.claims) draft.learnClaims(descriptor.claims(key, value));
-    } catch (cause) {
-      draft.invalid = new ErrDescriptorBroken(errorText(cause), { where: key, cause });
-    }
   }
 
   /** Takes the wish away. */
@@ -291,7 +263,8 @@ export class Resolver {
       // Only what holds without it derives something: nothing rests on what it derives itself.
       const settled = this.#expanding.pop();
       if (!settled) return;
-      if (settled.up) this.#expand(settled);
+      if (!settled.up) continue;
+      for (const _ of this.#expansion(settled)) if (slices.due()) await slices.turn();
     }
   }
 
@@ -318,7 +291,7 @@ export class Resolver {
    */
   #follow(draft: Draft): Promise<void> | undefined {
     const { node, key } = draft;
-    this.#expanding.push(draft);
+    if (hasFamily(draft)) this.#expanding.push(draft);
     if (node?.available && !draft.lowered && !this.input.moved.has(node)) return undefined;
     const count = this.view.dependentCount(key);
     if (isMany(count)) return this.#followMany(key);
@@ -360,15 +333,21 @@ export class Resolver {
 
   /** Brings what is derived from the value in line with it. */
   #expand(draft: Draft): void {
+    if (hasFamily(draft)) for (const _ of this.#expansion(draft));
+  }
+
+  /** The same in steps. */
+  *#expansion(draft: Draft): Generator<void, void, void> {
     const values = this.#derive(draft);
-    if (values.length === 0 && draft.newChildren.length === 0 && !draft.node?.derived.size) return;
     const keep = new Set<string>();
     for (const { key, value } of values) {
       if (keep.has(key)) continue;
+      yield;
       if (this.#deriveOne(draft, key, value)) keep.add(key);
     }
     for (const child of draft.newChildren) if (!keep.has(child.key)) this.#unwish(child);
     for (const node of draft.node?.derived ?? none) {
+      yield;
       if (keep.has(node.key)) continue;
       const child = this.touch(node, { why: 'derived', from: draft.key });
       // Whoever takes a value over takes what is derived from it.
@@ -430,33 +409,14 @@ export class Resolver {
   }
 }
 
-/** What is wished already, if the value is no other. */
-function knownWish({ node, foreign }: Draft, value: Value): Value | undefined {
-  const known = foreign ? undefined : node?.wanted;
-  return known === value || (known && deepEqual(known, value)) ? known : undefined;
-}
-
-/** What is asked for was found there, though it was not wished. */
-function isThere({ actual, wanted, foreign, unknown }: Node, value: Value): boolean {
-  if (actual === undefined || actual === wanted || foreign || unknown) return false;
-  return deepEqual(actual, value);
-}
-
-/** The descriptor was asked about this very value when it was found, and has said something. */
-function isStudied({ actual, actualDependencies, foreign, unknown }: Node, value: Value): boolean {
-  return value === actual && !foreign && !unknown && actualDependencies.length > 0;
+/** Whether something is derived from the value, or may be. */
+function hasFamily({ descriptor, node, newChildren, baseKey }: Draft): boolean {
+  if (newChildren.length > 0 || (node?.derived.size ?? 0) > 0) return true;
+  return baseKey === undefined && descriptor?.derived !== undefined;
 }
 
 function aimOf({ foreign }: Target): 'notified' | 'changed' {
   return foreign ? 'notified' : 'changed';
-}
-
-/** The value is there, nothing is amiss, and it is the one that is asked for. */
-function inSync(node: Node, value: Value, foreign: boolean): boolean {
-  if (node.unknown || node.leaving) return false;
-  if (foreign) return node.foreign && deepEqual(node.actual, value);
-  if (node.state !== 'CONFIGURED' || node.actual !== node.wanted) return false;
-  return node.wanted === value || deepEqual(node.wanted, value);
 }
 
 /** An operation on it is due again. */

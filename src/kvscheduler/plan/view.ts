@@ -5,9 +5,9 @@ import { KeyIndex } from '../keyindex.ts';
 import type { Slices } from '../slices.ts';
 import type { Draft } from './draft.ts';
 
-/** Whether so many depend on a key that it takes slices to go through them. */
-export function isMany(dependents: number): boolean {
-  return dependents > 256;
+/** Whether so many depend on a value, or are derived from it, that it takes slices to go on. */
+export function isMany(count: number): boolean {
+  return count > 256;
 }
 
 /** Whether the key meets the dependency when it is there. */
