@@ -249,3 +249,20 @@ test('what failed while it was undone is told from what failed before, and where
   );
   assert.deepEqual(trace, { readingMs: 0, planningMs: 0, executionMs: 0, operations: 3 });
 });
+
+test('values that have come to stand on what each other derives are brought back too', async () => {
+  const bench = setUp({ window: 1 });
+  const apart = { v: 1, derives: { 'd/b1.1': { v: 1 } } };
+  await bench.commit({
+    'b/1': apart,
+    'b/2': { v: 1, any: ['d/'], derives: { 'd/b2.1': { v: 1 } } },
+  });
+  await bench.commit({ 'b/1': { v: 1, any: ['d/'], derives: { 'd/b1.0': { v: 1 } } } });
+  const before = bench.southbound.picture();
+  assert.deepEqual(Object.keys(before), ['b/1', 'b/2', 'd/b1.0', 'd/b2.1']);
+  bench.southbound.fails = (_verb, key, { v }) =>
+    key === 'b/2' && v === 2 ? new Error('no') : undefined;
+  await bench.commit({ 'b/2': { v: 2 } }, { onFailure: 'revert' });
+  assert.deepEqual(bench.southbound.picture(), before);
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+});

@@ -291,7 +291,9 @@ export class Resolver {
    */
   #follow(draft: Draft): Promise<void> | undefined {
     const { node, key } = draft;
-    if (hasFamily(draft)) this.#expanding.push(draft);
+    // Of what stood before, however that came, the values brought each other up: so they do again.
+    if (node && this.input.restored?.has(node)) this.#expand(draft);
+    else if (hasFamily(draft)) this.#expanding.push(draft);
     if (node?.available && !draft.lowered && !this.input.moved.has(node)) return undefined;
     const count = this.view.dependentCount(key);
     if (isMany(count)) return this.#followMany(key);
