@@ -1,9 +1,12 @@
 /**
  * The event loop with nothing around it: events a second through eight handlers that put nothing
- * into their transactions, with history and metrics, log boxes to /dev/null; what a record of the
- * history weighs; how long the last twenty of 100,000 take to be shown.
+ * into their transactions, with history and metrics, log boxes to /dev/null, not recorded and
+ * recorded; what a record of the history weighs; how long the last twenty of 100,000 take to be
+ * shown.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -17,8 +20,9 @@ import { parseConfig } from '#infra/config/load.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { DbResync } from '#plugins/controller/api.ts';
 import { controllerSchema } from '#plugins/controller/config.ts';
-import { Controller } from '#plugins/controller/controller.ts';
+import { Controller, type ControllerDeps } from '#plugins/controller/controller.ts';
 import { ControllerMetrics } from '#plugins/controller/metrics.ts';
+import { RunRecorder } from '#plugins/controller/recording/recorder.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 
 export const name = 'loop: events through eight handlers';
@@ -59,11 +63,13 @@ function nowhere(): { print: (text: string) => void; close: () => void } {
   return { print: (text) => void writeSync(file, text), close: () => closeSync(file) };
 }
 
-function makeController(print: (text: string) => void): Controller {
+type Tap = (deps: ControllerDeps) => ControllerDeps;
+
+function makeController(print: (text: string) => void, tap: Tap = (deps) => deps): Controller {
   const yaml = `eventHistorySizeLimit: ${HISTORY_MIB}\n`;
   const { value: config } = parseConfig(controllerSchema, yaml, 'bench');
   const metrics: ControllerMetrics = new ControllerMetrics(new Registry(), () => controller);
-  const controller: Controller = new Controller({
+  const deps: ControllerDeps = {
     config,
     handlers: Array.from({ length: HANDLERS }, (_, at) => handler(at)),
     sink: { commit: async () => ({ seqNum: 0, failures: [] }), record: () => undefined },
@@ -77,7 +83,8 @@ function makeController(print: (text: string) => void): Controller {
     reportState: () => undefined,
     print,
     onProcessed: metrics.observe,
-  });
+  };
+  const controller: Controller = new Controller(tap(deps));
   controller.start();
   controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig: {} }));
   return controller;
@@ -132,15 +139,31 @@ export async function run(print: Print): Promise<void> {
 async function throughput(print: Print): Promise<void> {
   const out = nowhere();
   const controller = makeController(out.print);
+  const folder = mkdtempSync(join(tmpdir(), 'bench-runs-'));
+  const recorder = new RunRecorder({
+    folder,
+    version: 'bench',
+    label: 'bench',
+    settings: {},
+    clock: systemClock,
+    log: silentLogger,
+  });
+  const tapped = makeController(out.print, (deps) => recorder.tap(deps));
   const loop: Rate[] = [];
   const bare: Rate[] = [];
+  const recorded: Rate[] = [];
   await pushAll(controller, EVENTS);
+  await pushAll(tapped, EVENTS);
   await reference(out.print, EVENTS);
   for (let round = 0; round < ROUNDS; round++) {
     loop.push(await rate(EVENTS, () => pushAll(controller, EVENTS)));
     bare.push(await rate(EVENTS, () => reference(out.print, EVENTS)));
+    recorded.push(await rate(EVENTS, () => pushAll(tapped, EVENTS)));
   }
   await controller.close({ cleanup: false });
+  await tapped.close({ cleanup: false });
+  await recorder.close();
+  rmSync(folder, { recursive: true });
   out.close();
   const show = (rates: readonly Rate[]) => {
     const [wall, cpu] = [median(rates.map((r) => r.wall)), median(rates.map((r) => r.cpu))];
@@ -150,6 +173,9 @@ async function throughput(print: Print): Promise<void> {
   print(`reference, the same awaits and writes and nothing else: ${show(bare)}`);
   const ratio = median(loop.map((r) => r.cpu)) / median(bare.map((r) => r.cpu));
   print(`ratio ${ratio.toFixed(2)}`);
+  print(`the same events, recorded: ${show(recorded)}`);
+  const cost = median(loop.map((r) => r.cpu)) / median(recorded.map((r) => r.cpu));
+  print(`an event that is recorded takes ${cost.toFixed(2)} times as much of the CPU`);
 }
 
 async function weight(print: Print): Promise<void> {
