@@ -44,13 +44,15 @@ export class History {
   }
 
   /**
-   * Records, the oldest first, of transactions that were running in the window.
+   * Records, the oldest first, of transactions that were running in the window; none if it ends
+   * before it begins.
    * @param since milliseconds since the epoch; absent: from the oldest
    * @param until likewise; absent: up to the last
    */
   list(since = 0, until = Number.POSITIVE_INFINITY): RecordedTxn[] {
     this.#trim();
     const records: RecordedTxn[] = [];
+    if (until < since) return records;
     for (const { record, start, stop } of this.#kept.all())
       if (stop >= since && start <= until) records.push(record);
     return records;

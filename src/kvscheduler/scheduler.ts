@@ -121,8 +121,8 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   eachStatus(prefix?: string): Iterable<BaseValueStatus>;
   eachStatusOf(descriptor: AnyDescriptor): Iterable<BaseValueStatus>;
   /**
-   * @throws ErrUnknownDescriptor, ErrNoRetrieve, ErrClosedScheduler, and for the view SB what the
-   * descriptor's `retrieve` throws
+   * @throws ErrUnknownDescriptor, and for the view SB ErrNoRetrieve, ErrTxnQueueFull,
+   * ErrClosedScheduler, and what the descriptor's `retrieve` throws
    */
   dump(view: View, selector: DumpSelector): Promise<DumpedValue[]>;
   /** What the graph was like at any moment that is kept. */
@@ -234,7 +234,7 @@ class KvScheduler implements Scheduler {
     assertPlannable(request);
     return this.#inTurn(
       () => preview(this.#around, request),
-      (task) => this.#addIfRoom(task),
+      (task) => this.#queue.addIfRoom(task),
     );
   }
 
@@ -292,8 +292,9 @@ class KvScheduler implements Scheduler {
     const descriptor = selectDescriptor(registry, selector);
     if (view !== 'SB') return dumpKnown(graph, descriptor, view, new Slices(this.#clock));
     assertReadable(descriptor);
-    return this.#inTurn(async () =>
-      dumpFound(this.#around, descriptor, await look(this.#around, descriptor)),
+    return this.#inTurn(
+      async () => dumpFound(this.#around, descriptor, await look(this.#around, descriptor)),
+      (task) => this.#queue.addIfRoom(task),
     );
   }
 
@@ -321,7 +322,7 @@ class KvScheduler implements Scheduler {
   async #transactInTurn(
     type: TxnType,
     open: () => Promise<Opening>,
-    enqueue?: (task: Task) => void,
+    enqueue: (task: Task) => void,
   ): Promise<TransactionResult> {
     const asked = this.#clock.monotonic();
     const work = (): Promise<TransactionResult> => {
@@ -334,10 +335,7 @@ class KvScheduler implements Scheduler {
   }
 
   /** Runs the work when its turn comes and hands its result or error to the caller. */
-  #inTurn<T>(
-    work: () => Promise<T>,
-    enqueue: (task: Task) => void = (task) => this.#queue.add(task),
-  ): Promise<T> {
+  #inTurn<T>(work: () => Promise<T>, enqueue: (task: Task) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       enqueue({ run: () => work().then(resolve, reject), refuse: reject });
     });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import test from 'node:test';
 import type { RecordedTxn } from '#kvscheduler/record.ts';
 import { recordText } from '#kvscheduler/recordtext.ts';
@@ -225,4 +227,14 @@ test('long errors count among the bytes that are kept', async () => {
   bench.southbound.retrieveFails = () => new Error('cannot read '.repeat(3_000));
   for (let n = 0; n < 60; n++) await bench.commit({}, { mode: 'downstream-resync' });
   assert.ok(kept() <= 2 * bytes, `${kept()} characters`);
+});
+
+test('whoever is killed by the first request has left arguments and plan', () => {
+  const program = join(import.meta.dirname, 'support/crashing.ts');
+  const { signal, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8' });
+  assert.equal(signal, 'SIGKILL');
+  assert.match(stdout, /- Description: the last one\n/);
+  assert.match(stdout, /- key: a\/1\n +value: \{ v:1 \}\n/);
+  assert.match(stdout, /\* planned operations:\n +1\. CREATE:\n/);
+  assert.doesNotMatch(stdout, /executed operations/);
 });

@@ -25,6 +25,15 @@ describe('arguments that make no sense', () => {
     ['GET /scheduler/dump?descriptor=alpha&state=cached', /one of SB, NB, internal/],
     ['GET /scheduler/dump?descriptor=alpha&state=NB&view=NB', /do not go together/],
     ['GET /scheduler/dump?view=NB', /descriptor or key-prefix/],
+    ['GET /scheduler/dump?descriptor=alpha&view=NB&view=SB', /view is given 2 times; once/],
+    ['GET /scheduler/status?key=', /key="" has to be the key of a value/],
+    ['GET /scheduler/status?key=a/1&key=a/2', /key is given 2 times/],
+    ['GET /scheduler/txn-history?seq-num=0&since=0', /seq-num and since or until do not go/],
+    ['GET /scheduler/txn-history?seq-num=', /seq-num="" has to be a whole number/],
+    ['GET /scheduler/txn-history?since=', /since="" has to be Unix time/],
+    ['GET /scheduler/flag-stats?flag=error&flag=derived', /flag is given 2 times/],
+    ['POST /scheduler/plan?mode=update', /mode is not known here; none is accepted/],
+    ['POST /scheduler/downstream-resync?retry=1&retry=0', /retry is given 2 times/],
     ['GET /scheduler/status?keys=a/1', /keys is not known.*key, descriptor/],
     ['GET /scheduler/txn-history?format=xml', /format="xml" has to be one of json, text/],
     ['GET /scheduler/txn-history?seq-num=-1', /seq-num="-1" has to be a whole number/],
@@ -103,6 +112,18 @@ describe('/scheduler/dump', () => {
     }
   });
 
+  it('answers 503 when too much waits for its turn, and what needs none all the same', async () => {
+    const bench = setUp();
+    bench.southbound.hold = new Promise(() => undefined);
+    void bench.commit({ 'a/1': { v: 1 } });
+    await bench.clock.turn();
+    const ask = restOf(bench);
+    for (let i = 0; i < 200; i++) void ask('GET /scheduler/dump?descriptor=alpha');
+    const { status, text, body } = await ask('GET /scheduler/dump?descriptor=alpha');
+    assert.deepEqual([status, body?.Error], [503, '200 transactions are waiting'], text);
+    assert.equal((await ask('GET /scheduler/dump?descriptor=alpha&view=NB')).status, 200);
+  });
+
   it('answers 404 for what nobody has registered, and says why it could not read', async () => {
     const bench = setUp();
     const ask = restOf(bench);
@@ -174,6 +195,22 @@ describe('/scheduler/txn-history', () => {
     }
   });
 
+  it('gives nothing where a window ends before it begins, whatever ran all the while', async () => {
+    const bench = setUp();
+    bench.southbound.replies = 'turn';
+    const running = bench.commit({ 'a/1': { v: 1 } });
+    await bench.clock.turn();
+    const middle = bench.clock.now() + minute / 2;
+    bench.clock.jump(minute);
+    await running;
+    const ask = restOf(bench);
+    const numbers = async (since: number, until: number) =>
+      (await ask(`GET /scheduler/txn-history?since=${rfc3339(since)}&until=${rfc3339(until)}`)).body
+        .length;
+    assert.equal(await numbers(middle, middle + 1), 1);
+    assert.equal(await numbers(middle + 1, middle), 0);
+  });
+
   it('gives one record, or 404', async () => {
     const ask = restOf(await makeBench());
     assert.equal((await ask('GET /scheduler/txn-history?seq-num=1')).body.Executed[0].Key, 'a/2');
@@ -235,11 +272,15 @@ describe('/scheduler/key-timeline, /scheduler/graph-snapshot, /scheduler/flag-st
     await bench.commit({ 'a/1': { v: 2 } });
     await bench.clock.advance(2 * minute);
     await bench.commit({ 'a/2': { v: 2 } });
-    const answer = await ask(`GET /scheduler/graph-snapshot?time=${nanoseconds(then)}`);
-    assert.deepEqual(
-      [answer.status, answer.body.Error],
-      [404, 'what the graph was like at that time is no longer kept'],
-    );
+    for (const query of ['graph-snapshot?', 'key-timeline?key=a/1&']) {
+      const answer = await ask(`GET /scheduler/${query}time=${nanoseconds(then)}`);
+      assert.deepEqual(
+        [answer.status, answer.body.Error],
+        [404, 'what the graph was like at that time is no longer kept'],
+      );
+    }
+    const now = await ask(`GET /scheduler/key-timeline?key=a/1&time=${nanoseconds(then + minute)}`);
+    assert.equal(now.body.Key, 'a/1');
   });
 
   it('count flags', async () => {

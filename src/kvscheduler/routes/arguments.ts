@@ -2,12 +2,22 @@
 import { argument, ErrBadRequest, type RouteRequest } from '#infra/http/route.ts';
 import { microsOf } from '../time.ts';
 
-/** @throws ErrBadRequest for an argument of another name */
-export function allowOnly(request: RouteRequest, names: readonly string[]): void {
-  for (const name of Object.keys(request.query)) {
-    if (names.includes(name)) continue;
-    const accepted = names.length === 0 ? 'none is accepted' : `accepted: ${names.join(', ')}`;
-    throw new ErrBadRequest(`argument ${name} is not known here; ${accepted}`);
+/**
+ * @param repeatable those that may be given more than once
+ * @throws ErrBadRequest for an argument of another name, and for one that is given twice
+ */
+export function allowOnly(
+  request: RouteRequest,
+  names: readonly string[],
+  repeatable: readonly string[] = [],
+): void {
+  for (const [name, { length }] of Object.entries(request.query)) {
+    if (!names.includes(name)) {
+      const accepted = names.length === 0 ? 'none is accepted' : `accepted: ${names.join(', ')}`;
+      throw new ErrBadRequest(`argument ${name} is not known here; ${accepted}`);
+    }
+    if (length > 1 && !repeatable.includes(name))
+      throw new ErrBadRequest(`argument ${name} is given ${length} times; once is accepted`);
   }
 }
 

@@ -16,6 +16,8 @@ import { flagStats, keyAt, keyTimeline, snapshot } from '../timeline/questions.t
 import { flagNames } from '../timeline/recordednode.ts';
 import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
 
+const noLongerKept = failure(404, 'what the graph was like at that time is no longer kept');
+
 export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
   const keyRevisions = async (request: RouteRequest): Promise<RouteResponse> => {
     allowOnly(request, ['key', 'time']);
@@ -25,13 +27,14 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       throw new ErrBadRequest('argument key is missing: a key without the prefix of the agent');
     const slices = new Slices(clock);
     if (time === undefined) return streamedList(await keyTimeline(timeline, key, slices), clock);
-    return streamedJson((await keyAt(timeline, key, time, slices)) ?? null, clock);
+    const node = await keyAt(timeline, key, time, slices);
+    if (!node && !timeline.covers(time)) return noLongerKept;
+    return streamedJson(node ?? null, clock);
   };
   const snapshotAt = async (request: RouteRequest): Promise<RouteResponse> => {
     allowOnly(request, ['time']);
     const time = timeArgument(request, 'time') ?? timeline.now;
-    if (!timeline.covers(time))
-      return failure(404, 'what the graph was like at that time is no longer kept');
+    if (!timeline.covers(time)) return noLongerKept;
     return streamedList(await snapshot(timeline, time, new Slices(clock)), clock);
   };
   return [
@@ -62,7 +65,7 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       mutating: false,
       summary: 'how often a flag of the graph had which value: flag, prefix (may be repeated)',
       handle: async (request) => {
-        allowOnly(request, ['flag', 'prefix']);
+        allowOnly(request, ['flag', 'prefix'], ['prefix']);
         const flag = choiceArgument(request, 'flag', flagNames);
         if (!flag)
           throw new ErrBadRequest(`argument flag is missing: one of ${flagNames.join(', ')}`);

@@ -2,6 +2,7 @@
 import type { RetryPolicy, TransactionResult } from '#eventloop/transaction.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import {
+  ErrBadRequest,
   failure,
   integerArgument,
   json,
@@ -43,6 +44,8 @@ function history(scheduler: Scheduler, clock: Clock, request: RouteRequest): Rou
   const seqNum = integerArgument(request, 'seq-num');
   const since = timeArgument(request, 'since');
   const until = timeArgument(request, 'until');
+  if (seqNum !== undefined && (since ?? until) !== undefined)
+    throw new ErrBadRequest('seq-num and since or until do not go together');
   if (seqNum !== undefined) {
     const record = scheduler.record(seqNum);
     if (!record) return failure(404, 'transaction with such sequence number is not recorded');

@@ -11,7 +11,7 @@ import {
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList } from '#infra/http/streamed.ts';
 import type { DumpedValue, DumpSelector, View } from '../dump.ts';
-import { ErrUnknownDescriptor } from '../errors.ts';
+import { ErrTxnQueueFull, ErrUnknownDescriptor } from '../errors.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument } from './arguments.ts';
 
@@ -61,6 +61,7 @@ async function dump(
     return state ? streamedList(oldEncoding(values), clock) : streamedJson(values, clock);
   } catch (error) {
     if (error instanceof ErrUnknownDescriptor) return failure(404, error.message);
+    if (error instanceof ErrTxnQueueFull) return failure(503, error.message);
     throw error;
   }
 }
@@ -87,6 +88,7 @@ function dumpSelectorOf(request: RouteRequest): DumpSelector | undefined {
 function status(scheduler: Scheduler, clock: Clock, request: RouteRequest): RouteResponse {
   allowOnly(request, ['key', 'descriptor', 'key-prefix']);
   const key = argument(request, 'key');
+  if (key === '') throw new ErrBadRequest('argument key="" has to be the key of a value');
   if (key !== undefined) return json(scheduler.status(key));
   const selector = dumpSelectorOf(request) ?? { keyPrefix: '' };
   if ('keyPrefix' in selector) return streamedList(scheduler.eachStatus(selector.keyPrefix), clock);
