@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { bytesOfAddress, toAddress, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
 import type { VppClient } from '#southbound/vpp/binapi/api.ts';
+import { fibPath, permitAll } from '../southbound/vpp/messages.ts';
 import { differentialSuite } from './differential.ts';
 import { message } from './random-messages.ts';
 import { plain } from './vpp-state.ts';
@@ -27,36 +28,17 @@ const rule = fc
     to: one(79, 65_535),
   })
   .map(({ network, other, from, to }) => ({
-    is_permit: 1,
+    ...permitAll,
     src_prefix: toPrefix(network),
     dst_prefix: toPrefix(other),
     proto: 6,
-    srcport_or_icmptype_first: 0,
-    srcport_or_icmptype_last: 65_535,
     dstport_or_icmpcode_first: from,
     dstport_or_icmpcode_last: to,
-    tcp_flags_mask: 0,
-    tcp_flags_value: 0,
   }));
 
-const redirectTo = one(1, 2).map((sw_if_index) => ({
-  sw_if_index,
-  table_id: 0,
-  rpf_id: 0,
-  weight: 1,
-  preference: 0,
-  type: 0,
-  flags: 0,
-  proto: 0,
-  nh: {
-    address: toAddress('10.10.1.7').un,
-    via_label: 0x10_0000,
-    obj_id: none,
-    classify_table_index: none,
-  },
-  n_labels: 0,
-  label_stack: [],
-}));
+const redirectTo = one(1, 2).map((sw_if_index) =>
+  fibPath({ sw_if_index, rpf_id: 0 }, toAddress('10.10.1.7').un),
+);
 
 /** Interfaces and tables as they come and go, and what is asked of them. */
 const anyMessage = fc.oneof(

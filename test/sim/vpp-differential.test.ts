@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { toAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts';
+import { fibPath } from '../southbound/vpp/messages.ts';
 import { differentialSuite } from './differential.ts';
 import { message } from './random-messages.ts';
 import { worldOf } from './vpp-state.ts';
@@ -35,24 +36,14 @@ type PathChoice = typeof path extends fc.Arbitrary<infer T> ? T : never;
 function pathOf(choice: PathChoice) {
   const { kind, index, table, hop, weight, preference } = choice;
   const hasHop = kind === 'via' || kind === 'recursive';
-  return {
+  const fields = {
     sw_if_index: kind === 'via' || kind === 'attached' ? index : none,
     table_id: kind === 'lookup' || kind === 'recursive' ? table : 0,
-    rpf_id: none,
     weight,
     preference,
     type: kind === 'drop' ? 2 : kind === 'unreachable' ? 5 : 0,
-    flags: 0,
-    proto: 0,
-    nh: {
-      address: hasHop ? toAddress(hop).un : new Uint8Array(16),
-      via_label: 0x100000,
-      obj_id: none,
-      classify_table_index: none,
-    },
-    n_labels: 0,
-    label_stack: [],
   };
+  return fibPath(fields, hasHop ? toAddress(hop).un : undefined);
 }
 
 const addAddress = (prefix: fc.Arbitrary<string>) =>

@@ -13,6 +13,7 @@ import { ErrVppGone } from '#southbound/vpp/binapi/api.ts';
 import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { ErrVppRefused } from '#southbound/vpp/binapi/refused.ts';
 import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import { fibPath } from '../southbound/vpp/messages.ts';
 
 const none = 0xffff_ffff;
 const noMac = new Uint8Array(6);
@@ -100,26 +101,7 @@ function routeTo(prefix: string, sw_if_index: number, hop: string) {
       table_id: 0,
       stats_index: 0,
       prefix: toPrefix(prefix),
-      paths: [
-        {
-          sw_if_index,
-          table_id: 0,
-          rpf_id: none,
-          weight: 1,
-          preference: 0,
-          type: 0,
-          flags: 0,
-          proto: 0,
-          nh: {
-            address: toAddress(hop).un,
-            via_label: 0x100000,
-            obj_id: none,
-            classify_table_index: none,
-          },
-          n_labels: 0,
-          label_stack: [],
-        },
-      ],
+      paths: [fibPath({ sw_if_index }, toAddress(hop).un)],
     },
   };
 }

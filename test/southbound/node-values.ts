@@ -97,6 +97,23 @@ export function base(): Values {
   return values;
 }
 
+/** What a pod has behind its link: everything goes through an address that VPP answers for. */
+function addGateway(values: Values, inside: string, hw_address: string): void {
+  const ip = '10.1.1.1';
+  add(values, linuxArpModel, { interface: inside, ip_address: ip, hw_address });
+  add(values, linuxRouteModel, {
+    outgoing_interface: inside,
+    scope: 'LINK',
+    dst_network: `${ip}/32`,
+  });
+  add(values, linuxRouteModel, {
+    outgoing_interface: inside,
+    scope: 'GLOBAL',
+    dst_network: '0.0.0.0/0',
+    gw_addr: ip,
+  });
+}
+
 /** Wired by a veth pair and AF_PACKET. @param namespace path */
 export function vethPod(number: number, namespace: string): Values {
   const values: Values = new Map();
@@ -128,22 +145,7 @@ export function vethPod(number: number, namespace: string): Values {
     enabled: true,
     ip_addresses: ['127.0.0.1/8'],
   });
-  add(values, linuxArpModel, {
-    interface: inside,
-    ip_address: '10.1.1.1',
-    hw_address: mac(number, 2),
-  });
-  add(values, linuxRouteModel, {
-    outgoing_interface: inside,
-    scope: 'LINK',
-    dst_network: '10.1.1.1/32',
-  });
-  add(values, linuxRouteModel, {
-    outgoing_interface: inside,
-    scope: 'GLOBAL',
-    dst_network: '0.0.0.0/0',
-    gw_addr: '10.1.1.1',
-  });
+  addGateway(values, inside, mac(number, 2));
   add(values, vppInterfaceModel, {
     name: iface,
     type: 'AF_PACKET',
@@ -185,22 +187,7 @@ export function tapPod(number: number, namespace: string): Values {
     ip_addresses: [`${ip}/32`],
     tap: { vpp_tap_if_name: outside },
   });
-  add(values, linuxArpModel, {
-    interface: inside,
-    ip_address: '10.1.1.1',
-    hw_address: mac(number, 2),
-  });
-  add(values, linuxRouteModel, {
-    outgoing_interface: inside,
-    scope: 'LINK',
-    dst_network: '10.1.1.1/32',
-  });
-  add(values, linuxRouteModel, {
-    outgoing_interface: inside,
-    scope: 'GLOBAL',
-    dst_network: '0.0.0.0/0',
-    gw_addr: '10.1.1.1',
-  });
+  addGateway(values, inside, mac(number, 2));
   add(values, vppInterfaceModel, {
     name: outside,
     type: 'TAP',

@@ -1,28 +1,9 @@
-import type { KeyedValue } from '#kvscheduler/api.ts';
-import type { MessageModel } from '#models/define.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceModel, type NetNamespace } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
-import type { DeepInput } from '#models/model.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { changing, keyed } from './keyed.ts';
 import type { Example } from './suite.ts';
-
-function keyed<T extends object>(model: MessageModel<T>, input: DeepInput<T>): KeyedValue {
-  const value = model.canonical(input);
-  return { key: model.key(value), value };
-}
-
-function changing<T extends object>(
-  model: MessageModel<T>,
-  input: DeepInput<T>,
-  to: DeepInput<T>,
-  inPlace: boolean,
-): Pick<Example, 'value' | 'change'> {
-  return {
-    value: keyed(model, input),
-    change: { to: model.canonical({ ...input, ...to } as DeepInput<T>), inPlace },
-  };
-}
 
 const link = linuxInterfaceModel;
 

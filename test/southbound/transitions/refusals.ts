@@ -85,7 +85,7 @@ async function refuseEach(
   { family, from, to, way }: Case,
   past?: Past,
 ): Promise<number> {
-  const { key, setup, dependents = [], bearsNoMark = false } = family;
+  const { key, setup, dependents = [] } = family;
   const around = [...setup, ...dependents].map((each) => [each.key, each.value] as const);
   const wishes = (value: object | undefined) =>
     new Map<string, object>(value === undefined ? around : [...around, [key, value]]);
@@ -109,8 +109,8 @@ async function refuseEach(
         if (!inOneGo.has(end)) inOneGo.set(end, await past.inOneGo(wishes(end)));
         assert.deepEqual(past.stateOf(backend), inOneGo.get(end), 'as if made in one go');
       }
-      // nobody after this agent would know that it is ours
-      if (bearsNoMark) await agent.resync(new Map());
+      // some values bear no mark: nobody after this agent would know that they are ours
+      await agent.resync(new Map());
       if (!isRefused) return n - 1;
     } catch (cause) {
       throw new Error(`message ${n} refused`, { cause });

@@ -4,20 +4,9 @@ import { toAddress, toMac, toPrefix } from '#southbound/vpp/binapi/addresses.ts'
 import type { VppClient } from '#southbound/vpp/binapi/api.ts';
 import type { LeftoverOptions } from '../transitions/leftovers.ts';
 import type { VppBackend } from './backends.ts';
+import { fibPath, permitAll } from './messages.ts';
 
 const none = 0xffff_ffff;
-const permitAll = {
-  is_permit: 1,
-  src_prefix: toPrefix('0.0.0.0/0'),
-  dst_prefix: toPrefix('0.0.0.0/0'),
-  proto: 0,
-  srcport_or_icmptype_first: 0,
-  srcport_or_icmptype_last: 65_535,
-  dstport_or_icmpcode_first: 0,
-  dstport_or_icmpcode_last: 65_535,
-  tcp_flags_mask: 0,
-  tcp_flags_value: 0,
-};
 
 /** @param tag empty: nobody's of ours */
 async function loopback(client: VppClient, tag: string): Promise<number> {
@@ -54,24 +43,7 @@ async function sourceOf(client: VppClient, name: string): Promise<number> {
 /** @param source as `fib_source_dump` names it */
 async function drop(client: VppClient, source: string, prefix: string): Promise<void> {
   const src = await sourceOf(client, source);
-  const path = {
-    sw_if_index: none,
-    table_id: 0,
-    rpf_id: none,
-    weight: 1,
-    preference: 0,
-    type: 2,
-    flags: 0,
-    proto: 0,
-    nh: {
-      address: new Uint8Array(16),
-      via_label: 0x10_0000,
-      obj_id: none,
-      classify_table_index: none,
-    },
-    n_labels: 0,
-    label_stack: [],
-  };
+  const path = fibPath({ type: 2 });
   await client.request('ip_route_add_del_v2', {
     is_add: true,
     is_multipath: true,
