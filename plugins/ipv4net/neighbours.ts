@@ -7,23 +7,29 @@ export interface Neighbour {
   readonly address: string;
 }
 
+/** What this node knows about the way to others. */
+export interface Ways {
+  /** Address of this node, plain: nobody else is reached there. */
+  readonly own: string;
+  /** Where a node is reached, plain; undefined: nowhere yet. */
+  addressOf(node: Node): string | undefined;
+  /** Why there can be no way to a node, wherever it is; undefined: nothing is against it. */
+  obstacle(node: Node): string | undefined;
+}
+
 /**
  * The other nodes and to which of them there is a way. Of nodes that give the same address as
  * theirs, the one with the lowest ID has it: two tunnels to one address cannot be.
  */
 export class Neighbours {
-  readonly #own: string;
-  readonly #addressOf: (node: Node) => string | undefined;
+  readonly #ways: Ways;
+  /** Why there can be no way to some. */
+  readonly #obstacles = new Map<string, string>();
   readonly #nodes = new Map<string, Neighbour>();
   readonly #byAddress = new Map<string, Set<string>>();
 
-  /**
-   * @param own address of this node, plain: nobody else is reached there
-   * @param addressOf where a node is reached, plain
-   */
-  constructor(own: string, addressOf: (node: Node) => string | undefined) {
-    this.#own = own;
-    this.#addressOf = addressOf;
+  constructor(ways: Ways) {
+    this.#ways = ways;
   }
 
   /**
@@ -41,8 +47,12 @@ export class Neighbours {
       for (const other of sharing) affected.add(other);
       if (sharing.size === 0) this.#byAddress.delete(before.address);
     }
-    const address = node && this.#addressOf(node);
-    if (address !== undefined) {
+    const address = node && this.#ways.addressOf(node);
+    // of a node without an address nobody asks for a way
+    const obstacle = address === undefined ? undefined : this.#ways.obstacle(node!);
+    if (obstacle === undefined) this.#obstacles.delete(name);
+    else this.#obstacles.set(name, obstacle);
+    if (address !== undefined && obstacle === undefined) {
       this.#nodes.set(name, { node: node!, address });
       const sharing = this.#byAddress.get(address) ?? new Set();
       for (const other of sharing) affected.add(other);
@@ -54,7 +64,7 @@ export class Neighbours {
   /** The node by this name, if there is a way to it. */
   reached(name: string): Neighbour | undefined {
     const neighbour = this.#nodes.get(name);
-    if (!neighbour || neighbour.address === this.#own) return undefined;
+    if (!neighbour || neighbour.address === this.#ways.own) return undefined;
     for (const other of this.#byAddress.get(neighbour.address)!)
       if (this.#nodes.get(other)!.node.id < neighbour.node.id) return undefined;
     return neighbour;
@@ -72,9 +82,11 @@ export class Neighbours {
 
   /** Why there is no way to a node that has an address; undefined when all is well. */
   conflict(name: string): string | undefined {
+    const obstacle = this.#obstacles.get(name);
+    if (obstacle !== undefined) return obstacle;
     const neighbour = this.#nodes.get(name);
     if (!neighbour || this.reached(name)) return undefined;
-    return neighbour.address === this.#own
+    return neighbour.address === this.#ways.own
       ? `it announces ${neighbour.address}, which is the address of this node`
       : `it announces ${neighbour.address}, which another node has`;
   }

@@ -1,4 +1,5 @@
 /** Item 16: the way to the other nodes, through VXLAN tunnels or straight. */
+import { errorText } from '#infra/errors/errors.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
@@ -23,6 +24,25 @@ export function reachableAt(site: Site, node: Node): string | undefined {
   if (own === undefined || node.managementAddresses.length === 0) return undefined;
   const family = familyOf(own);
   return node.vppAddresses.map(plain).find((address) => familyOf(address) === family);
+}
+
+/**
+ * Why a node can have no place here: records of nodes are written by anybody, and an ID beyond the
+ * plan of the addresses must take the way to no other node along.
+ */
+export function obstacleTo(site: Site, node: Node): string | undefined {
+  try {
+    networksOf(site, node);
+    if (site.routing.transport === 'vxlan') site.addresses.vxlanAddress(node.id);
+    return undefined;
+  } catch (thrown) {
+    return `there are no addresses for its ID ${node.id}: ${errorText(thrown)}`;
+  }
+}
+
+/** What lies behind a node, besides its own addresses. */
+function networksOf({ addresses }: Site, { id }: Node): string[] {
+  return [addresses.podSubnetOtherNode(id), addresses.hostInterconnectSubnetOtherNode(id)];
 }
 
 /**
@@ -60,11 +80,7 @@ export function overlayItems(site: Site, nodeIds: readonly number[]): Item[] {
 
 /** @param address where the node is reached, see `reachableAt` */
 export function nodeItems(site: Site, node: Node, address: string): Item[] {
-  const { addresses } = site;
-  const networks = [
-    addresses.podSubnetOtherNode(node.id),
-    addresses.hostInterconnectSubnetOtherNode(node.id),
-  ];
+  const networks = networksOf(site, node);
   const management = node.managementAddresses.filter((one) => familyOf(one) === site.family);
   return site.routing.transport === 'vxlan'
     ? throughTunnel(site, node, address, networks, management)

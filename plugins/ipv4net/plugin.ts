@@ -2,7 +2,7 @@
  * Event handler that wires this node: NICs, host, VRFs, other nodes and pods. It keeps the name that
  * it has had from the beginning and carries IPv6 as well.
  */
-import { AbortEventError } from '#eventloop/errors.ts';
+import { AbortEventError, FatalError } from '#eventloop/errors.ts';
 import { type Event, EventMethod } from '#eventloop/event.ts';
 import type {
   EventHandler,
@@ -12,7 +12,7 @@ import type {
   UpdateResult,
 } from '#eventloop/handler.ts';
 import { Slices } from '#infra/clock/slices.ts';
-import { defineError } from '#infra/errors/errors.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { HostView } from '#nodeview/host.ts';
 import type { VppView } from '#nodeview/vpp.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
@@ -36,9 +36,9 @@ import { hostInterconnectName } from './interconnect.ts';
 import type { Item } from './items.ts';
 import { Lookout } from './look.ts';
 import { part, vxlanBvi } from './names.ts';
-import { Neighbours } from './neighbours.ts';
+import { Neighbours, type Ways } from './neighbours.ts';
 import { mainInterfaceName, nicItems } from './nics.ts';
-import { nodeItems, overlayItems, reachableAt } from './overlay.ts';
+import { nodeItems, obstacleTo, overlayItems, reachableAt } from './overlay.ts';
 import { podItems, podReply } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
 import { familyOf, nodeIp, type Site } from './site.ts';
@@ -73,13 +73,32 @@ interface Undo {
   readonly items: readonly Item[];
 }
 
+/** What a resync makes. */
+interface Built {
+  readonly site: Site;
+  readonly book: ItemBook;
+  readonly neighbours: Neighbours;
+  readonly links: PodLinks;
+}
+
+/**
+ * What cannot be built ends the event: were it committed without, all of it would be taken away.
+ * @throws FatalError as it is, AbortEventError for everything else
+ */
+function whole(thrown: unknown): never {
+  if (thrown instanceof FatalError || thrown instanceof AbortEventError) throw thrown;
+  throw new AbortEventError(`the wiring cannot be worked out: ${errorText(thrown)}`, {
+    cause: thrown,
+  });
+}
+
 class Ipv4Net implements EventHandler, Ipv4NetApi {
   readonly name = 'ipv4net';
   readonly #deps: Ipv4NetDeps;
   readonly #lookout: Lookout;
   #site: Site | undefined;
   #book = new ItemBook();
-  #neighbours = new Neighbours('', () => undefined);
+  #neighbours = new Neighbours(noWays);
   #links = new PodLinks();
   /** What a pod was before the last Add Pod, for the case that it is reverted. */
   #undo: Undo | undefined;
@@ -95,17 +114,32 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
   }
 
-  /** Builds everything anew beside what is there, so that nobody ever sees half of it. */
   async resync(ctx: ResyncContext): Promise<void> {
-    const { nodes, pods, nodeName } = this.#deps;
-    const slices = new Slices(ctx.clock);
     // not with every resync: they are as they were
     if (DbResync.is(ctx.event)) warnOfResources(ctx.log, ctx.kubeState);
+    const built = await this.#build(ctx).catch(whole);
+    this.#site = built.site;
+    this.#book = built.book;
+    this.#neighbours = built.neighbours;
+    this.#links = built.links;
+    const slices = new Slices(ctx.clock);
+    for (const { key, value } of built.book.items()) {
+      ctx.txn.put(key, value);
+      if (slices.due()) await slices.turn();
+    }
+    await this.#announce(ctx, built.site);
+    await this.#tracePackets(ctx);
+  }
+
+  /** Builds everything anew beside what is there, so that nobody ever sees half of it. */
+  async #build(ctx: ResyncContext): Promise<Built> {
+    const { nodes, pods, nodeName } = this.#deps;
+    const slices = new Slices(ctx.clock);
     const site = await this.#lookout.look(ctx);
     const book = new ItemBook();
     book.set(part.base, baseItems(site));
 
-    const neighbours = new Neighbours(nodeIp(site) ?? '', (node) => reachableAt(site, node));
+    const neighbours = new Neighbours(waysOf(site));
     const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
     for (const node of others) neighbours.set(node.name, node);
     for (const { name } of others) {
@@ -125,16 +159,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       links.set(site, attachment);
       if (slices.due()) await slices.turn();
     }
-    this.#site = site;
-    this.#book = book;
-    this.#neighbours = neighbours;
-    this.#links = links;
-    for (const { key, value } of book.items()) {
-      ctx.txn.put(key, value);
-      if (slices.due()) await slices.turn();
-    }
-    await this.#announce(ctx, site);
-    await this.#tracePackets(ctx);
+    return { site, book, neighbours, links };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -311,6 +336,16 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     this.#links.delete(id);
     return { change: `unwire ${id}` };
   }
+}
+
+const noWays: Ways = { own: '', addressOf: () => undefined, obstacle: () => undefined };
+
+function waysOf(site: Site): Ways {
+  return {
+    own: nodeIp(site) ?? '',
+    addressOf: (node) => reachableAt(site, node),
+    obstacle: (node) => obstacleTo(site, node),
+  };
 }
 
 function baseItems(site: Site): Item[] {

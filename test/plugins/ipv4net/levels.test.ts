@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { MemoryStore } from '#datastore/memory.ts';
 import { AbortEventError } from '#eventloop/errors.ts';
 import { Shutdown } from '#plugins/controller/api.ts';
 import { ItemBook } from '#plugins/ipv4net/book.ts';
 import { Neighbours } from '#plugins/ipv4net/neighbours.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
+import { claimKey, recordText } from '#plugins/nodesync/claim.ts';
 import { MemoryTxn, nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../harness.ts';
 
 const interconnect = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
@@ -142,6 +144,26 @@ describe('other nodes', () => {
     assert.deepEqual(sorted(bench.config), bare);
   });
 
+  it('with an ID beyond the plan of the addresses take the way to no other along', async () => {
+    // 256 still has a network for pods, but no address among the tunnels
+    for (const id of [256, 300, 4294967295]) {
+      const strange = vppNodeValue(id, 'node-x', '192.168.16.9/24');
+      const kubeX = nodeValue('node-x', '172.16.0.9');
+      const clean = new TestNode();
+      await clean.resync([b, kubeB]);
+      const bench = new TestNode();
+      assert.equal((await bench.resync([b, kubeB, strange, kubeX])).error, undefined, `ID ${id}`);
+      assert.deepEqual(sorted(bench.config), sorted(clean.config));
+      await bench.remove(strange);
+      assert.equal((await bench.put(strange)).error, undefined);
+      assert.deepEqual(sorted(bench.config), sorted(clean.config));
+      // the record is mended
+      await bench.remove(strange);
+      await bench.put(vppNodeValue(9, 'node-x', '192.168.16.9/24'));
+      assert.ok(has(bench, 9));
+    }
+  });
+
   it('do not touch the bridge domain when only their routes change', async () => {
     const bench = new TestNode();
     await bench.resync([b, kubeB]);
@@ -219,7 +241,11 @@ describe('neighbours', () => {
     });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 25 }), (changes) => {
-        const neighbours = new Neighbours('own', (one) => one.vppAddresses[0]);
+        const neighbours = new Neighbours({
+          own: 'own',
+          addressOf: (one) => one.vppAddresses[0],
+          obstacle: () => undefined,
+        });
         const all = new Map<string, Node>();
         const reached = () =>
           new Map(
@@ -271,6 +297,16 @@ describe('trouble', () => {
     bench.host.failing = new Error('no netlink');
     assert.equal((await bench.heal()).error, undefined);
     assert.deepEqual(sorted(bench.config), built);
+  });
+
+  it('with the plan of the addresses stops a resync before it takes everything away', async () => {
+    const cluster = new MemoryStore();
+    // still has a network for pods, but no address of its own
+    await cluster.put(claimKey(256), recordText(256, 'node-a', []));
+    const bench = new TestNode({ cluster });
+    const { error } = await bench.resync();
+    assert.ok(error instanceof AbortEventError);
+    assert.match(error.message, /has no address for node 256/);
   });
 
   it('at the end leaves everything as it is, unless all shall go', async () => {
