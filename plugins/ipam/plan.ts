@@ -18,6 +18,8 @@ import {
   subnet,
 } from './prefix.ts';
 
+/** Network, gateway, NAT loopback, broadcast, and some pods. */
+export const leastPodBits = 3;
 const gatewayIndex = 1n;
 const hostLinkVppIndex = 1n;
 const hostLinkLinuxIndex = 2n;
@@ -40,8 +42,8 @@ export function clusterSubnets(config: IpamConfig): ClusterSubnets {
   // an address of each kind must exist at all, or the plan is refused before any node uses it
   subnet(given.pods, given.podsOneNode, 0n, 'podSubnetOneNodePrefixLen');
   subnet(given.vppHost, given.vppHostOneNode, 0n, 'vppHostSubnetOneNodePrefixLen');
-  if (addressBits(given.pods.family) - given.podsOneNode < 3)
-    throw new ErrAddressPlan('leaves no room for pods: at least 3 bits are needed', {
+  if (addressBits(given.pods.family) - given.podsOneNode < leastPodBits)
+    throw new ErrAddressPlan(`leaves no room for pods: at least ${leastPodBits} bits are needed`, {
       where: 'podSubnetOneNodePrefixLen',
     });
   if (addressBits(given.vppHost.family) - given.vppHostOneNode < 2)

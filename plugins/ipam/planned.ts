@@ -5,6 +5,7 @@ import {
   type ClusterSubnets,
   clusterSubnets,
   hostLink,
+  leastPodBits,
   natLoopback,
   nodeAddress,
   podGateway,
@@ -12,7 +13,7 @@ import {
   vppHostSubnetOfNode,
   vxlanAddress,
 } from './plan.ts';
-import { addressBits, addressText, type Prefix, prefixText } from './prefix.ts';
+import { addressBits, addressText, hostBits, type Prefix, prefixText } from './prefix.ts';
 
 /** Where addresses of each kind lie. */
 export interface AddressPlan {
@@ -46,7 +47,10 @@ export interface PlanInput {
   readonly config: IpamConfig;
   /** Plain address; empty when there is none. */
   readonly defaultGateway: string;
-  /** Networks of the pods of nodes, by ID, where they are not what arithmetic gives. */
+  /**
+   * Networks of the pods of nodes, by ID, where they are not what arithmetic gives. One of another
+   * family, or without room for pods, does not count.
+   */
   readonly podSubnets?: ReadonlyMap<number, Prefix> | undefined;
 }
 
@@ -59,7 +63,7 @@ interface Plan {
 
 export abstract class PlannedAddresses implements AddressPlan {
   #plan: Plan | undefined;
-  #podSubnets: ReadonlyMap<number, Prefix> | undefined;
+  #podSubnets: ReadonlyMap<number, Prefix> = new Map();
 
   /**
    * Plans anew, at a resync.
@@ -68,21 +72,22 @@ export abstract class PlannedAddresses implements AddressPlan {
   protected plan({ config, nodeId, defaultGateway, podSubnets }: PlanInput): void {
     try {
       const cluster = clusterSubnets(config);
+      const fitting = fittingSubnets(cluster, podSubnets);
+      this.#podSubnets = fitting;
       this.#plan = {
         cluster,
         gateway: defaultGateway,
-        pods: podSubnets?.get(nodeId) ?? podSubnetOfNode(cluster, nodeId),
+        pods: fitting.get(nodeId) ?? podSubnetOfNode(cluster, nodeId),
         vppHost: vppHostSubnetOfNode(cluster, nodeId),
       };
     } catch (cause) {
       throw new FatalError(`no addresses for node ID ${nodeId}`, { cause });
     }
-    this.#podSubnets = podSubnets;
   }
 
   /** Networks of other nodes have changed; that of this node only counts with the next plan. */
   protected replacePodSubnets(podSubnets: ReadonlyMap<number, Prefix>): void {
-    this.#podSubnets = podSubnets;
+    this.#podSubnets = fittingSubnets(this.#planned.cluster, podSubnets);
   }
 
   /** The network of the pods of this node. */
@@ -103,7 +108,7 @@ export abstract class PlannedAddresses implements AddressPlan {
   }
 
   podSubnetOtherNode(nodeId: number): string {
-    const given = this.#podSubnets?.get(nodeId);
+    const given = this.#podSubnets.get(nodeId);
     return prefixText(given ?? podSubnetOfNode(this.#planned.cluster, nodeId));
   }
 
@@ -155,4 +160,13 @@ export abstract class PlannedAddresses implements AddressPlan {
     if (!this.#plan) throw new FatalError('addresses are not known before the first resync');
     return this.#plan;
   }
+}
+
+function fittingSubnets(
+  { pods }: ClusterSubnets,
+  given: ReadonlyMap<number, Prefix> = new Map(),
+): ReadonlyMap<number, Prefix> {
+  return new Map(
+    [...given].filter(([, one]) => one.family === pods.family && hostBits(one) >= leastPodBits),
+  );
 }

@@ -37,7 +37,7 @@ import { type Allocation, type IpamApi, PodCidrChange } from './api.ts';
 import { ErrExternalAddress, externalAddress } from './external.ts';
 import { PlannedAddresses } from './planned.ts';
 import { AddressPool } from './pool.ts';
-import { type Prefix, parsePrefix, prefixText } from './prefix.ts';
+import { type Prefix, parsePrefix } from './prefix.ts';
 import { AddressRecords } from './records.ts';
 import { ShownAddresses } from './shown.ts';
 
@@ -171,12 +171,10 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
   /** The network of this node's pods has changed: everything is worked out anew. */
   #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
     const { name } = this.#deps.nodes.thisNode();
-    const given = podCidrs(this.#deps.nodes.allNodes());
-    this.replacePodSubnets(given);
+    this.replacePodSubnets(podCidrs(this.#deps.nodes.allNodes()));
     if (nodeName !== name || !current) return {};
-    const own = given.get(current.id);
-    if (!own || prefixText(own) === this.podSubnetThisNode()) return {};
-    const localPodCidr = prefixText(own);
+    const localPodCidr = this.podSubnetOtherNode(current.id);
+    if (localPodCidr === this.podSubnetThisNode()) return {};
     ctx.followUp(PodCidrChange.event({ localPodCidr }));
     return { change: `the pods of this node have ${localPodCidr} now, a resync follows` };
   }

@@ -143,6 +143,29 @@ describe('the network that Kubernetes gives the pods of a node', () => {
     );
   });
 
+  it('counts only where it is of the family of the pods and has room for some', async () => {
+    for (const strange of ['10.1.70.9/32', '10.1.70.8/31', '10.1.70.8/30', 'fd00::/64', '::/0']) {
+      const node = await started(
+        withCidr('node-a', '172.16.0.5', strange),
+        withCidr('node-b', '172.16.0.6', strange),
+      );
+      assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24', strange);
+      assert.equal(node.ipam.podSubnetOtherNode(2), '10.1.2.0/24', strange);
+      const { followUps } = await node.put(withCidr('node-a', '172.16.0.5', ''));
+      assert.equal(followUps.length, 1);
+      assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24');
+    }
+  });
+
+  it('counts no more when it is taken back, with and without a resync', async () => {
+    const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
+    await node.put(withCidr('node-a', '172.16.0.5', ''));
+    const updated = node.ipam.podSubnetThisNode();
+    await node.heal();
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24');
+    assert.equal(updated, '10.1.1.0/24');
+  });
+
   it('is told by an event of its own', async () => {
     const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
     const seen: string[] = [];
