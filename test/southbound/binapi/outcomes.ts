@@ -1,0 +1,21 @@
+/** Requests of which only the outcome counts. */
+
+export const flags = (sw_if_index: number) => ({ sw_if_index, flags: 1 });
+
+/** Outcomes of promises, counted once each. */
+export function watch(promises: readonly Promise<unknown>[]): {
+  readonly errors: unknown[];
+  readonly settled: () => number;
+} {
+  const errors: unknown[] = [];
+  let settled = 0;
+  for (const promise of promises)
+    promise.then(
+      () => settled++,
+      (error) => {
+        settled++;
+        errors.push(error);
+      },
+    );
+  return { errors, settled: () => settled };
+}
