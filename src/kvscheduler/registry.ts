@@ -14,6 +14,8 @@ export class Registry {
   readonly descriptors: readonly AnyDescriptor[];
   readonly #byName = new Map<string, AnyDescriptor>();
   readonly #prefixes: readonly Prefix[];
+  /** Which of them was asked for last: keys of one kind come in a row. */
+  #last = -1;
 
   /** @throws ErrDescriptorExists, ErrTwoDescriptors, ErrRetrieveCycle */
   constructor(descriptors: readonly AnyDescriptor[]) {
@@ -48,6 +50,7 @@ export class Registry {
    * a prefix of it.
    */
   #closest(key: string): Prefix | undefined {
+    if (this.#isClosest(this.#last, key)) return this.#prefixes[this.#last];
     let low = 0;
     let high = this.#prefixes.length;
     while (low < high) {
@@ -55,7 +58,13 @@ export class Registry {
       if ((this.#prefixes[middle] as Prefix).text <= key) low = middle + 1;
       else high = middle;
     }
-    return this.#prefixes[low - 1];
+    this.#last = low - 1;
+    return this.#prefixes[this.#last];
+  }
+
+  #isClosest(at: number, key: string): boolean {
+    const [prefix, next] = [this.#prefixes[at], this.#prefixes[at + 1]];
+    return prefix !== undefined && prefix.text <= key && (next === undefined || key < next.text);
   }
 
   #register(descriptor: AnyDescriptor): void {
