@@ -23,6 +23,8 @@ export class Caches {
   #kubeState = new Map<string, Map<string, Value>>();
   /** Source label to its values; the order of the sources is that of precedence. */
   readonly #external = new Map<string, Map<string, Value>>();
+  /** Keys that a source has given up and that may still stand in VPP or Linux. */
+  readonly #givenUp = new Set<string>();
   #internal = new Map<string, Value>();
   readonly #merge: MergeValues;
   readonly #clock: Clock;
@@ -45,9 +47,19 @@ export class Caches {
     return this.#internal.get(key);
   }
 
+  /** Whether a source wants the key, or has wanted it and it could not be removed since. */
   isExternal(key: string): boolean {
     for (const values of this.#external.values()) if (values.has(key)) return true;
-    return false;
+    return this.#givenUp.has(key);
+  }
+
+  /**
+   * A transaction has run: what was given up is gone, but for the keys that failed.
+   * @param tried keys that the transaction was about; undefined: all
+   */
+  forgetGivenUp(tried: Iterable<string> | undefined, failed: ReadonlySet<string>): void {
+    if (this.#givenUp.size === 0) return;
+    for (const key of tried ?? this.#givenUp) if (!failed.has(key)) this.#givenUp.delete(key);
   }
 
   /** Takes its time in slices; until it is done the old state stands. */
@@ -72,7 +84,13 @@ export class Caches {
   /** @throws TypeError when that is no snapshot at all; nothing has changed then */
   async replaceExternal(source: string, values: ExternalSnapshot): Promise<void> {
     const isValue = (key: string, value: unknown) => this.#isValue(source, key, value);
-    this.#external.set(source, await copied(values, new Slices(this.#clock), isValue));
+    const slices = new Slices(this.#clock);
+    const wanted = await copied(values, slices, isValue);
+    for (const key of this.#external.get(source)?.keys() ?? []) {
+      if (!wanted.has(key)) this.#givenUp.add(key);
+      if (slices.due()) await slices.turn();
+    }
+    this.#external.set(source, wanted);
   }
 
   changeExternal({ source, values }: ExternalConfigChangePayload): void {
@@ -82,8 +100,9 @@ export class Caches {
       this.#external.set(source, known);
     }
     for (const [key, value] of Object.entries(values)) {
-      if (value === null) known.delete(key);
-      else if (this.#isValue(source, key, value)) known.set(key, value);
+      if (value === null) {
+        if (known.delete(key)) this.#givenUp.add(key);
+      } else if (this.#isValue(source, key, value)) known.set(key, value);
     }
   }
 

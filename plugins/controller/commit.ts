@@ -5,7 +5,6 @@ import type {
   TransactionMode,
   TransactionRequest,
   TransactionSink,
-  Value,
 } from '#eventloop/transaction.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
@@ -71,7 +70,11 @@ export class Committer {
       processing.transaction = seqNum;
       processing.trace = trace;
       if (failures.length > 0) this.#fail(processing, transactionError(failures));
-      for (const failure of failures) this.#judgeFailure(processing, failure, wish.values);
+      this.#caches.forgetGivenUp(
+        wish.mode === 'update' ? wish.values.keys() : undefined,
+        new Set(failures.map(({ key, base = key }) => base)),
+      );
+      for (const failure of failures) this.#judgeFailure(processing, failure);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.#fail(processing, error);
@@ -93,22 +96,18 @@ export class Committer {
   }
 
   /**
-   * What only an external source wants is its own affair, and so is what derives from it. Where a
-   * source has laid its fields over a value of ours nobody knows whose the fault is: it is healed,
-   * but a healing that fails of it does not end the agent.
+   * What only an external source wants, or has wanted, is its own affair, and so is what derives
+   * from it, whatever transaction it fails in. Where a source has laid its fields over a value of
+   * ours nobody knows whose the fault is: it is healed, but a healing that fails of it does not end
+   * the agent.
    */
-  #judgeFailure(
-    processing: Processing,
-    failure: KeyFailure,
-    values: ReadonlyMap<string, Value | null>,
-  ): void {
+  #judgeFailure(processing: Processing, failure: KeyFailure): void {
     const { key, base = key, error, revert } = failure;
     if (revert) {
       this.judge(processing, error, true);
       return;
     }
-    const isExternal = values.has(base) && this.#caches.isExternal(base);
-    if (isExternal) {
+    if (this.#caches.isExternal(base)) {
       const isOurs = processing.txn.values.has(base) || this.#caches.internal(base) !== undefined;
       if (!isOurs || isHealing(processing.event)) return;
     }

@@ -180,6 +180,50 @@ describe('failures of a transaction', () => {
     assert.equal(seen(bench).length, 3);
   });
 
+  it('that only an external source has caused are no reason for a healing of another kind [R5.28]', async () => {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })], {
+      config: { enablePeriodicHealing: true, periodicHealingInterval: '30s' },
+    });
+    const error = new Error('VPP said -1');
+    bench.sink.answer = () => ({
+      seqNum: 0,
+      failures: [{ key: 'theirs', operation: 'CREATE', error }],
+    });
+    const externalConfig = { theirs: {} };
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
+    await settle();
+    await bench.clock.advance(30_000);
+    await settle();
+    await bench.clock.advance(10_000);
+    assert.deepEqual(seen(bench).slice(1), ['Healing Resync (Periodic)']);
+  });
+
+  it('to remove what only an external source has wanted end no agent [R5.28]', async () => {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })]);
+    const error = new Error('VPP said -1');
+    const externalConfig = { theirs: {} };
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
+    await settle();
+    bench.sink.answer = () => ({
+      seqNum: 0,
+      failures: [{ key: 'theirs', operation: 'DELETE', error }],
+    });
+    bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { theirs: null } }));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.deepEqual(seen(bench).slice(2), [], 'the source alone is told');
+    const failing = bench.sink.answer;
+    bench.sink.answer = () => ({ seqNum: 0, failures: [] });
+    bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { other: {} } }));
+    await settle();
+    bench.sink.answer = failing;
+    // as with a restart of the database: the value is in no snapshot, and stays in VPP
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig: {} }));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.notEqual(bench.states.at(-1)![0], 'error');
+  });
+
   it('are told by the first of them and their number', async () => {
     const bench = makeController([handler('a', [])]);
     const failures = Array.from({ length: 5_000 }, (_, n): KeyFailure => {
