@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { systemClock } from '#infra/clock/system.ts';
 import { kernelHost } from '#southbound/linux/host.ts';
-import type { LinuxBackend } from './linux-host-suite.ts';
+import type { LinuxBackend } from './linux-host/bench.ts';
 
 const run = promisify(execFile);
 
