@@ -140,25 +140,20 @@ function concernsUs(
   return false;
 }
 
-/** What is still to be repeated: undefined when nothing is. What has failed besides is left alone. */
+/** A repetition; undefined when nothing is left of it. What has failed besides is left alone. */
 export async function aimsOfRetry(
   around: RunAround,
   { bases }: RetryGroup,
 ): Promise<Opening | undefined> {
   const { graph, slices } = around;
   const { moved } = await readUnknown(around);
-  const due = new Set<Node>();
-  for (const [node, seqNum] of bases) {
-    if (slices.due()) await slices.turn();
-    if (node.seqNum === seqNum && isDue(graph, node)) due.add(node);
-  }
-  if (due.size === 0 && moved.size === 0) return undefined;
+  if (bases.size === 0 && moved.size === 0) return undefined;
   const resting = new Set<Node>();
   for (const node of graph.failed) {
     if (slices.due()) await slices.turn();
-    if (node.actual !== undefined && !due.has(node.root)) resting.add(node);
+    if (node.actual !== undefined && !bases.has(node.root)) resting.add(node);
   }
-  const examine = await sortInSlices([...due], byKey, slices);
+  const examine = await sortInSlices([...bases], byKey, slices);
   return {
     ...unsolicited,
     targets: nothing,
@@ -197,12 +192,6 @@ function isSettled(node: Node): boolean {
   const isFine = ({ state, actual, wanted, overdue }: Node): boolean =>
     state === 'CONFIGURED' && actual === wanted && !overdue;
   return isFine(node) && [...node.derived].every(isFine);
-}
-
-/** Whether something is to be done to a value or to what is derived from it. */
-function isDue(graph: Graph, base: Node): boolean {
-  const isOpen = (node: Node): boolean => graph.failed.has(node) || node.unknown || node.overdue;
-  return graph.get(base.key) === base && (isOpen(base) || [...base.derived].some(isOpen));
 }
 
 function owner(registry: Registry, key: string) {

@@ -23,15 +23,15 @@ export interface RetryGroup {
   /** 1 for the first repetition. */
   readonly attempt: number;
   readonly delayMs: number;
-  /** With the transaction that wished something for them last: later ones overrule. */
-  readonly bases: ReadonlyMap<Node, number>;
+  readonly bases: ReadonlySet<Node>;
 }
 
-type OpenGroup = RetryGroup & { readonly bases: Map<Node, number> };
+type OpenGroup = RetryGroup & { readonly bases: Set<Node> };
 
 interface Series {
   /** Its latest repetition, set or begun. */
   readonly group: OpenGroup;
+  /** The transaction that wished something for the value last: a later one overrules. */
   readonly seqNum: number;
   /** In which something of it happened last. */
   epoch: number;
@@ -68,7 +68,7 @@ export class Retries {
   /** The turn of a group has come. */
   begin(group: RetryGroup): void {
     this.#waiting.delete(group);
-    for (const base of group.bases.keys()) {
+    for (const base of group.bases) {
       const series = this.#series.get(base);
       if (series?.group === group) series.epoch = this.#epoch;
     }
@@ -107,6 +107,11 @@ export class Retries {
         givenUp.push(...retrying);
       }
     }
+    for (const group of this.#waiting.keys())
+      for (const base of group.bases) {
+        if (slices.due()) await slices.turn();
+        if (!bases.get(base)?.retrying.length) this.#leave(base);
+      }
     for (const group of groups.values()) this.#start(group);
     return givenUp;
   }
@@ -128,10 +133,10 @@ export class Retries {
     const longer = retry.exponential ? 2 : 1;
     const delayMs = last ? last.delayMs * longer : retry.periodMs;
     const name = `${delayMs}/${attempt}/${forTxn}`;
-    const group = groups.get(name) ?? { delayMs, attempt, forTxn, bases: new Map() };
+    const group = groups.get(name) ?? { delayMs, attempt, forTxn, bases: new Set() };
     groups.set(name, group);
     this.#leave(base);
-    group.bases.set(base, base.seqNum);
+    group.bases.add(base);
     this.#series.set(base, { group, seqNum: base.seqNum, epoch: this.#epoch });
   }
 

@@ -316,3 +316,15 @@ test('a value whose time comes while another keeps it is given up in the end', a
   assert.equal(bench.state('d/a1.0'), 'FAILED');
   assert.equal(bench.clock.pending, 0);
 });
+
+test('what is not wished any more, or is done by then, keeps no timer', async () => {
+  const bench = setUp();
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, { retry });
+  assert.equal(bench.clock.pending, 1);
+  await bench.commit({ 'a/1': null });
+  assert.equal(bench.clock.pending, 1);
+  bench.southbound.fails = () => undefined;
+  await bench.commit({ 'a/2': { v: 2 } });
+  assert.equal(bench.clock.pending, 0);
+});
