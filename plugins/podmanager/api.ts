@@ -23,6 +23,8 @@ export interface Attachment {
   readonly pod: PodId;
   /** UID of the Pod object, when the runtime told it (`K8S_POD_UID`). */
   readonly podUid: string | undefined;
+  /** Name of the CNI network; undefined when the request did not tell it. */
+  readonly network: string | undefined;
   /** Path of the network namespace. */
   readonly networkNamespace: string;
   /** What the path led to when the pod was added; undefined when nothing was there. */
@@ -55,6 +57,7 @@ export interface AddPodPayload {
   readonly podUid?: string | undefined;
   readonly containerId: string;
   readonly interfaceName: string;
+  readonly network?: string | undefined;
   readonly networkNamespace: string;
   /** CNI IPAM plugin and its result, when addresses come from outside. */
   readonly ipamType: string;

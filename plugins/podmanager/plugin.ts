@@ -187,6 +187,7 @@ class Manager implements PodManager {
       interfaceName: payload.interfaceName,
       pod: { namespace: payload.pod.namespace, name: payload.pod.name },
       podUid: payload.podUid,
+      network: payload.network,
       networkNamespace: payload.networkNamespace,
       namespaceIdentity: identity ?? undefined,
       bootId: this.#bootId!,

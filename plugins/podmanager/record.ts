@@ -32,12 +32,13 @@ export function readAttachment(text: string): AttachmentRecord | undefined {
   ];
   if (!value || !texts.every((part) => typeof part === 'string')) return undefined;
   if (typeof value.order !== 'number') return undefined;
-  const { pod, podUid, namespaceIdentity } = value as AttachmentRecord;
+  const { pod, podUid, network, namespaceIdentity } = value as AttachmentRecord;
   return {
     containerId: value.containerId!,
     interfaceName: value.interfaceName!,
     pod: { namespace: pod.namespace, name: pod.name },
     podUid,
+    network,
     networkNamespace: value.networkNamespace!,
     namespaceIdentity,
     bootId: value.bootId!,

@@ -63,10 +63,21 @@ export function parseRequest(request: CNIRequest, needs: readonly Need[]): AddPo
     podUid: values.get('K8S_POD_UID') || undefined,
     containerId: request.container_id,
     interfaceName,
+    network: networkName(request.extra_nw_config),
     networkNamespace: request.network_namespace,
     ipamType: request.ipam_type,
     ipamData: request.ipam_data,
   };
+}
+
+/** Of a network configuration; who sends none, or none that can be read, is served all the same. */
+function networkName(config: string): string | undefined {
+  try {
+    const { name } = JSON.parse(config) as { name?: unknown };
+    return typeof name === 'string' && name !== '' ? name : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function check(field: string, value: string, form: RegExp): void {

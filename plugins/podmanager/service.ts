@@ -20,6 +20,7 @@ import {
   AddPod,
   type AddPodPayload,
   type AddPodReply,
+  type Attachment,
   type AttachmentId,
   attachmentId,
   DeletePod,
@@ -103,9 +104,12 @@ export function cniService(deps: CniServiceDeps): CniService {
    * Another container of the same pod under the same interface name is a sandbox that the runtime
    * has given up; its DEL may come late or never.
    */
-  function deleteObsolete(added: AddPodPayload, signal?: AbortSignal): Promise<unknown>[] {
-    return deps.pods
-      .attachmentsOf(added.pod)
+  function deleteObsolete(
+    added: AddPodPayload,
+    known: readonly DeletePodPayload[],
+    signal?: AbortSignal,
+  ): Promise<unknown>[] {
+    return known
       .filter(({ interfaceName }) => interfaceName === added.interfaceName)
       .filter(({ containerId }) => containerId !== added.containerId)
       .map((obsolete) =>
@@ -118,6 +122,19 @@ export function cniService(deps: CniServiceDeps): CniService {
       );
   }
 
+  /** Attachments of the pod that are older than this one; none when it is gone already. */
+  function olderThan(added: AddPodPayload): readonly DeletePodPayload[] {
+    const all = deps.pods.attachmentsOf(added.pod);
+    const own = attachmentId(added);
+    return all.slice(
+      0,
+      Math.max(
+        0,
+        all.findIndex((one) => attachmentId(one) === own),
+      ),
+    );
+  }
+
   async function detach(attachment: DeletePodPayload, signal?: AbortSignal): Promise<void> {
     const { pod, containerId, interfaceName } = attachment;
     await deps.loop.pushAndWait(DeletePod.event({ pod, containerId, interfaceName }), signal);
@@ -128,9 +145,11 @@ export function cniService(deps: CniServiceDeps): CniService {
       const payload = parseRequest(request, ['container_id', 'network_namespace', 'pod']);
       deps.log.debug({ attachment: attachmentId(payload), pod: payload.pod }, 'CNI ADD');
       // all in one go: the queue keeps this order, and no later request comes in between
-      const obsolete = deleteObsolete(payload, signal);
+      const obsolete = deleteObsolete(payload, deps.pods.attachmentsOf(payload.pod), signal);
       const added = deps.loop.pushAndWait(AddPod.event(payload), signal);
       const [replies] = await Promise.all([added, ...obsolete]);
+      // one whose ADD was still in the queue when this one came is known only now
+      await Promise.all(deleteObsolete(payload, olderThan(payload)));
       return addReply(replies);
     }),
     delete: answered('DEL', async (request, signal) => {
@@ -150,19 +169,28 @@ export function cniService(deps: CniServiceDeps): CniService {
       if (faults.length > 0) throw new ErrCniCheck(faults.join('; '), { where: id });
       return replyCodec.canonical({});
     }),
-    gc: answered('GC', async ({ valid }, signal) => {
+    gc: answered('GC', async ({ valid, network }, signal) => {
       const kept = new Set(
         valid.map(({ container_id, interface_name }) =>
           attachmentId({ containerId: container_id, interfaceName: interface_name }),
         ),
       );
-      const stale = [...deps.pods.attachments()].filter(([id]) => !kept.has(id));
+      // What does not say its network is of the only one that there was.
+      const isOfIt = (one: Attachment) => network === '' || (one.network ?? network) === network;
+      const stale = [...deps.pods.attachments()].filter(
+        ([id, attachment]) => isOfIt(attachment) && !kept.has(id),
+      );
       if (stale.length > 0)
         deps.log.info(
           { attachments: stale.map(([id]) => id) },
           'CNI GC: the runtime knows no more',
         );
-      await Promise.all(stale.map(([, attachment]) => detach(attachment, signal)));
+      const ends = await Promise.allSettled(
+        stale.map(([, attachment]) => detach(attachment, signal)),
+      );
+      // An answer any earlier would take the caller away, and with it those that wait their turn.
+      const failure = ends.find((end) => end.status === 'rejected');
+      if (failure) throw failure.reason;
       return replyCodec.canonical({});
     }),
     status: async () => {

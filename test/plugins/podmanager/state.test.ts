@@ -99,6 +99,41 @@ describe('CNI GC', () => {
     assert.equal((await service.gc(lists.canonical({ valid }))).result, 0);
   });
 
+  it('leaves alone what belongs to another network', async () => {
+    const { service, node } = await served();
+    const of = (network: string) => ({ extra_nw_config: JSON.stringify({ name: network }) });
+    await service.add(request('one', 'c1', of('blue')));
+    await service.add(request('two', 'c2', of('green')));
+    await service.add(request('old', 'c3'));
+    const next = node.restart();
+    await next.resync();
+    const again = cniService({
+      loop: loopOf(next),
+      pods: next.pods,
+      state: idleState,
+      log: silentLogger,
+    });
+    assert.equal((await again.gc(lists.canonical({ network: 'blue' }))).result, 0);
+    assert.deepEqual([...next.pods.attachments().keys()], ['c2/eth0']);
+  });
+
+  it('answers a failure only when nothing waits its turn any more', async () => {
+    const { service, loop } = await served();
+    for (const id of ['c1', 'c2']) await service.add(request(`pod-${id}`, id));
+    const rest = Promise.withResolvers<[]>();
+    let calls = 0;
+    loop.pushAndWait = () => (calls++ === 0 ? Promise.reject(new Error('disk')) : rest.promise);
+    let answered = false;
+    const call = service.gc(lists.canonical({})).finally(() => {
+      answered = true;
+    });
+    await new Promise(setImmediate);
+    assert.equal(answered, false);
+    rest.resolve([]);
+    assert.equal((await call).result, 1);
+    assert.equal(calls, 2);
+  });
+
   it('fails when one of them could not be deleted, and ends at the next time', async () => {
     const { service, node } = await served();
     for (const id of ['c1', 'c2']) await service.add(request(`pod-${id}`, id));
