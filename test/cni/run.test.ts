@@ -190,6 +190,66 @@ describe('contiv-cni in front of an agent', () => {
     assert.equal(gone?.code, failures.config.code);
   });
 
+  it('lets an IPAM plugin that has failed clean up, and always gives a code', async () => {
+    const log = join(folder, 'odd.log');
+    const plugin = join(folder, 'odd-ipam');
+    const one = pod('odd');
+    const config = { ipam: { type: 'odd-ipam' } };
+    const says: readonly (readonly [output: string, status: number])[] = [
+      ['{"code":110,"msg":"no more"}', 1],
+      ['{"msg":"no code"}', 1],
+      ['{"code":0,"msg":"none","details":{"a":1}}', 1],
+      ['', 0],
+      ['null', 0],
+      ['{"ips":[]}', 0],
+    ];
+    for (const [output, status] of says) {
+      writeFileSync(
+        plugin,
+        `#!/bin/sh\necho "$CNI_COMMAND" >>${log}\necho '${output}'\nexit ${status}\n`,
+      );
+      chmodSync(plugin, 0o755);
+      writeFileSync(log, '');
+      const answer = await run(base, { command: 'ADD', ...one, config });
+      const code = output.includes('110') ? 110 : failures.delegate.code;
+      assert.equal(answer?.code, code, JSON.stringify(answer));
+      assert.equal(typeof (answer?.details ?? ''), 'string');
+      assert.equal(readFileSync(log, 'utf8'), 'ADD\nDEL\n');
+    }
+  });
+
+  it('deletes whatever stands in prevResult', async () => {
+    for (const prevResult of [{}, [], '', 7, null, { ip4: { ip: '10.1.1.9/32' } }, { ips: 1 }]) {
+      const call = { command: 'DEL', container: 'id-any', ifname: 'eth0', config: { prevResult } };
+      assert.equal(await run(base, call), undefined, JSON.stringify(prevResult));
+    }
+  });
+
+  it('does not check with CHECK what other plugins of the chain have added', async () => {
+    const one = pod('chained');
+    const added = await run(base, { command: 'ADD', ...one });
+    const interfaces = [...added!.interfaces!, { name: 'veth7' }, { name: 'eth0' }];
+    const others = [1, 2].map((index) => ({ address: '10.9.9.9/32', interface: index }));
+    const prevResult = { ...added, interfaces, ips: [...added!.ips!, ...others] };
+    assert.equal(await run(base, { command: 'CHECK', ...one, config: { prevResult } }), undefined);
+    await run(base, { command: 'DEL', ...one });
+  });
+
+  it('deletes with GC only what is of its network', async () => {
+    const one = pod('of-another');
+    await run(base, { command: 'ADD', ...one, config: { name: 'another' } });
+    const config = { 'cni.dev/valid-attachments': [] };
+    assert.equal(await run(base, { command: 'GC', config }), undefined);
+    const left = async () =>
+      JSON.stringify((await running.get('/contiv/v1/ipam/allocations')).body);
+    assert.match(await left(), /of-another/);
+    assert.equal(
+      await run(base, { command: 'GC', config: { ...config, name: 'another' } }),
+      undefined,
+    );
+    assert.doesNotMatch(await left(), /of-another/);
+  });
+
   it('answers a runtime that does not name the pod', async () => {
     const answer = await run(base, { command: 'ADD', ...pod('nameless'), args: '' });
     assert.equal(answer?.code, failures.refused.code);
@@ -215,6 +275,8 @@ describe('contiv-cni says by the specification what is wrong:', () => {
       { ...good, command: 'ADD', ifname: 'a'.repeat(16) },
       /IFNAME/,
     ],
+    ['an interface of 16 bytes', 4, { ...good, command: 'ADD', ifname: 'é'.repeat(8) }, /IFNAME/],
+    ['an interface with a bell', 4, { ...good, command: 'ADD', ifname: 'a\u0007' }, /IFNAME/],
     ['an interface called ..', 4, { ...good, command: 'ADD', ifname: '..' }, /CNI_IFNAME/],
     ['no configuration', 6, { ...good, command: 'ADD', config: '' }, /no JSON/],
     ['a configuration that is cut off', 6, { ...good, command: 'ADD', config: '{"a' }, /no JSON/],
@@ -222,6 +284,18 @@ describe('contiv-cni says by the specification what is wrong:', () => {
     ['no name', 7, { ...good, command: 'ADD', config: { name: '' } }, /^name/],
     ['no agent', 7, { ...good, command: 'ADD', config: { grpcServer: undefined } }, /^grpcServer/],
     ['a number as agent', 7, { ...good, command: 'ADD', config: { grpcServer: 1 } }, /grpcServer/],
+    [
+      'an agent without a port',
+      7,
+      { ...good, command: 'ADD', config: { grpcServer: 'localhost' } },
+      /grpcServer/,
+    ],
+    [
+      'CHECK with what is no result',
+      7,
+      { ...good, command: 'CHECK', config: { prevResult: [] } },
+      /prevResult: an object/,
+    ],
     [
       'a version of the future',
       1,
@@ -306,6 +380,8 @@ describe('contiv-cni in front of somebody else', () => {
     ['who breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{"a"', 11],
     ['who speaks something else', 'SSH-2.0-OpenSSH\r\n\r\n', 11],
     ['who answers rubbish', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n<a>', 5],
+    ['who answers nothing', 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnull', 5],
+    ['who refuses without a word', 'HTTP/1.1 500 No\r\ncontent-length: 4\r\n\r\nnull', 5],
     ['who refuses', 'HTTP/1.1 404 No\r\ncontent-length: 15\r\n\r\n{"message":"x"}', 100],
     [
       'who is not ready',
@@ -324,4 +400,42 @@ describe('contiv-cni in front of somebody else', () => {
       close();
       assert.equal(answer?.code, code, JSON.stringify(answer));
     });
+
+  it('who may have done it: an address of an IPAM plugin stays taken until the DEL', async () => {
+    const log = join(folder, 'unsure.log');
+    const plugin = join(folder, 'unsure-ipam');
+    const result = '{"ips":[{"address":"10.1.1.78/24"}]}';
+    writeFileSync(plugin, `#!/bin/sh\necho "$CNI_COMMAND" >>${log}\necho '${result}'\n`);
+    chmodSync(plugin, 0o755);
+    const { socket, close } = await say('');
+    const config = {
+      cniVersion: '1.0.0',
+      name: 'k8s',
+      grpcServer: socket,
+      ipam: { type: 'unsure-ipam' },
+    };
+    const call = { command: 'ADD', container: 'c', ifname: 'eth0', netns: '/run/netns/x' };
+    const answer = await run(config, call);
+    close();
+    assert.equal(answer?.code, failures.later.code);
+    assert.equal(readFileSync(log, 'utf8'), 'ADD\n');
+  });
+
+  it('who listens at an address of IPv6', async (t) => {
+    const server = createServer((connection) =>
+      connection.once('data', () =>
+        connection.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'),
+      ),
+    );
+    const listens = await new Promise((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(0, '::1', () => resolve(true));
+    });
+    if (!listens) return t.skip('needs IPv6 on the loopback');
+    const { port } = server.address() as { port: number };
+    const config = { cniVersion: '1.0.0', name: 'k8s', grpcServer: `[::1]:${port}` };
+    const answer = await run(config, { command: 'DEL', container: 'c', ifname: 'eth0' });
+    server.close();
+    assert.equal(answer, undefined);
+  });
 });

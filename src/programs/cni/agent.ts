@@ -43,14 +43,21 @@ export async function callAgent<Path extends keyof Calls>(
   request: Calls[Path]['request'],
 ): Promise<Calls[Path]['reply']> {
   const { status, body } = await exchange(server, path, JSON.stringify(request));
-  let reply: Calls[Path]['reply'] & { readonly message?: unknown };
-  try {
-    reply = JSON.parse(body);
-  } catch {
+  const reply = readObject(body);
+  if (!reply)
     throw new Failure('io', `${server} does not answer as the agent does`, body.slice(0, 200));
-  }
-  if (status !== 200) throw new Failure('refused', String(reply.message), `HTTP status ${status}`);
+  if (status !== 200)
+    throw new Failure('refused', String(reply['message']), `HTTP status ${status}`);
   return reply;
+}
+
+function readObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function exchange(
@@ -99,7 +106,8 @@ function exchange(
 function target(server: string) {
   if (server.includes('/')) return { path: server.replace(/^unix:(\/\/)?/, '') };
   const colon = server.lastIndexOf(':');
-  return { host: server.slice(0, colon), port: Number(server.slice(colon + 1)) };
+  const host = server.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  return { host, port: Number(server.slice(colon + 1)) };
 }
 
 /** @returns undefined when it is not whole */

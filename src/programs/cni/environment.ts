@@ -16,11 +16,11 @@ export interface Attachment {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-const forms = {
-  CNI_CONTAINERID: /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/,
-  // As the kernel has it.
-  CNI_IFNAME: /^(?!\.{1,2}$)[^\s/:]{1,15}$/,
-} as const;
+const isValid: Readonly<Record<string, (text: string) => boolean>> = {
+  CNI_CONTAINERID: (text) => /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/.test(text),
+  // As the kernel has it, which counts bytes.
+  CNI_IFNAME: (text) => /^(?!\.{1,2}$)[^\s/:\p{Cc}]+$/u.test(text) && Buffer.byteLength(text) <= 15,
+};
 
 /** @throws Failure */
 export function readCommand({ CNI_COMMAND: command = '' }: Variables): Command {
@@ -39,8 +39,8 @@ export function readAttachment(command: Command, variables: Variables): Attachme
   const missing = needed.filter((name) => !variables[name]);
   if (missing.length > 0)
     throw new Failure('environment', `${command} needs ${missing.join(', ')}`);
-  for (const [name, form] of Object.entries(forms))
-    if (!form.test(variables[name] ?? ''))
+  for (const [name, isGood] of Object.entries(isValid))
+    if (!isGood(variables[name] ?? ''))
       throw new Failure(
         'environment',
         `${name} is no valid one: ${JSON.stringify(variables[name])}`,

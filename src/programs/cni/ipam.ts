@@ -38,9 +38,15 @@ export async function ipamPlugin(
 
 /** The first address of a result, as the agent takes it. @throws Failure when there is none */
 export function firstAddress(result: string): string {
-  const { ips } = JSON.parse(result) as { ips?: readonly object[] };
-  if (!ips?.[0]) throw new Failure('delegate', 'the IPAM plugin gave no address', result);
-  return JSON.stringify(ips[0]);
+  let given: { readonly ips?: readonly object[] } | null;
+  try {
+    given = JSON.parse(result);
+  } catch {
+    throw new Failure('delegate', 'the IPAM plugin gave no result', result);
+  }
+  const first = given?.ips?.[0];
+  if (!first) throw new Failure('delegate', 'the IPAM plugin gave no address', result);
+  return JSON.stringify(first);
 }
 
 function find(type: string, folders: string): string {
@@ -75,7 +81,9 @@ async function runPlugin(file: string, env: NodeJS.ProcessEnv, input: string): P
 function failureOf(file: string, output: string): Failure {
   try {
     const { code, msg, details } = JSON.parse(output);
-    return new Failure('delegate', `${file}: ${msg}`, details ?? '', Number(code));
+    // 0 would be none.
+    const known = Number.isSafeInteger(code) && code > 0 ? code : undefined;
+    return new Failure('delegate', `${file}: ${msg}`, String(details ?? ''), known);
   } catch {
     return new Failure('delegate', `${file} has failed`, output);
   }

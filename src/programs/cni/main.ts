@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** contiv-cni, which the container runtime runs for each pod that comes or goes. */
-import { readFileSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { systemClock } from '#infra/clock/system.ts';
+import { readInput } from './input.ts';
 import { logCall } from './log.ts';
 import { runCni } from './run.ts';
 
@@ -9,7 +10,7 @@ const STDIN = 0;
 const STDOUT = 1;
 
 const start = systemClock.monotonic();
-void runCni(process.env, () => readFileSync(STDIN, 'utf8')).then((outcome) => {
+void runCni(process.env, () => readInput(STDIN)).then((outcome) => {
   // The log comes first: a runtime that has its answer may end us.
   logCall(process.env, outcome, systemClock, start);
   if (outcome.output !== '') writeSync(STDOUT, outcome.output);

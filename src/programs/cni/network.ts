@@ -10,7 +10,8 @@ export interface Network {
   readonly logFile: string;
   /** IPAM plugin that gives the addresses; undefined: the agent does. */
   readonly ipam: { readonly type: string } | undefined;
-  readonly previous: PreviousResult | undefined;
+  /** Whether there is a result of an earlier call. */
+  readonly hasPrevious: boolean;
   /** Those that the runtime knows, for GC; undefined: it has not said. */
   readonly valid: readonly ValidAttachment[] | undefined;
   /** The whole configuration. */
@@ -22,12 +23,6 @@ export interface ValidAttachment {
   readonly interfaceName: string;
 }
 
-/** What the attachment was given, of a result in any version. */
-export interface PreviousResult {
-  /** CIDRs. */
-  readonly addresses: readonly string[];
-}
-
 /** Where the original logs when nothing is said. */
 const defaultLogFile = '/tmp/contiv-cni.log';
 
@@ -36,20 +31,24 @@ const oldest = '0.1.0';
 
 const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
+/** A path, or a host with a port. */
+const serverForm = /\/|.:\d{1,5}$/;
+
 /** @throws Failure with decode for what is no JSON object, config for what makes no sense */
 export function readNetwork(text: string): Network {
   const document = object(parse(text), 'the network configuration');
   const name = optional(document, 'name', 'string') ?? '';
   if (!nameForm.test(name)) throw wrong('name', 'letters, digits and _ . -', document['name']);
   const server = optional(document, 'grpcServer', 'string') ?? '';
-  if (server === '') throw wrong('grpcServer', 'the socket of the agent', document['grpcServer']);
+  if (!serverForm.test(server))
+    throw wrong('grpcServer', 'the socket of the agent, or host:port,', document['grpcServer']);
   return {
     cniVersion: optional(document, 'cniVersion', 'string') || oldest,
     name,
     server,
     logFile: optional(document, 'logFile', 'string') || defaultLogFile,
     ipam: readIpam(document['ipam']),
-    previous: readPrevious(document['prevResult']),
+    hasPrevious: (document['prevResult'] ?? undefined) !== undefined,
     valid: readValid(document),
     document,
   };
@@ -83,12 +82,21 @@ function readIpam(given: unknown): Network['ipam'] {
   return { ...ipam, type };
 }
 
-function readPrevious(given: unknown): PreviousResult | undefined {
-  if (given === undefined || given === null) return undefined;
-  const ips = list(object(given, 'prevResult')['ips'], 'prevResult.ips');
-  return {
-    addresses: ips.map((one) => optional(object(one, 'prevResult.ips'), 'address', 'string') ?? ''),
-  };
+/**
+ * CIDRs that a result of any version has on an interface of the pod. Those that it has on other
+ * interfaces are the work of other plugins of the chain; one without an interface is ours.
+ * @throws Failure for what is no result
+ */
+export function addressesOn(interfaceName: string, result: unknown): readonly string[] {
+  const { ips, interfaces } = object(result, 'prevResult');
+  const names = list(interfaces, 'prevResult.interfaces').map((one) => {
+    const holder = object(one, 'prevResult.interfaces');
+    return optional(holder, 'sandbox', 'string') ? optional(holder, 'name', 'string') : undefined;
+  });
+  return list(ips, 'prevResult.ips')
+    .map((one) => object(one, 'prevResult.ips'))
+    .filter(({ interface: index }) => typeof index !== 'number' || names[index] === interfaceName)
+    .map((one) => optional(one, 'address', 'string') ?? '');
 }
 
 /** libcni says it under both names; where nothing is valid, it says null. */

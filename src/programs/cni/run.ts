@@ -8,7 +8,7 @@ import { callAgent } from './agent.ts';
 import { type Attachment, type Command, readAttachment, readCommand } from './environment.ts';
 import { Failure, failures } from './failure.ts';
 import { firstAddress, type IpamPlugin, ipamPlugin } from './ipam.ts';
-import { type Network, readNetwork, versionOf } from './network.ts';
+import { addressesOn, type Network, readNetwork, versionOf } from './network.ts';
 import { addResult, type Reply } from './result.ts';
 import { isSpoken, newest, spokenVersion, type Version, versions } from './version.ts';
 
@@ -31,14 +31,14 @@ interface Call {
 /** @param input standard input; read only when it is needed */
 export async function runCni(
   environment: NodeJS.ProcessEnv,
-  input: () => string,
+  input: () => string | Promise<string>,
 ): Promise<Outcome> {
   const command = environment['CNI_COMMAND'] ?? '';
   let text = '';
   let network: Network | undefined;
   try {
     const known = readCommand(environment);
-    text = input();
+    text = await input();
     if (known === 'VERSION') {
       const answer = { cniVersion: versionOf(text) ?? newest, supportedVersions: versions };
       return { output: json(answer), failure: undefined, command, network };
@@ -63,22 +63,23 @@ const doers: Readonly<
 
 async function add(call: Call): Promise<object> {
   const { network, version } = call;
-  if (network.previous)
+  if (network.hasPrevious)
     throw new Failure('config', 'prevResult is given: this plugin is the first of its chain');
   const attachment = readAttachment(call.command, call.environment);
   const ipam = await ipamOf(call);
-  const address = ipam ? firstAddress(await ipam.run('ADD')) : '';
-  const request = {
-    ...requestOf(call, attachment),
-    ...(ipam && { ipam_type: ipam.type, ipam_data: address }),
-  };
   try {
-    const reply = await callAgent(network.server, '/cni.RemoteCNI/Add', request);
+    const address = ipam ? firstAddress(await ipam.run('ADD')) : '';
+    const reply = await callAgent(network.server, '/cni.RemoteCNI/Add', {
+      ...requestOf(call, attachment),
+      ...(ipam && { ipam_type: ipam.type, ipam_data: address }),
+    });
     assertDone(reply);
     return addResult(reply, version);
   } catch (error) {
-    // The address must not stay taken; of two failures the first one counts.
-    await ipam?.run('DEL').catch(() => undefined);
+    // The address must not stay taken; of two failures the first one counts. An agent that has not
+    // answered may use it, so it stays taken until the DEL that follows a failed ADD.
+    const isOpen = error instanceof Failure && error.code === failures.later.code;
+    if (!isOpen) await ipam?.run('DEL').catch(() => undefined);
     throw error;
   }
 }
@@ -92,22 +93,24 @@ async function del(call: Call): Promise<undefined> {
 }
 
 async function check(call: Call): Promise<undefined> {
-  const { server, previous } = call.network;
+  const { server, hasPrevious, document } = call.network;
   const attachment = readAttachment(call.command, call.environment);
-  if (!previous) throw new Failure('config', 'CHECK needs the prevResult of the ADD');
+  if (!hasPrevious) throw new Failure('config', 'CHECK needs the prevResult of the ADD');
+  const addresses = addressesOn(attachment.interfaceName, document['prevResult']);
   await (await ipamOf(call))?.run('CHECK');
   const reply = await callAgent(server, '/cni.CNIState/Check', {
     request: requestOf(call, attachment),
-    addresses: previous.addresses.map((cidr) => cidr.replace(/\/.*/, '')),
+    addresses: addresses.map((cidr) => cidr.replace(/\/.*/, '')),
   });
   assertDone(reply);
 }
 
 async function gc(call: Call): Promise<undefined> {
-  const { server, valid } = call.network;
+  const { server, name, valid } = call.network;
   // Without the list every pod would be one that the runtime does not know.
   if (!valid) throw new Failure('config', 'GC needs cni.dev/valid-attachments');
   const reply = await callAgent(server, '/cni.CNIState/GC', {
+    network: name,
     valid: valid.map(({ containerId, interfaceName }) => ({
       container_id: containerId,
       interface_name: interfaceName,
