@@ -126,13 +126,8 @@ export function cniService(deps: CniServiceDeps): CniService {
   function olderThan(added: AddPodPayload): readonly DeletePodPayload[] {
     const all = deps.pods.attachmentsOf(added.pod);
     const own = attachmentId(added);
-    return all.slice(
-      0,
-      Math.max(
-        0,
-        all.findIndex((one) => attachmentId(one) === own),
-      ),
-    );
+    const at = all.findIndex((one) => attachmentId(one) === own);
+    return at < 0 ? [] : all.slice(0, at);
   }
 
   async function detach(attachment: DeletePodPayload, signal?: AbortSignal): Promise<void> {

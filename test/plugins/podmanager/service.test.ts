@@ -79,6 +79,18 @@ describe('CNI ADD', () => {
     assert.deepEqual([...node.pods.attachments().keys()], ['old2/net1', 'new/eth0']);
   });
 
+  it('deletes the obsolete container of the pod, also where its ADD still waits', async () => {
+    const { service, node } = await served();
+    const [old, given] = await Promise.all([
+      service.add(request('web', 'old')),
+      service.add(request('web', 'new')),
+    ]);
+    assert.equal(old.result, 0);
+    assert.equal(given.result, 0);
+    assert.deepEqual([...node.pods.attachments().keys()], ['new/eth0']);
+    assert.equal(node.ipam.allocations().size, 1);
+  });
+
   it('goes on when the obsolete one cannot be deleted', async () => {
     const { service, node } = await served();
     await service.add(request('web', 'old'));
