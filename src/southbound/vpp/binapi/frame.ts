@@ -28,7 +28,7 @@ export function writeFrame(
 ): void {
   const start = writer.length;
   writer.ensure(start, frameHeader);
-  writer.bytes.fill(0, start, start + frameHeader);
+  for (let at = start; at < start + frameHeader; at += 4) writer.view.setUint32(at, 0);
   writer.length = start + frameHeader;
   try {
     codec.encode(writer, fields, id, clientIndex, context);

@@ -106,7 +106,7 @@ export class BinapiClient implements VppClient {
   }
 
   has(name: string): boolean {
-    return this.#connection?.table.has(name) ?? false;
+    return this.#connection?.table.service(name) !== undefined;
   }
 
   #notConnected(name: string): Error {

@@ -145,10 +145,10 @@ export class Connection {
   }
 
   #service<Kind extends Service['kind']>(name: string, kind: Kind): ServiceOf<Kind> {
-    if (!this.table.has(name))
+    const service = this.table.service(name);
+    if (!service)
       throw new ErrUnsupportedMessage('the connected VPP does not have it', { where: name });
-    const service = this.#catalogue.services.get(name);
-    if (service?.kind !== kind) throw new ErrUnsupportedMessage(`is no ${kind}`, { where: name });
+    if (service.kind !== kind) throw new ErrUnsupportedMessage(`is no ${kind}`, { where: name });
     return service as ServiceOf<Kind>;
   }
 

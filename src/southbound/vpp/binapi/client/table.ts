@@ -7,7 +7,7 @@ export class MessageTable {
   readonly missing: readonly string[];
   readonly #ids = new Map<MessageCodec, number>();
   readonly #codecs: (MessageCodec | undefined)[] = [];
-  readonly #supported: ReadonlySet<string>;
+  readonly #supported: ReadonlyMap<string, Service>;
 
   constructor(
     catalogue: Catalogue,
@@ -24,10 +24,10 @@ export class MessageTable {
       }
     }
     this.missing = missing;
-    this.#supported = new Set(
-      [...catalogue.services]
-        .filter(([, service]) => codecsOf(service).every((codec) => this.#ids.has(codec)))
-        .map(([name]) => name),
+    this.#supported = new Map(
+      [...catalogue.services].filter(([, service]) =>
+        codecsOf(service).every((codec) => this.#ids.has(codec)),
+      ),
     );
   }
 
@@ -40,9 +40,9 @@ export class MessageTable {
     return this.#codecs[id];
   }
 
-  /** Whether the request and everything that answers it are there. */
-  has(name: string): boolean {
-    return this.#supported.has(name);
+  /** Undefined unless the request and everything that answers it are there. */
+  service(name: string): Service | undefined {
+    return this.#supported.get(name);
   }
 }
 
