@@ -16,6 +16,8 @@ type AskContext = Pick<RevertContext, 'ask'>;
 export class AddressRecords {
   readonly #store: KvStore;
   readonly #byAddress = new Map<string, AddressRecord>();
+  /** Keys of records that nobody was told of, and that may stand in the store all the same. */
+  readonly #doubtful = new Set<string>();
   #last: string | undefined;
 
   /** @throws FatalError: without its memory the agent would give addresses out twice */
@@ -74,10 +76,13 @@ export class AddressRecords {
 
   /** Records who has an address that nobody has. @returns whether it is his now */
   async create(ctx: AskContext, record: AddressRecord): Promise<boolean> {
+    await this.#clear(ctx);
     const key = addressKey(record.address);
+    this.#doubtful.add(key);
     const { created, value } = await ctx.ask(`local store/put-if-absent ${key}`, () =>
       this.#store.putIfAbsent(key, addressRecordText(record)),
     );
+    this.#doubtful.delete(key);
     const standing = created ? record : readAddressRecord(key, value);
     if (standing) this.#byAddress.set(record.address, standing);
     // a record that an allocation with a lost answer left behind is as good as a new one
@@ -99,6 +104,17 @@ export class AddressRecords {
     const key = addressKey(record.address);
     await ctx.ask(`local store/put ${key}`, () => this.#store.put(key, addressRecordText(record)));
     this.#byAddress.set(record.address, record);
+  }
+
+  /**
+   * Before the next address is given out, what a lost answer may have left behind is taken away: to
+   * the next run of the agent it would be a second address of the same pod.
+   */
+  async #clear(ctx: AskContext): Promise<void> {
+    for (const key of this.#doubtful) {
+      await ctx.ask(`local store/delete ${key}`, () => this.#store.delete(key));
+      this.#doubtful.delete(key);
+    }
   }
 
   async delete(ctx: AskContext, address: string): Promise<void> {

@@ -240,6 +240,23 @@ describe('addresses of pods', () => {
     assert.deepEqual(await stored(next), ['10.1.1.3']);
   });
 
+  it('stay with the pod that was told, when it was asked for twice', async () => {
+    const node = await started();
+    for (let n = 2; n <= 8; n++) await node.add(`p${n}`, `c${n}`);
+    node.local.afterWrite = ({ operation }) => {
+      if (operation === 'putIfAbsent') throw new ErrStoreUnavailable('lost');
+    };
+    assert.ok((await node.add('web', 'c77')).error);
+    node.local.afterWrite = undefined;
+    const told = addressOf(await node.add('web', 'c77'));
+    await node.heal();
+    assert.deepEqual(node.ipam.podAddresses('c77/eth0'), [told]);
+    const next = node.restart();
+    await next.resync();
+    assert.deepEqual(next.ipam.podAddresses('c77/eth0'), [told]);
+    assert.equal((await stored(next)).length, 8);
+  });
+
   it('are not thought free because the store cannot be read', async () => {
     const node = await started();
     await node.add('web', 'c1');
