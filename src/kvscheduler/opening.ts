@@ -71,10 +71,10 @@ export async function aimsOfCommit(
   const { moved, failures } = refreshes
     ? await refreshAll(around, values)
     : await readUnknown(around);
-  const targets: Target[] = [];
+  const aims: Target[] = [];
   for (const [key, value] of values) {
     if (slices.due()) await slices.turn();
-    targets.push({ key, value });
+    aims.push({ key, value });
   }
   const examine: Node[] = [];
   if (mode !== 'update')
@@ -83,9 +83,10 @@ export async function aimsOfCommit(
       if (node.base || node.foreign) continue;
       if (mode === 'downstream-resync') {
         if (!isSettled(node)) examine.push(node);
-      } else if (!values.has(node.key))
-        targets.push({ key: node.key, value: null, leftover: true });
+      } else if (!values.has(node.key)) aims.push({ key: node.key, value: null, leftover: true });
     }
+  // Plan and record have them in this order, which costs little where it is given.
+  const targets = await sortInSlices(aims, byKey, slices);
   return {
     targets,
     examine,
