@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import type { RetryPolicy } from '#eventloop/transaction.ts';
 import { Slices } from '#kvscheduler/slices.ts';
 import { snapshot } from '#kvscheduler/timeline/questions.ts';
 import { holds, path } from './support/cases.ts';
-import { noTrouble, play } from './support/play.ts';
+import { noTrouble, play, withoutConflicts } from './support/play.ts';
 import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, pass, remember } from './support/setup.ts';
 import { baseOf, dependenciesOf, identity, type Spec } from './support/southbound.ts';
@@ -63,11 +64,47 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
   assert.ok(undone > 0 || path !== undefined, `${undone} were undone`);
 });
 
+test('what could not be undone at once is brought back by repetitions', async ({ name }) => {
+  const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
+  await holds(
+    { file, name },
+    150,
+    fc.asyncProperty(
+      scripts({ wild: false, conflicts: false }, 4),
+      scripts({ wild: false, conflicts: false }, 1),
+      fc.nat(8),
+      fc.integer({ min: 2, max: 5 }),
+      windows,
+      async (script, [last], nth, count, window) => {
+        if (last?.kind !== 'commit') return;
+        const { bench } = await play(script, { window, retry });
+        const { southbound } = bench;
+        await bench.commit({}, { mode: 'downstream-resync', retry });
+        const before = { picture: southbound.picture(), states: states(bench) };
+        let calls = 0;
+        southbound.fails = () => {
+          const at = calls++;
+          return at >= nth && at < nth + count ? new Error('no') : undefined;
+        };
+        const wishes = withoutConflicts(southbound.wished, last);
+        const failures = await commitWhatIsReady(bench, wishes, () => calls, retry);
+        if (failures.length === 0) return;
+        noTrouble(bench);
+        await pass(bench, 500, 50);
+        assert.deepEqual({ picture: southbound.picture(), states: states(bench) }, before);
+        assert.deepEqual(southbound.problems, []);
+        assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
+      },
+    ),
+  );
+});
+
 /** Leaves out what is refused beforehand, until something was tried. */
 async function commitWhatIsReady(
   bench: Bench,
   wishes: Readonly<Record<string, Spec | null>>,
   calls: () => number,
+  retry?: RetryPolicy,
 ): Promise<string[]> {
   const { southbound, scheduler } = bench;
   const left = new Map(Object.entries(wishes));
@@ -79,6 +116,7 @@ async function commitWhatIsReady(
       mode: 'update',
       onFailure: 'revert',
       values: left,
+      ...(retry && { retry }),
     });
     if (failures.length > 0) southbound.wished = southbound.former;
     if (failures.length === 0 || calls() > 0) return failures.map(({ key }) => key);

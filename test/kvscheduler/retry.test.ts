@@ -328,3 +328,71 @@ test('what is not wished any more, or is done by then, keeps no timer', async ()
   await bench.commit({ 'a/2': { v: 2 } });
   assert.equal(bench.clock.pending, 0);
 });
+
+test('a resync while a repetition waits does its work, or takes its place', async () => {
+  for (const mode of ['full-resync', 'upstream-resync', 'downstream-resync'] as const) {
+    const bench = setUp();
+    const wishes = { 'a/1': { v: 1 }, 'a/2': { v: 1 } };
+    let left = 2;
+    bench.southbound.fails = (_verb, key) =>
+      key === 'a/1' && left-- > 0 ? new Error('no') : undefined;
+    await bench.commit(wishes, { retry });
+    await pass(bench, 500, 500);
+    const values = mode === 'downstream-resync' ? {} : wishes;
+    assert.deepEqual(await bench.calls(values, { mode, retry }), ['CREATE a/1'], mode);
+    assert.equal(bench.clock.pending, 1, mode);
+    await pass(bench, 500, 500);
+    assert.equal(bench.state('a/1'), 'RETRYING', mode);
+    await pass(bench, 500, 500);
+    assert.equal(bench.state('a/1'), 'CONFIGURED', mode);
+    assert.equal(bench.clock.pending, 0, mode);
+    const { RetryForTxn, RetryAttempt } = bench.scheduler.history().at(-1) ?? {};
+    assert.deepEqual([RetryForTxn, RetryAttempt], [1, 1], mode);
+  }
+});
+
+test('a resync without repetitions ends those that waited', async () => {
+  for (const mode of ['full-resync', 'upstream-resync', 'downstream-resync'] as const) {
+    const bench = setUp();
+    bench.southbound.fails = () => new Error('no');
+    await bench.commit({ 'a/1': { v: 1 } }, { retry });
+    await bench.commit(mode === 'downstream-resync' ? {} : { 'a/1': { v: 1 } }, { mode });
+    assert.equal(bench.state('a/1'), 'FAILED', mode);
+    assert.equal(bench.clock.pending, 0, mode);
+  }
+});
+
+test('a transaction that is undone leaves the repetition of what it touched as it was', async () => {
+  const bench = setUp({ window: 1 });
+  bench.southbound.fails = (_verb, key) => (key === 'a/1' ? new Error('no') : undefined);
+  await bench.commit({ 'a/1': { v: 1 } }, { retry });
+  await bench.commit({ 'b/1': { v: 1 } });
+  bench.southbound.fails = (_verb, key) => (key === 'b/1' ? new Error('no') : undefined);
+  const failures = await bench.commit(
+    { 'a/2': { v: 1 }, 'b/1': { v: 2 } },
+    { onFailure: 'revert', retry },
+  );
+  assert.deepEqual(failures, ['b/1 (DELETE): no']);
+  assert.equal(bench.state('a/1'), 'RETRYING');
+  assert.equal(bench.clock.pending, 1);
+  await pass(bench, 1_000, 500);
+  assert.equal(bench.state('a/1'), 'CONFIGURED');
+  assert.equal(bench.clock.pending, 0);
+});
+
+test('a report that takes away what a failed value needs ends its repetition', async () => {
+  const bench = setUp();
+  bench.southbound.happens('a/f', { v: 1 });
+  bench.scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);
+  bench.southbound.fails = () => new Error('no');
+  await bench.commit({ 'b/1': { v: 1, needs: ['a/f'] } }, { retry });
+  assert.equal(bench.state('b/1'), 'RETRYING');
+  bench.scheduler.pushNotification([{ key: 'a/f', value: null }]);
+  await pass(bench, 1_000, 500);
+  assert.equal(bench.state('b/1'), 'PENDING [a/f]');
+  assert.equal(bench.clock.pending, 0);
+  bench.southbound.fails = () => undefined;
+  bench.scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);
+  await pass(bench, 10);
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
+});

@@ -114,7 +114,8 @@ function lose({ southbound }: Bench, key: string): void {
     if (own === key || baseOf(own) === key) southbound.values.delete(own);
 }
 
-function withoutConflicts(
+/** The step's wishes, without claims that somebody else has. */
+export function withoutConflicts(
   wished: ReadonlyMap<string, Spec>,
   step: Extract<Step, { kind: 'commit' }>,
 ): Record<string, Spec | null> {
