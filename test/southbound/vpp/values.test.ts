@@ -185,6 +185,14 @@ describe('refused before anything is sent', () => {
       ],
       [{ name: 'bd', interfaces: [{ ...member, split_horizon_group: 256 }] }, 'interfaces'],
       [{ name: 'bd', arp_termination_table: [entry, entry] }, 'arp_termination_table'],
+      [
+        { name: 'bd', arp_termination_table: [{ ...entry, ip_address: '' }] },
+        'arp_termination_table',
+      ],
+      [
+        { name: 'bd', arp_termination_table: [{ ip_address: '10.1.1.1' }] },
+        'arp_termination_table',
+      ],
     ];
     refused('vpp-bridge-domain', bridgeDomainModel, cases);
     const fib: readonly (readonly [DeepInput<FIBEntry>, string])[] = [

@@ -142,6 +142,10 @@ function validate(key: string, value: BridgeDomain): void {
   require(key, members.size === value.interfaces.length, 'interfaces', 'one is named twice');
   const deep = value.interfaces.some((member) => member.split_horizon_group > 255);
   require(key, !deep, 'interfaces', 'split_horizon_group above 255');
+  const whole = value.arp_termination_table.every(
+    (entry) => entry.ip_address !== '' && entry.phys_address !== '',
+  );
+  require(key, whole, 'arp_termination_table', 'an address is missing');
   const addresses = new Set(value.arp_termination_table.map((entry) => entry.ip_address));
   const twice = addresses.size !== value.arp_termination_table.length;
   require(key, !twice, 'arp_termination_table', 'an address is there twice');

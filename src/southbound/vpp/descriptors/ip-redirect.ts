@@ -11,7 +11,7 @@ import { attribute, type Family, families, familiesOf, familyNumbers } from './b
 import { require } from './invalid.ts';
 import { none } from './limits.ts';
 import { interfaceNames } from './names.ts';
-import { pathTo } from './route-path.ts';
+import { isAny, pathTo } from './route-path.ts';
 
 /** A next hop is of one family, and says so where all are redirected. */
 function redirected({ l3_protocol, next_hop }: IPRedirect): readonly Family[] {
@@ -134,11 +134,12 @@ function readBack(
   const rx = punt.rx_sw_if_index === none ? '' : names.get(punt.rx_sw_if_index);
   if (path === undefined || tx === undefined || rx === undefined) return [];
   const hop = fromUnion(punt.af, path.nh.address);
-  return [{ family, rx, tx, hop: hop === '0.0.0.0' || hop === '::' ? '' : hop }];
+  return [{ family, rx, tx, hop: isAny(hop) ? '' : hop }];
 }
 
 function partsOf(value: IPRedirect): ReadonlyMap<Family, string> {
-  const { rx_interface: rx, tx_interface: tx, next_hop: hop } = value;
+  const { rx_interface: rx, tx_interface: tx, next_hop } = value;
+  const hop = isAny(next_hop) ? '' : next_hop;
   return new Map(redirected(value).map((family) => [family, identity({ family, rx, tx, hop })]));
 }
 

@@ -84,8 +84,8 @@ function nextHop({ next_hop_addr, outgoing_interface, dst_network }: VppRoute): 
   return isHost && outgoing_interface !== '' ? address : '';
 }
 
-/** Of canonical text. */
-function isAny(address: string): boolean {
+/** @param address canonical text; an address of zeros is no next hop, like none at all */
+export function isAny(address: string): boolean {
   return address === '' || address === '0.0.0.0' || address === '::';
 }
 

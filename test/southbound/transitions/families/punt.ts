@@ -15,6 +15,6 @@ export const puntFamilies: readonly Family[] = [
     model: ipRedirectModel,
     setup: [host, loop('punt-in')],
     base: { l3_protocol: 'ALL', tx_interface: 'punt-host' },
-    fields: { rx_interface: ['punt-in'], next_hop: ['10.85.1.2', '10.85.1.3', 'fd85::2'] },
+    fields: { rx_interface: ['punt-in'], next_hop: ['10.85.1.2', '10.85.1.3', 'fd85::2', '::'] },
   }),
 ];
