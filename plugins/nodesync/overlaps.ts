@@ -19,7 +19,8 @@ export const ErrAddressOverlap = defineError({
 
 export interface Surroundings {
   readonly own: Node;
-  readonly others: ReadonlyMap<string, Node>;
+  /** All nodes; asked only where an address is in the wrong place, for it costs a walk over them. */
+  readonly others: () => ReadonlyMap<string, Node>;
   /** Says under which ID an address was given out. */
   readonly idOf: (address: string) => number | undefined;
   readonly log: Pick<Logger, 'error'>;
@@ -72,7 +73,7 @@ export class Overlaps {
 /** Name of the node with this address; undefined for this one and for strangers. */
 function otherNode({ own, others }: Surroundings, address: string): string | undefined {
   if (address === '' || own.managementAddresses.includes(address)) return undefined;
-  for (const { name, managementAddresses } of others.values())
+  for (const { name, managementAddresses } of others().values())
     if (name !== own.name && managementAddresses.includes(address)) return name;
   return undefined;
 }

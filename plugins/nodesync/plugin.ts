@@ -147,7 +147,12 @@ class NodeSync implements NodeSyncHandler {
     const config = this.#deps.conf.ipam();
     if (config.useExternalIpam || this.#id === undefined) return undefined;
     this.#idOf ??= podAddressOwner(config);
-    return { own: this.thisNode(), others: this.allNodes(), idOf: this.#idOf, log: ctx.log };
+    return {
+      own: this.thisNode(),
+      others: () => this.allNodes(),
+      idOf: this.#idOf,
+      log: ctx.log,
+    };
   }
 
   /** This node as the others see it is what it says itself, not what the cluster reflects. */
@@ -254,7 +259,8 @@ class NodeSync implements NodeSyncHandler {
 
   #announces(text: string, key: string): boolean {
     const record = readRecord(text, key);
-    return record !== undefined && sameTexts(vppAddresses(record), this.#addresses);
+    // nobody believes a record that says another ID than its key
+    return record?.id === this.#id && sameTexts(vppAddresses(record!), this.#addresses);
   }
 
   #idsOfPods(state: KubeState): IdsOfPods {

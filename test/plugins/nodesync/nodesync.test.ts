@@ -307,6 +307,15 @@ describe('announcing addresses', () => {
     const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.8/24']);
   });
+
+  it('mends a record that says another ID than its key, which others would not believe', async () => {
+    const cluster = new MemoryStore();
+    const told = '"name":"node-a","ip_addresses":["192.168.16.5/24"]';
+    await cluster.put(key(5), `{"id":3,${told}}`);
+    const node = new TestNode({ cluster });
+    assert.equal(await start(node), 5);
+    assert.deepEqual(await cluster.get(key(5)), `{"id":5,${told}}`);
+  });
 });
 
 describe('nodes of the cluster', () => {

@@ -65,10 +65,14 @@ describe('pods of another node in the network of this one', () => {
     });
     const [own, other] = [make('node-a', 1, '172.16.0.5'), make('node-b', 2, '172.16.0.6')];
     const told: string[] = [];
+    let asked = 0;
     const around: Surroundings = {
       own,
-      others: new Map([own, other].map((one) => [one.name, one])),
-      idOf: () => 1,
+      others: () => {
+        asked++;
+        return new Map([own, other].map((one) => [one.name, one]));
+      },
+      idOf: (address) => Number(address.split('.')[2]),
       log: { error: (_: unknown, text?: unknown) => void told.push(String(text)) },
     };
     const pod = podValue('thief', '10.1.1.9', '172.16.0.6').value as Pod;
@@ -79,5 +83,10 @@ describe('pods of another node in the network of this one', () => {
     overlaps.look(around, 'key', undefined);
     overlaps.look(around, 'key', pod);
     assert.equal(told.length, 2);
+    // of the many pods that are where they belong, nobody has to know what other nodes there are
+    assert.equal(asked, 3);
+    overlaps.look(around, 'far', podValue('far', '10.1.2.9', '172.16.0.6').value as Pod);
+    overlaps.look(around, 'own', podValue('own', '10.1.1.8', '172.16.0.5').value as Pod);
+    assert.equal(asked, 3);
   });
 });
