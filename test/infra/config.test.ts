@@ -61,6 +61,32 @@ describe('configuration files', () => {
     assert.throws(() => parseConfig(schema, 'a: 1\n---\nb: 1', 'x.conf'), /multiple documents$/);
   });
 
+  it('refuses references that lead nowhere, to themselves or to too much', () => {
+    const laughs = ['a: &a [x, x, x, x, x, x, x, x, x, x]'];
+    for (const [at, name] of [...'bcdefgh'].entries()) {
+      const before = 'abcdefg'[at];
+      laughs.push(`${name}: &${name} [${Array(10).fill(`*${before}`)}]`);
+    }
+    for (const text of ['mtuSize: *x', 'list: &a [*a]', 'nested: &a {flag: *a}', laughs.join('\n')])
+      assert.throws(
+        () => parseConfig(schema, text, 'x.conf'),
+        (error: Error) => error instanceof ErrConfig && /^x\.conf:/.test(error.message),
+        text,
+      );
+  });
+
+  it('warns of a key that is there twice in different writings', () => {
+    const text = 'mtuSize: 1\nnested:\n  flag: true\n  FLAG: false\nMTUSIZE: 2\n';
+    const { value, warnings, where } = parseConfig(schema, text, 'x.conf');
+    assert.equal(value.mtuSize, 2);
+    assert.equal(value.nested.flag, false);
+    assert.deepEqual(warnings, [
+      'x.conf:4: FLAG is the same key as flag before it, and counts instead',
+      'x.conf:5: MTUSIZE is the same key as mtuSize before it, and counts instead',
+    ]);
+    assert.equal(where('mtuSize'), 'x.conf:5');
+  });
+
   it('reads durations as nanoseconds or as text', () => {
     assert.equal(durationMs(5_000_000_000), 5000);
     assert.equal(durationMs('1m30.5s'), 90_500);

@@ -9,7 +9,7 @@ import { isAbsolute, join } from 'node:path';
 import type { Static, TObject, TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { type Document, isMap, isSeq, LineCounter, parseDocument } from 'yaml';
-import { defineError } from '../errors/errors.ts';
+import { defineError, errorText } from '../errors/errors.ts';
 
 export const ErrConfig = defineError({
   name: 'ErrConfig',
@@ -111,9 +111,13 @@ export function parseConfig<S extends TObject>(
   const lineOf = (path: readonly string[]): string => `${file}:${line(document, lines, path)}`;
   const warnings: string[] = [];
   const set = new Set<string>();
-  const known = rename(schema, document.toJS() ?? {}, [], {
+  const known = rename(schema, plain(document, file) ?? {}, [], {
     set: (path) => set.add(path.join('.')),
     unknown: (path) => warnings.push(`${lineOf(path)}: unknown key ${path.join('.')}, ignored`),
+    again: (path, before) =>
+      warnings.push(
+        `${lineOf(path)}: ${path.at(-1)} is the same key as ${before} before it, and counts instead`,
+      ),
   });
   const value: unknown = Value.Default(schema, known);
   const [error] = Value.Errors(schema, value);
@@ -129,6 +133,21 @@ export function parseConfig<S extends TObject>(
   }
   const where = (path: string): string => lineOf(path.split('.'));
   return { value: value as Static<S>, file, set, warnings, where };
+}
+
+/** @throws ErrConfig for references that lead nowhere, to themselves or to too much */
+function plain(document: Document, file: string | undefined): unknown {
+  try {
+    const value: unknown = document.toJS();
+    // what has no end has no text either
+    JSON.stringify(value);
+    return value;
+  } catch (cause) {
+    throw new ErrConfig(`a reference makes no sense: ${errorText(cause).split('\n')[0]}`, {
+      where: `${file}:1`,
+      cause,
+    });
+  }
 }
 
 interface SchemaNode {
@@ -151,7 +170,8 @@ function line(document: Document, lines: LineCounter, path: readonly string[]): 
   for (const part of path) {
     if (isMap(node)) {
       const wanted = part.toLowerCase();
-      const pair = node.items.find((item) => String(item.key).toLowerCase() === wanted);
+      // of several writings the last counts
+      const pair = node.items.findLast((item) => String(item.key).toLowerCase() === wanted);
       if (!pair) break;
       offset = (pair.key as { range?: [number] }).range?.[0] ?? offset;
       node = pair.value;
@@ -166,6 +186,8 @@ function line(document: Document, lines: LineCounter, path: readonly string[]): 
 interface KeyReport {
   set(path: readonly string[]): void;
   unknown(path: readonly string[]): void;
+  /** @param before how the same key was written earlier */
+  again(path: readonly string[], before: string): void;
 }
 
 /** Key names compare without case, as Go's decoder does; unknown ones are reported and left out. */
@@ -182,12 +204,16 @@ function rename(
     return value;
   const names = new Map(Object.keys(properties).map((name) => [name.toLowerCase(), name]));
   const result: Record<string, unknown> = {};
+  const written = new Map<string, string>();
   for (const [key, child] of Object.entries(value)) {
     const name = names.get(key.toLowerCase());
     if (name === undefined) {
       report.unknown([...path, key]);
       continue;
     }
+    const before = written.get(name);
+    if (before !== undefined) report.again([...path, key], before);
+    written.set(name, key);
     report.set([...path, name]);
     result[name] = rename(properties[name]!, child, [...path, name], report);
   }
