@@ -42,6 +42,8 @@ describe('refused before anything is sent', () => {
       [{ ...loop, unnumbered: { interface_with_ip: 'a' } }, 'unnumbered'],
       [{ ...loop, set_dhcp_client: true, unnumbered: { interface_with_ip: 'b' } }, 'unnumbered'],
       [{ ...loop, ip_addresses: ['alloc:net/a'] }, 'ip_addresses'],
+      [{ ...loop, ip_addresses: ['10.1.1.1/0'] }, 'ip_addresses'],
+      [{ ...loop, ip_addresses: ['fd00::1/64', 'fd00::2/0'] }, 'ip_addresses'],
       [{ ...loop, rx_modes: [{ queue: 1 }] }, 'rx_modes'],
       [{ ...loop, rx_placements: [{ queue: 1 }, { queue: 1, worker: 2 }] }, 'rx_placements'],
       [tap, 'tap'],
@@ -116,6 +118,9 @@ describe('refused before anything is sent', () => {
     const cases: readonly (readonly [DeepInput<VppRoute>, string])[] = [
       [{ next_hop_addr: '10.1.1.1' }, 'dst_network'],
       [{ ...to, dst_network: 'alloc:net/a' }, 'dst_network'],
+      [{ ...to, dst_network: '224.0.0.0/4' }, 'dst_network'],
+      [{ ...to, dst_network: '240.1.2.3/4' }, 'dst_network'],
+      [{ type: 'DROP', dst_network: 'fe80::/10' }, 'dst_network'],
       [{ ...to, next_hop_addr: 'alloc:net/a' }, 'next_hop_addr'],
       [{ ...to, next_hop_addr: 'fd00::1' }, 'next_hop_addr'],
       [{ dst_network: '10.0.0.0/8' }, 'next_hop_addr'],

@@ -243,6 +243,8 @@ function validate(key: string, value: VppInterface): void {
   require(key, lender !== '' && lender !== value.name, 'unnumbered', 'names no other interface');
   const allocated = value.ip_addresses.some((address) => addressSource(address) !== 'static');
   require(key, !allocated, 'ip_addresses', 'references to allocated addresses are not supported');
+  const isNetwork = value.ip_addresses.every((address) => !address.endsWith('/0'));
+  require(key, isNetwork, 'ip_addresses', 'a prefix of length 0 would be everything');
   const leases = !value.set_dhcp_client || !borrows;
   require(key, leases, 'unnumbered', 'does not go with set_dhcp_client');
   require(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');

@@ -121,9 +121,13 @@ function adopt(wanted: VppRoute, found: VppRoute): VppRoute {
   });
 }
 
+/** Each table has these from VPP itself; it would keep one of ours behind its own, and not tell it. */
+const ofVpp: ReadonlySet<string> = new Set(['224.0.0.0/4', '240.0.0.0/4', 'fe80::/10']);
+
 function validate(key: string, route: VppRoute): void {
   const { dst_network, next_hop_addr } = route;
   require(key, dst_network !== '', 'dst_network', 'missing');
+  require(key, !ofVpp.has(dst_network), 'dst_network', 'VPP has a route of its own there');
   for (const field of ['dst_network', 'next_hop_addr'] as const) {
     const allocated = route[field].startsWith('alloc:');
     require(key, !allocated, field, 'references to allocated addresses are not supported');
