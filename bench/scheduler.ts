@@ -7,7 +7,16 @@ import { performance } from 'node:perf_hooks';
 import type { Value } from '#eventloop/transaction.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { type Print, runPart } from './lib/parts.ts';
-import { chains, interfaceKey, route, routeKey, routes, Standing } from './lib/standing.ts';
+import {
+  chains,
+  family,
+  interfaceKey,
+  route,
+  routeKey,
+  routes,
+  Standing,
+  wheel,
+} from './lib/standing.ts';
 import { measure, type Work } from './lib/work.ts';
 
 export const name = 'scheduler: many values, one change';
@@ -24,6 +33,8 @@ const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = {
   restart: (print) => restart(print, false),
   restartAfterDrift: (print) => restart(print, true),
   oneChange,
+  families,
+  wheels,
   memory: (print) => memory(print, false),
   memoryWithHistory: (print) => memory(print, true),
 };
@@ -180,6 +191,33 @@ async function oneChange(print: Print): Promise<void> {
     );
     printStretch(print, longest);
   }
+}
+
+/** (f) where it is hardest: one value from which many are derived. */
+async function families(print: Print): Promise<void> {
+  const members = 20_000;
+  const scheduler = new Standing().scheduler();
+  for (const [what, values] of [
+    ['made', family(members, 1)],
+    ['changed', family(members, 2)],
+    ['halved', family(members / 2, 2)],
+  ] as const) {
+    const work = await measure(() => must(scheduler.commit({ ...update, values })));
+    print(`    one value that derives ${count(members)}, ${what}: ${seconds(work)}`);
+    printStretch(print, work);
+  }
+  await scheduler.close();
+}
+
+/** (f) where it is hardest: many values in one circle, each of which needs any of a prefix. */
+async function wheels(print: Print): Promise<void> {
+  const spokes = 10_000;
+  const scheduler = new Standing().scheduler();
+  const values = wheel(spokes);
+  const work = await measure(() => must(scheduler.commit({ ...update, values })));
+  print(`    a circle of ${count(spokes)} values through prefixes, made: ${seconds(work)}`);
+  printStretch(print, work);
+  await scheduler.close();
 }
 
 /** (e) What a value keeps in use, itself included, without the southbound's own copy of it. */

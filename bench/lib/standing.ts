@@ -1,6 +1,8 @@
 /**
  * A southbound that costs nothing but one turn of the event loop an answer, and what is wished of
- * it: interfaces, routes over them that claim their destination, and links of chains, each of which needs the one before it.
+ * it: interfaces, routes over them that claim their destination, links of chains, each of which
+ * needs the one before it, families of derived values, and spokes of a wheel, each of which needs
+ * any of those before it.
  */
 import type { Value } from '#eventloop/transaction.ts';
 import { systemClock } from '#infra/clock/system.ts';
@@ -18,6 +20,15 @@ interface Route {
 interface Link {
   readonly place: number;
   readonly behind?: string;
+}
+
+interface Family {
+  readonly members: number;
+  readonly weight: number;
+}
+
+interface Spoke {
+  readonly behind: string;
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -42,6 +53,18 @@ export class Standing {
       this.#descriptor('link', ({ behind }: Link) =>
         behind === undefined ? [] : [{ label: 'before', key: behind }],
       ),
+      {
+        ...this.#descriptor('family', () => []),
+        derived: (_key: string, { members, weight }: Family) =>
+          Array.from({ length: members }, (_, i) => ({
+            key: `config/member/${i}`,
+            value: { weight },
+          })),
+      },
+      this.#descriptor('member', () => []),
+      this.#descriptor('spoke', ({ behind }: Spoke) => [
+        { label: 'any before', anyOf: { prefixes: [behind] } },
+      ]),
     ];
     return createScheduler({ descriptors, clock: systemClock, log: silentLogger, ...settings });
   }
@@ -134,4 +157,18 @@ export function chains(count: number, length: number): Map<string, Value> {
       values.set(key(place), link);
     }
   return values;
+}
+
+/** One value from which so many are derived. */
+export const family = (members: number, weight: number): Map<string, Value> =>
+  new Map([['config/family/one', { members, weight } satisfies Family]]);
+
+/** As many values as asked for, each of which needs any of the one before it, all around. */
+export function wheel(count: number): Map<string, Value> {
+  const prefix = (i: number): string => `config/spoke/${i}/`;
+  const spokes = Array.from({ length: count }, (_, i): [string, Spoke] => [
+    `${prefix(i)}end`,
+    { behind: prefix((i + count - 1) % count) },
+  ]);
+  return new Map(spokes);
 }
