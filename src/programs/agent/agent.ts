@@ -284,7 +284,13 @@ export function createAgent(parts: AgentParts): Agent {
       name: 'watch over DHCP leases',
       init: () => {
         const leases = scheduler.metadataMap<DHCPLease>(DHCP_LEASES)!;
-        end = watchLeases({ leases, net: ipv4net, loop: controller, log: loggers.get('dhcp') });
+        end = watchLeases({
+          leases,
+          net: ipv4net,
+          loop: controller,
+          clock,
+          log: loggers.get('dhcp'),
+        });
       },
       close: () => end(),
     };

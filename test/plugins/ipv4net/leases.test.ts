@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ErrClosedController, ErrEventQueueFull } from '#eventloop/errors.ts';
 import type { Event } from '#eventloop/event.ts';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { IndexMap } from '#infra/idxmap/idxmap.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { type DHCPLease, dhcpLeaseModel } from '#models/vpp/interface-state.ts';
@@ -26,10 +28,21 @@ async function leased() {
   await node.resync([nodeValue('node-a', '172.16.0.5'), ...nodeB]);
   const leases = new IndexMap<DHCPLease>('leases', silentLogger);
   const pushed: Event[] = [];
+  const clock = new ManualClock();
+  let refusal: Error | undefined;
+  const refuse = (error: Error | undefined): void => {
+    refusal = error;
+  };
   const end = watchLeases({
     leases,
     net: node.net,
-    loop: { push: (event) => void pushed.push(event as Event) },
+    loop: {
+      push: (event) => {
+        if (refusal) throw refusal;
+        pushed.push(event as Event);
+      },
+    },
+    clock,
     log: silentLogger,
   });
   const gets = (address: string): void => {
@@ -39,7 +52,7 @@ async function leased() {
   const run = async (): Promise<void> => {
     for (const event of pushed.splice(0)) assert.equal((await node.run(event)).error, undefined);
   };
-  return { node, leases, pushed, gets, run, end };
+  return { node, leases, pushed, gets, run, end, refuse, clock };
 }
 
 const tunnel = (node: TestNode) =>
@@ -109,6 +122,25 @@ describe('a lease of the main interface', () => {
     end();
     gets('10.9.0.7/24');
     assert.equal(pushed.length, 1);
+  });
+
+  it('is told as soon as the queue takes it, as it is by then', async () => {
+    const { node, leases, gets, run, pushed, refuse, clock } = await leased();
+    refuse(new ErrEventQueueFull('queue with events is full'));
+    gets('10.9.0.5/24');
+    gets('10.9.0.6/24');
+    await clock.advance(1_000);
+    refuse(undefined);
+    await clock.advance(1_000);
+    assert.equal(pushed.length, 1);
+    await run();
+    assert.equal(node.net.nodeAddress(), '10.9.0.6/24');
+    refuse(new ErrClosedController('controller was closed'));
+    leases.delete('Gig1');
+    refuse(undefined);
+    await clock.advance(10_000);
+    assert.equal(pushed.length, 0, 'at the end of the agent nothing is tried again');
+    assert.equal(clock.pending, 0);
   });
 
   it('is known at once after a restart of the agent, so that no tunnel goes', async () => {
