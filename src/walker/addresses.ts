@@ -41,15 +41,26 @@ export function sameAddress(a: string, b: string): boolean {
 }
 
 function parse(address: string): Parsed {
-  if (!address.includes(':'))
-    return {
-      family: 4,
-      bits: BigInt(address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)),
-    };
-  const [head = '', tail] = address.split('::');
-  const groups = (text: string) => text.split(':').filter((group) => group !== '');
+  if (!address.includes(':')) return { family: 4, bits: BigInt(bitsOfFour(address)) };
+  const [head = '', tail] = address.replace(/%.*/, '').split('::');
   const [before, after] = [groups(head), groups(tail ?? '')];
   const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
   const all = [...before, ...Array<string>(zeros).fill('0'), ...after];
   return { family: 6, bits: all.reduce((sum, part) => (sum << 16n) + BigInt(`0x${part}`), 0n) };
+}
+
+function bitsOfFour(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+}
+
+/** Groups of 16 bits in hex; the last two may be written as an address of IPv4. */
+function groups(text: string): string[] {
+  return text
+    .split(':')
+    .filter((group) => group !== '')
+    .flatMap((group) => {
+      if (!group.includes('.')) return [group];
+      const bits = bitsOfFour(group);
+      return [Math.floor(bits / 65536), bits % 65536].map((half) => half.toString(16));
+    });
 }

@@ -1,4 +1,5 @@
 /** Several nodes as one snapshot. */
+import { sameAddress } from './addresses.ts';
 import { type NodeValues, nodePart } from './node.ts';
 import type { Device, Snapshot } from './snapshot.ts';
 
@@ -9,21 +10,25 @@ export interface ClusterValues {
 }
 
 /**
- * The interfaces of VPP that lead out of the nodes are taken to be on one network, with others on it
- * that nobody has told of.
+ * The interfaces of VPP that lead out of the nodes are taken to be on one network, each VLAN a
+ * network of its own, with others on it that nobody has told of.
  */
 export function clusterSnapshot({ nodes, others = [] }: ClusterValues): Snapshot {
   const parts = nodes.map(nodePart);
   const devices = [...parts.flatMap((part) => part.devices), ...others];
-  const network = [
-    ...parts.flatMap(({ uplinks }) => uplinks),
+  const uplinks = [
+    ...parts.flatMap((part) => part.uplinks),
     ...others.flatMap(({ name, interfaces }) =>
-      [...interfaces.keys()].map((one) => ({ device: name, interface: one })),
+      [...interfaces.keys()].map((one) => ({ port: { device: name, interface: one }, vlan: 0 })),
     ),
   ];
+  const networks = [...Map.groupBy(uplinks, ({ vlan }) => vlan).values()].map((ends) => ({
+    ports: ends.map(({ port }) => port),
+    isOpen: true,
+  }));
   return {
     devices: new Map(devices.map((device) => [device.name, device])),
-    wires: [...parts.flatMap(({ wires }) => wires), { ports: network, isOpen: true }],
+    wires: [...parts.flatMap(({ wires }) => wires), ...networks],
   };
 }
 
@@ -31,9 +36,9 @@ export function clusterSnapshot({ nodes, others = [] }: ClusterValues): Snapshot
 export function deviceWith(snapshot: Snapshot, address: string): string | undefined {
   const found = [...snapshot.devices.values()].filter(
     ({ interfaces, otherAddresses }) =>
-      otherAddresses.includes(address) ||
+      otherAddresses.some((own) => sameAddress(own, address)) ||
       [...interfaces.values()].some(({ addresses }) =>
-        addresses.some((cidr) => cidr.replace(/\/.*/, '') === address),
+        addresses.some((cidr) => sameAddress(cidr, address)),
       ),
   );
   return (found.find(({ forwards }) => !forwards) ?? found[0])?.name;

@@ -36,7 +36,13 @@ export interface NodePart {
   readonly devices: readonly Device[];
   readonly wires: readonly Wire[];
   /** Interfaces of VPP that lead out of the node. */
-  readonly uplinks: readonly Port[];
+  readonly uplinks: readonly Uplink[];
+}
+
+export interface Uplink {
+  readonly port: Port;
+  /** 0: untagged. */
+  readonly vlan: number;
 }
 
 /** Values of one model, by key. */
@@ -73,6 +79,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
     interfaces: byName(
       [...interfaces].map(([key, one]) => ({
         name: one.name,
+        enabled: one.enabled,
         up: one.enabled && hasLink(one.name),
         // An unnumbered interface is in the table of the one that it borrows from.
         table: (one.unnumbered && tables.get(one.unnumbered.interface_with_ip)) ?? one.vrf,
@@ -91,6 +98,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
     routes: [...of<VppRoute>(vppRouteModel, all)].map(([key, route]) => ({
       table: route.vrf_id,
       destination: route.dst_network,
+      preference: route.preference,
       action: actionOf(route),
       by: key,
     })),
@@ -109,9 +117,12 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
 
 function actionOf(route: VppRoute): RouteAction {
   if (route.type === 'DROP') return { kind: 'drop' };
-  if (route.type === 'INTER_VRF') return { kind: 'table', table: route.via_vrf_id };
   const isGiven = !['', '0.0.0.0', '::'].includes(route.next_hop_addr);
   const nextHop = isGiven ? route.next_hop_addr : undefined;
+  if (route.type === 'INTER_VRF') {
+    const table = route.via_vrf_id;
+    return nextHop === undefined ? { kind: 'table', table } : { kind: 'recursive', nextHop, table };
+  }
   if (route.outgoing_interface !== '')
     return { kind: 'via', interface: route.outgoing_interface, nextHop };
   return nextHop === undefined ? { kind: 'drop' } : { kind: 'recursive', nextHop };
@@ -121,7 +132,10 @@ function bridges(all: ReadonlyMap<string, unknown>): Bridge[] {
   const entries = [...of<FIBEntry>(fibEntryModel, all)];
   return [...of<BridgeDomain>(bridgeDomainModel, all)].map(([key, domain]) => ({
     name: domain.name,
-    members: domain.interfaces.map(({ name }) => name),
+    members: domain.interfaces.map((one) => ({
+      interface: one.name,
+      group: one.split_horizon_group,
+    })),
     routed: domain.interfaces.find((one) => one.bridged_virtual_interface)?.name,
     floods: domain.unknown_unicast_flood,
     entries: entries
@@ -180,6 +194,7 @@ function linuxDevices(
 function linuxInterface(by: string, link: LinuxInterface): Interface {
   return {
     name: link.name,
+    enabled: link.enabled,
     up: link.enabled,
     table: 0,
     mac: link.phys_address,
@@ -195,6 +210,7 @@ function linuxRoute(by: string, route: LinuxRoute): Route {
   return {
     table: 0,
     destination: route.dst_network,
+    preference: route.metric,
     action: { kind: 'via', interface: route.outgoing_interface, nextHop },
     by,
   };
@@ -205,9 +221,9 @@ function joints(
   node: string,
   interfaces: readonly VppInterface[],
   links: Values<LinuxInterface>,
-): { readonly wires: Wire[]; readonly uplinks: Port[] } {
+): { readonly wires: Wire[]; readonly uplinks: Uplink[] } {
   const wires: Wire[] = [];
-  const uplinks: Port[] = [];
+  const uplinks: Uplink[] = [];
   const byLinkName = new Map([...links.values()].map((link) => [link.name, link]));
   const hostLinks = new Map(
     [...links.values()]
@@ -225,12 +241,12 @@ function joints(
       // VPP is bound to one end of a veth: what it sends is heard at the other one.
       const bound = hostLinks.get(one.afpacket?.host_if_name ?? '');
       const peer = bound?.veth && byLinkName.get(bound.veth.peer_if_name);
-      if (!bound) uplinks.push(port);
+      if (!bound) uplinks.push({ port, vlan: 0 });
       else if (bound.enabled && peer) wires.push(wire(port, linuxPort(node, peer)));
     } else if (one.type === 'TAP') {
       const link = taps.get(one.name);
       if (link) wires.push(wire(port, linuxPort(node, link)));
-    } else if (isUplink(one)) uplinks.push(port);
+    } else if (isUplink(one)) uplinks.push({ port, vlan: one.sub?.sub_id ?? 0 });
   }
   return { wires, uplinks };
 }
@@ -244,7 +260,7 @@ function linuxPort(node: string, link: LinuxInterface): Port {
 }
 
 function isUplink({ type }: VppInterface): boolean {
-  return type !== 'SOFTWARE_LOOPBACK' && type !== 'VXLAN_TUNNEL' && type !== 'SUB_INTERFACE';
+  return type !== 'SOFTWARE_LOOPBACK' && type !== 'VXLAN_TUNNEL';
 }
 
 function byName(interfaces: readonly Interface[]): ReadonlyMap<string, Interface> {

@@ -34,6 +34,9 @@ export interface Decided {
 
 export interface Interface extends Decided {
   readonly name: string;
+  /** Whether it is switched on: its addresses count. */
+  readonly enabled: boolean;
+  /** Whether packets go through: it is enabled and has a link. */
   readonly up: boolean;
   /** Routing table of what comes in. */
   readonly table: number;
@@ -58,14 +61,16 @@ export interface Route extends Decided {
   readonly table: number;
   /** CIDR of a network. */
   readonly destination: string;
+  /** Of routes to the same destination the lowest counts. */
+  readonly preference: number;
   readonly action: RouteAction;
 }
 
 export type RouteAction =
   /** The next hop is the packet's own destination where it is undefined. */
   | { readonly kind: 'via'; readonly interface: string; readonly nextHop: string | undefined }
-  /** Found by looking the next hop up in the same table. */
-  | { readonly kind: 'recursive'; readonly nextHop: string }
+  /** Found by looking the next hop up; in the same table, unless there is another one. */
+  | { readonly kind: 'recursive'; readonly nextHop: string; readonly table?: number }
   | { readonly kind: 'table'; readonly table: number }
   | { readonly kind: 'drop' };
 
@@ -78,12 +83,18 @@ export interface Neighbour extends Decided {
 
 export interface Bridge extends Decided {
   readonly name: string;
-  readonly members: readonly string[];
+  readonly members: readonly BridgeMember[];
   /** The member that is routed. */
   readonly routed: string | undefined;
   /** Where frames go whose address nobody has learned: everywhere, or nowhere. */
   readonly floods: boolean;
   readonly entries: readonly BridgeEntry[];
+}
+
+export interface BridgeMember {
+  readonly interface: string;
+  /** Split-horizon group: nothing goes from one member of a group to another; 0 for none. */
+  readonly group: number;
 }
 
 export interface BridgeEntry extends Decided {

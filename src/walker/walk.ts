@@ -5,8 +5,9 @@
  * Taken for granted: what is not configured and would have to be learned is learned (neighbours on a
  * wire, MACs), and nothing fails by chance.
  */
-import { network, sameAddress } from './addresses.ts';
-import type { Bridge, Device, Interface, Route, Snapshot, Wire } from './snapshot.ts';
+import { sameAddress } from './addresses.ts';
+import { holderOf, lookUp } from './fib.ts';
+import type { Bridge, Device, Interface, Snapshot, Wire } from './snapshot.ts';
 
 export interface Packet {
   readonly source: string;
@@ -49,6 +50,8 @@ export function walk(snapshot: Snapshot, start: string, packet: Packet): Walk {
 class Walker {
   readonly hops: Hop[] = [];
   readonly #snapshot: Snapshot;
+  /** Frames with where they came into a bridge: what has been there comes back for ever. */
+  readonly #seen = new Set<string>();
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
@@ -58,7 +61,7 @@ class Walker {
   route(device: Device, table: number, packet: Carried, isOwn: boolean): Walk['verdict'] {
     if (this.hops.length >= MANY) return this.#drop(device, 'the packet goes in circles', '');
     const holder = holderOf(device, table, packet.destination);
-    if (holder) return this.#receive(device, holder.interface, packet);
+    if (holder) return this.#receive(device, table, holder.interface, packet);
     if (!isOwn && !device.forwards)
       return this.#drop(
         device,
@@ -72,24 +75,27 @@ class Walker {
     }
     if (!found)
       return this.#drop(device, `no route to ${packet.destination} in table ${table}`, '');
-    const { route, paths } = found;
+    const { route, action, paths } = found;
     const name = `route ${route.destination} of table ${table}`;
     const choice = paths > 1 ? ` (the first of ${paths} paths)` : '';
-    const { action } = route;
+    if (!action)
+      return this.#drop(device, `${name} has a next hop that no interface leads to`, route.by);
     if (action.kind === 'drop') return this.#drop(device, `${name} drops`, route.by);
     if (action.kind === 'table') {
       this.#hop(device, `${name} leads to table ${action.table}${choice}`, route.by);
       return this.route(device, action.table, packet, isOwn);
     }
-    const exit = action.kind === 'via' ? action : exitTo(device, table, action.nextHop);
-    if (!exit)
-      return this.#drop(device, `${name} has a next hop that no interface leads to`, route.by);
-    const nextHop = exit.nextHop ?? packet.destination;
-    this.#hop(device, `${name} leads to ${nextHop} on ${exit.interface}${choice}`, route.by);
-    return this.#send(device, exit.interface, nextHop, packet);
+    const nextHop = action.nextHop ?? packet.destination;
+    this.#hop(device, `${name} leads to ${nextHop} on ${action.interface}${choice}`, route.by);
+    return this.#send(device, action.interface, nextHop, packet);
   }
 
-  #receive(device: Device, holder: Interface | undefined, packet: Carried): Walk['verdict'] {
+  #receive(
+    device: Device,
+    table: number,
+    holder: Interface | undefined,
+    packet: Carried,
+  ): Walk['verdict'] {
     if (!packet.inner) {
       const where = holder ? ` on ${holder.name}` : '';
       this.#hop(device, `delivered: ${packet.destination} is its own${where}`, holder?.by ?? '');
@@ -100,6 +106,7 @@ class Walker {
       ({ tunnel: ends }) =>
         ends &&
         ends.vni === vni &&
+        ends.table === table &&
         sameAddress(ends.source, packet.destination) &&
         sameAddress(ends.destination, packet.source),
     );
@@ -123,7 +130,7 @@ class Walker {
       if (!known) return this.#drop(device, `nobody says what MAC ${nextHop} has`, '');
       return this.#bridge(device, bridge, exit, known.mac, packet);
     }
-    return this.#emit(device, out, known ? { mac: known.mac } : { nextHop }, packet);
+    return this.#emit(device, out, { mac: known?.mac, nextHop }, packet);
   }
 
   /** A frame within a bridge, from one of its members. */
@@ -134,6 +141,9 @@ class Walker {
     mac: string,
     packet: Carried,
   ): Walk['verdict'] {
+    const place = [device.name, bridge.name, from, mac, JSON.stringify(packet)].join(' ');
+    if (this.#seen.has(place)) return this.#drop(device, 'the frame goes in circles', bridge.by);
+    this.#seen.add(place);
     const routed = bridge.routed === undefined ? undefined : device.interfaces.get(bridge.routed);
     if (routed && routed.name !== from && routed.mac === mac) {
       this.#hop(device, `bridge ${bridge.name}: ${mac} is ${routed.name} itself`, bridge.by);
@@ -145,6 +155,8 @@ class Walker {
       if (entry.interface === undefined)
         return this.#drop(device, `bridge ${bridge.name} drops what is for ${mac}`, entry.by);
       this.#hop(device, `bridge ${bridge.name} has ${mac} behind ${entry.interface}`, entry.by);
+      const reason = refusal(bridge, from, entry.interface);
+      if (reason !== undefined) return this.#drop(device, reason, bridge.by);
       return this.#leave(device, entry.interface, mac, packet);
     }
     if (!bridge.floods)
@@ -157,19 +169,26 @@ class Walker {
     return this.#flood(device, bridge, from, mac, packet);
   }
 
-  /** Of all copies the one that arrives counts; the others tell nothing. */
+  /** Of all copies the one that arrives counts, or else the first that leaves. */
   #flood(
     device: Device,
-    { members }: Bridge,
+    bridge: Bridge,
     from: string,
     mac: string,
     packet: Carried,
   ): Walk['verdict'] {
     const before = this.hops.length;
-    for (const member of members) {
-      if (member === from) continue;
-      if (this.#leave(device, member, mac, packet) === 'delivered') return 'delivered';
-      this.hops.length = before;
+    let left: readonly Hop[] | undefined;
+    for (const { interface: member } of bridge.members) {
+      if (refusal(bridge, from, member) !== undefined) continue;
+      const verdict = this.#leave(device, member, mac, packet);
+      if (verdict === 'delivered') return verdict;
+      const hops = this.hops.splice(before);
+      if (verdict === 'left') left ??= hops;
+    }
+    if (left) {
+      this.hops.push(...left);
+      return 'left';
     }
     return this.#drop(device, `no copy for ${mac} arrives`, '');
   }
@@ -180,7 +199,7 @@ class Walker {
     if (!out) return this.#drop(device, `interface ${member} is not there`, '');
     // VPP packs and unpacks without a look at the state of the tunnel.
     if (!out.tunnel && !out.up) return this.#drop(device, `${member} is down`, out.by);
-    if (!out.tunnel) return this.#emit(device, out, { mac }, packet);
+    if (!out.tunnel) return this.#emit(device, out, { mac, nextHop: undefined }, packet);
     const { source, destination, vni, table } = out.tunnel;
     this.#hop(device, `packed into VXLAN from ${source} to ${destination}, VNI ${vni}`, out.by);
     return this.route(device, table, { source, destination, inner: { vni, mac, packet } }, true);
@@ -190,23 +209,22 @@ class Walker {
   #emit(
     device: Device,
     out: Interface,
-    to: { readonly mac: string } | { readonly nextHop: string },
+    { mac, nextHop }: { readonly mac: string | undefined; readonly nextHop: string | undefined },
     packet: Carried,
   ): Walk['verdict'] {
     const wires = this.#wires(device, out);
-    const receiver = this.#hearing(wires, device, out).find(({ device: other, port }) =>
-      'mac' in to
-        ? port.mac === to.mac || port.mac === '' || bridgeOf(other, port.name) !== undefined
-        : hasAddress(other, port, to.nextHop),
+    const heard = this.#hearing(wires, device, out);
+    const holder = heard.find(
+      ({ device: other, port }) => nextHop !== undefined && hasAddress(other, port, nextHop),
     );
-    const who = 'mac' in to ? to.mac : to.nextHop;
+    const receiver = mac === undefined ? holder : receiverOf(heard, mac, holder);
+    const who = mac ?? nextHop;
     if (!receiver && wires.some(({ isOpen }) => isOpen)) {
       this.#hop(device, `leaves by ${out.name} to ${who}, who is not known here`, out.by);
       return 'left';
     }
     if (!receiver) return this.#drop(device, `nobody behind ${out.name} is ${who}`, out.by);
-    const mac = 'mac' in to ? to.mac : receiver.port.mac;
-    return this.#comeIn(receiver.device, receiver.port, mac, packet);
+    return this.#comeIn(receiver.device, receiver.port, mac ?? receiver.port.mac, packet);
   }
 
   #comeIn(device: Device, port: Interface, mac: string, packet: Carried): Walk['verdict'] {
@@ -224,11 +242,7 @@ class Walker {
   }
 
   /** Other interfaces on the wires that are up. */
-  #hearing(
-    wires: readonly Wire[],
-    device: Device,
-    { name }: Interface,
-  ): { device: Device; port: Interface }[] {
+  #hearing(wires: readonly Wire[], device: Device, { name }: Interface): Hearing[] {
     return wires
       .flatMap(({ ports }) => ports)
       .filter((port) => port.device !== device.name || port.interface !== name)
@@ -249,21 +263,29 @@ class Walker {
   }
 }
 
-/** Where a device has an address; the interface is undefined where it is not known. */
-function holderOf(
-  device: Device,
-  table: number,
-  address: string,
-): { readonly interface: Interface | undefined } | undefined {
-  for (const one of device.interfaces.values())
-    if (one.up && one.table === table && one.addresses.some((own) => sameAddress(own, address)))
-      return { interface: one };
-  const isOther = device.otherAddresses.some((own) => sameAddress(own, address));
-  return isOther ? { interface: undefined } : undefined;
+interface Hearing {
+  readonly device: Device;
+  readonly port: Interface;
+}
+
+/**
+ * Who takes a frame: the one that has the MAC, a bridge behind which it may be, or one whose MAC is
+ * not known.
+ * @param holder who has the address of the next hop
+ */
+function receiverOf(
+  heard: readonly Hearing[],
+  mac: string,
+  holder: Hearing | undefined,
+): Hearing | undefined {
+  const exact = heard.find(({ port }) => port.mac === mac);
+  const bridged = heard.find(({ device, port }) => bridgeOf(device, port.name) !== undefined);
+  const likely = holder?.port.mac === '' ? holder : heard.find(({ port }) => port.mac === '');
+  return exact ?? bridged ?? likely;
 }
 
 function bridgeOf({ bridges }: Device, member: string): Bridge | undefined {
-  return bridges.find(({ members }) => members.includes(member));
+  return bridges.find(({ members }) => members.some((one) => one.interface === member));
 }
 
 /** Linux answers for every address that it has, whichever the interface; VPP as well, in a table. */
@@ -271,57 +293,11 @@ function hasAddress(device: Device, port: Interface, address: string): boolean {
   return holderOf(device, port.table, address) !== undefined;
 }
 
-interface Found {
-  readonly route: Route;
-  /** Routes of the same length to the same destination. */
-  readonly paths: number;
-}
-
-/** The longest match; of equal ones a network that an interface is in comes before a route. */
-function lookUp(device: Device, table: number, address: string): Found | undefined {
-  let found: Found | undefined;
-  let longest = -1;
-  for (const route of [...connected(device, table), ...device.routes, ...adjacent(device, table)]) {
-    if (route.table !== table) continue;
-    const { length, contains } = network(route.destination);
-    if (length < longest || !contains(address)) continue;
-    if (length > longest) found = { route, paths: 1 };
-    else if (found) found = { route: found.route, paths: found.paths + 1 };
-    longest = length;
-  }
-  return found;
-}
-
-/** The networks of the addresses of interfaces that are up. */
-function* connected(device: Device, table: number): Generator<Route> {
-  for (const { name, up, table: own, addresses, by } of device.interfaces.values())
-    if (up && own === table)
-      for (const destination of addresses)
-        yield {
-          table,
-          destination,
-          action: { kind: 'via', interface: name, nextHop: undefined },
-          by,
-        };
-}
-
-/** The neighbours of interfaces that are up, each as a network of one. */
-function* adjacent(device: Device, table: number): Generator<Route> {
-  if (!device.routesToNeighbours) return;
-  for (const { interface: name, address, by } of device.neighbours) {
-    const { up, table: own } = device.interfaces.get(name) ?? { up: false, table };
-    const action = { kind: 'via', interface: name, nextHop: undefined } as const;
-    if (up && own === table) yield { table, destination: address, action, by };
-  }
-}
-
-/** The interface in whose network a next hop is. */
-function exitTo(
-  device: Device,
-  table: number,
-  nextHop: string,
-): { readonly interface: string; readonly nextHop: string } | undefined {
-  const action = lookUp(device, table, nextHop)?.route.action;
-  if (action?.kind !== 'via') return undefined;
-  return { interface: action.interface, nextHop: action.nextHop ?? nextHop };
+/** Why a bridge does not pass a frame from one member to another; undefined: it does. */
+function refusal({ members, routed }: Bridge, from: string, to: string): string | undefined {
+  if (from === to) return `${to} is where it came from`;
+  const groupOf = (name: string) => members.find((one) => one.interface === name)?.group ?? 0;
+  // What is routed is of no group.
+  const isSame = from !== routed && groupOf(from) !== 0 && groupOf(from) === groupOf(to);
+  return isSame ? `${from} and ${to} are of one split-horizon group` : undefined;
 }

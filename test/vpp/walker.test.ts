@@ -219,6 +219,7 @@ function outsideDevice({ outside, nodes }: RealCluster): Device {
         'eth0',
         {
           name: 'eth0',
+          enabled: true,
           up: true,
           table: 0,
           mac: '',
@@ -232,6 +233,7 @@ function outsideDevice({ outside, nodes }: RealCluster): Device {
     routes: nodes.map(({ id, nodeIp }) => ({
       table: 0,
       destination: `10.1.${id}.0/24`,
+      preference: 0,
       action: { kind: 'via', interface: 'eth0', nextHop: nodeIp },
       by,
     })),

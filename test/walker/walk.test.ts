@@ -7,8 +7,9 @@ import type { Bridge, Device, Interface, Neighbour, Route, Snapshot } from '#wal
 import { type Walk, walk } from '#walker/walk.ts';
 
 function iface(name: string, addresses: readonly string[], change: Partial<Interface> = {}) {
-  const base = { up: true, table: 0, mac: '', tunnel: undefined, isLoopback: false, by: name };
-  return { name, addresses, ...base, ...change };
+  const base = { table: 0, mac: '', tunnel: undefined, isLoopback: false, by: name };
+  const isUp = change.up ?? true;
+  return { name, addresses, enabled: isUp, up: isUp, ...base, ...change };
 }
 
 interface Parts {
@@ -17,17 +18,19 @@ interface Parts {
   readonly neighbours?: readonly Neighbour[];
   readonly bridges?: readonly Bridge[];
   readonly forwards?: boolean;
+  readonly routesToNeighbours?: boolean;
 }
 
 function device(name: string, parts: Parts): Device {
   const { interfaces, routes = [], neighbours = [], bridges = [], forwards = true } = parts;
+  const { routesToNeighbours = false } = parts;
   return {
     name,
     forwards,
     interfaces: new Map(interfaces.map((one) => [one.name, one])),
     routes,
     neighbours,
-    routesToNeighbours: false,
+    routesToNeighbours,
     bridges,
     otherAddresses: [],
     hasOtherRoutes: false,
@@ -53,7 +56,7 @@ function snapshot(devices: readonly Device[], ...wires: readonly string[]): Snap
 
 function via(destination: string, out: string, nextHop?: string): Route {
   const action = { kind: 'via', interface: out, nextHop } as const;
-  return { table: 0, destination, action, by: `to ${destination}` };
+  return { table: 0, destination, preference: 0, action, by: `to ${destination}` };
 }
 
 function verdict({ verdict: said, hops }: Walk): string {
@@ -65,6 +68,10 @@ const a = device('a', {
   routes: [via('0.0.0.0/0', 'eth0', '10.0.0.254')],
   forwards: false,
 });
+
+function members(...names: readonly string[]): Bridge['members'] {
+  return names.map((name) => ({ interface: name, group: 0 }));
+}
 
 describe('a walk', () => {
   it('is delivered over a wire, and over a router', () => {
@@ -108,6 +115,7 @@ describe('a walk', () => {
     const self: Route = {
       table: 0,
       destination: '0.0.0.0/0',
+      preference: 0,
       action: { kind: 'table', table: 0 },
       by: '',
     };
@@ -122,6 +130,7 @@ describe('a walk', () => {
     const recursive = (nextHop: string): Route => ({
       table: 0,
       destination: '8.0.0.0/8',
+      preference: 0,
       action: { kind: 'recursive', nextHop },
       by: '',
     });
@@ -184,6 +193,183 @@ describe('a walk', () => {
   });
 });
 
+describe('of several routes a walk', () => {
+  const packet = { source: '1.1.1.1', destination: '8.8.8.8' };
+  const first = (one: Device) => walk(snapshot([one]), one.name, packet).hops[0]?.what ?? '';
+
+  it('leaves out those whose interface is down or whose next hop leads nowhere', () => {
+    const router = device('r', {
+      interfaces: [
+        iface('down', [], { enabled: true, up: false }),
+        iface('one', ['10.0.0.1/24']),
+        iface('two', []),
+      ],
+      routes: [
+        via('8.0.0.0/8', 'down'),
+        { ...via('8.0.0.0/8', ''), action: { kind: 'recursive', nextHop: '10.9.9.9' } },
+        via('8.0.0.0/8', 'one'),
+        via('8.0.0.0/8', 'two'),
+      ],
+    });
+    assert.match(first(router), /on one \(the first of 2 paths\)$/);
+  });
+
+  it('takes the preferred one', () => {
+    const router = device('r', {
+      interfaces: [iface('one', []), iface('two', [])],
+      routes: [{ ...via('8.0.0.0/8', 'one'), preference: 2 }, via('8.0.0.0/8', 'two')],
+    });
+    assert.match(first(router), /on two$/);
+  });
+
+  it('does not count a neighbour, nor the network of an interface, as a path', () => {
+    const neighbours = [{ interface: 'one', address: '8.8.8.8', mac: '', by: '' }];
+    const routes = [via('8.8.8.8/32', 'two')];
+    const interfaces = [iface('one', []), iface('two', [])];
+    const beside = device('r', { interfaces, routes, neighbours, routesToNeighbours: true });
+    assert.match(first(beside), /8\.8\.8\.8 on two$/);
+    const within = device('r', {
+      interfaces: [iface('one', ['8.8.8.1/24']), iface('two', [])],
+      routes: [via('8.8.8.0/24', 'two')],
+    });
+    assert.match(first(within), /on one$/);
+  });
+});
+
+describe('a next hop', () => {
+  const packet = { source: '1.1.1.1', destination: '8.8.8.8' };
+  const recursive = (destination: string, nextHop: string, table?: number): Route => ({
+    table: 0,
+    destination,
+    preference: 0,
+    action: { kind: 'recursive', nextHop, ...(table !== undefined && { table }) },
+    by: '',
+  });
+  const b = device('b', { interfaces: [iface('eth0', ['10.0.0.2/24', '8.8.8.8/32'])] });
+
+  it('may be behind next hops of its own', () => {
+    const routes = [recursive('8.0.0.0/8', '9.0.0.1'), recursive('9.0.0.0/8', '10.0.0.2')];
+    const one = device('a', { interfaces: [iface('eth0', ['10.0.0.1/24'])], routes });
+    const way = walk(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
+    assert.equal(verdict(way).slice(0, 9), 'delivered', verdict(way));
+    assert.match(way.hops[0]!.what, /8\.0\.0\.0\/8 of table 0 leads to 10\.0\.0\.2 on eth0$/);
+  });
+
+  it('may be in another table', () => {
+    const one = device('a', {
+      interfaces: [iface('eth0', ['10.0.0.1/24'], { table: 2 })],
+      routes: [recursive('8.0.0.0/8', '10.0.0.2', 2)],
+    });
+    const way = walk(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
+    assert.equal(way.verdict, 'delivered', verdict(way));
+  });
+
+  it('has the MAC of exactly one on the wire, though others do not tell theirs', () => {
+    const mac = '02:00:00:00:00:02';
+    const silent = device('silent', { interfaces: [iface('eth0', ['10.0.0.3/24'])] });
+    const right = device('right', {
+      interfaces: [iface('eth0', ['10.0.0.2/24', '8.8.8.8/32'], { mac })],
+    });
+    for (const end of [right, b]) {
+      const one = device('a', {
+        interfaces: [iface('eth0', ['10.0.0.1/24'])],
+        routes: [via('8.0.0.0/8', 'eth0', '10.0.0.2')],
+        neighbours: [{ interface: 'eth0', address: '10.0.0.2', mac, by: '' }],
+      });
+      const all = snapshot([one, silent, end], `a.eth0-silent.eth0-${end.name}.eth0`);
+      assert.equal(walk(all, 'a', packet).verdict, 'delivered');
+    }
+  });
+});
+
+describe('an interface that is enabled and has no link', () => {
+  const node = device('n', {
+    interfaces: [
+      iface('pods', ['10.1.0.254/24']),
+      iface('nic', ['192.0.2.1/24'], { enabled: true, up: false }),
+    ],
+    routes: [via('0.0.0.0/0', 'pods', '10.1.0.1')],
+  });
+
+  it('keeps its address, and drops what is for its network', () => {
+    const all = snapshot([node]);
+    const to = (destination: string) => walk(all, 'n', { source: '10.1.0.1', destination });
+    assert.equal(to('192.0.2.1').verdict, 'delivered');
+    assert.match(verdict(to('192.0.2.9')), /nic is down/);
+  });
+
+  it('has neither when it is not enabled', () => {
+    const interfaces = [iface('nic', ['192.0.2.1/24'], { up: false })];
+    const all = snapshot([device('n', { interfaces })]);
+    const way = walk(all, 'n', { source: '10.1.0.1', destination: '192.0.2.1' });
+    assert.match(verdict(way), /no route to 192\.0\.2\.1/);
+  });
+});
+
+describe('a bridge', () => {
+  const mac = '02:00:00:00:00:09';
+  const of = (change: Partial<Bridge>): Bridge => ({
+    name: 'bd',
+    members: members('left', 'right'),
+    routed: undefined,
+    floods: true,
+    entries: [],
+    by: 'bd',
+    ...change,
+  });
+  const sender = device('pod', {
+    interfaces: [iface('eth0', ['10.0.0.1/24'])],
+    neighbours: [{ interface: 'eth0', address: '10.0.0.9', mac, by: '' }],
+  });
+  const end = device('end', { interfaces: [iface('eth0', ['10.0.0.9/24'], { mac })] });
+  const packet = { source: '10.0.0.1', destination: '10.0.0.9' };
+  const switchOf = (name: string, change: Partial<Bridge>) =>
+    device(name, {
+      interfaces: ['left', 'right', 'more', 'most'].map((one) => iface(one, [])),
+      bridges: [of(change)],
+    });
+  const through = (change: Partial<Bridge>) =>
+    walk(
+      snapshot([sender, switchOf('s', change), end], 'pod.eth0-s.left', 's.right-end.eth0'),
+      'pod',
+      packet,
+    );
+
+  it('passes nothing from one member of a split-horizon group to another', () => {
+    const entries = [{ mac, interface: 'right', by: '' }];
+    const grouped = [1, 1].map((group, index) => ({ interface: ['left', 'right'][index]!, group }));
+    assert.equal(through({ entries }).verdict, 'delivered');
+    assert.match(verdict(through({ entries, members: grouped })), /one split-horizon group/);
+    assert.match(verdict(through({ members: grouped })), /no copy/);
+  });
+
+  it('passes nothing back to where it came from', () => {
+    const entries = [{ mac, interface: 'left', by: '' }];
+    assert.match(verdict(through({ entries })), /left is where it came from/);
+  });
+
+  it('says that a copy has left, where none arrives', () => {
+    const all = snapshot([sender, switchOf('s', {})], 'pod.eth0-s.left', 's.right-');
+    assert.match(verdict(walk(all, 'pod', packet)), /^left: leaves by right/);
+  });
+
+  it('in a circle of bridges ends, however often a frame is copied', () => {
+    const all = members('left', 'right', 'more', 'most');
+    const first = switchOf('s', { members: all });
+    const second = switchOf('t', { members: all });
+    const wires = ['right', 'more', 'most'].map((one) => `s.${one}-t.${one}`);
+    const way = walk(snapshot([sender, first, second], 'pod.eth0-s.left', ...wires), 'pod', packet);
+    assert.match(verdict(way), /no copy/);
+    const arrives = snapshot(
+      [sender, first, second, end],
+      'pod.eth0-s.left',
+      't.left-end.eth0',
+      ...wires,
+    );
+    assert.equal(walk(arrives, 'pod', packet).verdict, 'delivered');
+  });
+});
+
 describe('a walk through a tunnel', () => {
   const mac = (id: number) => `02:00:00:00:00:0${id}`;
 
@@ -206,7 +392,7 @@ describe('a walk through a tunnel', () => {
       bridges: [
         {
           name: 'bd',
-          members: ['bvi', 'tunnel'],
+          members: members('bvi', 'tunnel'),
           routed: 'bvi',
           floods: false,
           entries: [{ mac: mac(other), interface: 'tunnel', by: 'entry' }],
@@ -282,5 +468,8 @@ describe('networks', () => {
     assert.ok(sameAddress('::', '0:0:0:0:0:0:0:0'));
     assert.ok(sameAddress('10.0.0.1/24', '10.0.0.1'));
     assert.ok(!sameAddress('10.0.0.1', '::a00:1'));
+    assert.ok(sameAddress('::ffff:10.0.0.1', '::ffff:a00:1'));
+    assert.ok(sameAddress('2001:db8::1.2.3.4', '2001:db8:0:0:0:0:102:304'));
+    assert.ok(sameAddress('fe80::1%eth0', 'fe80::1'));
   });
 });
