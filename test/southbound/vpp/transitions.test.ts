@@ -53,7 +53,7 @@ pairSuite(start, vppFamilies, { past });
 
 refusalSuite(start, vppFamilies, {
   file: 'test/southbound/vpp/transitions.test.ts',
-  runs: 60,
+  runs: 100,
   past: {
     stateOf: (backend) => withoutRests(past.stateOf(backend)),
     inOneGo: async (wishes) => withoutRests(await past.inOneGo(wishes)),
