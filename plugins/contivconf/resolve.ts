@@ -142,6 +142,20 @@ class Checked {
     return text === '' || this.#valid(field, text, parseIp) ? text : '';
   }
 
+  /** Two entries for one interface would fight over it; the main interface has its own. */
+  isNew(
+    name: string,
+    at: number,
+    listed: readonly NodeInterfaceConfig[],
+    mainName: string | undefined,
+  ): boolean {
+    const isMain = name === mainName;
+    if (!isMain && listed.findIndex((one) => one.name === name) === at) return true;
+    const reason = isMain ? 'is the main interface' : 'is there twice';
+    this.problems.push(`other interfaces: "${name}" ${reason}, the entry is passed over`);
+    return false;
+  }
+
   #valid(field: string, text: string, parse: (text: string) => unknown): boolean {
     if (parse(text) !== undefined) return true;
     this.problems.push(`${field}: "${text}" is no address, it is passed over`);
@@ -158,8 +172,9 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
     checked.problems.push(
       `the NIC that VPP took over had the driver ${unsupportedDriver(stolen)}, which is not supported yet: it is used if DPDK drives it`,
     );
-  const { others, othersOrigin } = otherInterfaces(sources, checked);
-  const main = mainInterface(sources, checked, stn !== undefined, others);
+  const { others: listed, othersOrigin } = otherInterfaces(sources, checked);
+  const main = mainInterface(sources, checked, stn !== undefined, listed);
+  const others = listed.filter(({ name }, at) => checked.isNew(name, at, listed, main.config.name));
   const gateway = defaultGateway(sources, checked, main.config, stn !== undefined);
   const nat = natExternalTraffic(config, nodeConfig, sources.nodeName);
   return {

@@ -124,6 +124,24 @@ describe('configuration of a node', () => {
     );
   });
 
+  it('has each interface once: the main one is no other, and the first entry of a name counts', async () => {
+    const node = new TestNode({ yaml: section });
+    await node.resync([
+      nodeConfig('node-a', {
+        main_vpp_interface: { interface_name: 'Gig1', ip: '10.0.0.1/24' },
+        other_vpp_interfaces: [
+          { interface_name: 'Gig1', ip: '1.1.1.1/8' },
+          { interface_name: 'Gig9', ip: '2.2.2.2/8' },
+          { interface_name: 'Gig9', use_dhcp: true },
+        ],
+      }),
+    ]);
+    assert.deepEqual(node.conf.otherInterfaces(), [
+      { name: 'Gig9', addresses: ['2.2.2.2/8'], useDhcp: false },
+    ]);
+    assert.deepEqual(node.at('config/vpp/v2/interfaces/Gig1')['ip_addresses'], ['10.0.0.1/24']);
+  });
+
   it('does not look at the resource where the file says so', async () => {
     const yaml = section.replace('crdNodeConfigurationDisabled: false', '');
     const node = new TestNode({ yaml });
