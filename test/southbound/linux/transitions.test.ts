@@ -1,12 +1,17 @@
 /** Values of a simulated kernel from any of their configurations to any other, and many at once. */
 import { linuxFamilies } from '../transitions/families/linux.ts';
 import { pairSuite } from '../transitions/pairs.ts';
+import { refusalSuite } from '../transitions/refusals.ts';
 import { poolOf, sequenceSuite } from '../transitions/sequences.ts';
 import { simulatedLinux, simulatedSpaces } from './backends.ts';
 
 const families = linuxFamilies(simulatedSpaces.pods);
 
 pairSuite(simulatedLinux, families);
+refusalSuite(simulatedLinux, families, {
+  file: 'test/southbound/linux/transitions.test.ts',
+  runs: 60,
+});
 sequenceSuite(simulatedLinux, poolOf(families.filter((each) => !each.bearsNoMark)), {
   file: 'test/southbound/linux/transitions.test.ts',
   runs: 60,
