@@ -386,3 +386,24 @@ test('what was not done after all leaves no dependency behind', async () => {
   ]);
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
+
+test('nothing rests on a value of which nobody knows whether it is still there', async () => {
+  const bench = setUp();
+  const { southbound } = bench;
+  const derives = { 'd/a1.0': { v: 1 } };
+  await bench.commit({ 'b/1': { v: 1 }, 'b/2': { v: 1 }, 'a/1': { v: 1, any: ['b/'], derives } });
+  southbound.losesReply = timingOut('DELETE b/1');
+  southbound.retrieveFails = (name) => (name === 'beta' ? new Error('mute') : undefined);
+  await bench.commit({ 'b/1': null });
+  assert.ok(!southbound.values.has('b/1'));
+  southbound.fails = failing('DELETE d/a1.0');
+  assert.deepEqual(await bench.calls({ 'b/2': null }), ['DELETE d/a1.0']);
+  southbound.fails = () => undefined;
+  southbound.replies = 'turn';
+  assert.deepEqual(await bench.calls({ 'b/2': null }), [
+    'DELETE d/a1.0',
+    'DELETE a/1',
+    'DELETE b/2',
+  ]);
+  assert.deepEqual(southbound.problems, []);
+});

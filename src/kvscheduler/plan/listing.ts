@@ -118,11 +118,11 @@ export class OperationList {
     return draft.needsCreate ? draft.done : draft.up;
   }
 
-  /** Whether the value has been there from the beginning up to this place of the list. */
+  /** Whether the value has been there, for sure, from the beginning up to this place of the list. */
   #isStillThere(key: string): boolean {
     const draft = this.#resolver.drafts.get(key);
-    if (!draft) return this.#resolver.input.graph.get(key)?.actual !== undefined;
-    return draft.current && !draft.deleted;
+    const node = draft ? draft.node : this.#resolver.input.graph.get(key);
+    return node?.actual !== undefined && !node.unknown && !draft?.deleted;
   }
 
   /** In which state a value is that cannot be there, and why. */

@@ -29,16 +29,18 @@ function pinBase({ drafts }: Resolver, { key, base }: Node, held: Set<Node>): vo
 
 function pinDependencies(resolver: Resolver, node: Node, held: Set<Node>): void {
   const { drafts, input } = resolver;
+  // Of what has an unknown outcome nobody knows whether it is there to be relied on.
+  const isThere = (one: Node | undefined): one is Node => one?.actual !== undefined && !one.unknown;
   const remains = (key: string): boolean => {
     const draft = drafts.get(key);
-    if (!draft) return input.graph.get(key)?.actual !== undefined;
-    return draft.current && !draft.needsDelete;
+    if (!draft) return isThere(input.graph.get(key));
+    return isThere(draft.node) && !draft.needsDelete;
   };
   for (const dependency of node.actualDependencies) {
     if (resolver.view.first(dependency, remains) !== undefined) continue;
     const here = (key: string): boolean => {
       const { node: one, foreign } = drafts.get(key) ?? { node: undefined, foreign: false };
-      return one?.actual !== undefined && !foreign;
+      return isThere(one) && !foreign;
     };
     const key = resolver.view.first(dependency, here);
     const needed = key === undefined ? undefined : input.graph.get(key);
