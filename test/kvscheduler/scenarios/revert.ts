@@ -1,5 +1,5 @@
 import type { Scenario } from './format.ts';
-import { createThreeValues, threeKinds } from './threevalues.ts';
+import { createThreeValues, threeKinds, twoChanges, unlikeRecreated } from './threevalues.ts';
 
 export const revert: Scenario = {
   name: 'a change that must be kept whole is undone when a part of it fails',
@@ -11,8 +11,8 @@ export const revert: Scenario = {
       unlike: [
         'executed: it goes level by level, so that much may be in flight at once, and the level of the failure is the last; the Go agent goes on with c/3 first, then undoes that too',
         'executed: what is undone in the same transaction was REMOVED, base or derived; the Go agent has forgotten derived ones by then',
-        'record: `item2` goes for good, which is no re-creation; the Go agent marks it as one because its base is re-created',
-        'status of c/3: what was done last is the second half of the re-creation, a create; the Go agent calls the whole an update',
+        unlikeRecreated.goneForGood,
+        unlikeRecreated.lastOperation('c/3'),
         'retrieves: told is what was there before, which a failed update may have left; the Go agent tells what could not be configured',
         'flags: the time line has what a transaction leaves, and its record what it went through; the Go agent has a revision of the failure too',
       ],
@@ -23,22 +23,12 @@ export const revert: Scenario = {
           leaves: { 'a/1': { value: [], number: 0 } },
         },
       ],
-      does: { commit: { 'c/3': ['item1'], 'a/1': ['item1'] }, revert: true },
+      does: { commit: twoChanges.wishes, revert: true },
       expect: {
         failures: ['a/1 (UPDATE): refused'],
         record: {
-          values: ['a/1 [item1] from-NB', 'c/3 [item1] from-NB'],
-          planned: [
-            'DELETE c/3/item1: CONFIGURED item1 > REMOVED (derived recreate)',
-            'DELETE c/3/item2: CONFIGURED item2 > REMOVED (derived)',
-            'DELETE c/3: CONFIGURED [item1 item2] > REMOVED (recreate)',
-            'CREATE c/3: REMOVED > CONFIGURED [item1] (recreate)',
-            'CREATE c/3/item1: CONFIGURED item1 (derived recreate)',
-            'DELETE a/1/item2: CONFIGURED item2 > REMOVED (derived)',
-            'UPDATE a/1: CONFIGURED [item2] > CONFIGURED [item1]',
-            'CREATE a/1/item1: CONFIGURED item1 (derived)',
-            'CREATE b/2/item2: PENDING item2 > CONFIGURED item2 (derived)',
-          ],
+          values: twoChanges.arguments,
+          planned: twoChanges.operations,
           executed: [
             'DELETE c/3/item1: CONFIGURED item1 > REMOVED (derived recreate)',
             'DELETE c/3/item2: CONFIGURED item2 > REMOVED (derived)',

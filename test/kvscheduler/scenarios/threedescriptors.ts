@@ -1,18 +1,15 @@
 import type { Scenario } from './format.ts';
+import {
+  threeArguments,
+  threeFlags,
+  threeKinds,
+  threeWishes,
+  unlikeRecreated,
+} from './threevalues.ts';
 
 export const threeDescriptors: Scenario = {
   name: 'a resync reads descriptors back in the order that they ask for, and works across them',
-  descriptors: [
-    { name: 'one', prefix: 'a/', firstNumber: 1 },
-    {
-      name: 'two',
-      prefix: 'b/',
-      firstNumber: 1,
-      needs: { 'b/2/item1': ['a/1'], 'b/2/item2': ['a/1/item1'] },
-      after: ['one'],
-    },
-    { name: 'three', prefix: 'c/', firstNumber: 1, recreates: ['c/3'], after: ['two'] },
-  ],
+  descriptors: threeKinds.map((kind) => ({ ...kind, firstNumber: 1 })),
   before: {
     'a/1': { value: ['item1'], number: 0 },
     'a/1/item1': { value: 'item1' },
@@ -24,16 +21,11 @@ export const threeDescriptors: Scenario = {
   steps: [
     {
       title: 'all three are to be others',
-      unlike: [
-        'status of c/3: what was done last is the second half of the re-creation, a create; the Go agent calls the whole an update',
-      ],
-      does: {
-        commit: { 'b/2': ['item1', 'item2'], 'a/1': ['item2'], 'c/3': ['item1', 'item2'] },
-        resync: true,
-      },
+      unlike: [unlikeRecreated.lastOperation('c/3')],
+      does: { commit: threeWishes, resync: true },
       expect: {
         record: {
-          values: ['a/1 [item2] from-NB', 'b/2 [item1 item2] from-NB', 'c/3 [item1 item2] from-NB'],
+          values: threeArguments,
           executed: [
             'DELETE c/3/item1: DISCOVERED item1 > REMOVED (derived recreate)',
             'DELETE c/3: DISCOVERED [item1] > REMOVED (recreate)',
@@ -67,16 +59,7 @@ export const threeDescriptors: Scenario = {
           'c/3/item1': 'CONFIGURED CREATE',
           'c/3/item2': 'CONFIGURED CREATE',
         },
-        flags: [
-          'last-update 8',
-          'value-state CONFIGURED 7',
-          'value-state PENDING 1',
-          'unavailable 1',
-          'descriptor one 2',
-          'descriptor three 3',
-          'descriptor two 3',
-          'derived 5',
-        ],
+        flags: threeFlags,
       },
     },
   ],
