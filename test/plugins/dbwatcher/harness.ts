@@ -156,6 +156,12 @@ export function bench(
   };
 }
 
+/** Advances until the probe has run, and lets the consequences happen. */
+export async function pass(made: Bench, ms: number): Promise<void> {
+  await made.clock.advance(ms);
+  await settle();
+}
+
 /** A started watcher on a database with two namespaces and an interface. */
 export async function startedBench(options: BenchOptions = {}): Promise<Bench> {
   const made = bench(options);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeStn, nodeValue, TestNode, vppNodeValue } from '../harness.ts';
 import { said, vppWith } from './vpp-with.ts';
+import { linuxIf, vppIf } from './wired.ts';
 
 const stolen = {
   pciAddress: '0000:0b:00.0',
@@ -17,8 +18,6 @@ const nodeB = [
   vppNodeValue(2, 'node-b', '10.20.0.6/24'),
   nodeValue('node-b', '10.20.0.6', '10.77.0.6'),
 ];
-const vppIf = 'config/vpp/v2/interfaces/';
-const linuxIf = 'config/linux/interfaces/v2/interface/';
 
 async function taken(yaml: string, is = stolen): Promise<TestNode> {
   const stn = new FakeStn();

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ErrClosedController, ErrEventLoopIsAborting } from '#eventloop/errors.ts';
+import { ErrClosedWatcher, ErrResyncReqQueueFull } from '#plugins/dbwatcher/api.ts';
+import {
+  bench,
+  fill,
+  namespaceKey,
+  namespaceText,
+  pass,
+  settle,
+  startedBench,
+  wholeResync,
+} from './harness.ts';
+
+describe('dbwatcher and the event loop', () => {
+  it('sends a resync, not at once, when a change is not taken', async () => {
+    const made = await startedBench();
+    const { loop, database, watcher } = made;
+    loop.take();
+    loop.room = 1;
+    for (const name of ['a', 'b', 'c']) await database.put(namespaceKey(name), namespaceText(name));
+    await settle();
+    assert.deepEqual(loop.take(), ['namespace k8s/namespace/a: - -> plain']);
+    await settle();
+    assert.equal(loop.refused, 1);
+    loop.room = 100;
+    await pass(made, 400);
+    assert.deepEqual(loop.take(), []);
+    await pass(made, 700);
+    assert.deepEqual(loop.take(), [
+      `${wholeResync.replace('k8s/namespace/default', 'k8s/namespace/a k8s/namespace/b k8s/namespace/c k8s/namespace/default')}`,
+    ]);
+    await database.delete(namespaceKey('b'));
+    await settle();
+    assert.deepEqual(loop.take(), ['namespace k8s/namespace/b: plain -> -']);
+    await watcher.close();
+  });
+
+  it('tries ever more rarely while the queue stays full', async () => {
+    const made = await startedBench();
+    made.loop.room = 0;
+    await made.database.put(namespaceKey('a'), namespaceText('a'));
+    await pass(made, 300_000);
+    assert.ok(made.loop.refused > 5 && made.loop.refused < 30, `${made.loop.refused} attempts`);
+    made.loop.take();
+    made.loop.room = 1;
+    await pass(made, 30_000);
+    assert.equal(made.loop.resyncs.length, 1);
+    await made.watcher.close();
+  });
+
+  it('reads everything again when more changes wait than it keeps', async () => {
+    const made = await startedBench();
+    made.loop.take();
+    made.cluster.hold();
+    for (let at = 0; at < 1500; at++)
+      await made.database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`));
+    await settle();
+    made.cluster.release();
+    await pass(made, 1_100);
+    await settle();
+    assert.equal(made.loop.events.length, 1);
+    const { kubeState } = made.loop.resyncs[0]!;
+    assert.equal(Object.keys(kubeState['namespace']!).length, 1502);
+    await made.watcher.close();
+  });
+
+  it('ends quietly when the event loop has ended', async () => {
+    for (const refusal of [
+      new ErrClosedController('controller was closed'),
+      new ErrEventLoopIsAborting('event loop is aborting after a fatal error'),
+    ]) {
+      const made = await startedBench();
+      made.loop.refusal = refusal;
+      await made.database.put(namespaceKey('a'), namespaceText('a'));
+      await pass(made, 60_000);
+      assert.equal(made.loop.refused, 1);
+      assert.equal(made.clock.pending, 0, 'no timer is left');
+      assert.throws(() => made.watcher.requestResync(), ErrClosedWatcher);
+      await made.watcher.close();
+    }
+  });
+
+  it('gives a resync on request, one for several, and no more than ten wait', async () => {
+    const made = await startedBench();
+    const { loop, watcher, cluster } = made;
+    loop.take();
+    for (let request = 0; request < 10; request++) watcher.requestResync();
+    assert.throws(() => watcher.requestResync(), ErrResyncReqQueueFull);
+    await settle();
+    assert.deepEqual(loop.take(), [wholeResync]);
+    cluster.cut();
+    await pass(made, 3_000);
+    assert.throws(() => watcher.requestResync(), {
+      name: 'ErrDatabaseAway',
+      message: /out of reach/,
+    });
+    await pass(made, 3_000);
+    assert.deepEqual(loop.take(), []);
+    cluster.mend();
+    await pass(made, 4_000);
+    assert.deepEqual(loop.take(), [wholeResync], 'it comes by itself');
+    watcher.requestResync();
+    await settle();
+    assert.deepEqual(loop.take(), [wholeResync]);
+    await watcher.close();
+    assert.throws(() => watcher.requestResync(), ErrClosedWatcher);
+  });
+
+  it('sends nothing more when it is closed in the middle of many changes', async () => {
+    const made = await startedBench();
+    made.loop.take();
+    made.cluster.hold();
+    for (let at = 0; at < 900; at++)
+      await made.database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`));
+    await settle();
+    made.cluster.release();
+    while (made.loop.events.length === 0) await Promise.resolve();
+    const closed = made.watcher.close();
+    const sent = made.loop.events.length;
+    await closed;
+    await settle();
+    assert.equal(made.loop.events.length, sent);
+    assert.ok(sent < 900);
+  });
+
+  it('does nothing after it was closed, in the middle of whatever', async () => {
+    for (const turns of [0, 1, 2, 3, 5]) {
+      const made = bench();
+      await fill(made.database);
+      made.watcher.start();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      await made.watcher.close();
+      const events = made.loop.events.length;
+      await made.database.put(namespaceKey('a'), namespaceText('a'));
+      await pass(made, 60_000);
+      assert.equal(made.loop.events.length, events);
+      assert.equal(made.clock.pending, 0);
+    }
+  });
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MemoryStore } from '#datastore/memory.ts';
+import {
+  agentPrefix,
+  type Bench,
+  interfaceKey,
+  namespaceKey,
+  namespaceText,
+  pass,
+  settle,
+  startedBench,
+} from './harness.ts';
+
+describe('dbwatcher and a watch that loses changes', () => {
+  const options = { compareInterval: '60s' };
+
+  async function lossy(): Promise<Bench> {
+    const made = await startedBench(options);
+    made.loop.take();
+    return made;
+  }
+
+  it('finds them by comparing, and reads everything again', async () => {
+    for (const damage of [
+      (database: MemoryStore) => database.put(namespaceKey('a'), namespaceText('a')),
+      (database: MemoryStore) =>
+        database.put(namespaceKey('default'), namespaceText('default', '1')),
+      (database: MemoryStore) => database.delete(interfaceKey('loop1')),
+    ]) {
+      const made = await lossy();
+      made.cluster.dropped = () => true;
+      await damage(made.database);
+      await settle();
+      made.cluster.dropped = undefined;
+      await pass(made, 90_000);
+      assert.equal(made.loop.resyncs.length, 1);
+      assert.equal(made.watcher.status.missedChanges, 1);
+      await pass(made, 300_000);
+      assert.equal(made.loop.resyncs.length, 1, 'once');
+      await made.watcher.close();
+    }
+  });
+
+  it('takes a late change for late, not for lost', async () => {
+    const made = await lossy();
+    // At any time there is a change that the watch has not delivered yet.
+    for (let round = 0; round < 150; round++) {
+      made.cluster.hold();
+      await made.database.put(namespaceKey('a'), namespaceText('a', `${round}`));
+      await pass(made, 1_000);
+      made.cluster.release();
+    }
+    assert.equal(made.watcher.status.missedChanges, 0);
+    assert.equal(made.loop.resyncs.length, 0);
+    await made.watcher.close();
+  });
+
+  it('has nothing to say of broken values and of keys that are not its own', async () => {
+    const made = await lossy();
+    await made.database.put(namespaceKey('default'), '{');
+    await made.database.put(`${agentPrefix}check/status/v1/agent`, 'x');
+    await made.database.put('/vnf-agent/contiv-ksr/k8s/unheard/of', 'x');
+    await pass(made, 300_000);
+    assert.equal(made.watcher.status.missedChanges, 0);
+    assert.deepEqual(made.loop.take(), []);
+    await made.watcher.close();
+  });
+
+  it('goes on comparing when the database cannot be read once', async () => {
+    const made = await lossy();
+    const { list } = made.cluster;
+    made.cluster.list = () => Promise.reject(new Error('overloaded'));
+    await pass(made, 80_000);
+    made.cluster.list = list;
+    assert.deepEqual(made.states.at(-1), ['ok', undefined]);
+    made.cluster.dropped = () => true;
+    await made.database.delete(interfaceKey('loop1'));
+    await settle();
+    made.cluster.dropped = undefined;
+    await pass(made, 160_000);
+    assert.equal(made.watcher.status.missedChanges, 1);
+    await made.watcher.close();
+  });
+});

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  agentPrefix,
+  type Bench,
+  bench,
+  fill,
+  interfaceKey,
+  interfaceText,
+  namespaceKey,
+  namespaceText,
+  pass,
+  settle,
+  startedBench,
+  wholeResync,
+} from './harness.ts';
+
+describe('dbwatcher and its mirror', () => {
+  it('holds what the event loop knows, and nothing else', async () => {
+    const made = bench();
+    await made.local.put(namespaceKey('of-another-time'), namespaceText('of-another-time'));
+    await fill(made.database);
+    made.watcher.start();
+    await settle();
+    await made.database.put(namespaceKey('a'), namespaceText('a', '1'));
+    await made.database.delete(namespaceKey('default'));
+    await made.database.put(interfaceKey('loop2'), interfaceText('loop2'));
+    await made.database.put(`${agentPrefix}check/status/v1/agent`, 'x');
+    await settle();
+    assert.deepEqual(await made.mirror(), {
+      [namespaceKey('a')]: namespaceText('a', '1'),
+      [namespaceKey('kube-system')]: namespaceText('kube-system'),
+      [interfaceKey('loop1')]: interfaceText('loop1'),
+      [interfaceKey('loop2')]: interfaceText('loop2'),
+    });
+    await made.watcher.close();
+  });
+
+  it('forgets what went while the agent was away, in one write', async () => {
+    const before = await startedBench();
+    await before.watcher.close();
+    await before.database.delete(namespaceKey('default'));
+    await before.database.put(namespaceKey('new'), namespaceText('new'));
+    const made = before.restart();
+    made.watcher.start();
+    await settle();
+    assert.deepEqual(
+      Object.keys(await made.mirror()).sort(),
+      [interfaceKey('loop1'), namespaceKey('kube-system'), namespaceKey('new')].sort(),
+    );
+    assert.equal(made.local.points, 2);
+    await made.watcher.close();
+  });
+
+  it('stops nobody when it cannot be written, and is made whole afterwards', async () => {
+    const made = await startedBench();
+    const { loop, database, local, watcher, states } = made;
+    loop.take();
+    local.beforeWrite = () => {
+      throw new Error('no space left on device');
+    };
+    await database.put(namespaceKey('a'), namespaceText('a'));
+    await settle();
+    await database.delete(namespaceKey('default'));
+    await settle();
+    assert.equal(loop.take().length, 2);
+    assert.match(watcher.status.mirrorError ?? '', /no space left/);
+    assert.deepEqual(states, [['ok', undefined]]);
+    local.beforeWrite = undefined;
+    await database.put(namespaceKey('b'), namespaceText('b'));
+    await pass(made, 10_000);
+    assert.equal(watcher.status.mirrorError, undefined);
+    assert.deepEqual(
+      Object.keys(await made.mirror()).sort(),
+      [interfaceKey('loop1'), ...['a', 'b', 'kube-system'].map(namespaceKey)].sort(),
+    );
+    await watcher.close();
+  });
+
+  it('holds up no event, however slow the disk is, and takes up what has come meanwhile', async () => {
+    const made = bench();
+    const { loop, database, local, watcher } = made;
+    let written: () => void = () => undefined;
+    const disk = new Promise<void>((resolve) => {
+      written = resolve;
+    });
+    local.beforeWrite = () => disk;
+    await fill(database);
+    watcher.start();
+    await settle();
+    assert.deepEqual(loop.take(), [wholeResync]);
+    assert.equal(watcher.status.watching, true);
+    for (const label of ['1', '2', '3']) {
+      await database.put(namespaceKey('a'), namespaceText('a', label));
+      await settle();
+    }
+    await database.delete(namespaceKey('default'));
+    await settle();
+    assert.equal(loop.take().length, 4);
+    assert.deepEqual(await made.mirror(), {}, 'the disk has taken nothing yet');
+    written();
+    await settle();
+    assert.deepEqual(await made.mirror(), {
+      [namespaceKey('a')]: namespaceText('a', '3'),
+      [namespaceKey('kube-system')]: namespaceText('kube-system'),
+      [interfaceKey('loop1')]: interfaceText('loop1'),
+    });
+    assert.equal(local.points, 4, 'two writes: the whole, and what had changed since');
+    await watcher.close();
+  });
+
+  it('ends when what is known is on the disk', async () => {
+    const made = await startedBench();
+    await made.database.put(namespaceKey('last'), namespaceText('last'));
+    while (made.loop.events.length < 2) await Promise.resolve();
+    await made.watcher.close();
+    assert.ok(namespaceKey('last') in (await made.mirror()));
+  });
+
+  it('leaves a usable mirror wherever the agent dies', async () => {
+    const life = async (made: Bench) => {
+      made.watcher.start();
+      await settle();
+      await made.database.put(namespaceKey('a'), namespaceText('a'));
+      await settle();
+      await made.database.delete(namespaceKey('default'));
+      await settle();
+      made.cluster.loseWatches();
+      await pass(made, 1_100);
+      await made.watcher.close();
+    };
+    const whole = bench();
+    await fill(whole.database);
+    await life(whole);
+    assert.ok(whole.local.points >= 6);
+    for (let point = 0; point < whole.local.points; point++) {
+      const first = bench();
+      await fill(first.database);
+      first.local.crashAt(point);
+      await life(first);
+      const made = first.restart();
+      made.cluster.cut();
+      made.watcher.start();
+      await pass(made, 5_100);
+      const [line = 'nothing'] = made.loop.take();
+      // Before the first write there is none, after it never less than a state that once was.
+      if (point === 0) assert.equal(line, 'nothing');
+      else
+        assert.match(line, /^resync local: config\/vpp\/v2\/interfaces\/loop1 k8s.*kube-system$/);
+      await made.watcher.close();
+    }
+  });
+});
