@@ -29,7 +29,7 @@ export interface NodeSyncApi {
 }
 
 /** The part of a handler's context that a call across plugins needs for its input and output. */
-export type AskContext = Pick<UpdateContext, 'ask' | 'log'>;
+export type AskContext = Pick<UpdateContext, 'ask' | 'clock' | 'log'>;
 
 export interface NodeUpdatePayload {
   readonly nodeName: string;

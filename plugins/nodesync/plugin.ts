@@ -1,5 +1,5 @@
 /** Event handler that keeps the nodes of the cluster in step: IDs and addresses. */
-import { ErrStoreUnavailable } from '#datastore/api.ts';
+import { ErrStoreRefused, ErrStoreUnavailable } from '#datastore/api.ts';
 import { FatalError } from '#eventloop/errors.ts';
 import { type Event, EventMethod } from '#eventloop/event.ts';
 import type {
@@ -44,6 +44,9 @@ export function createNodeSync(deps: NodeSyncDeps): NodeSyncHandler {
   return new NodeSync(deps);
 }
 
+/** How soon after a write that failed a change has it tried again. */
+const RETRY_MS = 10_000;
+
 class NodeSync implements NodeSyncHandler {
   readonly name = 'nodesync';
   readonly #deps: NodeSyncDeps;
@@ -56,8 +59,13 @@ class NodeSync implements NodeSyncHandler {
   #addresses: readonly string[] = [];
   /** What stands in the cluster under our ID; undefined: not known, to be read. */
   #text: string | undefined;
-  /** The cluster's store did not answer; nothing is tried before the next snapshot comes from it. */
+  /**
+   * The cluster's store did not take a write; nothing is tried before the next snapshot comes from
+   * it, or a change some time later.
+   */
   #outOfReach = false;
+  /** When that was, on the monotonic clock; undefined: all that was to be announced is. */
+  #failedAt: number | undefined;
 
   constructor(deps: NodeSyncDeps) {
     this.#deps = deps;
@@ -79,6 +87,12 @@ class NodeSync implements NodeSyncHandler {
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
+    const result = await this.#change(ctx);
+    await this.#announceAgain(ctx);
+    return result;
+  }
+
+  async #change(ctx: UpdateContext): Promise<UpdateResult | undefined> {
     const change = ctx.event.payload as KubeStateChangePayload;
     if (change.resource === 'pod') {
       const around = this.#surroundings(ctx);
@@ -185,7 +199,10 @@ class NodeSync implements NodeSyncHandler {
   async #claim(ctx: ResyncContext | UpdateContext): Promise<void> {
     const pods = () => this.#idsOfPods(ctx.kubeState);
     const claim = await claimId(ctx, this.#deps, this.#outOfReach, pods);
-    if (claim.text === undefined) this.#outOfReach = true;
+    if (claim.text === undefined) {
+      this.#outOfReach = true;
+      this.#failedAt ??= ctx.clock.monotonic();
+    }
     const first = this.#id === undefined;
     this.#id = claim.id;
     this.#text = claim.text;
@@ -221,13 +238,29 @@ class NodeSync implements NodeSyncHandler {
     if (this.#outOfReach) return;
     try {
       await this.#write(ctx);
+      this.#failedAt = undefined;
     } catch (cause) {
-      if (!(cause instanceof ErrStoreUnavailable)) throw cause;
+      if (!(cause instanceof ErrStoreUnavailable || cause instanceof ErrStoreRefused)) throw cause;
       // the outcome is not known: what stands there is read again before the next write
       this.#text = undefined;
       this.#outOfReach = true;
+      this.#failedAt = ctx.clock.monotonic();
       ctx.log.warn({ err: cause }, 'addresses of this node cannot be announced now');
     }
+  }
+
+  /**
+   * One write may fail while nothing else does, so that no snapshot follows; but who hears of a
+   * change hears of it from the store. A node that has left the cluster announces nothing.
+   */
+  async #announceAgain(ctx: UpdateContext): Promise<void> {
+    if (this.#failedAt === undefined || this.#id === undefined) return;
+    const { nodeName } = this.#deps;
+    const holder = this.#table.holder(this.#id);
+    if (!this.#table.kubeNode(nodeName) && holder?.name !== nodeName) return;
+    if (ctx.clock.monotonic() - this.#failedAt < RETRY_MS) return;
+    this.#outOfReach = false;
+    await this.#announce(ctx);
   }
 
   /** Brings the record in the cluster up to date. @throws ErrStoreUnavailable, FatalError */

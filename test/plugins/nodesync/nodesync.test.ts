@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ErrStoreUnavailable } from '#datastore/api.ts';
+import { ErrStoreRefused, ErrStoreUnavailable } from '#datastore/api.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { FatalError } from '#eventloop/errors.ts';
+import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import { nodeValue, podValue, TestNode, vppNodeValue } from '../harness.ts';
 
 const key = (id: number) => `/vnf-agent/contiv-ksr/allocatedIDs/${id}`;
 const ctx = {
+  clock: new ManualClock(),
   log: silentLogger,
   ask: async <T>(_question: string, port: () => Promise<T> | T): Promise<T> => port(),
 };
@@ -276,6 +278,47 @@ describe('announcing addresses', () => {
     await node.resync([vppNodeValue(1, 'node-a')]);
     const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
+  });
+
+  it('makes up for one lost write as soon as the cluster is heard of, but not again and again', async () => {
+    const clock = new ManualClock();
+    const node = new TestNode();
+    node.clock = clock;
+    let writes = 0;
+    node.cluster.beforeWrite = ({ operation }) => {
+      if (operation !== 'compareAndSwap' && writes === 0) return;
+      writes++;
+      throw new ErrStoreUnavailable('no leader');
+    };
+    const known = nodeValue('node-a', '172.16.0.5');
+    assert.equal((await node.resync([known])).error, undefined);
+    assert.equal(writes, 1, 'the ID was claimed, the address could not be announced');
+    const other = (n: number) => node.put(podValue(`p${n}`, '10.1.9.9'));
+    assert.equal((await other(1)).error, undefined);
+    assert.equal(writes, 1, 'not at once');
+    await clock.advance(10_000);
+    await other(2);
+    await other(3);
+    assert.equal(writes, 2);
+    node.cluster.beforeWrite = undefined;
+    await clock.advance(10_000);
+    await node.remove(known);
+    await clock.advance(10_000);
+    await other(4);
+    const text = await node.clusterBelow.get(key(1));
+    assert.equal(JSON.parse(text!).ip_addresses, undefined, 'who has left announces nothing');
+    await node.put(known);
+    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
+  });
+
+  it('is no error when the database refuses to write, as one that is full does', async () => {
+    const node = new TestNode();
+    node.cluster.beforeWrite = ({ operation }) => {
+      if (operation === 'compareAndSwap') throw new ErrStoreRefused('database space exceeded');
+    };
+    assert.equal((await node.resync()).error, undefined);
+    assert.equal((await node.heal()).error, undefined);
   });
 
   it('does not trust what it remembers after a reply was lost', async () => {
