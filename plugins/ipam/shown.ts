@@ -47,9 +47,13 @@ export class ShownAddresses {
     return (this.#byPod.get(key) ?? []).filter((address) => this.#shown.get(address)!.size === 1);
   }
 
-  /** One of the records that show the address. */
+  /** Of the records that show the address the first by its key, whichever came first. */
   by(address: string): ShownBy | undefined {
-    return this.#shown.get(address)?.values().next().value;
+    const records = this.#shown.get(address);
+    if (!records) return undefined;
+    let first: string | undefined;
+    for (const key of records.keys()) if (first === undefined || key < first) first = key;
+    return records.get(first!);
   }
 
   /**

@@ -150,6 +150,20 @@ describe('addresses of pods', () => {
     assert.deepEqual(inUse(node), []);
   });
 
+  it('that several records show say the same after a resync, whatever came when', async () => {
+    const node = await started();
+    await node.put(podValue('a', '10.1.1.9'));
+    await node.put(podValue('b', '10.1.1.9'));
+    await node.put(podValue('a', '10.1.1.8'));
+    await node.put(podValue('a', '10.1.1.9'));
+    const told = node.handlers.map((handler) => handler.describeInternalData!());
+    await node.heal();
+    assert.deepEqual(
+      node.handlers.map((handler) => handler.describeInternalData!()),
+      told,
+    );
+  });
+
   it('that Pod records of this subnet show without being known are not given out', async () => {
     const node = new TestNode();
     await node.resync([
