@@ -9,199 +9,19 @@ import { join } from 'node:path';
 import type { KvStore } from '#datastore/api.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { MemoryStore } from '#datastore/memory.ts';
-import type { Event } from '#eventloop/event.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
-import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { BadLink } from '../../datastore/bad-link.ts';
 import { EtcdServer } from '../../datastore/etcd-server.ts';
-import {
-  agentPrefix,
-  interfaceKey,
-  interfaceText,
-  ksr,
-  namespaceKey,
-  namespaceText,
-} from './harness.ts';
+import { agentPrefix } from './harness.ts';
+import { assertTold, isSame, prefixes } from './history.ts';
+import { LIMIT_MS, until } from './patience.ts';
+import { numberIn, type State, Told } from './told.ts';
 import { Witness } from './witness.ts';
-
-const LIMIT_MS = 300_000;
-const prefixes = [ksr, agentPrefix];
-
-/** Waits for a condition, not for a time; the limit is for what never comes. */
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = systemClock.monotonic() + LIMIT_MS;
-  while (!(await condition())) {
-    assert.ok(systemClock.monotonic() < end, `waited in vain: ${what}`);
-    await systemClock.sleep(10);
-  }
-}
-
-/** By full key, the number that its value carries; each number is written once. */
-type State = Map<string, number>;
-
-/** From a resync to the next one. */
-interface Session {
-  readonly snapshot: ReadonlyMap<string, number>;
-  readonly changes: { readonly key: string; readonly number: number | undefined }[];
-}
-
-/** The event loop, as far as the watcher is concerned: knows what it was told. */
-class Told {
-  sessions: Session[] = [];
-  state: State = new Map();
-  resyncs = 0;
-  changes = 0;
-
-  push(event: Event): void {
-    if (DbResync.is(event)) {
-      const { kubeState, externalConfig } = event.payload;
-      this.state = new Map([
-        ...Object.entries(kubeState['namespace'] ?? {}).map(
-          ([key, value]) => [ksr + key, numberOf(value)] as const,
-        ),
-        ...Object.entries(externalConfig).map(
-          ([key, value]) => [agentPrefix + key, numberOf(value)] as const,
-        ),
-      ]);
-      this.resyncs++;
-      this.sessions.push({ snapshot: new Map(this.state), changes: [] });
-    } else if (KubeStateChange.is(event))
-      this.#change(ksr + event.payload.key, event.payload.current);
-    else if (ExternalConfigChange.is(event))
-      for (const [key, value] of Object.entries(event.payload.values))
-        this.#change(agentPrefix + key, value ?? undefined);
-  }
-
-  /** What came before is checked and need not be kept. */
-  forget(): void {
-    this.sessions = [{ snapshot: new Map(this.state), changes: [] }];
-  }
-
-  /** From here on only a resync may come. */
-  expectResync(): void {
-    this.sessions = [];
-  }
-
-  #change(key: string, value: object | undefined): void {
-    const number = value && numberOf(value);
-    if (number === undefined) this.state.delete(key);
-    else this.state.set(key, number);
-    this.changes++;
-    const session = this.sessions.at(-1);
-    assert.ok(session, 'a change of a database that is no more');
-    session.changes.push({ key, number });
-  }
-}
-
-function numberOf(value: object): number {
-  const { mtu, label } = value as { mtu?: number; label?: { value: string }[] };
-  return mtu ?? Number(label?.[0]?.value);
-}
-
-function numberIn(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : numberOf(JSON.parse(text));
-}
-
-/** Writes as fast as it is let, whatever the answers are. */
-class Writer {
-  acknowledged = 0;
-  failures = 0;
-  lastFailure = '';
-  readonly #store: KvStore;
-  readonly #random = seededRandom(3);
-  #number = 1;
-  #rests = false;
-  #isResting = false;
-  #closed = false;
-  readonly #running: Promise<void>;
-
-  constructor(store: KvStore) {
-    this.#store = store;
-    this.#running = this.#run();
-  }
-
-  /** Lets the last write end. */
-  async rest(): Promise<void> {
-    this.#rests = true;
-    await until('the writer rests', () => this.#isResting);
-  }
-
-  goOn(): void {
-    this.#rests = false;
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#rests = false;
-    await this.#running;
-    await this.#store.close();
-  }
-
-  /** Writes that are acknowledged from now on. */
-  async more(count: number): Promise<void> {
-    const before = this.acknowledged;
-    await until(`${count} more writes`, () => this.acknowledged - before >= count);
-  }
-
-  /** Many at once, through a store that has the patience for it. */
-  async burst(count: number, store: KvStore): Promise<void> {
-    await this.rest();
-    for (let left = count; left > 0; left -= 50)
-      await Promise.all(
-        Array.from({ length: Math.min(50, left) }, () => {
-          const [[key, text] = ['', '']] = [...this.#some(1)];
-          return store.put(key, text ?? '');
-        }),
-      );
-    this.goOn();
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#closed) {
-      this.#isResting = this.#rests;
-      if (this.#rests) {
-        await systemClock.sleep(5);
-        continue;
-      }
-      try {
-        const chance = this.#random.next();
-        if (chance < 0.15) await this.#store.delete(this.#key());
-        else if (chance < 0.25) await this.#store.putAll(this.#some(3));
-        else for (const [key, text] of this.#some(1)) await this.#store.put(key, text);
-        this.acknowledged++;
-        // Hundreds a second are many; more only make the database large.
-        await systemClock.sleep(2);
-      } catch (error) {
-        this.failures++;
-        this.lastFailure = String(error);
-        await systemClock.sleep(20);
-      }
-    }
-  }
-
-  #key(): string {
-    const at = Math.floor(this.#random.next() * 9);
-    return at < 7 ? namespaceKey(`n${at}`) : interfaceKey(`loop${at}`);
-  }
-
-  #some(count: number): Map<string, string> {
-    const some = new Map<string, string>();
-    while (some.size < count) {
-      const key = this.#key();
-      const name = key.slice(key.lastIndexOf('/') + 1);
-      const number = this.#number++;
-      some.set(
-        key,
-        key.startsWith(ksr) ? namespaceText(name, `${number}`) : interfaceText(name, number),
-      );
-    }
-    return some;
-  }
-}
+import { Writer } from './writer.ts';
 
 export interface Counts {
   rounds: number;
@@ -338,7 +158,7 @@ export class ProvingGround {
       link.cut();
       await this.#untilWitnessed();
       await member.kill();
-      this.#check();
+      assertTold(this.#told.sessions, this.#witness);
       this.#told.expectResync();
       await member.restore(file);
       this.#witness.rollBack(revision);
@@ -412,7 +232,7 @@ export class ProvingGround {
       return isSame(fresh, this.#told.state);
     });
     await this.#untilWitnessed();
-    this.#check();
+    assertTold(this.#told.sessions, this.#witness);
     this.#told.forget();
     this.#witness.fold();
     assert.equal(this.#watcher.status.missedChanges, 0, 'the comparison has found nothing');
@@ -433,33 +253,6 @@ export class ProvingGround {
     await until('the witness has seen it', () => this.#witness.revision >= revision);
   }
 
-  /** Between two resyncs every change once and in order; each resync a state that once was. */
-  #check(): void {
-    for (const prefix of prefixes) {
-      const history = this.#witness
-        .history(prefix)
-        .map(({ key, text }) => ({ key, number: numberIn(text) }));
-      const base = new Map(
-        [...this.#witness.base(prefix)].map(([key, text]) => [key, numberIn(text)!]),
-      );
-      for (const [at, session] of this.#told.sessions.entries()) {
-        const changes = session.changes.filter(({ key }) => key.startsWith(prefix));
-        const snapshot = new Map([...session.snapshot].filter(([key]) => key.startsWith(prefix)));
-        const starts = startsOf(base, history, snapshot);
-        assert.ok(starts.length > 0, `resync ${at} below ${prefix} is no state that ever was`);
-        const fits = starts.some((start) =>
-          changes.every(({ key, number }, n) => {
-            const one = history[start + n];
-            return one?.key === key && one.number === number;
-          }),
-        );
-        if (fits) continue;
-        const start = starts.at(-1)!;
-        assert.deepEqual(changes, history.slice(start, start + changes.length));
-      }
-    }
-  }
-
   #log(): Logger {
     return {
       ...silentLogger,
@@ -470,26 +263,4 @@ export class ProvingGround {
       },
     };
   }
-}
-
-/** How many changes lie before the states that are equal to this one; the latest last. */
-function startsOf(
-  base: ReadonlyMap<string, number>,
-  history: Session['changes'],
-  wanted: ReadonlyMap<string, number>,
-): number[] {
-  const state: State = new Map(base);
-  const starts: number[] = isSame(state, wanted) ? [0] : [];
-  for (const [at, { key, number }] of history.entries()) {
-    if (number === undefined) state.delete(key);
-    else state.set(key, number);
-    if (isSame(state, wanted)) starts.push(at + 1);
-  }
-  return starts;
-}
-
-function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
-  if (a.size !== b.size) return false;
-  for (const [key, number] of a) if (b.get(key) !== number) return false;
-  return true;
 }

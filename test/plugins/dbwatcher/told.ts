@@ -1,0 +1,71 @@
+/** What a watcher has told, in numbers: each value carries one, and each is written once. */
+import assert from 'node:assert/strict';
+import type { Event } from '#eventloop/event.ts';
+import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api.ts';
+import { agentPrefix, ksr } from './harness.ts';
+
+/** By full key, the number that its value carries; each number is written once. */
+export type State = Map<string, number>;
+
+/** From a resync to the next one. */
+export interface Session {
+  readonly snapshot: ReadonlyMap<string, number>;
+  readonly changes: { readonly key: string; readonly number: number | undefined }[];
+}
+
+/** The event loop, as far as the watcher is concerned: knows what it was told. */
+export class Told {
+  sessions: Session[] = [];
+  state: State = new Map();
+  resyncs = 0;
+  changes = 0;
+
+  push(event: Event): void {
+    if (DbResync.is(event)) {
+      const { kubeState, externalConfig } = event.payload;
+      this.state = new Map([
+        ...Object.entries(kubeState['namespace'] ?? {}).map(
+          ([key, value]) => [ksr + key, numberOf(value)] as const,
+        ),
+        ...Object.entries(externalConfig).map(
+          ([key, value]) => [agentPrefix + key, numberOf(value)] as const,
+        ),
+      ]);
+      this.resyncs++;
+      this.sessions.push({ snapshot: new Map(this.state), changes: [] });
+    } else if (KubeStateChange.is(event))
+      this.#change(ksr + event.payload.key, event.payload.current);
+    else if (ExternalConfigChange.is(event))
+      for (const [key, value] of Object.entries(event.payload.values))
+        this.#change(agentPrefix + key, value ?? undefined);
+  }
+
+  /** What came before is checked and need not be kept. */
+  forget(): void {
+    this.sessions = [{ snapshot: new Map(this.state), changes: [] }];
+  }
+
+  /** From here on only a resync may come. */
+  expectResync(): void {
+    this.sessions = [];
+  }
+
+  #change(key: string, value: object | undefined): void {
+    const number = value && numberOf(value);
+    if (number === undefined) this.state.delete(key);
+    else this.state.set(key, number);
+    this.changes++;
+    const session = this.sessions.at(-1);
+    assert.ok(session, 'a change of a database that is no more');
+    session.changes.push({ key, number });
+  }
+}
+
+export function numberOf(value: object): number {
+  const { mtu, label } = value as { mtu?: number; label?: { value: string }[] };
+  return mtu ?? Number(label?.[0]?.value);
+}
+
+export function numberIn(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : numberOf(JSON.parse(text));
+}
