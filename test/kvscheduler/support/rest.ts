@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { ErrBadRequest } from '#infra/http/route.ts';
 import type { ParseValue } from '#kvscheduler/routes/plan.ts';
 import { schedulerRoutes } from '#kvscheduler/routes.ts';
-import type { Bench } from './setup.ts';
+import { type Bench, setUp } from './setup.ts';
 
 export interface Answer {
   readonly status: number;
@@ -26,7 +26,7 @@ export function restOf({ scheduler, clock }: Bench, parseValue: ParseValue = any
     const { pathname, searchParams } = new URL(address, 'http://agent');
     const route = routes.find((one) => one.method === method && one.path === pathname);
     assert.ok(route, call);
-    const query: Record<string, string[]> = {};
+    const query: Record<string, string[]> = Object.create(null);
     for (const [name, value] of searchParams) query[name] = [...(query[name] ?? []), value];
     try {
       const response = await route.handle({ query, params: {}, body });
@@ -42,4 +42,13 @@ export function restOf({ scheduler, clock }: Bench, parseValue: ParseValue = any
       return { status: 400, text: error.message, body: undefined };
     }
   };
+}
+
+/** Two transactions a minute apart: a value that derives one, one that stands alone, one that waits. */
+export async function makeBench(): Promise<Bench> {
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } }, 'b/1': { v: 2 } });
+  await bench.clock.advance(60_000);
+  await bench.commit({ 'a/2': { v: 1, needs: ['b/9'] } });
+  return bench;
 }
