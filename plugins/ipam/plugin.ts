@@ -88,8 +88,9 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    if (KubeStateChange.is(event)) return event.payload.resource === 'pod';
-    if (NodeUpdate.is(event)) return this.#isExternal;
+    // what changes before a resync has gone through is part of what the next one reads
+    if (KubeStateChange.is(event)) return event.payload.resource === 'pod' && !!this.#shown;
+    if (NodeUpdate.is(event)) return this.#isExternal && !!this.#shown;
     return AddPod.is(event) || DeletePod.is(event);
   }
 

@@ -111,7 +111,9 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event)) return isUnsupported(event.payload.resource);
-    return NodeUpdate.is(event) || AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
+    // what changes before a resync has gone through is part of what the next one reads
+    if (NodeUpdate.is(event)) return this.#site !== undefined;
+    return AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {

@@ -73,7 +73,8 @@ class NodeSync implements NodeSyncHandler {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    if (!KubeStateChange.is(event)) return false;
+    // what changes before a resync has gone through is part of what the next one reads
+    if (!KubeStateChange.is(event) || this.#id === undefined) return false;
     const { resource } = event.payload;
     return resource === 'node' || resource === 'vppnode' || resource === 'pod';
   }

@@ -7,7 +7,7 @@ import { messageCodec } from '#models/message.ts';
 import { KubeStateChange } from '#plugins/controller/api.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
 import { emptyResync, makeController, settle } from '../controller/harness.ts';
-import { idleState, nodeValue, TestNode, vppNodeValue } from './harness.ts';
+import { idleState, nodeValue, podValue, TestNode, vppNodeValue } from './harness.ts';
 
 function request(pod: string, container: string) {
   return messageCodec(CNIRequest).canonical({
@@ -83,5 +83,38 @@ describe('core handlers under the controller', () => {
     assert.match(last.description, /^Node Update/);
     assert.ok(last.values.has('config/vpp/v2/interfaces/vxlan-default-2'));
     await controller.close({ cleanup: false });
+  });
+
+  it('leave changes to the next resync as long as none has gone through', async () => {
+    for (const external of [false, true])
+      for (const away of ['vpp', 'host'] as const) {
+        const subnets = `useExternalIPAM: ${external}, nodeInterconnectCIDR: 192.168.16.0/24`;
+        const node = new TestNode({ yaml: `ipamConfig: {${subnets}}` });
+        const bench = makeController(node.handlers);
+        node[away].failing = new Error('away');
+        bench.controller.push(emptyResync);
+        for (const { resource, key, value } of [
+          nodeValue('node-a', '172.16.0.5'),
+          nodeValue('node-b', '172.16.0.6'),
+          vppNodeValue(2, 'node-b', '192.168.16.2/24'),
+          podValue('web', '10.1.1.9'),
+        ])
+          bench.controller.push(
+            KubeStateChange.event({ resource, key, previous: undefined, current: value }),
+          );
+        await settle();
+        const [resync, ...changes] = bench.processed;
+        assert.match(String(resync!.error), /cannot list/);
+        assert.ok(changes.length >= 4);
+        for (const { error, record } of changes) assert.equal(error, undefined, record.description);
+        node[away].failing = undefined;
+        await bench.clock.advance(5_000);
+        await settle();
+        assert.ok(
+          bench.sink.requests.at(-1)!.values.has('config/vpp/v2/interfaces/vxlan-default-2'),
+        );
+        if (!external) assert.ok(node.ipam.allocations().has('10.1.1.9'));
+        await bench.controller.close({ cleanup: false });
+      }
   });
 });
