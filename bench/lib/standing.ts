@@ -38,9 +38,12 @@ export interface SchedulerSettings {
   readonly history?: Partial<RetentionLimits>;
 }
 
+type Kept = Map<string, { readonly value: Value; readonly metadata: number }>;
+
 /** Keeps what it is told. */
 export class Standing {
-  readonly #values = new Map<string, { value: Value; metadata: number }>();
+  /** By the prefix of their keys, so that a descriptor that reads them does not meet the others'. */
+  readonly #kinds = new Map<string, Kept>();
   #next = 0;
 
   scheduler(settings: SchedulerSettings = {}): Scheduler {
@@ -71,15 +74,22 @@ export class Standing {
 
   /** What a scheduler before this one has left. */
   put(values: Iterable<readonly [string, Value]>): void {
-    for (const [key, value] of values) this.#values.set(key, { value, metadata: this.#next++ });
+    for (const [key, value] of values)
+      this.#kept(prefixOf(key)).set(key, { value, metadata: this.#next++ });
   }
 
   remove(key: string): void {
-    this.#values.delete(key);
+    this.#kept(prefixOf(key)).delete(key);
   }
 
   clear(): void {
-    this.#values.clear();
+    for (const kept of this.#kinds.values()) kept.clear();
+  }
+
+  #kept(prefix: string): Kept {
+    const kept = this.#kinds.get(prefix) ?? new Map();
+    this.#kinds.set(prefix, kept);
+    return kept;
   }
 
   #descriptor<V extends Value>(
@@ -87,6 +97,7 @@ export class Standing {
     dependencies: (value: V) => Dependency[],
   ): AnyDescriptor {
     const prefix = `config/${kind}/`;
+    const kept = this.#kept(prefix);
     return {
       name: kind,
       keyPrefixes: [prefix],
@@ -95,24 +106,23 @@ export class Standing {
       create: async (key: string, value: Value) => {
         await turn();
         const metadata = this.#next++;
-        this.#values.set(key, { value, metadata });
+        kept.set(key, { value, metadata });
         return metadata;
       },
       update: async (key: string, _before: Value, value: Value, metadata: number) => {
         await turn();
-        this.#values.set(key, { value, metadata });
+        kept.set(key, { value, metadata });
         return metadata;
       },
       delete: async (key: string) => {
         await turn();
-        this.#values.delete(key);
+        kept.delete(key);
       },
       retrieve: async () => {
         const values: RetrievedValue[] = [];
         let seen = 0;
-        for (const [key, { value, metadata }] of this.#values) {
+        for (const [key, { value, metadata }] of kept) {
           if (++seen % 500 === 0) await turn();
-          if (!key.startsWith(prefix)) continue;
           values.push({ key, value: { ...value }, metadata, origin: 'from-NB' });
         }
         return values;
@@ -120,6 +130,11 @@ export class Standing {
       dependencies: (_key: string, value: V) => dependencies(value),
     };
   }
+}
+
+/** As far as the second slash. */
+function prefixOf(key: string): string {
+  return key.slice(0, key.indexOf('/', key.indexOf('/') + 1) + 1);
 }
 
 const interfaces = 10;
