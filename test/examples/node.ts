@@ -18,7 +18,8 @@ import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
 import { vppView } from '#southbound/vpp/vpp-view.ts';
 import { controllerConfig } from '../controller/harness.ts';
-import { contivConfig, FakeStn } from '../plugins/harness.ts';
+import { FakeStn } from '../plugins/fakes.ts';
+import { contivConfig } from '../plugins/harness.ts';
 
 const yaml = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
 

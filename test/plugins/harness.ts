@@ -6,26 +6,13 @@
 import type { KvStore } from '#datastore/api.ts';
 import { FaultyStore } from '#datastore/faulty.ts';
 import { MemoryStore } from '#datastore/memory.ts';
-import { AbortEventError, FatalError } from '#eventloop/errors.ts';
-import {
-  Direction,
-  type Event,
-  EventMethod,
-  type NonBlockingEvent,
-  TransactionType,
-} from '#eventloop/event.ts';
-import type { EventHandler, EventLoop } from '#eventloop/handler.ts';
-import type { UpdateTransaction, Value } from '#eventloop/transaction.ts';
-import type { Clock } from '#infra/clock/clock.ts';
-import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import type { Event } from '#eventloop/event.ts';
+import type { EventHandler } from '#eventloop/handler.ts';
+import type { Value } from '#eventloop/transaction.ts';
 import { parseConfig } from '#infra/config/load.ts';
-import { silentLogger } from '#infra/log/log.ts';
 import { nodeModel } from '#models/kube/node.ts';
 import { podModel } from '#models/kube/pod.ts';
 import { vppNodeModel } from '#models/kube/vppnode.ts';
-import type { HostLink, HostView } from '#nodeview/host.ts';
-import type { StnView, StolenInterface } from '#nodeview/stn.ts';
-import type { DhcpLease, VppInterfaceInfo, VppView } from '#nodeview/vpp.ts';
 import { type ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
 import { DbResync, HealingResync, KubeStateChange } from '#plugins/controller/api.ts';
@@ -37,26 +24,10 @@ import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts'
 import { createPodManager } from '#plugins/podmanager/plugin.ts';
 import type { CniState } from '#plugins/podmanager/service.ts';
 import { resources } from '#resources/resources.ts';
+import { Bench, type Outcome } from './bench.ts';
+import { FakeHost, FakeStn, FakeVpp } from './fakes.ts';
 
 export type Keyword = keyof typeof resources;
-
-/** A transaction in memory. */
-export class MemoryTxn implements UpdateTransaction {
-  /** null: to be deleted. */
-  readonly values = new Map<string, Value | null>();
-
-  put(key: string, value: Value): void {
-    this.values.set(key, value);
-  }
-
-  get<V extends Value = Value>(key: string): V | undefined {
-    return (this.values.get(key) as V | null | undefined) ?? undefined;
-  }
-
-  delete(key: string): void {
-    this.values.set(key, null);
-  }
-}
 
 /** The agent around a CNI service that nobody asks for its state. */
 export const idleState: CniState = {
@@ -65,216 +36,6 @@ export const idleState: CniState = {
   addresses: () => [],
   faults: () => [],
 };
-
-/** What became of an event. */
-export interface Outcome {
-  readonly txn: MemoryTxn;
-  readonly replies: readonly unknown[];
-  readonly changes: readonly string[];
-  readonly questions: readonly string[];
-  /** In the order in which they were sent; they have been run by now. */
-  readonly followUps: readonly NonBlockingEvent[];
-  readonly error: Error | undefined;
-  /** What went wrong while it was reverted. */
-  readonly reverts: readonly Error[];
-}
-
-/** Runs events through handlers the way the controller does. */
-export class Bench {
-  readonly handlers: readonly EventHandler[];
-  readonly kubeState = new Map<string, Map<string, Value>>();
-  /** What has been committed, by key. */
-  config = new Map<string, Value>();
-  /** Whether the southbound refuses a transaction. */
-  refuses: (values: ReadonlyMap<string, Value | null>) => boolean = () => false;
-  resyncCount = 0;
-  clock: Clock = new ManualClock();
-
-  constructor(handlers: readonly EventHandler[]) {
-    this.handlers = handlers;
-  }
-
-  /** @throws nothing: errors are in the outcome */
-  async run(event: Event): Promise<Outcome> {
-    this.#takeIn(event);
-    const method = event.kind.method(event.payload);
-    const update = method === EventMethod.Update;
-    if (!update) this.resyncCount++;
-    const reverting =
-      update && event.kind.transactionType(event.payload) === TransactionType.RevertOnFailure;
-    const handlers = this.handlers.filter((handler) => handler.handlesEvent(event));
-    if (update && event.kind.direction(event.payload) === Direction.Reverse) handlers.reverse();
-
-    const txn = new MemoryTxn();
-    const followUps: NonBlockingEvent[] = [];
-    const questions: string[] = [];
-    const replies: unknown[] = [];
-    const changes: string[] = [];
-    const done: EventHandler[] = [];
-    const reverts: Error[] = [];
-    let error: Error | undefined;
-    let blocked = false;
-    const ctx = {
-      event,
-      kubeState: this.kubeState,
-      clock: this.clock,
-      random: seededRandom(1),
-      log: silentLogger,
-      signal: new AbortController().signal,
-      txn,
-      resyncCount: this.resyncCount,
-      replies,
-      followUp: (one: NonBlockingEvent) => void followUps.push(one),
-      ask: async <T>(question: string, port: () => Promise<T> | T): Promise<T> => {
-        questions.push(question);
-        const answer = await port();
-        // what is recorded is JSON: an answer that is none would be another one at a replay
-        return answer === undefined ? answer : (JSON.parse(JSON.stringify(answer)) as T);
-      },
-    };
-    for (const handler of handlers) {
-      try {
-        if (update) {
-          const result = (await handler.update(ctx)) ?? {};
-          if (result.reply !== undefined) replies.push(result.reply);
-          if (result.change !== undefined) changes.push(`${handler.name}: ${result.change}`);
-        } else await handler.resync(ctx);
-        done.push(handler);
-      } catch (thrown) {
-        error ??= thrown as Error;
-        blocked = reverting || thrown instanceof FatalError || thrown instanceof AbortEventError;
-        if (blocked) break;
-        done.push(handler);
-      }
-    }
-    if (!blocked && this.refuses(txn.values)) {
-      error ??= new Error('the southbound refuses');
-      blocked = reverting;
-    }
-    if (error && reverting)
-      for (const handler of done.reverse())
-        await Promise.resolve(handler.revert(ctx)).catch((thrown: Error) => reverts.push(thrown));
-    if (!blocked) this.#commit(txn, update);
-    const outcome = { txn, replies, changes, questions, followUps, error, reverts };
-    for (const followUp of followUps) await this.run(followUp);
-    return outcome;
-  }
-
-  #commit(txn: MemoryTxn, update: boolean): void {
-    if (!update) this.config = new Map();
-    for (const [key, value] of txn.values)
-      if (value === null) this.config.delete(key);
-      else this.config.set(key, value);
-  }
-
-  #takeIn(event: Event): void {
-    if (DbResync.is(event)) {
-      this.kubeState.clear();
-      for (const [keyword, values] of Object.entries(event.payload.kubeState))
-        this.kubeState.set(keyword, new Map(Object.entries(values)));
-    } else if (KubeStateChange.is(event)) {
-      const { resource, key, current } = event.payload;
-      const values = this.kubeState.get(resource) ?? new Map<string, Value>();
-      this.kubeState.set(resource, values);
-      if (current) values.set(key, current);
-      else values.delete(key);
-    }
-  }
-}
-
-/** A queue of one after the other in front of a bench, for producers of blocking events. */
-export function loopOf(bench: Bench): EventLoop & { readonly seen: Event[] } {
-  const seen: Event[] = [];
-  let last: Promise<unknown> = Promise.resolve();
-  const enqueue = (event: Event, signal?: AbortSignal): Promise<Outcome> => {
-    const run = last.then(() => {
-      signal?.throwIfAborted();
-      seen.push(event);
-      return bench.run(event);
-    });
-    last = run.catch(() => undefined);
-    return run;
-  };
-  return {
-    seen,
-    push: (event) => void enqueue(event),
-    pushAndWait: async <P, R>(event: Event<P, R>, signal?: AbortSignal): Promise<R[]> => {
-      const { error, replies } = await enqueue(event as Event, signal);
-      if (error) throw error;
-      return [...replies] as R[];
-    },
-  };
-}
-
-export class FakeHost implements HostView {
-  boot = 'boot-1';
-  hostLinks: HostLink[] = [{ name: 'eth0', mtu: 1500, addresses: ['172.16.0.5/24'] }];
-  ipv6 = false;
-  /** Namespaces in which IPv6 was switched on. */
-  readonly withIpv6: string[] = [];
-  /** Path to inode; a path that is not there leads nowhere. */
-  readonly namespaces = new Map<string, number>();
-  failing: Error | undefined;
-
-  async links(): Promise<readonly HostLink[]> {
-    if (this.failing) throw this.failing;
-    return this.hostLinks;
-  }
-
-  async hasIpv6(): Promise<boolean> {
-    return this.ipv6;
-  }
-
-  async enableIpv6(path: string): Promise<void> {
-    if (path.endsWith('bad')) throw new Error('no such sysctl');
-    this.withIpv6.push(path);
-  }
-
-  async bootId(): Promise<string> {
-    return this.boot;
-  }
-
-  async namespaceIdentity(path: string) {
-    const inode = this.namespaces.get(path);
-    return inode === undefined ? undefined : { device: 4, inode };
-  }
-}
-
-export class FakeVpp implements VppView {
-  nics: VppInterfaceInfo[] = [];
-  dhcp: DhcpLease[] = [];
-  traces = 0;
-  failing: Error | undefined;
-
-  async interfaces(): Promise<readonly VppInterfaceInfo[]> {
-    if (this.failing) throw this.failing;
-    return this.nics;
-  }
-
-  async tracePackets(): Promise<readonly string[]> {
-    if (this.failing) throw this.failing;
-    this.traces++;
-    return [];
-  }
-
-  async leases(): Promise<readonly DhcpLease[]> {
-    if (this.failing) throw this.failing;
-    return this.dhcp;
-  }
-}
-
-export class FakeStn implements StnView {
-  /** By the name of the NIC; empty stands for the first one. */
-  readonly stolen = new Map<string, StolenInterface>();
-  readonly asked: string[] = [];
-
-  async stolenInterface(name: string): Promise<StolenInterface> {
-    this.asked.push(name);
-    const found = this.stolen.get(name);
-    if (!found) throw new Error(`${name} is not stolen`);
-    return found;
-  }
-}
 
 export function contivConfig(yaml = ''): ContivConfig {
   return parseConfig(contivConfigSchema, yaml, 'contiv.conf').value;

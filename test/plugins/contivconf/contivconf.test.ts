@@ -4,7 +4,8 @@ import { AbortEventError } from '#eventloop/errors.ts';
 import { nodeConfigModel } from '#models/kube/nodeconfig.ts';
 import { firstHostNic, NodeConfigChange } from '#plugins/contivconf/api.ts';
 import { resources } from '#resources/resources.ts';
-import { FakeStn, FakeVpp, type KubeValue, TestNode } from '../harness.ts';
+import { FakeStn, FakeVpp } from '../fakes.ts';
+import { type KubeValue, TestNode } from '../harness.ts';
 
 const nic = (swIfIndex: number, internalName: string, deviceType = 'dpdk') => ({
   swIfIndex,

@@ -6,11 +6,11 @@ import { PodCidrChange } from '#plugins/ipam/api.ts';
 import { ErrExternalAddress, externalAddress } from '#plugins/ipam/external.ts';
 import { AddPod } from '#plugins/podmanager/api.ts';
 import { resources } from '#resources/resources.ts';
+import type { Outcome } from '../bench.ts';
 import {
   addressOf,
   type KubeValue,
   nodeValue,
-  type Outcome,
   podValue,
   TestNode,
   vppNodeValue,

@@ -8,7 +8,8 @@ import { ItemBook } from '#plugins/ipv4net/book.ts';
 import { Neighbours } from '#plugins/ipv4net/neighbours.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { claimKey, recordText } from '#plugins/nodesync/claim.ts';
-import { MemoryTxn, nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../harness.ts';
+import { MemoryTxn } from '../bench.ts';
+import { nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../harness.ts';
 
 const interconnect = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
 const modes = [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FakeStn, nodeValue, TestNode, vppNodeValue } from '../harness.ts';
+import { FakeStn } from '../fakes.ts';
+import { nodeValue, TestNode, vppNodeValue } from '../harness.ts';
 import { said, vppWith } from './vpp-with.ts';
 import { linuxIf, vppIf } from './wired.ts';
 

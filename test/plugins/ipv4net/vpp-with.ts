@@ -1,4 +1,4 @@
-import { FakeVpp } from '../harness.ts';
+import { FakeVpp } from '../fakes.ts';
 
 /** A VPP with NICs of these names. */
 export function vppWith(...names: string[]): FakeVpp {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FakeHost } from '../harness.ts';
+import { FakeHost } from '../fakes.ts';
 import { said } from './vpp-with.ts';
 import { keys, linuxIf, started, vppIf } from './wired.ts';
 

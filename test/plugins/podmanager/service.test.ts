@@ -6,7 +6,8 @@ import { CNIRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { parseArguments } from '#plugins/podmanager/request.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
-import { idleState, loopOf, TestNode } from '../harness.ts';
+import { loopOf } from '../bench.ts';
+import { idleState, TestNode } from '../harness.ts';
 
 const codec = messageCodec(CNIRequest);
 

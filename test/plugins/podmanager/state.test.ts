@@ -13,7 +13,8 @@ import { CheckRequest, CNIReply, CNIRequest, GCRequest, StatusReply } from '#mod
 import { messageCodec } from '#models/message.ts';
 import { type CniService, type CniState, cniService } from '#plugins/podmanager/service.ts';
 import { type CniServer, serveCni } from '#plugins/podmanager/socket.ts';
-import { idleState, loopOf, TestNode } from '../harness.ts';
+import { loopOf } from '../bench.ts';
+import { idleState, TestNode } from '../harness.ts';
 
 const requests = messageCodec(CNIRequest);
 const checks = messageCodec(CheckRequest);
