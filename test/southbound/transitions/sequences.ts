@@ -34,11 +34,13 @@ interface Step {
   readonly changes: readonly Change[];
   /** The agent dies after it, and another one goes on. */
   readonly restart: boolean;
+  /** Which message of it is refused; 0: none. */
+  readonly refused: number;
 }
 
 const perCent = fc.nat(99);
 
-function stepOf(pool: Pool): fc.Arbitrary<Step> {
+function stepOf(pool: Pool, mayBeRefused: boolean): fc.Arbitrary<Step> {
   const change = fc
     .record({ key: fc.nat(pool.length - 1), value: fc.nat(999), stays: perCent })
     .map(({ key, value, stays }): Change => {
@@ -48,6 +50,7 @@ function stepOf(pool: Pool): fc.Arbitrary<Step> {
   return fc.record({
     changes: fc.array(change, { minLength: 1, maxLength: 25, size: 'max' }),
     restart: perCent.map((chance) => chance < 15),
+    refused: mayBeRefused ? perCent.map((chance) => (chance < 40 ? chance : 0)) : fc.constant(0),
   });
 }
 
@@ -71,14 +74,22 @@ export function sequenceSuite(
     after(() => backend?.stop());
 
     test(`of ${pool.length} values are as wished after each step`, async (context) => {
-      const sequence = fc.array(stepOf(pool), { minLength: 1, maxLength: steps, size: 'max' });
+      const length = { minLength: 1, maxLength: steps, size: 'max' } as const;
+      const sequence = fc.oneof(
+        fc.array(stepOf(pool, false), length),
+        fc.array(stepOf(pool, true), length),
+      );
       let compared = 0;
       const check = async (on: Backend, all: readonly Step[]): Promise<void> => {
         const empty = await on.world();
         const wishes = await play(on, all);
         if (past && !hasContest(on.descriptors(), wishes)) {
           compared++;
-          assert.deepEqual(past.stateOf(on), await past.inOneGo(wishes), 'as if made in one go');
+          const isWhole = all.every(({ refused }) => refused === 0);
+          const [state, inOneGo] = [past.stateOf(on), await past.inOneGo(wishes)].map((each) =>
+            isWhole ? each : past.withoutRests(each),
+          );
+          assert.deepEqual(state, inOneGo, 'as if made in one go');
         }
         await clear(on);
         assert.deepEqual(await on.world(), empty, 'left behind');
@@ -112,8 +123,13 @@ async function play(backend: Backend, steps: readonly Step[]): Promise<Wishes> {
   let agent = new Agent(backend);
   try {
     await agent.resync(new Map());
-    for (const { changes, restart } of steps) {
-      await agent.update(new Map(changes.map(({ key, value }) => [key, value])));
+    for (const { changes, restart, refused } of steps) {
+      const values = new Map(changes.map(({ key, value }) => [key, value]));
+      if (refused === 0) await agent.update(values);
+      else {
+        await agent.updateRefused(values, refused);
+        await agent.recover();
+      }
       await agent.assertSettled();
       if (!restart) continue;
       const { wishes } = agent;

@@ -16,6 +16,8 @@ export interface Past {
   stateOf(backend: Backend): unknown;
   /** That of another southbound, which never was anything else. */
   inOneGo(wishes: Wishes): Promise<unknown>;
+  /** A state without what may stay of a change of which a part was refused. */
+  withoutRests(state: unknown): unknown;
 }
 
 export function descriptorOf(
@@ -63,6 +65,28 @@ export class Agent {
   /** Holds what is wished against the southbound. */
   repair(): Promise<readonly string[]> {
     return this.#commit('downstream-resync', new Map());
+  }
+
+  /** As `attempt`, with the n-th message refused. */
+  async updateRefused(
+    changes: ReadonlyMap<string, object | null>,
+    n: number,
+    revert = false,
+  ): Promise<{ readonly failures: number; readonly isRefused: boolean }> {
+    this.#backend.refuse(n);
+    const failures = await this.attempt(changes, revert);
+    const isRefused = this.#backend.changes >= n;
+    this.#backend.refuse(0);
+    return { failures, isRefused };
+  }
+
+  /**
+   * Reads the southbound back until all is as it is wished: twice, because a table is renamed only
+   * after all that is in it has been found.
+   */
+  async recover(): Promise<void> {
+    await this.repair();
+    await this.repair();
   }
 
   /** @param changes null takes a value away */

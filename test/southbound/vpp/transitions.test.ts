@@ -28,12 +28,6 @@ function stateOf({ simulated }: VppBackend): unknown {
  */
 const rests = ['memifSockets', 'vrf'];
 
-function withoutRests(state: unknown): unknown {
-  return JSON.parse(JSON.stringify(state), (name, value) =>
-    rests.includes(name) ? undefined : value,
-  );
-}
-
 const start = async () => tellingOfLinks(await simulatedVpp());
 
 const past: Past = {
@@ -47,6 +41,8 @@ const past: Past = {
     await backend.stop();
     return made;
   },
+  withoutRests: (state) =>
+    JSON.parse(JSON.stringify(state), (name, value) => (rests.includes(name) ? undefined : value)),
 };
 
 pairSuite(start, vppFamilies, { past });
@@ -54,10 +50,7 @@ pairSuite(start, vppFamilies, { past });
 refusalSuite(start, vppFamilies, {
   file: 'test/southbound/vpp/transitions.test.ts',
   runs: 100,
-  past: {
-    stateOf: (backend) => withoutRests(past.stateOf(backend)),
-    inOneGo: async (wishes) => withoutRests(await past.inOneGo(wishes)),
-  },
+  past,
 });
 
 sequenceSuite(start, poolOf(writtenFamilies), {
