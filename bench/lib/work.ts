@@ -2,7 +2,11 @@
 import { type PerformanceEntry, PerformanceObserver, performance } from 'node:perf_hooks';
 
 export interface Stretch {
-  /** Processor time of the main thread: what is left when the machine is busy with other things. */
+  /**
+   * Processor time of the main thread, which is what is left when the machine is busy with other
+   * things; the kernel may count it in ticks of 4 ms, so it is never taken for more than the clock
+   * has it.
+   */
   readonly cpuMs: number;
   /** By the clock. */
   readonly ms: number;
@@ -77,7 +81,8 @@ export async function measure(work: () => Promise<unknown>): Promise<Work> {
 }
 
 function stretchOf({ from, to, cpuMs }: Lap, collections: readonly PerformanceEntry[]): Stretch {
-  return { cpuMs, ms: to - from, gcMs: collectedIn(collections, from, to) };
+  const ms = to - from;
+  return { cpuMs: Math.min(cpuMs, ms), ms, gcMs: collectedIn(collections, from, to) };
 }
 
 function cpuNow(): number {
