@@ -1,5 +1,8 @@
 /** Packets through two simulated nodes: as they are, and as their agents want them. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { trace } from '#programs/agent/trace.ts';
 import { deviceWith } from '#walker/cluster.ts';
@@ -83,3 +86,21 @@ for (const [mode, useTap] of [
       }
     });
   });
+
+describe('contiv-agent trace', () => {
+  const ask = (agent: string) =>
+    trace({ from: 'a', to: 'b', port: undefined, agents: [agent], wanted: false }, () => undefined);
+
+  it('says which agent does not answer as one, and why', async (t) => {
+    await assert.rejects(ask('127.0.0.1:9999'), { code: 'CV_TRACE', message: /9999.*Invalid URL/ });
+    let body = '';
+    const server = createServer((_request, response) => response.end(body)).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    for (body of ['<html>', 'null', '7', '{"name":"n","hostAddresses":[],"pods":null,"values":{}}'])
+      await assert.rejects(ask(`http://127.0.0.1:${port}`), { code: 'CV_TRACE' }, body);
+    body = '{"name":"n","hostAddresses":[],"pods":{},"values":{}}';
+    await assert.rejects(ask(`http://127.0.0.1:${port}`), /no pod of this name is attached on n/);
+  });
+});

@@ -3,7 +3,7 @@
  * their nodes.
  */
 import { isIP } from 'node:net';
-import { defineError } from '#infra/errors/errors.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
 import { clusterSnapshot, deviceWith } from '#walker/cluster.ts';
 import type { NodeValues } from '#walker/node.ts';
 import type { Snapshot } from '#walker/snapshot.ts';
@@ -14,7 +14,8 @@ import type { NodeDocument } from './node-document.ts';
 export const ErrTrace = defineError({
   name: 'ErrTrace',
   code: 'CV_TRACE',
-  remedy: 'Name pods as namespace/name, and the agents of other nodes with --agent.',
+  remedy:
+    'Name pods as namespace/name, and the agents of other nodes with --agent, each as http://host:port.',
 });
 
 export interface TraceRequest {
@@ -63,14 +64,23 @@ function follow(snapshot: Snapshot, source: string, destination: string): Walk {
 }
 
 async function nodeOf(agent: string, wanted: boolean): Promise<NodeDocument> {
-  const url = new URL(`/trace/node?view=${wanted ? 'NB' : 'SB'}`, agent);
   try {
-    const response = await fetch(url);
+    const response = await fetch(new URL(`/trace/node?view=${wanted ? 'NB' : 'SB'}`, agent));
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-    return (await response.json()) as NodeDocument;
+    const document: unknown = await response.json();
+    if (!isNode(document)) throw new Error('its answer is no node');
+    return document;
   } catch (cause) {
-    throw new ErrTrace('the agent does not say how its node is', { where: agent, cause });
+    const why = errorText(cause);
+    throw new ErrTrace(`the agent does not say how its node is: ${why}`, { where: agent, cause });
   }
+}
+
+function isNode(value: unknown): value is NodeDocument {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, hostAddresses, pods, values } = value as Partial<Record<string, unknown>>;
+  const areObjects = [pods, values].every((one) => typeof one === 'object' && one !== null);
+  return typeof name === 'string' && Array.isArray(hostAddresses) && areObjects;
 }
 
 function addressOf(nodes: readonly NodeDocument[], name: string): string {
