@@ -22,7 +22,7 @@ import { type Refreshed, readBack, refreshAll } from './refresh.ts';
 import type { Registry } from './registry.ts';
 import type { RetryGroup } from './retry.ts';
 import type { Aims, RunAround } from './run.ts';
-import { byKey, sortInSlices } from './slices.ts';
+import { byKey, type Slices, sortInSlices } from './slices.ts';
 
 const nothing: readonly never[] = [];
 const nobody: ReadonlySet<Node> = new Set();
@@ -61,6 +61,30 @@ const resyncTypes: Readonly<Record<TransactionMode, ResyncType | undefined>> = {
   'downstream-resync': 'DownstreamResync',
 };
 
+/**
+ * What the northbound aims at, by key: the order of plan and record, which costs little to make
+ * where it is given.
+ * @param isWhole the values are all that is wished: what else is ours goes
+ */
+export async function targetsOf(
+  graph: Graph,
+  values: ReadonlyMap<string, Value | null>,
+  isWhole: boolean,
+  slices: Slices,
+): Promise<readonly Target[]> {
+  const targets: Target[] = [];
+  for (const [key, value] of values) {
+    if (slices.due()) await slices.turn();
+    targets.push({ key, value });
+  }
+  if (isWhole)
+    for (const { key, base, foreign } of graph.all()) {
+      if (slices.due()) await slices.turn();
+      if (!base && !foreign && !values.has(key)) targets.push({ key, value: null, leftover: true });
+    }
+  return sortInSlices(targets, byKey, slices);
+}
+
 export async function aimsOfCommit(
   around: RunAround,
   request: TransactionRequest,
@@ -71,22 +95,14 @@ export async function aimsOfCommit(
   const { moved, failures } = refreshes
     ? await refreshAll(around, values)
     : await readUnknown(around);
-  const aims: Target[] = [];
-  for (const [key, value] of values) {
-    if (slices.due()) await slices.turn();
-    aims.push({ key, value });
-  }
+  const isWhole = mode === 'full-resync' || mode === 'upstream-resync';
+  const targets = await targetsOf(graph, values, isWhole, slices);
   const examine: Node[] = [];
-  if (mode !== 'update')
+  if (mode === 'downstream-resync')
     for (const node of graph.all()) {
       if (slices.due()) await slices.turn();
-      if (node.base || node.foreign) continue;
-      if (mode === 'downstream-resync') {
-        if (!isSettled(node)) examine.push(node);
-      } else if (!values.has(node.key)) aims.push({ key: node.key, value: null, leftover: true });
+      if (!node.base && !node.foreign && !isSettled(node)) examine.push(node);
     }
-  // Plan and record have them in this order, which costs little where it is given.
-  const targets = await sortInSlices(aims, byKey, slices);
   return {
     targets,
     examine,

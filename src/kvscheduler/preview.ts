@@ -1,7 +1,7 @@
 /** What a change would do, worked out on the graph as it is; nothing is done and nothing is read. */
 import type { Value } from '#eventloop/transaction.ts';
 import { ErrInvalidTransaction } from './errors.ts';
-import type { Target } from './plan/input.ts';
+import { targetsOf } from './opening.ts';
 import { makePlan } from './plan/planner.ts';
 import { type RecordedTxnOp, recordPlanned } from './record.ts';
 import type { RunAround } from './run.ts';
@@ -39,17 +39,10 @@ export async function preview(
   { mode, values }: PreviewRequest,
 ): Promise<Preview> {
   const { graph, registry, slices, log } = around;
-  const targets: Target[] = [];
-  for (const [key, value] of values) targets.push({ key, value });
-  if (mode === 'resync')
-    for (const { key, base, foreign } of graph.all()) {
-      if (slices.due()) await slices.turn();
-      if (!base && !foreign && !values.has(key)) targets.push({ key, value: null, leftover: true });
-    }
   const plan = await makePlan({
     graph,
     registry,
-    targets,
+    targets: await targetsOf(graph, values, mode === 'resync', slices),
     examine: [],
     moved: new Set(),
     frozen: new Set(graph.unknown),

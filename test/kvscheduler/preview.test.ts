@@ -67,6 +67,19 @@ describe('plan without applying', () => {
     assert.deepEqual(bench.southbound.retrieves, []);
   });
 
+  it('gives the reasons that the record will give, in whatever order the values came', async () => {
+    const bench = setUp();
+    await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } });
+    await bench.commit({ 'a/1': { v: 1 } });
+    const plan = await planOf(bench, {}, 'resync');
+    await bench.commit({}, { mode: 'upstream-resync' });
+    assert.equal(JSON.stringify(plan.Operations), JSON.stringify(bench.lastRecord().Planned));
+    assert.deepEqual(lines(plan), [
+      'DELETE b/1 REMOVED: dependency lost: a/1',
+      'DELETE a/1 REMOVED: leftover',
+    ]);
+  });
+
   it('tells of wishes that are invalid, or would not be taken at all', async () => {
     const bench = setUp();
     await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
