@@ -21,8 +21,6 @@ export interface Differential {
 }
 
 const cases = 4;
-/** For all of them, and for what is tried when one has failed; each starts a VPP. */
-const limitMs = 120_000;
 const title = 'random messages have the same answers and leave the same state';
 
 export function differentialSuite(suite: Differential): void {
@@ -36,7 +34,7 @@ export function differentialSuite(suite: Differential): void {
         if (await isSame(suite, all)) whole++;
         else ended++;
       });
-      await holds({ file, name: title }, cases, property, limitMs);
+      await holds({ file, name: title }, cases, property);
       context.diagnostic(`${whole} compared whole, in ${ended} VPP ended itself`);
       assert.ok(whole > 0);
     });

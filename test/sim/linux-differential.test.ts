@@ -202,7 +202,6 @@ describe('the simulated kernel against the real one', { skip: missing }, () => {
           assert.deepEqual(comparable(actual.states), comparable(expected.states));
         },
       ),
-      120_000,
     );
   });
 });

@@ -54,7 +54,7 @@ export function refusalSuite(
           if (backend === undefined) await own.stop();
         }
       });
-      await holds({ file, name }, runs, property, 120_000);
+      await holds({ file, name }, runs, property);
       context.diagnostic(`${refused} messages refused`);
       assert.ok(refused > 0);
     });

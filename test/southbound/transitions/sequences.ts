@@ -104,7 +104,7 @@ export function sequenceSuite(
           if (backend === undefined) await own.stop();
         }
       });
-      await holds({ file, name: 'random changes' }, runs, property, 120_000);
+      await holds({ file, name: 'random changes' }, runs, property);
       if (!past) return;
       context.diagnostic(`${compared} compared with what was made in one go`);
       assert.ok(compared > 0);
