@@ -266,3 +266,24 @@ test('values that have come to stand on what each other derives are brought back
   assert.deepEqual(bench.southbound.picture(), before);
   assert.equal(bench.state('b/1'), 'CONFIGURED');
 });
+
+test('what rests on a value that was lost on the way goes before that is brought back', async () => {
+  const bench = setUp({ window: 1 });
+  const { southbound } = bench;
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
+  southbound.judges = false;
+  southbound.takeCalls();
+  southbound.fails = (verb, key) => {
+    if (`${verb} ${key}` !== 'UPDATE a/1') return undefined;
+    southbound.happens(key, null);
+    return new Error('gone');
+  };
+  assert.deepEqual(await bench.commit({ 'a/1': { v: 2 } }, revert), ['a/1 (UPDATE): gone']);
+  assert.deepEqual(southbound.takeCalls(), [
+    'UPDATE a/1',
+    'DELETE b/1',
+    'CREATE a/1',
+    'CREATE b/1',
+  ]);
+  assert.deepEqual(southbound.picture(), { 'a/1': '1', 'b/1': '1|a/1' });
+});

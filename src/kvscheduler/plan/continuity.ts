@@ -26,7 +26,7 @@ export async function settleContinuity(
   for (const draft of resolver.drafts.values()) {
     if (slices.due()) await slices.turn();
     judge(resolver, draft, bounced);
-    if (draft.current && !draft.stays) interrupted.push(draft);
+    if (draft.current ? !draft.stays : resolver.isLost(draft)) interrupted.push(draft);
   }
   const interrupt = (node: Node, reason: Reason, tolerable: (draft: Draft) => boolean): void => {
     if (node.actual === undefined) return;

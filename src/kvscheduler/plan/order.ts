@@ -111,13 +111,17 @@ export class Ordering {
       if (child.needsDelete) yield this.#remove(child);
       else if (child.wish === undefined) this.list.note(child);
     }
+    yield this.#removeDependents(draft);
+    this.list.remove(draft);
+  }
+
+  *#removeDependents(draft: Draft): Walk {
     const { view, input } = this.#resolver;
     if (isMany(view.dependentCount(draft.key))) yield view.gatherNodes(draft.key, input.slices);
     for (const { key } of view.dependentNodes(draft.key)) {
       const dependent = this.#resolver.drafts.get(key);
       if (dependent?.needsDelete) yield this.#remove(dependent);
     }
-    this.list.remove(draft);
   }
 
   *#bring(draft: Draft): Walk {
@@ -125,6 +129,7 @@ export class Ordering {
     for (const holder of this.#holdersThatGo(draft)) yield this.#remove(holder);
     if (!this.#claimsAreFree(draft)) return;
     if (draft.needsDelete) yield this.#remove(draft);
+    else if (this.#resolver.isLost(draft)) yield this.#removeDependents(draft);
     this.list.create(draft);
     yield this.#push(draft);
     if (derivesMany(draft)) yield this.#gatherChildren(draft);

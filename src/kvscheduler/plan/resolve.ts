@@ -230,6 +230,11 @@ export class Resolver {
     if (draft.up || draft.current) this.lower(draft);
   }
 
+  /** Whether it went by itself: what rested on it may be gone, too, or be where it was. */
+  isLost({ node, current }: Draft): boolean {
+    return !current && node !== undefined && this.input.moved.has(node);
+  }
+
   /** Until nothing moves: brings up what can be up, takes out what lacks something. */
   async settle(): Promise<void> {
     const { slices } = this.input;
