@@ -104,12 +104,16 @@ function isWaiting({ place, link, mark }: FoundLink): boolean {
   return mark.type === 'VETH' && place.path === undefined && link.name === waitingName(mark.name);
 }
 
-/** Marked, but still where it comes from: its value has yet to be created. */
+/**
+ * Marked, but still where it comes from: its value has yet to be created. A TAP that its value does
+ * not want any more has only kept its mark, which is to go.
+ */
 function isOnItsWay(found: FoundLink, value: LinuxInterface | undefined): boolean {
   if (isWaiting(found)) return true;
   const { place, link, mark } = found;
-  const fromVpp = mark.type === 'TAP_TO_VPP' && link.name === mark.vppHostIfName;
-  return fromVpp && place.path === undefined && value !== undefined && !isInPlace(found, value);
+  if (mark.type !== 'TAP_TO_VPP' || value?.tap?.vpp_tap_if_name !== mark.vppTap) return false;
+  const isBack = link.name === mark.vppHostIfName && place.path === undefined;
+  return isBack && !isInPlace(found, value);
 }
 
 /**
