@@ -294,7 +294,8 @@ class NodeSync implements NodeSyncHandler {
   #announces(text: string, key: string): boolean {
     const record = readRecord(text, key);
     // nobody believes a record that says another ID than its key
-    return record?.id === this.#id && sameTexts(vppAddresses(record!), this.#addresses);
+    if (record === undefined || record.id !== this.#id) return false;
+    return sameTexts(vppAddresses(record), this.#addresses);
   }
 
   #idsOfPods(state: KubeState): IdsOfPods {

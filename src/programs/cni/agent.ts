@@ -69,6 +69,7 @@ function exchange(
   const socket = connect(target(server));
   const limit = limits[path];
   let bytes: Buffer = Buffer.alloc(0);
+  // the socket's own limit: this program runs for one call and has no clock that could be injected
   socket.setTimeout(limit, () =>
     socket.destroy(new Failure('later', `the agent has not answered for ${limit / 1000} s`)),
   );
