@@ -22,4 +22,4 @@ ENV NODE_ENV=production BUILD_DATE=$BUILD_DATE COMMIT_HASH=$COMMIT_HASH
 
 EXPOSE 9999
 # A small young generation: to collect it holds the main thread for less than 10 ms.
-ENTRYPOINT ["node", "--max-semi-space-size=8", "src/programs/agent/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=8", "src/cmd/agent/main.ts"]

@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { missing } from '#test/real/missing.ts';
-import { Netns } from '#test/real/netns.ts';
-import { RealNode } from '#test/real/node.ts';
-import { RealVpp } from '#test/real/vpp.ts';
+import { missing } from '#test/integration/support/missing.ts';
+import { Netns } from '#test/integration/support/netns.ts';
+import { RealNode } from '#test/integration/support/node.ts';
+import { RealVpp } from '#test/integration/support/vpp.ts';
 import { now, type Played, type TapeEntry } from './lib/tape.ts';
 
 export const name = 'addpod-vpp';

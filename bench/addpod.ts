@@ -4,8 +4,8 @@
  * same kind of socket: a CNI request that is refused before it becomes an event.
  */
 import { performance } from 'node:perf_hooks';
-import { HealingResync } from '#plugins/controller/api.ts';
-import { addPod, makeNode, type RunningAgent, startAgent } from '#test/agent/harness.ts';
+import { HealingResync } from '#plugins/controller/api/events.ts';
+import { addPod, makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
 
 export const name = 'addpod';
 

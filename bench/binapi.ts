@@ -11,13 +11,13 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { toPrefix } from '#southbound/vpp/binapi/addresses.ts';
-import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
-import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { viewOf, Writer } from '#southbound/vpp/binapi/codec/writer.ts';
-import { writeFrame } from '#southbound/vpp/binapi/frame.ts';
-import type { Requests } from '#southbound/vpp/binapi/messages.gen.ts';
-import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
+import { toPrefix } from '#vpp/binapi/addresses.ts';
+import { bundledCatalog } from '#vpp/binapi/catalog.ts';
+import { BinapiClient } from '#vpp/binapi/client/client.ts';
+import { viewOf, Writer } from '#vpp/binapi/codec/writer.ts';
+import { writeFrame } from '#vpp/binapi/frame.ts';
+import type { Requests } from '#vpp/binapi/messages.gen.ts';
+import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Answering } from './lib/answering-server.ts';
 
 export const name = 'binary API: codec and client';
@@ -98,7 +98,7 @@ function median(values: readonly number[]): number {
 
 /** A request in its frame, packed anew each time as the client has to. */
 function pack(writer: Writer, { request }: Exchange): void {
-  writeFrame(writer, bundledCatalogue().codec(request), messages[request]!, 20, 1, 7);
+  writeFrame(writer, bundledCatalog().codec(request), messages[request]!, 20, 1, 7);
 }
 
 function packed(exchange: Exchange): Uint8Array {
@@ -164,7 +164,7 @@ const messages: Readonly<Record<string, object>> = {
 
 function codec(print: Print): void {
   for (const [message, fields] of Object.entries(messages)) {
-    const codec = bundledCatalogue().codec(message);
+    const codec = bundledCatalog().codec(message);
     const writer = new Writer(1 << 16);
     const encode = () => {
       writer.length = 0;
@@ -196,14 +196,14 @@ async function bare(socketPath: string, exchange: Exchange, window: number): Pro
   const socket = createConnection(socketPath);
   await once(socket, 'connect');
   const greeting = new Writer(128);
-  const create = bundledCatalogue().codec('sockclnt_create');
+  const create = bundledCatalog().codec('sockclnt_create');
   writeFrame(greeting, create, { name: 'bench' }, 15, 0, 0);
   socket.write(greeting.bytes.subarray(0, greeting.length));
   await once(socket, 'data');
   await systemClock.sleep(100); // the rest of the message table
   socket.removeAllListeners('data');
   const reply = new Writer(64);
-  writeFrame(reply, bundledCatalogue().codec(exchange.reply), exchange.fields, 20, 1, 7);
+  writeFrame(reply, bundledCatalog().codec(exchange.reply), exchange.fields, 20, 1, 7);
   const replyLength = reply.length;
   const send = (many: number) => {
     const writer = new Writer(512 * many);

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeNode, startAgent, until } from '#test/agent/harness.ts';
-import { missing } from '#test/real/missing.ts';
-import { RealNode } from '#test/real/node.ts';
+import { makeNode, startAgent, until } from '#test/cmd/agent/harness.ts';
+import { missing } from '#test/integration/support/missing.ts';
+import { RealNode } from '#test/integration/support/node.ts';
 import { buildExecutable } from '../scripts/lib/single-executable.ts';
 import type { Print } from './main.ts';
 
@@ -24,7 +24,7 @@ export async function run(print: Print): Promise<void> {
     writeFileSync(source, '');
     const [empty, cni] = [join(folder, 'empty'), join(folder, 'contiv-cni')];
     await buildExecutable(source, empty);
-    await buildExecutable(join(import.meta.dirname, '../src/programs/cni/main.ts'), cni);
+    await buildExecutable(join(import.meta.dirname, '../src/cmd/cni/main.ts'), cni);
     await overhead(folder, empty, cni, print);
     await wholeAdd(folder, cni, print);
     if (missing) print(`whole ADD on VPP: ${missing}`);

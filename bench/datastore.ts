@@ -11,10 +11,10 @@ import { LevelStore } from '#datastore/level.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
-import { reflectorPrefix, resources } from '#resources/resources.ts';
-import { valueText } from '#resources/text.ts';
-import { EtcdServer, withoutEtcd } from '../test/datastore/etcd-server.ts';
+import { EtcdServer, withoutEtcd } from '#test/integration/support/etcd-server.ts';
 
 export const name = 'datastore: 50,000 pods';
 

@@ -5,9 +5,9 @@
  * depend on the machine.
  */
 import { performance } from 'node:perf_hooks';
-import { HealingResync } from '#plugins/controller/api.ts';
-import { addPod, type RunningAgent, until } from '#test/agent/harness.ts';
-import { nodeWithNics, Scenario, tellOfNode } from '#test/agent/scenario.ts';
+import { HealingResync } from '#plugins/controller/api/events.ts';
+import { addPod, type RunningAgent, until } from '#test/cmd/agent/harness.ts';
+import { nodeWithNics, Scenario, tellOfNode } from '#test/cmd/agent/scenario.ts';
 
 export const name = 'nodes';
 

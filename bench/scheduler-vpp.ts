@@ -7,18 +7,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Value } from '#eventloop/transaction.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
 import { dnat44Key, dnat44Model } from '#models/vpp/dnat44.ts';
 import { vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalKey, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceKey, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
-import { missing } from '#test/real/missing.ts';
-import { Netns } from '#test/real/netns.ts';
-import { Stream } from '#test/real/traffic.ts';
-import { RealVpp } from '#test/real/vpp.ts';
-import { noVpp, VppProcess } from '#test/vpp/vpp-process.ts';
+import { missing } from '#test/integration/support/missing.ts';
+import { Netns } from '#test/integration/support/netns.ts';
+import { Stream } from '#test/integration/support/traffic.ts';
+import { RealVpp } from '#test/integration/support/vpp.ts';
+import { noVpp, VppProcess } from '#test/integration/vpp/vpp-process.ts';
 import { type BareRequest, BareVpp } from './lib/bare.ts';
 import { type Print, runPart } from './lib/parts.ts';
 import { VppSide } from './lib/vpp-side.ts';
@@ -74,7 +74,7 @@ async function routes(print: Print): Promise<void> {
   }
 }
 
-/** The first packets go with the learning of neighbours. */
+/** The first packets go with the learning of neighbors. */
 const settleMs = 500;
 
 async function mappings(print: Print): Promise<void> {

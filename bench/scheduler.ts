@@ -4,7 +4,7 @@
  * many values as among few. Each part runs in a process of its own, as a young agent would.
  */
 import { performance } from 'node:perf_hooks';
-import type { Value } from '#eventloop/transaction.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { type Print, runPart } from './lib/parts.ts';
 import {

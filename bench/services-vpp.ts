@@ -2,14 +2,15 @@
  * NAT44 mappings and ACLs of growing number on a real VPP: all to do, on an empty VPP, nothing to do
  * for the next agent, and one more backend in each. What doubles takes twice as long.
  */
-import type { TransactionMode } from '#eventloop/transaction.ts';
-import type { KeyedValue } from '#kvscheduler/api.ts';
+
+import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import type { TransactionMode } from '#kvscheduler/api/transaction.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { aclModel } from '#models/vpp/acl.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
-import { keyed, loop, table } from '#test/southbound/compliance/keyed.ts';
-import { noVpp } from '#test/vpp/vpp-process.ts';
+import { keyed, loop, table } from '#test/descriptors/compliance/keyed.ts';
+import { noVpp } from '#test/integration/vpp/vpp-process.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
 
 export const name = 'services-vpp';

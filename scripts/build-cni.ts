@@ -11,5 +11,5 @@ import { buildExecutable } from './lib/single-executable.ts';
 
 const root = join(import.meta.dirname, '..');
 const target = resolve(process.argv[2] ?? join(root, 'dist/contiv-cni'));
-await buildExecutable(join(root, 'src/programs/cni/main.ts'), target);
+await buildExecutable(join(root, 'src/cmd/cni/main.ts'), target);
 console.log(`${target}: ${Math.round(statSync(target).size / 1e6)} MB`);

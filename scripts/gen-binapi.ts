@@ -10,13 +10,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Definitions, readDefinitions } from '#southbound/vpp/binapi/definitions.ts';
-import { definitionsText, selectDefinitions } from '#southbound/vpp/binapi/gen/select.ts';
-import { enumsText, messagesText } from '#southbound/vpp/binapi/gen/typescript.ts';
-import { sessionMessages, usedMessages } from '#southbound/vpp/binapi/used.ts';
+import { type Definitions, readDefinitions } from '#vpp/binapi/definitions.ts';
+import { definitionsText, selectDefinitions } from '#vpp/binapi/gen/select.ts';
+import { enumsText, messagesText } from '#vpp/binapi/gen/typescript.ts';
+import { sessionMessages, usedMessages } from '#vpp/binapi/used.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const room = `${root}src/southbound/vpp/binapi`;
+const room = `${root}src/vpp/binapi`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

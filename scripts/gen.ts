@@ -1,5 +1,5 @@
 /**
- * Makes one `.gen.ts` from each `src/models/**` `.proto`: readonly interfaces of the canonical form,
+ * Makes one `.gen.ts` from each `.proto` of the folders with models: readonly interfaces of the canonical form,
  * the reflection, and a handle for each message and service. With `--check` nothing is written, and
  * the exit code is 1 when what is committed differs.
  */
@@ -7,10 +7,13 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import protobuf from 'protobufjs';
 
-const folder = 'src/models';
+/** Imports of a `.proto` are relative to its folder. */
+const folders = ['src/models', 'src/kubernetes/models'] as const;
 const check = process.argv.includes('--check');
 
 interface Parsed {
+  readonly folder: string;
+  /** Path in the folder. */
   readonly name: string;
   readonly imports: readonly string[];
   readonly package: string;
@@ -18,17 +21,20 @@ interface Parsed {
   readonly types: readonly (protobuf.Type | protobuf.Enum | protobuf.Service)[];
 }
 
+type ProtoPath = Pick<Parsed, 'folder' | 'name'>;
+
 const all = new protobuf.Root();
 /** Which file declares a type, by full name. */
 const owners = new Map<string, Parsed>();
 
-function parse(name: string): Parsed {
+function parse({ folder, name }: ProtoPath): Parsed {
   const source = readFileSync(join(folder, name), 'utf8');
   const own = protobuf.parse(source, new protobuf.Root(), { keepCase: true });
   const reflection = own.root.toJSON().nested as Record<string, protobuf.AnyNestedObject>;
   all.addJSON(structuredClone(reflection));
   const types: Parsed['types'][number][] = [];
   const parsed: Parsed = {
+    folder,
     name,
     imports: own.imports ?? [],
     package: own.package ?? '',
@@ -167,7 +173,7 @@ function serviceSource(file: Parsed, service: protobuf.Service, uses: Uses): str
 /** Comments of types and fields by full name; only the parser that keeps them can tell. */
 type Texts = Map<string, string>;
 
-function comments(name: string): Texts {
+function comments({ folder, name }: ProtoPath): Texts {
   const source = readFileSync(join(folder, name), 'utf8');
   const options = { keepCase: true, alternateCommentMode: true };
   const { root } = protobuf.parse(source, new protobuf.Root(), options);
@@ -186,7 +192,7 @@ function comments(name: string): Texts {
 
 function source(file: Parsed): string {
   const uses = new Uses(file);
-  const texts = comments(file.name);
+  const texts = comments(file);
   const parts: string[] = [];
   // services name the handles of messages, which must stand before them
   const services: string[] = [];
@@ -200,13 +206,14 @@ function source(file: Parsed): string {
     const path = relative(dirname(file.name), target).replaceAll('\\', '/');
     return path.startsWith('.') ? path : `./${path}`;
   };
+  const messageModule = file.folder === 'src/models' ? from('message.ts') : '#models/message.ts';
   let head = `// Made from ${file.name} by \`npm run gen\`; do not edit.\n`;
   const machinery = [
     ...(/\bInt64\b/.test(body) ? ['type Int64'] : []),
     ...(/\bmessageType\(/.test(body) ? ['type MessageType', 'messageType'] : []),
     'type ProtoFile',
   ].sort((a, b) => (a.replace('type ', '') < b.replace('type ', '') ? -1 : 1));
-  head += `import { ${machinery.join(', ')} } from '${from('message.ts')}';\n`;
+  head += `import { ${machinery.join(', ')} } from '${messageModule}';\n`;
   for (const imported of file.imports) {
     const module = from(imported.replace(/\.proto$/, '.gen.ts'));
     const owner = [...uses.byFile.keys()].find((each) => each.name === imported);
@@ -225,20 +232,24 @@ function source(file: Parsed): string {
   );
 }
 
-const names = globSync('**/*.proto', { cwd: folder }).sort();
-const files = names.map(parse);
+const paths = folders.flatMap((folder) =>
+  globSync('**/*.proto', { cwd: folder })
+    .sort()
+    .map((name) => ({ folder, name })),
+);
+const files = paths.map(parse);
 all.resolveAll();
 let stale = 0;
 for (const file of files) {
-  const path = join(folder, file.name.replace(/\.proto$/, '.gen.ts'));
+  const path = join(file.folder, file.name.replace(/\.proto$/, '.gen.ts'));
   const made = source(file);
   if (existsSync(path) && readFileSync(path, 'utf8') === made) continue;
   stale++;
   if (check) console.error(`${path} is not what ${file.name} says: run npm run gen`);
   else writeFileSync(path, made);
 }
-const orphans = globSync('**/*.gen.ts', { cwd: folder }).filter(
-  (made) => !names.includes(made.replace(/\.gen\.ts$/, '.proto')),
-);
-for (const orphan of orphans) console.error(`${join(folder, orphan)} has no .proto`);
+const orphans = folders
+  .flatMap((folder) => globSync('**/*.gen.ts', { cwd: folder }).map((path) => join(folder, path)))
+  .filter((path) => !existsSync(path.replace(/\.gen\.ts$/, '.proto')));
+for (const orphan of orphans) console.error(`${orphan} has no .proto`);
 if (check && stale + orphans.length > 0) process.exitCode = 1;

@@ -1,8 +1,7 @@
 /**
  *     npm run test:vpp
  *
- * Runs the suites that need a real VPP (test/vpp/ and every `*-real.test.ts`) and writes
- * docs/vpp-report.md. Needs a `vpp` binary in the PATH and root. Exit code 1 when a test failed or
+ * Runs the suites that need a real VPP (test/integration/vpp/) and writes docs/vpp-report.md. Needs a `vpp` binary in the PATH and root. Exit code 1 when a test failed or
  * VPP was not used at all.
  */
 import { execFileSync } from 'node:child_process';

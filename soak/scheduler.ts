@@ -5,11 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
-import type { Value } from '#eventloop/transaction.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import type { AnyDescriptor, RetrievedValue } from '#kvscheduler/api.ts';
-import { SchedulerMetrics } from '#kvscheduler/metrics.ts';
+import type { AnyDescriptor, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { SchedulerMetrics } from '#kvscheduler/history/metrics.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 
 export const name = 'scheduler: a million changes, memory stays';

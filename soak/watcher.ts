@@ -4,8 +4,8 @@
  * Between resyncs every change must come once and in order; after each trouble the watcher knows what
  * a fresh read gives.
  */
-import { withoutEtcd } from '../test/datastore/etcd-server.ts';
-import { ProvingGround } from '../test/plugins/dbwatcher/proving-ground.ts';
+import { withoutEtcd } from '#test/integration/support/etcd-server.ts';
+import { ProvingGround } from '#test/plugins/dbwatcher/proving-ground.ts';
 
 export const name = 'watcher: a hundred troubles of etcd';
 

@@ -1,9 +1,9 @@
 /** A thread that answers every request of one kind with a canned reply, as cheaply as it can. */
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
-import { Writer } from '#southbound/vpp/binapi/codec/writer.ts';
-import { writeFrame } from '#southbound/vpp/binapi/frame.ts';
+import { bundledCatalog } from '#vpp/binapi/catalog.ts';
+import { Writer } from '#vpp/binapi/codec/writer.ts';
+import { writeFrame } from '#vpp/binapi/frame.ts';
 
 export interface Answering {
   readonly path: string;
@@ -14,14 +14,14 @@ export interface Answering {
 }
 
 const { path, requestLength, reply, fields } = workerData as Answering;
-const catalogue = bundledCatalogue();
-const codecs = [...catalogue.codecs.values()];
+const catalog = bundledCatalog();
+const codecs = [...catalog.codecs.values()];
 const table = codecs.map((codec, i) => ({ index: 20 + i, name: codec.tableName }));
-const replyId = 20 + codecs.indexOf(catalogue.codec(reply));
+const replyId = 20 + codecs.indexOf(catalog.codec(reply));
 
 function frame(name: string, values: object, id: number): Buffer {
   const writer = new Writer(64);
-  writeFrame(writer, catalogue.codec(name), values, id, 1, 0);
+  writeFrame(writer, catalog.codec(name), values, id, 1, 0);
   return Buffer.from(writer.bytes.subarray(0, writer.length));
 }
 

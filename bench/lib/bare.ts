@@ -2,11 +2,11 @@
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
-import type { Reader } from '#southbound/vpp/binapi/codec/runtime.ts';
-import { Writer } from '#southbound/vpp/binapi/codec/writer.ts';
-import { FrameReader, writeFrame } from '#southbound/vpp/binapi/frame.ts';
-import { handshakeId } from '#southbound/vpp/binapi/handshake.ts';
+import { bundledCatalog } from '#vpp/binapi/catalog.ts';
+import type { Reader } from '#vpp/binapi/codec/runtime.ts';
+import { Writer } from '#vpp/binapi/codec/writer.ts';
+import { FrameReader, writeFrame } from '#vpp/binapi/frame.ts';
+import { handshakeId } from '#vpp/binapi/handshake.ts';
 
 export interface BareRequest {
   readonly name: string;
@@ -43,13 +43,13 @@ export class BareVpp {
   }
 
   async #greet(): Promise<void> {
-    const catalogue = bundledCatalogue();
+    const catalog = bundledCatalog();
     const writer = new Writer(128);
     const fields = { name: 'bench' };
-    writeFrame(writer, catalogue.codec('sockclnt_create'), fields, handshakeId, 0, 0);
+    writeFrame(writer, catalog.codec('sockclnt_create'), fields, handshakeId, 0, 0);
     const reply = new Promise<Greeting>((resolve) => {
       this.#onReply = (reader) =>
-        resolve(catalogue.codec('sockclnt_create_reply').decode(reader) as Greeting);
+        resolve(catalog.codec('sockclnt_create_reply').decode(reader) as Greeting);
     });
     this.#socket.write(writer.bytes.subarray(0, writer.length));
     const { index, message_table } = await reply;
@@ -92,7 +92,7 @@ export class BareVpp {
   }
 
   #pack(writer: Writer, { name, fields }: BareRequest, context: number): void {
-    const codec = bundledCatalogue().codec(name);
+    const codec = bundledCatalog().codec(name);
     const id = this.#ids.get(codec.tableName);
     if (id === undefined) throw new Error(`VPP has no ${name}`);
     writeFrame(writer, codec, fields, id, this.#clientIndex, context);

@@ -8,9 +8,9 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { bundledCatalogue } from '#southbound/vpp/binapi/catalogue.ts';
-import { FrameReader } from '#southbound/vpp/binapi/frame.ts';
-import { handshakeId, handshakeReplyId } from '#southbound/vpp/binapi/handshake.ts';
+import { bundledCatalog } from '#vpp/binapi/catalog.ts';
+import { FrameReader } from '#vpp/binapi/frame.ts';
+import { handshakeId, handshakeReplyId } from '#vpp/binapi/handshake.ts';
 import type { Play, Played, RecordedProcess, TapeEntry } from './tape.ts';
 
 const limitMs = 10_000;
@@ -51,7 +51,7 @@ class Replies {
       position: 0,
       end: message.length,
     };
-    const { index, message_table } = bundledCatalogue()
+    const { index, message_table } = bundledCatalog()
       .codec('sockclnt_create_reply')
       .decode(reader) as { index: number; message_table: { index: number; name: string }[] };
     this.clientIndex = index;

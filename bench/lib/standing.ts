@@ -4,11 +4,12 @@
  * needs the one before it, families of derived values, and spokes of a wheel, each of which needs
  * any of those before it.
  */
-import type { Value } from '#eventloop/transaction.ts';
+
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import type { AnyDescriptor, Dependency, RetrievedValue } from '#kvscheduler/api.ts';
-import type { RetentionLimits } from '#kvscheduler/retention.ts';
+import type { AnyDescriptor, Dependency, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { RetentionLimits } from '#kvscheduler/history/retention.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 
 interface Route {

@@ -1,12 +1,13 @@
 /** A VPP of our own, the client of it, and what a scheduler does on it, timed. */
-import type { TransactionMode, Value } from '#eventloop/transaction.ts';
+
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import type { TransactionMode, Value } from '#kvscheduler/api/transaction.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
-import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { unixConnect } from '#southbound/vpp/binapi/transport/unix.ts';
-import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
-import { VppProcess } from '#test/vpp/vpp-process.ts';
+import { VppProcess } from '#test/integration/vpp/vpp-process.ts';
+import { BinapiClient } from '#vpp/binapi/client/client.ts';
+import { unixConnect } from '#vpp/binapi/transport/unix.ts';
+import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
 
 const [clock, log] = [systemClock, silentLogger];
 

@@ -1,14 +1,14 @@
 /** The scheduler with all descriptors of VPP on a real one, and a record of what it asks. */
 
-import type { Value } from '#eventloop/transaction.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import type { AnyDescriptor } from '#kvscheduler/api.ts';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { linuxHostNameKey } from '#models/linux/derived.ts';
-import type { VppClient } from '#southbound/vpp/binapi/api.ts';
-import type { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
+import type { VppClient } from '#vpp/binapi/api.ts';
+import type { BinapiClient } from '#vpp/binapi/client/client.ts';
+import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
 import type { BareRequest } from './bare.ts';
 import { clientOf, commit } from './vpp-node.ts';
 

@@ -7,14 +7,8 @@
  * plugins before it know, so there is nothing to revert, and a resync is the same as an Add Pod for
  * every pod that is there.
  */
-import { type Event, EventMethod } from '#eventloop/event.ts';
-import type {
-  EventHandler,
-  ResyncContext,
-  UpdateContext,
-  UpdateResult,
-} from '#eventloop/handler.ts';
-import type { ResyncTransaction, Value } from '#eventloop/transaction.ts';
+
+import type { Value } from '#kvscheduler/api/transaction.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
 import {
   type LinuxInterface,
@@ -25,7 +19,15 @@ import { linuxRouteModel } from '#models/linux/route.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
-import type { ConfigRetriever } from '#plugins/controller/api.ts';
+import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
+import type {
+  EventHandler,
+  ResyncContext,
+  UpdateContext,
+  UpdateResult,
+} from '#plugins/controller/api/event-handler.ts';
+import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
+import type { ResyncTransaction } from '#plugins/controller/api/transaction.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import {

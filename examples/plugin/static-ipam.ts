@@ -6,16 +6,16 @@
  * nothing is remembered, and nothing can be lost in a crash.
  */
 
-import { type Event, EventMethod } from '#eventloop/event.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   ResyncContext,
   RevertContext,
   UpdateContext,
   UpdateResult,
-} from '#eventloop/handler.ts';
-import { defineError } from '#infra/errors/errors.ts';
-import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+} from '#plugins/controller/api/event-handler.ts';
 import {
   type Allocation,
   type IpamApi,
@@ -34,14 +34,14 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 
-export const ErrNotListed = defineError({
-  name: 'ErrNotListed',
+export const NotListedError = defineError({
+  name: 'NotListedError',
   code: 'CV_EXAMPLE_NOT_LISTED',
   remedy: 'Give the pod an address of its node in the list of the static IPAM.',
 });
 
-export const ErrAddressHeld = defineError({
-  name: 'ErrAddressHeld',
+export const AddressInUseError = defineError({
+  name: 'AddressInUseError',
   code: 'CV_EXAMPLE_ADDRESS_HELD',
   remedy: 'Nothing: the runtime repeats the call when the container before has gone.',
 });
@@ -144,11 +144,13 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
     const where = podIdText(attachment.pod);
     const address = this.#listed(attachment.pod);
     if (address === undefined)
-      throw new ErrNotListed('no address of this node is listed', { where });
+      throw new NotListedError('no address of this node is listed', { where });
     const holder = this.#held.get(address);
     if (holder && attachmentId(holder) === attachmentId(attachment)) return {};
     if (holder)
-      throw new ErrAddressHeld(`${address} is held by container ${holder.containerId}`, { where });
+      throw new AddressInUseError(`${address} is held by container ${holder.containerId}`, {
+        where,
+      });
     this.#held.set(address, attachment);
     this.#taken = address;
     return { change: `address ${address} for ${where}` };

@@ -2,12 +2,12 @@
  * The effective configuration of the node, resolved from all its sources. What the programs need
  * that run before the agent (which NIC to take over, whether by DHCP) is exported from here too.
  */
-import { defineEvent, EventMethod } from '#eventloop/event.ts';
+import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   InterfaceConfig,
   IpamConfig,
   MainInterfaceConfig,
-  NeighbourScanConfig,
+  NeighborScanConfig,
   NodeInterfaceConfig,
   RoutingConfig,
   StnConfig,
@@ -33,7 +33,7 @@ export interface ContivConfApi {
   interfaces(): InterfaceConfig;
   routing(): RoutingConfig;
   ipam(): IpamConfig;
-  neighbourScan(): NeighbourScanConfig;
+  neighborScan(): NeighborScanConfig;
   /** Whether VPP shall remember the way of packets, for debugging. */
   packetTrace(): boolean;
 }

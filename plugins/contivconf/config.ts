@@ -45,8 +45,8 @@ const routingKeys = {
   routeServiceCIDRToVPP: flag(false, 'The host sends what goes to services to VPP.'),
 };
 
-const neighbourKeys = {
-  scanIPNeighbors: flag(true, 'Ages out IP neighbours.'),
+const neighborKeys = {
+  scanIPNeighbors: flag(true, 'Ages out IP neighbors.'),
   ipNeighborScanInterval: number(8, 1, 'Minutes.'),
   ipNeighborStaleThreshold: number(8, 4, 'Minutes.'),
 };
@@ -112,7 +112,7 @@ const nodeSection = Type.Object({
 export const contivConfigSchema = Type.Object({
   ...interfaceKeys,
   ...routingKeys,
-  ...neighbourKeys,
+  ...neighborKeys,
   stealFirstNIC: flag(false, 'VPP takes over the first NIC of the host.'),
   stealInterface: text('', 'VPP takes over this NIC of the host.'),
   stnSocketFile: text('/var/run/contiv/stn.sock', 'Socket of the daemon that hands NICs over.'),

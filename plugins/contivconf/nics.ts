@@ -1,4 +1,4 @@
-import type { VppInterfaceInfo } from '#nodeview/vpp.ts';
+import type { VppInterfaceInfo } from '#plugins/controller/api/ports/vpp.ts';
 
 const dpdk = 'dpdk';
 

@@ -1,12 +1,7 @@
 /** The options that are the same for all nodes, as other plugins read them. */
 
 import type { ContivConfig } from './config.ts';
-import type {
-  InterfaceConfig,
-  IpamConfig,
-  NeighbourScanConfig,
-  RoutingConfig,
-} from './settings.ts';
+import type { InterfaceConfig, IpamConfig, NeighborScanConfig, RoutingConfig } from './settings.ts';
 
 const rxModes: Readonly<Record<string, InterfaceConfig['rxMode']>> = {
   polling: 'POLLING',
@@ -52,7 +47,7 @@ export function ipamConfig(file: ContivConfig): IpamConfig {
   };
 }
 
-export function neighbourScanConfig(file: ContivConfig): NeighbourScanConfig {
+export function neighborScanConfig(file: ContivConfig): NeighborScanConfig {
   return {
     scan: file.scanIPNeighbors,
     interval: file.ipNeighborScanInterval,

@@ -1,22 +1,23 @@
 /** Event handler that resolves the configuration of this node from all its sources. */
-import { AbortEventError } from '#eventloop/errors.ts';
-import { type Event, EventMethod } from '#eventloop/event.ts';
+
+import type { NodeConfig } from '#kubernetes/models/node-config.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   KubeState,
   ResyncContext,
   UpdateContext,
   UpdateResult,
-} from '#eventloop/handler.ts';
-import type { NodeConfig } from '#models/kube/nodeconfig.ts';
-import type { StnView, StolenInterface } from '#nodeview/stn.ts';
-import type { VppView } from '#nodeview/vpp.ts';
-import { KubeStateChange } from '#plugins/controller/api.ts';
-import { resources } from '#resources/resources.ts';
+} from '#plugins/controller/api/event-handler.ts';
+import { KubeStateChange } from '#plugins/controller/api/events.ts';
+import type { StnView, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
+import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
 import { type ContivConfApi, NodeConfigChange } from './api.ts';
 import type { ContivConfig } from './config.ts';
 import { dpdkNics } from './nics.ts';
-import { interfaceConfig, ipamConfig, neighbourScanConfig, routingConfig } from './options.ts';
+import { interfaceConfig, ipamConfig, neighborScanConfig, routingConfig } from './options.ts';
 import { type NodeSettings, podFamily, resolveNode, stolenNic } from './resolve.ts';
 
 export interface ContivConfDeps {
@@ -33,7 +34,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   const interfaces = interfaceConfig(config);
   const routing = routingConfig(config);
   const ipam = ipamConfig(config);
-  const neighbourScan = neighbourScanConfig(config);
+  const neighborScan = neighborScanConfig(config);
   const ipv6 = podFamily(config) === 6;
 
   let nics: readonly string[] = [];
@@ -99,7 +100,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     interfaces: () => interfaces,
     routing: () => routing,
     ipam: () => ipam,
-    neighbourScan: () => neighbourScan,
+    neighborScan: () => neighborScan,
     packetTrace: () => config.enablePacketTrace,
 
     handlesEvent(event: Event): boolean {

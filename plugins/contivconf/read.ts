@@ -1,11 +1,11 @@
-import { ErrConfig, type LoadedConfig } from '#infra/config/load.ts';
+import { ConfigError, type LoadedConfig } from '#infra/config/load.ts';
 import type { ContivConfig, contivConfigSchema } from './config.ts';
 import { configProblems } from './problems.ts';
 
 /**
  * Checks what the loader has read.
  * @returns warnings of one sentence each, with file and line, those of the loader included
- * @throws ErrConfig for the first error, with file and line
+ * @throws ConfigError for the first error, with file and line
  */
 export function readContivConfig(
   loaded: LoadedConfig<typeof contivConfigSchema>,
@@ -14,7 +14,7 @@ export function readContivConfig(
   const problems = configProblems(loaded.value, nodeName);
   const error = problems.find(({ level }) => level === 'error');
   if (error)
-    throw new ErrConfig(`${error.path}: ${error.text}`, { where: loaded.where(error.path) });
+    throw new ConfigError(`${error.path}: ${error.text}`, { where: loaded.where(error.path) });
   return {
     config: loaded.value,
     warnings: [

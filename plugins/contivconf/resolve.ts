@@ -9,9 +9,10 @@
  * Of a NIC that was taken over, addresses and gateway go before those of the file: the host is known
  * by them already.
  */
+
+import type { NodeConfig, NodeConfigInterfaceConfig } from '#kubernetes/models/node-config.ts';
 import { type IpFamily, parseCidr, parseIp } from '#models/ip.ts';
-import type { NodeConfig, NodeConfigInterfaceConfig } from '#models/kube/nodeconfig.ts';
-import type { StolenInterface } from '#nodeview/stn.ts';
+import type { StolenInterface } from '#plugins/controller/api/ports/stn.ts';
 import type { ContivConfig, NodeSection } from './config.ts';
 import { addressList, nodeSection } from './section.ts';
 import type { MainInterfaceConfig, NodeInterfaceConfig, StnConfig } from './settings.ts';

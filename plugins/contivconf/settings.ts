@@ -33,7 +33,7 @@ export interface IpamConfig {
   readonly defaultGateway: string;
 }
 
-export interface NeighbourScanConfig {
+export interface NeighborScanConfig {
   readonly scan: boolean;
   /** Minutes. */
   readonly interval: number;

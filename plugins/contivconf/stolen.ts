@@ -10,7 +10,7 @@ import {
   parseCidr,
   parseIp,
 } from '#models/ip.ts';
-import type { StolenInterface, StolenRoute } from '#nodeview/stn.ts';
+import type { StolenInterface, StolenRoute } from '#plugins/controller/api/ports/stn.ts';
 
 const vmxnet3 = 'vmxnet3';
 

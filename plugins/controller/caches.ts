@@ -1,15 +1,15 @@
-import type { KubeState } from '#eventloop/handler.ts';
-import type { Value } from '#eventloop/transaction.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { KubeState } from './api/event-handler.ts';
 import type {
   ExternalConfigChangePayload,
   ExternalSnapshot,
   KubeSnapshot,
   KubeStateChangePayload,
-} from './api.ts';
+} from './api/events.ts';
 
 /** How two values of one key become one; given by the wiring, because it knows the models. */
 export type MergeValues = (key: string, base: Value, over: Value) => Value;

@@ -1,14 +1,15 @@
 /** The transaction of an event: merged with what comes from outside, committed, judged. */
-import { type Event, EventMethod } from '#eventloop/event.ts';
+
+import type { Clock } from '#infra/clock/clock.ts';
+import { durationMs } from '#infra/config/duration.ts';
 import type {
   KeyFailure,
   TransactionMode,
   TransactionRequest,
   TransactionSink,
-} from '#eventloop/transaction.ts';
-import type { Clock } from '#infra/clock/clock.ts';
-import { durationMs } from '#infra/config/duration.ts';
-import { ExternalConfigChange, HealingResync, Shutdown } from './api.ts';
+} from '#kvscheduler/api/transaction.ts';
+import { type Event, EventMethod } from './api/event.ts';
+import { ExternalConfigChange, HealingResync, Shutdown } from './api/events.ts';
 import type { Caches } from './caches.ts';
 import type { ControllerConfig } from './config.ts';
 import type { Processing } from './processing.ts';

@@ -3,21 +3,22 @@
  * processed at a time. This file is the loop around `process-event.ts`: who may run next, what
  * follows from the outcome (healing, verification, the end), and the timers.
  */
-import { ErrEventAbandoned, FatalError } from '#eventloop/errors.ts';
-import { type Event, EventMethod, type EventOrigin } from '#eventloop/event.ts';
-import type { EventLoop } from '#eventloop/handler.ts';
-import type { Value } from '#eventloop/transaction.ts';
+
 import type { Timer } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { EventAbandonedError, FatalError } from './api/errors.ts';
+import { type Event, EventMethod, type EventOrigin } from './api/event.ts';
+import type { EventLoop } from './api/event-handler.ts';
 import {
   type ConfigRetriever,
   DbResync,
   HealingResync,
   Shutdown,
   VerificationResync,
-} from './api.ts';
+} from './api/events.ts';
 import { isHealing } from './commit.ts';
 import { EventHistory } from './history.ts';
 import { EventProcessor, type Outcome, type ProcessorDeps } from './process-event.ts';
@@ -201,7 +202,7 @@ export class Controller implements EventLoop, ConfigRetriever {
       const entry = this.#queue.take((event) => this.#mayRun(event));
       if (!entry) await this.#queue.wait();
       else if (entry.producer?.signal?.aborted)
-        entry.producer.reject(new ErrEventAbandoned('the caller has gone'));
+        entry.producer.reject(new EventAbandonedError('the caller has gone'));
       else await this.#runEvent(entry);
     }
   }

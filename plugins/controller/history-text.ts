@@ -1,6 +1,7 @@
 /** The event history for the eyes of an operator. */
-import { EventMethod } from '#eventloop/event.ts';
+
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
+import { EventMethod } from './api/event.ts';
 import { printable } from './banner.ts';
 import type { DroppedRecords } from './history.ts';
 import type { EventRecord, EventTrace, HandlingRecord } from './record.ts';

@@ -5,13 +5,14 @@
  * After a crash nothing of this file is left: what must survive is in the datastore or in VPP and
  * Linux, and the startup resync finds it there.
  */
-import { AbortEventError, FatalError } from '#eventloop/errors.ts';
-import { Direction, type Event, EventMethod, type NonBlockingEvent } from '#eventloop/event.ts';
-import type { EventHandler } from '#eventloop/handler.ts';
-import type { Value } from '#eventloop/transaction.ts';
+
 import type { Random } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { AbortEventError, FatalError } from './api/errors.ts';
+import { Direction, type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
+import type { EventHandler } from './api/event-handler.ts';
 import {
   DATASTORE_SOURCE,
   DbResync,
@@ -21,7 +22,7 @@ import {
   KubeStateChange,
   Shutdown,
   VerificationResync,
-} from './api.ts';
+} from './api/events.ts';
 import { arrivalBanner, outcomeBanner } from './banner.ts';
 import { Caches, type MergeValues } from './caches.ts';
 import { Committer, type CommitterDeps, isHealing } from './commit.ts';
@@ -159,7 +160,7 @@ export class EventProcessor {
     }
 
     // 11. The second log box, the record, the answer to the producer.
-    const { error, record } = this.#finalise(processing, began);
+    const { error, record } = this.#finalize(processing, began);
     this.#current = undefined;
 
     // 12. A healing that fails has shown that the agent cannot help itself.
@@ -315,7 +316,7 @@ export class EventProcessor {
     }
   }
 
-  #finalise(processing: Processing, began: number): Pick<Outcome, 'record' | 'error'> {
+  #finalize(processing: Processing, began: number): Pick<Outcome, 'record' | 'error'> {
     const { clock, print } = this.#deps;
     const { entry, event, records, error, seqNum, start, description } = processing;
     const txnError = processing.transactionError && errorText(processing.transactionError);

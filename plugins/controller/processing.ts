@@ -1,9 +1,10 @@
 /** All that is known of an event while it is processed. */
-import { AbortEventError } from '#eventloop/errors.ts';
-import { type Event, EventMethod, TransactionType } from '#eventloop/event.ts';
-import type { EventHandler } from '#eventloop/handler.ts';
-import type { TransactionTrace } from '#eventloop/transaction.ts';
+
 import { errorText } from '#infra/errors/errors.ts';
+import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
+import { AbortEventError } from './api/errors.ts';
+import { type Event, EventMethod, TransactionType } from './api/event.ts';
+import type { EventHandler } from './api/event-handler.ts';
 import type { QueuedEvent } from './queue.ts';
 import type { HandlingRecord } from './record.ts';
 import { EventTransaction } from './transaction.ts';

@@ -1,9 +1,9 @@
 import {
-  ErrClosedController,
-  ErrEventLoopIsAborting,
-  ErrEventQueueFull,
-} from '#eventloop/errors.ts';
-import type { Event } from '#eventloop/event.ts';
+  ClosedControllerError,
+  EventLoopIsAbortingError,
+  EventQueueFullError,
+} from './api/errors.ts';
+import type { Event } from './api/event.ts';
 
 /** An event in the queue, with what belongs to the queue and not to the event. */
 export interface QueuedEvent {
@@ -42,13 +42,13 @@ export class EventQueue {
   /**
    * Never waits.
    * @param always whether it finds room in any case
-   * @throws ErrEventQueueFull, ErrClosedController, ErrEventLoopIsAborting
+   * @throws EventQueueFullError, ClosedControllerError, EventLoopIsAbortingError
    */
   add(entry: QueuedEvent, always = false): void {
     if (this.#refusal) throw this.#refusal;
     const queue = entry.followUpTo === undefined ? this.#events : this.#followUps;
     if (queue.length >= QUEUE_CAPACITY && !always)
-      throw new ErrEventQueueFull('queue with events is full', {
+      throw new EventQueueFullError('queue with events is full', {
         where: entry.event.kind.name(entry.event.payload),
       });
     queue.push(entry);
@@ -80,7 +80,7 @@ export class EventQueue {
 
   /** From now on nothing is accepted, and what waits is refused. */
   close(): void {
-    this.#refuse(new ErrClosedController('controller was closed'));
+    this.#refuse(new ClosedControllerError('controller was closed'));
   }
 
   /** As `close`, but for one last event. */
@@ -91,7 +91,7 @@ export class EventQueue {
 
   /** As `close`, after a fatal error. */
   abort(): void {
-    this.#refuse(new ErrEventLoopIsAborting('event loop is aborting after a fatal error'));
+    this.#refuse(new EventLoopIsAbortingError('event loop is aborting after a fatal error'));
   }
 
   #refuse(refusal: Error): void {

@@ -1,6 +1,7 @@
 /** What is kept of a processed event. */
-import type { Event, EventMethod, EventOrigin } from '#eventloop/event.ts';
-import type { TransactionTrace } from '#eventloop/transaction.ts';
+
+import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
+import type { Event, EventMethod, EventOrigin } from './api/event.ts';
 
 export interface HandlingRecord {
   readonly handler: string;

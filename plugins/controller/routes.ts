@@ -5,7 +5,7 @@ import { microsOf, rfc3339 } from '#infra/clock/rfc3339.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import {
   argument,
-  ErrBadRequest,
+  BadRequestError,
   failure,
   integerArgument,
   json,
@@ -13,7 +13,7 @@ import {
   type RouteRequest,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
-import { ErrDatabaseAway } from '#plugins/dbwatcher/api.ts';
+import { DatabaseUnavailableError } from '#plugins/dbwatcher/api.ts';
 import type { EventHistory } from './history.ts';
 import { historyText } from './history-text.ts';
 import type { EventRecord, EventTrace } from './record.ts';
@@ -56,7 +56,7 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
         try {
           deps.requestResync();
         } catch (error) {
-          return failure(error instanceof ErrDatabaseAway ? 409 : 500, errorText(error));
+          return failure(error instanceof DatabaseUnavailableError ? 409 : 500, errorText(error));
         }
         return json('Resync request was successfully dispatched.');
       },
@@ -89,7 +89,7 @@ function withoutRepeated(request: RouteRequest): RouteRequest {
 function formatOf(request: RouteRequest): 'json' | 'text' {
   const format = argument(request, 'format') ?? 'json';
   if (format === 'json' || format === 'text') return format;
-  throw new ErrBadRequest(`argument format="${format}" has to be one of json, text`);
+  throw new BadRequestError(`argument format="${format}" has to be one of json, text`);
 }
 
 /** Made while they are sent. */
@@ -129,7 +129,7 @@ function timeArgument(request: RouteRequest, name: string): number | undefined {
   if (text === undefined) return undefined;
   const micros = /^-?[0-9]{1,12}$/.test(text) ? Number(text) * 1e6 : microsOf(text);
   if (micros !== undefined) return micros / 1000;
-  throw new ErrBadRequest(
+  throw new BadRequestError(
     `argument ${name}="${text}" has to be Unix time in seconds or RFC 3339 (2026-01-31T12:00:00Z)`,
   );
 }

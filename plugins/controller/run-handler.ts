@@ -1,11 +1,11 @@
 /** One call of one handler: its context, its time limits, its outcome. */
 import { inspect } from 'node:util';
-import { AbortEventError, FatalError } from '#eventloop/errors.ts';
-import { type Event, EventMethod, type NonBlockingEvent } from '#eventloop/event.ts';
-import type { EventHandler, KubeState, ResyncContext, UpdateContext } from '#eventloop/handler.ts';
-import type { Value } from '#eventloop/transaction.ts';
 import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { AbortEventError, FatalError } from './api/errors.ts';
+import { type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
+import type { EventHandler, KubeState, ResyncContext, UpdateContext } from './api/event-handler.ts';
 import type { EventTransaction } from './transaction.ts';
 
 /** A handler that runs longer is named in the log, again and again. */

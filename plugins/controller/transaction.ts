@@ -1,5 +1,6 @@
-import { AbortEventError } from '#eventloop/errors.ts';
-import type { UpdateTransaction, Value } from '#eventloop/transaction.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { AbortEventError } from './api/errors.ts';
+import type { UpdateTransaction } from './api/transaction.ts';
 
 /** Collects what the handlers of one event want; sealed when the last of them is done. */
 export class EventTransaction implements UpdateTransaction {

@@ -3,10 +3,10 @@
  * handler must be what they were, and the transaction must find nothing to do.
  */
 import { inspect } from 'node:util';
-import type { EventHandler } from '#eventloop/handler.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import type { Logger } from '#infra/log/log.ts';
+import type { EventHandler } from './api/event-handler.ts';
 
 /** Differences that are kept, and what is kept of each. */
 const KEPT = 100;

@@ -25,28 +25,28 @@ export interface DbWatcher {
   start(): void;
   /**
    * Has everything read again and sent as a resync.
-   * @throws ErrClosedWatcher, ErrResyncReqQueueFull; ErrDatabaseAway: its return brings a resync
+   * @throws ClosedWatcherError, ResyncRequestQueueFullError; DatabaseUnavailableError: its return brings a resync
    */
   requestResync(): void;
   close(): Promise<void>;
 }
 
-export const ErrClosedWatcher = defineError({
-  name: 'ErrClosedWatcher',
+export const ClosedWatcherError = defineError({
+  name: 'ClosedWatcherError',
   code: 'CV_DBWATCHER_CLOSED',
   remedy: 'The agent is shutting down; repeat the request against the next one.',
 });
 
-export const ErrResyncReqQueueFull = defineError({
-  name: 'ErrResyncReqQueueFull',
+export const ResyncRequestQueueFullError = defineError({
+  name: 'ResyncRequestQueueFullError',
   code: 'CV_DBWATCHER_RESYNC_QUEUE_FULL',
   remedy: 'Resyncs were asked for already; see /readiness whether the database can be reached.',
 });
 
 export { loadKubeStateForResync, resyncDatabase } from './database.ts';
 
-export const ErrDatabaseAway = defineError({
-  name: 'ErrDatabaseAway',
+export const DatabaseUnavailableError = defineError({
+  name: 'DatabaseUnavailableError',
   code: 'CV_DBWATCHER_DATABASE_AWAY',
   remedy: 'Nothing: when the database is back, everything is read again without being asked for.',
 });

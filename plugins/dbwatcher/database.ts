@@ -3,12 +3,20 @@
  * External configuration is left alone.
  */
 import type { KvStore } from '#datastore/api.ts';
-import type { NonBlockingEvent } from '#eventloop/event.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
-import { DbResync, type DbResyncPayload, type KubeSnapshot } from '#plugins/controller/api.ts';
-import { type AnyResource, reflectorPrefix, resourceList } from '#resources/resources.ts';
-import { valueText } from '#resources/text.ts';
+import {
+  type AnyResource,
+  reflectorPrefix,
+  resourceList,
+} from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/text.ts';
+import type { NonBlockingEvent } from '#plugins/controller/api/event.ts';
+import {
+  DbResync,
+  type DbResyncPayload,
+  type KubeSnapshot,
+} from '#plugins/controller/api/events.ts';
 import { Places } from './places.ts';
 import { knowAll } from './snapshot.ts';
 
@@ -26,7 +34,7 @@ export interface LoadedKubeState {
  * Reads all that the reflectors have put into a database; what makes no sense is skipped with a
  * warning.
  * @param store as a whole, without a prefix
- * @throws ErrStoreUnavailable and what else the store throws
+ * @throws StoreUnavailableError and what else the store throws
  */
 export async function loadKubeStateForResync(
   store: Pick<KvStore, 'list'>,
@@ -47,7 +55,7 @@ export async function loadKubeStateForResync(
  * written, in batches, and only then what is too much is deleted. A call that was cut short is
  * completed by another.
  * @param store as a whole, without a prefix
- * @throws TypeError for a resource that nobody knows; ErrStoreUnavailable and what the store throws
+ * @throws TypeError for a resource that nobody knows; StoreUnavailableError and what the store throws
  */
 export async function resyncDatabase(
   store: Pick<KvStore, 'list' | 'putAll'>,

@@ -1,24 +1,24 @@
 import type { KvEntry, KvStore } from '#datastore/api.ts';
-import { ErrClosedController, ErrEventLoopIsAborting } from '#eventloop/errors.ts';
-import type { Event, EventOrigin } from '#eventloop/event.ts';
-import type { EventLoop } from '#eventloop/handler.ts';
 import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { ReportState } from '#infra/status/status.ts';
+import { ClosedControllerError, EventLoopIsAbortingError } from '#plugins/controller/api/errors.ts';
+import type { Event, EventOrigin } from '#plugins/controller/api/event.ts';
+import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
 import {
   DATASTORE_SOURCE,
   DbResync,
   ExternalConfigChange,
   KubeStateChange,
-} from '#plugins/controller/api.ts';
+} from '#plugins/controller/api/events.ts';
 import {
+  ClosedWatcherError,
+  DatabaseUnavailableError,
   type DbStatus,
   type DbWatcher,
-  ErrClosedWatcher,
-  ErrDatabaseAway,
-  ErrResyncReqQueueFull,
+  ResyncRequestQueueFullError,
 } from './api.ts';
 import { Backoff } from './backoff.ts';
 import { Comparison } from './comparison.ts';
@@ -135,13 +135,13 @@ class Watcher implements DbWatcher {
   }
 
   requestResync(): void {
-    if (this.#closed) throw new ErrClosedWatcher('dbWatcher was closed');
+    if (this.#closed) throw new ClosedWatcherError('dbWatcher was closed');
     if (!this.#connected)
-      throw new ErrDatabaseAway(this.#error ?? 'there was no answer yet', {
+      throw new DatabaseUnavailableError(this.#error ?? 'there was no answer yet', {
         where: this.#deps.cluster.name,
       });
     if (this.#requests >= REQUESTS)
-      throw new ErrResyncReqQueueFull('queue with resync requests is full');
+      throw new ResyncRequestQueueFullError('queue with resync requests is full');
     this.#requests++;
     this.#backoff.cancel();
     this.#want('a resync was asked for');
@@ -244,7 +244,7 @@ class Watcher implements DbWatcher {
       this.#deps.loop.push(event);
       return true;
     } catch (thrown) {
-      if (thrown instanceof ErrClosedController || thrown instanceof ErrEventLoopIsAborting) {
+      if (thrown instanceof ClosedControllerError || thrown instanceof EventLoopIsAbortingError) {
         this.#deps.log.info({ reason: thrown.message }, 'the event loop has ended; no more events');
         this.#end();
       } else {

@@ -1,6 +1,6 @@
-import { ErrInvalidModel } from '#models/model.ts';
+import { parseResourceKey, reflectorPrefix } from '#kubernetes/resources/resources.ts';
+import { InvalidModelError } from '#models/model.ts';
 import { modelOfKey } from '#models/registry.ts';
-import { parseResourceKey, reflectorPrefix } from '#resources/resources.ts';
 
 /** Below the agent's prefix: configuration that comes from outside. */
 const CONFIG = 'config/';
@@ -52,9 +52,9 @@ export class Places {
 
 /**
  * The canonical value of what stands in the store.
- * @throws ErrInvalidModel and what JSON.parse throws
+ * @throws InvalidModelError and what JSON.parse throws
  */
 export function decode(place: Place, fullKey: string, text: string): object {
-  if (!place.model) throw new ErrInvalidModel('no model has this key', { where: fullKey });
+  if (!place.model) throw new InvalidModelError('no model has this key', { where: fullKey });
   return place.model.parse(JSON.parse(text), fullKey);
 }

@@ -1,8 +1,8 @@
 import type { KvEntry, KvSnapshot, KvStore } from '#datastore/api.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { DbResyncPayload } from '#plugins/controller/api.ts';
-import { resourceList } from '#resources/resources.ts';
+import { resourceList } from '#kubernetes/resources/resources.ts';
+import type { DbResyncPayload } from '#plugins/controller/api/events.ts';
 import { Known, type KnownEntry } from './known.ts';
 import type { Places } from './places.ts';
 

@@ -1,6 +1,7 @@
 /** Addresses of this node: who has which, and where each kind lies. All are text. */
-import { defineEvent, EventMethod } from '#eventloop/event.ts';
+
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
+import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import { clusterSubnets, nodeIdOfPodAddress } from './plan.ts';
 import type { AddressPlan } from './planned.ts';
@@ -10,7 +11,7 @@ export { allocationsDocument, ipamDocument, noNodeIp } from './rest.ts';
 
 /**
  * Says which node's ID the address of a pod was given out under; undefined for other addresses.
- * @throws ErrAddressPlan when the configuration makes no sense
+ * @throws AddressPlanError when the configuration makes no sense
  */
 export function podAddressOwner(config: IpamConfig): (address: string) => number | undefined {
   const cluster = clusterSubnets(config);

@@ -2,8 +2,8 @@
 import { defineError } from '#infra/errors/errors.ts';
 import { formatIp, type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
 
-export const ErrExternalAddress = defineError({
-  name: 'ErrExternalAddress',
+export const ExternalAddressError = defineError({
+  name: 'ExternalAddressError',
   code: 'CV_IPAM_EXTERNAL',
   remedy:
     'Look at the ipam section of the CNI configuration, or give the addresses here (useExternalIPAM: false).',
@@ -16,14 +16,14 @@ interface IpConfig {
 /**
  * The first address of the wanted family, plain.
  * @param data IPConfig of the CNI as JSON, or a whole result with `ips`
- * @throws ErrExternalAddress
+ * @throws ExternalAddressError
  */
 export function externalAddress(data: string, family: IpFamily): string {
   for (const { address } of ipConfigs(data)) {
     const cidr = typeof address === 'string' ? parseCidr(address, 'bare') : undefined;
     if (cidr && ipFamily(cidr.address) === family) return formatIp(cidr.address);
   }
-  throw new ErrExternalAddress(
+  throw new ExternalAddressError(
     data === ''
       ? 'the CNI passed no address on, and here none are given'
       : `the CNI passed no IPv${family} address on: ${data.slice(0, 200)}`,

@@ -4,10 +4,10 @@
  */
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import {
+  AddressPlanError,
   addressBits,
   addressText,
   contains,
-  ErrAddressPlan,
   host,
   hostBits,
   lastAddress,
@@ -36,18 +36,21 @@ export interface ClusterSubnets {
   readonly services: Prefix;
 }
 
-/** @throws ErrAddressPlan naming the key of the configuration */
+/** @throws AddressPlanError naming the key of the configuration */
 export function clusterSubnets(config: IpamConfig): ClusterSubnets {
   const given = config.contivCidr === '' ? separate(config) : dissected(config);
   // an address of each kind must exist at all, or the plan is refused before any node uses it
   subnet(given.pods, given.podsOneNode, 0n, 'podSubnetOneNodePrefixLen');
   subnet(given.vppHost, given.vppHostOneNode, 0n, 'vppHostSubnetOneNodePrefixLen');
   if (addressBits(given.pods.family) - given.podsOneNode < leastPodBits)
-    throw new ErrAddressPlan(`leaves no room for pods: at least ${leastPodBits} bits are needed`, {
-      where: 'podSubnetOneNodePrefixLen',
-    });
+    throw new AddressPlanError(
+      `leaves no room for pods: at least ${leastPodBits} bits are needed`,
+      {
+        where: 'podSubnetOneNodePrefixLen',
+      },
+    );
   if (addressBits(given.vppHost.family) - given.vppHostOneNode < 2)
-    throw new ErrAddressPlan('leaves no room for both ends: at least 2 bits are needed', {
+    throw new AddressPlanError('leaves no room for both ends: at least 2 bits are needed', {
       where: 'vppHostSubnetOneNodePrefixLen',
     });
   return given;
@@ -74,7 +77,7 @@ function dissected(config: IpamConfig): ClusterSubnets {
   const where = 'contivCIDR';
   const all = parsePrefix(config.contivCidr, where);
   if (hostBits(all) < 18)
-    throw new ErrAddressPlan(`${prefixText(all)} is too small: at least 18 bits are needed`, {
+    throw new AddressPlanError(`${prefixText(all)} is too small: at least 18 bits are needed`, {
       where,
     });
   const bits = addressBits(all.family);
@@ -101,7 +104,7 @@ function nodeSubnet(base: Prefix, length: number, nodeId: number, where: string)
 function nodeHost(base: Prefix, nodeId: number, where: string): bigint {
   const id = BigInt(nodeId);
   if (id < 1n || id >= 1n << BigInt(hostBits(base)))
-    throw new ErrAddressPlan(`${prefixText(base)} has no address for node ${nodeId}`, { where });
+    throw new AddressPlanError(`${prefixText(base)} has no address for node ${nodeId}`, { where });
   return host(base, id, where);
 }
 
@@ -146,7 +149,7 @@ export function nodeAddress(
   const excluded = parseAddress(gateway);
   if (excluded && excluded.family === nodes.family && excluded.value <= value) value += 1n;
   if (!contains(nodes, nodes.family, value))
-    throw new ErrAddressPlan(`${prefixText(nodes)} has no address for node ${nodeId}`, { where });
+    throw new AddressPlanError(`${prefixText(nodes)} has no address for node ${nodeId}`, { where });
   return `${addressText(nodes.family, value)}/${nodes.length}`;
 }
 

@@ -1,6 +1,7 @@
 /** Where addresses of each kind lie: the part of an IPAM that is arithmetic. Any IPAM may build on it. */
-import { FatalError } from '#eventloop/errors.ts';
+
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
 import {
   type ClusterSubnets,
   clusterSubnets,

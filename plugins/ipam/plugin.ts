@@ -3,19 +3,20 @@
  * holds it or a Pod record shows it: others may still send to what they read there.
  */
 import type { KvStore } from '#datastore/api.ts';
-import { type Event, EventMethod } from '#eventloop/event.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import { parseCidr } from '#models/ip.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   ResyncContext,
   RevertContext,
   UpdateContext,
   UpdateResult,
-} from '#eventloop/handler.ts';
-import { Slices } from '#infra/clock/slices.ts';
-import { defineError } from '#infra/errors/errors.ts';
-import { parseCidr } from '#models/ip.ts';
-import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import { DbResync, KubeStateChange } from '#plugins/controller/api.ts';
+} from '#plugins/controller/api/event-handler.ts';
+import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
 import {
   type Node,
   type NodeSyncApi,
@@ -32,17 +33,16 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
-import { resources } from '#resources/resources.ts';
 import { type Allocation, type IpamApi, PodCidrChange } from './api.ts';
-import { ErrExternalAddress, externalAddress } from './external.ts';
+import { ExternalAddressError, externalAddress } from './external.ts';
 import { PlannedAddresses } from './planned.ts';
 import { AddressPool } from './pool.ts';
 import { type Prefix, parsePrefix } from './prefix.ts';
 import { AddressRecords } from './records.ts';
 import { ShownAddresses } from './shown.ts';
 
-export const ErrAddressesExhausted = defineError({
-  name: 'ErrAddressesExhausted',
+export const AddressesExhaustedError = defineError({
+  name: 'AddressesExhaustedError',
   code: 'CV_IPAM_EXHAUSTED',
   remedy: 'Move pods away, or give each node a larger subnet (podSubnetOneNodePrefixLen).',
 });
@@ -233,7 +233,7 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
         return address;
     }
     const held = this.#held.size;
-    throw new ErrAddressesExhausted(
+    throw new AddressesExhaustedError(
       `no address is free in ${this.#pool}: ${held} are held by pods, ` +
         `${this.allocations().size - held} are kept back for Pod records that show them`,
       { where: podIdText(pod) },
@@ -253,7 +253,7 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
     const address = externalAddress(payload.ipamData, this.podPrefix.family);
     const before = this.#records!.get(address);
     if (before && this.#held.get(before.attachment) === address)
-      throw new ErrExternalAddress(
+      throw new ExternalAddressError(
         `${address} was given to ${podIdText(before.pod)}, which still has it`,
         { where: podIdText(pod) },
       );

@@ -5,8 +5,8 @@
 import { defineError } from '#infra/errors/errors.ts';
 import { formatIp, type IpBytes, type IpFamily, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
 
-export const ErrAddressPlan = defineError({
-  name: 'ErrAddressPlan',
+export const AddressPlanError = defineError({
+  name: 'AddressPlanError',
   code: 'CV_IPAM_PLAN',
   remedy: 'Correct the subnets under ipamConfig in contiv.conf so that every node fits in.',
 });
@@ -53,7 +53,7 @@ export function addressText(family: IpFamily, value: bigint): string {
 export function parsePrefix(text: string, where: string): Prefix {
   const cidr = parseCidr(text);
   if (!cidr)
-    throw new ErrAddressPlan(`${JSON.stringify(text)} is not a network such as 10.1.0.0/16`, {
+    throw new AddressPlanError(`${JSON.stringify(text)} is not a network such as 10.1.0.0/16`, {
       where,
     });
   const family = ipFamily(cidr.address);
@@ -83,12 +83,12 @@ export function contains(prefix: Prefix, family: IpFamily, value: bigint): boole
 export function subnet(prefix: Prefix, length: number, index: bigint, where: string): Prefix {
   const newBits = length - prefix.length;
   if (newBits <= 0 || length > addressBits(prefix.family))
-    throw new ErrAddressPlan(
+    throw new AddressPlanError(
       `${prefixText(prefix)} cannot be cut into networks of prefix length ${length}`,
       { where },
     );
   if (index < 0n || index >= 1n << BigInt(newBits))
-    throw new ErrAddressPlan(
+    throw new AddressPlanError(
       `${prefixText(prefix)} has no network number ${index} of prefix length ${length}`,
       { where },
     );
@@ -100,6 +100,6 @@ export function subnet(prefix: Prefix, length: number, index: bigint, where: str
 export function host(prefix: Prefix, index: bigint, where: string): bigint {
   const value = prefix.base + index;
   if (index < 0n || value > lastAddress(prefix))
-    throw new ErrAddressPlan(`${prefixText(prefix)} has no address number ${index}`, { where });
+    throw new AddressPlanError(`${prefixText(prefix)} has no address number ${index}`, { where });
   return value;
 }

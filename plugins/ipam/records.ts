@@ -1,7 +1,7 @@
 /** The addresses that were given out, as the local store keeps them: each is written before it is used. */
 import type { KvStore } from '#datastore/api.ts';
-import { FatalError } from '#eventloop/errors.ts';
-import type { ResyncContext, RevertContext } from '#eventloop/handler.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
+import type { ResyncContext, RevertContext } from '#plugins/controller/api/event-handler.ts';
 import {
   type AddressRecord,
   addressKey,

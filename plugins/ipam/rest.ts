@@ -21,7 +21,7 @@ export const noNodeIp = 'Error getting node IP';
 /**
  * `GET /contiv/v1/ipam`: the subnets in force, those cut out of contivCIDR included.
  * @param node with its address as CIDR
- * @throws ErrAddressPlan
+ * @throws AddressPlanError
  */
 export function ipamDocument(
   config: IpamConfig,

@@ -1,6 +1,6 @@
-import type { KubeState } from '#eventloop/handler.ts';
 import type { Slices } from '#infra/clock/slices.ts';
-import type { Pod } from '#models/kube/pod.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { PodId } from '#plugins/podmanager/api.ts';
 
 /** A Pod record that shows an address. */

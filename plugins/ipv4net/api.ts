@@ -1,5 +1,5 @@
 /** Interfaces and addresses of this node as other plugins need to know them. Names are logical. */
-import { defineEvent, EventMethod } from '#eventloop/event.ts';
+import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
 
 export interface PodInterfaceNames {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ResyncTransaction, UpdateTransaction, Value } from '#eventloop/transaction.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { ResyncTransaction, UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 import type { Item } from './items.ts';
 
 /**

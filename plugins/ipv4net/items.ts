@@ -1,4 +1,4 @@
-import type { Value } from '#eventloop/transaction.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DeepInput, Model } from '#models/model.ts';
 
 /** A configuration value and the key it stands under. */

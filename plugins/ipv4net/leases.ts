@@ -1,10 +1,11 @@
 /** What DHCP does becomes an event: another lease, or none, of the main interface. */
-import { ErrEventQueueFull } from '#eventloop/errors.ts';
-import type { EventLoop } from '#eventloop/handler.ts';
+
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
+import { EventQueueFullError } from '#plugins/controller/api/errors.ts';
+import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
 import { type Ipv4NetApi, NodeIpChange, type NodeIpChangePayload } from './api.ts';
 
 export interface LeaseWatchDeps {
@@ -45,7 +46,7 @@ export function watchLeases({ leases, net, loop, clock, log }: LeaseWatchDeps): 
       // A lease says what it is once; the next word of it may come in a day. The loop that has ended
       // takes nothing any more.
       log.warn({ err: error }, 'the event loop does not take the change of the lease');
-      if (error instanceof ErrEventQueueFull) retry = clock.timer(RETRY_MS, () => tell(name));
+      if (error instanceof EventQueueFullError) retry = clock.timer(RETRY_MS, () => tell(name));
     }
   };
   const end = leases.watch('ipv4net', ({ name }) => tell(name));

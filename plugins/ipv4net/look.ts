@@ -1,14 +1,15 @@
 /** Gathers all that the wiring derives from: configuration, addresses, host, VPP. */
-import { AbortEventError } from '#eventloop/errors.ts';
-import type { ResyncContext } from '#eventloop/handler.ts';
+
 import type { IpFamily } from '#models/ip.ts';
-import type { HostLink, HostView } from '#nodeview/host.ts';
-import type { DhcpLease, VppInterfaceInfo, VppView } from '#nodeview/vpp.ts';
 import type {
   ContivConfApi,
   InterfaceConfig,
   MainInterfaceConfig,
 } from '#plugins/contivconf/api.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { HostLink, HostView } from '#plugins/controller/api/ports/host.ts';
+import type { DhcpLease, VppInterfaceInfo, VppView } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { AskContext, NodeSyncApi } from '#plugins/nodesync/api.ts';
 import { innerMtu, underlayMtu } from './mtu.ts';
@@ -47,7 +48,7 @@ export class Lookout {
       nodeId,
       interfaces: await this.#interfaceConfig(ctx, main, links),
       routing: conf.routing(),
-      neighbourScan: conf.neighbourScan(),
+      neighborScan: conf.neighborScan(),
       main,
       others: conf.otherInterfaces(),
       defaultGateway: router ?? conf.defaultGateway(),

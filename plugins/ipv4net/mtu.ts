@@ -1,6 +1,6 @@
 /** MTU of the links to pods and host where none is configured: what fits through the network. */
-import type { HostLink } from '#nodeview/host.ts';
-import type { VppInterfaceInfo } from '#nodeview/vpp.ts';
+import type { HostLink } from '#plugins/controller/api/ports/host.ts';
+import type { VppInterfaceInfo } from '#plugins/controller/api/ports/vpp.ts';
 import { boundLink } from './names.ts';
 import { plain } from './site.ts';
 

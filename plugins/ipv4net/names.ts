@@ -50,7 +50,7 @@ export function boundLink(interfaceName: string): string | undefined {
 
 /**
  * MAC of an interface bound to a link. Another than that of the link, so that the kernel does not
- * take its packets for its own; always the same, so that neighbours find it after VPP was restarted.
+ * take its packets for its own; always the same, so that neighbors find it after VPP was restarted.
  */
 export function nicMac(nodeId: number, interfaceName: string): string {
   return podMac(fnv1a32(`${nodeId}/${interfaceName}`));

@@ -2,21 +2,22 @@
  * Event handler that wires this node: NICs, host, VRFs, other nodes and pods. It keeps the name that
  * it has had from the beginning and carries IPv6 as well.
  */
-import { AbortEventError, FatalError } from '#eventloop/errors.ts';
-import { type Event, EventMethod } from '#eventloop/event.ts';
+
+import { Slices } from '#infra/clock/slices.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   ResyncContext,
   RevertContext,
   UpdateContext,
   UpdateResult,
-} from '#eventloop/handler.ts';
-import { Slices } from '#infra/clock/slices.ts';
-import { defineError, errorText } from '#infra/errors/errors.ts';
-import type { HostView } from '#nodeview/host.ts';
-import type { VppView } from '#nodeview/vpp.ts';
-import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import { DbResync, KubeStateChange, Shutdown } from '#plugins/controller/api.ts';
+} from '#plugins/controller/api/event-handler.ts';
+import { DbResync, KubeStateChange, Shutdown } from '#plugins/controller/api/events.ts';
+import type { HostView } from '#plugins/controller/api/ports/host.ts';
+import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import { type NodeSyncApi, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
@@ -36,7 +37,7 @@ import { hostInterconnectName } from './interconnect.ts';
 import type { Item } from './items.ts';
 import { Lookout } from './look.ts';
 import { part, vxlanBvi } from './names.ts';
-import { Neighbours, type Ways } from './neighbours.ts';
+import { Neighbors, type Ways } from './neighbors.ts';
 import { mainInterfaceName, nicItems } from './nics.ts';
 import { nodeItems, obstacleTo, overlayItems, reachableAt } from './overlay.ts';
 import { podItems, podReply } from './pod.ts';
@@ -46,8 +47,8 @@ import { stnItems } from './stn.ts';
 import { isUnsupported, warnOfPod, warnOfResource, warnOfResources } from './unsupported.ts';
 import { vrfItems } from './vrfs.ts';
 
-export const ErrPodAddress = defineError({
-  name: 'ErrPodAddress',
+export const PodAddressError = defineError({
+  name: 'PodAddressError',
   code: 'CV_NET_POD_ADDRESS',
   remedy: 'Repeat the request; if it comes back, see what ipam says about the pod in the log.',
 });
@@ -77,7 +78,7 @@ interface Undo {
 interface Built {
   readonly site: Site;
   readonly book: ItemBook;
-  readonly neighbours: Neighbours;
+  readonly neighbors: Neighbors;
   readonly links: PodLinks;
 }
 
@@ -98,7 +99,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   readonly #lookout: Lookout;
   #site: Site | undefined;
   #book = new ItemBook();
-  #neighbours = new Neighbours(noWays);
+  #neighbors = new Neighbors(noWays);
   #links = new PodLinks();
   /** What a pod was before the last Add Pod, for the case that it is reverted. */
   #undo: Undo | undefined;
@@ -122,7 +123,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const built = await this.#build(ctx).catch(whole);
     this.#site = built.site;
     this.#book = built.book;
-    this.#neighbours = built.neighbours;
+    this.#neighbors = built.neighbors;
     this.#links = built.links;
     const slices = new Slices(ctx.clock);
     for (const { key, value } of built.book.items()) {
@@ -141,15 +142,15 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const book = new ItemBook();
     book.set(part.base, baseItems(site));
 
-    const neighbours = new Neighbours(waysOf(site));
+    const neighbors = new Neighbors(waysOf(site));
     const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
-    for (const node of others) neighbours.set(node.name, node);
+    for (const node of others) neighbors.set(node.name, node);
     for (const { name } of others) {
-      book.set(part.node(name), itemsOfNode(site, neighbours, name));
-      tellConflict(ctx, neighbours, name);
+      book.set(part.node(name), itemsOfNode(site, neighbors, name));
+      tellConflict(ctx, neighbors, name);
       if (slices.due()) await slices.turn();
     }
-    book.set(part.overlay, overlayItems(site, neighbours.ids()));
+    book.set(part.overlay, overlayItems(site, neighbors.ids()));
 
     const links = new PodLinks();
     for (const attachment of pods.attachments().values()) {
@@ -161,7 +162,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       links.set(site, attachment);
       if (slices.due()) await slices.turn();
     }
-    return { site, book, neighbours, links };
+    return { site, book, neighbors, links };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -244,7 +245,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const { addresses: _, ...site } = this.#site ?? {};
     return JSON.stringify({
       site,
-      neighbours: this.#neighbours.ids(),
+      neighbors: this.#neighbors.ids(),
       wired: this.#links.entries(),
     });
   }
@@ -289,16 +290,16 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
     const site = this.#known;
-    const before = this.#neighbours.ids();
-    for (const name of this.#neighbours.set(nodeName, current)) {
-      const items = itemsOfNode(site, this.#neighbours, name);
+    const before = this.#neighbors.ids();
+    for (const name of this.#neighbors.set(nodeName, current)) {
+      const items = itemsOfNode(site, this.#neighbors, name);
       this.#book.change(ctx.txn, part.node(name), items);
-      tellConflict(ctx, this.#neighbours, name);
+      tellConflict(ctx, this.#neighbors, name);
     }
-    const after = this.#neighbours.ids();
+    const after = this.#neighbors.ids();
     if (before.join() !== after.join())
       this.#book.change(ctx.txn, part.overlay, overlayItems(site, after));
-    const reached = this.#neighbours.reached(nodeName);
+    const reached = this.#neighbors.reached(nodeName);
     return { change: reached ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
   }
 
@@ -309,7 +310,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const [address] = this.#deps.ipam.podAddresses(id);
     this.#undo = undefined;
     if (!attachment || address === undefined)
-      throw new ErrPodAddress('the pod has no address', { where: podIdText(payload.pod) });
+      throw new PodAddressError('the pod has no address', { where: podIdText(payload.pod) });
     warnOfPod(ctx.log, ctx.kubeState, attachment.pod);
     const { networkNamespace } = attachment;
     if (site.ipv6InPods)
@@ -354,16 +355,16 @@ function baseItems(site: Site): Item[] {
   return [...nicItems(site), ...hostItems(site), ...stnItems(site), ...vrfItems(site)];
 }
 
-function itemsOfNode(site: Site, neighbours: Neighbours, name: string): Item[] {
-  const neighbour = neighbours.reached(name);
-  return neighbour ? nodeItems(site, neighbour.node, neighbour.address) : [];
+function itemsOfNode(site: Site, neighbors: Neighbors, name: string): Item[] {
+  const neighbor = neighbors.reached(name);
+  return neighbor ? nodeItems(site, neighbor.node, neighbor.address) : [];
 }
 
 function tellConflict(
   ctx: ResyncContext | UpdateContext,
-  neighbours: Neighbours,
+  neighbors: Neighbors,
   name: string,
 ): void {
-  const conflict = neighbours.conflict(name);
+  const conflict = neighbors.conflict(name);
   if (conflict) ctx.log.error({ node: name }, `node ${name} cannot be reached: ${conflict}`);
 }

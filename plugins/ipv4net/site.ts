@@ -1,13 +1,13 @@
 import { formatIp, type IpFamily, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
-import type { HostLink } from '#nodeview/host.ts';
 import type {
   InterfaceConfig,
   MainInterfaceConfig,
-  NeighbourScanConfig,
+  NeighborScanConfig,
   NodeInterfaceConfig,
   RoutingConfig,
   StnConfig,
 } from '#plugins/contivconf/api.ts';
+import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 
 /** The part of the address plan that the wiring asks for. */
@@ -20,7 +20,7 @@ export interface Site {
   readonly nodeId: number;
   readonly interfaces: InterfaceConfig;
   readonly routing: RoutingConfig;
-  readonly neighbourScan: NeighbourScanConfig;
+  readonly neighborScan: NeighborScanConfig;
   /** With the addresses that it shall really have. */
   readonly main: MainInterfaceConfig;
   readonly others: readonly NodeInterfaceConfig[];

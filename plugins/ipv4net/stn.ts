@@ -64,7 +64,7 @@ export function stnItems(site: Site): Item[] {
     }),
     ...(familyOf(own) === 4
       ? [answerForAll(site)]
-      : [...neighbour(site), ...toVpp(originalNetwork(site))]),
+      : [...neighbor(site), ...toVpp(originalNetwork(site))]),
     ...stn.routes.flatMap(({ destination, gateway: over }) => [
       item(vppRouteModel, {
         vrf_id: routing.mainVrf,
@@ -102,7 +102,7 @@ function answerForAll(site: Site): Item {
 }
 
 /** In IPv6 nobody answers for others: the host is told where its gateway is. */
-function neighbour(site: Site): Item[] {
+function neighbor(site: Site): Item[] {
   const gateway = stnGateway(site);
   if (gateway === undefined) return [];
   return [

@@ -1,9 +1,10 @@
 /** What Kubernetes is told and this agent cannot do yet: each is named, none is silently ignored. */
-import type { KubeState } from '#eventloop/handler.ts';
+
 import type { Logger } from '#infra/log/log.ts';
-import type { Pod } from '#models/kube/pod.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { PodId } from '#plugins/podmanager/api.ts';
-import { resources } from '#resources/resources.ts';
 
 /** Keyword of the resource to what it would be. */
 const features: ReadonlyMap<string, string> = new Map([

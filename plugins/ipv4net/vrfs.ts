@@ -1,4 +1,4 @@
-/** Items 9 to 14: the two VRFs, how they lead to each other, and aging of neighbours. */
+/** Items 9 to 14: the two VRFs, how they lead to each other, and aging of neighbors. */
 import type { IpFamily } from '#models/ip.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
@@ -14,7 +14,7 @@ export function vrfItems(site: Site): Item[] {
     podGateway(site),
     ...betweenVrfs(site),
     ...dropRoutes(site),
-    ...neighbourScan(site),
+    ...neighborScan(site),
   ];
 }
 
@@ -88,7 +88,7 @@ function dropRoutes({ addresses, routing, family }: Site): Item[] {
   );
 }
 
-function neighbourScan({ neighbourScan: scan, family }: Site): Item[] {
+function neighborScan({ neighborScan: scan, family }: Site): Item[] {
   if (!scan.scan) return [];
   return [
     item(ipScanNeighborModel, {

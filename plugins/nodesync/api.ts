@@ -1,6 +1,11 @@
 /** The nodes of the cluster: IDs, VPP addresses, management addresses. */
-import { Direction, defineEvent, EventMethod, TransactionType } from '#eventloop/event.ts';
-import type { UpdateContext } from '#eventloop/handler.ts';
+import {
+  Direction,
+  defineEvent,
+  EventMethod,
+  TransactionType,
+} from '#plugins/controller/api/event.ts';
+import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
 
 export interface Node {
   /** Positive; unique in the cluster. Nodes that have none yet are not given out. */

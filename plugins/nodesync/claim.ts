@@ -5,10 +5,10 @@
  * the next one.
  */
 import type { KvStore } from '#datastore/api.ts';
-import { FatalError } from '#eventloop/errors.ts';
-import { type VppNode, vppNodeModel } from '#models/kube/vppnode.ts';
-import { reflectorPrefix, resources } from '#resources/resources.ts';
-import { valueText } from '#resources/text.ts';
+import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
+import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/text.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { AskContext } from './api.ts';
 
 const maxTries = 11;

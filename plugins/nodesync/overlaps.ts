@@ -3,15 +3,16 @@
  * network, as when the cluster has lost its datastore and a node was given the ID of another. Nobody
  * but a human can tell which of them is right, so that is an alarm and nothing else.
  */
-import type { KubeState } from '#eventloop/handler.ts';
+
 import type { Slices } from '#infra/clock/slices.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { Pod } from '#models/kube/pod.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { Node } from './api.ts';
 
-export const ErrAddressOverlap = defineError({
-  name: 'ErrAddressOverlap',
+export const AddressOverlapError = defineError({
+  name: 'AddressOverlapError',
   code: 'CV_NODESYNC_OVERLAP',
   remedy:
     'Drain one of the two nodes, delete its record under allocatedIDs and its local store, and start its agent again.',
@@ -66,7 +67,7 @@ export class Overlaps {
     found.set(key, node);
     if (told) return;
     const text = `pod ${pod.namespace}/${pod.name} of node ${node} has an address of node ${own.name}`;
-    log.error({ err: new ErrAddressOverlap(text, { where: pod.ip_address }), node }, text);
+    log.error({ err: new AddressOverlapError(text, { where: pod.ip_address }), node }, text);
   }
 }
 

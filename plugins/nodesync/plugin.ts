@@ -1,22 +1,26 @@
 /** Event handler that keeps the nodes of the cluster in step: IDs and addresses. */
-import { ErrStoreRefused, ErrStoreUnavailable } from '#datastore/api.ts';
-import { FatalError } from '#eventloop/errors.ts';
-import { type Event, EventMethod } from '#eventloop/event.ts';
+import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
+import type { VppNode } from '#kubernetes/models/vpp-node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import { type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
+import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   KubeState,
   ResyncContext,
   UpdateContext,
   UpdateResult,
-} from '#eventloop/handler.ts';
-import { Slices } from '#infra/clock/slices.ts';
-import { type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
-import type { Pod } from '#models/kube/pod.ts';
-import type { VppNode } from '#models/kube/vppnode.ts';
-import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import { DbResync, KubeStateChange, type KubeStateChangePayload } from '#plugins/controller/api.ts';
+} from '#plugins/controller/api/event-handler.ts';
+import {
+  DbResync,
+  KubeStateChange,
+  type KubeStateChangePayload,
+} from '#plugins/controller/api/events.ts';
 import { podAddressOwner } from '#plugins/ipam/api.ts';
-import { resources } from '#resources/resources.ts';
 import { type AskContext, type Node, type NodeSyncApi, NodeUpdate } from './api.ts';
 import {
   type Claim,
@@ -241,7 +245,8 @@ class NodeSync implements NodeSyncHandler {
       await this.#write(ctx);
       this.#failedAt = undefined;
     } catch (cause) {
-      if (!(cause instanceof ErrStoreUnavailable || cause instanceof ErrStoreRefused)) throw cause;
+      if (!(cause instanceof StoreUnavailableError || cause instanceof StoreRefusedError))
+        throw cause;
       // the outcome is not known: what stands there is read again before the next write
       this.#text = undefined;
       this.#outOfReach = true;
@@ -264,7 +269,7 @@ class NodeSync implements NodeSyncHandler {
     await this.#announce(ctx);
   }
 
-  /** Brings the record in the cluster up to date. @throws ErrStoreUnavailable, FatalError */
+  /** Brings the record in the cluster up to date. @throws StoreUnavailableError, FatalError */
   async #write(ctx: AskContext): Promise<void> {
     const { cluster, nodeName } = this.#deps;
     const id = this.thisNode().id;

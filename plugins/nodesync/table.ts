@@ -1,9 +1,9 @@
-import type { KubeState } from '#eventloop/handler.ts';
 import type { Slices } from '#infra/clock/slices.ts';
+import type { Node as KubeNode } from '#kubernetes/models/node.ts';
+import type { VppNode } from '#kubernetes/models/vpp-node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import { formatCidr, formatIp, parseCidr, parseIp } from '#models/ip.ts';
-import type { Node as KubeNode } from '#models/kube/node.ts';
-import type { VppNode } from '#models/kube/vppnode.ts';
-import { resources } from '#resources/resources.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { Node } from './api.ts';
 
 type KubeRecord = Pick<Node, 'managementAddresses' | 'podCidr'>;

@@ -3,7 +3,12 @@
  * under the same name is another container, hence another attachment; so whatever comes late for
  * the older one never touches the newer.
  */
-import { Direction, defineEvent, EventMethod, TransactionType } from '#eventloop/event.ts';
+import {
+  Direction,
+  defineEvent,
+  EventMethod,
+  TransactionType,
+} from '#plugins/controller/api/event.ts';
 
 export interface PodId {
   readonly namespace: string;

@@ -17,7 +17,7 @@ import { type CniService, cniMethods } from './service.ts';
 /** Bytes of a request; the list of a garbage collection with 10,000 pods has 1 MB. */
 const LONGEST_REQUEST = 8 << 20;
 
-/** @returns the answer as JSON text; rejects with ErrInvalidModel if the request is none */
+/** @returns the answer as JSON text; rejects with InvalidModelError if the request is none */
 type JsonCall = (request: unknown, signal: AbortSignal) => Promise<string>;
 
 function jsonCall<Request extends object, Response extends object>(

@@ -4,16 +4,16 @@
  * that went on running meanwhile.
  */
 import type { KvStore } from '#datastore/api.ts';
-import { FatalError } from '#eventloop/errors.ts';
-import { type Event, EventMethod } from '#eventloop/event.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
+import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
   ResyncContext,
   RevertContext,
   UpdateContext,
   UpdateResult,
-} from '#eventloop/handler.ts';
-import type { HostView } from '#nodeview/host.ts';
+} from '#plugins/controller/api/event-handler.ts';
+import type { HostView } from '#plugins/controller/api/ports/host.ts';
 import {
   AddPod,
   type AddPodPayload,

@@ -2,8 +2,8 @@ import { defineError } from '#infra/errors/errors.ts';
 import type { CNIRequest } from '#models/cni/cni.gen.ts';
 import type { AddPodPayload } from './api.ts';
 
-export const ErrCniRequest = defineError({
-  name: 'ErrCniRequest',
+export const CniRequestError = defineError({
+  name: 'CniRequestError',
   code: 'CV_CNI_REQUEST',
   remedy:
     'Look at the CNI configuration of the node: the runtime must pass pod name and namespace.',
@@ -35,7 +35,7 @@ type Need = 'container_id' | 'network_namespace' | 'pod';
 /**
  * What the calls of the CNI say.
  * @param needs what must not be empty
- * @throws ErrCniRequest naming all that is missing, or the first that has no valid form
+ * @throws CniRequestError naming all that is missing, or the first that has no valid form
  */
 export function parseRequest(request: CNIRequest, needs: readonly Need[]): AddPodPayload {
   const values = parseArguments(request.extra_arguments);
@@ -49,7 +49,7 @@ export function parseRequest(request: CNIRequest, needs: readonly Need[]): AddPo
     ];
   });
   if (missing.length > 0)
-    throw new ErrCniRequest(`the CNI request lacks ${missing.join(', ')}`, {
+    throw new CniRequestError(`the CNI request lacks ${missing.join(', ')}`, {
       where: request.container_id === '' ? undefined : `container ${request.container_id}`,
     });
   const interfaceName = request.interface_name || defaultInterface;
@@ -82,5 +82,5 @@ function networkName(config: string): string | undefined {
 
 function check(field: string, value: string, form: RegExp): void {
   if (!form.test(value))
-    throw new ErrCniRequest(`${field} is no valid one: ${JSON.stringify(value)}`);
+    throw new CniRequestError(`${field} is no valid one: ${JSON.stringify(value)}`);
 }

@@ -2,7 +2,7 @@
  * The CNI service without its transport: turns requests into events and replies of handlers into
  * answers. Whatever goes wrong is answered with result 1 and a text, as the CNI plugin expects it.
  */
-import type { EventLoop } from '#eventloop/handler.ts';
+
 import { CodedError, defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type StatusRequest,
 } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
+import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
 import {
   AddPod,
   type AddPodPayload,
@@ -30,8 +31,8 @@ import {
 import type { PodManager } from './plugin.ts';
 import { parseRequest } from './request.ts';
 
-export const ErrCniCheck = defineError({
-  name: 'ErrCniCheck',
+export const CniCheckError = defineError({
+  name: 'CniCheckError',
   code: 'CV_CNI_CHECK',
   remedy:
     'The runtime makes the pod anew; if it stays, GET /scheduler/status says why values are not as they shall be.',
@@ -161,7 +162,7 @@ export function cniService(deps: CniServiceDeps): CniService {
       const payload = parseRequest(request ?? noRequest, ['container_id', 'network_namespace']);
       const id = attachmentId(payload);
       const faults = faultsOf(deps, id, payload.networkNamespace, addresses);
-      if (faults.length > 0) throw new ErrCniCheck(faults.join('; '), { where: id });
+      if (faults.length > 0) throw new CniCheckError(faults.join('; '), { where: id });
       return replyCodec.canonical({});
     }),
     gc: answered('GC', async ({ valid, network }, signal) => {

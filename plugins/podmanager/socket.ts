@@ -13,8 +13,8 @@ import { type ConnectionServer, grpcServer } from './grpc.ts';
 import { jsonServer } from './json.ts';
 import type { CniService } from './service.ts';
 
-export const ErrCniSocket = defineError({
-  name: 'ErrCniSocket',
+export const CniSocketError = defineError({
+  name: 'CniSocketError',
   code: 'CV_CNI_SOCKET',
   remedy: 'Look who holds the path, and whether its folder exists and may be written to.',
 });
@@ -39,7 +39,7 @@ export interface CniServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** @throws ErrCniSocket */
+/** @throws CniSocketError */
 export async function serveCni(options: CniServerOptions): Promise<CniServer> {
   const { socketPath, service, clock, log } = options;
   await makeRoom(socketPath, options.replaceStale);
@@ -63,7 +63,7 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
     await rename(aside, socketPath);
   } catch (cause) {
     server.close();
-    throw new ErrCniSocket(`cannot listen: ${errorText(cause)}`, { where: socketPath, cause });
+    throw new CniSocketError(`cannot listen: ${errorText(cause)}`, { where: socketPath, cause });
   }
   const { ino } = await stat(socketPath);
   log.info({ socket: socketPath }, 'CNI service is listening');
@@ -129,15 +129,15 @@ function bind(server: Server, path: string): Promise<void> {
 
 async function makeRoom(path: string, replaceStale: boolean): Promise<void> {
   const folder = await stat(dirname(path)).catch(() => undefined);
-  if (!folder?.isDirectory()) throw new ErrCniSocket('its folder is not there', { where: path });
+  if (!folder?.isDirectory()) throw new CniSocketError('its folder is not there', { where: path });
   const standing = await stat(path).catch(() => undefined);
   if (!standing) return;
   if (!standing.isSocket())
-    throw new ErrCniSocket('is there already, and no socket', { where: path });
+    throw new CniSocketError('is there already, and no socket', { where: path });
   if (await isAnswered(path))
-    throw new ErrCniSocket('another process answers on it: a second agent?', { where: path });
+    throw new CniSocketError('another process answers on it: a second agent?', { where: path });
   if (!replaceStale)
-    throw new ErrCniSocket('a stale socket is there, and force-socket-removal is off', {
+    throw new CniSocketError('a stale socket is there, and force-socket-removal is off', {
       where: path,
     });
 }

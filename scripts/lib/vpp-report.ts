@@ -7,17 +7,17 @@ import { countAll, countsText, skipLines } from './test-report.ts';
 export const REPORT = 'docs/vpp-report.md';
 
 /** What the run is about: when one of these changes, the last run says nothing any more. */
-export const FOLDERS = ['src/southbound', 'src/sim'] as const;
+export const FOLDERS = ['src/vpp', 'src/linux', 'src/stn', 'src/simulator'] as const;
 
 /** A suite with traffic and restarts takes minutes. */
 export const VPP_FILE_LIMIT_MS = 600_000;
 
 /** Whether a test file is one of those that need a real VPP. */
 export function needsVpp(file: string): boolean {
-  return file.startsWith('test/vpp/') || file.endsWith('-real.test.ts');
+  return file.startsWith('test/integration/vpp/');
 }
 
-/** `src/southbound 4cee71…`, one line a folder, as the report holds it. */
+/** `src/vpp 4cee71…`, one line a folder, as the report holds it. */
 export function treeLines(): string[] {
   return FOLDERS.map((folder) => `${folder} ${gitTreeHash(folder)}`);
 }
@@ -50,7 +50,7 @@ export function renderReport(
   return `# Last run against a real VPP
 
 Written by \`npm run test:vpp\`; not to be edited. The hashes are git's of the folders that the run
-saw (\`git rev-parse HEAD:src/southbound\`). When they are not those of the tree, \`.ci/run\` says
+saw (\`git rev-parse HEAD:src/vpp\`). When they are not those of the tree, \`.ci/run\` says
 \`unproven on VPP\`.
 
 \`\`\`

@@ -3,7 +3,7 @@
  * are UTF-8 text, keys not empty (values are JSON by convention, not by contract). One compliance
  * suite describes what stands here; every backend passes it.
  *
- * A write that rejects with ErrStoreUnavailable may have happened: the reply was lost, not the
+ * A write that rejects with StoreUnavailableError may have happened: the reply was lost, not the
  * request. Whoever cannot live with that reads again.
  */
 import { defineError } from '#infra/errors/errors.ts';
@@ -57,8 +57,8 @@ export interface KvStore {
   /** For logs and errors, for example `etcd http://127.0.0.1:2379`. */
   readonly name: string;
   /**
-   * @throws on this and every other call ErrStoreUnavailable when the store does not answer,
-   *   ErrStoreRefused when it answers that it will not, ErrStoreClosed after `close`
+   * @throws on this and every other call StoreUnavailableError when the store does not answer,
+   *   StoreRefusedError when it answers that it will not, StoreClosedError after `close`
    */
   get(key: string): Promise<string | undefined>;
   list(prefix: string): Promise<KvSnapshot>;
@@ -80,35 +80,35 @@ export interface KvStore {
   delete(key: string): Promise<boolean>;
   /**
    * Watches a prefix from a revision that `list` or a change of the same prefix gave.
-   * @throws ErrStoreClosed
+   * @throws StoreClosedError
    */
   watch(prefix: string, from: Revision, handlers: WatchHandlers): Watch;
-  /** Resolves when the store answers a read; rejects with ErrStoreUnavailable otherwise. */
+  /** Resolves when the store answers a read; rejects with StoreUnavailableError otherwise. */
   probe(): Promise<void>;
   /** Ends the watches without a word to their handlers. */
   close(): Promise<void>;
 }
 
-export const ErrStoreUnavailable = defineError({
-  name: 'ErrStoreUnavailable',
+export const StoreUnavailableError = defineError({
+  name: 'StoreUnavailableError',
   code: 'CV_STORE_UNAVAILABLE',
   remedy: 'Check that the database runs and that its endpoints and certificates are right.',
 });
 
-export const ErrStoreRefused = defineError({
-  name: 'ErrStoreRefused',
+export const StoreRefusedError = defineError({
+  name: 'StoreRefusedError',
   code: 'CV_STORE_REFUSED',
   remedy: 'Read the reason: permission, space, or a request over the limits of the database.',
 });
 
-export const ErrStoreClosed = defineError({
-  name: 'ErrStoreClosed',
+export const StoreClosedError = defineError({
+  name: 'StoreClosedError',
   code: 'CV_STORE_CLOSED',
   remedy: 'The agent is shutting down; repeat the request against the next one.',
 });
 
-export const ErrWatchLost = defineError({
-  name: 'ErrWatchLost',
+export const WatchLostError = defineError({
+  name: 'WatchLostError',
   code: 'CV_STORE_WATCH_LOST',
   remedy: 'Nothing: everything is read again and the watch resumes from there.',
 });

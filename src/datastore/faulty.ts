@@ -1,5 +1,5 @@
 import type { KvChange, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
-import { ErrStoreUnavailable, ErrWatchLost } from './api.ts';
+import { StoreUnavailableError, WatchLostError } from './api.ts';
 
 export interface Write {
   readonly operation:
@@ -85,7 +85,7 @@ export class FaultyStore implements KvStore {
   loseWatches(reason = 'compacted'): void {
     for (const watch of [...this.#watches]) {
       this.#drop(watch);
-      watch.handlers.onLost(new ErrWatchLost(reason, { where: watch.prefix }));
+      watch.handlers.onLost(new WatchLostError(reason, { where: watch.prefix }));
     }
   }
 
@@ -147,7 +147,7 @@ export class FaultyStore implements KvStore {
 
   #reach(): void {
     if (this.#outage !== undefined)
-      throw new ErrStoreUnavailable(this.#outage, { where: this.name });
+      throw new StoreUnavailableError(this.#outage, { where: this.name });
   }
 
   /** A reply that was under way when the outage began does not arrive. */

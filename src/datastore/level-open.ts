@@ -3,8 +3,8 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 
-export const ErrStoreUnopenable = defineError({
-  name: 'ErrStoreUnopenable',
+export const StoreOpenError = defineError({
+  name: 'StoreOpenError',
   code: 'CV_STORE_UNOPENABLE',
   remedy: 'See that the folder is writable and that no other agent uses it; else move it away.',
 });
@@ -92,5 +92,5 @@ async function unlocked(folder: string, wait?: LockWait): Promise<Level<string, 
 }
 
 function unopenable(folder: string, message: string, cause: unknown): CodedError {
-  return new ErrStoreUnopenable(message, { where: folder, cause });
+  return new StoreOpenError(message, { where: folder, cause });
 }

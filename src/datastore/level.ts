@@ -2,8 +2,8 @@ import type { Level } from 'level';
 import { errorText } from '#infra/errors/errors.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
-import { ErrStoreClosed, ErrStoreUnavailable } from './api.ts';
-import { ChangeLog } from './changelog.ts';
+import { StoreClosedError, StoreUnavailableError } from './api.ts';
+import { ChangeLog } from './change-log.ts';
 import { type LockWait, openLevel } from './level-open.ts';
 import { Seal } from './level-seal.ts';
 
@@ -46,7 +46,7 @@ export class LevelStore implements KvStore {
   /** End of the queue of writes: they read before they write, so one goes after the other. */
   #writing: Promise<unknown> = Promise.resolve();
 
-  /** @throws ErrStoreUnopenable */
+  /** @throws StoreOpenError */
   static async open(options: LevelOptions): Promise<LevelStore> {
     const { folder, expendable, log = silentLogger, lockWait, logLimit = 10_000 } = options;
     const database = await openLevel(folder, expendable === '', log, lockWait);
@@ -144,7 +144,7 @@ export class LevelStore implements KvStore {
   }
 
   #open(): void {
-    if (this.#closed) throw new ErrStoreClosed('the store is closed', { where: this.name });
+    if (this.#closed) throw new StoreClosedError('the store is closed', { where: this.name });
   }
 
   async #run<T>(action: () => Promise<T>): Promise<T> {
@@ -153,7 +153,7 @@ export class LevelStore implements KvStore {
       return await action();
     } catch (thrown) {
       this.#open();
-      throw new ErrStoreUnavailable(errorText(thrown), { where: this.name, cause: thrown });
+      throw new StoreUnavailableError(errorText(thrown), { where: this.name, cause: thrown });
     }
   }
 

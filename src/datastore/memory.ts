@@ -1,6 +1,6 @@
 import type { KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
-import { ErrStoreClosed } from './api.ts';
-import { ChangeLog } from './changelog.ts';
+import { StoreClosedError } from './api.ts';
+import { ChangeLog } from './change-log.ts';
 import { sortKeys } from './keys.ts';
 
 /** Tells the revisions of one store from those of another in this process. */
@@ -107,7 +107,7 @@ export class MemoryStore implements KvStore {
   }
 
   #open(): void {
-    if (this.#closed) throw new ErrStoreClosed('the store is closed', { where: this.name });
+    if (this.#closed) throw new StoreClosedError('the store is closed', { where: this.name });
   }
 
   #write(entries: ReadonlyMap<string, string | undefined>): void {

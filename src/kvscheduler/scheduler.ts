@@ -3,17 +3,28 @@
  * itself, one transaction after the other, and makes the southbound what is wished as far as the
  * values' dependencies allow.
  */
+
+import type { Clock } from '#infra/clock/clock.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import { IndexMap, type NamedMapping } from '#infra/idxmap/idxmap.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { AnyDescriptor, NotificationSink, NotifiedValue } from './api/descriptor.ts';
+import { TransactionQueueFullError } from './api/errors.ts';
 import type {
   RetryPolicy,
   TransactionRequest,
   TransactionResult,
   TransactionSink,
-} from '#eventloop/transaction.ts';
-import type { Clock } from '#infra/clock/clock.ts';
-import { errorText } from '#infra/errors/errors.ts';
-import { IndexMap, type NamedMapping } from '#infra/idxmap/idxmap.ts';
-import type { Logger } from '#infra/log/log.ts';
-import type { AnyDescriptor, NotificationSink, NotifiedValue } from './api.ts';
+} from './api/transaction.ts';
+import { guarded } from './executor/guarded-descriptor.ts';
+import { look } from './executor/refresh.ts';
+import { Retries, type RetryGroup } from './executor/retry.ts';
+import { Slices } from './executor/slices.ts';
+import { CallWatch } from './executor/timed-descriptor.ts';
+import type { RunAround } from './executor/transaction-run.ts';
+import { Transactor, type Writer } from './executor/transactor.ts';
+import { type Task, TaskQueue } from './executor/work-queue.ts';
+import { Registry } from './graph/descriptor-registry.ts';
 import {
   assertReadable,
   type DumpedValue,
@@ -22,34 +33,24 @@ import {
   dumpKnown,
   selectDescriptor,
   type View,
-} from './dump.ts';
-import { ErrTxnQueueFull } from './errors.ts';
-import { Graph, nodesStepwise } from './graph.ts';
-import { graphText } from './graphtext.ts';
-import { guarded } from './guarded.ts';
-import { History } from './history.ts';
-import { type Observer, tellAll } from './observer.ts';
+} from './graph/dump.ts';
+import { Graph, nodesStepwise } from './graph/graph.ts';
+import { graphText } from './graph/graph-text.ts';
+import { type BaseValueStatus, statusOf, unknownStatus } from './graph/value-status.ts';
+import { History } from './history/history.ts';
+import { type Observer, tellAll } from './history/observer.ts';
+import type { RecordedTxn, TxnType } from './history/record.ts';
+import { defaultRetention, type RetentionLimits } from './history/retention.ts';
+import { Stats, type StatsDocument } from './history/stats.ts';
+import { Timeline } from './history/timeline/timeline.ts';
+import { assertPlannable, type Preview, type PreviewRequest, preview } from './planner/preview.ts';
 import {
   aimsOfCommit,
   aimsOfNotification,
   aimsOfRetry,
   assertSensible,
   type Opening,
-} from './opening.ts';
-import { assertPlannable, type Preview, type PreviewRequest, preview } from './preview.ts';
-import { type Task, TaskQueue } from './queue.ts';
-import type { RecordedTxn, TxnType } from './record.ts';
-import { look } from './refresh.ts';
-import { Registry } from './registry.ts';
-import { defaultRetention, type RetentionLimits } from './retention.ts';
-import { Retries, type RetryGroup } from './retry.ts';
-import type { RunAround } from './run.ts';
-import { Slices } from './slices.ts';
-import { Stats, type StatsDocument } from './stats.ts';
-import { type BaseValueStatus, statusOf, unknownStatus } from './status.ts';
-import { Timeline } from './timeline/timeline.ts';
-import { Transactor, type Writer } from './transactor.ts';
-import { CallWatch } from './watched.ts';
+} from './planner/targets.ts';
 
 /** Transactions that may wait for their turn. */
 const queueLimit = 200;
@@ -95,19 +96,19 @@ export interface Load {
 export interface Scheduler extends TransactionSink, NotificationSink {
   /**
    * Waits for room in the queue and for the end of the transaction.
-   * @throws ErrInvalidTransaction, ErrClosedScheduler
+   * @throws InvalidTransactionError, ClosedSchedulerError
    */
   commit(request: TransactionRequest): Promise<TransactionResult>;
-  /** The same, but rejects at once with ErrTxnQueueFull when there is no room. */
+  /** The same, but rejects at once with TransactionQueueFullError when there is no room. */
   commitIfRoom(request: TransactionRequest): Promise<TransactionResult>;
   /**
    * Holds what is wished against the southbound and repairs it.
-   * @throws ErrClosedScheduler
+   * @throws ClosedSchedulerError
    */
   resyncDownstream(options: DownstreamResync): Promise<TransactionResult>;
   /**
    * What a change would do, if it came now.
-   * @throws ErrInvalidTransaction, ErrTxnQueueFull, ErrClosedScheduler
+   * @throws InvalidTransactionError, TransactionQueueFullError, ClosedSchedulerError
    */
   plan(request: PreviewRequest): Promise<Preview>;
   record(seqNum: number): RecordedTxn | undefined;
@@ -121,8 +122,8 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   eachStatus(prefix?: string): Iterable<BaseValueStatus>;
   eachStatusOf(descriptor: AnyDescriptor): Iterable<BaseValueStatus>;
   /**
-   * @throws ErrUnknownDescriptor, and for the view SB ErrNoRetrieve, ErrTxnQueueFull,
-   * ErrClosedScheduler, and what the descriptor's `retrieve` throws
+   * @throws UnknownDescriptorError, and for the view SB NoRetrieveError, TransactionQueueFullError,
+   * ClosedSchedulerError, and what the descriptor's `retrieve` throws
    */
   dump(view: View, selector: DumpSelector): Promise<DumpedValue[]>;
   /** What the graph was like at any moment that is kept. */
@@ -140,7 +141,7 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   close(): Promise<void>;
 }
 
-/** @throws ErrDescriptorExists, ErrTwoDescriptors, ErrRetrieveCycle */
+/** @throws DescriptorExistsError, DescriptorOverlapError, RetrieveCycleError */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   return new KvScheduler(options);
 }
@@ -345,7 +346,7 @@ class KvScheduler implements Scheduler {
     this.#queue.addIfRoom({
       run,
       refuse: (error) => {
-        if (error instanceof ErrTxnQueueFull) this.#observer.dropped();
+        if (error instanceof TransactionQueueFullError) this.#observer.dropped();
         refuse(error);
       },
     });

@@ -8,7 +8,7 @@
  */
 import protobuf from 'protobufjs/light.js';
 import { compileMessage, type MessagePlan } from './compile.ts';
-import { type DeepInput, ErrInvalidModel } from './model.ts';
+import { type DeepInput, InvalidModelError } from './model.ts';
 import { FieldProblem } from './problem.ts';
 import { bindRules, type Rules } from './rules.ts';
 
@@ -45,15 +45,15 @@ export interface ServiceMethod<Request extends object, Response extends object> 
 
 export interface MessageCodec<T extends object> {
   readonly typeName: string;
-  /** Canonical form of data of unknown shape. @throws ErrInvalidModel */
+  /** Canonical form of data of unknown shape. @throws InvalidModelError */
   parse(input: unknown, where?: string): T;
-  /** The same for what code puts together. @throws ErrInvalidModel */
+  /** The same for what code puts together. @throws InvalidModelError */
   canonical(input: DeepInput<T>, where?: string): T;
   /** As Go's jsonpb with OrigName writes it. */
   toJson(value: T): unknown;
   /** Protobuf's wire format. */
   encodeWire(value: T): Uint8Array;
-  /** Fields that the type does not know are passed over, as protobuf wants it. @throws ErrInvalidModel */
+  /** Fields that the type does not know are passed over, as protobuf wants it. @throws InvalidModelError */
   decodeWire(bytes: Uint8Array, where?: string): T;
 }
 
@@ -102,7 +102,7 @@ export function messageCodec<T extends object>(
     } catch (thrown) {
       if (!(thrown instanceof FieldProblem)) throw thrown;
       const problem = thrown.path === '' ? thrown.reason : `${thrown.path}: ${thrown.reason}`;
-      throw new ErrInvalidModel(problem, { where: where ?? message.typeName });
+      throw new InvalidModelError(problem, { where: where ?? message.typeName });
     }
   };
   return {
@@ -127,7 +127,7 @@ function decode<T extends object>(
   try {
     return type.toObject(type.decode(bytes), { enums: String, longs: String, bytes: String });
   } catch (cause) {
-    throw new ErrInvalidModel('not a message of this type', {
+    throw new InvalidModelError('not a message of this type', {
       where: where ?? message.typeName,
       cause,
     });

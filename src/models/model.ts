@@ -19,7 +19,7 @@ export interface Model<T extends object> {
    * Makes the canonical form from JSON data (proto or lowerCamel field names, as Go's jsonpb reads
    * them) or from an incomplete object in code. Frozen deeply.
    * @param where the key, file or request to name in the error
-   * @throws ErrInvalidModel for unknown fields, wrong types, unknown enum names, bad addresses
+   * @throws InvalidModelError for unknown fields, wrong types, unknown enum names, bad addresses
    */
   canonical(input: DeepInput<T>, where?: string): T;
   /** `canonical` for data of unknown shape, such as JSON out of the datastore. */
@@ -38,8 +38,8 @@ export type DeepInput<T> = T extends readonly (infer E)[]
 // biome-ignore lint/suspicious/noExplicitAny: models of many value types stand in one list
 export type AnyModel = Model<any>;
 
-export const ErrInvalidModel = defineError({
-  name: 'ErrInvalidModel',
+export const InvalidModelError = defineError({
+  name: 'InvalidModelError',
   code: 'CV_MODEL_INVALID',
   remedy: 'Correct the value under the named key or file; it is skipped until it changes.',
 });

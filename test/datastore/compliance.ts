@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
-  ErrStoreClosed,
-  ErrWatchLost,
   type KvChange,
   type KvSnapshot,
   type KvStore,
   type Revision,
+  StoreClosedError,
+  WatchLostError,
 } from '#datastore/api.ts';
 import { compareKeys } from '#datastore/keys.ts';
 
@@ -375,7 +375,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
         store.watch(prefix, revision as Revision, listener);
         assert.equal(listener.lost.length, 0, 'not from inside watch()');
         await listener.until(({ lost }) => lost.length > 0);
-        assert.ok(listener.lost[0] instanceof ErrWatchLost);
+        assert.ok(listener.lost[0] instanceof WatchLostError);
         assert.match(listener.lost[0].message, new RegExp(prefix));
       }
     });
@@ -393,7 +393,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       await settled(store);
       assert.deepEqual(listener.batches, []);
       assert.equal(listener.lost.length, 1);
-      assert.ok(listener.lost[0] instanceof ErrWatchLost);
+      assert.ok(listener.lost[0] instanceof WatchLostError);
     });
 
     test('goes on with a running watch over a compaction', async () => {
@@ -427,8 +427,8 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
         () => mine.delete('a'),
         () => mine.probe(),
       ])
-        await assert.rejects(call(), ErrStoreClosed);
-      assert.throws(() => mine.watch(prefix, revision, listener), ErrStoreClosed);
+        await assert.rejects(call(), StoreClosedError);
+      assert.throws(() => mine.watch(prefix, revision, listener), StoreClosedError);
       assert.deepEqual([listener.batches, listener.lost], [[], []]);
     });
   });

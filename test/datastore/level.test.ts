@@ -8,7 +8,7 @@ import { after, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { KvStore } from '#datastore/api.ts';
 import { LevelStore } from '#datastore/level.ts';
-import { ErrStoreUnopenable } from '#datastore/level-open.ts';
+import { StoreOpenError } from '#datastore/level-open.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
@@ -165,7 +165,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     const folder = await filled();
     const store = await LevelStore.open({ folder });
     await assert.rejects(LevelStore.open({ folder, expendable: '' }), (error: CodedError) => {
-      assert.ok(error instanceof ErrStoreUnopenable);
+      assert.ok(error instanceof StoreOpenError);
       assert.match(error.message, /another process has it open/);
       assert.equal(error.where, folder);
       return true;
@@ -191,7 +191,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     const file = newFolder();
     await writeFile(file, 'a file');
     for (const folder of [file, join(file, 'below')])
-      await assert.rejects(LevelStore.open({ folder, expendable: '' }), ErrStoreUnopenable);
+      await assert.rejects(LevelStore.open({ folder, expendable: '' }), StoreOpenError);
   });
 
   it('finishes the writes that were begun before it closes', async () => {

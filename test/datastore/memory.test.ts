@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ErrStoreUnavailable } from '#datastore/api.ts';
+import { StoreUnavailableError } from '#datastore/api.ts';
 import { FaultyStore } from '#datastore/faulty.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { compliance, Listener } from './compliance.ts';
@@ -80,7 +80,7 @@ describe('FaultyStore', () => {
       () => store.delete('a'),
       () => store.probe(),
     ])
-      await assert.rejects(call(), ErrStoreUnavailable);
+      await assert.rejects(call(), StoreUnavailableError);
     assert.equal(await memory.get('a'), '1');
     await memory.put('a', '2');
     await memory.put('a', '3');
@@ -136,8 +136,8 @@ describe('FaultyStore', () => {
       const memory = new MemoryStore();
       const store = new FaultyStore(memory);
       store.crashAt(point);
-      await assert.rejects(life(store), ErrStoreUnavailable);
-      await assert.rejects(store.get('a'), ErrStoreUnavailable);
+      await assert.rejects(life(store), StoreUnavailableError);
+      await assert.rejects(store.get('a'), StoreUnavailableError);
       left.push((await memory.list('')).entries.map(({ key }) => key).join(''));
     }
     assert.deepEqual(left, ['', 'a', 'a', 'ab', 'ab', 'b']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { IWatchRequest, IWatchResponse } from 'etcd3';
-import { ErrWatchLost } from '#datastore/api.ts';
+import { WatchLostError } from '#datastore/api.ts';
 import { WatchStream } from '#datastore/etcd/watch-stream.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 
@@ -62,7 +62,7 @@ describe('a watch stream', () => {
     etcd.answers = false;
     await clock.advance(20_000);
     const error = await ended;
-    assert.ok(error instanceof ErrWatchLost);
+    assert.ok(error instanceof WatchLostError);
     assert.match(error.message, /fell silent/);
     assert.equal(etcd.cancelled, true);
     assert.equal(clock.pending, 0);
@@ -75,7 +75,7 @@ describe('a watch stream', () => {
     die();
     await clock.advance(20_000);
     const error = await ended;
-    assert.ok(error instanceof Error && !(error instanceof ErrWatchLost));
+    assert.ok(error instanceof Error && !(error instanceof WatchLostError));
     assert.match(error.message, /out of reach/);
     assert.equal(clock.pending, 0);
   });

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { failures } from '#cmd/cni/failure.ts';
+import { readNetwork } from '#cmd/cni/network.ts';
+import { isSpoken, versions } from '#cmd/cni/version.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { grpcSchema } from '#infra/grpc/config.ts';
-import { failures } from '#programs/cni/failure.ts';
-import { readNetwork } from '#programs/cni/network.ts';
-import { isSpoken, versions } from '#programs/cni/version.ts';
 
 const text = readFileSync('docs/cni.md', 'utf8');
-const source = globSync('src/programs/cni/*.ts')
+const source = globSync('src/cmd/cni/*.ts')
   .map((path) => readFileSync(path, 'utf8'))
   .join('\n');
 

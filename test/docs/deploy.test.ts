@@ -8,7 +8,7 @@ import { parseConfig } from '#infra/config/load.ts';
 import { grpcSchema } from '#infra/grpc/config.ts';
 import { contivConfigFile } from '#plugins/contivconf/config.ts';
 import { readContivConfig } from '#plugins/contivconf/read.ts';
-import { govppSchema } from '#southbound/vpp/config.ts';
+import { govppSchema } from '#vpp/config.ts';
 import { configDocuments } from '../../scripts/lib/docs/config.ts';
 import { routes } from '../../scripts/lib/docs/routes.ts';
 

@@ -65,7 +65,7 @@ describe('docs/configuration.md', () => {
   });
 
   it('names the flags of the agent, and no others', async () => {
-    const { LABEL_FLAG } = await import('#infra/servicelabel/servicelabel.ts');
+    const { LABEL_FLAG } = await import('#infra/service-label/service-label.ts');
     const table = text.slice(text.indexOf('## Flags'), text.indexOf('## Keys'));
     const flags = [...table.matchAll(/`--([a-z-]+)`/g)].map(([, name]) => name!);
     const known = [

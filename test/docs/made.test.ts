@@ -4,8 +4,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Blocking, DefinedKind } from '#eventloop/event.ts';
-import { EventMethod } from '#eventloop/event.ts';
+import type { Blocking, DefinedKind } from '#plugins/controller/api/event.ts';
+import { EventMethod } from '#plugins/controller/api/event.ts';
 import { type Document, documents, partOf } from '../../scripts/lib/docs/documents.ts';
 import { rooms } from '../../scripts/lib/docs/rooms.ts';
 import { documentedArguments, queryArguments, routes } from '../../scripts/lib/docs/routes.ts';
@@ -187,14 +187,14 @@ describe('import rules', () => {
     for (const line of table.split('\n').slice(2)) {
       const [, folder = '', about = ''] = line.split('|').map((cell) => cell.trim());
       const found = globSync(folder.replaceAll('`', '').replace('<name>', '*')).filter(
-        (path) => path !== 'src/programs/agent',
+        (path) => path !== 'src/cmd/agent',
       );
       assert.equal(about.startsWith('Reserved'), found.length === 0, folder);
     }
   });
 
   it('leave the order of the handlers in docs/architecture.md to the agent', () => {
-    const agent = readFileSync('src/programs/agent/plugins.ts', 'utf8');
+    const agent = readFileSync('src/cmd/agent/plugins.ts', 'utf8');
     const variables = /\bhandlers: \[([^\]]+)\]/.exec(agent)?.[1]?.split(',') ?? [];
     const makers = variables.map(
       (name) => new RegExp(`const ${name.trim()} = create(\\w+)\\(`).exec(agent)?.[1],

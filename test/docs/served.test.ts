@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { makeNode, type RunningAgent, startAgent } from '#test/agent/harness.ts';
+import { makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
 import { partOf } from '../../scripts/lib/docs/documents.ts';
 import { keysOf } from '../../scripts/lib/docs/table.ts';
 

@@ -1,25 +1,26 @@
 /** A node with handlers of one's own: event loop, scheduler and descriptors on simulated VPP and Linux. */
+
+import { createPlugins, type Plugins } from '#cmd/agent/plugins.ts';
 import { MemoryStore } from '#datastore/memory.ts';
-import type { Event } from '#eventloop/event.ts';
-import type { EventHandler } from '#eventloop/handler.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
+import { hostView } from '#linux/host-view.ts';
 import { mergeValues } from '#models/merge.ts';
-import { type ConfigRetriever, DbResync } from '#plugins/controller/api.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
+import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
+import { type ConfigRetriever, DbResync } from '#plugins/controller/api/events.ts';
 import { Controller } from '#plugins/controller/controller.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
-import { createPlugins, type Plugins } from '#programs/agent/plugins.ts';
-import { SimLinux } from '#sim/linux/linux.ts';
-import { SimVpp } from '#sim/vpp/vpp.ts';
-import { linuxDescriptors } from '#southbound/linux/descriptors/linux-descriptors.ts';
-import { hostView } from '#southbound/linux/host-view.ts';
-import { BinapiClient } from '#southbound/vpp/binapi/client/client.ts';
-import { vppDescriptors } from '#southbound/vpp/descriptors/vpp-descriptors.ts';
-import { vppView } from '#southbound/vpp/vpp-view.ts';
-import { controllerConfig } from '../controller/harness.ts';
-import { FakeStn } from '../plugins/fakes.ts';
-import { contivConfig } from '../plugins/harness.ts';
+import { SimLinux } from '#simulator/linux/linux.ts';
+import { SimVpp } from '#simulator/vpp/vpp.ts';
+import { controllerConfig } from '#test/plugins/controller/harness.ts';
+import { FakeStn } from '#test/plugins/fakes.ts';
+import { contivConfig } from '#test/plugins/harness.ts';
+import { BinapiClient } from '#vpp/binapi/client/client.ts';
+import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
+import { vppView } from '#vpp/vpp-view.ts';
 
 const yaml = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
 

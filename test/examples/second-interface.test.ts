@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { defineEvent, EventMethod } from '#eventloop/event.ts';
+import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
+import { configuration } from '#test/cmd/agent/configuration.ts';
 import { createSecondInterface } from '../../examples/plugin/second-interface.ts';
-import { configuration } from '../agent/configuration.ts';
 import { ExampleNode } from './node.ts';
 
 const Recalculate = defineEvent<object>({

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
 import { Duration, durationMs } from '#infra/config/duration.ts';
-import { ErrConfig, loadConfig, parseConfig } from '#infra/config/load.ts';
+import { ConfigError, loadConfig, parseConfig } from '#infra/config/load.ts';
 
 const schema = Type.Object({
   mtuSize: Type.Integer({ default: 1450 }),
@@ -47,11 +47,11 @@ describe('configuration files', () => {
     assert.throws(
       () => parseConfig(schema, '# c\nlist:\n  - name: a\n  - name: 7\n', 'x.conf'),
       (error: Error) =>
-        error instanceof ErrConfig && /^x\.conf:4: list\.1\.name/.test(error.message),
+        error instanceof ConfigError && /^x\.conf:4: list\.1\.name/.test(error.message),
     );
     assert.throws(
       () => parseConfig(schema, 'mtuSize: "big"', 'x.conf'),
-      /^ErrConfig: x\.conf:1: mtu/,
+      /^ConfigError: x\.conf:1: mtu/,
     );
     assert.throws(() => parseConfig(schema, '- 1\n- 2\n', 'x.conf'), /x\.conf:1: /);
   });
@@ -70,7 +70,7 @@ describe('configuration files', () => {
     for (const text of ['mtuSize: *x', 'list: &a [*a]', 'nested: &a {flag: *a}', laughs.join('\n')])
       assert.throws(
         () => parseConfig(schema, text, 'x.conf'),
-        (error: Error) => error instanceof ErrConfig && /^x\.conf:/.test(error.message),
+        (error: Error) => error instanceof ConfigError && /^x\.conf:/.test(error.message),
         text,
       );
   });

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import Value from 'typebox/value';
 import { type HttpConfig, httpSchema, parseEndpoint } from '#infra/http/config.ts';
-import { ErrHttpListen } from '#infra/http/local-socket.ts';
+import { HttpListenError } from '#infra/http/local-socket.ts';
 import { integerArgument, json, type Route } from '#infra/http/route.ts';
-import { ErrHttpConfig, type HttpServer, startHttpServer } from '#infra/http/server.ts';
+import { HttpConfigError, type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'http-'));
@@ -106,7 +106,7 @@ describe('REST server', () => {
     const path = join(dir, 'own.sock');
     const values = { 'local-socket': path };
     writeFileSync(path, 'precious');
-    await assert.rejects(start(values), ErrHttpListen);
+    await assert.rejects(start(values), HttpListenError);
     assert.equal(readFileSync(path, 'utf8'), 'precious');
 
     const used = join(dir, 'used.sock');
@@ -129,7 +129,7 @@ describe('REST server', () => {
     const { port } = other.address() as AddressInfo;
     const endpoint = `127.0.0.1:${port}`;
     await assert.rejects(start({ endpoint }), (error: Error) => {
-      assert.ok(error instanceof ErrHttpListen);
+      assert.ok(error instanceof HttpListenError);
       return error.message.startsWith(`${endpoint}: listen EADDRINUSE`);
     });
     other.close();
@@ -154,7 +154,7 @@ describe('REST server', () => {
   });
 
   it('opens them only together with credentials', async () => {
-    await assert.rejects(start({ 'open-mutating-routes': true }), ErrHttpConfig);
+    await assert.rejects(start({ 'open-mutating-routes': true }), HttpConfigError);
     const target = await start({ 'open-mutating-routes': true, 'client-basic-auth': ['u:p'] });
     assert.equal((await call(target, 'POST', '/change', {})).status, 401);
     assert.equal((await call({ ...target, auth: 'u:q' }, 'POST', '/change', {})).status, 401);
@@ -175,7 +175,7 @@ describe('REST server', () => {
     );
     for (const name of ['__proto__', 'constructor', 'toString'])
       assert.equal((await call(target, 'GET', `/echo/x?${name}=1`)).status, 200, name);
-    await assert.rejects(start({ endpoint: 'nonsense' }), ErrHttpConfig);
+    await assert.rejects(start({ endpoint: 'nonsense' }), HttpConfigError);
   });
 
   it('takes JSON or nothing', async () => {

@@ -34,7 +34,7 @@ test('finds items by name and by each value of a secondary index', () => {
   assert.deepEqual(map.listNames('address', '10.0.0.2'), ['a', 'b']);
   assert.deepEqual(map.listNames('index', '2'), ['b']);
   assert.deepEqual(map.listNames('index', '3'), []);
-  assert.deepEqual(map.listNames('colour', 'red'), []);
+  assert.deepEqual(map.listNames('color', 'red'), []);
   assert.deepEqual(map.listFields('b'), { index: ['2'], address: ['10.0.0.2'] });
   assert.deepEqual(map.listFields('c'), {});
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { ErrStartAbandoned, Lifecycle, type Part } from '#infra/process/lifecycle.ts';
+import { Lifecycle, type Part, StartAbandonedError } from '#infra/process/lifecycle.ts';
 
 const limits = { startMs: 1000, stopMs: 100 };
 
-function traced(name: string, trace: string[], behaviour: Partial<Part> = {}): Part {
+function traced(name: string, trace: string[], behavior: Partial<Part> = {}): Part {
   const step = (what: 'init' | 'afterInit' | 'close') => async () => {
     trace.push(`${name}.${what}`);
-    await behaviour[what]?.();
+    await behavior[what]?.();
   };
   return { name, init: step('init'), afterInit: step('afterInit'), close: step('close') };
 }
@@ -61,8 +61,8 @@ describe('life cycle', () => {
     await new Promise((resolve) => setImmediate(resolve));
     await lifecycle.stop();
     assert.deepEqual(trace, ['a.init', 'slow.init', 'a.close', 'slow.close']);
-    await assert.rejects(start, ErrStartAbandoned);
-    await assert.rejects(lifecycle.start(), ErrStartAbandoned);
+    await assert.rejects(start, StartAbandonedError);
+    await assert.rejects(lifecycle.start(), StartAbandonedError);
     assert.equal(trace.length, 4);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseConfig } from '#infra/config/load.ts';
-import { ErrLogLevel, Loggers, logRoutes, logsSchema } from '#infra/log/loggers.ts';
+import { Loggers, LogLevelError, logRoutes, logsSchema } from '#infra/log/loggers.ts';
 
 function make(config = {}, initial?: string) {
   const lines: Record<string, unknown>[] = [];
@@ -50,7 +50,7 @@ describe('loggers', () => {
   });
 
   it('refuse an unknown level', () => {
-    assert.throws(() => make({ 'default-level': 'loud' }), ErrLogLevel);
+    assert.throws(() => make({ 'default-level': 'loud' }), LogLevelError);
     assert.throws(() => make({}, 'constructor'), /INITIAL_LOGLVL: unknown log level "constructor"/);
     assert.throws(
       () => parseConfig(logsSchema, 'loggers:\n- name: a\n  level: toString', 'logs.conf'),

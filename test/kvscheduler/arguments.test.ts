@@ -38,7 +38,7 @@ describe('arguments that make no sense', () => {
     ['GET /scheduler/graph-snapshot?time=x', /nanoseconds or RFC 3339/],
     ['GET /scheduler/graph-snaphost?at=0', /at is not known.*accepted: time/],
     ['GET /scheduler/flag-stats', /flag is missing: one of last-update, error/],
-    ['GET /scheduler/flag-stats?flag=colour', /flag="colour" has to be one of last-update/],
+    ['GET /scheduler/flag-stats?flag=color', /flag="color" has to be one of last-update/],
     ['GET /scheduler/graph?format=png', /format="png" has to be one of svg, dot, raw/],
     ['GET /scheduler/graph?txn=last', /txn="last" has to be a whole number/],
     ['GET /scheduler/stats?verbose=1', /verbose is not known here; none is accepted/],

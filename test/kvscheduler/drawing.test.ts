@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
-import { Drawer } from '#kvscheduler/drawing/drawer.ts';
+import { Drawer } from '#kvscheduler/rest/drawing/drawer.ts';
 import { restOf } from './support/rest.ts';
 import { setUp } from './support/setup.ts';
 
@@ -25,7 +25,7 @@ function lineOf(dot: string, beginning: string): string {
 }
 
 describe('picture of the graph', () => {
-  it('has a cluster a descriptor, colours of the states, and edges', async () => {
+  it('has a cluster a descriptor, colors of the states, and edges', async () => {
     const ask = await makeRest();
     const { text: dot, status } = await ask('GET /scheduler/graph?format=dot');
     assert.equal(status, 200);

@@ -360,8 +360,8 @@ for (const [what, change] of Object.entries({
 
 test('what a value needed or was to need stays while nobody knows which of them it is', async () => {
   const bench = setUp({ window: 1 });
-  const neighbours = { 'b/1': { v: 1 }, 'b/2': { v: 1 } };
-  await bench.commit({ ...neighbours, 'a/1': { v: 1, needs: ['b/1'] } });
+  const neighbors = { 'b/1': { v: 1 }, 'b/2': { v: 1 } };
+  await bench.commit({ ...neighbors, 'a/1': { v: 1, needs: ['b/1'] } });
   bench.southbound.losesReply = timingOut('UPDATE a/1');
   bench.southbound.retrieveFails = () => new Error('cannot read');
   await bench.commit({ 'a/1': { v: 2, needs: ['b/2'] } });

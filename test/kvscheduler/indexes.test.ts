@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { Dependency } from '#kvscheduler/api.ts';
-import { DependencyIndex } from '#kvscheduler/dependencyindex.ts';
-import { deepEqual } from '#kvscheduler/equality.ts';
-import { MinHeap } from '#kvscheduler/heap.ts';
-import { KeyIndex } from '#kvscheduler/keyindex.ts';
+import type { Dependency } from '#kvscheduler/api/descriptor.ts';
+import { MinHeap } from '#kvscheduler/executor/min-heap.ts';
+import { DependencyIndex } from '#kvscheduler/graph/dependency-index.ts';
+import { deepEqual } from '#kvscheduler/graph/equality.ts';
+import { KeyIndex } from '#kvscheduler/graph/key-index.ts';
 
 const key = fc.string({ unit: fc.constantFrom('a', 'b', '/'), maxLength: 5 });
 

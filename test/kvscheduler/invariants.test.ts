@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import type { RetryPolicy } from '#eventloop/transaction.ts';
-import { Slices } from '#kvscheduler/slices.ts';
-import { snapshot } from '#kvscheduler/timeline/questions.ts';
+import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
+import { Slices } from '#kvscheduler/executor/slices.ts';
+import { snapshot } from '#kvscheduler/history/timeline/questions.ts';
 import { holds, path } from './support/cases.ts';
 import { noTrouble, play, withoutConflicts } from './support/play.ts';
 import { scripts, troubles } from './support/scripts.ts';

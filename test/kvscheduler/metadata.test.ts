@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { OperationContext } from '#kvscheduler/api.ts';
+import type { OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { setUp } from './support/setup.ts';
 
 test('metadata is kept by label, as long as the value is there', async () => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Preview } from '#kvscheduler/preview.ts';
-import type { RecordedTxnOp } from '#kvscheduler/record.ts';
+import type { RecordedTxnOp } from '#kvscheduler/history/record.ts';
+import type { Preview } from '#kvscheduler/planner/preview.ts';
 import { holds } from './support/cases.ts';
 import { scripts } from './support/scripts.ts';
 import { type Bench, setUp, type Wishes } from './support/setup.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import test from 'node:test';
-import type { RecordedTxn } from '#kvscheduler/record.ts';
-import { recordText } from '#kvscheduler/recordtext.ts';
+import type { RecordedTxn } from '#kvscheduler/history/record.ts';
+import { recordText } from '#kvscheduler/history/record-text.ts';
 import { setUp, withDescriptor } from './support/setup.ts';
 
 const textOf = (record: RecordedTxn): string => [...recordText(record)].join('');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { AnyDescriptor } from '#kvscheduler/api.ts';
-import { Registry } from '#kvscheduler/registry.ts';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { Registry } from '#kvscheduler/graph/descriptor-registry.ts';
 
 const descriptor = (
   name: string,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ManualClock } from '#infra/clock/manual.ts';
-import { Fifo } from '#kvscheduler/fifo.ts';
-import { Retention } from '#kvscheduler/retention.ts';
+import { Fifo } from '#kvscheduler/executor/fifo.ts';
+import { Retention } from '#kvscheduler/history/retention.ts';
 
 const minute = 60_000;
 

@@ -320,14 +320,14 @@ describe('/scheduler/stats', () => {
 });
 
 describe('/scheduler/plan', () => {
-  const ErrNoSuchThing = defineError({
-    name: 'ErrNoSuchThing',
+  const NoSuchThingError = defineError({
+    name: 'NoSuchThingError',
     code: 'CV_TEST_NO_SUCH_THING',
     remedy: '',
   });
   const plan = (bench: Bench, body: unknown) =>
     restOf(bench, (type, json, key) => {
-      if (type !== 'test') throw new ErrNoSuchThing(`${type} is no model`, { where: key });
+      if (type !== 'test') throw new NoSuchThingError(`${type} is no model`, { where: key });
       return json as object;
     })('POST /scheduler/plan', body);
 

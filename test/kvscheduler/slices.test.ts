@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ManualClock } from '#infra/clock/manual.ts';
-import { KeyIndex } from '#kvscheduler/keyindex.ts';
-import { Slices, sortInSlices } from '#kvscheduler/slices.ts';
+import { Slices, sortInSlices } from '#kvscheduler/executor/slices.ts';
+import { KeyIndex } from '#kvscheduler/graph/key-index.ts';
 
 /** A clock on which every look takes a millisecond. */
 class SlowClock extends ManualClock {

@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Slices } from '#kvscheduler/slices.ts';
-import { flagStats, keyAt, keyTimeline, snapshot } from '#kvscheduler/timeline/questions.ts';
-import type { RecordedNode } from '#kvscheduler/timeline/recordednode.ts';
+import { Slices } from '#kvscheduler/executor/slices.ts';
+import {
+  flagStats,
+  keyAt,
+  keyTimeline,
+  snapshot,
+} from '#kvscheduler/history/timeline/questions.ts';
+import type { RecordedNode } from '#kvscheduler/history/timeline/recorded-node.ts';
 import { holds } from './support/cases.ts';
 import { type Played, play } from './support/play.ts';
 import { scripts, troubles } from './support/scripts.ts';

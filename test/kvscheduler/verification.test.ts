@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { VerificationError } from '#kvscheduler/verification.ts';
+import { VerificationError } from '#kvscheduler/executor/verification.ts';
 import { holds } from './support/cases.ts';
 import { play } from './support/play.ts';
 import { scripts } from './support/scripts.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { type AnyResource, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/text.ts';
 import { CNIReply, CNIRequest, RemoteCNIService } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
-import { ErrInvalidModel } from '#models/model.ts';
-import { type AnyResource, resources } from '#resources/resources.ts';
-import { valueText } from '#resources/text.ts';
+import { InvalidModelError } from '#models/model.ts';
 
 /** Kind of the object to the resource that the original writes for it. */
 const resourceOfKind: Readonly<Record<string, AnyResource>> = {
@@ -36,7 +36,7 @@ const stored: readonly (readonly [AnyResource, string])[] = [
 ];
 
 function originals(): [AnyResource, string][] {
-  const path = new URL('../reflect/golden/original.json', import.meta.url);
+  const path = new URL('../kubernetes/reflector/golden/original.json', import.meta.url);
   const texts = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
   return Object.entries(texts).map(([title, text]) => [
     resourceOfKind[title.split(' ')[0] as string] as AnyResource,
@@ -87,14 +87,14 @@ test('what is no value is refused, with the key and the field', () => {
   assert.throws(
     () => resources.pod.model.parse({ name: 'web', ipAdress: '10.1.1.1' }, where),
     (thrown: Error) =>
-      thrown instanceof ErrInvalidModel &&
+      thrown instanceof InvalidModelError &&
       thrown.message.includes(where) &&
       thrown.message.includes('ipAdress'),
   );
   const { model } = resources.policy;
-  assert.throws(() => model.parse({ policy_type: 'SOMETIMES' }), ErrInvalidModel);
-  assert.throws(() => model.parse({ pods: [] }), ErrInvalidModel);
-  assert.throws(() => model.parse('{}'), ErrInvalidModel);
+  assert.throws(() => model.parse({ policy_type: 'SOMETIMES' }), InvalidModelError);
+  assert.throws(() => model.parse({ pods: [] }), InvalidModelError);
+  assert.throws(() => model.parse('{}'), InvalidModelError);
 });
 
 test('an address has one spelling; a word in its place stays and costs nothing else', () => {

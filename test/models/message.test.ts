@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { messageCodec, messageType, type ProtoFile } from '#models/message.ts';
-import { ErrInvalidModel } from '#models/model.ts';
+import { InvalidModelError } from '#models/model.ts';
 import { unordered } from '#models/rules.ts';
 import { mac } from '#models/texts.ts';
 
@@ -100,8 +100,8 @@ test('64-bit integers: number while safe, bigint beyond, text in JSON', () => {
   assert.equal(all.parse({ count: '18446744073709551615' }).count, 2n ** 64n - 1n);
   assert.equal(all.canonical({ count: 5n }).count, 5);
   assert.deepEqual(all.toJson(all.canonical({ count: 5 })), { count: '5' });
-  assert.throws(() => all.parse({ count: 2 ** 53 }), ErrInvalidModel);
-  assert.throws(() => all.parse({ count: '18446744073709551616' }), ErrInvalidModel);
+  assert.throws(() => all.parse({ count: 2 ** 53 }), InvalidModelError);
+  assert.throws(() => all.parse({ count: '18446744073709551616' }), InvalidModelError);
 });
 
 test('bytes take both base64 alphabets and raw bytes, and are kept as one', () => {
@@ -154,7 +154,7 @@ test('what cannot be read is refused with its path', () => {
     [null, 'k: expected an object, found null'],
   ];
   for (const [input, message] of cases) {
-    assert.throws(() => all.parse(input, 'k'), { name: 'ErrInvalidModel', message, where: 'k' });
+    assert.throws(() => all.parse(input, 'k'), { name: 'InvalidModelError', message, where: 'k' });
   }
 });
 
@@ -186,11 +186,11 @@ test('the wire format carries what JSON carries', () => {
 
 test('bytes that are no message are refused', () => {
   assert.throws(() => all.decodeWire(Uint8Array.of(0x0a, 0x7f, 0x01), 'a request'), {
-    name: 'ErrInvalidModel',
+    name: 'InvalidModelError',
     where: 'a request',
   });
 });
 
 test('an enum number without a name is refused from the wire too', () => {
-  assert.throws(() => all.decodeWire(Uint8Array.of(0x38, 0x09)), ErrInvalidModel);
+  assert.throws(() => all.decodeWire(Uint8Array.of(0x38, 0x09)), InvalidModelError);
 });

@@ -1,18 +1,20 @@
 /** Event handlers run one event at a time as the controller does it. */
-import { AbortEventError, FatalError } from '#eventloop/errors.ts';
+
+import type { Clock } from '#infra/clock/clock.ts';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import {
   Direction,
   type Event,
   EventMethod,
   type NonBlockingEvent,
   TransactionType,
-} from '#eventloop/event.ts';
-import type { EventHandler, EventLoop } from '#eventloop/handler.ts';
-import type { UpdateTransaction, Value } from '#eventloop/transaction.ts';
-import type { Clock } from '#infra/clock/clock.ts';
-import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
-import { silentLogger } from '#infra/log/log.ts';
-import { DbResync, KubeStateChange } from '#plugins/controller/api.ts';
+} from '#plugins/controller/api/event.ts';
+import type { EventHandler, EventLoop } from '#plugins/controller/api/event-handler.ts';
+import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
 
 /** A transaction in memory. */
 export class MemoryTxn implements UpdateTransaction {

@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import { silentLogger } from '#infra/log/log.ts';
 import { CNIRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
-import { KubeStateChange } from '#plugins/controller/api.ts';
+import { KubeStateChange } from '#plugins/controller/api/events.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
-import { emptyResync, makeController, settle } from '../controller/harness.ts';
+import { emptyResync, makeController, settle } from './controller/harness.ts';
 import { idleState, nodeValue, podValue, TestNode, vppNodeValue } from './harness.ts';
 
 function request(pod: string, container: string) {

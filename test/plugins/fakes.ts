@@ -1,7 +1,7 @@
 /** What lies around the handlers of a node: host, VPP and the STN daemon. */
-import type { HostLink, HostView } from '#nodeview/host.ts';
-import type { StnView, StolenInterface } from '#nodeview/stn.ts';
-import type { DhcpLease, VppInterfaceInfo, VppView } from '#nodeview/vpp.ts';
+import type { HostLink, HostView } from '#plugins/controller/api/ports/host.ts';
+import type { StnView, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
+import type { DhcpLease, VppInterfaceInfo, VppView } from '#plugins/controller/api/ports/vpp.ts';
 
 export class FakeHost implements HostView {
   boot = 'boot-1';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { nodeModel } from '#models/kube/node.ts';
-import { nodeConfigModel } from '#models/kube/nodeconfig.ts';
-import { podModel } from '#models/kube/pod.ts';
-import { vppNodeModel } from '#models/kube/vppnode.ts';
-import { resources } from '#resources/resources.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
+import { podModel } from '#kubernetes/models/pod.ts';
+import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import { type KubeValue, nodeValue, sorted, TestNode } from './harness.ts';
 import { vppWith } from './ipv4net/vpp-with.ts';
 

@@ -1,5 +1,5 @@
-import type { Event } from '#eventloop/event.ts';
 import { errorText } from '#infra/errors/errors.ts';
+import type { Event } from '../api/event.ts';
 import type { Outcome } from '../process-event.ts';
 import { asJson, type FieldDifference, firstDifference } from './difference.ts';
 import type { EndLine, EventLine, RecordedEventData, RecordedTransaction } from './format.ts';

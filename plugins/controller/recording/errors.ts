@@ -1,14 +1,14 @@
 import { CodedError, defineError, errorClass } from '#infra/errors/errors.ts';
 import type { RecordedError } from './format.ts';
 
-export const ErrRecording = defineError({
-  name: 'ErrRecording',
+export const RecordingError = defineError({
+  name: 'RecordingError',
   code: 'CV_RECORDING_UNREADABLE',
   remedy: 'Name a folder that record-run has written, and replay it with the build that wrote it.',
 });
 
-export const ErrNotRecorded = defineError({
-  name: 'ErrNotRecorded',
+export const NotRecordedError = defineError({
+  name: 'NotRecordedError',
   code: 'CV_RECORDING_NO_ANSWER',
   remedy: 'Nothing: the replay went another way than the recording, and the report says where.',
 });

@@ -3,8 +3,14 @@
  * what ran; then comes, for each event, all that the handlers were told and all that they said, so
  * that the same handlers can be run again with nothing around them.
  */
-import type { EventOrigin } from '#eventloop/event.ts';
-import type { KeyFailure, RetryPolicy, TransactionMode, Value } from '#eventloop/transaction.ts';
+
+import type {
+  KeyFailure,
+  RetryPolicy,
+  TransactionMode,
+  Value,
+} from '#kvscheduler/api/transaction.ts';
+import type { EventOrigin } from '../api/event.ts';
 import type { ControllerConfig } from '../config.ts';
 
 /** Of the lines below; a replay takes no other. */

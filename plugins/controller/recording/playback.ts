@@ -1,8 +1,8 @@
-import type { Event } from '#eventloop/event.ts';
-import type { TransactionRequest } from '#eventloop/transaction.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { TransactionRequest } from '#kvscheduler/api/transaction.ts';
+import type { Event } from '../api/event.ts';
 import type { Comparison } from './comparison.ts';
-import { ErrNotRecorded, replayedError } from './errors.ts';
+import { NotRecordedError, replayedError } from './errors.ts';
 import type { AnswerLine, FollowUpLine, RecordedEventData, ResultLine } from './format.ts';
 import type { RecordedEvent } from './read-run.ts';
 import { data, transaction } from './recorder.ts';
@@ -61,7 +61,8 @@ export class Playback {
       this.#comparison.question(of, this.#answers[at]?.question, question);
     }
     const [line] = at < 0 ? [] : this.#answers.splice(at, 1);
-    if (!line) throw new ErrNotRecorded('this was not asked then', { where: `${of}, ${question}` });
+    if (!line)
+      throw new NotRecordedError('this was not asked then', { where: `${of}, ${question}` });
     if (line.error) throw replayedError(line.error);
     return line.answer;
   }
@@ -139,7 +140,7 @@ class HandlerReadings {
     const next = (): number | string => {
       const value = numbers.pop();
       if (value === undefined)
-        throw new ErrNotRecorded('more chance is asked for than then', { where: of });
+        throw new NotRecordedError('more chance is asked for than then', { where: of });
       return value;
     };
     this.random = {

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { errorText } from '#infra/errors/errors.ts';
-import { ErrRecording } from './errors.ts';
+import { RecordingError } from './errors.ts';
 import {
   type AnswerLine,
   type CommitLine,
@@ -32,34 +32,35 @@ export interface RecordedEvent {
 export interface RecordedRun {
   readonly path: string;
   readonly first: RunLine;
-  /** Those that were recorded to their end. @throws ErrRecording while it is read */
+  /** Those that were recorded to their end. @throws RecordingError while it is read */
   readonly events: AsyncIterable<RecordedEvent>;
   /** Known after the last event: why there are no more; undefined: the agent was ended. */
   readonly ending: () => string | undefined;
 }
 
-/** Files of recorded runs in a folder, oldest first; a file stands for itself. @throws ErrRecording */
+/** Files of recorded runs in a folder, oldest first; a file stands for itself. @throws RecordingError */
 export async function runFiles(path: string): Promise<string[]> {
   const names = await stat(path)
     .then((found) => (found.isDirectory() ? readdir(path) : undefined))
     .catch((cause) => {
-      throw new ErrRecording(errorText(cause), { where: path, cause });
+      throw new RecordingError(errorText(cause), { where: path, cause });
     });
   if (!names) return [path];
   const files = names.filter((name) => RUN_FILE.test(name)).sort();
-  if (files.length === 0) throw new ErrRecording('there is no recorded run in it', { where: path });
+  if (files.length === 0)
+    throw new RecordingError('there is no recorded run in it', { where: path });
   return files.map((name) => join(path, name));
 }
 
-/** @throws ErrRecording */
+/** @throws RecordingError */
 export async function readRun(path: string): Promise<RecordedRun> {
   const reader = new Reader(path);
   const lines = reader.lines();
   const { value: first, done } = await lines.next();
   if (done || first.t !== 'run')
-    throw new ErrRecording('does not begin as a recorded run does', { where: path });
+    throw new RecordingError('does not begin as a recorded run does', { where: path });
   if (first.format !== FORMAT)
-    throw new ErrRecording(`has format ${first.format}, this build reads format ${FORMAT}`, {
+    throw new RecordingError(`has format ${first.format}, this build reads format ${FORMAT}`, {
       where: path,
     });
   return { path, first, events: reader.events(lines), ending: () => reader.ending };
@@ -88,7 +89,7 @@ class Reader {
     const opened = new Promise<void>((resolve, reject) => {
       input.once('open', () => resolve());
       input.once('error', (cause) =>
-        reject(new ErrRecording(errorText(cause), { where: this.#path, cause })),
+        reject(new RecordingError(errorText(cause), { where: this.#path, cause })),
       );
     });
     await opened;
@@ -96,7 +97,7 @@ class Reader {
     let cut: unknown;
     for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (cut !== undefined)
-        throw new ErrRecording(`is damaged: ${errorText(cut)}`, {
+        throw new RecordingError(`is damaged: ${errorText(cut)}`, {
           where: `${this.#path}:${number}`,
           cause: cut,
         });

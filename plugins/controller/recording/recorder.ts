@@ -1,9 +1,9 @@
-import type { Event } from '#eventloop/event.ts';
-import type { EventHandler } from '#eventloop/handler.ts';
-import type { TransactionRequest, TransactionSink } from '#eventloop/transaction.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { ExternalConfigSource } from '../api.ts';
+import type { TransactionRequest, TransactionSink } from '#kvscheduler/api/transaction.ts';
+import type { Event } from '../api/event.ts';
+import type { EventHandler } from '../api/event-handler.ts';
+import type { ExternalConfigSource } from '../api/events.ts';
 import type { ControllerDeps } from '../controller.ts';
 import { recordedError } from './errors.ts';
 import {

@@ -3,15 +3,16 @@
  * ports, and holds what they want against what was committed then. Time is virtual, so a replay
  * takes no longer than its handlers need.
  */
-import { type Event, type EventKind, eventKind } from '#eventloop/event.ts';
-import type { EventHandler } from '#eventloop/handler.ts';
-import type { TransactionResult, TransactionSink } from '#eventloop/transaction.ts';
+
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import type { ConfigRetriever } from '../api.ts';
+import type { TransactionResult, TransactionSink } from '#kvscheduler/api/transaction.ts';
+import { type Event, type EventKind, eventKind } from '../api/event.ts';
+import type { EventHandler } from '../api/event-handler.ts';
+import type { ConfigRetriever } from '../api/events.ts';
 import { EventProcessor, type ProcessorDeps } from '../process-event.ts';
 import { Comparison, type Difference } from './comparison.ts';
-import { ErrNotRecorded, ErrRecording, replayedError } from './errors.ts';
+import { NotRecordedError, RecordingError, replayedError } from './errors.ts';
 import type { EventLine, RunLine } from './format.ts';
 import { Playback } from './playback.ts';
 import type { RecordedEvent, RecordedRun } from './read-run.ts';
@@ -40,7 +41,7 @@ const STEP_MS = 1000;
 /** Turns without any sign of life after which time is moved on. */
 const QUIET_TURNS = 20;
 
-/** @throws ErrRecording */
+/** @throws RecordingError */
 export async function replayRun(
   run: RecordedRun,
   make: (first: RunLine, wanted: ConfigRetriever) => ReplayedParts,
@@ -119,7 +120,7 @@ class Replay {
   }
 
   get #now(): Playback {
-    if (!this.#playback) throw new ErrNotRecorded('nothing is replayed now');
+    if (!this.#playback) throw new NotRecordedError('nothing is replayed now');
     return this.#playback;
   }
 
@@ -128,7 +129,7 @@ class Replay {
       commit: async (request): Promise<TransactionResult> => {
         this.transactions++;
         const result = this.#now.commit(request);
-        if (!result) throw new ErrNotRecorded('nothing was committed here');
+        if (!result) throw new NotRecordedError('nothing was committed here');
         if (result.rejected) throw replayedError(result.rejected);
         const failures = (result.failures ?? []).map((failure) => ({
           ...failure,
@@ -166,9 +167,9 @@ class Replay {
 
 function revived(line: EventLine, where: string): Event {
   const kind: EventKind | undefined = eventKind(line.kind);
-  if (!kind) throw new ErrRecording(`this build has no event ${line.kind}`, { where });
+  if (!kind) throw new RecordingError(`this build has no event ${line.kind}`, { where });
   if (kind.version !== line.v)
-    throw new ErrRecording(
+    throw new RecordingError(
       `event ${line.kind} has version ${line.v}, in this build ${kind.version}`,
       { where },
     );

@@ -3,7 +3,7 @@ import type {
   ResyncContext,
   RevertContext,
   UpdateContext,
-} from '#eventloop/handler.ts';
+} from '../api/event-handler.ts';
 
 export type AnyContext = ResyncContext | UpdateContext | RevertContext;
 

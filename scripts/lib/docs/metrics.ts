@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Metric, Registry } from 'prom-client';
+import { createAgent } from '#cmd/agent/agent.ts';
+import { embeddedEnvironment } from '#cmd/agent/embedded.ts';
+import { parseFlags } from '#cmd/agent/flags.ts';
+import { readSettings } from '#cmd/agent/settings.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
-import { createAgent } from '#programs/agent/agent.ts';
-import { embeddedEnvironment } from '#programs/agent/embedded.ts';
-import { parseFlags } from '#programs/agent/flags.ts';
-import { readSettings } from '#programs/agent/settings.ts';
 import { roomOf } from './source.ts';
 import { byKey, type Row, renderTable } from './table.ts';
 

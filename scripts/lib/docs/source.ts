@@ -21,11 +21,11 @@ export function sources(): readonly Source[] {
   return all;
 }
 
-/** `plugins/ipam/plan.ts` is of `ipam`, `src/southbound/vpp/…` of `southbound/vpp`. */
+/** `plugins/ipam/plan.ts` is in `ipam`, `src/vpp/…` in `vpp`, `src/cmd/agent/…` in `agent`. */
 export function roomOf(path: string): string {
   const [, room = '', part = ''] = path.split('/');
-  if (path.startsWith('src/programs/')) return part;
-  return room === 'southbound' || room === 'sim' ? `${room}/${part}` : room;
+  if (path.startsWith('src/cmd/')) return part;
+  return room;
 }
 
 export interface Found<N extends ts.Node> {

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { type CodedError, errorText } from '#infra/errors/errors.ts';
-import { ErrStoreRefused, ErrStoreUnavailable } from '../api.ts';
+import { StoreRefusedError, StoreUnavailableError } from '../api.ts';
 
 /** Answers after which the same request may succeed, here or at another member. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([
@@ -34,6 +34,6 @@ export function isCompacted(thrown: unknown): boolean {
 
 /** The error that the users of the store see. */
 export function storeError(thrown: unknown, where: string, hint = ''): CodedError {
-  const made = isUnavailable(thrown) ? ErrStoreUnavailable : ErrStoreRefused;
+  const made = isUnavailable(thrown) ? StoreUnavailableError : StoreRefusedError;
   return new made(errorText(thrown) + hint, { where, cause: thrown });
 }

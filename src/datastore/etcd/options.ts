@@ -29,8 +29,8 @@ export interface EtcdOptions {
   readonly keepaliveMs?: number;
 }
 
-export const ErrStoreConfig = defineError({
-  name: 'ErrStoreConfig',
+export const StoreConfigError = defineError({
+  name: 'StoreConfigError',
   code: 'CV_STORE_CONFIG',
   remedy: 'Correct the named option of the database configuration.',
 });
@@ -38,13 +38,13 @@ export const ErrStoreConfig = defineError({
 export function addressesOf(options: EtcdOptions): { secure: boolean; addresses: string[] } {
   const { endpoints, tls } = options;
   if (endpoints.length === 0)
-    throw new ErrStoreConfig('no endpoint is given', { where: 'endpoints' });
+    throw new StoreConfigError('no endpoint is given', { where: 'endpoints' });
   const https = endpoints.filter((endpoint) => endpoint.startsWith('https://')).length;
   const plain = endpoints.filter((endpoint) => endpoint.startsWith('http://')).length;
   if (https > 0 && https < endpoints.length)
-    throw new ErrStoreConfig('https and others are mixed', { where: 'endpoints' });
+    throw new StoreConfigError('https and others are mixed', { where: 'endpoints' });
   if (plain > 0 && tls)
-    throw new ErrStoreConfig('http:// endpoints do not go with TLS', { where: 'endpoints' });
+    throw new StoreConfigError('http:// endpoints do not go with TLS', { where: 'endpoints' });
   return {
     secure: https > 0 || tls !== undefined,
     addresses: endpoints.map((endpoint) => endpoint.replace(/^https?:\/\//, '').replace(/\/$/, '')),
@@ -54,12 +54,12 @@ export function addressesOf(options: EtcdOptions): { secure: boolean; addresses:
 export function credentialsOf(secure: boolean, tls: EtcdTlsOptions = {}): ChannelCredentials {
   if (!secure) return credentials.createInsecure();
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
-    throw new ErrStoreConfig('certificate and key go together', { where: 'cert-file, key-file' });
+    throw new StoreConfigError('certificate and key go together', { where: 'cert-file, key-file' });
   const ca = pem('ca-file', tls.caFile, certificate);
   const cert = pem('cert-file', tls.certFile, certificate);
   const key = pem('key-file', tls.keyFile, createPrivateKey);
   if (cert && key && !certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    throw new ErrStoreConfig('is not the key of the certificate', {
+    throw new StoreConfigError('is not the key of the certificate', {
       where: `key-file ${tls.keyFile}`,
     });
   return credentials.createSsl(ca, key, cert, {
@@ -97,6 +97,6 @@ function pem(
     check(content);
     return content;
   } catch (thrown) {
-    throw new ErrStoreConfig(errorText(thrown), { where: `${option} ${file}`, cause: thrown });
+    throw new StoreConfigError(errorText(thrown), { where: `${option} ${file}`, cause: thrown });
   }
 }

@@ -2,7 +2,7 @@ import type { IKeyValue, IRangeResponse, IRequestOp, ITxnResponse } from 'etcd3'
 import type { Clock } from '#infra/clock/clock.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from '../api.ts';
-import { ErrStoreClosed, ErrStoreUnavailable } from '../api.ts';
+import { StoreClosedError, StoreUnavailableError } from '../api.ts';
 import { keyAfter, prefixEnd, prefixStart } from '../keys.ts';
 import { Cluster } from './cluster.ts';
 import { Endpoint } from './endpoint.ts';
@@ -32,7 +32,7 @@ export class EtcdStore implements KvStore {
   /**
    * Connects with the first call, so the database need not be there yet.
    * @param clock real time: deadlines are held against answers from the network
-   * @throws ErrStoreConfig
+   * @throws StoreConfigError
    */
   constructor(options: EtcdOptions, clock: Clock) {
     const { operationTimeoutMs = 3000, reconnectIntervalMs = 2000, keepaliveMs = 10_000 } = options;
@@ -147,7 +147,7 @@ export class EtcdStore implements KvStore {
   }
 
   #open(): void {
-    if (this.#closed) throw new ErrStoreClosed('the store is closed', { where: this.name });
+    if (this.#closed) throw new StoreClosedError('the store is closed', { where: this.name });
   }
 
   async #run<T>(action: () => Promise<T>): Promise<T> {
@@ -184,7 +184,7 @@ export class EtcdStore implements KvStore {
       key = keyAfter(last.key);
     }
     if (this.#lineage.epoch !== epoch)
-      throw new ErrStoreUnavailable('the database was exchanged meanwhile', { where: this.name });
+      throw new StoreUnavailableError('the database was exchanged meanwhile', { where: this.name });
     return { entries, revision: tokenOf({ epoch, revision, partial: 0 }) };
   }
 
@@ -206,7 +206,7 @@ export class EtcdStore implements KvStore {
         );
         return { standing: standingIn(reply), lostReply };
       } catch (thrown) {
-        if (attempt === CREATE_ATTEMPTS || !(thrown instanceof ErrStoreUnavailable)) throw thrown;
+        if (attempt === CREATE_ATTEMPTS || !(thrown instanceof StoreUnavailableError)) throw thrown;
         lostReply = true;
       }
       await this.#clock.sleep(100 * attempt);

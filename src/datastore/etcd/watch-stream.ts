@@ -1,6 +1,6 @@
 import type { IDuplexStream, IWatchRequest, IWatchResponse } from 'etcd3';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
-import { ErrWatchLost } from '../api.ts';
+import { WatchLostError } from '../api.ts';
 import { prefixEnd, prefixStart } from '../keys.ts';
 
 type Stream = IDuplexStream<IWatchRequest, IWatchResponse>;
@@ -90,7 +90,7 @@ export class WatchStream {
     };
     const condemn = (): void => {
       if (this.#heard) later(PROOF_MS, ask);
-      else this.end(new ErrWatchLost('the watch fell silent while etcd answers'));
+      else this.end(new WatchLostError('the watch fell silent while etcd answers'));
     };
     ask();
   }
@@ -118,7 +118,7 @@ export class WatchStream {
       const { compact_revision: compacted, cancel_reason: reason } = response;
       const text =
         compacted === '0' ? `etcd ended the watch: ${reason}` : `compacted up to ${compacted}`;
-      this.end(new ErrWatchLost(text));
+      this.end(new WatchLostError(text));
       return;
     }
     if (response.created) this.#created();

@@ -1,7 +1,7 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Revision, Watch, WatchHandlers } from '../api.ts';
-import { ErrWatchLost } from '../api.ts';
+import { WatchLostError } from '../api.ts';
 import type { Cluster } from './cluster.ts';
 import { type Lineage, positionOf } from './lineage.ts';
 import { Replay } from './replay.ts';
@@ -54,7 +54,7 @@ export class EtcdWatch implements Watch {
         await this.#follow();
       } catch (thrown) {
         if (signal.aborted) return;
-        if (thrown instanceof ErrWatchLost) {
+        if (thrown instanceof WatchLostError) {
           this.#lost(thrown);
           return;
         }
@@ -84,15 +84,15 @@ export class EtcdWatch implements Watch {
     });
   }
 
-  /** @throws ErrWatchLost when the position belongs to a database that is no more */
+  /** @throws WatchLostError when the position belongs to a database that is no more */
   #sameDatabase(): void {
     if (this.#epoch !== this.#options.lineage.epoch)
-      throw new ErrWatchLost('the database was wiped, restored or exchanged');
+      throw new WatchLostError('the database was wiped, restored or exchanged');
   }
 
   #lost(reason: Error): void {
     const { handlers, prefix } = this.#options;
     this.close();
-    handlers.onLost(new ErrWatchLost(errorText(reason), { where: prefix, cause: reason }));
+    handlers.onLost(new WatchLostError(errorText(reason), { where: prefix, cause: reason }));
   }
 }

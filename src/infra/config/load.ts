@@ -11,8 +11,8 @@ import Value from 'typebox/value';
 import { type Document, isMap, isSeq, LineCounter, parseDocument } from 'yaml';
 import { defineError, errorText } from '../errors/errors.ts';
 
-export const ErrConfig = defineError({
-  name: 'ErrConfig',
+export const ConfigError = defineError({
+  name: 'ConfigError',
   code: 'CV_CONFIG_INVALID',
   remedy: 'Correct the named line; config/ in the repository has every key with its default.',
 });
@@ -61,7 +61,7 @@ function readIfThere(path: string): string | undefined {
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new ErrConfig(`cannot be read: ${code}`, { where: path, cause });
+    throw new ConfigError(`cannot be read: ${code}`, { where: path, cause });
   }
 }
 
@@ -80,13 +80,13 @@ function findFile(
     if (text !== undefined) return { path, text };
   }
   if (wanted !== undefined)
-    throw new ErrConfig(`no such file (asked for by --${flag} or ${flagVariable(flag)})`, {
+    throw new ConfigError(`no such file (asked for by --${flag} or ${flagVariable(flag)})`, {
       where: wanted,
     });
   return undefined;
 }
 
-/** @throws ErrConfig for syntax errors, wrong types and files that are named but not there */
+/** @throws ConfigError for syntax errors, wrong types and files that are named but not there */
 export function loadConfig<S extends TObject>(
   config: ConfigFile<S>,
   source: ConfigSource,
@@ -106,7 +106,7 @@ export function parseConfig<S extends TObject>(
   const problem = document.errors[0];
   if (problem) {
     const [headline = ''] = problem.message.split(/ at line |; please use /);
-    throw new ErrConfig(headline, { where: `${file}:${problem.linePos?.[0].line ?? 1}` });
+    throw new ConfigError(headline, { where: `${file}:${problem.linePos?.[0].line ?? 1}` });
   }
   const lineOf = (path: readonly string[]): string => `${file}:${line(document, lines, path)}`;
   const warnings: string[] = [];
@@ -129,13 +129,13 @@ export function parseConfig<S extends TObject>(
       expected === undefined || error.keyword === '~refine'
         ? error.message
         : `has to be ${expected}`;
-    throw new ErrConfig(`${at}${reason}`, { where: lineOf(path) });
+    throw new ConfigError(`${at}${reason}`, { where: lineOf(path) });
   }
   const where = (path: string): string => lineOf(path.split('.'));
   return { value: value as Static<S>, file, set, warnings, where };
 }
 
-/** @throws ErrConfig for references that lead nowhere, to themselves or to too much */
+/** @throws ConfigError for references that lead nowhere, to themselves or to too much */
 function plain(document: Document, file: string | undefined): unknown {
   try {
     const value: unknown = document.toJS();
@@ -143,7 +143,7 @@ function plain(document: Document, file: string | undefined): unknown {
     JSON.stringify(value);
     return value;
   } catch (cause) {
-    throw new ErrConfig(`a reference makes no sense: ${errorText(cause).split('\n')[0]}`, {
+    throw new ConfigError(`a reference makes no sense: ${errorText(cause).split('\n')[0]}`, {
       where: `${file}:1`,
       cause,
     });

@@ -6,8 +6,8 @@ import { CodedError, defineError } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 import { isAnswered } from '../process/socket.ts';
 
-export const ErrHttpListen = defineError({
-  name: 'ErrHttpListen',
+export const HttpListenError = defineError({
+  name: 'HttpListenError',
   code: 'CV_HTTP_LISTEN',
   remedy: 'See who listens there, a second agent perhaps; else change http.conf or --http-port.',
 });
@@ -17,7 +17,7 @@ const OWNER_ONLY = 0o600;
 /**
  * Where the folder may not be written, the agent goes on without the socket.
  * @returns closes server and socket
- * @throws ErrHttpListen when another process answers on the socket
+ * @throws HttpListenError when another process answers on the socket
  */
 export async function listenLocally(
   server: FastifyInstance,
@@ -50,7 +50,7 @@ export async function listenLocally(
 async function makeRoom(path: string): Promise<void> {
   const standing = await stat(path).catch(() => undefined);
   if (standing && !standing.isSocket())
-    throw new ErrHttpListen('local-socket is there already, and no socket', { where: path });
+    throw new HttpListenError('local-socket is there already, and no socket', { where: path });
   if (standing && (await isAnswered(path)))
-    throw new ErrHttpListen('another process answers on it: a second agent?', { where: path });
+    throw new HttpListenError('another process answers on it: a second agent?', { where: path });
 }

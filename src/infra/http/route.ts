@@ -44,8 +44,8 @@ export function failure(status: number, text: string): RouteResponse {
 }
 
 /** A request that makes no sense: answered with 400 and a text that says what is accepted. */
-export const ErrBadRequest = defineError({
-  name: 'ErrBadRequest',
+export const BadRequestError = defineError({
+  name: 'BadRequestError',
   code: 'CV_HTTP_BAD_REQUEST',
   remedy: 'The text says which argument is wrong and what is accepted.',
 });
@@ -55,11 +55,11 @@ export function argument(request: RouteRequest, name: string): string | undefine
   return request.query[name]?.[0];
 }
 
-/** @throws ErrBadRequest unless the argument is absent or a whole number of at least 0 */
+/** @throws BadRequestError unless the argument is absent or a whole number of at least 0 */
 export function integerArgument(request: RouteRequest, name: string): number | undefined {
   const text = argument(request, name);
   if (text === undefined) return undefined;
   if (!/^[0-9]{1,16}$/.test(text))
-    throw new ErrBadRequest(`argument ${name}="${text}" has to be a whole number of at least 0`);
+    throw new BadRequestError(`argument ${name}="${text}" has to be a whole number of at least 0`);
   return Number(text);
 }

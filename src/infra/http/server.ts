@@ -13,11 +13,11 @@ import fastify, {
 import { defineError, errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 import { type HttpConfig, parseEndpoint } from './config.ts';
-import { ErrHttpListen, listenLocally } from './local-socket.ts';
-import { ErrBadRequest, failure, type Route, type RouteResponse } from './route.ts';
+import { HttpListenError, listenLocally } from './local-socket.ts';
+import { BadRequestError, failure, type Route, type RouteResponse } from './route.ts';
 
-export const ErrHttpConfig = defineError({
-  name: 'ErrHttpConfig',
+export const HttpConfigError = defineError({
+  name: 'HttpConfigError',
   code: 'CV_HTTP_CONFIG',
   remedy: 'Correct http.conf or the flag --http-port.',
 });
@@ -35,7 +35,7 @@ const serverOptions = {
   requestTimeout: 30_000,
 } as const;
 
-/** @throws ErrHttpConfig, ErrHttpListen */
+/** @throws HttpConfigError, HttpListenError */
 export async function startHttpServer(
   config: HttpConfig,
   routes: readonly Route[],
@@ -44,16 +44,16 @@ export async function startHttpServer(
   if (config.disabled) return { port: 0, close: async () => undefined };
   const open = config['open-mutating-routes'];
   if (open && config['client-basic-auth'].length === 0)
-    throw new ErrHttpConfig('open-mutating-routes needs client-basic-auth');
+    throw new HttpConfigError('open-mutating-routes needs client-basic-auth');
   const where = parseEndpoint(config.endpoint);
-  if (!where) throw new ErrHttpConfig(`endpoint "${config.endpoint}" has to be address:port`);
+  if (!where) throw new HttpConfigError(`endpoint "${config.endpoint}" has to be address:port`);
   const endpoint = makeServer(config, log);
   for (const route of routes)
     bind(endpoint, open || !route.mutating ? route : closed(route, config['local-socket']));
   try {
     await endpoint.listen(where);
   } catch (cause) {
-    throw new ErrHttpListen(errorText(cause), { where: config.endpoint, cause });
+    throw new HttpListenError(errorText(cause), { where: config.endpoint, cause });
   }
   const local = fastify(serverOptions);
   answerAlike(local);
@@ -81,12 +81,12 @@ function certificate(config: HttpConfig): { cert: Buffer; key: Buffer } | undefi
   if (!cert && !key) return undefined;
   // Half of it would mean plain HTTP to somebody who wanted HTTPS.
   if (!cert || !key)
-    throw new ErrHttpConfig('server-cert-file and server-key-file go together: one is missing');
+    throw new HttpConfigError('server-cert-file and server-key-file go together: one is missing');
   const read = (path: string): Buffer => {
     try {
       return readFileSync(path);
     } catch (cause) {
-      throw new ErrHttpConfig('cannot be read', { where: path, cause });
+      throw new HttpConfigError('cannot be read', { where: path, cause });
     }
   };
   return { cert: read(cert), key: read(key) };
@@ -101,7 +101,7 @@ function makeServer(config: HttpConfig, log: Logger): FastifyInstance {
       : fastify(serverOptions);
   } catch (cause) {
     const where = config['server-cert-file'];
-    throw new ErrHttpConfig(`no certificate with its key: ${errorText(cause)}`, { where, cause });
+    throw new HttpConfigError(`no certificate with its key: ${errorText(cause)}`, { where, cause });
   }
   const users = config['client-basic-auth'].map(digest);
   if (users.length > 0)
@@ -166,7 +166,7 @@ async function answer(route: Route, request: FastifyRequest): Promise<RouteRespo
       query[name] = [...(query[name] ?? []), value];
     return await route.handle({ query, params, body: request.body });
   } catch (error) {
-    return failure(error instanceof ErrBadRequest ? 400 : 500, errorText(error));
+    return failure(error instanceof BadRequestError ? 400 : 500, errorText(error));
   }
 }
 

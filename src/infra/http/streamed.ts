@@ -1,6 +1,6 @@
 /**
  * Long answers, written in slices while they are sent: the main thread is not held for as long as
- * it takes to serialise them, and the reader decides how fast it goes.
+ * it takes to serialize them, and the reader decides how fast it goes.
  */
 import { Readable } from 'node:stream';
 import type { Clock } from '../clock/clock.ts';

@@ -3,9 +3,9 @@
  * indexes. An entry that makes no sense is logged and skipped: what the cache had under its name
  * stays until something better comes.
  */
-import type { Clock } from '#infra/clock/clock.ts';
-import { errorText } from '#infra/errors/errors.ts';
-import type { Logger } from '#infra/log/log.ts';
+import type { Clock } from '../clock/clock.ts';
+import { errorText } from '../errors/errors.ts';
+import type { Logger } from '../log/log.ts';
 import { type Fields, IndexMap, type NamedMapping } from './idxmap.ts';
 
 /** Before the store is read again after it could not be. */

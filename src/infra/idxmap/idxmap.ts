@@ -3,11 +3,11 @@
  * the others, who may only read. Everything is synchronous; watchers are called after the change,
  * in the order of their names' registration.
  */
-import { defineError, errorText } from '#infra/errors/errors.ts';
-import type { Logger } from '#infra/log/log.ts';
+import { defineError, errorText } from '../errors/errors.ts';
+import type { Logger } from '../log/log.ts';
 
-export const ErrSubscriberExists = defineError({
-  name: 'ErrSubscriberExists',
+export const SubscriberExistsError = defineError({
+  name: 'SubscriberExistsError',
   code: 'CV_IDXMAP_SUBSCRIBER_EXISTS',
   remedy: 'Give every watcher of one map a name of its own; this is a mistake in the code.',
 });
@@ -41,7 +41,7 @@ export interface NamedMapping<V> {
    * Calls back on every change from now on, within the call that makes the change. What a callback
    * throws is logged and harms neither the map nor the other watchers.
    * @returns ends the watch
-   * @throws ErrSubscriberExists
+   * @throws SubscriberExistsError
    */
   watch(subscriber: string, callback: (event: MappingEvent<V>) => void): () => void;
 }
@@ -90,7 +90,7 @@ export class IndexMap<V> implements NamedMapping<V> {
 
   watch(subscriber: string, callback: (event: MappingEvent<V>) => void): () => void {
     if (this.#watchers.has(subscriber))
-      throw new ErrSubscriberExists('watches already', { where: `${this.title}/${subscriber}` });
+      throw new SubscriberExistsError('watches already', { where: `${this.title}/${subscriber}` });
     this.#watchers.set(subscriber, callback);
     return () => {
       if (this.#watchers.get(subscriber) === callback) this.#watchers.delete(subscriber);

@@ -8,8 +8,8 @@ import { defineError } from '../errors/errors.ts';
 import { failure, json, type Route } from '../http/route.ts';
 import type { Logger } from './log.ts';
 
-export const ErrLogLevel = defineError({
-  name: 'ErrLogLevel',
+export const LogLevelError = defineError({
+  name: 'LogLevelError',
   code: 'CV_LOG_LEVEL',
   remedy: 'Use one of trace, debug, info, warning, error, fatal, panic.',
 });
@@ -28,7 +28,7 @@ const levels: ReadonlyMap<string, string> = new Map([
 
 function pinoLevel(level: string, where?: string): string {
   const known = levels.get(level.toLowerCase());
-  if (known === undefined) throw new ErrLogLevel(`unknown log level "${level}"`, { where });
+  if (known === undefined) throw new LogLevelError(`unknown log level "${level}"`, { where });
   return known;
 }
 
@@ -69,7 +69,7 @@ export class Loggers {
 
   /**
    * @param initial `INITIAL_LOGLVL`: overrides the default level, not those of single loggers
-   * @throws ErrLogLevel
+   * @throws LogLevelError
    */
   constructor(config: LogsConfig, initial: string | undefined, stream?: DestinationStream) {
     const options = {
@@ -98,7 +98,7 @@ export class Loggers {
       .sort((a, b) => (a.logger < b.logger ? -1 : 1));
   }
 
-  /** Also remembered for a logger that is made later. @throws ErrLogLevel */
+  /** Also remembered for a logger that is made later. @throws LogLevelError */
   setLevel(name: string, level: string): void {
     const wanted = pinoLevel(level);
     this.#levels.set(name, wanted);

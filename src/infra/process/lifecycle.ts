@@ -10,20 +10,20 @@ import type { Logger } from '../log/log.ts';
 export interface Part {
   readonly name: string;
   init?(): Promise<void> | void;
-  /** Runs when every part is initialised: from here on parts may call each other. */
+  /** Runs when every part is initialized: from here on parts may call each other. */
   afterInit?(): Promise<void> | void;
   /** Runs only if `init` has succeeded. */
   close?(): Promise<void> | void;
 }
 
-export const ErrTimeLimit = defineError({
-  name: 'ErrTimeLimit',
+export const TimeLimitError = defineError({
+  name: 'TimeLimitError',
   code: 'CV_PROCESS_TIME_LIMIT',
   remedy: 'Look at the last log lines of the named part; STARTUPTIMEOUT raises the start limit.',
 });
 
-export const ErrStartAbandoned = defineError({
-  name: 'ErrStartAbandoned',
+export const StartAbandonedError = defineError({
+  name: 'StartAbandonedError',
   code: 'CV_PROCESS_START_ABANDONED',
   remedy: 'Nothing: the end was asked for before the start was done.',
 });
@@ -51,7 +51,7 @@ export class Lifecycle {
     this.#log = log;
   }
 
-  /** Rejects with the first error, after closing what was already initialised. */
+  /** Rejects with the first error, after closing what was already initialized. */
   start(): Promise<void> {
     this.#starting = this.#start();
     return this.#starting;
@@ -92,7 +92,7 @@ export class Lifecycle {
   }
 
   #ensureGoingOn(): void {
-    if (this.#stopped) throw new ErrStartAbandoned('the start was abandoned');
+    if (this.#stopped) throw new StartAbandonedError('the start was abandoned');
   }
 
   async #close(): Promise<void> {
@@ -116,7 +116,7 @@ export class Lifecycle {
     if (ms === 0) return work;
     const limit = Promise.withResolvers<never>();
     const timer = this.#clock.timer(ms, () =>
-      limit.reject(new ErrTimeLimit(`${step} is not done in time`, { where: part })),
+      limit.reject(new TimeLimitError(`${step} is not done in time`, { where: part })),
     );
     try {
       await Promise.race([work, limit.promise]);

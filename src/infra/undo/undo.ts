@@ -1,5 +1,5 @@
-import { errorText } from '#infra/errors/errors.ts';
-import type { Logger } from '#infra/log/log.ts';
+import { errorText } from '../errors/errors.ts';
+import type { Logger } from '../log/log.ts';
 
 type Step = () => Promise<unknown>;
 

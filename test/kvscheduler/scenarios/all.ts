@@ -1,17 +1,17 @@
 import { changes } from './changes.ts';
 import { cycle } from './cycle.ts';
-import { derivedRecreate } from './derivedrecreate.ts';
-import { derivedStays } from './derivedstays.ts';
-import { emptyResync } from './emptyresync.ts';
-import { emptySouthbound } from './emptysouthbound.ts';
-import { filledSouthbound } from './filledsouthbound.ts';
-import { foreignValue } from './foreignvalue.ts';
+import { derivedRecreate } from './derived-recreate.ts';
+import { derivedStays } from './derived-stays.ts';
+import { emptyResync } from './empty-resync.ts';
+import { emptySouthbound } from './empty-southbound.ts';
+import { filledSouthbound } from './filled-southbound.ts';
 import type { Scenario } from './format.ts';
 import { notifications } from './notifications.ts';
-import { notificationsWithRetry } from './notificationsretry.ts';
+import { notificationsWithRetry } from './notifications-retry.ts';
 import { resyncWithRetry } from './retry.ts';
 import { revert } from './revert.ts';
-import { threeDescriptors } from './threedescriptors.ts';
+import { threeDescriptors } from './three-descriptors.ts';
+import { foreignValue } from './unmanaged-value.ts';
 
 export const scenarios: readonly Scenario[] = [
   emptyResync,

@@ -1,5 +1,5 @@
 import type { Scenario } from './format.ts';
-import { createThreeValues, threeKinds, twoChanges, unlikeRecreated } from './threevalues.ts';
+import { createThreeValues, threeKinds, twoChanges, unlikeRecreated } from './three-values.ts';
 
 export const changes: Scenario = {
   name: 'changes re-create, update, and wake what waits',

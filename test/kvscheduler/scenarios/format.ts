@@ -2,7 +2,7 @@
  * A scenario as data: what the southbound is like, what happens step by step, and what has to be
  * seen after each step. What is expected is written in lines, in the notation of `notation.ts`.
  */
-import type { RetryPolicy } from '#eventloop/transaction.ts';
+import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
 
 export interface Scenario {
   readonly name: string;

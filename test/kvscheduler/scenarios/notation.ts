@@ -9,9 +9,14 @@
  * - status: `PENDING CREATE [a/1 a/2]`, `FAILED UPDATE !why not!`
  * - flags: `derived 2`, `descriptor one 3`, `value-state PENDING 1`
  */
-import type { RecordedKeyValue, RecordedTxnOp, RecordedValue } from '#kvscheduler/record.ts';
-import { originNumber } from '#kvscheduler/record.ts';
-import type { ValueStatus } from '#kvscheduler/status.ts';
+
+import type { ValueStatus } from '#kvscheduler/graph/value-status.ts';
+import type {
+  RecordedKeyValue,
+  RecordedTxnOp,
+  RecordedValue,
+} from '#kvscheduler/history/record.ts';
+import { originNumber } from '#kvscheduler/history/record.ts';
 import type { MockValue } from './format.ts';
 
 /** The canonical form in which the scheduler sees it. */

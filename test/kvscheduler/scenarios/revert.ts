@@ -1,5 +1,5 @@
 import type { Scenario } from './format.ts';
-import { createThreeValues, threeKinds, twoChanges, unlikeRecreated } from './threevalues.ts';
+import { createThreeValues, threeKinds, twoChanges, unlikeRecreated } from './three-values.ts';
 
 export const revert: Scenario = {
   name: 'a change that must be kept whole is undone when a part of it fails',

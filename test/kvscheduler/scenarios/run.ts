@@ -6,14 +6,14 @@
  * there is nothing to repair.
  */
 import assert from 'node:assert/strict';
-import type { TransactionRequest } from '#eventloop/transaction.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import type { RecordedTxn, RecordedTxnOp } from '#kvscheduler/record.ts';
+import type { TransactionRequest } from '#kvscheduler/api/transaction.ts';
+import { Slices } from '#kvscheduler/executor/slices.ts';
+import type { RecordedTxn, RecordedTxnOp } from '#kvscheduler/history/record.ts';
+import { flagStats, snapshot } from '#kvscheduler/history/timeline/questions.ts';
+import { flagNames } from '#kvscheduler/history/timeline/recorded-node.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
-import { Slices } from '#kvscheduler/slices.ts';
-import { flagStats, snapshot } from '#kvscheduler/timeline/questions.ts';
-import { flagNames } from '#kvscheduler/timeline/recordednode.ts';
 import type { Replies } from '../support/replies.ts';
 import { Checks } from './checks.ts';
 import type { Deed, Expectation, MockDescriptor, Scenario, Step } from './format.ts';

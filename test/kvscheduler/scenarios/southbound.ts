@@ -2,7 +2,7 @@
  * The southbound of a scenario: descriptors made from their description, failures on order. What no
  * scheduler may ask of it is noted in `problems`.
  */
-import type { AnyDescriptor, KeyedValue, RetrievedValue } from '#kvscheduler/api.ts';
+import type { AnyDescriptor, KeyedValue, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 import { type Replies, ReplyLine } from '../support/replies.ts';
 import type { Happening, MockDescriptor, PlannedFailure, Standing } from './format.ts';
 import { type Canonical, canonical, standingText, valueText } from './notation.ts';

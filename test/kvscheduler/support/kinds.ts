@@ -1,6 +1,6 @@
 /** Random descriptors: the same southbound, described in other ways. */
 import fc from 'fast-check';
-import type { AnyDescriptor, RetrievedValue } from '#kvscheduler/api.ts';
+import type { AnyDescriptor, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 
 export interface Kinds {
   /** Those that can change a value in place; the others always make it anew. */

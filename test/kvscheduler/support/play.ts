@@ -1,8 +1,8 @@
 /** Plays a random script on a scheduler and keeps what can be compared. */
 import assert from 'node:assert/strict';
-import type { RetryPolicy } from '#eventloop/transaction.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
-import type { RecordedTxn } from '#kvscheduler/record.ts';
+import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
+import type { RecordedTxn } from '#kvscheduler/history/record.ts';
 import type { SchedulerOptions } from '#kvscheduler/scheduler.ts';
 import { describedAs, type Kinds } from './kinds.ts';
 import { expectedState } from './model.ts';

@@ -1,9 +1,9 @@
 /** Asks the scheduler's routes without a server. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
-import { ErrBadRequest } from '#infra/http/route.ts';
-import type { ParseValue } from '#kvscheduler/routes/plan.ts';
-import { schedulerRoutes } from '#kvscheduler/routes.ts';
+import { BadRequestError } from '#infra/http/route.ts';
+import type { ParseValue } from '#kvscheduler/rest/plan.ts';
+import { schedulerRoutes } from '#kvscheduler/rest/routes.ts';
 import { type Bench, setUp } from './setup.ts';
 
 export interface Answer {
@@ -38,7 +38,7 @@ export function restOf({ scheduler, clock }: Bench, parseValue: ParseValue = any
       const sent = isStream ? text : JSON.stringify(response.body);
       return { status: response.status, text, body: isJson ? JSON.parse(sent) : undefined };
     } catch (error) {
-      if (!(error instanceof ErrBadRequest)) throw error;
+      if (!(error instanceof BadRequestError)) throw error;
       return { status: 400, text: error.message, body: undefined };
     }
   };

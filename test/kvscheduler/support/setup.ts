@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { TransactionMode, TransactionRequest } from '#eventloop/transaction.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
-import type { AnyDescriptor } from '#kvscheduler/api.ts';
-import type { RecordedTxn } from '#kvscheduler/record.ts';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { TransactionMode, TransactionRequest } from '#kvscheduler/api/transaction.ts';
+import type { RecordedTxn } from '#kvscheduler/history/record.ts';
 import { createScheduler, type Scheduler, type SchedulerOptions } from '#kvscheduler/scheduler.ts';
 import { Southbound, type Spec } from './southbound.ts';
 

@@ -9,8 +9,8 @@ import type {
   OperationContext,
   RetrieveContext,
   RetrievedValue,
-} from '#kvscheduler/api.ts';
-import { InvalidValueError } from '#kvscheduler/api.ts';
+} from '#kvscheduler/api/descriptor.ts';
+import { InvalidValueError } from '#kvscheduler/api/descriptor.ts';
 import { type Replies, ReplyLine } from './replies.ts';
 
 export interface Spec {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ErrConfig, parseConfig } from '#infra/config/load.ts';
+import { ConfigError, parseConfig } from '#infra/config/load.ts';
 import { contivConfigSchema, contivDefaults } from '#plugins/contivconf/config.ts';
 import { configProblems } from '#plugins/contivconf/problems.ts';
 import { readContivConfig } from '#plugins/contivconf/read.ts';
@@ -83,7 +83,7 @@ describe('contiv.conf', () => {
   it('does not stop for what stands in the sections of other nodes', () => {
     const other = 'nodeConfig:\n- nodeName: node-b\n  gateway: nonsense\n  stealInterface: eth1';
     assert.deepEqual(read(other).warnings, []);
-    assert.throws(() => read(other, 'node-b'), ErrConfig);
+    assert.throws(() => read(other, 'node-b'), ConfigError);
   });
 
   it('stops with file and line at what makes no sense', () => {
@@ -110,7 +110,7 @@ describe('contiv.conf', () => {
     for (const [yaml, message] of broken)
       assert.throws(
         () => read(yaml),
-        (error: Error) => error instanceof ErrConfig && message.test(error.message),
+        (error: Error) => error instanceof ConfigError && message.test(error.message),
         yaml,
       );
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AbortEventError } from '#eventloop/errors.ts';
-import { nodeConfigModel } from '#models/kube/nodeconfig.ts';
+import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import { firstHostNic, NodeConfigChange } from '#plugins/contivconf/api.ts';
-import { resources } from '#resources/resources.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { FakeStn, FakeVpp } from '../fakes.ts';
 import { type KubeValue, TestNode } from '../harness.ts';
 

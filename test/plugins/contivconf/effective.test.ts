@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseConfig } from '#infra/config/load.ts';
-import { nodeConfigModel } from '#models/kube/nodeconfig.ts';
+import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { effectiveOptions, resolveNode } from '#plugins/contivconf/api.ts';
 import { contivConfigSchema, contivDefaults } from '#plugins/contivconf/config.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
-import { namespaceModel } from '#models/kube/namespace.ts';
+import { namespaceModel } from '#kubernetes/models/namespace.ts';
+import { resourceList } from '#kubernetes/resources/resources.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
-import { resourceList } from '#resources/resources.ts';
 import {
   agentPrefix,
   bench,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { namespaceModel } from '#models/kube/namespace.ts';
-import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api.ts';
+import { namespaceModel } from '#kubernetes/models/namespace.ts';
+import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
 import {
   type Bench,
   bench,
@@ -144,7 +144,7 @@ describe('dbwatcher under faults', () => {
             await run(made);
           } catch (error) {
             // A request may be one too many, or come while nobody can answer it.
-            assert.match(String(error), /ErrResyncReqQueueFull|ErrDatabaseAway/);
+            assert.match(String(error), /ResyncRequestQueueFullError|DatabaseUnavailableError/);
           }
           cache.follow(made);
         }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ErrStoreUnavailable } from '#datastore/api.ts';
+import { StoreUnavailableError } from '#datastore/api.ts';
 import { FaultyStore } from '#datastore/faulty.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { resourceList } from '#kubernetes/resources/resources.ts';
 import { loadKubeStateForResync, resyncDatabase } from '#plugins/dbwatcher/api.ts';
-import { resourceList } from '#resources/resources.ts';
 import {
   agentPrefix,
   interfaceKey,
@@ -87,13 +87,13 @@ describe('the state of Kubernetes in a database', () => {
     const failing = {
       list: (prefix: string) => target.list(prefix),
       putAll: async (changes: ReadonlyMap<string, string | undefined>) => {
-        if (++calls === 2) throw new ErrStoreUnavailable('gone');
+        if (++calls === 2) throw new StoreUnavailableError('gone');
         await target.putAll(changes);
       },
     };
     await assert.rejects(
       resyncDatabase(failing, event.payload.kubeState, clock),
-      ErrStoreUnavailable,
+      StoreUnavailableError,
     );
     assert.ok(await target.get(namespaceKey('old')), 'nothing is deleted before all is written');
     await resyncDatabase(failing, event.payload.kubeState, clock);
@@ -103,7 +103,7 @@ describe('the state of Kubernetes in a database', () => {
   it('is nothing that can be read or written while the database is away', async () => {
     const store = new FaultyStore(new MemoryStore());
     store.cut();
-    await assert.rejects(loadKubeStateForResync(store, clock, silentLogger), ErrStoreUnavailable);
+    await assert.rejects(loadKubeStateForResync(store, clock, silentLogger), StoreUnavailableError);
   });
 
   it('has no resource that nobody knows', async () => {

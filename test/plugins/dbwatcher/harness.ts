@@ -2,17 +2,17 @@
 import type { KvStore } from '#datastore/api.ts';
 import { FaultyStore } from '#datastore/faulty.ts';
 import { MemoryStore } from '#datastore/memory.ts';
-import { ErrEventQueueFull } from '#eventloop/errors.ts';
-import type { Event } from '#eventloop/event.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { PartState } from '#infra/status/status.ts';
+import { EventQueueFullError } from '#plugins/controller/api/errors.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
 import {
   DbResync,
   type DbResyncPayload,
   ExternalConfigChange,
   KubeStateChange,
-} from '#plugins/controller/api.ts';
+} from '#plugins/controller/api/events.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 
@@ -45,7 +45,7 @@ export class NotedLoop {
   push(event: Event): void {
     if (this.refusal || this.room <= 0) {
       this.refused++;
-      throw this.refusal ?? new ErrEventQueueFull('queue with events is full');
+      throw this.refusal ?? new EventQueueFullError('queue with events is full');
     }
     this.room--;
     this.events.push(event);

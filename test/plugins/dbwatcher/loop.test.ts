@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ErrClosedController, ErrEventLoopIsAborting } from '#eventloop/errors.ts';
-import { ErrClosedWatcher, ErrResyncReqQueueFull } from '#plugins/dbwatcher/api.ts';
+import { ClosedControllerError, EventLoopIsAbortingError } from '#plugins/controller/api/errors.ts';
+import { ClosedWatcherError, ResyncRequestQueueFullError } from '#plugins/dbwatcher/api.ts';
 import {
   bench,
   fill,
@@ -68,8 +68,8 @@ describe('dbwatcher and the event loop', () => {
 
   it('ends quietly when the event loop has ended', async () => {
     for (const refusal of [
-      new ErrClosedController('controller was closed'),
-      new ErrEventLoopIsAborting('event loop is aborting after a fatal error'),
+      new ClosedControllerError('controller was closed'),
+      new EventLoopIsAbortingError('event loop is aborting after a fatal error'),
     ]) {
       const made = await startedBench();
       made.loop.refusal = refusal;
@@ -77,7 +77,7 @@ describe('dbwatcher and the event loop', () => {
       await pass(made, 60_000);
       assert.equal(made.loop.refused, 1);
       assert.equal(made.clock.pending, 0, 'no timer is left');
-      assert.throws(() => made.watcher.requestResync(), ErrClosedWatcher);
+      assert.throws(() => made.watcher.requestResync(), ClosedWatcherError);
       await made.watcher.close();
     }
   });
@@ -87,13 +87,13 @@ describe('dbwatcher and the event loop', () => {
     const { loop, watcher, cluster } = made;
     loop.take();
     for (let request = 0; request < 10; request++) watcher.requestResync();
-    assert.throws(() => watcher.requestResync(), ErrResyncReqQueueFull);
+    assert.throws(() => watcher.requestResync(), ResyncRequestQueueFullError);
     await settle();
     assert.deepEqual(loop.take(), [wholeResync]);
     cluster.cut();
     await pass(made, 3_000);
     assert.throws(() => watcher.requestResync(), {
-      name: 'ErrDatabaseAway',
+      name: 'DatabaseUnavailableError',
       message: /out of reach/,
     });
     await pass(made, 3_000);
@@ -105,7 +105,7 @@ describe('dbwatcher and the event loop', () => {
     await settle();
     assert.deepEqual(loop.take(), [wholeResync]);
     await watcher.close();
-    assert.throws(() => watcher.requestResync(), ErrClosedWatcher);
+    assert.throws(() => watcher.requestResync(), ClosedWatcherError);
   });
 
   it('sends nothing more when it is closed in the middle of many changes', async () => {

@@ -1,7 +1,7 @@
 /** What a watcher has told, in numbers: each value carries one, and each is written once. */
 import assert from 'node:assert/strict';
-import type { Event } from '#eventloop/event.ts';
-import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
+import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { agentPrefix, ksr } from './harness.ts';
 
 /** By full key, the number that its value carries; each number is written once. */

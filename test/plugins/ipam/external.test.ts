@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Event } from '#eventloop/event.ts';
-import { nodeModel } from '#models/kube/node.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
 import { PodCidrChange } from '#plugins/ipam/api.ts';
-import { ErrExternalAddress, externalAddress } from '#plugins/ipam/external.ts';
+import { ExternalAddressError, externalAddress } from '#plugins/ipam/external.ts';
 import { AddPod } from '#plugins/podmanager/api.ts';
-import { resources } from '#resources/resources.ts';
 import type { Outcome } from '../bench.ts';
 import {
   addressOf,
@@ -59,8 +59,8 @@ describe('an address that another IPAM gave', () => {
     assert.equal(externalAddress(result, 4), '10.1.7.6');
     assert.equal(externalAddress(result, 6), 'fd00::5');
     for (const bad of ['', '{}', 'null', '[]', '7', '{"ips":[null]}', '{"address":7}', 'nonsense'])
-      assert.throws(() => externalAddress(bad, 4), ErrExternalAddress, bad);
-    assert.throws(() => externalAddress(given('10.1.7.5/24'), 6), ErrExternalAddress);
+      assert.throws(() => externalAddress(bad, 4), ExternalAddressError, bad);
+    assert.throws(() => externalAddress(given('10.1.7.5/24'), 6), ExternalAddressError);
   });
 
   it('is what the pod gets, with a route of the host to it', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ErrStoreUnavailable } from '#datastore/api.ts';
-import { FatalError } from '#eventloop/errors.ts';
+import { StoreUnavailableError } from '#datastore/api.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
 import { allocationsDocument, ipamDocument } from '#plugins/ipam/api.ts';
-import { ErrAddressesExhausted } from '#plugins/ipam/plugin.ts';
+import { AddressesExhaustedError } from '#plugins/ipam/plugin.ts';
 import { addressOf, nodeValue, podValue, TestNode } from '../harness.ts';
 
 /** 11 addresses: .18 to .28. */
@@ -56,7 +56,7 @@ describe('addresses of pods', () => {
     const node = await started(small);
     for (let n = 0; n < 12; n++) addressOf(await node.add(`p${n}`, `c${n}`));
     const { error } = await node.add('one-too-many', 'c99');
-    assert.ok(error instanceof ErrAddressesExhausted);
+    assert.ok(error instanceof AddressesExhaustedError);
     assert.match(
       error.message,
       /default\/one-too-many: no address is free in 10\.1\.1\.16\/28: 12 /,
@@ -73,7 +73,7 @@ describe('addresses of pods', () => {
     await next.resync();
     addressOf(await next.add('p11', 'c11'));
     const refused = await next.add('p12', 'c12');
-    assert.ok(refused.error instanceof ErrAddressesExhausted);
+    assert.ok(refused.error instanceof AddressesExhaustedError);
     assert.ok(!refused.questions.some((question) => question.includes('address')));
     assert.equal(new Set(await stored(next)).size, 12);
     for (let n = 0; n < 12; n++)
@@ -213,7 +213,7 @@ describe('addresses of pods', () => {
     const next = node.restart();
     await next.resync(node.state());
     assert.equal(addressOf(await next.add('p7', 'd7')), given.get('p7'));
-    assert.ok((await next.add('stranger', 'd99')).error instanceof ErrAddressesExhausted);
+    assert.ok((await next.add('stranger', 'd99')).error instanceof AddressesExhaustedError);
     const last = next.restart();
     await last.resync(next.state());
     assert.deepEqual(last.ipam.podAddresses('d7/eth0'), [given.get('p7')]);
@@ -225,7 +225,7 @@ describe('addresses of pods', () => {
       const address = addressOf(await node.add(`p${n}`, `c${n}`));
       await node.put(podValue(`p${n}`, address));
     }
-    assert.ok((await node.add('p7', 'd7')).error instanceof ErrAddressesExhausted);
+    assert.ok((await node.add('p7', 'd7')).error instanceof AddressesExhaustedError);
     assert.equal(node.ipam.podAddresses('c7/eth0').length, 1);
   });
 
@@ -242,7 +242,7 @@ describe('addresses of pods', () => {
   it('are not given out twice when an answer of the store is lost', async () => {
     const node = await started();
     node.local.afterWrite = ({ operation }) => {
-      if (operation === 'putIfAbsent') throw new ErrStoreUnavailable('lost');
+      if (operation === 'putIfAbsent') throw new StoreUnavailableError('lost');
     };
     assert.ok((await node.add('web', 'c1')).error);
     node.local.afterWrite = undefined;
@@ -258,7 +258,7 @@ describe('addresses of pods', () => {
     const node = await started();
     for (let n = 2; n <= 8; n++) await node.add(`p${n}`, `c${n}`);
     node.local.afterWrite = ({ operation }) => {
-      if (operation === 'putIfAbsent') throw new ErrStoreUnavailable('lost');
+      if (operation === 'putIfAbsent') throw new StoreUnavailableError('lost');
     };
     assert.ok((await node.add('web', 'c77')).error);
     node.local.afterWrite = undefined;

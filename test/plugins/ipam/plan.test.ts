@@ -14,9 +14,9 @@ import {
   vxlanAddress,
 } from '#plugins/ipam/plan.ts';
 import {
+  AddressPlanError,
   addressBits,
   addressText,
-  ErrAddressPlan,
   parseAddress,
   parsePrefix,
   prefixText,
@@ -60,9 +60,9 @@ describe('the address plan', () => {
     });
     assert.equal(prefixText(podSubnetOfNode(cluster, 1)), '1.4.1.16/28');
     assert.equal(prefixText(podSubnetOfNode(cluster, 16)), '1.4.1.0/28');
-    assert.throws(() => podSubnetOfNode(cluster, 17), ErrAddressPlan);
+    assert.throws(() => podSubnetOfNode(cluster, 17), AddressPlanError);
     assert.equal(nodeAddress(cluster, 15, ''), '3.4.5.207/28');
-    assert.throws(() => nodeAddress(cluster, 16, ''), ErrAddressPlan);
+    assert.throws(() => nodeAddress(cluster, 16, ''), AddressPlanError);
     assert.throws(() => nodeAddress(cluster, 15, '3.4.5.193'), /has no address for node 15/);
   });
 
@@ -123,7 +123,7 @@ describe('the address plan', () => {
     for (const [change, message] of refused)
       assert.throws(
         () => clusterSubnets({ ...defaults, ...change }),
-        (error: Error) => error instanceof ErrAddressPlan && message.test(error.message),
+        (error: Error) => error instanceof AddressPlanError && message.test(error.message),
       );
   });
 });

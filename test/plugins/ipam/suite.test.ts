@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createIpam } from '#plugins/ipam/plugin.ts';
 import {
+  AddressInUseError,
   createStaticIpam,
-  ErrAddressHeld,
-  ErrNotListed,
+  NotListedError,
 } from '../../../examples/plugin/static-ipam.ts';
 import { addressOf, TestNode } from '../harness.ts';
 import { ipamSuite, PODS } from './suite.ts';
@@ -45,13 +45,13 @@ describe('examples/plugin/static-ipam.ts', () => {
   it('refuses an address of another node, and one that is none', async () => {
     const node = await started();
     for (const pod of ['elsewhere', 'nowhere', 'not-listed'])
-      assert.ok((await node.add(pod, `c-${pod}`)).error instanceof ErrNotListed, pod);
+      assert.ok((await node.add(pod, `c-${pod}`)).error instanceof NotListedError, pod);
   });
 
   it('refuses the second container of a pod until the first has gone', async () => {
     const node = await started();
     addressOf(await node.add('p0', 'c0'));
-    assert.ok((await node.add('p0', 'd0')).error instanceof ErrAddressHeld);
+    assert.ok((await node.add('p0', 'd0')).error instanceof AddressInUseError);
     await node.del('p0', 'c0');
     assert.equal(addressOf(await node.add('p0', 'd0')), '10.1.1.29');
   });

@@ -6,8 +6,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { FatalError } from '#eventloop/errors.ts';
 import { CodedError } from '#infra/errors/errors.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
 import { addressOf, type MakeIpam, sorted, TestNode } from '../harness.ts';
 
 /** 10.1.1.16/28: twelve addresses for pods. */

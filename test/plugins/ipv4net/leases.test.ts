@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ErrClosedController, ErrEventQueueFull } from '#eventloop/errors.ts';
-import type { Event } from '#eventloop/event.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { IndexMap } from '#infra/idxmap/idxmap.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { type DHCPLease, dhcpLeaseModel } from '#models/vpp/interface-state.ts';
+import { ClosedControllerError, EventQueueFullError } from '#plugins/controller/api/errors.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
 import { NodeIpChange } from '#plugins/ipv4net/api.ts';
 import { watchLeases } from '#plugins/ipv4net/leases.ts';
 import { nodeValue, TestNode, vppNodeValue } from '../harness.ts';
@@ -126,7 +126,7 @@ describe('a lease of the main interface', () => {
 
   it('is told as soon as the queue takes it, as it is by then', async () => {
     const { node, leases, gets, run, pushed, refuse, clock } = await leased();
-    refuse(new ErrEventQueueFull('queue with events is full'));
+    refuse(new EventQueueFullError('queue with events is full'));
     gets('10.9.0.5/24');
     gets('10.9.0.6/24');
     await clock.advance(1_000);
@@ -135,7 +135,7 @@ describe('a lease of the main interface', () => {
     assert.equal(pushed.length, 1);
     await run();
     assert.equal(node.net.nodeAddress(), '10.9.0.6/24');
-    refuse(new ErrClosedController('controller was closed'));
+    refuse(new ClosedControllerError('controller was closed'));
     leases.delete('Gig1');
     refuse(undefined);
     await clock.advance(10_000);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { MemoryStore } from '#datastore/memory.ts';
-import { AbortEventError } from '#eventloop/errors.ts';
-import { Shutdown } from '#plugins/controller/api.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import { Shutdown } from '#plugins/controller/api/events.ts';
 import { ItemBook } from '#plugins/ipv4net/book.ts';
-import { Neighbours } from '#plugins/ipv4net/neighbours.ts';
+import { Neighbors } from '#plugins/ipv4net/neighbors.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { claimKey, recordText } from '#plugins/nodesync/claim.ts';
 import { MemoryTxn } from '../bench.ts';
@@ -234,7 +234,7 @@ describe('the book of what is configured', () => {
   });
 });
 
-describe('neighbours', () => {
+describe('neighbors', () => {
   it('agree with a search through all of them', () => {
     const change = fc.record({
       id: fc.integer({ min: 1, max: 6 }),
@@ -242,7 +242,7 @@ describe('neighbours', () => {
     });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 25 }), (changes) => {
-        const neighbours = new Neighbours({
+        const neighbors = new Neighbors({
           own: 'own',
           addressOf: (one) => one.vppAddresses[0],
           obstacle: () => undefined,
@@ -273,14 +273,14 @@ describe('neighbours', () => {
                 };
           if (current) all.set(name, current);
           else all.delete(name);
-          const affected = neighbours.set(name, current);
+          const affected = neighbors.set(name, current);
           const after = reached();
           for (const one of new Set([...before.keys(), ...after.keys()])) {
-            assert.equal(neighbours.reached(one) !== undefined, after.get(one) ?? false);
+            assert.equal(neighbors.reached(one) !== undefined, after.get(one) ?? false);
             if (before.get(one) !== after.get(one)) assert.ok(affected.includes(one), one);
           }
           const ids = [...after].filter(([, is]) => is).map(([one]) => Number(one.slice(1)));
-          assert.deepEqual(neighbours.ids(), ids.sort());
+          assert.deepEqual(neighbors.ids(), ids.sort());
         }
       }),
     );

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KubeState } from '#eventloop/handler.ts';
-import { podModel } from '#models/kube/pod.ts';
+import { podModel } from '#kubernetes/models/pod.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import {
   isUnsupported,
   warnOfPod,
   warnOfResource,
   warnOfResources,
 } from '#plugins/ipv4net/unsupported.ts';
-import { resources } from '#resources/resources.ts';
 import { TestNode } from '../harness.ts';
 
 function logged() {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ErrStoreRefused, ErrStoreUnavailable } from '#datastore/api.ts';
+import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { MemoryStore } from '#datastore/memory.ts';
-import { FatalError } from '#eventloop/errors.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import { nodeValue, podValue, TestNode, vppNodeValue } from '../harness.ts';
 
@@ -133,7 +133,7 @@ describe('node ID', () => {
     node.cluster.afterWrite = ({ operation }) => {
       if (operation !== 'putIfAbsent' || lost) return;
       lost = true;
-      throw new ErrStoreUnavailable('reply lost');
+      throw new StoreUnavailableError('reply lost');
     };
     await assert.rejects(start(node), FatalError);
     assert.ok(lost);
@@ -288,7 +288,7 @@ describe('announcing addresses', () => {
     node.cluster.beforeWrite = ({ operation }) => {
       if (operation !== 'compareAndSwap' && writes === 0) return;
       writes++;
-      throw new ErrStoreUnavailable('no leader');
+      throw new StoreUnavailableError('no leader');
     };
     const known = nodeValue('node-a', '172.16.0.5');
     assert.equal((await node.resync([known])).error, undefined);
@@ -315,7 +315,7 @@ describe('announcing addresses', () => {
   it('is no error when the database refuses to write, as one that is full does', async () => {
     const node = new TestNode();
     node.cluster.beforeWrite = ({ operation }) => {
-      if (operation === 'compareAndSwap') throw new ErrStoreRefused('database space exceeded');
+      if (operation === 'compareAndSwap') throw new StoreRefusedError('database space exceeded');
     };
     assert.equal((await node.resync()).error, undefined);
     assert.equal((await node.heal()).error, undefined);
@@ -325,7 +325,7 @@ describe('announcing addresses', () => {
     const node = new TestNode();
     await start(node);
     node.cluster.afterWrite = () => {
-      throw new ErrStoreUnavailable('reply lost');
+      throw new StoreUnavailableError('reply lost');
     };
     await node.nodes.publishAddresses(ctx, ['192.168.16.77/24'], 4);
     node.cluster.afterWrite = undefined;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from '#models/kube/pod.ts';
+import type { Pod } from '#kubernetes/models/pod.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { Overlaps, type Surroundings } from '#plugins/nodesync/overlaps.ts';
 import { nodeValue, podValue, TestNode, vppNodeValue } from '../harness.ts';

@@ -19,7 +19,7 @@ import { CNIReply, CNIRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { cniServiceDefinition } from '#plugins/podmanager/grpc.ts';
 import type { CniService } from '#plugins/podmanager/service.ts';
-import { type CniServer, ErrCniSocket, serveCni } from '#plugins/podmanager/socket.ts';
+import { type CniServer, CniSocketError, serveCni } from '#plugins/podmanager/socket.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -179,7 +179,7 @@ describe('CNI over gRPC', () => {
     await new Promise((resolve) => dead.close(resolve));
     assert.ok(existsSync(path));
 
-    await assert.rejects(serve(path, silent, false), ErrCniSocket);
+    await assert.rejects(serve(path, silent, false), CniSocketError);
     const server = await serve(path);
     await assert.rejects(serve(path), /another process answers on it/);
     await server.close(1000);
@@ -189,7 +189,7 @@ describe('CNI over gRPC', () => {
   });
 
   it('says why it cannot listen', async () => {
-    await assert.rejects(serve(join(folder, 'no', 'such', 'folder.sock')), ErrCniSocket);
+    await assert.rejects(serve(join(folder, 'no', 'such', 'folder.sock')), CniSocketError);
   });
 
   it('leaves the socket of a successor alone', async () => {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { makeNode, type RunningAgent, startAgent } from '../../agent/harness.ts';
+import { makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
 
 /** Fields of wire type 2, shorter than 128 bytes or not. */
 function message(fields: Readonly<Record<number, string>>): Buffer {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ErrStoreUnavailable } from '#datastore/api.ts';
-import { FatalError } from '#eventloop/errors.ts';
+import { StoreUnavailableError } from '#datastore/api.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
 import { addressOf, TestNode } from '../harness.ts';
 
 const prefix = 'local/podmanager/attachment/';
@@ -184,9 +184,9 @@ describe('attachments', () => {
   it('fail to be added, not half, when the store fails', async () => {
     const node = await started();
     node.local.beforeWrite = () => {
-      throw new ErrStoreUnavailable('full');
+      throw new StoreUnavailableError('full');
     };
-    assert.ok((await node.add('web', 'c1')).error instanceof ErrStoreUnavailable);
+    assert.ok((await node.add('web', 'c1')).error instanceof StoreUnavailableError);
     node.local.beforeWrite = undefined;
     assert.deepEqual(known(node), []);
     assert.deepEqual(await kept(node), []);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Event } from '#eventloop/event.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { CNIRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
 import { parseArguments } from '#plugins/podmanager/request.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
 import { loopOf } from '../bench.ts';

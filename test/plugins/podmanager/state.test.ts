@@ -6,11 +6,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { ErrClosedController } from '#eventloop/errors.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { CheckRequest, CNIReply, CNIRequest, GCRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
+import { ClosedControllerError } from '#plugins/controller/api/errors.ts';
 import { type CniService, type CniState, cniService } from '#plugins/podmanager/service.ts';
 import { type CniServer, serveCni } from '#plugins/podmanager/socket.ts';
 import { loopOf } from '../bench.ts';
@@ -177,7 +177,7 @@ describe('CNI STATUS', () => {
 describe('an agent that ends', () => {
   it('answers so that the runtime tries again', async () => {
     const { service, loop } = await served();
-    loop.pushAndWait = () => Promise.reject(new ErrClosedController('the agent ends'));
+    loop.pushAndWait = () => Promise.reject(new ClosedControllerError('the agent ends'));
     assert.equal((await service.add(request('web', 'c1'))).result, 11);
   });
 });

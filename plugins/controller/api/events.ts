@@ -1,0 +1,220 @@
+/** Events of the controller itself: what comes in from the database, healing, and the end. */
+
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import {
+  Direction,
+  defineEvent,
+  EventMethod,
+  type EventMethod as EventMethodType,
+  TransactionType,
+} from './event.ts';
+
+/** Canonical values of reflected resources as JSON, by keyword and key without prefix. */
+export type KubeSnapshot = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/** External configuration: key without agent prefix to canonical value. */
+export type ExternalSnapshot = Readonly<Record<string, object>>;
+
+export interface DbResyncPayload {
+  /** Read from the local mirror because the database is out of reach. */
+  readonly local: boolean;
+  readonly kubeState: KubeSnapshot;
+  readonly externalConfig: ExternalSnapshot;
+}
+
+export interface KubeStateChangePayload {
+  /** Keyword of the resource, for example `pod`. */
+  readonly resource: string;
+  /** Without the reflector's prefix. */
+  readonly key: string;
+  /** undefined: there was none. */
+  readonly previous: object | undefined;
+  /** undefined: it is gone. */
+  readonly current: object | undefined;
+}
+
+/** What a description shows of a value, in characters, and of a list. */
+const SHOWN_CHARACTERS = 4096;
+const SHOWN_ITEMS = 200;
+
+function compact(value: object | undefined): string {
+  if (value === undefined) return '<nil>';
+  const text = JSON.stringify(value);
+  if (text.length <= SHOWN_CHARACTERS) return text;
+  const more = text.length - SHOWN_CHARACTERS;
+  return `${text.slice(0, SHOWN_CHARACTERS)}… (${more} more characters)`;
+}
+
+/** The first names of a list that may be very long, and the number of the others. */
+function shortened(names: readonly string[]): { shown: string[]; more: string[] } {
+  const hidden = names.length - SHOWN_ITEMS;
+  return {
+    shown: names.slice(0, SHOWN_ITEMS).sort(),
+    more: hidden > 0 ? [`… ${hidden} more`] : [],
+  };
+}
+
+export const KubeStateChange = defineEvent<KubeStateChangePayload>({
+  id: 'kube-state-change',
+  blocking: false,
+  name: 'Kubernetes State Change',
+  describe: (payload) =>
+    [
+      'Kubernetes State Change',
+      `* resource: ${payload.resource}`,
+      `* key: ${payload.key}`,
+      `* prev-value: ${compact(payload.previous)}`,
+      `* new-value: ${compact(payload.current)}`,
+    ].join('\n'),
+  method: EventMethod.Update,
+  transactionType: TransactionType.BestEffort,
+  direction: (payload) => (payload.current === undefined ? Direction.Reverse : Direction.Forward),
+});
+
+function nameOf(key: string, value: object): string {
+  const { name, namespace } = value as { name?: string; namespace?: string };
+  if (!name) return key;
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+export const DbResync = defineEvent<DbResyncPayload>({
+  id: 'database-resync',
+  blocking: false,
+  name: 'Database Resync',
+  describe: (payload) => {
+    const lines: string[] = [];
+    for (const resource of Object.keys(payload.kubeState).sort()) {
+      const values = payload.kubeState[resource]!;
+      const keys = Object.keys(values);
+      if (keys.length === 0) continue;
+      const { shown, more } = shortened(keys);
+      const names = shown.map((key) => nameOf(key, values[key]!)).sort();
+      lines.push(
+        `* ${keys.length}x ${resource}`,
+        ...[...names, ...more].map((name) => `    - ${name}`),
+      );
+    }
+    const external = Object.keys(payload.externalConfig);
+    if (external.length > 0) {
+      const { shown, more } = shortened(external);
+      const items = [...shown, ...more].join(', ');
+      lines.push(`* ${external.length}x external config items: ${items}`);
+    }
+    const headline = `Database Resync (${payload.local ? 'Local' : 'Remote'} DB)`;
+    if (lines.length === 0) return `${headline} - empty dataset`;
+    return [headline, ...lines].join('\n');
+  },
+  method: EventMethod.FullResync,
+});
+
+export type HealingPayload =
+  | { readonly type: 'periodic' }
+  | { readonly type: 'after-error'; readonly error: string };
+
+export const HealingResync = defineEvent<HealingPayload>({
+  id: 'healing-resync',
+  blocking: false,
+  name: 'Healing Resync',
+  describe: (payload) =>
+    payload.type === 'periodic'
+      ? 'Healing Resync (Periodic)'
+      : `Healing Resync (After error: ${payload.error})`,
+  method: (payload): EventMethodType =>
+    payload.type === 'periodic' ? EventMethod.DownstreamResync : EventMethod.FullResync,
+});
+
+/** The agent ends. */
+export const Shutdown = defineEvent<{
+  /** un-deploy: remove what is ours */ readonly cleanup: boolean;
+}>({
+  id: 'shutdown',
+  blocking: true,
+  name: 'Shutdown',
+  method: EventMethod.Update,
+  transactionType: TransactionType.BestEffort,
+  direction: Direction.Forward,
+});
+
+export interface ExternalConfigChangePayload {
+  /** Label of the source; `db` is the datastore. */
+  readonly source: string;
+  /** Key without agent prefix to canonical value; null removes. */
+  readonly values: Readonly<Record<string, object | null>>;
+}
+
+function externalChangeText({ source, values }: ExternalConfigChangePayload): string {
+  const keys = Object.keys(values);
+  const deleted = keys.filter((key) => values[key] === null).length;
+  const mixed = deleted > 0 && deleted < keys.length;
+  const label = mixed ? '' : deleted > 0 ? ', DEL' : ', PUT';
+  const { shown, more } = shortened(keys);
+  const lines = shown.flatMap((key) => {
+    const value = values[key]!;
+    const prefix = mixed ? `[${value === null ? 'DEL' : 'PUT'}] ` : '';
+    return [`* ${prefix}key: ${key}`, ...(value ? [`  new-value: ${compact(value)}`] : [])];
+  });
+  return [
+    `External Config Change [${source.toUpperCase()}${label}]`,
+    ...lines,
+    ...more.map((text) => `* ${text}`),
+  ].join('\n');
+}
+
+/** A source of external configuration wants something else than before. */
+export const ExternalConfigChange = defineEvent<ExternalConfigChangePayload>({
+  id: 'external-config-change',
+  blocking: 'optional',
+  name: 'External Config Change',
+  describe: externalChangeText,
+  method: EventMethod.Update,
+  transactionType: TransactionType.BestEffort,
+  direction: Direction.Forward,
+});
+
+export interface ExternalConfigResyncPayload {
+  readonly source: string;
+  readonly values: ExternalSnapshot;
+}
+
+/** A source of external configuration hands over everything it wants. */
+export const ExternalConfigResync = defineEvent<ExternalConfigResyncPayload>({
+  id: 'external-config-resync',
+  blocking: 'optional',
+  name: 'External Config Resync',
+  describe: ({ source, values }) => {
+    const { shown, more } = shortened(Object.keys(values));
+    return [
+      `External Config Resync [${source.toUpperCase()}]`,
+      ...shown.map((key) => `* key: ${key}`),
+      ...more.map((text) => `* ${text}`),
+    ].join('\n');
+  },
+  method: EventMethod.UpstreamResync,
+});
+
+/** Everything is calculated anew and held against what is there; a difference is only logged. */
+export const VerificationResync = defineEvent<Readonly<Record<string, never>>>({
+  id: 'verification-resync',
+  blocking: false,
+  name: 'Verification Resync',
+  method: EventMethod.UpstreamResync,
+});
+
+/** Label of the datastore as a source of external configuration. */
+export const DATASTORE_SOURCE = 'db';
+
+/**
+ * Something that wants configuration of its own besides what the handlers make. It tells of changes
+ * by the two events above.
+ */
+export interface ExternalConfigSource {
+  readonly label: string;
+  /** Everything it wants now; asked for with every Database Resync. */
+  snapshot(): Promise<ExternalSnapshot>;
+}
+
+/** What the handlers want, before anything external is laid over it. */
+export interface ConfigRetriever {
+  /** The value of a key in the current transaction, else the last internal one; a copy. */
+  getConfig(key: string): Value | undefined;
+}

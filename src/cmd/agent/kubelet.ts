@@ -1,0 +1,187 @@
+/**
+ * Plays Kubernetes for the embedded agent: writes the state that the manifests describe into the
+ * store as the reflector would, starts a sandbox for each pod of this node, has the agent attach it
+ * through the real CNI socket, and shows the address in the Pod record and in the endpoints of its
+ * services, as the API server would.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { KvStore } from '#datastore/api.ts';
+import type { Random } from '#infra/clock/clock.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { endpointsOf, selectsPod } from '#kubernetes/reflector/backends.ts';
+import { type Cluster, clusterOf } from '#kubernetes/reflector/cluster.ts';
+import { type ManifestObject, readManifests } from '#kubernetes/reflector/manifests.ts';
+import { namespaceOf } from '#kubernetes/reflector/objects/meta.ts';
+import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
+import type { Problem } from '#kubernetes/reflector/problem.ts';
+import { reflect } from '#kubernetes/reflector/reflect.ts';
+import { reflectorPrefix, resourceList, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/text.ts';
+import { CniClient } from './cni-client.ts';
+
+export const ManifestsError = defineError({
+  name: 'ManifestsError',
+  code: 'CV_MANIFESTS_UNREADABLE',
+  remedy: 'Name a folder with readable .yaml files in --manifests.',
+});
+
+export interface KubeletDeps {
+  readonly store: KvStore;
+  /** Folder with manifests; files in it are read in the order of their names. */
+  readonly manifests: string;
+  readonly nodeName: string;
+  readonly serviceCidr: string;
+  /** Makes the network namespace of a sandbox. */
+  readonly addNamespace: (path: string) => void;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** A pod that was attached, or the reason why not. */
+export interface PlayedPod {
+  readonly name: string;
+  readonly address: string | undefined;
+  readonly error: string | undefined;
+}
+
+export class KubeletPlayer {
+  readonly #deps: KubeletDeps;
+  readonly #cluster: Cluster;
+  /** Everything that the manifests hold and that was passed over, with file and line. */
+  readonly problems: readonly Problem[];
+
+  /** Reads the manifests. @throws ManifestsError */
+  constructor(deps: KubeletDeps) {
+    this.#deps = deps;
+    const { objects, problems } = readFolder(deps.manifests);
+    this.#cluster = clusterOf(objects, {
+      node: { name: deps.nodeName, address: '127.0.0.1' },
+      serviceCidr: deps.serviceCidr,
+      readers: 'own',
+    });
+    this.problems = [...problems, ...this.#cluster.problems];
+  }
+
+  /**
+   * Makes the store hold what the manifests say and nothing else of that kind. Records that agents
+   * write (node IDs) stay.
+   */
+  async fillStore(): Promise<void> {
+    const { store } = this.#deps;
+    const changes = new Map<string, string | undefined>();
+    for (const resource of resourceList) {
+      if (writtenByAgents.has(resource.keyword)) continue;
+      const { entries } = await store.list(reflectorPrefix + resource.keyPrefix);
+      for (const { key } of entries) changes.set(key, undefined);
+      for (const [key, value] of Object.entries(this.#cluster.state[resource.keyword] ?? {}))
+        changes.set(reflectorPrefix + key, valueText(resource, value));
+    }
+    await store.putAll(changes);
+  }
+
+  /** Attaches the pods of this node one after the other, as kubelet would at the start of a node. */
+  async startPods(socketPath: string): Promise<PlayedPod[]> {
+    const client = new CniClient(socketPath);
+    const pods = new Map(this.#cluster.pods.map((pod) => [podName(pod), pod]));
+    const played: PlayedPod[] = [];
+    try {
+      for (const pod of this.#cluster.localPods) {
+        const result = await this.#attach(client, pod);
+        played.push(result);
+        if (result.address === undefined) continue;
+        const running = withAddress(pod, result.address);
+        pods.set(podName(pod), running);
+        await this.#show(running, [...pods.values()]);
+      }
+    } finally {
+      client.close();
+    }
+    return played;
+  }
+
+  async #attach(client: CniClient, pod: KubePod): Promise<PlayedPod> {
+    const { addNamespace, random, log } = this.#deps;
+    const name = podName(pod);
+    const containerId = Buffer.from(random.bytes(32)).toString('hex');
+    const namespace = `/run/netns/cni-${containerId.slice(0, 12)}`;
+    addNamespace(namespace);
+    const reply = await client.add({
+      version: '1.1.0',
+      container_id: containerId,
+      network_namespace: namespace,
+      interface_name: 'eth0',
+      extra_arguments: [
+        'IgnoreUnknown=1',
+        `K8S_POD_NAMESPACE=${namespaceOf(pod)}`,
+        `K8S_POD_NAME=${pod.metadata.name}`,
+        `K8S_POD_INFRA_CONTAINER_ID=${containerId}`,
+        `K8S_POD_UID=${pod.metadata.uid ?? ''}`,
+      ].join(';'),
+    });
+    if (reply.result !== 0) {
+      log.error({ pod: name, error: reply.error }, 'pod was not attached');
+      return { name, address: undefined, error: reply.error };
+    }
+    const address = reply.interfaces[0]?.ip_addresses[0]?.address.split('/')[0];
+    return { name, address, error: address === undefined ? 'no address in the reply' : undefined };
+  }
+
+  /** The Pod record and the endpoints of its services, as they change once it has an address. */
+  async #show(pod: KubePod, pods: readonly KubePod[]): Promise<void> {
+    const { reflected } = reflect(pod, 'own');
+    if (!reflected) return;
+    const changes = new Map([
+      [reflectorPrefix + reflected.key, valueText(reflected.resource, reflected.value)],
+    ]);
+    for (const service of this.#cluster.services) {
+      if (!selectsPod(service, pod)) continue;
+      const value = endpointsOf(service, pods, 'own');
+      const key = reflectorPrefix + resources.endpoints.model.key(value);
+      changes.set(key, valueText(resources.endpoints, value));
+    }
+    await this.#deps.store.putAll(changes);
+  }
+}
+
+/** Resources that the reflector does not write. */
+const writtenByAgents: ReadonlySet<string> = new Set(['vppnode', 'custom-ipam', 'idalloc']);
+
+function podName(pod: KubePod): string {
+  return `${namespaceOf(pod)}/${pod.metadata.name}`;
+}
+
+function withAddress(pod: KubePod, address: string): KubePod {
+  const status = { ...pod.status, phase: 'Running', podIP: address, podIPs: [{ ip: address }] };
+  return { ...pod, status };
+}
+
+function readFolder(folder: string): { objects: ManifestObject[]; problems: Problem[] } {
+  const objects: ManifestObject[] = [];
+  const problems: Problem[] = [];
+  const files = orRefuse(folder, () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+      .sort(),
+  );
+  for (const file of files) {
+    const path = join(folder, file);
+    const read = readManifests(
+      orRefuse(path, () => readFileSync(path, 'utf8')),
+      file,
+    );
+    objects.push(...read.objects);
+    problems.push(...read.problems);
+  }
+  return { objects, problems };
+}
+
+function orRefuse<T>(where: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new ManifestsError(`cannot be read: ${errorText(cause)}`, { where, cause });
+  }
+}

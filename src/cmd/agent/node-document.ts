@@ -1,0 +1,75 @@
+/** `GET /trace/node`: a node as the walker wants it, so that one agent can follow packets through all. */
+import { argument, BadRequestError, json, type Route } from '#infra/http/route.ts';
+import type { View } from '#kvscheduler/graph/dump.ts';
+import type { Scheduler } from '#kvscheduler/scheduler.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import { podIdText } from '#plugins/podmanager/api.ts';
+
+export interface NodeDocument {
+  readonly name: string;
+  /** Plain addresses of the host that are not the agent's work. */
+  readonly hostAddresses: readonly string[];
+  /** `<namespace>/<name>` to plain address. */
+  readonly pods: Readonly<Record<string, string>>;
+  /** Configured values by key. */
+  readonly values: Readonly<Record<string, object>>;
+}
+
+/** Whose values a packet's way depends on. */
+const descriptors = [
+  'linux-arp',
+  'linux-interface',
+  'linux-route',
+  'vpp-arp',
+  'vpp-bridge-domain',
+  'vpp-interface',
+  'vpp-interface-link-state',
+  'vpp-l2-fib',
+  'vpp-route',
+] as const;
+
+const views = ['SB', 'NB'] as const satisfies readonly View[];
+
+interface Asked {
+  readonly label: string;
+  readonly scheduler: Scheduler;
+  readonly ipam: IpamApi;
+  readonly net: Ipv4NetApi;
+}
+
+export function traceRoutes(asked: Asked): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/trace/node',
+      mutating: false,
+      summary: 'what the way of a packet through this node depends on: view=SB|NB',
+      handle: async (request) => {
+        const text = argument(request, 'view') ?? 'SB';
+        const view = views.find((one) => one === text);
+        if (!view) throw new BadRequestError(`argument view="${text}" has to be SB or NB`);
+        return json(await nodeDocument(asked, view));
+      },
+    },
+  ];
+}
+
+async function nodeDocument(
+  { label, scheduler, ipam, net }: Asked,
+  view: View,
+): Promise<NodeDocument> {
+  const dumps = await Promise.all(
+    descriptors.map((descriptor) => scheduler.dump(view, { descriptor })),
+  );
+  return {
+    name: label,
+    hostAddresses: net.hostAddresses(),
+    pods: Object.fromEntries(
+      [...ipam.allocations()]
+        .filter(([, { attachment }]) => attachment !== undefined)
+        .map(([address, { pod }]) => [podIdText(pod), address]),
+    ),
+    values: Object.fromEntries(dumps.flat().map(({ Key, Value }) => [Key, Value.value])),
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * Opens what the agent runs on: either the real stores, VPP and Linux, or embedded ones in the same
+ * process, which need no rights and nothing installed.
+ */
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { etcdOptions } from '#datastore/config.ts';
+import { EtcdStore } from '#datastore/etcd/store.ts';
+import { LevelStore } from '#datastore/level.ts';
+import { type DurationValue, durationMs } from '#infra/config/duration.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { kernelHost } from '#linux/iproute/host.ts';
+import { thisMachine } from '#linux/iproute/machine.ts';
+import { prepareHost } from '#linux/iproute/prepare.ts';
+import { unixConnect } from '#vpp/binapi/transport/unix.ts';
+import type { Environment, EnvironmentParts } from './environment.ts';
+import type { Settings } from './settings.ts';
+
+/** Where the Go agent has its database. */
+const BOLT_FILE = 'bolt.db';
+
+export async function openEnvironment(
+  settings: Settings,
+  parts: EnvironmentParts,
+): Promise<Environment> {
+  const { bolt, mirror: mirrorConfig, etcd, env } = settings;
+  const { clock, loggers } = parts;
+  const log = loggers.get('local-store');
+  const open = (folder: string, lockTimeout: DurationValue, expendable?: string) =>
+    LevelStore.open({
+      folder,
+      log,
+      lockWait: { clock, limitMs: durationMs(lockTimeout) },
+      ...(expendable !== undefined && { expendable }),
+    });
+  const folder = localFolder(bolt['db-path'], log);
+  const local = await open(folder, bolt['lock-timeout']);
+  if (settings.embedded) {
+    // The simulator is loaded by those who ask for it alone.
+    const { embeddedEnvironment } = await import('./embedded.ts');
+    return embeddedEnvironment(local, parts);
+  }
+  // A damaged copy is thrown away: all of it can be had again. Attachments and addresses can not.
+  const mirror =
+    etcd &&
+    (await open(mirrorConfig['db-path'] || `${folder}.mirror`, mirrorConfig['lock-timeout'], ''));
+  const cluster = etcd ? new EtcdStore(etcdOptions(etcd, env), clock) : local;
+  return {
+    cluster,
+    local,
+    mirror,
+    connectVpp: unixConnect(settings.govpp['binapi-socket-path'], clock),
+    linux: kernelHost({ clock }),
+    prepareHost: (needs) => prepareHost(thisMachine(clock), needs),
+    addNamespace: undefined,
+    close: async () => {
+      if (cluster !== local) await cluster.close();
+      await mirror?.close();
+      await local.close();
+    },
+  };
+}
+
+/**
+ * A `bolt.conf` of the Go agent names its database, a file; ours then stands beside it. Nothing of
+ * the old one is needed: it is a copy of etcd.
+ */
+function localFolder(path: string, log: Logger): string {
+  for (const file of new Set([path, join(dirname(path), BOLT_FILE)]))
+    if (isFile(file))
+      log.warn({ file }, 'a database of the Go agent: it is not read, and left alone');
+  return isFile(path) || path.endsWith('.db') ? `${path}.level` : path;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}

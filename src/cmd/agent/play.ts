@@ -1,0 +1,85 @@
+/** The embedded agent with somebody to play kubelet, and a summary of what came of it. */
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { Loggers } from '#infra/log/loggers.ts';
+import { problemText } from '#kubernetes/reflector/problem.ts';
+import type { Controller } from '#plugins/controller/controller.ts';
+import type { Agent } from './agent.ts';
+import type { Environment } from './environment.ts';
+import { KubeletPlayer, type PlayedPod } from './kubelet.ts';
+import type { Settings } from './settings.ts';
+
+const LOOK_MS = 50;
+const CALM_LOOKS = 5;
+/** After ten seconds the summary comes, whatever goes on. */
+const MOST_LOOKS = 200;
+
+export interface PlayParts {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly loggers: Loggers;
+  readonly print: (text: string) => void;
+}
+
+/** The store is filled before the agent starts, so that its startup resync finds the cluster. */
+export async function playKubelet(agent: Agent, parts: PlayParts): Promise<void> {
+  const { settings, environment, clock, random, loggers, print } = parts;
+  const log = loggers.get('kubelet');
+  const { embedded } = settings;
+  if (!embedded || !environment.addNamespace) return;
+  const player = new KubeletPlayer({
+    store: environment.cluster,
+    manifests: embedded.manifests,
+    nodeName: settings.label,
+    serviceCidr: settings.contiv.ipamConfig.serviceCIDR,
+    addNamespace: environment.addNamespace,
+    random,
+    log,
+  });
+  for (const problem of player.problems) log.warn(problemText(problem));
+  await player.fillStore();
+  await agent.start();
+  const pods = await player.startPods(settings.grpc.endpoint);
+  await untilSettled(agent.controller, clock);
+  print(summary(pods, player.problems.length, agent, settings));
+}
+
+/** What the player wrote comes back as events; waits until none has come for a moment. */
+async function untilSettled(controller: Controller, clock: Clock): Promise<void> {
+  let seen = -1;
+  for (let look = 0, calm = 0; look < MOST_LOOKS && calm < CALM_LOOKS; look++) {
+    await clock.sleep(LOOK_MS);
+    calm = controller.isIdle && controller.eventCount === seen ? calm + 1 : 0;
+    seen = controller.eventCount;
+  }
+}
+
+function summary(
+  pods: readonly PlayedPod[],
+  problems: number,
+  agent: Agent,
+  settings: Settings,
+): string {
+  const width = Math.max(...pods.map(({ name }) => name.length), 3) + 2;
+  const url = `http://127.0.0.1:${agent.port}`;
+  const attached = pods.filter(({ address }) => address !== undefined).length;
+  return [
+    '',
+    `Node ${settings.label}: ${attached} of ${pods.length} pods attached` +
+      (problems > 0 ? `, ${problems} manifests passed over (see above)` : ''),
+    '',
+    ...pods.map(({ name, address, error }) => `  ${name.padEnd(width)}${address ?? error}`),
+    '',
+    `Events processed: ${agent.controller.eventCount}. Look at`,
+    `  ${url}/controller/event-history   what happened, one record an event`,
+    `  ${url}/scheduler/status           what is configured in VPP and Linux`,
+    `  ${url}/scheduler/graph            the same as a picture`,
+    `  ${url}/contiv/v1/ipam             addresses of this node`,
+    `  ${url}/readiness                  state of the agent`,
+    `  ${url}/metrics                    metrics for Prometheus`,
+    '',
+    'The agent stays up; Ctrl-C ends it.',
+    '',
+  ].join('\n');
+}

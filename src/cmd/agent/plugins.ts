@@ -1,0 +1,49 @@
+/** The event handlers, wired to each other: the same for an agent that runs and for a replay. */
+import type { KvStore } from '#datastore/api.ts';
+import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import type { ContivConfig } from '#plugins/contivconf/config.ts';
+import { createContivConf } from '#plugins/contivconf/plugin.ts';
+import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
+import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
+import type { HostView } from '#plugins/controller/api/ports/host.ts';
+import type { StnView } from '#plugins/controller/api/ports/stn.ts';
+import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+import { createIpam } from '#plugins/ipam/plugin.ts';
+import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
+import { createNodeSync, type NodeSyncHandler } from '#plugins/nodesync/plugin.ts';
+import { createPodManager, type PodManager } from '#plugins/podmanager/plugin.ts';
+
+/** All that the handlers know of the world, besides their events and the clock. */
+export interface Ports {
+  /** Shared by all nodes. */
+  readonly cluster: KvStore;
+  /** Of this node alone. */
+  readonly local: KvStore;
+  readonly vpp: VppView;
+  readonly host: HostView;
+  readonly stn: StnView;
+  /** What was put so far, for a handler that extends what others put. */
+  readonly wanted: ConfigRetriever;
+}
+
+export interface Plugins {
+  /** In the order in which they see an event: one may ask those before it, never those behind. */
+  readonly handlers: readonly EventHandler[];
+  readonly conf: ContivConfApi;
+  readonly nodes: NodeSyncHandler;
+  readonly pods: PodManager;
+  readonly ipam: IpamApi;
+  readonly ipv4net: Ipv4NetApi;
+}
+
+export function createPlugins(nodeName: string, config: ContivConfig, ports: Ports): Plugins {
+  const { cluster, local, vpp, host, stn } = ports;
+  const conf = createContivConf({ nodeName, config, vpp, stn });
+  const nodes = createNodeSync({ nodeName, conf, cluster, local });
+  const pods = createPodManager({ store: local, host });
+  const ipam = createIpam({ conf, nodes, pods, store: local });
+  const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp });
+  return { handlers: [conf, nodes, pods, ipam, ipv4net], conf, nodes, pods, ipam, ipv4net };
+}

@@ -1,0 +1,106 @@
+/** `contiv-agent replay`: runs recorded runs again, on nothing but what was recorded. */
+
+import { rfc3339 } from '#infra/clock/rfc3339.ts';
+import { mergeValues } from '#models/merge.ts';
+import type { ContivConfig } from '#plugins/contivconf/config.ts';
+import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
+import type { Difference } from '#plugins/controller/recording/comparison.ts';
+import { NotRecordedError } from '#plugins/controller/recording/errors.ts';
+import type { RunLine } from '#plugins/controller/recording/format.ts';
+import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
+import {
+  type ReplayedParts,
+  type ReplayReport,
+  replayRun,
+} from '#plugins/controller/recording/replay.ts';
+import { isBeyondHealing, isSouthboundGone } from './failures.ts';
+import { createPlugins, type Ports } from './plugins.ts';
+
+/** Differences of one event that are printed. */
+const SHOWN = 10;
+const SHOWN_CHARACTERS = 500;
+
+/**
+ * @param path folder of recorded runs, or one of its files
+ * @returns whether every transaction was the same
+ * @throws RecordingError
+ */
+export async function replay(path: string, print: (text: string) => void): Promise<boolean> {
+  let isSame = true;
+  for (const file of await runFiles(path)) {
+    const run = await readRun(file);
+    const { version, label, at } = run.first;
+    print(`${file}: contiv-agent ${version} on ${label}, started ${rfc3339(at)}\n`);
+    const report = await replayRun(run, replayedParts);
+    print(reportText(report));
+    isSame &&= report.differences.length === 0;
+  }
+  return isSame;
+}
+
+/** The handlers as an agent has them, made with the recorded configuration. */
+export function replayedParts(
+  { label, settings }: RunLine,
+  wanted: ConfigRetriever,
+): ReplayedParts {
+  const { contiv } = settings as unknown as RecordedSettings;
+  const { handlers } = createPlugins(label, contiv, portsOf(wanted));
+  return { handlers, merge: mergeValues, isSouthboundGone, isBeyondHealing };
+}
+
+export interface RecordedSettings extends Record<string, unknown> {
+  readonly contiv: ContivConfig;
+}
+
+/** Ports that nobody may use: all that handlers ask for comes from the recording. */
+function portsOf(wanted: ConfigRetriever): Ports {
+  return new Proxy({} as Ports, {
+    get: (_ports, name) => (name === 'wanted' ? wanted : unreachable(String(name))),
+  });
+}
+
+function unreachable(port: string): object {
+  return new Proxy(
+    {},
+    {
+      get: (_port, call) => () => {
+        throw new NotRecordedError('was used past the context of the handler', {
+          where: `port ${port}.${String(call)}`,
+        });
+      },
+    },
+  );
+}
+
+function reportText({ events, transactions, differences, ending }: ReplayReport): string {
+  const lines = [`  replayed: ${events} events, ${transactions} transactions`];
+  if (ending !== undefined) lines.push(`  the recording ends early: ${ending}`);
+  const [first] = differences;
+  if (!first) lines.push('  the same transactions');
+  else {
+    lines.push(`  first difference: event #${first.event.n} ${first.event.name}`);
+    lines.push(...differences.slice(0, SHOWN).flatMap(differenceLines));
+    if (differences.length > SHOWN)
+      lines.push(`    and ${differences.length - SHOWN} more in this event`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function differenceLines({ what, handler, key, field, recorded, replayed }: Difference): string[] {
+  const place = [
+    what,
+    ...(handler === undefined ? [] : [`of ${handler}`]),
+    ...(key === undefined ? [] : [`key ${key}`]),
+    ...(field === '' ? [] : [`field ${field}`]),
+  ];
+  return [
+    `    ${place.join(', ')}`,
+    `      recorded: ${shown(recorded)}`,
+    `      replayed: ${shown(replayed)}`,
+  ];
+}
+
+function shown(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}

@@ -1,0 +1,113 @@
+/** Reads flags and configuration and runs the agent until it is told to end. */
+import { CommanderError } from 'commander';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { Loggers } from '#infra/log/loggers.ts';
+import { type Agent, createAgent } from './agent.ts';
+import { buildInfo } from './build.ts';
+import { parseFlags } from './flags.ts';
+import { openEnvironment } from './open-environment.ts';
+import { playKubelet } from './play.ts';
+import { printConfig } from './print-config.ts';
+import { replay } from './replay.ts';
+import { readSettings } from './settings.ts';
+import { trace } from './trace.ts';
+
+/** The agent was told something that makes no sense; starting it again does not help. */
+const EXIT_CONFIG = 2;
+const configCodes: ReadonlySet<string> = new Set([
+  'CV_CONFIG_INVALID',
+  'CV_HTTP_CONFIG',
+  'CV_LOG_LEVEL',
+  'CV_MANIFESTS_UNREADABLE',
+  'CV_RECORDING_UNREADABLE',
+  'CV_SERVICE_LABEL',
+  'CV_STORE_CONFIG',
+]);
+const EXIT_FAILURE = 1;
+
+export const UndeployInterruptedError = defineError({
+  name: 'UndeployInterruptedError',
+  code: 'CV_UNDEPLOY_INTERRUPTED',
+  remedy: 'Call undeploy again: it goes on from there.',
+});
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/**
+ * @param ended resolves with the name of a signal when the agent shall end
+ * @returns the exit code; what went wrong is on the standard error
+ */
+export async function runAgent(
+  argv: readonly string[],
+  env: Variables,
+  ended: Promise<string>,
+): Promise<number> {
+  try {
+    return await run(argv, env, ended);
+  } catch (thrown) {
+    // Its text is out already; a call for help has code 0.
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : EXIT_CONFIG;
+    const { code, remedy } = thrown instanceof CodedError ? thrown : { code: '', remedy: '' };
+    process.stderr.write(`contiv-agent: ${errorText(thrown)}\n`);
+    if (code) process.stderr.write(`${code}: ${remedy}\n`);
+    else if (thrown instanceof Error) process.stderr.write(`${thrown.stack}\n`);
+    return configCodes.has(code) ? EXIT_CONFIG : EXIT_FAILURE;
+  }
+}
+
+async function run(
+  argv: readonly string[],
+  env: Variables,
+  ended: Promise<string>,
+): Promise<number> {
+  const flags = parseFlags(argv, env);
+  // Whoever reads the log may go away; the network of the pods stays.
+  process.stdout.on('error', () => undefined);
+  const print = (text: string): void => void process.stdout.write(text);
+  if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, print);
+  if (flags.trace) return (await trace(flags.trace, print)) ? 0 : EXIT_FAILURE;
+  const settings = readSettings(flags, env);
+  const ports = { clock: systemClock, random: systemRandom };
+  if (flags.printConfig) {
+    await printConfig({ ...ports, settings }, print);
+    return 0;
+  }
+  const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL']);
+  const parts = { ...ports, loggers };
+  const environment = await openEnvironment(settings, parts);
+  const agent = createAgent({ ...parts, settings, environment, build: buildInfo(env), print });
+  try {
+    if (flags.undeploy) {
+      await undeploy(agent, ended);
+      return 0;
+    }
+    const started = settings.embedded
+      ? playKubelet(agent, { settings, environment, ...parts, print })
+      : agent.start();
+    // A start that waits for VPP must not keep the agent from ending.
+    const signal = await Promise.race([ended, started.then(() => ended)]);
+    loggers.get('agent').info({ signal }, 'ending; the configuration stays');
+    return 0;
+  } finally {
+    await agent.stop();
+    await environment.close();
+  }
+}
+
+/** A replay touches nothing, so it may be ended anywhere. */
+async function replayUntil(
+  path: string,
+  ended: Promise<string>,
+  print: (text: string) => void,
+): Promise<number> {
+  const isSame = await Promise.race([replay(path, print), ended.then(() => false)]);
+  return isSame ? 0 : EXIT_FAILURE;
+}
+
+async function undeploy(agent: Agent, ended: Promise<string>): Promise<void> {
+  const interrupted = ended.then((signal) => {
+    throw new UndeployInterruptedError(`un-deploy was interrupted by ${signal}`);
+  });
+  await Promise.race([agent.undeploy(), interrupted]);
+}

@@ -1,0 +1,163 @@
+/** Everything that the agent is told before it starts: flags, variables and configuration files. */
+
+import { statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { TObject } from 'typebox';
+import {
+  type BoltConfig,
+  boltSchema,
+  type EtcdConfig,
+  etcdSchema,
+  type MirrorConfig,
+  mirrorSchema,
+} from '#datastore/config.ts';
+import { parseDuration } from '#infra/config/duration.ts';
+import {
+  ConfigError,
+  type ConfigFile,
+  type ConfigSource,
+  type LoadedConfig,
+  loadConfig,
+} from '#infra/config/load.ts';
+import { type GrpcConfig, grpcSchema } from '#infra/grpc/config.ts';
+import { type HttpConfig, httpSchema, isPort } from '#infra/http/config.ts';
+import { type LogsConfig, logsSchema } from '#infra/log/loggers.ts';
+import { serviceLabel } from '#infra/service-label/service-label.ts';
+import { type KvSchedulerConfig, kvschedulerSchema } from '#kvscheduler/config.ts';
+import { contivConfigFile, readContivConfig } from '#plugins/contivconf/api.ts';
+import type { ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
+import { type ControllerConfig, controllerSchema } from '#plugins/controller/config.ts';
+import { type GovppConfig, govppSchema } from '#vpp/config.ts';
+import type { AgentFlags } from './flags.ts';
+
+/** The agent with its examples stands four folders above this file. */
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** What the Go agent allows a start. */
+const START_LIMIT = '45s';
+
+/** What the deployment sets by default; without it a node has no address of its own. */
+const EMBEDDED_NODE_SUBNET = '192.168.16.0/24';
+
+export interface Settings {
+  /** Service label, which is also the name of the node. */
+  readonly label: string;
+  readonly contiv: ContivConfig;
+  /** Which keys of it the file sets, and where. */
+  readonly contivFile: Pick<LoadedConfig<typeof contivConfigSchema>, 'set' | 'where'>;
+  readonly controller: ControllerConfig;
+  readonly http: HttpConfig;
+  readonly logs: LogsConfig;
+  readonly grpc: GrpcConfig;
+  /** undefined: there is no etcd, the local store is the only one. */
+  readonly etcd: EtcdConfig | undefined;
+  readonly bolt: BoltConfig;
+  /** Of use where there is an etcd. */
+  readonly mirror: MirrorConfig;
+  readonly govpp: GovppConfig;
+  readonly kvscheduler: KvSchedulerConfig;
+  /** Set for an agent without etcd and VPP. */
+  readonly embedded: { readonly manifests: string } | undefined;
+  /** For the whole start of the agent (`STARTUPTIMEOUT`), milliseconds; 0: none. */
+  readonly startLimitMs: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the files contain that is not understood; one sentence each, with file and line. */
+  readonly warnings: readonly string[];
+}
+
+/** @throws ConfigError with file and line */
+export function readSettings(
+  flags: AgentFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): Settings {
+  checkFlags(flags);
+  const source: ConfigSource = { flags: flags.values, env, configDir: flags.configDir };
+  const warnings: string[] = [];
+  const load = <S extends TObject>(file: ConfigFile<S>): LoadedConfig<S> => {
+    const loaded = loadConfig(file, source);
+    warnings.push(...loaded.warnings);
+    return loaded;
+  };
+  const label = serviceLabel(flags.values, env);
+  const contivFile = loadConfig(contivConfigFile, source);
+  const contiv = readContivConfig(contivFile, label);
+  warnings.push(...contiv.warnings);
+  const etcd = load({ name: 'etcd', schema: etcdSchema });
+  const settings: Settings = {
+    label,
+    contiv: contiv.config,
+    contivFile,
+    controller: load({ name: 'controller', schema: controllerSchema }).value,
+    http: withPort(load({ name: 'http', schema: httpSchema }).value, flags, env),
+    logs: load({ name: 'logs', schema: logsSchema }).value,
+    grpc: load({ name: 'grpc', schema: grpcSchema }).value,
+    etcd: etcd.file === undefined ? undefined : etcd.value,
+    bolt: load({ name: 'bolt', schema: boltSchema }).value,
+    mirror: load({ name: 'mirror', schema: mirrorSchema }).value,
+    govpp: load({ name: 'govpp', schema: govppSchema }).value,
+    kvscheduler: load({ name: 'kvscheduler', schema: kvschedulerSchema }).value,
+    embedded: undefined,
+    startLimitMs: startLimitMs(env),
+    env,
+    warnings,
+  };
+  if (!flags.embedded) return settings;
+  return embeddedSettings(settings, flags.manifests ?? join(ROOT, 'examples'));
+}
+
+/** A folder that is not there would mean defaults everywhere, which nobody has asked for. */
+function checkFlags({ configDir, embedded, manifests }: AgentFlags): void {
+  if (!statSync(configDir, { throwIfNoEntry: false })?.isDirectory())
+    throw new ConfigError('no such folder (asked for by --config-dir or CONFIG_DIR)', {
+      where: configDir,
+    });
+  if (manifests !== undefined && !embedded)
+    throw new ConfigError('is for --embedded only', { where: '--manifests' });
+}
+
+function startLimitMs(env: Readonly<Record<string, string | undefined>>): number {
+  const text = env['STARTUPTIMEOUT'] || START_LIMIT;
+  const ms = parseDuration(text);
+  if (ms === undefined)
+    throw new ConfigError(`"${text}" is no duration such as 45s`, { where: 'STARTUPTIMEOUT' });
+  return ms;
+}
+
+/** `--http-port` and HTTP_PORT change the port and leave the address. */
+function withPort(
+  http: HttpConfig,
+  flags: AgentFlags,
+  env: Readonly<Record<string, string | undefined>>,
+): HttpConfig {
+  const port = flags.values['http-port'] ?? env['HTTP_PORT'];
+  if (port === undefined) return http;
+  if (!isPort(port))
+    throw new ConfigError(`"${port}" is no port`, { where: '--http-port or HTTP_PORT' });
+  const address = http.endpoint.slice(0, http.endpoint.lastIndexOf(':'));
+  return { ...http, endpoint: `${address}:${port}` };
+}
+
+/**
+ * The embedded agent belongs to a person at a laptop: it needs no rights, keeps its files in the
+ * folder for temporary ones and does not listen to the network.
+ */
+function embeddedSettings(settings: Settings, manifests: string): Settings {
+  const folder = join(tmpdir(), 'contiv-vswitch', settings.label);
+  const port = settings.http.endpoint.slice(settings.http.endpoint.lastIndexOf(':') + 1);
+  const { ipamConfig } = settings.contiv;
+  const nodeInterconnectCIDR = ipamConfig.nodeInterconnectCIDR || EMBEDDED_NODE_SUBNET;
+  return {
+    ...settings,
+    contiv: { ...settings.contiv, ipamConfig: { ...ipamConfig, nodeInterconnectCIDR } },
+    http: {
+      ...settings.http,
+      endpoint: `127.0.0.1:${port}`,
+      'local-socket': join(folder, 'agent.sock'),
+    },
+    grpc: { ...settings.grpc, endpoint: join(folder, 'cni.sock') },
+    etcd: undefined,
+    bolt: { ...settings.bolt, 'db-path': join(folder, 'store') },
+    embedded: { manifests },
+  };
+}

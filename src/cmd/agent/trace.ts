@@ -1,0 +1,95 @@
+/**
+ * `contiv-agent trace`: follows a packet from a pod, and its answer, through what the agents say of
+ * their nodes.
+ */
+import { isIP } from 'node:net';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import { clusterSnapshot, deviceWith } from '#packet-trace/cluster.ts';
+import type { NodeValues } from '#packet-trace/node.ts';
+import type { Snapshot } from '#packet-trace/snapshot.ts';
+import { walkText } from '#packet-trace/text.ts';
+import { type Walk, walk } from '#packet-trace/walk.ts';
+import type { NodeDocument } from './node-document.ts';
+
+export const TraceError = defineError({
+  name: 'TraceError',
+  code: 'CV_TRACE',
+  remedy:
+    'Name pods as namespace/name, and the agents of other nodes with --agent, each as http://host:port.',
+});
+
+export interface TraceRequest {
+  /** `<namespace>/<name>`, or `<name>` in the namespace default. */
+  readonly from: string;
+  /** A pod, or an address. */
+  readonly to: string;
+  /** TCP port that is called; only said so far, because nothing that is looked at goes by ports. */
+  readonly port: number | undefined;
+  /** REST servers of the agents of all nodes that are looked at, `http://127.0.0.1:9999`. */
+  readonly agents: readonly string[];
+  /** Follow what the agents want instead of what VPP and Linux have. */
+  readonly wanted: boolean;
+}
+
+/**
+ * @returns whether packet and answer arrive
+ * @throws TraceError for an agent that does not answer and for a pod that nobody knows
+ */
+export async function trace(
+  { from, to, port, agents, wanted }: TraceRequest,
+  print: (text: string) => void,
+): Promise<boolean> {
+  const nodes = await Promise.all(agents.map((agent) => nodeOf(agent, wanted)));
+  const snapshot = clusterSnapshot({ nodes: nodes.map(nodeValues) });
+  const source = addressOf(nodes, from);
+  const destination = addressOf(nodes, to);
+  const there = follow(snapshot, source, destination);
+  const called = port === undefined ? '' : `, TCP port ${port} (NAT and ACLs are not looked at)`;
+  print(`${from} (${source}) to ${to} (${destination})${called}\n${walkText(there)}`);
+  if (there.verdict !== 'delivered') return false;
+  if (deviceWith(snapshot, destination) === undefined) return true;
+  const back = follow(snapshot, destination, source);
+  print(`and back\n${walkText(back)}`);
+  return back.verdict === 'delivered';
+}
+
+export function nodeValues({ name, hostAddresses, values }: NodeDocument): NodeValues {
+  return { name, hostAddresses, values: Object.entries(values) };
+}
+
+function follow(snapshot: Snapshot, source: string, destination: string): Walk {
+  const start = deviceWith(snapshot, source);
+  if (start === undefined) throw new TraceError('nobody has this address', { where: source });
+  return walk(snapshot, start, { source, destination });
+}
+
+async function nodeOf(agent: string, wanted: boolean): Promise<NodeDocument> {
+  try {
+    const response = await fetch(new URL(`/trace/node?view=${wanted ? 'NB' : 'SB'}`, agent));
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    const document: unknown = await response.json();
+    if (!isNode(document)) throw new Error('its answer is no node');
+    return document;
+  } catch (cause) {
+    const why = errorText(cause);
+    throw new TraceError(`the agent does not say how its node is: ${why}`, { where: agent, cause });
+  }
+}
+
+function isNode(value: unknown): value is NodeDocument {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, hostAddresses, pods, values } = value as Partial<Record<string, unknown>>;
+  const areObjects = [pods, values].every((one) => typeof one === 'object' && one !== null);
+  return typeof name === 'string' && Array.isArray(hostAddresses) && areObjects;
+}
+
+function addressOf(nodes: readonly NodeDocument[], name: string): string {
+  if (isIP(name)) return name;
+  const id = name.includes('/') ? name : `default/${name}`;
+  for (const { pods } of nodes) {
+    const address = pods[id];
+    if (address !== undefined) return address;
+  }
+  const names = nodes.map((node) => node.name).join(', ');
+  throw new TraceError(`no pod of this name is attached on ${names}`, { where: id });
+}

@@ -1,0 +1,21 @@
+import { defineModel } from '#models/define.ts';
+import { keyTemplate } from '#models/key-template.ts';
+import { CustomIPAllocation } from './custom-ipam.gen.ts';
+
+export type {
+  CustomIPAllocation,
+  CustomPodInterface,
+} from './custom-ipam.gen.ts';
+
+/** Pod before namespace, unlike anywhere else. */
+export const customIpamKey = keyTemplate('custom-ipam/{name}/{namespace}', {
+  name: '[^/]+',
+  namespace: '[^/]+',
+});
+
+export const customIpamModel = defineModel<CustomIPAllocation>({
+  message: CustomIPAllocation,
+  keyPrefix: customIpamKey.prefix(),
+  key: ({ pod_name, pod_namespace }) =>
+    customIpamKey.build({ name: pod_name, namespace: pod_namespace }),
+});

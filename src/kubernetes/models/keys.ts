@@ -1,0 +1,19 @@
+/** Keys of what is reflected from Kubernetes, without the reflector's prefix. Names hold no slash. */
+import { type KeyTemplate, keyTemplate } from '#models/key-template.ts';
+
+const segment = '[^/]+';
+
+/** `k8s/<keyword>/<name>` */
+export function clusterKey(keyword: string): KeyTemplate<`${string}{name}`> {
+  return keyTemplate(`k8s/${keyword}/{name}`, { name: segment });
+}
+
+/** `k8s/<keyword>/<name>/namespace/<namespace>` */
+export function namespacedKey(
+  keyword: string,
+): KeyTemplate<`${string}{name}/namespace/{namespace}`> {
+  return keyTemplate(`k8s/${keyword}/{name}/namespace/{namespace}`, {
+    name: segment,
+    namespace: segment,
+  });
+}

@@ -1,0 +1,15 @@
+import { defineModel } from '#models/define.ts';
+import { clusterKey } from './keys.ts';
+import { Namespace } from './namespace.gen.ts';
+import { labels } from './texts.ts';
+
+export type { Namespace } from './namespace.gen.ts';
+
+export const namespaceKey = clusterKey('namespace');
+
+export const namespaceModel = defineModel<Namespace>({
+  message: Namespace,
+  keyPrefix: namespaceKey.prefix(),
+  key: ({ name }) => namespaceKey.build({ name }),
+  rules: { label: labels },
+});

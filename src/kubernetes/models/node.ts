@@ -1,0 +1,15 @@
+import { defineModel } from '#models/define.ts';
+import { clusterKey } from './keys.ts';
+import { Node } from './node.gen.ts';
+import { addressOrText } from './texts.ts';
+
+export type { Node, NodeAddress } from './node.gen.ts';
+
+export const nodeKey = clusterKey('node');
+
+export const nodeModel = defineModel<Node>({
+  message: Node,
+  keyPrefix: nodeKey.prefix(),
+  key: ({ name }) => nodeKey.build({ name }),
+  rules: { addresses: { address: addressOrText } },
+});

@@ -1,0 +1,13 @@
+import { defineModel } from '#models/define.ts';
+import { keyTemplate } from '#models/key-template.ts';
+import { VppNode } from './vpp-node.gen.ts';
+
+export type { VppNode } from './vpp-node.gen.ts';
+
+export const vppNodeKey = keyTemplate('allocatedIDs/{id}', { id: '[1-9][0-9]*' });
+
+export const vppNodeModel = defineModel<VppNode>({
+  message: VppNode,
+  keyPrefix: vppNodeKey.prefix(),
+  key: ({ id }) => vppNodeKey.build({ id }),
+});

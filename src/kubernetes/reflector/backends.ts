@@ -1,0 +1,108 @@
+/** What Kubernetes' own controller does: the endpoints of a service from the pods it selects. */
+import { ipFamily, parseIp } from '#models/ip.ts';
+import { type EndpointPort, type Endpoints, endpointsModel } from '../models/endpoints.ts';
+import { hasLabels } from './labels.ts';
+import { namespaceOf } from './objects/meta.ts';
+import {
+  hasEnded,
+  type KubePod,
+  longRunningContainers,
+  numberedPorts,
+  podAddresses,
+} from './objects/pod.ts';
+import type { KubeService, KubeServicePort } from './objects/service.ts';
+import type { Readers } from './reflected.ts';
+import { type Backend, type BackendState, subsetsOf } from './subsets.ts';
+
+/** Whether the endpoints of the service follow its pods; those of others are made by hand. */
+export function selectsPods(service: KubeService): boolean {
+  const { type, selector } = service.spec;
+  return type !== 'ExternalName' && Object.keys(selector ?? {}).length > 0;
+}
+
+export function selectsPod(service: KubeService, pod: KubePod): boolean {
+  return (
+    selectsPods(service) &&
+    namespaceOf(service) === namespaceOf(pod) &&
+    hasLabels(pod.metadata.labels, service.spec.selector ?? {})
+  );
+}
+
+/**
+ * Endpoints of a service with a selector: all pods that it selects and that have an address.
+ * @param pods of any namespace; the others are passed over
+ */
+export function endpointsOf(
+  service: KubeService,
+  pods: readonly KubePod[],
+  readers: Readers = 'mixed',
+): Endpoints {
+  const backends = pods
+    .filter((pod) => selectsPod(service, pod) && !hasEnded(pod))
+    .flatMap((pod) => backendsOf(service, pod));
+  return endpointsModel.canonical({
+    name: service.metadata.name,
+    namespace: namespaceOf(service),
+    endpoint_subsets: subsetsOf(backends, readers),
+  });
+}
+
+function backendsOf(service: KubeService, pod: KubePod): Backend[] {
+  const state = backendState(service, pod);
+  const wanted = service.spec.ports ?? [];
+  const ports = wanted.flatMap((port) => resolved(port, pod));
+  // its ports are named, and the pod has none of these names
+  if (state === undefined || (ports.length === 0 && wanted.length > 0)) return [];
+  const { name, uid } = pod.metadata;
+  const { nodeName, hostname, subdomain } = pod.spec ?? {};
+  const families = serviceFamilies(service);
+  return podAddresses(pod)
+    .filter((ip) => families.has(familyOf(ip)))
+    .map((ip) => ({
+      state,
+      ports,
+      address: {
+        ip,
+        host_name: subdomain === service.metadata.name ? hostname : undefined,
+        node_name: nodeName,
+        target_ref: { kind: 'Pod', namespace: namespaceOf(pod), name, uid },
+      },
+    }));
+}
+
+/** A pod about whose readiness nothing is known is ready: nobody probes it. */
+function backendState(service: KubeService, pod: KubePod): BackendState | undefined {
+  if (service.spec.publishNotReadyAddresses) return 'ready';
+  const condition = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  const answers = condition === undefined || condition.status === 'True';
+  if (pod.metadata.deletionTimestamp === undefined) return answers ? 'ready' : 'not-ready';
+  return answers ? 'draining' : undefined;
+}
+
+function resolved(port: KubeServicePort, pod: KubePod): EndpointPort[] {
+  const { name = '', protocol = 'TCP', targetPort = port.port } = port;
+  if (typeof targetPort === 'number') {
+    return [{ name, protocol, port: targetPort === 0 ? port.port : targetPort }];
+  }
+  for (const container of longRunningContainers(pod)) {
+    const found = numberedPorts(container).find(
+      (one) => one.name === targetPort && (one.protocol ?? 'TCP') === protocol,
+    );
+    if (found !== undefined) return [{ name, protocol, port: found.containerPort }];
+  }
+  return [];
+}
+
+function familyOf(address: string): number {
+  const bytes = parseIp(address);
+  return bytes === undefined ? 0 : ipFamily(bytes);
+}
+
+function serviceFamilies({ spec }: KubeService): Set<number> {
+  const named = (spec.ipFamilies ?? []).map((family) => (family === 'IPv4' ? 4 : 6));
+  if (named.length > 0) return new Set(named);
+  const addresses = [spec.clusterIP ?? '', ...(spec.clusterIPs ?? [])].map(familyOf);
+  const known = addresses.filter((family) => family !== 0);
+  // headless, with nothing said: whatever the pods have
+  return new Set(known.length > 0 ? known : [4, 6]);
+}

@@ -1,0 +1,177 @@
+/**
+ * A set of manifests as the state that the reflector would show of a cluster in which they have been
+ * applied. Pure: the same manifests give the same state, whatever the order of the files.
+ */
+import { resources } from '../resources/resources.ts';
+import { endpointsOf, selectsPods } from './backends.ts';
+import { namespaceDefaults, policyDefaults, serviceDefaults } from './defaults.ts';
+import { mergedSlices } from './endpoints.ts';
+import { type KubeState, KubeStateBuilder } from './kube-state.ts';
+import type { ManifestObject } from './manifests.ts';
+import type { KubeNamespace, KubeNode } from './objects/cluster.ts';
+import { type KubeEndpointSlice, serviceOfSlice } from './objects/endpoints.ts';
+import { namespaceOf } from './objects/meta.ts';
+import { readObject } from './objects/object.ts';
+import type { KubePod } from './objects/pod.ts';
+import type { KubeService } from './objects/service.ts';
+import { displayName, distinct, isNamespaced, ofKind, type Placed } from './placed.ts';
+import { isToAttach, podSet } from './pod-set.ts';
+import type { Problem } from './problem.ts';
+import type { Readers } from './reflected.ts';
+import { allocated } from './service-ips.ts';
+
+export interface ClusterOptions {
+  /** The node that all pods run on which do not name another. */
+  readonly node: {
+    readonly name: string;
+    /** Plain address of the host; empty when unknown. */
+    readonly address: string;
+    readonly podCidr?: string;
+  };
+  /** CIDR that services without an address get theirs from. */
+  readonly serviceCidr: string;
+  readonly readers: Readers;
+}
+
+export interface Cluster {
+  readonly state: KubeState;
+  readonly problems: readonly Problem[];
+  /** Pods that this node has to start and to attach to the network. */
+  readonly localPods: readonly KubePod[];
+  /** All pods, also those in the host's network and on other nodes. */
+  readonly pods: readonly KubePod[];
+  /** Services whose endpoints follow the pods: to be reckoned anew when a pod changes. */
+  readonly services: readonly KubeService[];
+}
+
+export function clusterOf(manifests: readonly ManifestObject[], options: ClusterOptions): Cluster {
+  const problems: Problem[] = [];
+  const given = distinct(readAll(manifests, problems), problems);
+  const nodes = nodesOf(given, options);
+  const pods = podSet(
+    given,
+    options.node.name,
+    nodes.map(({ object }) => object),
+  );
+  const services = servicesOf(given, options, problems);
+
+  const state = new KubeStateBuilder(options.readers, problems);
+  for (const one of [...namespacesOf(given), ...nodes, ...pods, ...services]) state.reflect(one);
+  for (const { object, source } of ofKind(given, 'NetworkPolicy')) {
+    state.reflect({ object: policyDefaults(object), source });
+  }
+  for (const kind of settings) for (const one of ofKind(given, kind)) state.reflect(one);
+  for (const endpoints of ofKind(given, 'Endpoints')) state.reflect(endpoints);
+  addSlices(state, given, options.readers);
+  const allPods = pods.map(({ object }) => object);
+  return {
+    services: addBackends(state, services, allPods, options.readers),
+    state: state.done(),
+    problems,
+    localPods: allPods.filter((pod) => isToAttach(pod, options.node.name)),
+    pods: allPods,
+  };
+}
+
+const settings = [
+  'NodeConfig',
+  'CustomNetwork',
+  'ExternalInterface',
+  'ServiceFunctionChain',
+] as const;
+
+function readAll(manifests: readonly ManifestObject[], problems: Problem[]): Placed[] {
+  return manifests.flatMap(({ object: input, source }) => {
+    const read = readObject(input);
+    if (read.refusal !== undefined) {
+      problems.push({ ...source, ...read.refusal });
+      return [];
+    }
+    const { object, remarks } = read;
+    for (const reason of remarks) {
+      problems.push({ ...source, kind: object.kind, name: displayName(object), reason });
+    }
+    return [{ object, source }];
+  });
+}
+
+const made = { file: '', document: 0, line: 0 };
+
+function nodesOf(given: readonly Placed[], { node }: ClusterOptions): Placed<KubeNode>[] {
+  const nodes = ofKind(given, 'Node');
+  if (nodes.some(({ object }) => object.metadata.name === node.name)) return nodes;
+  const addresses = [
+    ...(node.address === '' ? [] : [{ type: 'InternalIP', address: node.address }]),
+    { type: 'Hostname', address: node.name },
+  ];
+  const object: KubeNode = {
+    kind: 'Node',
+    metadata: { name: node.name },
+    spec: { ...(node.podCidr !== undefined && { podCIDR: node.podCidr }) },
+    status: { addresses },
+  };
+  return [...nodes, { object, source: made }];
+}
+
+/** Those given, and those that objects live in. */
+function namespacesOf(given: readonly Placed[]): Placed<KubeNamespace>[] {
+  const namespaces = new Map<string, Placed<KubeNamespace>>();
+  for (const { object, source } of given) {
+    if (!isNamespaced(object)) continue;
+    const metadata = { name: namespaceOf(object) };
+    namespaces.set(metadata.name, { object: { kind: 'Namespace', metadata }, source });
+  }
+  for (const one of ofKind(given, 'Namespace')) namespaces.set(one.object.metadata.name, one);
+  return [...namespaces.values()].map(({ object, source }) => ({
+    object: namespaceDefaults(object),
+    source,
+  }));
+}
+
+function servicesOf(
+  given: readonly Placed[],
+  options: ClusterOptions,
+  problems: Problem[],
+): Placed<KubeService>[] {
+  const services = ofKind(given, 'Service').map(({ object, source }) => ({
+    object: serviceDefaults(object),
+    source,
+  }));
+  return allocated(services, options.serviceCidr, problems);
+}
+
+/** Slices say more than an Endpoints object, so they win over it. */
+function addSlices(state: KubeStateBuilder, given: readonly Placed[], readers: Readers): void {
+  const slices = ofKind(given, 'EndpointSlice');
+  const serviceName = (slice: KubeEndpointSlice): string => serviceOfSlice(slice) ?? '';
+  const groups = Map.groupBy(
+    slices,
+    ({ object }) => `${namespaceOf(object)}/${serviceName(object)}`,
+  );
+  for (const group of groups.values()) {
+    const [first] = group as [Placed<KubeEndpointSlice>];
+    const service = { name: serviceName(first.object), namespace: namespaceOf(first.object) };
+    const objects = group.map(({ object }) => object);
+    state.derive(first, resources.endpoints, () => mergedSlices(service, objects, readers));
+  }
+}
+
+/** @returns the services that it was done for: those with a selector and without given endpoints */
+function addBackends(
+  state: KubeStateBuilder,
+  services: readonly Placed<KubeService>[],
+  pods: readonly KubePod[],
+  readers: Readers,
+): KubeService[] {
+  const near = Map.groupBy(pods, namespaceOf);
+  const following = services.filter(
+    ({ object }) => selectsPods(object) && !state.has(resources.endpoints, object),
+  );
+  for (const service of following) {
+    const candidates = near.get(namespaceOf(service.object)) ?? [];
+    state.derive(service, resources.endpoints, () =>
+      endpointsOf(service.object, candidates, readers),
+    );
+  }
+  return following.map(({ object }) => object);
+}

@@ -1,0 +1,109 @@
+/** Endpoints objects and EndpointSlices: one value a service. */
+
+import type { DeepInput } from '#models/model.ts';
+import {
+  type EndpointAddress,
+  type EndpointPort,
+  type Endpoints,
+  endpointsModel,
+  type ObjectReference,
+} from '../models/endpoints.ts';
+import type {
+  KubeEndpointAddress,
+  KubeEndpointSlice,
+  KubeEndpoints,
+  KubeReference,
+  KubeSliceEndpoint,
+} from './objects/endpoints.ts';
+import { namespaceOf } from './objects/meta.ts';
+import type { Readers } from './reflected.ts';
+import { type Backend, type BackendState, subsetsOf } from './subsets.ts';
+
+/** As they stand: Kubernetes has grouped and sorted them. */
+export function endpointsValue(endpoints: KubeEndpoints): Endpoints {
+  return endpointsModel.canonical({
+    name: endpoints.metadata.name,
+    namespace: namespaceOf(endpoints),
+    endpoint_subsets: endpoints.subsets?.map((subset) => ({
+      addresses: subset.addresses?.map(addressValue),
+      not_ready_addresses: subset.notReadyAddresses?.map(addressValue),
+      ports: subset.ports,
+    })),
+  });
+}
+
+function addressValue(address: KubeEndpointAddress): DeepInput<EndpointAddress> {
+  return {
+    ip: address.ip,
+    host_name: address.hostname,
+    node_name: address.nodeName,
+    target_ref: referenceValue(address.targetRef),
+  };
+}
+
+function referenceValue(
+  reference: KubeReference | undefined,
+): DeepInput<ObjectReference> | undefined {
+  return (
+    reference && {
+      kind: reference.kind,
+      namespace: reference.namespace,
+      name: reference.name,
+      uid: reference.uid,
+      api_version: reference.apiVersion,
+      resource_version: reference.resourceVersion,
+    }
+  );
+}
+
+/**
+ * The value of a service from all of its slices, whatever their order. A backend that several of
+ * them list has the ports of all, each in its best state.
+ */
+export function mergedSlices(
+  service: { readonly name: string; readonly namespace: string },
+  slices: readonly KubeEndpointSlice[],
+  readers: Readers = 'mixed',
+): Endpoints {
+  const sorted = [...slices].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return endpointsModel.canonical({
+    name: service.name,
+    namespace: service.namespace,
+    endpoint_subsets: subsetsOf(
+      sorted.flatMap((slice) => sliceBackends(slice, readers)),
+      readers,
+    ),
+  });
+}
+
+function sliceBackends(slice: KubeEndpointSlice, readers: Readers): Backend[] {
+  // host names are for clients to resolve
+  if (slice.addressType === 'FQDN') return [];
+  const ports = (slice.ports ?? []).flatMap(({ name = '', port, protocol = 'TCP' }) =>
+    port === undefined ? [] : [{ name, port, protocol } satisfies EndpointPort],
+  );
+  return (slice.endpoints ?? []).flatMap((endpoint) => {
+    // further ones lead to the same backend
+    const ip = endpoint.addresses[0];
+    const state = backendState(endpoint.conditions ?? {});
+    if (ip === undefined || state === undefined) return [];
+    const address = {
+      ip,
+      host_name: endpoint.hostname,
+      node_name: endpoint.nodeName,
+      target_ref: referenceValue(endpoint.targetRef),
+      for_zones: readers === 'own' ? endpoint.hints?.forZones?.map(({ name }) => name) : undefined,
+    };
+    return [{ address, state, ports }];
+  });
+}
+
+/** Undefined: not to be listed. Endpoints objects never listed a pod that is going away. */
+function backendState(
+  conditions: NonNullable<KubeSliceEndpoint['conditions']>,
+): BackendState | undefined {
+  const { ready = true, serving = ready, terminating = false } = conditions;
+  if (ready) return 'ready';
+  if (!terminating) return 'not-ready';
+  return serving ? 'draining' : undefined;
+}

@@ -1,0 +1,56 @@
+import { InvalidModelError } from '#models/model.ts';
+import { type Resource, resourceList } from '../resources/resources.ts';
+import { namespaceOf } from './objects/meta.ts';
+import type { KubeObject } from './objects/object.ts';
+import { displayName, type Placed } from './placed.ts';
+import type { Problem } from './problem.ts';
+import { type ReflectedObject, reflect } from './reflect.ts';
+import type { Readers } from './reflected.ts';
+
+/** Canonical values by keyword of the resource and key without prefix; every resource is there. */
+export type KubeState = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/** Collects values; what the models refuse becomes a problem. */
+export class KubeStateBuilder {
+  readonly #readers: Readers;
+  readonly #problems: Problem[];
+  readonly #state = new Map<string, Map<string, object>>();
+
+  constructor(readers: Readers, problems: Problem[]) {
+    this.#readers = readers;
+    this.#problems = problems;
+    for (const { keyword } of resourceList) this.#state.set(keyword, new Map());
+  }
+
+  reflect({ object, source }: Placed<ReflectedObject>): void {
+    const { reflected, refusal } = reflect(object, this.#readers);
+    if (reflected === undefined) this.#problems.push({ ...source, ...refusal });
+    else this.#state.get(reflected.resource.keyword)?.set(reflected.key, reflected.value);
+  }
+
+  /** A value that is made of several objects; problems name this one of them. */
+  derive<T extends object>({ object, source }: Placed, resource: Resource<T>, make: () => T): void {
+    try {
+      const value = make();
+      this.#state.get(resource.keyword)?.set(resource.model.key(value), value);
+    } catch (thrown) {
+      if (!(thrown instanceof InvalidModelError)) throw thrown;
+      const name = displayName(object);
+      this.#problems.push({ ...source, kind: object.kind, name, reason: thrown.message });
+    }
+  }
+
+  has<T extends object>(resource: Resource<T>, object: KubeObject): boolean {
+    const key = resource.key(object.metadata.name, namespaceOf(object));
+    return this.#state.get(resource.keyword)?.has(key) === true;
+  }
+
+  done(): KubeState {
+    return Object.fromEntries(
+      [...this.#state].map(([keyword, values]) => {
+        const sorted = [...values].sort(([a], [b]) => (a < b ? -1 : 1));
+        return [keyword, Object.fromEntries(sorted)];
+      }),
+    );
+  }
+}

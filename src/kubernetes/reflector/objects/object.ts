@@ -1,0 +1,193 @@
+/** The boundary: data of unknown shape becomes a Kubernetes object of a known kind, or is refused. */
+import type { Static, TSchema } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { KubeNamespace, KubeNode } from './cluster.ts';
+import {
+  KubeCustomNetwork,
+  KubeExternalInterface,
+  KubeNodeConfig,
+  KubeServiceFunctionChain,
+} from './crd.ts';
+import { KubeEndpointSlice, KubeEndpoints, serviceOfSlice } from './endpoints.ts';
+import { mismatch } from './mismatch.ts';
+import { KubePod, podRemarks } from './pod.ts';
+import { KubePolicy } from './policy.ts';
+import { policyFault } from './policy-fault.ts';
+import { KubeService } from './service.ts';
+import {
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Job,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+} from './workload.ts';
+
+const schemas = {
+  Pod: KubePod,
+  Namespace: KubeNamespace,
+  Node: KubeNode,
+  NetworkPolicy: KubePolicy,
+  Service: KubeService,
+  Endpoints: KubeEndpoints,
+  EndpointSlice: KubeEndpointSlice,
+  Deployment,
+  ReplicaSet,
+  ReplicationController,
+  DaemonSet,
+  StatefulSet,
+  Job,
+  CronJob,
+  NodeConfig: KubeNodeConfig,
+  CustomNetwork: KubeCustomNetwork,
+  ExternalInterface: KubeExternalInterface,
+  ServiceFunctionChain: KubeServiceFunctionChain,
+} as const;
+
+type Kind = keyof typeof schemas;
+export type KubeObject = { [K in Kind]: Static<(typeof schemas)[K]> }[Kind];
+
+/** API groups of a kind; other groups have kinds of the same name that mean something else. */
+const groups: Readonly<Record<Kind, readonly string[]>> = {
+  Pod: [''],
+  Namespace: [''],
+  Node: [''],
+  NetworkPolicy: ['networking.k8s.io', 'extensions'],
+  Service: [''],
+  Endpoints: [''],
+  EndpointSlice: ['discovery.k8s.io'],
+  Deployment: ['apps', 'extensions'],
+  ReplicaSet: ['apps', 'extensions'],
+  ReplicationController: [''],
+  DaemonSet: ['apps', 'extensions'],
+  StatefulSet: ['apps'],
+  Job: ['batch'],
+  CronJob: ['batch'],
+  NodeConfig: ['nodeconfig.contiv.vpp'],
+  CustomNetwork: ['contivpp.io'],
+  ExternalInterface: ['contivpp.io'],
+  ServiceFunctionChain: ['contivpp.io'],
+};
+
+/** Why an object was not taken, and what is known of it. */
+export interface Refusal {
+  /** Empty where the object does not say it. */
+  readonly kind: string;
+  /** `<namespace>/<name>`, `<name>`, or empty. */
+  readonly name: string;
+  readonly reason: string;
+}
+
+export type ReadResult =
+  /** Remarks say what is left out of an object that is taken all the same. */
+  | {
+      readonly object: KubeObject;
+      readonly remarks: readonly string[];
+      readonly refusal?: undefined;
+    }
+  | { readonly object?: undefined; readonly refusal: Refusal };
+
+const validators = new Map<Kind, Validator>();
+
+function validatorOf(kind: Kind): Validator {
+  let validator = validators.get(kind);
+  if (validator === undefined) {
+    validator = Compile(schemas[kind] as TSchema);
+    validators.set(kind, validator);
+  }
+  return validator;
+}
+
+export function readObject(input: unknown): ReadResult {
+  if (!isRecord(input)) return refuse(input, 'not a Kubernetes object');
+  const { kind, apiVersion } = input;
+  if (typeof kind !== 'string' || kind === '') return refuse(input, 'kind is missing');
+  if (typeof apiVersion !== 'string') return refuse(input, 'apiVersion is missing');
+  const metadata = isRecord(input['metadata']) ? input['metadata'] : {};
+  if ((metadata['name'] ?? '') === '') return refuse(input, 'metadata.name is missing');
+  if (!isKind(kind)) return refuse(input, `nothing is made of objects of kind ${kind}`);
+  if (!groups[kind].includes(groupOf(apiVersion))) {
+    return refuse(input, `nothing is made of ${kind} objects of ${apiVersion}`);
+  }
+  const object = withoutNulls(input);
+  const validator = validatorOf(kind);
+  if (!validator.Check(object)) return refuse(input, mismatch(validator.Errors(object), object));
+  const checked = object as KubeObject;
+  const fault = faultOf(checked);
+  if (fault !== undefined) return refuse(input, fault);
+  return { object: checked, remarks: remarksOn(checked) };
+}
+
+function remarksOn(object: KubeObject): string[] {
+  switch (object.kind) {
+    case 'Pod':
+      return podRemarks('spec', object.spec);
+    case 'CronJob':
+      return podRemarks(
+        'spec.jobTemplate.spec.template.spec',
+        object.spec.jobTemplate.spec.template.spec,
+      );
+    case 'Deployment':
+    case 'ReplicaSet':
+    case 'ReplicationController':
+    case 'DaemonSet':
+    case 'StatefulSet':
+    case 'Job':
+      return podRemarks('spec.template.spec', object.spec.template.spec);
+    default:
+      return [];
+  }
+}
+
+/** What Kubernetes itself would refuse, beyond the shape. */
+function faultOf(object: KubeObject): string | undefined {
+  if (object.kind === 'NetworkPolicy') return policyFault(object);
+  if (object.kind === 'EndpointSlice' && serviceOfSlice(object) === undefined) {
+    return 'names no service: it has no label kubernetes.io/service-name';
+  }
+  return undefined;
+}
+
+function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
+}
+
+function isKind(kind: string): kind is Kind {
+  return Object.hasOwn(schemas, kind);
+}
+
+/** Empty for the core group. */
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
+function refuse(input: unknown, reason: string): { readonly refusal: Refusal } {
+  const object = isRecord(input) ? input : {};
+  const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
+  const { name, namespace } = metadata;
+  const kind = object['kind'];
+  const parts = [namespace, name].filter((part) => typeof part === 'string' && part !== '');
+  return { refusal: { kind: typeof kind === 'string' ? kind : '', name: parts.join('/'), reason } };
+}
+
+/**
+ * Kubernetes reads null as "not said", and a null in a list as an element that says nothing. Returns
+ * the same object where there is none.
+ */
+function withoutNulls(input: unknown): unknown {
+  if (Array.isArray(input)) {
+    const cleaned = input.map((element) => (element === null ? {} : withoutNulls(element)));
+    return cleaned.every((element, position) => element === input[position]) ? input : cleaned;
+  }
+  if (!isRecord(input)) return input;
+  const entries = Object.entries(input);
+  const cleaned = entries.flatMap(([name, value]): [string, unknown][] =>
+    value === null ? [] : [[name, withoutNulls(value)]],
+  );
+  const same =
+    cleaned.length === entries.length &&
+    cleaned.every(([, value], position) => value === entries[position]?.[1]);
+  return same ? input : Object.fromEntries(cleaned);
+}

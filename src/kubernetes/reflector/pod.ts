@@ -1,0 +1,42 @@
+import type { DeepInput } from '#models/model.ts';
+import { type Pod, type PodContainer, podModel } from '../models/pod.ts';
+import { labelList, ownAnnotations } from './labels.ts';
+import { namespaceOf } from './objects/meta.ts';
+import {
+  type KubeContainer,
+  type KubePod,
+  longRunningContainers,
+  numberedPorts,
+  podAddresses,
+} from './objects/pod.ts';
+import type { Readers } from './reflected.ts';
+
+export function podValue(pod: KubePod, readers: Readers): Pod {
+  const { metadata, status } = pod;
+  const addresses = podAddresses(pod);
+  return podModel.canonical({
+    name: metadata.name,
+    namespace: namespaceOf(pod),
+    label: labelList(metadata.labels),
+    ip_address: addresses[0],
+    host_ip_address: status?.hostIP,
+    container: longRunningContainers(pod).map(containerValue),
+    annotations: ownAnnotations(metadata.annotations),
+    labels: metadata.labels,
+    uid: readers === 'own' ? metadata.uid : undefined,
+    ip_addresses: readers === 'own' && addresses.length > 1 ? addresses : undefined,
+  });
+}
+
+function containerValue(container: KubeContainer): DeepInput<PodContainer> {
+  return {
+    name: container.name,
+    port: numberedPorts(container).map((port) => ({
+      name: port.name,
+      host_port: port.hostPort,
+      container_port: port.containerPort,
+      protocol: port.protocol,
+      host_ip_address: port.hostIP,
+    })),
+  };
+}

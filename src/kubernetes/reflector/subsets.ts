@@ -1,0 +1,142 @@
+/**
+ * Puts backends into the subsets of an Endpoints value: addresses with equal ports together, in an
+ * order that does not depend on the order in which they came.
+ */
+import { ipFamily, parseIp } from '#models/ip.ts';
+import type { DeepInput } from '#models/model.ts';
+import type { EndpointAddress, EndpointPort, EndpointSubset } from '../models/endpoints.ts';
+import type { Readers } from './reflected.ts';
+
+/** `draining`: on its way out, but still able to answer. The first is the best. */
+export type BackendState = 'ready' | 'draining' | 'not-ready';
+
+export interface Backend {
+  readonly address: DeepInput<EndpointAddress> & { readonly ip: string };
+  readonly state: BackendState;
+  readonly ports: readonly EndpointPort[];
+}
+
+const rank: Readonly<Record<BackendState, number>> = { ready: 0, draining: 1, 'not-ready': 2 };
+
+interface Seen {
+  readonly address: Backend['address'];
+  /** The best state of each port. */
+  readonly ports: Map<string, { readonly port: EndpointPort; readonly state: BackendState }>;
+  /** Of a backend that has no ports at all. */
+  portless: BackendState | undefined;
+}
+
+/**
+ * Draining backends serve where nobody else is ready. Agents of the original do not know them, so
+ * for `mixed` readers they are left out as long as anybody is ready for the same port.
+ */
+export function subsetsOf(
+  backends: readonly Backend[],
+  readers: Readers,
+): DeepInput<EndpointSubset>[] {
+  const seen = new Map<string, Seen>();
+  for (const backend of backends) note(seen, backend);
+  if (readers === 'mixed') dropNeedlessDraining(seen);
+
+  const subsets = new Map<string, Subset>();
+  for (const one of seen.values()) {
+    for (const [state, ports] of portsByState(one)) place(subsets, one.address, state, ports);
+  }
+  return sortedBy([...subsets], ([name]) => name).map(([, subset]) => ({
+    addresses: sortedAddresses(subset.ready),
+    not_ready_addresses: sortedAddresses(subset.notReady),
+    ports: subset.ports,
+  }));
+}
+
+/** A backend that is listed twice, as while it moves from one slice to another, counts once. */
+function note(seen: Map<string, Seen>, { address, state, ports }: Backend): void {
+  const name = `${address.ip} ${address.target_ref?.namespace} ${address.target_ref?.name}`;
+  let one = seen.get(name);
+  if (one === undefined) {
+    one = { address, ports: new Map(), portless: undefined };
+    seen.set(name, one);
+  }
+  if (ports.length === 0) one.portless = better(one.portless, state);
+  for (const port of ports) {
+    const text = portText(port);
+    one.ports.set(text, { port, state: better(one.ports.get(text)?.state, state) });
+  }
+}
+
+function dropNeedlessDraining(seen: Map<string, Seen>): void {
+  const served = new Set<string>();
+  const name = (one: Seen, port: string): string => `${sortableIp(one.address.ip)[0]} ${port}`;
+  for (const one of seen.values()) {
+    for (const [port, { state }] of one.ports) if (state === 'ready') served.add(name(one, port));
+    if (one.portless === 'ready') served.add(name(one, ''));
+  }
+  for (const one of seen.values()) {
+    for (const [port, { state }] of one.ports) {
+      if (state === 'draining' && served.has(name(one, port))) one.ports.delete(port);
+    }
+    if (one.portless === 'draining' && served.has(name(one, ''))) one.portless = undefined;
+  }
+}
+
+function better(known: BackendState | undefined, state: BackendState): BackendState {
+  return known === undefined || rank[state] < rank[known] ? state : known;
+}
+
+function portsByState(one: Seen): Map<BackendState, EndpointPort[]> {
+  const byState = new Map<BackendState, EndpointPort[]>();
+  for (const { port, state } of one.ports.values()) {
+    const ports = byState.get(state);
+    if (ports === undefined) byState.set(state, [port]);
+    else ports.push(port);
+  }
+  if (one.ports.size === 0 && one.portless !== undefined) byState.set(one.portless, []);
+  return byState;
+}
+
+interface Subset {
+  readonly ports: readonly EndpointPort[];
+  readonly ready: Backend['address'][];
+  readonly notReady: Backend['address'][];
+}
+
+function place(
+  subsets: Map<string, Subset>,
+  address: Backend['address'],
+  state: BackendState,
+  ports: readonly EndpointPort[],
+): void {
+  const sorted = sortedBy(ports, portText);
+  // the families apart, IPv4 first
+  const name = `${sortableIp(address.ip)[0]} ${sorted.map(portText).join(' ')}`;
+  let subset = subsets.get(name);
+  if (subset === undefined) {
+    subset = { ports: sorted, ready: [], notReady: [] };
+    subsets.set(name, subset);
+  }
+  if (state === 'ready') subset.ready.push(address);
+  else if (state === 'not-ready') subset.notReady.push(address);
+  else subset.notReady.push({ ...address, serving_while_terminating: true });
+}
+
+function sortedAddresses(addresses: readonly Backend['address'][]): readonly Backend['address'][] {
+  return sortedBy(addresses, ({ ip, target_ref }) => `${sortableIp(ip)} ${target_ref?.name}`);
+}
+
+/** Sorts like the address: family, then bytes. */
+function sortableIp(text: string): string {
+  const bytes = parseIp(text);
+  if (bytes === undefined) return `9${text}`;
+  return `${ipFamily(bytes)}${Buffer.from(bytes).toString('hex')}`;
+}
+
+function portText({ name, protocol, port }: EndpointPort): string {
+  return `${name}/${protocol}/${String(port).padStart(5, '0')}`;
+}
+
+function sortedBy<T>(list: readonly T[], text: (element: T) => string): T[] {
+  return list
+    .map((element) => ({ element, text: text(element) }))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ element }) => element);
+}

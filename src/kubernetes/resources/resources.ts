@@ -1,0 +1,119 @@
+/**
+ * What the reflectors put into the datastore for the agents. One entry here adds a resource
+ * everywhere: to the watch, to resyncs, to the kube state of every event and to the reflection.
+ */
+import type { MessageModel } from '#models/define.ts';
+import { customIpamKey, customIpamModel } from '../models/custom-ipam.ts';
+import { customNetworkKey, customNetworkModel } from '../models/custom-network.ts';
+import { endpointsKey, endpointsModel } from '../models/endpoints.ts';
+import { externalInterfaceKey, externalInterfaceModel } from '../models/external-interface.ts';
+import { allocationPoolKey, allocationPoolModel } from '../models/id-alloc.ts';
+import { namespaceKey, namespaceModel } from '../models/namespace.ts';
+import { nodeKey, nodeModel } from '../models/node.ts';
+import { nodeConfigKey, nodeConfigModel } from '../models/node-config.ts';
+import { podKey, podModel } from '../models/pod.ts';
+import { policyKey, policyModel } from '../models/policy.ts';
+import { serviceKey, serviceModel } from '../models/service.ts';
+import {
+  serviceFunctionChainKey,
+  serviceFunctionChainModel,
+} from '../models/service-function-chain.ts';
+import { vppNodeKey, vppNodeModel } from '../models/vpp-node.ts';
+
+/** Stands before every key of these resources in the datastore, written by whatever program. */
+export const reflectorPrefix = '/vnf-agent/contiv-ksr/';
+
+/** What a key says about the value under it. */
+export interface KeyNames {
+  readonly name: string;
+  /** Empty for what lives in no namespace. */
+  readonly namespace: string;
+}
+
+export interface Resource<T extends object> {
+  /** Names the resource in kube state and events. */
+  readonly keyword: string;
+  readonly keyPrefix: string;
+  readonly model: MessageModel<T>;
+  /** The key without the reflector's prefix. */
+  key(name: string, namespace: string): string;
+  /** Undefined for what is no key of this resource. */
+  parseKey(key: string): KeyNames | undefined;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: resources of many value types stand in one list
+export type AnyResource = Resource<any>;
+
+interface NameKey {
+  build(parts: { readonly name: string; readonly namespace: string }): string;
+  parse(key: string): { readonly name: string; readonly namespace?: string } | undefined;
+}
+
+function resource<T extends object>(
+  keyword: string,
+  model: MessageModel<T>,
+  key: NameKey,
+): Resource<T> {
+  return {
+    keyword,
+    keyPrefix: model.keyPrefix,
+    model,
+    key: (name, namespace) => key.build({ name, namespace }),
+    parseKey: (text) => {
+      const parts = key.parse(text);
+      return parts && { name: parts.name, namespace: parts.namespace ?? '' };
+    },
+  };
+}
+
+/** The name of a VPP node's record is the ID of the node. */
+const vppNodeNameKey: NameKey = {
+  build: ({ name }) => vppNodeKey.build({ id: name }),
+  parse: (key) => {
+    const parts = vppNodeKey.parse(key);
+    return parts && { name: parts.id };
+  },
+};
+
+export const resources = {
+  vppnode: resource('vppnode', vppNodeModel, vppNodeNameKey),
+  nodeconfig: resource('nodeconfig', nodeConfigModel, nodeConfigKey),
+  node: resource('node', nodeModel, nodeKey),
+  pod: resource('pod', podModel, podKey),
+  namespace: resource('namespace', namespaceModel, namespaceKey),
+  policy: resource('policy', policyModel, policyKey),
+  service: resource('service', serviceModel, serviceKey),
+  endpoints: resource('endpoints', endpointsModel, endpointsKey),
+  customnetwork: resource('customnetwork', customNetworkModel, customNetworkKey),
+  'external-interface': resource(
+    'external-interface',
+    externalInterfaceModel,
+    externalInterfaceKey,
+  ),
+  servicefunctionchain: resource(
+    'servicefunctionchain',
+    serviceFunctionChainModel,
+    serviceFunctionChainKey,
+  ),
+  'custom-ipam': resource('custom-ipam', customIpamModel, customIpamKey),
+  idalloc: resource('idalloc', allocationPoolModel, allocationPoolKey),
+} as const;
+
+export const resourceList: readonly AnyResource[] = Object.values(resources);
+
+export interface ResourceKey {
+  readonly resource: AnyResource;
+  /** What follows the key prefix of the resource. */
+  readonly rest: string;
+}
+
+const byPrefix = new Map(resourceList.map((entry) => [entry.keyPrefix, entry]));
+
+/** @param key without the reflector's prefix. Undefined for keys of no resource. */
+export function parseResourceKey(key: string): ResourceKey | undefined {
+  for (let slash = key.indexOf('/'); slash >= 0; slash = key.indexOf('/', slash + 1)) {
+    const found = byPrefix.get(key.slice(0, slash + 1));
+    if (found !== undefined) return { resource: found, rest: key.slice(slash + 1) };
+  }
+  return undefined;
+}

@@ -1,0 +1,48 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import type { AnyDescriptor } from '../api/descriptor.ts';
+import type { DescriptorMethod, Observer } from '../history/observer.ts';
+
+/** Calls of descriptors, counted and timed. */
+export class CallWatch {
+  readonly #clock: Clock;
+  readonly #observer: Observer;
+  #inFlight = 0;
+
+  constructor(clock: Clock, observer: Observer) {
+    this.#clock = clock;
+    this.#observer = observer;
+  }
+
+  /** Creates, updates and deletes that have not been answered yet. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** An operation begins. @returns when, for `end` */
+  begin(): number {
+    this.#inFlight++;
+    return this.#clock.monotonic();
+  }
+
+  end(descriptor: string, method: Exclude<DescriptorMethod, 'Retrieve'>, began: number): void {
+    this.#inFlight--;
+    this.#observer.called(descriptor, method, this.#clock.monotonic() - began);
+  }
+
+  /** The same descriptor, its `retrieve` watched. */
+  watch(descriptor: AnyDescriptor): AnyDescriptor {
+    const { name, retrieve } = descriptor;
+    if (!retrieve) return descriptor;
+    return {
+      ...descriptor,
+      retrieve: async (correlate, context) => {
+        const start = this.#clock.monotonic();
+        try {
+          return await retrieve(correlate, context);
+        } finally {
+          this.#observer.called(name, 'Retrieve', this.#clock.monotonic() - start);
+        }
+      },
+    };
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Holds what a transaction touched against what the southbound shows afterwards. The graph is left
+ * as it is: whoever asks for this wants to hear of differences, not to have them repaired.
+ */
+
+import { CodedError, type ErrorDetails, errorText } from '#infra/errors/errors.ts';
+import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
+import type { Value } from '../api/transaction.ts';
+import { deepEqual } from '../graph/equality.ts';
+import type { Graph, Node } from '../graph/graph.ts';
+import { look, type RetrieveFailure } from './refresh.ts';
+import type { RunAround } from './transaction-run.ts';
+
+export type MismatchType = 'ExpectedToExist' | 'ExpectedToNotExist' | 'NotEquivalent';
+
+const texts: Readonly<Record<MismatchType, string>> = {
+  ExpectedToExist: 'value is not actually configured',
+  ExpectedToNotExist: 'value is not actually removed',
+  NotEquivalent: 'value is not actually what it was configured to be',
+};
+
+/** What the southbound shows after a transaction is not what the transaction made. */
+export class VerificationError extends CodedError {
+  readonly code = 'CV_SCHED_VERIFICATION';
+  readonly remedy = 'Look at the value with /scheduler/dump, views SB and cached; then resync.';
+  override readonly name = 'VerificationError';
+  readonly type: MismatchType;
+
+  constructor(type: MismatchType, details: ErrorDetails) {
+    super(texts[type], details);
+    this.type = type;
+  }
+}
+
+export interface Mismatch {
+  readonly key: string;
+  readonly error: VerificationError;
+}
+
+export interface Verified {
+  /** By key. */
+  readonly mismatches: readonly Mismatch[];
+  /** Descriptors that could not be asked. */
+  readonly unread: readonly RetrieveFailure[];
+}
+
+/** @param touched nodes that a transaction has just changed or removed */
+export async function verify(around: RunAround, touched: Iterable<Node>): Promise<Verified> {
+  const { graph, registry, slices } = around;
+  const bases = new Map<AnyDescriptor, Map<string, Node>>();
+  for (const { root } of touched) {
+    if (slices.due()) await slices.turn();
+    const { descriptor, key } = root;
+    if (!descriptor?.retrieve) continue;
+    const ofDescriptor = bases.get(descriptor) ?? new Map<string, Node>();
+    bases.set(descriptor, ofDescriptor.set(key, graph.peek(key) ?? root));
+  }
+  const mismatches: Mismatch[] = [];
+  const unread: RetrieveFailure[] = [];
+  for (const descriptor of registry.descriptors) {
+    const nodes = bases.get(descriptor);
+    if (!nodes) continue;
+    try {
+      const found = await look(around, descriptor, new Set(nodes.keys()));
+      const byKey = new Map<string, RetrievedValue>();
+      for (const one of found) {
+        if (slices.due()) await slices.turn();
+        byKey.set(one.key, one);
+      }
+      for (const [key, node] of nodes) {
+        if (slices.due()) await slices.turn();
+        mismatches.push(...compare(graph, node, byKey.get(key)));
+      }
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(errorText(thrown));
+      unread.push({ descriptor, error });
+    }
+  }
+  return { mismatches: mismatches.sort((a, b) => (a.key < b.key ? -1 : 1)), unread };
+}
+
+function* compare(
+  graph: Graph,
+  node: Node,
+  found: RetrievedValue | undefined,
+): Generator<Mismatch, void, void> {
+  // What is not ours is the southbound's to change.
+  if (node.foreign) return;
+  const ours = found?.origin === 'from-SB' && node.actual === undefined ? undefined : found;
+  yield* compareOne(node, ours?.value);
+  const derived = new Map<string, Value>();
+  if (ours) for (const { key, value } of deriveFrom(node, ours.value)) derived.set(key, value);
+  for (const child of node.derived) yield* compareOne(child, derived.get(child.key));
+  for (const key of derived.keys()) {
+    const child = graph.peek(key);
+    // A value that the graph does not know at all: its base is another than it should be.
+    if (!child && node.actual !== undefined) yield mismatch('ExpectedToNotExist', key);
+  }
+}
+
+function* compareOne(node: Node, found: Value | undefined): Generator<Mismatch, void, void> {
+  const { key, actual, unknown } = node;
+  // Of a value whose last operation has an unknown outcome nothing is expected.
+  if (unknown || (actual === undefined && found === undefined)) return;
+  if (found === undefined) yield mismatch('ExpectedToExist', key);
+  else if (actual === undefined) yield mismatch('ExpectedToNotExist', key);
+  else if (!isEquivalent(node, actual, found)) yield mismatch('NotEquivalent', key);
+}
+
+function mismatch(type: MismatchType, key: string): Mismatch {
+  return { key, error: new VerificationError(type, { where: key }) };
+}
+
+function isEquivalent({ key, descriptor }: Node, actual: Value, found: Value): boolean {
+  if (deepEqual(actual, found)) return true;
+  try {
+    return descriptor?.equivalent?.(key, found, actual) ?? false;
+  } catch {
+    return false;
+  }
+}
+
+function deriveFrom({ key, descriptor }: Node, value: Value) {
+  try {
+    return descriptor?.derived?.(key, value) ?? [];
+  } catch {
+    return [];
+  }
+}

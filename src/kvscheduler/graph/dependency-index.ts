@@ -1,0 +1,63 @@
+import type { Dependency } from '../api/descriptor.ts';
+import type { Slices } from '../executor/slices.ts';
+import { addAll, addOwner, countOf, deleteOwner, type Owners } from './owners.ts';
+
+/** Who depends on a key: by the key itself, and by the prefixes of `anyOf` dependencies. */
+export class DependencyIndex<T extends object> {
+  readonly #byKey = new Map<string, Owners<T>>();
+  readonly #byPrefix = new Map<string, Owners<T>>();
+  /** How many prefixes there are of each length: what has to be looked up for one key. */
+  readonly #lengths = new Map<number, number>();
+
+  add(owner: T, dependencies: readonly Dependency[]): void {
+    for (const { key, anyOf } of dependencies) {
+      if (key !== undefined) addOwner(this.#byKey, key, owner);
+      if (!anyOf) continue;
+      for (const prefix of anyOf.prefixes)
+        if (addOwner(this.#byPrefix, prefix, owner))
+          this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1);
+    }
+  }
+
+  delete(owner: T, dependencies: readonly Dependency[]): void {
+    for (const { key, anyOf } of dependencies) {
+      if (key !== undefined) deleteOwner(this.#byKey, key, owner);
+      if (!anyOf) continue;
+      for (const prefix of anyOf.prefixes)
+        if (deleteOwner(this.#byPrefix, prefix, owner)) {
+          const left = (this.#lengths.get(prefix.length) ?? 0) - 1;
+          if (left > 0) this.#lengths.set(prefix.length, left);
+          else this.#lengths.delete(prefix.length);
+        }
+    }
+  }
+
+  /** How many `collect` finds at most. */
+  count(key: string): number {
+    let count = countOf(this.#byKey.get(key));
+    for (const length of this.#lengths.keys())
+      if (length <= key.length) count += countOf(this.#byPrefix.get(key.slice(0, length)));
+    return count;
+  }
+
+  /** Adds to `found` everyone with a dependency that names the key or a prefix of it. */
+  collect(key: string, found: Set<T>): void {
+    addAll(this.#byKey.get(key), found);
+    for (const length of this.#lengths.keys())
+      if (length <= key.length) addAll(this.#byPrefix.get(key.slice(0, length)), found);
+  }
+
+  /** The same, where there are many. */
+  async collectInSlices(key: string, found: Set<T>, slices: Slices): Promise<void> {
+    const lists = [this.#byKey.get(key)];
+    for (const length of this.#lengths.keys())
+      if (length <= key.length) lists.push(this.#byPrefix.get(key.slice(0, length)));
+    for (const owners of lists)
+      if (owners instanceof Set)
+        for (const owner of owners) {
+          if (slices.due()) await slices.turn();
+          found.add(owner);
+        }
+      else addAll(owners, found);
+  }
+}

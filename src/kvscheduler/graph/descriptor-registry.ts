@@ -1,0 +1,139 @@
+import type { AnyDescriptor } from '../api/descriptor.ts';
+import {
+  DescriptorExistsError,
+  DescriptorOverlapError,
+  RetrieveCycleError,
+} from '../api/errors.ts';
+
+interface Prefix {
+  readonly text: string;
+  readonly owners: readonly AnyDescriptor[];
+  /** The longest other prefix that this one begins with. */
+  readonly shorter: Prefix | undefined;
+}
+
+/** The descriptors, found by the keys that they own. */
+export class Registry {
+  /** In the order in which the southbound is read back: `retrieveDependencies` first. */
+  readonly descriptors: readonly AnyDescriptor[];
+  readonly #byName = new Map<string, AnyDescriptor>();
+  readonly #prefixes: readonly Prefix[];
+  /** Which of them was asked for last: keys of one kind come in a row. */
+  #last = -1;
+
+  /** @throws DescriptorExistsError, DescriptorOverlapError, RetrieveCycleError */
+  constructor(descriptors: readonly AnyDescriptor[]) {
+    for (const descriptor of descriptors) this.#register(descriptor);
+    this.#prefixes = prefixesOf(this.#byName.values());
+    this.descriptors = retrieveOrder(this.#byName);
+  }
+
+  named(name: string): AnyDescriptor | undefined {
+    return this.#byName.get(name);
+  }
+
+  /**
+   * @returns undefined when nobody owns the key
+   * @throws DescriptorOverlapError when two `ownsKey` accept it
+   */
+  find(key: string): AnyDescriptor | undefined {
+    let found: AnyDescriptor | undefined;
+    for (let prefix = this.#closest(key); prefix; prefix = prefix.shorter) {
+      if (!key.startsWith(prefix.text)) continue;
+      for (const descriptor of prefix.owners) {
+        if (descriptor === found || !(descriptor.ownsKey?.(key) ?? true)) continue;
+        if (found) throw twoDescriptors(found, descriptor, key);
+        found = descriptor;
+      }
+    }
+    return found;
+  }
+
+  /**
+   * The last prefix in their order that is not after the key: every prefix of the key is that one or
+   * a prefix of it.
+   */
+  #closest(key: string): Prefix | undefined {
+    if (this.#isClosest(this.#last, key)) return this.#prefixes[this.#last];
+    let low = 0;
+    let high = this.#prefixes.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#prefixes[middle] as Prefix).text <= key) low = middle + 1;
+      else high = middle;
+    }
+    this.#last = low - 1;
+    return this.#prefixes[this.#last];
+  }
+
+  #isClosest(at: number, key: string): boolean {
+    const [prefix, next] = [this.#prefixes[at], this.#prefixes[at + 1]];
+    return prefix !== undefined && prefix.text <= key && (next === undefined || key < next.text);
+  }
+
+  #register(descriptor: AnyDescriptor): void {
+    if (this.#byName.has(descriptor.name))
+      throw new DescriptorExistsError('is registered already', { where: descriptor.name });
+    for (const [name, other] of this.#byName)
+      for (const prefix of descriptor.keyPrefixes)
+        for (const theirs of other.keyPrefixes) {
+          const longer = overlap(prefix, theirs);
+          if (longer !== undefined && bothOwn(descriptor, other, longer))
+            throw twoDescriptors(this.#byName.get(name) as AnyDescriptor, descriptor, longer);
+        }
+    this.#byName.set(descriptor.name, descriptor);
+  }
+}
+
+/** Of all descriptors, in order. */
+function prefixesOf(descriptors: Iterable<AnyDescriptor>): Prefix[] {
+  const owners = new Map<string, AnyDescriptor[]>();
+  for (const descriptor of descriptors)
+    for (const text of new Set(descriptor.keyPrefixes))
+      owners.set(text, [...(owners.get(text) ?? []), descriptor]);
+  const prefixes: Prefix[] = [];
+  for (const text of [...owners.keys()].sort()) {
+    let shorter = prefixes.at(-1);
+    while (shorter && !text.startsWith(shorter.text)) shorter = shorter.shorter;
+    prefixes.push({ text, owners: owners.get(text) ?? [], shorter });
+  }
+  return prefixes;
+}
+
+/** The longer of two prefixes of which one begins with the other. */
+function overlap(a: string, b: string): string | undefined {
+  if (a.startsWith(b)) return a;
+  return b.startsWith(a) ? b : undefined;
+}
+
+/**
+ * Where prefixes overlap, `ownsKey` has to tell the two apart. What it does with real keys shows
+ * only when they come; here it is asked about the shared prefix itself.
+ */
+function bothOwn(a: AnyDescriptor, b: AnyDescriptor, prefix: string): boolean {
+  if (!a.ownsKey && !b.ownsKey) return true;
+  return (a.ownsKey?.(prefix) ?? true) && (b.ownsKey?.(prefix) ?? true);
+}
+
+function twoDescriptors(a: AnyDescriptor, b: AnyDescriptor, key: string): Error {
+  return new DescriptorOverlapError(`owned by both ${a.name} and ${b.name}`, { where: key });
+}
+
+/** Dependencies first, else alphabetical; names that nobody has are ignored. */
+function retrieveOrder(byName: ReadonlyMap<string, AnyDescriptor>): AnyDescriptor[] {
+  const ordered: AnyDescriptor[] = [];
+  const state = new Map<string, 'visiting' | 'done'>();
+  const visit = (name: string, path: readonly string[]): void => {
+    const descriptor = byName.get(name);
+    if (!descriptor || state.get(name) === 'done') return;
+    if (state.get(name) === 'visiting')
+      throw new RetrieveCycleError(`cycle ${[...path, name].join(' -> ')}`, { where: name });
+    state.set(name, 'visiting');
+    for (const before of [...(descriptor.retrieveDependencies ?? [])].sort())
+      visit(before, [...path, name]);
+    state.set(name, 'done');
+    ordered.push(descriptor);
+  };
+  for (const name of [...byName.keys()].sort()) visit(name, []);
+  return ordered;
+}

@@ -1,0 +1,28 @@
+import { RecordedValue } from '../history/record.ts';
+import { valueText } from '../history/record-text.ts';
+import type { Graph, Node } from './graph.ts';
+
+/** The graph as text, a value a line by key, in pieces. */
+export function* graphText(graph: Graph): Generator<string, void, void> {
+  yield '  * graph as it was found:\n';
+  let isEmpty = true;
+  for (const node of graph.stepwise('')) {
+    isEmpty = false;
+    yield `      - ${node.key} ${stateText(node)}: ${nodeText(node)}\n`;
+  }
+  if (isEmpty) yield '      <NONE>\n';
+}
+
+function stateText({ state, available, base }: Node): string {
+  const remarks = [
+    state,
+    ...(available ? [] : ['unavailable']),
+    ...(base ? [`derived from ${base.key}`] : []),
+  ];
+  return `[${remarks.join(', ')}]`;
+}
+
+function nodeText({ descriptor, actual, wanted }: Node): string {
+  const value = actual ?? wanted;
+  return valueText(value && new RecordedValue(descriptor, value));
+}

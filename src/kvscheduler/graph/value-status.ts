@@ -1,0 +1,80 @@
+import type { Dependency } from '../api/descriptor.ts';
+import { InvalidValueError } from '../api/descriptor.ts';
+import type { Operation, ValueState } from '../api/value-state.ts';
+import { byKey } from '../executor/slices.ts';
+import type { Graph, Node } from './graph.ts';
+
+/** State of one value, with the field names that REST shows. */
+export interface ValueStatus {
+  readonly key: string;
+  readonly state: ValueState;
+  readonly error?: string;
+  readonly last_operation?: Operation;
+  /** Of a pending value the labels that it waits for, of an invalid one the fields. */
+  readonly details?: readonly string[];
+}
+
+export interface BaseValueStatus {
+  readonly value: ValueStatus;
+  readonly derived_values?: readonly ValueStatus[];
+}
+
+/** Status of a base value with what is derived from it. */
+export function statusOf(graph: Graph, node: Node): BaseValueStatus {
+  const derived = [...node.derived].sort(byKey).map((child) => valueStatus(graph, child));
+  return {
+    value: valueStatus(graph, node),
+    ...(derived.length > 0 && { derived_values: derived }),
+  };
+}
+
+export function unknownStatus(key: string): BaseValueStatus {
+  return { value: { key, state: 'NONEXISTENT' } };
+}
+
+function valueStatus(graph: Graph, node: Node): ValueStatus {
+  const { key, state, error, lastOperation } = node;
+  const details = detailsOf(graph, node);
+  return {
+    key,
+    state,
+    ...(error && { error: error.message }),
+    ...(lastOperation && { last_operation: lastOperation }),
+    ...(details.length > 0 && { details }),
+  };
+}
+
+function detailsOf(graph: Graph, node: Node): readonly string[] {
+  const { state, error } = node;
+  if (state === 'INVALID') return error instanceof InvalidValueError ? error.fields : [];
+  return state === 'PENDING' ? awaitedBy(graph, node) : [];
+}
+
+/**
+ * What a pending value waits for, as of now. Whoever lacks a dependency contests no claim: whether
+ * one was lost before tells of the past alone.
+ */
+function awaitedBy(graph: Graph, node: Node): string[] {
+  const labels = node.wantedDependencies
+    .filter((dependency) => !isMet(graph, node, dependency))
+    .map(({ label }) => label);
+  if (labels.length > 0) return labels;
+  return node.awaitedClaims.map((name) => {
+    const [holder] = graph.holders(name);
+    return claimLabel(name, holder?.key);
+  });
+}
+
+export function claimLabel(name: string, holder: string | undefined): string {
+  return holder === undefined ? `claim ${name}` : `claim ${name} (held by ${holder})`;
+}
+
+function isMet(graph: Graph, node: Node, { key, anyOf }: Dependency): boolean {
+  const meets = (other: Node | undefined): boolean =>
+    (other?.available ?? false) && other?.base !== node;
+  if (key !== undefined && meets(graph.get(key))) return true;
+  for (const prefix of anyOf?.prefixes ?? [])
+    for (const other of graph.withPrefix(prefix))
+      if (meets(other) && (anyOf?.accepts?.(other.key) ?? true)) return true;
+  return false;
+}

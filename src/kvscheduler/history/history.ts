@@ -1,0 +1,121 @@
+/** The records of past transactions, for as long as they are kept. */
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Slices } from '../executor/slices.ts';
+import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from './record.ts';
+import { Retention, type RetentionLimits } from './retention.ts';
+import { roughSize } from './rough-size.ts';
+
+interface Entry {
+  readonly record: RecordedTxn;
+  /** Milliseconds since the epoch. */
+  readonly start: number;
+  readonly stop: number;
+}
+
+const bytesOfRecord = 512;
+const bytesOfOperation = 256;
+
+export class History {
+  /** A single record gets half of the room at most. */
+  readonly #room: number;
+  readonly #kept: Retention<Entry>;
+  readonly #bySeqNum = new Map<number, RecordedTxn>();
+
+  constructor(clock: Clock, limits: RetentionLimits) {
+    this.#room = limits.bytes / 2;
+    this.#kept = new Retention(clock, limits);
+  }
+
+  get bytes(): number {
+    return this.#kept.bytes;
+  }
+
+  /** Takes a record in; one that is too big loses the end of its lists. */
+  async add(record: RecordedTxn, start: number, stop: number, slices: Slices): Promise<void> {
+    const bytes = await fit(record, this.#room, slices);
+    this.#kept.add({ record, start, stop }, start, stop, bytes);
+    this.#bySeqNum.set(record.SeqNum, record);
+    this.#trim();
+  }
+
+  get(seqNum: number): RecordedTxn | undefined {
+    this.#trim();
+    return this.#bySeqNum.get(seqNum);
+  }
+
+  /**
+   * Records, the oldest first, of transactions that were running in the window; none if it ends
+   * before it begins.
+   * @param since milliseconds since the epoch; absent: from the oldest
+   * @param until likewise; absent: up to the last
+   */
+  list(since = 0, until = Number.POSITIVE_INFINITY): RecordedTxn[] {
+    this.#trim();
+    const records: RecordedTxn[] = [];
+    if (until < since) return records;
+    for (const { record, start, stop } of this.#kept.all())
+      if (stop >= since && start <= until) records.push(record);
+    return records;
+  }
+
+  #trim(): void {
+    for (let entry = this.#kept.takeOverdue(); entry; entry = this.#kept.takeOverdue())
+      this.#bySeqNum.delete(entry.record.SeqNum);
+  }
+}
+
+/** Shortens the record's lists to what fits. @returns its rough size */
+async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<number> {
+  let bytes = bytesOfRecord + (record.Description?.length ?? 0);
+  let omitted = 0;
+  const shorten = async <T>(
+    items: readonly T[] | undefined,
+    sizeOf: (item: T) => number,
+    counted?: Set<T>,
+  ): Promise<readonly T[] | undefined> => {
+    if (!items) return undefined;
+    let kept = 0;
+    for (const item of items) {
+      if (slices.due()) await slices.turn();
+      const size = counted?.has(item) ? 8 : sizeOf(item);
+      if (bytes + size > room) break;
+      counted?.add(item);
+      bytes += size;
+      kept++;
+    }
+    omitted += items.length - kept;
+    return kept === items.length ? items : items.slice(0, kept);
+  };
+  // what went as planned stands in both lists
+  const operations = new Set<RecordedTxnOp>();
+  const executed = await shorten(record.Executed, sizeOfOperation, operations);
+  const planned = await shorten(record.Planned, sizeOfOperation, operations);
+  const values = await shorten(record.Values, sizeOfKeyValue);
+  if (executed) record.Executed = executed;
+  if (planned) record.Planned = planned;
+  if (values) record.Values = values;
+  const retrieveErrors = await shorten(record.RetrieveErrors, sizeOfText);
+  const verificationErrors = await shorten(record.VerificationErrors, sizeOfText);
+  if (retrieveErrors) record.RetrieveErrors = retrieveErrors;
+  if (verificationErrors) record.VerificationErrors = verificationErrors;
+  if (omitted > 0) record.Omitted = omitted;
+  return bytes;
+}
+
+function sizeOfOperation(operation: RecordedTxnOp): number {
+  const { Key, NewValue, PrevValue, NewErrMsg = '', PrevErrMsg = '' } = operation;
+  const texts = Key.length + NewErrMsg.length + PrevErrMsg.length;
+  return bytesOfOperation + texts + sizeOfValue(NewValue) + sizeOfValue(PrevValue);
+}
+
+function sizeOfText(text: string): number {
+  return 32 + text.length;
+}
+
+function sizeOfKeyValue({ Key, Value }: RecordedKeyValue): number {
+  return 64 + Key.length + sizeOfValue(Value ?? undefined);
+}
+
+function sizeOfValue(value: RecordedValue | undefined): number {
+  return value ? 32 + roughSize(value.value) : 0;
+}

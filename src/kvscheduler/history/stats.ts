@@ -1,0 +1,118 @@
+/** Statistics since the start, in the shape in which REST shows them. */
+
+import type { Operation, ValueState } from '../api/value-state.ts';
+import type { DescriptorMethod, GraphMethod, Observer, Phase } from './observer.ts';
+import type { RecordedTxnOp, TxnType } from './record.ts';
+
+/** Times are in seconds, rounded to milliseconds. */
+export interface MethodStats {
+  readonly name: string;
+  readonly count: number;
+  readonly total: number;
+  readonly avg: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface StatsDocument {
+  readonly TxnStats: {
+    readonly TotalProcessed: number;
+    readonly OperationCount: Readonly<Record<Operation, number>>;
+    /** States that operations have led to. */
+    readonly ValueStateCount: Readonly<Partial<Record<ValueState, number>>>;
+    readonly ErrorCount: number;
+    readonly Methods: readonly MethodStats[];
+  };
+  readonly GraphMethods: readonly MethodStats[];
+  readonly AllDescriptors: readonly MethodStats[];
+  readonly Descriptors: Readonly<Record<string, readonly MethodStats[]>>;
+}
+
+class Times {
+  readonly #byName = new Map<string, { count: number; total: number; min: number; max: number }>();
+
+  add(name: string, ms: number): void {
+    const known = this.#byName.get(name);
+    if (!known) {
+      this.#byName.set(name, { count: 1, total: ms, min: ms, max: ms });
+      return;
+    }
+    known.count++;
+    known.total += ms;
+    known.min = Math.min(known.min, ms);
+    known.max = Math.max(known.max, ms);
+  }
+
+  /** The most frequent first. */
+  list(): MethodStats[] {
+    const seconds = (ms: number): number => Math.round(ms) / 1000;
+    return [...this.#byName]
+      .map(([name, { count, total, min, max }]) => ({
+        name,
+        count,
+        total: seconds(total),
+        avg: seconds(total / count),
+        min: seconds(min),
+        max: seconds(max),
+      }))
+      .sort((a, b) => b.count - a.count);
+  }
+}
+
+export class Stats implements Observer {
+  #processed = 0;
+  #errors = 0;
+  readonly #operations: Record<Operation, number> = { CREATE: 0, UPDATE: 0, DELETE: 0 };
+  readonly #states: Partial<Record<ValueState, number>> = {};
+  readonly #phases = new Times();
+  readonly #graph = new Times();
+  readonly #all = new Times();
+  readonly #descriptors = new Map<string, Times>();
+
+  get document(): StatsDocument {
+    return {
+      TxnStats: {
+        TotalProcessed: this.#processed,
+        OperationCount: this.#operations,
+        ValueStateCount: this.#states,
+        ErrorCount: this.#errors,
+        Methods: this.#phases.list(),
+      },
+      GraphMethods: this.#graph.list(),
+      AllDescriptors: this.#all.list(),
+      Descriptors: Object.fromEntries(
+        [...this.#descriptors].map(([name, times]) => [name, times.list()]),
+      ),
+    };
+  }
+
+  dropped(): void {}
+
+  waited(): void {}
+
+  committed(): void {}
+
+  took(phase: Phase, ms: number): void {
+    this.#phases.add(phase, ms);
+  }
+
+  worked(method: GraphMethod, ms: number): void {
+    this.#graph.add(method, ms);
+  }
+
+  processed(_type: TxnType, _ms: number, executed: readonly RecordedTxnOp[]): void {
+    this.#processed++;
+    for (const { Operation, NewState, NewErrMsg } of executed) {
+      this.#operations[Operation]++;
+      if (NewState) this.#states[NewState] = (this.#states[NewState] ?? 0) + 1;
+      if (NewErrMsg !== undefined) this.#errors++;
+    }
+  }
+
+  called(descriptor: string, method: DescriptorMethod, ms: number): void {
+    this.#all.add(method, ms);
+    const times = this.#descriptors.get(descriptor) ?? new Times();
+    this.#descriptors.set(descriptor, times);
+    times.add(method, ms);
+  }
+}

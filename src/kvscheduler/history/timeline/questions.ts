@@ -1,0 +1,148 @@
+/** What people ask the timeline: one key over time, all keys at one moment, and counts of flags. */
+
+import { type Slices, sortInSlices } from '../../executor/slices.ts';
+import { deepEqual } from '../../graph/equality.ts';
+import { changesOf, MovingPresence } from './moving-presence.ts';
+import { PresenceAt } from './presence.ts';
+import {
+  type FlagName,
+  flagsOf,
+  type RecordedNode,
+  recordedNode,
+  type Span,
+  targetsOf,
+} from './recorded-node.ts';
+import { type KeyRevisions, type Revision, revisionAt, revisionsOf } from './revision.ts';
+import type { Timeline } from './timeline.ts';
+
+interface Standing {
+  readonly key: string;
+  readonly of: KeyRevisions;
+  readonly revision: Revision;
+}
+
+/** All nodes at a moment (microseconds since the epoch), by key. */
+export async function snapshot(
+  timeline: Timeline,
+  time: number,
+  slices: Slices,
+): Promise<Iterable<RecordedNode>> {
+  const standing: Standing[] = [];
+  for (const of of timeline.all()) {
+    if (slices.due()) await slices.turn();
+    const revision = revisionAt(of, time);
+    if (revision) standing.push({ key: of.key, of, revision });
+  }
+  const sorted = await sortInSlices(standing, (a, b) => (a.key < b.key ? -1 : 1), slices);
+  const presence = new PresenceAt();
+  for (const { key, revision } of sorted) {
+    if (slices.due()) await slices.turn();
+    presence.add(key, revision.baseKey);
+  }
+  return recordedNodes(sorted, presence);
+}
+
+function* recordedNodes(
+  standing: readonly Standing[],
+  presence: PresenceAt,
+): Generator<RecordedNode, void, void> {
+  for (const { key, of, revision } of standing) {
+    const { since, until } = revision;
+    const targets = targetsOf(key, revision, presence);
+    yield recordedNode(of, revision, { since, until, targets, targetUpdateOnly: false });
+  }
+}
+
+/** What is kept of one key, the oldest first; nothing when it was never known. */
+export async function keyTimeline(
+  timeline: Timeline,
+  key: string,
+  slices: Slices,
+): Promise<Iterable<RecordedNode>> {
+  const chain = timeline.get(key);
+  if (!chain) return [];
+  const revisions = [...revisionsOf(chain)];
+  const presence = new MovingPresence(await changesOf(timeline, key, revisions, slices));
+  return recordedSpans(chain, revisions, presence);
+}
+
+function* recordedSpans(
+  chain: KeyRevisions,
+  revisions: readonly Revision[],
+  presence: MovingPresence,
+): Generator<RecordedNode, void, void> {
+  for (const revision of revisions)
+    for (const span of spansOf(chain.key, revision, presence))
+      yield recordedNode(chain, revision, span);
+}
+
+/** A revision, cut where what it stands in relation to came or went. */
+function* spansOf(
+  key: string,
+  revision: Revision,
+  presence: MovingPresence,
+): Generator<Span, void, void> {
+  let { since } = revision;
+  presence.moveTo(since);
+  let targets = targetsOf(key, revision, presence);
+  let targetUpdateOnly = false;
+  for (;;) {
+    const next = presence.nextChange;
+    const isOver = revision.until !== undefined && next !== undefined && next >= revision.until;
+    if (next === undefined || isOver) break;
+    presence.moveTo(next);
+    const changed = targetsOf(key, revision, presence);
+    if (deepEqual(targets, changed)) continue;
+    yield { since, until: next, targets, targetUpdateOnly };
+    since = next;
+    targets = changed;
+    targetUpdateOnly = true;
+  }
+  yield { since, until: revision.until, targets, targetUpdateOnly };
+}
+
+/** What the key was at this moment; undefined: not known. */
+export async function keyAt(
+  timeline: Timeline,
+  key: string,
+  time: number,
+  slices: Slices,
+): Promise<RecordedNode | undefined> {
+  const chain = timeline.get(key);
+  const revision = chain && revisionAt(chain, time);
+  if (!revision) return undefined;
+  const presence = new MovingPresence(await changesOf(timeline, key, [revision], slices));
+  for (const span of spansOf(key, revision, presence))
+    if (span.since <= time && (span.until === undefined || time < span.until))
+      return recordedNode(chain, revision, span);
+  return undefined;
+}
+
+export interface FlagStats {
+  readonly TotalCount: number;
+  readonly PerValueCount: Readonly<Record<string, number>>;
+}
+
+/** How often a flag had which value, counted over all revisions that are kept. */
+export async function flagStats(
+  timeline: Timeline,
+  flag: FlagName,
+  prefixes: readonly string[],
+  slices: Slices,
+): Promise<FlagStats> {
+  let total = 0;
+  const counts = new Map<string, number>();
+  for (const chain of timeline.all()) {
+    if (slices.due()) await slices.turn();
+    const { key, descriptor } = chain;
+    if (prefixes.length > 0 && !prefixes.some((prefix) => key.startsWith(prefix))) continue;
+    for (const revision of revisionsOf(chain)) {
+      if (slices.due()) await slices.turn();
+      const value = flagsOf(revision, descriptor?.name)[flag];
+      if (value === undefined) continue;
+      total++;
+      counts.set(value, (counts.get(value) ?? 0) + 1);
+    }
+  }
+  return { TotalCount: total, PerValueCount: Object.fromEntries(counts) };
+}

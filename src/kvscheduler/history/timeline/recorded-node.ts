@@ -1,0 +1,127 @@
+/** A revision of a node in the shape in which REST shows it; the field names are the Go agent's. */
+import type { Dependency } from '../../api/descriptor.ts';
+import { RecordedValue } from '../record.ts';
+import { timeText } from '../time.ts';
+import type { KeyRevisions, Revision } from './revision.ts';
+
+export interface RecordedTarget {
+  readonly Relation: 'depends-on' | 'derives';
+  readonly Label: string;
+  /** Empty for a dependency that any of several keys meets. */
+  readonly ExpectedKey: string;
+  /** Keys that the graph knows, whether they are available or not. */
+  readonly MatchingKeys: readonly string[];
+}
+
+export interface RecordedNode {
+  /** RFC 3339. */
+  readonly Since: string;
+  /** The zero time of Go while it stands. */
+  readonly Until: string;
+  readonly Key: string;
+  readonly Label: string;
+  readonly Value: RecordedValue | null;
+  readonly Flags: Readonly<Partial<Record<FlagName, string>>>;
+  readonly MetadataFields: Readonly<Record<string, readonly string[]>>;
+  readonly Targets: readonly RecordedTarget[];
+  /** The node itself is as before; what it stands in relation to came or went. */
+  readonly TargetUpdateOnly: boolean;
+}
+
+export const flagNames = [
+  'last-update',
+  'error',
+  'value-state',
+  'unavailable',
+  'descriptor',
+  'derived',
+] as const;
+export type FlagName = (typeof flagNames)[number];
+
+const zeroTime = '0001-01-01T00:00:00Z';
+
+/** The keys that the graph knew at some moment. */
+export interface Presence {
+  has(key: string): boolean;
+  /** In order. */
+  withPrefix(prefix: string): readonly string[];
+  /** Keys of what is derived from a value, in order. */
+  derivedFrom(key: string): readonly string[];
+}
+
+export interface Span {
+  readonly since: number;
+  readonly until: number | undefined;
+  readonly targets: readonly RecordedTarget[];
+  readonly targetUpdateOnly: boolean;
+}
+
+export function recordedNode(
+  { key, descriptor }: KeyRevisions,
+  revision: Revision,
+  { since, until, targets, targetUpdateOnly }: Span,
+): RecordedNode {
+  const { value, metadata } = revision;
+  return {
+    Since: microsText(since),
+    Until: until === undefined ? zeroTime : microsText(until),
+    Key: key,
+    Label: descriptor?.label?.(key) ?? key,
+    Value: value === undefined ? null : new RecordedValue(descriptor, value),
+    Flags: flagsOf(revision, descriptor?.name),
+    MetadataFields: (metadata !== undefined && descriptor?.metadataFields?.(metadata)) || {},
+    Targets: targets,
+    TargetUpdateOnly: targetUpdateOnly,
+  };
+}
+
+export function flagsOf(
+  { lastUpdate, error, state, available, baseKey }: Revision,
+  descriptor: string | undefined,
+): Partial<Record<FlagName, string>> {
+  return {
+    ...(lastUpdate >= 0 && { 'last-update': `TXN-${lastUpdate}` }),
+    ...(error !== undefined && { error }),
+    'value-state': state,
+    ...(!available && { unavailable: '' }),
+    ...(descriptor !== undefined && { descriptor }),
+    ...(baseKey !== undefined && { derived: baseKey }),
+  };
+}
+
+/** What a node stood in relation to. */
+export function targetsOf(
+  key: string,
+  { dependencies }: Revision,
+  presence: Presence,
+): RecordedTarget[] {
+  const needed = dependencies.map(
+    (dependency): RecordedTarget => ({
+      Relation: 'depends-on',
+      Label: dependency.label,
+      ExpectedKey: dependency.key ?? '',
+      MatchingKeys: matching(dependency, presence),
+    }),
+  );
+  const derived = presence.derivedFrom(key).map(
+    (child): RecordedTarget => ({
+      Relation: 'derives',
+      Label: child,
+      ExpectedKey: child,
+      MatchingKeys: [child],
+    }),
+  );
+  return [...needed, ...derived];
+}
+
+function matching({ key, anyOf }: Dependency, presence: Presence): string[] {
+  const keys = new Set<string>();
+  if (key !== undefined && presence.has(key)) keys.add(key);
+  for (const prefix of anyOf?.prefixes ?? [])
+    for (const one of presence.withPrefix(prefix)) if (anyOf?.accepts?.(one) ?? true) keys.add(one);
+  return [...keys];
+}
+
+function microsText(micros: number): string {
+  return timeText(micros / 1000);
+}

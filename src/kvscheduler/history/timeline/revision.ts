@@ -1,0 +1,91 @@
+import type { AnyDescriptor, Dependency } from '../../api/descriptor.ts';
+import type { Value } from '../../api/transaction.ts';
+import type { ValueState } from '../../api/value-state.ts';
+import { deepEqual } from '../../graph/equality.ts';
+import type { Node } from '../../graph/graph.ts';
+import { roughSize } from '../rough-size.ts';
+
+const none: readonly never[] = [];
+
+/** What a node was like for a while. What it refers to is shared with the graph and never changed. */
+export interface Revision {
+  /** Microseconds since the epoch at which it began. */
+  readonly since: number;
+  /** … and at which it was over; undefined while it stands. */
+  until: number | undefined;
+  /** What was there, or else what was wished. */
+  readonly value: Value | undefined;
+  readonly state: ValueState;
+  readonly available: boolean;
+  readonly error: string | undefined;
+  /** The last transaction that did something to it, or found it to be so; negative: none did. */
+  readonly lastUpdate: number;
+  readonly metadata: unknown;
+  readonly dependencies: readonly Dependency[];
+  readonly baseKey: string | undefined;
+  /** The revision of the same key before this one, and the one after it. */
+  before: Revision | undefined;
+  after: Revision | undefined;
+}
+
+/** All kept revisions of one key, as a chain. */
+export interface KeyRevisions {
+  readonly key: string;
+  readonly descriptor: AnyDescriptor | undefined;
+  first: Revision | undefined;
+  last: Revision | undefined;
+}
+
+export function revisionOf(node: Node, since: number, before: Revision | undefined): Revision {
+  const { actual, wanted } = node;
+  let dependencies = actual === undefined ? node.wantedDependencies : node.actualDependencies;
+  if (node.foreign) dependencies = none;
+  return {
+    since,
+    until: undefined,
+    value: actual ?? wanted,
+    state: node.state,
+    available: node.available,
+    error: node.error?.message,
+    lastUpdate: node.lastTxn,
+    metadata: node.metadata,
+    dependencies,
+    baseKey: node.base?.key,
+    before,
+    after: undefined,
+  };
+}
+
+/** Whether two revisions tell the same, whenever that was. */
+export function tellTheSame(a: Revision, b: Revision): boolean {
+  return (
+    a.state === b.state &&
+    a.available === b.available &&
+    a.error === b.error &&
+    a.lastUpdate === b.lastUpdate &&
+    a.baseKey === b.baseKey &&
+    (a.metadata === b.metadata || deepEqual(a.metadata, b.metadata)) &&
+    (a.value === b.value || deepEqual(a.value, b.value))
+  );
+}
+
+/** With its metadata, whose shape is its descriptor's own. */
+const bytesOfRevision = 256;
+
+/** Rough size in memory of a revision that is over, without what a later one shares with it. */
+export function sizeOfRevision({ value, error = '', after }: Revision): number {
+  return bytesOfRevision + error.length + (value === after?.value ? 0 : roughSize(value));
+}
+
+/** The revision that stood at this moment. */
+export function revisionAt({ last }: KeyRevisions, time: number): Revision | undefined {
+  let revision = last;
+  while (revision && revision.since > time) revision = revision.before;
+  if (!revision || (revision.until !== undefined && revision.until <= time)) return undefined;
+  return revision;
+}
+
+/** Oldest first. */
+export function* revisionsOf({ first }: KeyRevisions): Generator<Revision, void, void> {
+  for (let revision = first; revision; revision = revision.after) yield revision;
+}

@@ -1,0 +1,65 @@
+/** What a change would do, worked out on the graph as it is; nothing is done and nothing is read. */
+
+import { InvalidTransactionError } from '../api/errors.ts';
+import type { Value } from '../api/transaction.ts';
+import type { RunAround } from '../executor/transaction-run.ts';
+import { type RecordedTxnOp, recordPlanned } from '../history/record.ts';
+import { makePlan } from './planner.ts';
+import { targetsOf } from './targets.ts';
+
+export interface PreviewRequest {
+  /** `resync`: the values are all that is wished; what else is ours goes. */
+  readonly mode: 'update' | 'resync';
+  /** Key to wished value; null removes (updates only). */
+  readonly values: ReadonlyMap<string, Value | null>;
+}
+
+export interface Preview {
+  /** In the order in which a serial scheduler would carry them out. */
+  readonly Operations: readonly RecordedTxnOp[];
+  /** Wishes that would not be taken. */
+  readonly Refused: readonly { readonly Key: string; readonly Error: string }[];
+  /**
+   * Values that would be read back first, because nobody knows whether their last operation took
+   * place; the plan leaves them alone.
+   */
+  readonly Unknown: readonly string[];
+}
+
+/** @throws InvalidTransactionError */
+export function assertPlannable({ mode, values }: PreviewRequest): void {
+  for (const [key, value] of values) {
+    if (key === '') throw new InvalidTransactionError('a value has no key');
+    if (value === null && mode === 'resync')
+      throw new InvalidTransactionError('a resync deletes by leaving out', { where: key });
+  }
+}
+
+export async function preview(
+  around: RunAround,
+  { mode, values }: PreviewRequest,
+): Promise<Preview> {
+  const { graph, registry, slices, log } = around;
+  const plan = await makePlan({
+    graph,
+    registry,
+    targets: await targetsOf(graph, values, mode === 'resync', slices),
+    examine: [],
+    moved: new Set(),
+    frozen: new Set(graph.unknown),
+    settled: new Set(),
+    slices,
+    log,
+  });
+  const operations: RecordedTxnOp[] = [];
+  for (const operation of plan.operations) {
+    if (slices.due()) await slices.turn();
+    if (!operation.silent)
+      operations.push(recordPlanned(operation, { revert: false, retry: false }));
+  }
+  return {
+    Operations: operations,
+    Refused: plan.refused.map(({ key, error }) => ({ Key: key, Error: error.message })),
+    Unknown: [...graph.unknown].map(({ key }) => key).sort(),
+  };
+}

@@ -1,0 +1,67 @@
+/** Query arguments of the scheduler's routes. What makes no sense is told with what is accepted. */
+import { argument, BadRequestError, type RouteRequest } from '#infra/http/route.ts';
+import { microsOf } from '../history/time.ts';
+
+/**
+ * @param repeatable those that may be given more than once
+ * @throws BadRequestError for an argument of another name, and for one that is given twice
+ */
+export function allowOnly(
+  request: RouteRequest,
+  names: readonly string[],
+  repeatable: readonly string[] = [],
+): void {
+  for (const [name, { length }] of Object.entries(request.query)) {
+    if (!names.includes(name)) {
+      const accepted = names.length === 0 ? 'none is accepted' : `accepted: ${names.join(', ')}`;
+      throw new BadRequestError(`argument ${name} is not known here; ${accepted}`);
+    }
+    if (length > 1 && !repeatable.includes(name))
+      throw new BadRequestError(`argument ${name} is given ${length} times; once is accepted`);
+  }
+}
+
+/** @throws BadRequestError unless the argument is absent or one of the choices */
+export function choiceArgument<T extends string>(
+  request: RouteRequest,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const text = argument(request, name);
+  const choice = choices.find((one) => one === text);
+  if (text === undefined || choice !== undefined) return choice;
+  throw new BadRequestError(`argument ${name}="${text}" has to be one of ${choices.join(', ')}`);
+}
+
+/** @throws BadRequestError unless the argument is absent or one of 1, true, 0, false */
+export function switchArgument(request: RouteRequest, name: string): boolean {
+  const choice = choiceArgument(request, name, ['1', 'true', '0', 'false']);
+  return choice === '1' || choice === 'true';
+}
+
+/**
+ * Nanoseconds before which nobody can mean nanoseconds: what is smaller are seconds, milliseconds
+ * or microseconds of our days.
+ */
+const leastNanoseconds = 1e17;
+
+/**
+ * A moment: Unix nanoseconds, or RFC 3339 text.
+ * @returns microseconds since the epoch
+ * @throws BadRequestError
+ */
+export function timeArgument(request: RouteRequest, name: string): number | undefined {
+  const text = argument(request, name);
+  if (text === undefined) return undefined;
+  const micros = /^[0-9]{1,19}$/.test(text) ? ofNanoseconds(text) : microsOf(text);
+  if (micros !== undefined) return micros;
+  throw new BadRequestError(
+    `argument ${name}="${text}" has to be Unix time in nanoseconds or RFC 3339 (2026-01-31T12:00:00Z)`,
+  );
+}
+
+function ofNanoseconds(text: string): number | undefined {
+  const nanoseconds = BigInt(text);
+  if (nanoseconds > 0n && nanoseconds < leastNanoseconds) return undefined;
+  return Number(nanoseconds / 1000n);
+}

@@ -1,0 +1,53 @@
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '#infra/clock/clock.ts';
+import { defineError } from '#infra/errors/errors.ts';
+
+export const DrawingError = defineError({
+  name: 'DrawingError',
+  code: 'CV_SCHED_DRAWING',
+  remedy: 'Ask for format=dot and draw it with graphviz elsewhere, or repeat later.',
+});
+
+/** Big graphs take graphviz longer than anybody wants to wait. */
+const limitMs = 20_000;
+
+/** Draws one graph at a time, in a thread of its own that lives for as long as that takes. */
+export class Drawer {
+  readonly #clock: Clock;
+  #busy = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * @returns SVG
+   * @throws DrawingError
+   */
+  async draw(dot: string): Promise<string> {
+    if (this.#busy) throw new DrawingError('another graph is being drawn');
+    this.#busy = true;
+    const worker = new Worker(new URL('./svg-worker.ts', import.meta.url), { workerData: dot });
+    try {
+      return await this.#answer(worker);
+    } finally {
+      await worker.terminate();
+      this.#busy = false;
+    }
+  }
+
+  #answer(worker: Worker): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const fail = (text: string, cause?: unknown) => reject(new DrawingError(text, { cause }));
+      const timer = this.#clock.timer(limitMs, () =>
+        fail(`the graph was not drawn within ${limitMs / 1000} s`),
+      );
+      worker.once('message', resolve);
+      worker.once('error', (cause) => fail(cause.message, cause));
+      worker.once('exit', () => {
+        timer.cancel();
+        fail('the thread that draws has ended');
+      });
+    });
+  }
+}

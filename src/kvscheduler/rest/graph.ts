@@ -1,0 +1,61 @@
+/** REST: the graph as a picture. */
+import type { Clock } from '#infra/clock/clock.ts';
+import {
+  failure,
+  integerArgument,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
+import { streamedText } from '#infra/http/streamed.ts';
+import { Slices } from '../executor/slices.ts';
+import type { RecordedTxn } from '../history/record.ts';
+import { microsOf } from '../history/time.ts';
+import { snapshot } from '../history/timeline/questions.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { allowOnly, choiceArgument } from './arguments.ts';
+import { dotPieces } from './drawing/dot.ts';
+import { Drawer } from './drawing/drawer.ts';
+
+export function graphRoutes(scheduler: Scheduler, clock: Clock): Route[] {
+  const drawer = new Drawer(clock);
+  return [
+    {
+      method: 'GET',
+      path: '/scheduler/graph',
+      mutating: false,
+      summary: 'picture of the graph, now or after a transaction: txn, format=svg|dot|raw',
+      handle: (request) => picture(scheduler, clock, drawer, request),
+    },
+  ];
+}
+
+async function picture(
+  scheduler: Scheduler,
+  clock: Clock,
+  drawer: Drawer,
+  request: RouteRequest,
+): Promise<RouteResponse> {
+  allowOnly(request, ['txn', 'format']);
+  const format = choiceArgument(request, 'format', ['svg', 'dot', 'raw']) ?? 'svg';
+  const seqNum = integerArgument(request, 'txn');
+  const { timeline } = scheduler;
+  let record: RecordedTxn | undefined;
+  let time = timeline.now;
+  if (seqNum !== undefined) {
+    record = scheduler.record(seqNum);
+    if (!record) return failure(404, 'transaction with such sequence number is not recorded');
+    time = microsOf(record.Stop) ?? time;
+    if (!timeline.covers(time))
+      return failure(404, 'what the graph was like after that transaction is no longer kept');
+  }
+  const slices = new Slices(clock);
+  const pieces = await dotPieces(await snapshot(timeline, time, slices), record, slices);
+  if (format !== 'svg') return streamedText(pieces, clock, 'text/vnd.graphviz; charset=utf-8');
+  let dot = '';
+  for (const piece of pieces) {
+    if (slices.due()) await slices.turn();
+    dot += piece;
+  }
+  return { status: 200, body: await drawer.draw(dot), contentType: 'image/svg+xml' };
+}

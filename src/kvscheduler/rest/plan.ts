@@ -1,0 +1,95 @@
+/** REST: what a change would do, without doing it. */
+
+import type { Clock } from '#infra/clock/clock.ts';
+import { CodedError, errorText } from '#infra/errors/errors.ts';
+import {
+  BadRequestError,
+  failure,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
+import { streamedJson } from '#infra/http/streamed.ts';
+import { InvalidTransactionError, TransactionQueueFullError } from '../api/errors.ts';
+import type { Value } from '../api/transaction.ts';
+import { Slices } from '../executor/slices.ts';
+import type { PreviewRequest } from '../planner/preview.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { allowOnly } from './arguments.ts';
+
+/**
+ * Makes the canonical value out of JSON.
+ * @param type full protobuf name of its model
+ * @throws an error with a code when there is no such model, or the value is not of it, or has
+ * another key
+ */
+export type ParseValue = (type: string, json: unknown, key: string) => Value;
+
+const accepted =
+  'the body has to be {"mode": "update" | "resync", "values": {"<key>": {"type": "<model>", "value": {…}} | null}}';
+
+export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: ParseValue): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/scheduler/plan',
+      mutating: false,
+      summary: 'what a change would do: {"mode", "values"}; nothing is applied',
+      handle: (request) => plan(scheduler, clock, parseValue, request),
+    },
+  ];
+}
+
+async function plan(
+  scheduler: Scheduler,
+  clock: Clock,
+  parseValue: ParseValue,
+  request: RouteRequest,
+): Promise<RouteResponse> {
+  allowOnly(request, []);
+  const wanted = await parseBody(request.body, parseValue, new Slices(clock));
+  try {
+    return streamedJson(await scheduler.plan(wanted), clock);
+  } catch (error) {
+    if (error instanceof TransactionQueueFullError) return failure(503, error.message);
+    if (error instanceof InvalidTransactionError) throw new BadRequestError(error.message);
+    throw error;
+  }
+}
+
+/** @throws BadRequestError */
+async function parseBody(
+  body: unknown,
+  parseValue: ParseValue,
+  slices: Slices,
+): Promise<PreviewRequest> {
+  if (!isObject(body)) throw new BadRequestError(accepted);
+  const { mode, values, ...others } = body;
+  for (const name of Object.keys(others))
+    throw new BadRequestError(`field ${name} is not known; ${accepted}`);
+  if (mode !== 'update' && mode !== 'resync')
+    throw new BadRequestError(`mode ${JSON.stringify(mode)} has to be "update" or "resync"`);
+  if (!isObject(values)) throw new BadRequestError(`values are missing; ${accepted}`);
+  const parsed = new Map<string, Value | null>();
+  for (const [key, entry] of Object.entries(values)) {
+    if (slices.due()) await slices.turn();
+    parsed.set(key, parseEntry(key, entry, parseValue));
+  }
+  return { mode, values: parsed };
+}
+
+function parseEntry(key: string, entry: unknown, parseValue: ParseValue): Value | null {
+  if (entry === null) return null;
+  if (!isObject(entry) || typeof entry['type'] !== 'string' || !isObject(entry['value']))
+    throw new BadRequestError(`${key}: has to be {"type": "<model>", "value": {…}} or null`);
+  try {
+    return parseValue(entry['type'], entry['value'], key);
+  } catch (error) {
+    if (error instanceof CodedError) throw new BadRequestError(errorText(error), { cause: error });
+    throw error;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Route } from '#infra/http/route.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { graphRoutes } from './graph.ts';
+import { type ParseValue, planRoutes } from './plan.ts';
+import { statsRoutes } from './stats.ts';
+import { timelineRoutes } from './timeline.ts';
+import { transactionRoutes } from './transactions.ts';
+import { valueRoutes } from './values.ts';
+
+export interface SchedulerRoutesDeps {
+  readonly scheduler: Scheduler;
+  readonly clock: Clock;
+  /** The scheduler knows no model: who does parses the values that somebody asks about. */
+  readonly parseValue: ParseValue;
+}
+
+/** REST of the scheduler. */
+export function schedulerRoutes({ scheduler, clock, parseValue }: SchedulerRoutesDeps): Route[] {
+  return [
+    ...valueRoutes(scheduler, clock),
+    ...transactionRoutes(scheduler, clock),
+    ...timelineRoutes(scheduler, clock),
+    ...graphRoutes(scheduler, clock),
+    ...statsRoutes(scheduler),
+    ...planRoutes(scheduler, clock, parseValue),
+  ];
+}

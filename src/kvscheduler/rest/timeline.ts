@@ -1,0 +1,77 @@
+/** REST: what the graph was like at any moment. */
+import type { Clock } from '#infra/clock/clock.ts';
+import {
+  argument,
+  BadRequestError,
+  failure,
+  json,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
+import { streamedJson, streamedList } from '#infra/http/streamed.ts';
+import { Slices } from '../executor/slices.ts';
+import { flagStats, keyAt, keyTimeline, snapshot } from '../history/timeline/questions.ts';
+import { flagNames } from '../history/timeline/recorded-node.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
+
+const noLongerKept = failure(404, 'what the graph was like at that time is no longer kept');
+
+export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
+  const keyRevisions = async (request: RouteRequest): Promise<RouteResponse> => {
+    allowOnly(request, ['key', 'time']);
+    const key = argument(request, 'key');
+    const time = timeArgument(request, 'time');
+    if (!key)
+      throw new BadRequestError('argument key is missing: a key without the prefix of the agent');
+    const slices = new Slices(clock);
+    if (time === undefined) return streamedList(await keyTimeline(timeline, key, slices), clock);
+    const node = await keyAt(timeline, key, time, slices);
+    if (!node && !timeline.covers(time)) return noLongerKept;
+    return streamedJson(node ?? null, clock);
+  };
+  const snapshotAt = async (request: RouteRequest): Promise<RouteResponse> => {
+    allowOnly(request, ['time']);
+    const time = timeArgument(request, 'time') ?? timeline.now;
+    if (!timeline.covers(time)) return noLongerKept;
+    return streamedList(await snapshot(timeline, time, new Slices(clock)), clock);
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/scheduler/key-timeline',
+      mutating: false,
+      summary: 'what a value was like over time, or at one time: key, time',
+      handle: keyRevisions,
+    },
+    {
+      method: 'GET',
+      path: '/scheduler/graph-snapshot',
+      mutating: false,
+      summary: 'the graph at one time: time; without: now',
+      handle: snapshotAt,
+    },
+    {
+      method: 'GET',
+      path: '/scheduler/graph-snaphost',
+      mutating: false,
+      summary: 'graph-snapshot, as older documents spell it',
+      handle: snapshotAt,
+    },
+    {
+      method: 'GET',
+      path: '/scheduler/flag-stats',
+      mutating: false,
+      summary: 'how often a flag of the graph had which value: flag, prefix (may be repeated)',
+      handle: async (request) => {
+        allowOnly(request, ['flag', 'prefix'], ['prefix']);
+        const flag = choiceArgument(request, 'flag', flagNames);
+        if (!flag)
+          throw new BadRequestError(`argument flag is missing: one of ${flagNames.join(', ')}`);
+        const prefixes = request.query['prefix'] ?? [];
+        return json(await flagStats(timeline, flag, prefixes, new Slices(clock)));
+      },
+    },
+  ];
+}

@@ -1,0 +1,90 @@
+/** REST: what transactions did, and a resync on demand. */
+
+import type { Clock } from '#infra/clock/clock.ts';
+import {
+  BadRequestError,
+  failure,
+  integerArgument,
+  json,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
+import { streamedJson, streamedText } from '#infra/http/streamed.ts';
+import type { RetryPolicy, TransactionResult } from '../api/transaction.ts';
+import type { RecordedTxn } from '../history/record.ts';
+import { recordText } from '../history/record-text.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { allowOnly, choiceArgument, switchArgument, timeArgument } from './arguments.ts';
+
+/** What the Go agent repeats when it is asked to. */
+const defaultRetry: RetryPolicy = { periodMs: 1_000, maxAttempts: 3, exponential: true };
+
+export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/scheduler/txn-history',
+      mutating: false,
+      summary: 'records of transactions: seq-num | since, until; format=json|text',
+      handle: (request) => history(scheduler, clock, request),
+    },
+    {
+      method: 'POST',
+      path: '/scheduler/downstream-resync',
+      mutating: true,
+      summary: 'hold what is wished against the southbound and repair it; answers the record',
+      handle: (request) => resync(scheduler, clock, request),
+    },
+  ];
+}
+
+function history(scheduler: Scheduler, clock: Clock, request: RouteRequest): RouteResponse {
+  allowOnly(request, ['format', 'seq-num', 'since', 'until']);
+  const isText = choiceArgument(request, 'format', ['json', 'text']) === 'text';
+  const seqNum = integerArgument(request, 'seq-num');
+  const since = timeArgument(request, 'since');
+  const until = timeArgument(request, 'until');
+  if (seqNum !== undefined && (since ?? until) !== undefined)
+    throw new BadRequestError('seq-num and since or until do not go together');
+  if (seqNum !== undefined) {
+    const record = scheduler.record(seqNum);
+    if (!record) return failure(404, 'transaction with such sequence number is not recorded');
+    return isText ? streamedText(recordText(record), clock) : streamedJson(record, clock);
+  }
+  const records = scheduler.history(inMs(since), inMs(until));
+  return isText ? streamedText(textOf(records), clock) : streamedJson(records, clock);
+}
+
+function inMs(micros: number | undefined): number | undefined {
+  return micros === undefined ? undefined : micros / 1000;
+}
+
+function* textOf(records: readonly RecordedTxn[]): Generator<string, void, void> {
+  for (const record of records) {
+    yield* recordText(record);
+    yield '\n';
+  }
+}
+
+async function resync(
+  scheduler: Scheduler,
+  clock: Clock,
+  request: RouteRequest,
+): Promise<RouteResponse> {
+  allowOnly(request, ['retry', 'verbose']);
+  const { seqNum, failures } = await scheduler.resyncDownstream({
+    ...(switchArgument(request, 'retry') && { retry: defaultRetry }),
+    verbose: switchArgument(request, 'verbose'),
+  });
+  if (failures.length > 0) return failure(500, failuresText(failures));
+  const record = scheduler.record(seqNum);
+  return record ? streamedJson(record, clock) : json(null);
+}
+
+function failuresText(failures: TransactionResult['failures']): string {
+  const texts = failures.map(
+    ({ key, operation, error }) => `${key} (${operation}): ${error.message}`,
+  );
+  return `KeyErrors: [${texts.join(', ')}]`;
+}

@@ -1,0 +1,98 @@
+/** REST: values as they are wished, known or found, and their state. */
+import type { Clock } from '#infra/clock/clock.ts';
+import {
+  argument,
+  BadRequestError,
+  failure,
+  json,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+} from '#infra/http/route.ts';
+import { streamedJson, streamedList } from '#infra/http/streamed.ts';
+import { TransactionQueueFullError, UnknownDescriptorError } from '../api/errors.ts';
+import type { DumpedValue, DumpSelector, View } from '../graph/dump.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { allowOnly, choiceArgument } from './arguments.ts';
+
+const views: readonly View[] = ['SB', 'NB', 'cached'];
+/** What the argument of earlier agents names. */
+const states = { SB: 'SB', NB: 'NB', internal: 'cached' } as const;
+
+export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/scheduler/dump',
+      mutating: false,
+      summary: 'values of a descriptor: descriptor | key-prefix, view=SB|NB|cached; without: index',
+      handle: (request) => dump(scheduler, clock, request),
+    },
+    {
+      method: 'GET',
+      path: '/scheduler/status',
+      mutating: false,
+      summary: 'state of values: key | descriptor | key-prefix; without: all',
+      handle: (request) => status(scheduler, clock, request),
+    },
+  ];
+}
+
+async function dump(
+  scheduler: Scheduler,
+  clock: Clock,
+  request: RouteRequest,
+): Promise<RouteResponse> {
+  allowOnly(request, ['descriptor', 'key-prefix', 'view', 'state']);
+  const wanted = choiceArgument(request, 'view', views);
+  const state = choiceArgument(request, 'state', ['SB', 'NB', 'internal']);
+  if (wanted && state) throw new BadRequestError('view and state do not go together: give view');
+  const selector = dumpSelectorOf(request);
+  if (!selector) {
+    if (wanted ?? state) throw new BadRequestError('of what? Give descriptor or key-prefix');
+    return json({
+      Descriptors: scheduler.descriptors.map(({ name }) => name),
+      KeyPrefixes: scheduler.descriptors.flatMap(({ nbKeyPrefix }) => nbKeyPrefix ?? []),
+      Views: views,
+    });
+  }
+  try {
+    const values = await scheduler.dump(state ? states[state] : (wanted ?? 'SB'), selector);
+    return state ? streamedList(oldEncoding(values), clock) : streamedJson(values, clock);
+  } catch (error) {
+    if (error instanceof UnknownDescriptorError) return failure(404, error.message);
+    if (error instanceof TransactionQueueFullError) return failure(503, error.message);
+    throw error;
+  }
+}
+
+/** As agents up to 3.1 wrote it: the JSON of the value is a text within the JSON. */
+function* oldEncoding(values: readonly DumpedValue[]) {
+  for (const { Key, Value, Metadata, Origin } of values) {
+    const { typeName, data } = Value;
+    const ProtoMsgData = JSON.stringify(data);
+    yield { Key, Value: { ProtoMsgName: typeName, ProtoMsgData }, Metadata, Origin };
+  }
+}
+
+/** @throws BadRequestError when both are given */
+function dumpSelectorOf(request: RouteRequest): DumpSelector | undefined {
+  const descriptor = argument(request, 'descriptor');
+  const keyPrefix = argument(request, 'key-prefix');
+  if (descriptor !== undefined && keyPrefix !== undefined)
+    throw new BadRequestError('descriptor and key-prefix do not go together');
+  if (descriptor !== undefined) return { descriptor };
+  return keyPrefix === undefined ? undefined : { keyPrefix };
+}
+
+function status(scheduler: Scheduler, clock: Clock, request: RouteRequest): RouteResponse {
+  allowOnly(request, ['key', 'descriptor', 'key-prefix']);
+  const key = argument(request, 'key');
+  if (key === '') throw new BadRequestError('argument key="" has to be the key of a value');
+  if (key !== undefined) return json(scheduler.status(key));
+  const selector = dumpSelectorOf(request) ?? { keyPrefix: '' };
+  if ('keyPrefix' in selector) return streamedList(scheduler.eachStatus(selector.keyPrefix), clock);
+  const found = scheduler.descriptors.find(({ name }) => name === selector.descriptor);
+  if (!found) return failure(404, `descriptor ${selector.descriptor} is not registered`);
+  return streamedList(scheduler.eachStatusOf(found), clock);
+}

@@ -1,0 +1,66 @@
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { type LinuxArpEntry, linuxArpModel } from '#models/linux/arp.ts';
+import { linuxInterfaceKey } from '#models/linux/interface.ts';
+import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { LinuxNeeds } from './interface/interface.ts';
+import { require } from './invalid.ts';
+import { linksOfOurs } from './links-of-ours.ts';
+import { neededOf } from './needed-interface.ts';
+import { isRetriable, unlessGone } from './tolerated.ts';
+
+/** Neighbors, IPv4 and IPv6. Permanent ones on our interfaces are ours, the kernel learns none. */
+export function linuxArpDescriptor({
+  host,
+  dumps,
+}: LinuxNeeds): KvDescriptor<LinuxArpEntry, undefined> {
+  const metadata = (value: LinuxArpEntry, ctx: OperationContext): LinuxInterfaceMetadata =>
+    ctx.metadata<LinuxInterfaceMetadata>(linuxInterfaceKey.build({ name: value.interface }));
+  const set = async (value: LinuxArpEntry, ctx: OperationContext): Promise<undefined> => {
+    dumps.forget();
+    const { namespace, hostIfName } = metadata(value, ctx);
+    const { ip_address: address, hw_address: mac } = value;
+    await host.setNeighbor(namespace, { address, mac, device: hostIfName });
+  };
+  return {
+    name: 'linux-arp',
+    typeName: linuxArpModel.typeName,
+    keyPrefixes: [linuxArpModel.keyPrefix],
+    nbKeyPrefix: linuxArpModel.keyPrefix,
+    label: (key) => key.slice(linuxArpModel.keyPrefix.length),
+    toJson: (value) => linuxArpModel.toJson(value),
+    retrieveDependencies: ['linux-interface'],
+    isRetriable,
+    validate(key, value) {
+      require(key, value.interface !== '', 'interface', 'missing');
+      require(key, value.ip_address !== '', 'ip_address', 'missing');
+      require(key, value.hw_address !== '', 'hw_address', 'missing');
+    },
+    dependencies: (_key, value) => neededOf(value.interface, value.ip_address),
+    create: (_key, value, ctx) => set(value, ctx),
+    update: (_key, _before, after, _metadata, ctx) => set(after, ctx),
+    async delete(_key, value, _metadata, ctx) {
+      dumps.forget();
+      const { namespace, hostIfName } = metadata(value, ctx);
+      await unlessGone(host.deleteNeighbor(namespace, hostIfName, value.ip_address));
+    },
+
+    async retrieve(_correlate, ctx) {
+      const found = await Promise.all(
+        [...linksOfOurs(ctx)].map(async ([namespace, names]) => {
+          const state = await dumps.look(namespace, 'linux-arp');
+          return (state?.neighbors ?? [])
+            .filter(({ permanent }) => permanent)
+            .flatMap(({ address, mac, device }) => {
+              const iface = names.get(device);
+              if (iface === undefined) return [];
+              const fields = { interface: iface, ip_address: address, hw_address: mac };
+              return [linuxArpModel.canonical(fields)];
+            });
+        }),
+      );
+      return found
+        .flat()
+        .map((value) => ({ key: linuxArpModel.key(value), value, origin: 'from-NB' as const }));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { linuxInterfaceAddressKey } from '#models/linux/derived.ts';
+import { linuxInterfaceKey } from '#models/linux/interface.ts';
+import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { emptyType } from '../empty.ts';
+import { isRetriable, unless, unlessGone } from '../tolerated.ts';
+import type { LinuxNeeds } from './interface.ts';
+
+/** The kernel gives these to every `lo` that comes up; they are not ours to take away. */
+const loopbackAddresses = ['127.0.0.1/8', '::1/128'];
+
+/** An address of a Linux interface; reads back with the interface. */
+export function linuxAddressDescriptor({
+  host,
+  dumps,
+}: LinuxNeeds): KvDescriptor<object, undefined> {
+  const target = (
+    key: string,
+    ctx: OperationContext,
+  ): LinuxInterfaceMetadata & { readonly address: string } => {
+    const { iface = '', address = '' } = linuxInterfaceAddressKey.parse(key) ?? {};
+    const base = ctx.metadata<LinuxInterfaceMetadata>(linuxInterfaceKey.build({ name: iface }));
+    return { ...base, address };
+  };
+  return {
+    name: 'linux-interface-address',
+    typeName: emptyType,
+    keyPrefixes: ['linux/interface/'],
+    ownsKey: (key) => linuxInterfaceAddressKey.parse(key) !== undefined,
+    isRetriable,
+    async create(key, _value, ctx) {
+      dumps.forget();
+      const { namespace, hostIfName, address } = target(key, ctx);
+      await unless('EEXIST', host.addAddress(namespace, hostIfName, address));
+      return undefined;
+    },
+    async delete(key, _value, _metadata, ctx) {
+      dumps.forget();
+      const { namespace, hostIfName, address } = target(key, ctx);
+      if (hostIfName === 'lo' && loopbackAddresses.includes(address)) return;
+      await unlessGone(host.deleteAddress(namespace, hostIfName, address));
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import {
+  linuxHostNameOfKey,
+  linuxInterfaceAddressKey,
+  linuxInterfaceStateKey,
+} from '#models/linux/derived.ts';
+import type { VethLinkChecksumOffloading } from '#models/linux/interface.gen.ts';
+import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
+import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { LinkSettings, LinuxHost, LinuxNeighbor } from '../../api.ts';
+import { empty } from '../empty.ts';
+import { require } from '../invalid.ts';
+import { aliasLength, type LinkMarks } from '../marks.ts';
+import type { NamespaceDumps } from '../namespaces.ts';
+import { isRetriable, unlessGone } from '../tolerated.ts';
+import type { LinkKind } from './kind.ts';
+import { hostNameLength, hostNameOf, placeOf } from './place.ts';
+import { presentLink } from './present.ts';
+import { kernelMtu, retrieveLinks } from './retrieve.ts';
+import { tapToVpp } from './tap-to-vpp.ts';
+import { Veth } from './veth.ts';
+
+type Metadata = LinuxInterfaceMetadata;
+
+export interface LinuxNeeds {
+  readonly host: LinuxHost;
+  readonly log: Logger;
+  readonly marks: LinkMarks;
+  readonly dumps: NamespaceDumps;
+}
+
+export function linuxInterfaceDescriptor(
+  needs: LinuxNeeds,
+): KvDescriptor<LinuxInterface, Metadata> {
+  const { host, log, marks, dumps } = needs;
+  const veth = new Veth(host, marks);
+  const kinds: ReadonlyMap<LinuxInterface['type'], LinkKind> = new Map(
+    [veth, tapToVpp(host, marks), presentLink('LOOPBACK'), presentLink('EXISTING')].map(
+      (kind: LinkKind) => [kind.type, kind],
+    ),
+  );
+  const kindFor = (value: LinuxInterface): LinkKind => {
+    const kind = kinds.get(value.type);
+    // validate has refused other types
+    if (kind === undefined) throw new TypeError(`no kind for ${value.type}`);
+    return kind;
+  };
+  /** Everything that the two values differ in, in one turn. @param before undefined: just made */
+  const settle = async (
+    { namespace, hostIfName }: Metadata,
+    before: LinuxInterface | undefined,
+    after: LinuxInterface,
+    shared: boolean,
+    mark?: string,
+  ): Promise<void> => {
+    const settings = {
+      ...(mark !== undefined && { alias: mark }),
+      ...changedSettings(before, after, shared),
+    };
+    const offload = changedOffload(before, after);
+    await allSettled([
+      ...(Object.keys(settings).length > 0 ? [host.setLink(namespace, hostIfName, settings)] : []),
+      ...(offload === undefined ? [] : [host.setChecksumOffload(namespace, hostIfName, offload)]),
+    ]);
+  };
+
+  return {
+    name: 'linux-interface',
+    typeName: linuxInterfaceModel.typeName,
+    keyPrefixes: [linuxInterfaceModel.keyPrefix],
+    nbKeyPrefix: linuxInterfaceModel.keyPrefix,
+    label: (key) => key.slice(linuxInterfaceModel.keyPrefix.length),
+    toJson: (value) => linuxInterfaceModel.toJson(value),
+    isRetriable,
+    validate(key, value) {
+      validate(key, value);
+      const kind = kinds.get(value.type);
+      require(key, kind !== undefined, `type`, `${value.type} is not supported`);
+      kind?.validate(key, value);
+      const mark = Buffer.byteLength(marks.longest(value));
+      require(key, mark <= aliasLength, 'name', 'too long for the alias of a link');
+    },
+    equivalent: (_key, a, b) => !needsRecreate(a, b) && sameSettings(a, b),
+    needsRecreate: (_key, before, after) => needsRecreate(before, after),
+    dependencies: (_key, value) => kinds.get(value.type)?.dependencies(value) ?? [],
+    claims: (_key, value) => claims(value),
+    derived: (_key, value) => derived(value),
+
+    /** A link of another's name in the way refuses the move, before any of its settings change. */
+    create: (_key, value, ctx) =>
+      allOrNothing(log, (undo) => {
+        dumps.forget();
+        const kind = kindFor(value);
+        return kind.create(value, ctx, undo, (metadata, mark) =>
+          settle(metadata, undefined, value, kind.shared, mark),
+        );
+      }),
+
+    /** With a new MAC address the kernel drops the neighbors of a link, permanent ones too. */
+    async update(_key, before, after, metadata) {
+      dumps.forget();
+      const { shared } = kindFor(after);
+      const { mac } = changedSettings(before, after, shared);
+      const kept = mac === undefined ? [] : await permanentNeighbors(host, metadata);
+      try {
+        await settle(metadata, before, after, shared);
+      } finally {
+        await allSettled(kept.map((entry) => host.setNeighbor(metadata.namespace, entry)));
+      }
+      return metadata;
+    },
+
+    async delete(_key, value, metadata) {
+      dumps.forget();
+      await unlessGone(kindFor(value).delete(value, metadata));
+    },
+
+    retrieve: (correlate) => retrieveLinks({ host, log, marks, dumps, veth }, correlate),
+  };
+}
+
+async function permanentNeighbors(
+  host: LinuxHost,
+  { namespace, hostIfName }: Metadata,
+): Promise<readonly LinuxNeighbor[]> {
+  const { neighbors } = await host.dump(namespace);
+  return neighbors.filter(({ permanent, device }) => permanent && device === hostIfName);
+}
+
+/** Of a link that was there before us, or that a value had before this one, nothing is known. */
+function changedSettings(
+  before: LinuxInterface | undefined,
+  after: LinuxInterface,
+  shared: boolean,
+): LinkSettings {
+  const mac = after.link_only ? '' : after.phys_address;
+  const mtu = after.mtu === 0 && !shared ? kernelMtu : after.mtu;
+  const isUp = before?.enabled ?? (shared ? undefined : false);
+  return {
+    ...(mac !== '' && mac !== before?.phys_address && { mac }),
+    ...(mtu !== 0 && after.mtu !== before?.mtu && { mtu }),
+    ...(after.enabled !== isUp && { up: after.enabled }),
+  };
+}
+
+function isOn(offload: VethLinkChecksumOffloading | undefined): boolean {
+  return offload !== 'CHKSM_OFFLOAD_DISABLED';
+}
+
+/** Both directions, when one of them is to change; the kernel's default is on. */
+function changedOffload(
+  before: LinuxInterface | undefined,
+  after: LinuxInterface,
+): { readonly rx?: boolean; readonly tx?: boolean } | undefined {
+  const rx = isOn(after.veth?.rx_checksum_offloading);
+  const tx = isOn(after.veth?.tx_checksum_offloading);
+  const changed = {
+    ...(rx !== isOn(before?.veth?.rx_checksum_offloading) && { rx }),
+    ...(tx !== isOn(before?.veth?.tx_checksum_offloading) && { tx }),
+  };
+  return Object.keys(changed).length === 0 ? undefined : changed;
+}
+
+function sameSettings(a: LinuxInterface, b: LinuxInterface): boolean {
+  const macLeft = b.link_only || b.phys_address === '';
+  return (
+    a.enabled === b.enabled &&
+    a.mtu === b.mtu &&
+    (macLeft || a.phys_address === b.phys_address) &&
+    changedOffload(a, b) === undefined
+  );
+}
+
+function needsRecreate(before: LinuxInterface, after: LinuxInterface): boolean {
+  return (
+    before.type !== after.type ||
+    !isDeepStrictEqual(placeOf(before), placeOf(after)) ||
+    before.veth?.peer_if_name !== after.veth?.peer_if_name ||
+    before.tap?.vpp_tap_if_name !== after.tap?.vpp_tap_if_name
+  );
+}
+
+/** Its place, and what only one link can be the other end of. */
+function claims(value: LinuxInterface): readonly string[] {
+  const { namespace = 'own', name } = placeOf(value);
+  const { veth, tap } = value;
+  return [
+    `link/${namespace}/${name}`,
+    ...(veth === undefined ? [] : [`veth-end/${veth.peer_if_name}`]),
+    ...(tap === undefined ? [] : [`vpp-tap/${tap.vpp_tap_if_name}`]),
+  ];
+}
+
+function validate(key: string, value: LinuxInterface): void {
+  const { name, namespace } = value;
+  require(key, name !== '', 'name', 'missing');
+  require(key, !name.includes('/'), 'name', 'has a slash, which the mark of a link cannot hold');
+  const host = hostNameOf(value);
+  const fits = Buffer.byteLength(host) <= hostNameLength;
+  require(key, fits, `host_if_name`, `${host} is longer than ${hostNameLength} bytes`);
+  require(key, /^[^\s/]+$/.test(host) &&
+    !/^\.\.?$/.test(host), 'host_if_name', 'no name of a link');
+  require(key, value.veth === undefined || value.type === 'VETH', 'veth', 'goes with type VETH');
+  const isTap = value.type === 'TAP_TO_VPP';
+  require(key, value.tap === undefined || isTap, 'tap', 'goes with type TAP_TO_VPP');
+  require(key, value.vrf_dev === undefined, 'vrf_dev', 'not supported');
+  require(key, value.vrf_master_interface === '', 'vrf_master_interface', 'not supported');
+  require(key, namespace?.type !== 'MICROSERVICE', 'namespace', 'microservices are not supported');
+  const reference = namespace?.reference ?? '';
+  const named = namespace === undefined || namespace.type === 'UNDEFINED' || reference !== '';
+  require(key, named, 'namespace.reference', 'missing');
+  const isNumber = namespace?.type !== 'PID' || /^\d+$/.test(reference);
+  require(key, isNumber, 'namespace.reference', 'no process ID');
+  const isPath = namespace?.type !== 'FD' || reference.startsWith('/');
+  require(key, isPath, 'namespace.reference', 'no absolute path');
+  const isName = namespace?.type !== 'NSID' || !/[/\0]/.test(reference);
+  require(key, isName, 'namespace.reference', 'no name below /run/netns');
+  const allocated = value.ip_addresses.some((address) => address.startsWith('alloc:'));
+  require(key, !allocated, 'ip_addresses', 'references to allocated addresses are not supported');
+}
+
+function derived(value: LinuxInterface): readonly KeyedValue[] {
+  const { name: iface } = value;
+  const state = value.enabled ? 'UP' : 'DOWN';
+  const { namespace, name: host } = placeOf(value);
+  const addresses = value.link_only ? [] : [...new Set(value.ip_addresses)];
+  return [
+    { key: linuxInterfaceStateKey.build({ iface, state }), value: empty },
+    ...(namespace === undefined
+      ? [{ key: linuxHostNameOfKey.build({ host, iface }), value: empty }]
+      : []),
+    ...addresses.map((address) => ({
+      key: linuxInterfaceAddressKey.build({ iface, source: 'static', address }),
+      value: empty,
+    })),
+  ];
+}

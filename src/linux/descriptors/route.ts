@@ -1,0 +1,167 @@
+import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { contains, parseCidr, parseIp } from '#models/ip.ts';
+import { linkLocalRouteKey, linuxInterfaceAddressKey } from '#models/linux/derived.ts';
+import { linuxInterfaceKey } from '#models/linux/interface.ts';
+import { type LinuxRoute, type LinuxRouteScope, linuxRouteModel } from '#models/linux/route.ts';
+import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type * as api from '../api.ts';
+import { OUR_ROUTE_PROTOCOL } from '../api.ts';
+import { empty } from './empty.ts';
+import type { LinuxNeeds } from './interface/interface.ts';
+import { require } from './invalid.ts';
+import { linksOfOurs } from './links-of-ours.ts';
+import { neededOf } from './needed-interface.ts';
+import { isRetriable, unlessGone } from './tolerated.ts';
+
+/** What the kernel gives to an IPv6 route that names none. */
+const ipv6Metric = 1024;
+
+const scopes: Readonly<Record<LinuxRouteScope, api.RouteScope | undefined>> = {
+  UNDEFINED: undefined,
+  GLOBAL: 'global',
+  SITE: 'site',
+  LINK: 'link',
+  HOST: 'host',
+};
+
+function isIpv6(route: LinuxRoute): boolean {
+  return route.dst_network.includes(':');
+}
+
+/** IPv6 routes have no scope of their own: the kernel shows all of them as global. */
+function scopeOf(route: LinuxRoute): api.RouteScope {
+  if (isIpv6(route)) return 'global';
+  return scopes[route.scope] ?? (route.gw_addr === '' ? 'link' : 'global');
+}
+
+function metricOf(route: LinuxRoute): number {
+  return isIpv6(route) && route.metric === 0 ? ipv6Metric : route.metric;
+}
+
+function equivalent(a: LinuxRoute, b: LinuxRoute): boolean {
+  return (
+    a.dst_network === b.dst_network &&
+    a.outgoing_interface === b.outgoing_interface &&
+    a.gw_addr === b.gw_addr &&
+    scopeOf(a) === scopeOf(b) &&
+    metricOf(a) === metricOf(b)
+  );
+}
+
+/** Routes of the main table. Ours carry our number of a routing protocol. */
+export function linuxRouteDescriptor({
+  host,
+  dumps,
+}: LinuxNeeds): KvDescriptor<LinuxRoute, undefined> {
+  const target = (
+    route: LinuxRoute,
+    ctx: OperationContext,
+  ): readonly [api.NamespacePath, Omit<api.LinuxRoute, 'protocol'>] => {
+    const key = linuxInterfaceKey.build({ name: route.outgoing_interface });
+    const { namespace, hostIfName } = ctx.metadata<LinuxInterfaceMetadata>(key);
+    return [
+      namespace,
+      {
+        destination: route.dst_network,
+        device: hostIfName,
+        scope: scopeOf(route),
+        metric: metricOf(route),
+        ...(route.gw_addr !== '' && { gateway: route.gw_addr }),
+      },
+    ];
+  };
+  return {
+    name: 'linux-route',
+    typeName: linuxRouteModel.typeName,
+    keyPrefixes: [linuxRouteModel.keyPrefix],
+    nbKeyPrefix: linuxRouteModel.keyPrefix,
+    label: (key) => key.slice(linuxRouteModel.keyPrefix.length),
+    toJson: (value) => linuxRouteModel.toJson(value),
+    retrieveDependencies: ['linux-interface'],
+    isRetriable,
+    validate,
+    equivalent: (_key, a, b) => equivalent(a, b),
+    dependencies: (_key, value) => dependencies(value),
+    derived: (_key, value) => derived(value),
+
+    async create(_key, value, ctx) {
+      dumps.forget();
+      await host.addRoute(...target(value, ctx));
+      return undefined;
+    },
+    async delete(_key, value, _metadata, ctx) {
+      dumps.forget();
+      await unlessGone(host.deleteRoute(...target(value, ctx)));
+    },
+
+    async retrieve(correlate, ctx) {
+      const wanted = new Map(correlate.map(({ key, value }) => [key, value]));
+      const found = await Promise.all(
+        [...linksOfOurs(ctx)].map(async ([namespace, names]) => {
+          const state = await dumps.look(namespace, 'linux-route');
+          const ours = (state?.routes ?? []).filter((each) => each.protocol === OUR_ROUTE_PROTOCOL);
+          return ours.flatMap((route) => {
+            const iface = names.get(route.device);
+            return iface === undefined ? [] : [read(route, iface)];
+          });
+        }),
+      );
+      return found.flat().map((value) => {
+        const key = linuxRouteModel.key(value);
+        const known = wanted.get(key);
+        const same = known !== undefined && equivalent(value, known);
+        return { key, value: same ? known : value, origin: 'from-NB' as const };
+      });
+    },
+  };
+}
+
+function read(route: api.LinuxRoute, iface: string): LinuxRoute {
+  const scope = Object.entries(scopes).find(([, name]) => name === route.scope)?.[0];
+  return linuxRouteModel.canonical({
+    outgoing_interface: iface,
+    scope: scope as LinuxRouteScope,
+    dst_network: route.destination,
+    gw_addr: route.gateway ?? '',
+    metric: route.metric,
+  });
+}
+
+function validate(key: string, route: LinuxRoute): void {
+  require(key, route.outgoing_interface !== '', 'outgoing_interface', 'missing');
+  require(key, route.dst_network !== '', 'dst_network', 'missing');
+  for (const field of ['dst_network', 'gw_addr'] as const) {
+    const allocated = route[field].startsWith('alloc:');
+    require(key, !allocated, field, 'references to allocated addresses are not supported');
+  }
+  const sameFamily = route.gw_addr === '' || route.gw_addr.includes(':') === isIpv6(route);
+  require(key, sameFamily, 'gw_addr', 'another family than dst_network');
+}
+
+function dependencies(route: LinuxRoute): readonly Dependency[] {
+  const iface = route.outgoing_interface;
+  const needed = neededOf(iface, route.dst_network);
+  if (route.gw_addr === '') return needed;
+  const prefixes = [
+    linuxInterfaceAddressKey.prefix({ iface }),
+    linkLocalRouteKey.prefix({ iface }),
+  ];
+  const accepts = (key: string): boolean => isReachableBy(key, route.gw_addr);
+  return [...needed, { label: 'gateway-is-reachable', anyOf: { prefixes, accepts } }];
+}
+
+/** Whether the address or the route without a gateway that a key tells of covers the gateway. */
+function isReachableBy(key: string, gateway: string): boolean {
+  const text =
+    linuxInterfaceAddressKey.parse(key)?.address ?? linkLocalRouteKey.parse(key)?.destination;
+  const cidr = text === undefined ? undefined : parseCidr(text);
+  const address = parseIp(gateway);
+  return cidr !== undefined && address !== undefined && contains(cidr, address);
+}
+
+/** A route without a gateway makes addresses reachable that may be the gateways of others. */
+function derived(route: LinuxRoute): ReturnType<NonNullable<KvDescriptor['derived']>> {
+  if (route.gw_addr !== '') return [];
+  const { outgoing_interface: iface, dst_network: destination } = route;
+  return [{ key: linkLocalRouteKey.build({ iface, destination }), value: empty }];
+}

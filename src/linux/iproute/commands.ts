@@ -1,0 +1,215 @@
+/** Each operation as lines of `ip -batch` or of `sh`. Bad names are refused here, unsent. */
+import type { LinkSettings, LinuxNeighbor, LinuxRoute, NamespacePath, VethEnd } from '../api.ts';
+import { OUR_ROUTE_PROTOCOL } from '../api.ts';
+import {
+  cidr,
+  ipAddress,
+  isV6,
+  linkName,
+  macAddress,
+  quotedAlias,
+  sysctlPath,
+  sysctlValue,
+  wholeNumber,
+} from './text.ts';
+
+export interface Command {
+  /** `ip`: lines of its batch. `sh`: commands of a script. `dump`: reads everything. */
+  readonly tool: 'ip' | 'sh' | 'dump';
+  /** Where the process runs. */
+  readonly namespace: NamespacePath;
+  /** The second namespace that the command touches. */
+  readonly other?: { readonly namespace: NamespacePath };
+  /**
+   * All of them run, also after one that fails.
+   * @param other a path to the second namespace, for as long as the process lives
+   */
+  readonly lines: (other: string) => readonly string[];
+  /** For errors. */
+  readonly where: string;
+  /** The link that it moves to the other namespace. */
+  readonly moves?: string;
+  /** Takes links away: names that `ip` has looked up before may now mean something else. */
+  readonly removes?: boolean;
+  /** Brings links: must not share a process with an earlier removal. */
+  readonly brings?: boolean;
+}
+
+function at(what: string, namespace: NamespacePath): string {
+  return namespace === undefined ? what : `${what} in ${namespace}`;
+}
+
+export function createVeth(a: VethEnd, b: VethEnd): Command {
+  const nameA = linkName(a.name);
+  const nameB = linkName(b.name);
+  const apart = a.namespace !== b.namespace;
+  return {
+    tool: 'ip',
+    namespace: a.namespace,
+    ...(apart && { other: { namespace: b.namespace } }),
+    lines: (other) => [
+      `link add name ${nameA} type veth peer name ${nameB}${apart ? ` netns ${other}` : ''}`,
+    ],
+    where: at(`veth ${nameA} and ${nameB}`, a.namespace),
+    brings: true,
+  };
+}
+
+export function deleteLink(namespace: NamespacePath, name: string): Command {
+  const link = linkName(name);
+  return {
+    tool: 'ip',
+    namespace,
+    lines: () => [`link del dev ${link}`],
+    where: at(`link ${link}`, namespace),
+    removes: true,
+  };
+}
+
+export function moveLink(from: VethEnd, to: VethEnd): Command {
+  const name = linkName(from.name);
+  const target = linkName(to.name);
+  const apart = from.namespace !== to.namespace;
+  return {
+    tool: 'ip',
+    namespace: from.namespace,
+    ...(apart && { other: { namespace: to.namespace } }),
+    lines: (other) =>
+      apart
+        ? [`link set dev ${name} netns ${other} name ${target}`]
+        : [
+            `link set dev ${name} down`,
+            `addr flush dev ${name}`,
+            `link set dev ${name} name ${target}`,
+          ],
+    where: at(`link ${name}`, from.namespace),
+    ...(apart && { moves: name }),
+    removes: true,
+    brings: true,
+  };
+}
+
+/** Asks whether a link is there; refused with ENODEV when not. */
+export function probeLink(namespace: NamespacePath, name: string): Command {
+  const link = linkName(name);
+  return {
+    tool: 'ip',
+    namespace,
+    lines: () => [`link show dev ${link}`],
+    where: at(`link ${link}`, namespace),
+  };
+}
+
+export function setLink(namespace: NamespacePath, name: string, to: LinkSettings): Command {
+  const words: string[] = [];
+  if (to.mtu !== undefined) words.push('mtu', wholeNumber('MTU', to.mtu));
+  if (to.mac !== undefined) words.push('address', macAddress(to.mac));
+  if (to.alias !== undefined) words.push('alias', quotedAlias(to.alias));
+  if (to.up !== undefined) words.push(to.up ? 'up' : 'down');
+  const link = linkName(name);
+  return {
+    tool: 'ip',
+    namespace,
+    lines: () => [`link set dev ${link} ${words.join(' ')}`],
+    where: at(`link ${link}`, namespace),
+  };
+}
+
+/** IPv6 addresses skip duplicate detection: they are ours by allocation, and wanted at once. */
+export function addAddress(namespace: NamespacePath, name: string, address: string): Command {
+  const link = linkName(name);
+  const nodad = isV6(cidr(address)) ? ' nodad' : '';
+  return {
+    tool: 'ip',
+    namespace,
+    lines: () => [`addr add ${address} dev ${link}${nodad}`],
+    where: at(`address ${address} of ${link}`, namespace),
+  };
+}
+
+export function deleteAddress(namespace: NamespacePath, name: string, address: string): Command {
+  const link = linkName(name);
+  cidr(address);
+  return {
+    tool: 'ip',
+    namespace,
+    lines: () => [`addr del ${address} dev ${link}`],
+    where: at(`address ${address} of ${link}`, namespace),
+  };
+}
+
+export function route(
+  verb: 'add' | 'del',
+  namespace: NamespacePath,
+  wanted: Omit<LinuxRoute, 'protocol'>,
+): Command {
+  const words = ['route', verb, cidr(wanted.destination)];
+  if (wanted.gateway !== undefined) words.push('via', ipAddress(wanted.gateway));
+  words.push('dev', linkName(wanted.device));
+  if (!isV6(wanted.destination)) words.push('scope', wanted.scope);
+  if (wanted.metric !== 0) words.push('metric', wholeNumber('metric', wanted.metric));
+  words.push('proto', String(OUR_ROUTE_PROTOCOL));
+  return {
+    tool: 'ip',
+    namespace,
+    lines: () => [words.join(' ')],
+    where: at(`route ${wanted.destination} dev ${wanted.device}`, namespace),
+  };
+}
+
+export function setNeighbor(
+  namespace: NamespacePath,
+  entry: Omit<LinuxNeighbor, 'permanent'>,
+): Command {
+  const line =
+    `neigh replace ${ipAddress(entry.address)} lladdr ${macAddress(entry.mac)} ` +
+    `dev ${linkName(entry.device)} nud permanent`;
+  return {
+    tool: 'ip',
+    namespace,
+    lines: () => [line],
+    where: at(`neighbor ${entry.address} dev ${entry.device}`, namespace),
+  };
+}
+
+export function deleteNeighbor(namespace: NamespacePath, device: string, address: string): Command {
+  const line = `neigh del ${ipAddress(address)} dev ${linkName(device)}`;
+  return {
+    tool: 'ip',
+    namespace,
+    lines: () => [line],
+    where: at(`neighbor ${address} dev ${device}`, namespace),
+  };
+}
+
+export function setChecksumOffload(
+  namespace: NamespacePath,
+  name: string,
+  offload: { readonly rx?: boolean; readonly tx?: boolean },
+): Command {
+  const words: string[] = [];
+  if (offload.rx !== undefined) words.push('rx', offload.rx ? 'on' : 'off');
+  if (offload.tx !== undefined) words.push('tx', offload.tx ? 'on' : 'off');
+  const link = linkName(name);
+  return {
+    tool: 'sh',
+    namespace,
+    lines: () => [words.length === 0 ? ':' : `ethtool -K '${link}' ${words.join(' ')} >/dev/null`],
+    where: at(`checksum offload of ${link}`, namespace),
+  };
+}
+
+export function setSysctl(namespace: NamespacePath, name: string, value: string): Command {
+  const path = sysctlPath(name);
+  const text = sysctlValue(value);
+  return {
+    tool: 'sh',
+    namespace,
+    lines: () => [`printf '%s\\n' '${text}' > '${path}'`],
+    where: at(`sysctl ${name}`, namespace),
+  };
+}
+
+export function dump(namespace: NamespacePath): Command {
+  return { tool: 'dump', namespace, lines: () => [], where: at('dump', namespace) };
+}

@@ -1,0 +1,105 @@
+import type { NamespacePath } from '../api.ts';
+import { carryOut, type Pending, type RunContext } from './batch.ts';
+import type { Command } from './commands.ts';
+
+/** Commands of one tool in one namespace that will share a process. */
+interface Batch {
+  readonly namespace: NamespacePath;
+  readonly tool: Command['tool'];
+  readonly commands: Pending[];
+  /** Batches that touch one of our namespaces and were there before. */
+  readonly after: Set<Batch>;
+  /** Once started, nothing joins any more. */
+  started: boolean;
+  removes: boolean;
+  readonly done: Promise<void>;
+  readonly finish: () => void;
+}
+
+/** The kernel takes one lock for nearly all of this; more processes at once only wait for it. */
+const processesAtOnce = 4;
+
+/**
+ * Nobody hears of a command before its process has ended, and the removal of a link alone takes the
+ * kernel 20 ms: more than this waits for the next process.
+ */
+const commandsPerProcess = 64;
+
+/**
+ * Joins commands into batches: per namespace in the order of the calls, across namespaces at once.
+ * A batch starts when the turn is over and all batches before it in its namespaces are done; until
+ * then commands join it. A command on two namespaces holds its place in both.
+ */
+export class CommandQueue {
+  readonly #context: RunContext;
+  /** Per namespace the batch that touches it last, while that is not done. */
+  readonly #last = new Map<NamespacePath, Batch>();
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(context: RunContext) {
+    this.#context = context;
+  }
+
+  /** @returns the output of a dump, otherwise nothing worth reading */
+  run(command: Command): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const namespaces = [command.namespace, ...(command.other ? [command.other.namespace] : [])];
+      const batch = this.#joinable(command, namespaces) ?? this.#open(command, namespaces);
+      batch.commands.push({ command, resolve, reject });
+      batch.removes ||= command.removes === true;
+      for (const namespace of namespaces) this.#last.set(namespace, batch);
+    });
+  }
+
+  #joinable(command: Command, namespaces: readonly NamespacePath[]): Batch | undefined {
+    const batch = this.#last.get(command.namespace);
+    if (!batch || batch.started || batch.tool !== command.tool) return undefined;
+    if (batch.namespace !== command.namespace) return undefined;
+    if (batch.commands.length >= commandsPerProcess) return undefined;
+    // `ip` remembers the index of a name; after a removal a name may come back with another one
+    if (batch.removes && command.brings) return undefined;
+    const inOrder = namespaces.every((ns) => (this.#last.get(ns) ?? batch) === batch);
+    return inOrder ? batch : undefined;
+  }
+
+  #open(command: Command, namespaces: readonly NamespacePath[]): Batch {
+    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+    const before = namespaces.flatMap((namespace) => this.#last.get(namespace) ?? []);
+    const batch: Batch = {
+      namespace: command.namespace,
+      tool: command.tool,
+      commands: [],
+      after: new Set(before),
+      started: false,
+      removes: false,
+      done,
+      finish,
+    };
+    void this.#live(batch);
+    return batch;
+  }
+
+  async #live(batch: Batch): Promise<void> {
+    await this.#context.clock.turn();
+    await Promise.all([...batch.after].map((earlier) => earlier.done));
+    await this.#slot();
+    batch.started = true;
+    try {
+      await carryOut(this.#context, batch.commands);
+    } finally {
+      this.#running--;
+      this.#waiting.shift()?.();
+      for (const [namespace, last] of this.#last) {
+        if (last === batch) this.#last.delete(namespace);
+      }
+      batch.finish();
+    }
+  }
+
+  async #slot(): Promise<void> {
+    while (this.#running >= processesAtOnce)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#running++;
+  }
+}

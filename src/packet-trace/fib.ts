@@ -1,0 +1,112 @@
+/** What a device does with an address: it is its own, or there is a route that it takes. */
+import { network, sameAddress } from './addresses.ts';
+import type { Device, Interface, Route, RouteAction } from './snapshot.ts';
+
+/** Where a device has an address; the interface is undefined where it is not known. */
+export function holderOf(
+  device: Device,
+  table: number,
+  address: string,
+): { readonly interface: Interface | undefined } | undefined {
+  for (const one of device.interfaces.values()) {
+    const isThere = one.enabled && one.table === table;
+    if (isThere && one.addresses.some((own) => sameAddress(own, address)))
+      return { interface: one };
+  }
+  const isOther = device.otherAddresses.some((own) => sameAddress(own, address));
+  return isOther ? { interface: undefined } : undefined;
+}
+
+/** A route with what it comes to once its next hop is looked up; undefined: to nothing. */
+interface Path {
+  readonly route: Route;
+  readonly action: Exclude<RouteAction, { readonly kind: 'recursive' }> | undefined;
+}
+
+export interface Found extends Path {
+  /** Paths that are as good, this one included. */
+  readonly paths: number;
+}
+
+/** Next hops behind next hops; who has more of them has them in a circle. */
+const DEPTH = 8;
+
+/**
+ * The longest match. Of equal ones a network that an interface is in comes before a route, and a
+ * route before a neighbor. Of several routes those count that lead somewhere, and of these the ones
+ * that are preferred.
+ */
+export function lookUp(
+  device: Device,
+  table: number,
+  address: string,
+  depth = DEPTH,
+): Found | undefined {
+  let routes: readonly Route[] = [];
+  for (const source of [connected(device, table), device.routes, adjacent(device, table)]) {
+    const found = longest(source, table, address);
+    if (lengthOf(found) > lengthOf(routes)) routes = found;
+  }
+  const paths = routes
+    .map((route): Path => ({ route, action: resolve(device, route, depth) }))
+    .toSorted((a, b) => a.route.preference - b.route.preference);
+  const leading = paths.filter(({ action }) => leads(device, action));
+  const [first = paths[0]] = leading;
+  if (!first) return undefined;
+  const isAsGood = ({ route }: Path) => route.preference === first.route.preference;
+  return { ...first, paths: Math.max(1, leading.filter(isAsGood).length) };
+}
+
+function lengthOf([first]: readonly Route[]): number {
+  return first ? network(first.destination).length : -1;
+}
+
+/** All routes of the longest match. */
+function longest(routes: Iterable<Route>, table: number, address: string): readonly Route[] {
+  let found: Route[] = [];
+  let length = -1;
+  for (const route of routes) {
+    if (route.table !== table) continue;
+    const destination = network(route.destination);
+    if (destination.length < length || !destination.contains(address)) continue;
+    if (destination.length > length) found = [];
+    length = destination.length;
+    found.push(route);
+  }
+  return found;
+}
+
+function resolve(device: Device, { action, table }: Route, depth: number): Path['action'] {
+  if (action.kind !== 'recursive') return action;
+  if (depth === 0) return undefined;
+  const { nextHop } = action;
+  const via = lookUp(device, action.table ?? table, nextHop, depth - 1)?.action;
+  return via?.kind === 'via' ? { ...via, nextHop: via.nextHop ?? nextHop } : via;
+}
+
+function leads({ interfaces }: Device, action: Path['action']): boolean {
+  return action?.kind === 'via'
+    ? interfaces.get(action.interface)?.up === true
+    : action !== undefined;
+}
+
+/** The networks of the addresses of interfaces. */
+function* connected(device: Device, table: number): Generator<Route> {
+  for (const { name, enabled, table: own, addresses, by } of device.interfaces.values())
+    if (enabled && own === table)
+      for (const destination of addresses) yield through(name, table, destination, by);
+}
+
+/** The neighbors of interfaces, each as a network of one. */
+function* adjacent(device: Device, table: number): Generator<Route> {
+  if (!device.routesToNeighbors) return;
+  for (const { interface: name, address, by } of device.neighbors) {
+    const holder = device.interfaces.get(name);
+    if (holder?.enabled && holder.table === table) yield through(name, table, address, by);
+  }
+}
+
+function through(name: string, table: number, destination: string, by: string): Route {
+  const action = { kind: 'via', interface: name, nextHop: undefined } as const;
+  return { table, destination, preference: 0, action, by };
+}

@@ -1,0 +1,268 @@
+/**
+ * A node as devices, from configured values: those that an agent wants, or those that were read back
+ * from its VPP and Linux. The devices are `<node>/vpp`, `<node>/host`, and `<node>/<namespace>` for
+ * each network namespace.
+ */
+import { type LinuxArpEntry, linuxArpModel } from '#models/linux/arp.ts';
+import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
+import { type LinuxRoute, linuxRouteModel } from '#models/linux/route.ts';
+import type { AnyModel } from '#models/model.ts';
+import { type VppArpEntry, vppArpModel } from '#models/vpp/arp.ts';
+import { type BridgeDomain, bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
+import { linkStateKey } from '#models/vpp/derived.ts';
+import { type FIBEntry, fibEntryModel } from '#models/vpp/fib-entry.ts';
+import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
+import type {
+  Bridge,
+  Device,
+  Interface,
+  Neighbor,
+  Port,
+  Route,
+  RouteAction,
+  Wire,
+} from './snapshot.ts';
+
+export interface NodeValues {
+  readonly name: string;
+  /** By key; JSON or canonical. Keys of other models are passed over. */
+  readonly values: Iterable<readonly [key: string, value: unknown]>;
+  /** Plain addresses of the host that the agent has not configured. */
+  readonly hostAddresses: readonly string[];
+}
+
+export interface NodePart {
+  readonly devices: readonly Device[];
+  readonly wires: readonly Wire[];
+  /** Interfaces of VPP that lead out of the node. */
+  readonly uplinks: readonly Uplink[];
+}
+
+export interface Uplink {
+  readonly port: Port;
+  /** 0: untagged. */
+  readonly vlan: number;
+}
+
+/** Values of one model, by key. */
+type Values<T> = ReadonlyMap<string, T>;
+
+/** @throws InvalidModelError for a value that is none of its model */
+export function nodePart({ name, values, hostAddresses }: NodeValues): NodePart {
+  const all = new Map(values);
+  const links = of<LinuxInterface>(linuxInterfaceModel, all);
+  const vpp = vppDevice(`${name}/vpp`, all);
+  const joined = joints(name, [...of<VppInterface>(vppInterfaceModel, all).values()], links);
+  return {
+    devices: [vpp, ...linuxDevices(name, all, links, hostAddresses)],
+    wires: joined.wires,
+    uplinks: joined.uplinks,
+  };
+}
+
+function of<T>(model: AnyModel, all: ReadonlyMap<string, unknown>): Values<T> {
+  const found = [...all].filter(([key]) => key.startsWith(model.keyPrefix));
+  return new Map(found.map(([key, value]) => [key, model.parse(value, key) as T]));
+}
+
+function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
+  const interfaces = of<VppInterface>(vppInterfaceModel, all);
+  const tables = new Map([...interfaces.values()].map((one) => [one.name, one.vrf]));
+  // Known only of what was read back.
+  const knowsLinks = [...all.keys()].some((key) => linkStateKey.parse(key));
+  const hasLink = (iface: string) =>
+    !knowsLinks || all.has(linkStateKey.build({ iface, state: 'UP' }));
+  return {
+    name,
+    forwards: true,
+    interfaces: byName(
+      [...interfaces].map(([key, one]) => ({
+        name: one.name,
+        enabled: one.enabled,
+        up: one.enabled && hasLink(one.name),
+        // An unnumbered interface is in the table of the one that it borrows from.
+        table: (one.unnumbered && tables.get(one.unnumbered.interface_with_ip)) ?? one.vrf,
+        mac: one.phys_address,
+        addresses: one.ip_addresses,
+        tunnel: one.vxlan && {
+          source: one.vxlan.src_address,
+          destination: one.vxlan.dst_address,
+          vni: one.vxlan.vni,
+          table: one.vrf,
+        },
+        isLoopback: one.type === 'SOFTWARE_LOOPBACK',
+        by: key,
+      })),
+    ),
+    routes: [...of<VppRoute>(vppRouteModel, all)].map(([key, route]) => ({
+      table: route.vrf_id,
+      destination: route.dst_network,
+      preference: route.preference,
+      action: actionOf(route),
+      by: key,
+    })),
+    neighbors: [...of<VppArpEntry>(vppArpModel, all)].map(([key, one]) => ({
+      interface: one.interface,
+      address: one.ip_address,
+      mac: one.phys_address,
+      by: key,
+    })),
+    routesToNeighbors: true,
+    bridges: bridges(all),
+    otherAddresses: [],
+    hasOtherRoutes: false,
+  };
+}
+
+function actionOf(route: VppRoute): RouteAction {
+  if (route.type === 'DROP') return { kind: 'drop' };
+  const isGiven = !['', '0.0.0.0', '::'].includes(route.next_hop_addr);
+  const nextHop = isGiven ? route.next_hop_addr : undefined;
+  if (route.type === 'INTER_VRF') {
+    const table = route.via_vrf_id;
+    return nextHop === undefined ? { kind: 'table', table } : { kind: 'recursive', nextHop, table };
+  }
+  if (route.outgoing_interface !== '')
+    return { kind: 'via', interface: route.outgoing_interface, nextHop };
+  return nextHop === undefined ? { kind: 'drop' } : { kind: 'recursive', nextHop };
+}
+
+function bridges(all: ReadonlyMap<string, unknown>): Bridge[] {
+  const entries = [...of<FIBEntry>(fibEntryModel, all)];
+  return [...of<BridgeDomain>(bridgeDomainModel, all)].map(([key, domain]) => ({
+    name: domain.name,
+    members: domain.interfaces.map((one) => ({
+      interface: one.name,
+      group: one.split_horizon_group,
+    })),
+    routed: domain.interfaces.find((one) => one.bridged_virtual_interface)?.name,
+    floods: domain.unknown_unicast_flood,
+    entries: entries
+      .filter(([, { bridge_domain }]) => bridge_domain === domain.name)
+      .map(([by, { phys_address, action, outgoing_interface }]) => ({
+        mac: phys_address,
+        interface: action === 'FORWARD' ? outgoing_interface : undefined,
+        by,
+      })),
+    by: key,
+  }));
+}
+
+function deviceOf(node: string, { namespace }: LinuxInterface): string {
+  return namespace?.reference ? `${node}/${namespace.reference}` : `${node}/host`;
+}
+
+function linuxDevices(
+  node: string,
+  all: ReadonlyMap<string, unknown>,
+  links: Values<LinuxInterface>,
+  hostAddresses: readonly string[],
+): Device[] {
+  const routes = [...of<LinuxRoute>(linuxRouteModel, all)];
+  const neighbors = [...of<LinuxArpEntry>(linuxArpModel, all)];
+  const host = `${node}/host`;
+  const places = Map.groupBy([...links], ([, link]) => deviceOf(node, link));
+  if (!places.has(host)) places.set(host, []);
+  return [...places].map(([name, own]) => {
+    const has = new Set(own.map(([, link]) => link.name));
+    return {
+      name,
+      forwards: name === host,
+      interfaces: byName(own.map(([key, link]) => linuxInterface(key, link))),
+      routes: routes
+        .filter(([, { outgoing_interface }]) => has.has(outgoing_interface))
+        .map(([by, route]) => linuxRoute(by, route)),
+      neighbors: neighbors
+        .filter(([, one]) => has.has(one.interface))
+        .map(
+          ([by, one]): Neighbor => ({
+            interface: one.interface,
+            address: one.ip_address,
+            mac: one.hw_address,
+            by,
+          }),
+        ),
+      routesToNeighbors: false,
+      bridges: [],
+      otherAddresses: name === host ? hostAddresses : [],
+      hasOtherRoutes: name === host,
+    };
+  });
+}
+
+function linuxInterface(by: string, link: LinuxInterface): Interface {
+  return {
+    name: link.name,
+    enabled: link.enabled,
+    up: link.enabled,
+    table: 0,
+    mac: link.phys_address,
+    addresses: link.ip_addresses,
+    tunnel: undefined,
+    isLoopback: link.type === 'LOOPBACK',
+    by,
+  };
+}
+
+function linuxRoute(by: string, route: LinuxRoute): Route {
+  const nextHop = route.gw_addr === '' ? undefined : route.gw_addr;
+  return {
+    table: 0,
+    destination: route.dst_network,
+    preference: route.metric,
+    action: { kind: 'via', interface: route.outgoing_interface, nextHop },
+    by,
+  };
+}
+
+/** What is joined within the node; interfaces of VPP that are joined to nothing lead out of it. */
+function joints(
+  node: string,
+  interfaces: readonly VppInterface[],
+  links: Values<LinuxInterface>,
+): { readonly wires: Wire[]; readonly uplinks: Uplink[] } {
+  const wires: Wire[] = [];
+  const uplinks: Uplink[] = [];
+  const byLinkName = new Map([...links.values()].map((link) => [link.name, link]));
+  const hostLinks = new Map(
+    [...links.values()]
+      .filter((link) => deviceOf(node, link) === `${node}/host`)
+      .map((link) => [link.host_if_name || link.name, link]),
+  );
+  const taps = new Map(
+    [...links.values()].flatMap((link) =>
+      link.tap ? [[link.tap.vpp_tap_if_name, link] as const] : [],
+    ),
+  );
+  for (const one of interfaces) {
+    const port = { device: `${node}/vpp`, interface: one.name };
+    if (one.type === 'AF_PACKET') {
+      // VPP is bound to one end of a veth: what it sends is heard at the other one.
+      const bound = hostLinks.get(one.afpacket?.host_if_name ?? '');
+      const peer = bound?.veth && byLinkName.get(bound.veth.peer_if_name);
+      if (!bound) uplinks.push({ port, vlan: 0 });
+      else if (bound.enabled && peer) wires.push(wire(port, linuxPort(node, peer)));
+    } else if (one.type === 'TAP') {
+      const link = taps.get(one.name);
+      if (link) wires.push(wire(port, linuxPort(node, link)));
+    } else if (isUplink(one)) uplinks.push({ port, vlan: one.sub?.sub_id ?? 0 });
+  }
+  return { wires, uplinks };
+}
+
+function wire(...ports: Port[]): Wire {
+  return { ports, isOpen: false };
+}
+
+function linuxPort(node: string, link: LinuxInterface): Port {
+  return { device: deviceOf(node, link), interface: link.name };
+}
+
+function isUplink({ type }: VppInterface): boolean {
+  return type !== 'SOFTWARE_LOOPBACK' && type !== 'VXLAN_TUNNEL';
+}
+
+function byName(interfaces: readonly Interface[]): ReadonlyMap<string, Interface> {
+  return new Map(interfaces.map((one) => [one.name, one]));
+}

@@ -1,0 +1,303 @@
+/**
+ * Follows a packet through a snapshot, hop by hop, as VPP and Linux would pass it on, and says at
+ * each hop what decided. One way only: an answer is a packet of its own.
+ *
+ * Taken for granted: what is not configured and would have to be learned is learned (neighbors on a
+ * wire, MACs), and nothing fails by chance.
+ */
+import { sameAddress } from './addresses.ts';
+import { holderOf, lookUp } from './fib.ts';
+import type { Bridge, Device, Interface, Snapshot, Wire } from './snapshot.ts';
+
+export interface Packet {
+  readonly source: string;
+  readonly destination: string;
+}
+
+export interface Hop {
+  readonly device: string;
+  /** What happens there, as a sentence without its subject. */
+  readonly what: string;
+  /** Key of the value that decided; empty where nothing configured did. */
+  readonly by: string;
+}
+
+export interface Walk {
+  readonly hops: readonly Hop[];
+  /** The last hop says where and why. */
+  readonly verdict: 'delivered' | 'dropped' | 'left';
+}
+
+/** Hops after which a packet is taken to go in circles; the longest way of a cluster has 20. */
+const MANY = 64;
+
+/** What is carried: a packet, or within one the frame of a tunnel. */
+interface Carried extends Packet {
+  readonly inner:
+    | { readonly vni: number; readonly mac: string; readonly packet: Carried }
+    | undefined;
+}
+
+/** @param start device that sends the packet */
+export function walk(snapshot: Snapshot, start: string, packet: Packet): Walk {
+  const walker = new Walker(snapshot);
+  const device = snapshot.devices.get(start);
+  if (!device) throw new Error(`no device ${start}`);
+  const verdict = walker.route(device, 0, { ...packet, inner: undefined }, true);
+  return { hops: walker.hops, verdict };
+}
+
+class Walker {
+  readonly hops: Hop[] = [];
+  readonly #snapshot: Snapshot;
+  /** Frames with where they came into a bridge: what has been there comes back for ever. */
+  readonly #seen = new Set<string>();
+
+  constructor(snapshot: Snapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  /** A packet that a device sends itself, or that came in by an interface of the table. */
+  route(device: Device, table: number, packet: Carried, isOwn: boolean): Walk['verdict'] {
+    if (this.hops.length >= MANY) return this.#drop(device, 'the packet goes in circles', '');
+    const holder = holderOf(device, table, packet.destination);
+    if (holder) return this.#receive(device, table, holder.interface, packet);
+    if (!isOwn && !device.forwards)
+      return this.#drop(
+        device,
+        `${packet.destination} is not its own, and it does not forward`,
+        '',
+      );
+    const found = lookUp(device, table, packet.destination);
+    if (!found && device.hasOtherRoutes) {
+      this.#hop(device, `leaves by a route to ${packet.destination} that nobody here knows`, '');
+      return 'left';
+    }
+    if (!found)
+      return this.#drop(device, `no route to ${packet.destination} in table ${table}`, '');
+    const { route, action, paths } = found;
+    const name = `route ${route.destination} of table ${table}`;
+    const choice = paths > 1 ? ` (the first of ${paths} paths)` : '';
+    if (!action)
+      return this.#drop(device, `${name} has a next hop that no interface leads to`, route.by);
+    if (action.kind === 'drop') return this.#drop(device, `${name} drops`, route.by);
+    if (action.kind === 'table') {
+      this.#hop(device, `${name} leads to table ${action.table}${choice}`, route.by);
+      return this.route(device, action.table, packet, isOwn);
+    }
+    const nextHop = action.nextHop ?? packet.destination;
+    this.#hop(device, `${name} leads to ${nextHop} on ${action.interface}${choice}`, route.by);
+    return this.#send(device, action.interface, nextHop, packet);
+  }
+
+  #receive(
+    device: Device,
+    table: number,
+    holder: Interface | undefined,
+    packet: Carried,
+  ): Walk['verdict'] {
+    if (!packet.inner) {
+      const where = holder ? ` on ${holder.name}` : '';
+      this.#hop(device, `delivered: ${packet.destination} is its own${where}`, holder?.by ?? '');
+      return 'delivered';
+    }
+    const { vni, mac, packet: inner } = packet.inner;
+    const tunnel = [...device.interfaces.values()].find(
+      ({ tunnel: ends }) =>
+        ends &&
+        ends.vni === vni &&
+        ends.table === table &&
+        sameAddress(ends.source, packet.destination) &&
+        sameAddress(ends.destination, packet.source),
+    );
+    const name = `VXLAN from ${packet.source} with VNI ${vni}`;
+    if (!tunnel) return this.#drop(device, `${name} belongs to no tunnel`, '');
+    this.#hop(device, `${name} comes out of ${tunnel.name}`, tunnel.by);
+    return this.#comeIn(device, tunnel, mac, inner);
+  }
+
+  /** Out of an interface, to who has the next hop's address. */
+  #send(device: Device, exit: string, nextHop: string, packet: Carried): Walk['verdict'] {
+    const out = device.interfaces.get(exit);
+    if (!out) return this.#drop(device, `interface ${exit} is not there`, '');
+    if (!out.up) return this.#drop(device, `${exit} is down`, out.by);
+    const known = device.neighbors.find(
+      (one) => one.interface === exit && sameAddress(one.address, nextHop),
+    );
+    if (known) this.#hop(device, `${nextHop} is at ${known.mac}`, known.by);
+    const bridge = device.bridges.find(({ routed }) => routed === exit);
+    if (bridge) {
+      if (!known) return this.#drop(device, `nobody says what MAC ${nextHop} has`, '');
+      return this.#bridge(device, bridge, exit, known.mac, packet);
+    }
+    return this.#emit(device, out, { mac: known?.mac, nextHop }, packet);
+  }
+
+  /** A frame within a bridge, from one of its members. */
+  #bridge(
+    device: Device,
+    bridge: Bridge,
+    from: string,
+    mac: string,
+    packet: Carried,
+  ): Walk['verdict'] {
+    const place = [device.name, bridge.name, from, mac, JSON.stringify(packet)].join(' ');
+    if (this.#seen.has(place)) return this.#drop(device, 'the frame goes in circles', bridge.by);
+    this.#seen.add(place);
+    const routed = bridge.routed === undefined ? undefined : device.interfaces.get(bridge.routed);
+    if (routed && routed.name !== from && routed.mac === mac) {
+      this.#hop(device, `bridge ${bridge.name}: ${mac} is ${routed.name} itself`, bridge.by);
+      if (!routed.up) return this.#drop(device, `${routed.name} is down`, routed.by);
+      return this.route(device, routed.table, packet, false);
+    }
+    const entry = bridge.entries.find((one) => one.mac === mac);
+    if (entry) {
+      if (entry.interface === undefined)
+        return this.#drop(device, `bridge ${bridge.name} drops what is for ${mac}`, entry.by);
+      this.#hop(device, `bridge ${bridge.name} has ${mac} behind ${entry.interface}`, entry.by);
+      const reason = refusal(bridge, from, entry.interface);
+      if (reason !== undefined) return this.#drop(device, reason, bridge.by);
+      return this.#leave(device, entry.interface, mac, packet);
+    }
+    if (!bridge.floods)
+      return this.#drop(
+        device,
+        `bridge ${bridge.name} does not know ${mac}, and does not flood`,
+        bridge.by,
+      );
+    this.#hop(device, `bridge ${bridge.name} does not know ${mac}, and floods`, bridge.by);
+    return this.#flood(device, bridge, from, mac, packet);
+  }
+
+  /** Of all copies the one that arrives counts, or else the first that leaves. */
+  #flood(
+    device: Device,
+    bridge: Bridge,
+    from: string,
+    mac: string,
+    packet: Carried,
+  ): Walk['verdict'] {
+    const before = this.hops.length;
+    let left: readonly Hop[] | undefined;
+    for (const { interface: member } of bridge.members) {
+      if (refusal(bridge, from, member) !== undefined) continue;
+      const verdict = this.#leave(device, member, mac, packet);
+      if (verdict === 'delivered') return verdict;
+      const hops = this.hops.splice(before);
+      if (verdict === 'left') left ??= hops;
+    }
+    if (left) {
+      this.hops.push(...left);
+      return 'left';
+    }
+    return this.#drop(device, `no copy for ${mac} arrives`, '');
+  }
+
+  /** A frame out of a member of a bridge. */
+  #leave(device: Device, member: string, mac: string, packet: Carried): Walk['verdict'] {
+    const out = device.interfaces.get(member);
+    if (!out) return this.#drop(device, `interface ${member} is not there`, '');
+    // VPP packs and unpacks without a look at the state of the tunnel.
+    if (!out.tunnel && !out.up) return this.#drop(device, `${member} is down`, out.by);
+    if (!out.tunnel) return this.#emit(device, out, { mac, nextHop: undefined }, packet);
+    const { source, destination, vni, table } = out.tunnel;
+    this.#hop(device, `packed into VXLAN from ${source} to ${destination}, VNI ${vni}`, out.by);
+    return this.route(device, table, { source, destination, inner: { vni, mac, packet } }, true);
+  }
+
+  /** Onto the wire; who is meant is known by the MAC, or is asked for on the wire. */
+  #emit(
+    device: Device,
+    out: Interface,
+    { mac, nextHop }: { readonly mac: string | undefined; readonly nextHop: string | undefined },
+    packet: Carried,
+  ): Walk['verdict'] {
+    const wires = this.#wires(device, out);
+    const heard = this.#hearing(wires, device, out);
+    const holder = heard.find(
+      ({ device: other, port }) => nextHop !== undefined && hasAddress(other, port, nextHop),
+    );
+    const receiver = mac === undefined ? holder : receiverOf(heard, mac, holder);
+    const who = mac ?? nextHop;
+    if (!receiver && wires.some(({ isOpen }) => isOpen)) {
+      this.#hop(device, `leaves by ${out.name} to ${who}, who is not known here`, out.by);
+      return 'left';
+    }
+    if (!receiver) return this.#drop(device, `nobody behind ${out.name} is ${who}`, out.by);
+    return this.#comeIn(receiver.device, receiver.port, mac ?? receiver.port.mac, packet);
+  }
+
+  #comeIn(device: Device, port: Interface, mac: string, packet: Carried): Walk['verdict'] {
+    const bridge = bridgeOf(device, port.name);
+    if (bridge) return this.#bridge(device, bridge, port.name, mac, packet);
+    this.#hop(device, `comes in by ${port.name}`, port.by);
+    return this.route(device, port.table, packet, false);
+  }
+
+  #wires(device: Device, { name, isLoopback }: Interface): readonly Wire[] {
+    if (isLoopback) return [];
+    return this.#snapshot.wires.filter(({ ports }) =>
+      ports.some((port) => port.device === device.name && port.interface === name),
+    );
+  }
+
+  /** Other interfaces on the wires that are up. */
+  #hearing(wires: readonly Wire[], device: Device, { name }: Interface): Hearing[] {
+    return wires
+      .flatMap(({ ports }) => ports)
+      .filter((port) => port.device !== device.name || port.interface !== name)
+      .flatMap((port) => {
+        const other = this.#snapshot.devices.get(port.device);
+        const found = other?.interfaces.get(port.interface);
+        return other && found?.up ? [{ device: other, port: found }] : [];
+      });
+  }
+
+  #hop(device: Device, what: string, by: string): void {
+    this.hops.push({ device: device.name, what, by });
+  }
+
+  #drop(device: Device, why: string, by: string): 'dropped' {
+    this.#hop(device, `dropped: ${why}`, by);
+    return 'dropped';
+  }
+}
+
+interface Hearing {
+  readonly device: Device;
+  readonly port: Interface;
+}
+
+/**
+ * Who takes a frame: the one that has the MAC, a bridge behind which it may be, or one whose MAC is
+ * not known.
+ * @param holder who has the address of the next hop
+ */
+function receiverOf(
+  heard: readonly Hearing[],
+  mac: string,
+  holder: Hearing | undefined,
+): Hearing | undefined {
+  const exact = heard.find(({ port }) => port.mac === mac);
+  const bridged = heard.find(({ device, port }) => bridgeOf(device, port.name) !== undefined);
+  const likely = holder?.port.mac === '' ? holder : heard.find(({ port }) => port.mac === '');
+  return exact ?? bridged ?? likely;
+}
+
+function bridgeOf({ bridges }: Device, member: string): Bridge | undefined {
+  return bridges.find(({ members }) => members.some((one) => one.interface === member));
+}
+
+/** Linux answers for every address that it has, whichever the interface; VPP as well, in a table. */
+function hasAddress(device: Device, port: Interface, address: string): boolean {
+  return holderOf(device, port.table, address) !== undefined;
+}
+
+/** Why a bridge does not pass a frame from one member to another; undefined: it does. */
+function refusal({ members, routed }: Bridge, from: string, to: string): string | undefined {
+  if (from === to) return `${to} is where it came from`;
+  const groupOf = (name: string) => members.find((one) => one.interface === name)?.group ?? 0;
+  // What is routed is of no group.
+  const isSame = from !== routed && groupOf(from) !== 0 && groupOf(from) === groupOf(to);
+  return isSame ? `${from} and ${to} are of one split-horizon group` : undefined;
+}

@@ -1,0 +1,141 @@
+/** The routing rules of the kernel, for as far as an agent can run into them. */
+
+import type { LinuxRoute, RouteScope } from '#linux/api.ts';
+import { OUR_ROUTE_PROTOCOL } from '#linux/api.ts';
+import { type Cidr, contains, formatCidr, network, parseCidr, parseIp } from '#models/ip.ts';
+import type { SimLink, SimSpace } from './link.ts';
+import { refusal } from './refusal.ts';
+
+export type RouteRequest = Omit<LinuxRoute, 'protocol'>;
+
+const kernelProtocol = 2;
+const connectedMetricV6 = 256;
+const defaultMetricV6 = 1024;
+
+export function isV6(cidr: Cidr): boolean {
+  return cidr.address.length === 16;
+}
+
+export function sameCidr(a: Cidr, b: Cidr): boolean {
+  return a.length === b.length && formatCidr(a) === formatCidr(b);
+}
+
+function cidrOf(text: string): Cidr {
+  return parseCidr(text)!;
+}
+
+/** Puts in the route that follows from an address, where it is missing. */
+export function connect(space: SimSpace, link: SimLink, address: string): void {
+  const cidr = cidrOf(address);
+  const v6 = isV6(cidr);
+  if (!link.up || address === '::1/128') return;
+  if (!v6 && (cidr.length === 32 || link.kind === 'loopback')) return;
+  const to = network(cidr);
+  const metric = v6 ? connectedMetricV6 : 0;
+  if (space.routes.some((r) => r.link === link && r.metric === metric && sameCidr(r.to, to)))
+    return;
+  const scope = v6 ? 'global' : 'link';
+  space.routes.push({ to, gateway: undefined, link, scope, metric, protocol: kernelProtocol });
+}
+
+/** Takes the route of an address away, unless another address of the link has the same. */
+export function disconnect(space: SimSpace, link: SimLink, address: string): void {
+  const to = network(cidrOf(address));
+  if (link.addresses.some((other) => sameCidr(network(cidrOf(other.text)), to))) return;
+  space.routes = space.routes.filter(
+    (r) => !(r.link === link && r.protocol === kernelProtocol && sameCidr(r.to, to)),
+  );
+}
+
+export function dropRoutes(space: SimSpace, link: SimLink, family?: 4 | 6): void {
+  space.routes = space.routes.filter(
+    (r) => r.link !== link || (family !== undefined && isV6(r.to) !== (family === 6)),
+  );
+}
+
+/** IPv4: the gateway is one of our addresses, or the longest on-link route to it is the link's. */
+function checkGatewayV4(
+  space: SimSpace,
+  link: SimLink,
+  gateway: string,
+  scope: RouteScope,
+  where: string,
+): void {
+  const address = parseIp(gateway)!;
+  const own = link.addresses.some((a) => a.text.split('/')[0] === gateway);
+  const scopes = scope === 'link' ? ['host'] : ['link', 'host'];
+  const onLink = space.routes.some(
+    (r) => r.link === link && scopes.includes(r.scope) && contains(r.to, address),
+  );
+  if (!own && !onLink) throw refusal('ENETUNREACH', where);
+  if (!link.up) throw refusal('ENETDOWN', where);
+}
+
+function checkGatewayV6(space: SimSpace, link: SimLink, gateway: string, where: string): void {
+  const address = parseIp(gateway)!;
+  const own = [...space.links.values()].some((l) =>
+    l.addresses.some((a) => a.text.split('/')[0] === gateway),
+  );
+  if (own) throw refusal('EINVAL', where);
+  if (/^fe[89ab]/i.test(gateway)) return;
+  const [best] = space.routes
+    .filter((r) => r.link === link && contains(r.to, address))
+    .sort((a, b) => b.to.length - a.to.length || a.metric - b.metric);
+  if (!best || best.gateway !== undefined) throw refusal('EHOSTUNREACH', where);
+}
+
+export function addRoute(space: SimSpace, wanted: RouteRequest): void {
+  const where = `route ${wanted.destination} dev ${wanted.device}`;
+  const written = cidrOf(wanted.destination);
+  const to = network(written);
+  const v6 = isV6(to);
+  const link = space.link(wanted.device, where);
+  const { gateway, scope } = wanted;
+  if (v6) {
+    if (gateway !== undefined) {
+      checkGatewayV6(space, link, gateway, where);
+      if (link.kind === 'loopback') throw refusal('EINVAL', where);
+    }
+    if (link.noIpv6) throw refusal('EACCES', where);
+    if (!link.up) throw refusal('ENETDOWN', where);
+  } else {
+    if (!sameCidr(to, written)) throw refusal('EINVAL', where);
+    if (gateway !== undefined) {
+      if (scope === 'host') throw refusal('EINVAL', where);
+      checkGatewayV4(space, link, gateway, scope, where);
+    } else if (scope !== 'host' && !link.up) throw refusal('ENETDOWN', where);
+  }
+  const metric = wanted.metric || (v6 ? defaultMetricV6 : 0);
+  if (space.routes.some((r) => r.metric === metric && sameCidr(r.to, to)))
+    throw refusal('EEXIST', where);
+  space.routes.push({
+    to,
+    gateway,
+    link,
+    scope: v6 ? 'global' : scope,
+    metric,
+    protocol: OUR_ROUTE_PROTOCOL,
+  });
+}
+
+export function deleteRoute(space: SimSpace, wanted: RouteRequest): void {
+  const where = `route ${wanted.destination} dev ${wanted.device}`;
+  const written = cidrOf(wanted.destination);
+  const to = network(written);
+  const v6 = isV6(to);
+  const link = space.link(wanted.device, where);
+  if (!v6 && !sameCidr(to, written)) throw refusal('EINVAL', where);
+  const [found] = space.routes
+    .filter(
+      (r) =>
+        r.link === link &&
+        r.protocol === OUR_ROUTE_PROTOCOL &&
+        sameCidr(r.to, to) &&
+        (wanted.metric === 0 || r.metric === wanted.metric) &&
+        (wanted.gateway === undefined || r.gateway === wanted.gateway) &&
+        (v6 || r.scope === wanted.scope),
+    )
+    .sort((a, b) => a.metric - b.metric);
+  if (!found) throw refusal('ESRCH', where);
+  space.routes = space.routes.filter((r) => r !== found);
+}

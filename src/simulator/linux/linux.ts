@@ -1,0 +1,387 @@
+import type { Random } from '#infra/clock/clock.ts';
+import type {
+  LinkSettings,
+  LinuxHost,
+  LinuxNeighbor,
+  NamespaceIdentity,
+  NamespacePath,
+  NamespaceState,
+  VethEnd,
+} from '#linux/api.ts';
+import { NamespaceGoneError } from '#linux/api.ts';
+import { formatMac } from '#models/ip.ts';
+import { FaultPlan, record } from '../faults.ts';
+import { addRoute, deleteRoute, type RouteRequest } from './fib.ts';
+import { isRunning, type LinkHandle, type SimLink } from './link.ts';
+import { newLink, SimNamespace } from './namespace.ts';
+import { refusal } from './refusal.ts';
+import * as text from './text.ts';
+
+/** A call of LinuxHost that reached the simulated kernel. */
+export interface LinuxOperation {
+  readonly name: Exclude<keyof LinuxHost, 'bootId' | 'namespaceIdentity'>;
+  readonly namespace: NamespacePath;
+  readonly args: readonly unknown[];
+}
+
+/** Device number of the simulated nsfs. */
+const device = 4;
+
+/**
+ * A simulated kernel: network namespaces with links, addresses, routes and neighbors, and the
+ * rules and refusals of the real one. Calls are carried out one at a time in their order.
+ */
+export class SimLinux implements LinuxHost {
+  readonly #random: Random;
+  readonly #spaces = new Map<NamespacePath, SimNamespace>();
+  readonly #listeners = new Set<() => void>();
+  #nextInode = 4026531840;
+  #bootId = '';
+  #tail: Promise<unknown> = Promise.resolve();
+
+  /** What goes wrong, by errno name. */
+  readonly faults = new FaultPlan<LinuxOperation, string>();
+  /** The latest that was asked, in order; also what was refused. */
+  readonly operations: LinuxOperation[] = [];
+  /**
+   * Called around each operation, to end a test's agent just there. What it throws before, prevents
+   * the operation; what it throws after, takes its answer's place.
+   */
+  onOperation:
+    | ((when: 'before' | 'after', operation: LinuxOperation) => void | Promise<void>)
+    | undefined;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.reboot();
+  }
+
+  // the machine
+
+  /** All namespaces and links go; a new boot id comes. */
+  reboot(): void {
+    for (const path of [...this.#spaces.keys()]) this.#end(path);
+    const hex = [...this.#random.bytes(16)].map((b) => b.toString(16).padStart(2, '0')).join('');
+    this.#bootId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    this.#spaces.set(undefined, new SimNamespace(undefined, this.#nextInode++));
+    this.#changed();
+  }
+
+  addNamespace(path: string): void {
+    if (this.#spaces.has(path)) this.removeNamespace(path);
+    this.#spaces.set(path, new SimNamespace(path, this.#nextInode++));
+  }
+
+  /** Its links vanish, and of a veth the other end too. */
+  removeNamespace(path: string): void {
+    this.#end(path);
+    this.#changed();
+  }
+
+  #end(path: NamespacePath): void {
+    const space = this.#spaces.get(path);
+    if (!space) return;
+    for (const link of [...space.links.values()]) if (!link.gone) space.destroy(link);
+    this.#spaces.delete(path);
+  }
+
+  /** Puts a network card into the node's namespace. */
+  addNic(name: string): LinkHandle {
+    return this.#add(undefined, name, 'ether', true);
+  }
+
+  /**
+   * Makes a TAP, as its opener does.
+   * @throws LinuxError EEXIST, NamespaceGoneError
+   */
+  openTap(name: string, namespace?: NamespacePath): LinkHandle {
+    return this.#add(namespace, name, 'tun', false);
+  }
+
+  #add(path: NamespacePath, name: string, kind: 'tun' | 'ether', carrier: boolean): LinkHandle {
+    text.checkLinkName(name);
+    const space = this.#space(path);
+    const link = newLink(space, name, kind, this.#mac());
+    link.carrier = carrier;
+    space.place(link);
+    this.#changed();
+    return this.#handle(link);
+  }
+
+  /** The link that has this name now; undefined when there is none. */
+  holdLink(name: string, namespace?: NamespacePath): LinkHandle | undefined {
+    const link = this.#spaces.get(namespace)?.links.get(name);
+    return link && this.#handle(link);
+  }
+
+  /** Calls back after anything about links has changed. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #changed(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #handle(link: SimLink): LinkHandle {
+    const changed = () => this.#changed();
+    const set = (settings: LinkSettings) => {
+      if (link.gone) return;
+      link.namespace.setLink(link.name, settings);
+      changed();
+    };
+    return {
+      get gone() {
+        return link.gone;
+      },
+      get name() {
+        return link.name;
+      },
+      get namespace() {
+        return link.namespace.path;
+      },
+      get mac() {
+        return link.mac;
+      },
+      get mtu() {
+        return link.mtu;
+      },
+      get up() {
+        return link.up;
+      },
+      get running() {
+        return isRunning(link);
+      },
+      setCarrier(carrier) {
+        link.carrier = carrier;
+        changed();
+      },
+      setMac: (mac) => set({ mac }),
+      setMtu: (mtu) => set({ mtu }),
+      setUp: (up) => set({ up }),
+      close() {
+        if (link.gone) return;
+        link.namespace.destroy(link);
+        changed();
+      },
+    };
+  }
+
+  #mac(): string {
+    const bytes = this.#random.bytes(6);
+    bytes[0] = (bytes[0]! & 0xfe) | 0x02;
+    return formatMac(bytes);
+  }
+
+  #space(path: NamespacePath): SimNamespace {
+    const space = this.#spaces.get(path);
+    if (space) return space;
+    throw new NamespaceGoneError('no network namespace here', { where: path });
+  }
+
+  /** One operation at a time, in the order of the calls. */
+  #operate<T>(
+    name: LinuxOperation['name'],
+    namespace: NamespacePath,
+    args: readonly unknown[],
+    action: (space: SimNamespace) => T,
+  ): Promise<T> {
+    const operation: LinuxOperation = { name, namespace, args };
+    const carryOut = async (): Promise<T> => {
+      record(this.operations, operation);
+      await this.onOperation?.('before', operation);
+      const fault = this.faults.next(operation);
+      if (fault !== undefined) throw refusal(fault, `${name} ${args.join(' ')}`);
+      const result = action(this.#space(namespace));
+      if (name !== 'dump') this.#changed();
+      await this.onOperation?.('after', operation);
+      return result;
+    };
+    const done = this.#tail.then(carryOut);
+    this.#tail = done.catch(() => undefined);
+    return done;
+  }
+
+  // LinuxHost
+
+  async namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined> {
+    const space = this.#spaces.get(namespace);
+    return space && { device, inode: space.inode };
+  }
+
+  async bootId(): Promise<string> {
+    return this.#bootId;
+  }
+
+  async createVeth(a: VethEnd, b: VethEnd): Promise<void> {
+    text.checkLinkName(a.name);
+    text.checkLinkName(b.name);
+    await this.#operate('createVeth', a.namespace, [a.name, b.name, b.namespace], (spaceA) => {
+      const spaceB = this.#space(b.namespace);
+      const where = `veth ${a.name} and ${b.name}`;
+      const same = spaceA === spaceB && a.name === b.name;
+      if (same || spaceA.links.has(a.name) || spaceB.links.has(b.name))
+        throw refusal('EEXIST', where);
+      const endB = newLink(spaceB, b.name, 'veth', this.#mac());
+      const endA = newLink(spaceA, a.name, 'veth', this.#mac());
+      endA.peer = endB;
+      endB.peer = endA;
+      spaceB.place(endB);
+      spaceA.place(endA);
+    });
+  }
+
+  deleteLink(namespace: NamespacePath, name: string): Promise<void> {
+    return this.#checked(
+      'deleteLink',
+      namespace,
+      [name],
+      () => text.checkLinkName(name),
+      (space) => space.deleteLink(name),
+    );
+  }
+
+  /** Refuses bad names before anything is counted or recorded, as the real one does. */
+  async #checked(
+    operation: LinuxOperation['name'],
+    namespace: NamespacePath,
+    args: readonly unknown[],
+    check: () => void,
+    action: (space: SimNamespace) => void,
+  ): Promise<void> {
+    check();
+    await this.#operate(operation, namespace, args, action);
+  }
+
+  moveLink(from: VethEnd, to: VethEnd): Promise<void> {
+    const check = () => {
+      text.checkLinkName(from.name);
+      text.checkLinkName(to.name);
+    };
+    const args = [from.name, to.name, to.namespace];
+    return this.#checked('moveLink', from.namespace, args, check, (space) => {
+      if (from.namespace === to.namespace) return space.rename(from.name, to.name);
+      const target = this.#space(to.namespace);
+      const link = space.link(from.name);
+      const where = `link ${from.name}`;
+      if (link.kind === 'loopback') throw refusal('EINVAL', where);
+      if (target.links.has(to.name)) {
+        // the real host finds out after the move, and brings it back
+        if (!target.links.has(from.name)) space.strip(link);
+        throw refusal('EEXIST', where);
+      }
+      space.take(link);
+      link.name = to.name;
+      target.place(link);
+    });
+  }
+
+  setLink(namespace: NamespacePath, name: string, settings: LinkSettings): Promise<void> {
+    const check = () => {
+      text.checkLinkName(name);
+      if (settings.mtu !== undefined) text.checkNumber('MTU', settings.mtu);
+      if (settings.mac !== undefined) text.checkMac(settings.mac);
+      if (settings.alias !== undefined) text.checkAlias(settings.alias);
+    };
+    return this.#checked('setLink', namespace, [name, settings], check, (space) =>
+      space.setLink(name, settings),
+    );
+  }
+
+  addAddress(namespace: NamespacePath, name: string, address: string): Promise<void> {
+    const check = () => {
+      text.checkLinkName(name);
+      text.checkCidr(address);
+    };
+    return this.#checked('addAddress', namespace, [name, address], check, (space) =>
+      space.addAddress(name, address),
+    );
+  }
+
+  deleteAddress(namespace: NamespacePath, name: string, address: string): Promise<void> {
+    const check = () => {
+      text.checkLinkName(name);
+      text.checkCidr(address);
+    };
+    return this.#checked('deleteAddress', namespace, [name, address], check, (space) =>
+      space.deleteAddress(name, address),
+    );
+  }
+
+  #checkRoute(route: RouteRequest): void {
+    text.checkCidr(route.destination);
+    text.checkLinkName(route.device);
+    text.checkNumber('metric', route.metric);
+    if (route.gateway !== undefined) text.checkAddress(route.gateway);
+  }
+
+  addRoute(namespace: NamespacePath, route: RouteRequest): Promise<void> {
+    return this.#checked(
+      'addRoute',
+      namespace,
+      [route],
+      () => this.#checkRoute(route),
+      (space) => addRoute(space, route),
+    );
+  }
+
+  deleteRoute(namespace: NamespacePath, route: RouteRequest): Promise<void> {
+    return this.#checked(
+      'deleteRoute',
+      namespace,
+      [route],
+      () => this.#checkRoute(route),
+      (space) => deleteRoute(space, route),
+    );
+  }
+
+  setNeighbor(namespace: NamespacePath, entry: Omit<LinuxNeighbor, 'permanent'>): Promise<void> {
+    const check = () => {
+      text.checkAddress(entry.address);
+      text.checkMac(entry.mac);
+      text.checkLinkName(entry.device);
+    };
+    return this.#checked('setNeighbor', namespace, [entry], check, (space) =>
+      space.setNeighbor(entry),
+    );
+  }
+
+  deleteNeighbor(namespace: NamespacePath, name: string, address: string): Promise<void> {
+    const check = () => {
+      text.checkLinkName(name);
+      text.checkAddress(address);
+    };
+    return this.#checked('deleteNeighbor', namespace, [name, address], check, (space) =>
+      space.deleteNeighbor(name, address),
+    );
+  }
+
+  setChecksumOffload(
+    namespace: NamespacePath,
+    name: string,
+    offload: { readonly rx?: boolean; readonly tx?: boolean },
+  ): Promise<void> {
+    const none = offload.rx === undefined && offload.tx === undefined;
+    return this.#checked(
+      'setChecksumOffload',
+      namespace,
+      [name, offload],
+      () => text.checkLinkName(name),
+      (space) => {
+        if (!none) space.link(name, `checksum offload of ${name}`);
+      },
+    );
+  }
+
+  setSysctl(namespace: NamespacePath, name: string, value: string): Promise<void> {
+    const check = () => text.checkSysctl(name, value);
+    return this.#checked('setSysctl', namespace, [name, value], check, (space) =>
+      space.setSysctl(name, value),
+    );
+  }
+
+  dump(namespace: NamespacePath): Promise<NamespaceState> {
+    return this.#operate('dump', namespace, [], (space) => space.state());
+  }
+}

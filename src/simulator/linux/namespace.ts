@@ -1,0 +1,313 @@
+import type { LinkSettings, LinuxNeighbor, NamespacePath, NamespaceState } from '#linux/api.ts';
+import { contains, formatCidr, network, parseCidr } from '#models/ip.ts';
+import { connect, disconnect, dropRoutes, isV6 } from './fib.ts';
+import { isRunning, type SimLink, type SimRoute, type SimSpace } from './link.ts';
+import { refusal } from './refusal.ts';
+
+/** Those that are not per link; others do not exist here. */
+const generalSysctls = new Set([
+  'net.ipv4.ip_forward',
+  'net.ipv4.ip_nonlocal_bind',
+  'net.ipv4.ip_local_port_range',
+  'net.ipv4.fwmark_reflect',
+  'net.ipv4.tcp_l3mdev_accept',
+  'net.core.somaxconn',
+]);
+
+/** Below, the kernel takes IPv6 off the link. */
+const leastMtuV6 = 1280;
+
+interface SimNeighbor {
+  readonly address: string;
+  readonly mac: string;
+  readonly link: SimLink;
+}
+
+/** One network namespace and the kernel's rules for what happens in it. */
+export class SimNamespace implements SimSpace {
+  readonly path: NamespacePath;
+  readonly inode: number;
+  readonly links = new Map<string, SimLink>();
+  routes: SimRoute[] = [];
+  #neighbors: SimNeighbor[] = [];
+  readonly sysctls = new Map<string, string>();
+  #nextIndex = 1;
+  #noIpv6 = false;
+
+  constructor(path: NamespacePath, inode: number) {
+    this.path = path;
+    this.inode = inode;
+    const loopback = newLink(this, 'lo', 'loopback', '00:00:00:00:00:00');
+    this.place(loopback);
+  }
+
+  link(name: string, where = `link ${name}`): SimLink {
+    const found = this.links.get(name);
+    if (!found) throw refusal('ENODEV', where);
+    return found;
+  }
+
+  /** Brings a link in, under its name; its index is kept where that is free. */
+  place(link: SimLink): void {
+    if (this.links.has(link.name)) throw refusal('EEXIST', `link ${link.name}`);
+    const taken = [...this.links.values()].some((other) => other.index === link.index);
+    if (link.index === 0 || taken) link.index = this.#freeIndex();
+    link.namespace = this;
+    link.noIpv6 = this.#noIpv6;
+    this.links.set(link.name, link);
+  }
+
+  #freeIndex(): number {
+    const taken = new Set([...this.links.values()].map((link) => link.index));
+    while (taken.has(this.#nextIndex)) this.#nextIndex++;
+    return this.#nextIndex++;
+  }
+
+  take(link: SimLink): void {
+    this.strip(link);
+    this.links.delete(link.name);
+  }
+
+  /** Leaves a link bare and down. */
+  strip(link: SimLink): void {
+    link.addresses = [];
+    link.up = false;
+    dropRoutes(this, link);
+    this.#dropNeighbors(link);
+  }
+
+  /** The link ends, and of a veth the other end with it. */
+  destroy(link: SimLink): void {
+    for (const one of link.peer ? [link, link.peer] : [link]) {
+      one.namespace.take(one);
+      one.gone = true;
+    }
+  }
+
+  deleteLink(name: string): void {
+    const link = this.link(name);
+    if (link.kind === 'loopback' || link.kind === 'ether')
+      throw refusal('EOPNOTSUPP', `link ${name}`);
+    this.destroy(link);
+  }
+
+  rename(name: string, to: string): void {
+    const link = this.link(name);
+    this.setLink(name, { up: false });
+    while (link.addresses.length > 0) this.deleteAddress(name, link.addresses[0]!.text);
+    if (name === to) return;
+    if (this.links.has(to)) throw refusal('EEXIST', `link ${name}`);
+    this.links.delete(name);
+    link.name = to;
+    this.links.set(to, link);
+  }
+
+  setLink(name: string, settings: LinkSettings): void {
+    const where = `link ${name}`;
+    const link = this.link(name, where);
+    const { mtu, mac, alias, up } = settings;
+    if (mac !== undefined) {
+      const first = Number.parseInt(mac.slice(0, 2), 16);
+      if (first & 1 || /^[0:]+$/.test(mac)) throw refusal('EADDRNOTAVAIL', where);
+      if (mac.toLowerCase() !== link.mac) this.#dropNeighbors(link);
+      link.mac = mac.toLowerCase();
+    }
+    if (mtu !== undefined) {
+      const [least, most] = link.mtuRange;
+      if (mtu < least || mtu > most) throw refusal('EINVAL', where);
+      link.mtu = mtu;
+      if (mtu < leastMtuV6) this.#dropIpv6(link);
+    }
+    if (alias !== undefined) link.alias = alias === '' ? undefined : alias;
+    if (up !== undefined && up !== link.up) this.#setUp(link, up);
+  }
+
+  #setUp(link: SimLink, up: boolean): void {
+    link.up = up;
+    if (up) {
+      if (link.kind === 'loopback') this.#addLoopbackAddresses(link);
+      for (const { text, secondary } of link.addresses) if (!secondary) connect(this, link, text);
+      return;
+    }
+    link.addresses = link.addresses.filter(({ text }) => !isV6(parseCidr(text)!));
+    this.routes = this.routes.filter((route) => route.link !== link || route.scope === 'host');
+    this.#dropNeighbors(link);
+  }
+
+  #addLoopbackAddresses(link: SimLink): void {
+    const add = (text: string) => {
+      if (link.addresses.some((known) => known.text === text)) return;
+      link.addresses.push({ text, secondary: false });
+    };
+    add('127.0.0.1/8');
+    if (!link.noIpv6) add('::1/128');
+  }
+
+  addAddress(name: string, address: string): void {
+    const where = `address ${address} of ${name}`;
+    const link = this.link(name, where);
+    const cidr = parseCidr(address)!;
+    const text = formatCidr(cidr);
+    const v6 = isV6(cidr);
+    if (v6 && link.noIpv6) throw refusal('EACCES', where);
+    const host = text.split('/')[0];
+    const known = link.addresses.some((a) =>
+      v6 ? a.text.split('/')[0] === host : a.text === text,
+    );
+    if (known) throw refusal('EEXIST', where);
+    const secondary =
+      !v6 &&
+      link.addresses.some((other) => {
+        const present = parseCidr(other.text)!;
+        return (
+          !other.secondary && present.length === cidr.length && contains(present, cidr.address)
+        );
+      });
+    link.addresses.push({ text, secondary });
+    if (!secondary) connect(this, link, text);
+  }
+
+  deleteAddress(name: string, address: string): void {
+    const where = `address ${address} of ${name}`;
+    const link = this.link(name, where);
+    const cidr = parseCidr(address)!;
+    const text = formatCidr(cidr);
+    const found = link.addresses.find((present) => present.text === text);
+    if (!found) throw refusal('EADDRNOTAVAIL', where);
+    const v6 = isV6(cidr);
+    link.addresses = link.addresses.filter((present) => {
+      if (present === found) return false;
+      if (v6 || found.secondary || !present.secondary) return true;
+      const other = parseCidr(present.text)!;
+      return other.length !== cidr.length || !contains(cidr, other.address);
+    });
+    disconnect(this, link, text);
+    const lastOfV4 = !v6 && !link.addresses.some((a) => !isV6(parseCidr(a.text)!));
+    if (!lastOfV4) return;
+    dropRoutes(this, link, 4);
+    this.#dropNeighbors(link, 4);
+  }
+
+  setNeighbor(entry: Omit<LinuxNeighbor, 'permanent'>): void {
+    const where = `neighbor ${entry.address} dev ${entry.device}`;
+    const link = this.link(entry.device, where);
+    if (entry.address.includes(':') && link.noIpv6) throw refusal('EACCES', where);
+    this.#neighbors = this.#neighbors.filter(
+      (known) => known.link !== link || known.address !== entry.address,
+    );
+    this.#neighbors.push({ address: entry.address, mac: entry.mac.toLowerCase(), link });
+  }
+
+  deleteNeighbor(device: string, address: string): void {
+    const where = `neighbor ${address} dev ${device}`;
+    const link = this.link(device, where);
+    const left = this.#neighbors.filter((n) => n.link !== link || n.address !== address);
+    if (left.length === this.#neighbors.length) throw refusal('ENOENT', where);
+    this.#neighbors = left;
+  }
+
+  #dropNeighbors(link: SimLink, family?: 4 | 6): void {
+    this.#neighbors = this.#neighbors.filter(
+      (known) =>
+        known.link !== link ||
+        (family !== undefined && known.address.includes(':') !== (family === 6)),
+    );
+  }
+
+  /** What a write to `/proc/sys/net/…` does here; only `disable_ipv6` has an effect. */
+  setSysctl(name: string, value: string): void {
+    const where = `sysctl ${name}`;
+    const parts = /^net\.(ipv4|ipv6)\.(conf|neigh)\.([^.]+)\.([a-z0-9_]+)$/.exec(name);
+    const link = parts?.[3] ?? 'all';
+    const exists =
+      link === 'all' || link === 'default' || this.links.has(link.replaceAll('/', '.'));
+    if (!(parts ? exists : generalSysctls.has(name))) throw refusal('ENOENT', where);
+    this.sysctls.set(name, value);
+    if (parts?.[1] !== 'ipv6' || parts[4] !== 'disable_ipv6') return;
+    const off = value.trim() !== '0';
+    if (link === 'all' || link === 'default') this.#noIpv6 = off;
+    if (link === 'default') return;
+    for (const one of this.links.values()) {
+      if (link === 'all' || one.name === link) this.#switchIpv6(one, off);
+    }
+  }
+
+  #switchIpv6(link: SimLink, off: boolean): void {
+    link.noIpv6 = off;
+    if (off) this.#dropIpv6(link);
+    else if (link.up && link.kind === 'loopback') this.#addLoopbackAddresses(link);
+  }
+
+  #dropIpv6(link: SimLink): void {
+    link.addresses = link.addresses.filter(({ text }) => !isV6(parseCidr(text)!));
+    dropRoutes(this, link, 6);
+    this.#dropNeighbors(link, 6);
+  }
+
+  state(): NamespaceState {
+    return {
+      links: [...this.links.values()]
+        .sort((a, b) => a.index - b.index)
+        .map((link) => ({
+          index: link.index,
+          name: link.name,
+          kind: link.kind,
+          up: link.up,
+          running: isRunning(link),
+          mtu: link.mtu,
+          mac: link.mac,
+          alias: link.alias,
+          peerIndex: link.peer?.index,
+          addresses: link.addresses.map((address) => address.text).sort(),
+        })),
+      routes: this.routes
+        .map((route) => ({
+          destination: formatCidr(network(route.to)),
+          ...(route.gateway !== undefined && { gateway: route.gateway }),
+          device: route.link.name,
+          scope: route.scope,
+          metric: route.metric,
+          protocol: route.protocol,
+        }))
+        .sort(
+          (a, b) =>
+            compare(a.destination, b.destination) ||
+            a.metric - b.metric ||
+            compare(a.device, b.device),
+        ),
+      neighbors: this.#neighbors
+        .map(({ address, mac, link }) => ({ address, mac, device: link.name, permanent: true }))
+        .sort((a, b) => compare(a.device, b.device) || compare(a.address, b.address)),
+    };
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A link that stands nowhere yet. */
+export function newLink(
+  namespace: SimSpace,
+  name: string,
+  kind: SimLink['kind'],
+  mac: string,
+): SimLink {
+  const most = { loopback: 0xffff_ffff, veth: 65535, tun: 65521, ether: 9000 }[kind];
+  return {
+    namespace,
+    index: 0,
+    name,
+    kind,
+    up: false,
+    mtu: kind === 'loopback' ? 65536 : 1500,
+    mtuRange: [kind === 'loopback' ? 0 : 68, most],
+    mac,
+    alias: undefined,
+    peer: undefined,
+    carrier: false,
+    addresses: [],
+    noIpv6: false,
+    gone: false,
+  };
+}

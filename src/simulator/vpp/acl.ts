@@ -1,0 +1,214 @@
+import { fromPrefix } from '#vpp/binapi/addresses.ts';
+import type { AclRule, MacipAclRule, Prefix } from '#vpp/binapi/messages.gen.ts';
+import { type Interfaces, Pool } from './interfaces.ts';
+import type { Part } from './part.ts';
+import { none, retval } from './retval.ts';
+
+interface List<Rule> {
+  readonly tag: string;
+  readonly rules: readonly Rule[];
+}
+
+type Direction = 'in' | 'out';
+type Bound = Record<Direction, readonly number[]>;
+
+function isValid({ address, len }: Prefix): boolean {
+  return address.af <= 1 && len <= (address.af === 1 ? 128 : 32);
+}
+
+function refusal(rules: readonly AclRule[]): number {
+  for (const rule of rules) {
+    if (!isValid(rule.src_prefix)) return retval.INVALID_SRC_ADDRESS;
+    if (!isValid(rule.dst_prefix)) return retval.INVALID_DST_ADDRESS;
+    if (rule.src_prefix.address.af !== rule.dst_prefix.address.af)
+      return retval.INVALID_SRC_ADDRESS;
+    if (
+      rule.srcport_or_icmptype_first > rule.srcport_or_icmptype_last ||
+      rule.dstport_or_icmpcode_first > rule.dstport_or_icmpcode_last
+    )
+      return retval.INVALID_VALUE_2;
+  }
+  return 0;
+}
+
+/** Access lists, those for MAC and IP of the sender, and what interfaces they are bound to. */
+export class Acls {
+  readonly #interfaces: Interfaces;
+  readonly #lists = new Map<number, List<AclRule>>();
+  readonly #pool = new Pool();
+  readonly #bound = new Map<number, Bound>();
+  readonly #macip = new Map<number, List<MacipAclRule>>();
+  readonly #macipPool = new Pool();
+  readonly #macipBound = new Map<number, number>();
+
+  constructor(interfaces: Interfaces) {
+    this.#interfaces = interfaces;
+    interfaces.onRemove(({ index }) => {
+      this.#bound.delete(index);
+      this.#macipBound.delete(index);
+    });
+  }
+
+  #listsOf(index: number): Bound {
+    return this.#bound.get(index) ?? { in: [], out: [] };
+  }
+
+  /** Sets one direction, as VPP checks it: first that all are there, then that none is there twice. */
+  #set(index: number, direction: Direction, acls: readonly number[]): number {
+    const seen = new Set<number>();
+    for (const acl of acls) {
+      if (!this.#lists.has(acl)) return retval.NO_SUCH_ENTRY;
+      if (seen.has(acl)) return retval.ENTRY_ALREADY_EXISTS;
+      seen.add(acl);
+    }
+    this.#bound.set(index, { ...this.#listsOf(index), [direction]: acls });
+    return 0;
+  }
+
+  #addDel(index: number, acl: number, direction: Direction, isAdd: boolean): number {
+    if (!this.#interfaces.get(index)) return retval.INVALID_SW_IF_INDEX;
+    const present = this.#listsOf(index)[direction];
+    if (isAdd) {
+      if (!present.includes(acl)) return this.#set(index, direction, [...present, acl]);
+      return direction === 'in' ? retval.ACL_IN_USE_INBOUND : retval.ACL_IN_USE_OUTBOUND;
+    }
+    const at = present.indexOf(acl);
+    if (at < 0) return retval.NO_SUCH_ENTRY;
+    // the last one takes the free place
+    const left = [...present];
+    const last = left.pop();
+    if (last !== undefined && at < left.length) left[at] = last;
+    return this.#set(index, direction, left);
+  }
+
+  #setAll(index: number, inputs: number, acls: readonly number[]): number {
+    if (!this.#interfaces.get(index)) return retval.INVALID_SW_IF_INDEX;
+    if (acls.some((acl) => !this.#lists.has(acl))) return retval.NO_SUCH_ENTRY;
+    const isOutSet = this.#set(index, 'out', acls.slice(inputs)) === 0;
+    const isInSet = isOutSet && this.#set(index, 'in', acls.slice(0, inputs)) === 0;
+    // VPP makes the reason a truth value
+    return isInSet ? 0 : 1;
+  }
+
+  #delete(index: number): number {
+    if (!this.#lists.has(index)) return retval.NO_SUCH_ENTRY;
+    const all = [...this.#bound.values()];
+    if (all.some((bound) => bound.in.includes(index))) return retval.ACL_IN_USE_INBOUND;
+    if (all.some((bound) => bound.out.includes(index))) return retval.ACL_IN_USE_OUTBOUND;
+    this.#lists.delete(index);
+    this.#pool.give(index);
+    return 0;
+  }
+
+  part(): Part {
+    return {
+      requests: {
+        acl_add_replace: ({ acl_index, tag, r }) => {
+          const refused = refusal(r);
+          if (refused !== 0) return { retval: refused, acl_index };
+          if (acl_index !== none && !this.#lists.has(acl_index))
+            return { retval: retval.NO_SUCH_ENTRY, acl_index };
+          const index = acl_index === none ? this.#pool.take() : acl_index;
+          this.#lists.set(index, { tag, rules: r });
+          return { acl_index: index };
+        },
+        acl_del: ({ acl_index }) => this.#delete(acl_index),
+        acl_interface_add_del: ({ sw_if_index, acl_index, is_input, is_add }) =>
+          this.#addDel(sw_if_index, acl_index, is_input ? 'in' : 'out', is_add),
+        acl_interface_set_acl_list: ({ sw_if_index, n_input, acls }) =>
+          this.#setAll(sw_if_index, n_input, acls),
+        ...this.#macipRequests(),
+      },
+      dumps: {
+        acl_dump: ({ acl_index }) => described(this.#lists, acl_index),
+        acl_interface_list_dump: ({ sw_if_index }) =>
+          this.#interfaces
+            .all()
+            .filter(({ index }) => sw_if_index === none || index === sw_if_index)
+            .map(({ index }) => {
+              const bound = this.#listsOf(index);
+              return {
+                sw_if_index: index,
+                n_input: bound.in.length,
+                acls: [...bound.in, ...bound.out],
+              };
+            }),
+        macip_acl_dump: ({ acl_index }) => described(this.#macip, acl_index),
+        macip_acl_interface_list_dump: ({ sw_if_index }) =>
+          [...this.#macipBound]
+            .filter(([index]) => sw_if_index === none || index === sw_if_index)
+            .map(([index, acl]) => ({ sw_if_index: index, acls: [acl] })),
+      },
+      snapshot: () => this.#snapshot(),
+    };
+  }
+
+  #macipRequests(): NonNullable<Part['requests']> {
+    return {
+      macip_acl_add_replace: ({ acl_index, tag, r }) => {
+        if (acl_index !== none && !this.#macip.has(acl_index))
+          return { retval: retval.NO_SUCH_ENTRY, acl_index };
+        const index = acl_index === none ? this.#macipPool.take() : acl_index;
+        this.#macip.set(index, { tag, rules: r });
+        return { acl_index: index };
+      },
+      macip_acl_del: ({ acl_index }) => {
+        if (!this.#macip.delete(acl_index)) return retval.NO_SUCH_ENTRY;
+        this.#macipPool.give(acl_index);
+        for (const [index, acl] of this.#macipBound)
+          if (acl === acl_index) this.#macipBound.delete(index);
+        return 0;
+      },
+      macip_acl_interface_add_del: ({ sw_if_index, acl_index, is_add }) => {
+        if (!this.#interfaces.get(sw_if_index)) return retval.INVALID_SW_IF_INDEX;
+        // whichever it is
+        if (!is_add) return this.#macipBound.delete(sw_if_index) ? 0 : retval.NO_SUCH_ENTRY;
+        if (!this.#macip.has(acl_index)) return retval.NO_SUCH_ENTRY;
+        this.#macipBound.set(sw_if_index, acl_index);
+        return 0;
+      },
+    };
+  }
+
+  #snapshot() {
+    const name = (index: number) => this.#interfaces.nameOf(index);
+    const tag = (acl: number) => this.#lists.get(acl)?.tag || `acl:${acl}`;
+    return {
+      acls: [...this.#lists.values()]
+        .map(({ tag: label, rules }) => ({ tag: label, rules: rules.map(textOf) }))
+        .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
+      aclBindings: [...this.#bound]
+        .filter(([, bound]) => bound.in.length + bound.out.length > 0)
+        .map(([index, bound]) => {
+          return `${name(index)} in [${bound.in.map(tag)}] out [${bound.out.map(tag)}]`;
+        })
+        .sort(),
+      macipAcls: [...this.#macip.values()]
+        .map(({ tag: label, rules }) => ({ tag: label, rules: rules.length }))
+        .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
+      macipBindings: [...this.#macipBound]
+        .map(([index, acl]) => `${name(index)} ${this.#macip.get(acl)?.tag}`)
+        .sort(),
+    };
+  }
+}
+
+function described<Rule>(lists: ReadonlyMap<number, List<Rule>>, wanted: number) {
+  return [...lists]
+    .filter(([index]) => wanted === none || index === wanted)
+    .sort(([a], [b]) => a - b)
+    .map(([acl_index, { tag, rules }]) => ({ acl_index, tag, r: rules }));
+}
+
+function textOf(rule: AclRule): string {
+  const { srcport_or_icmptype_first: from, srcport_or_icmptype_last: to } = rule;
+  const { dstport_or_icmpcode_first: first, dstport_or_icmpcode_last: last } = rule;
+  const words = [
+    ['deny', 'permit', 'reflect'][rule.is_permit] ?? `action ${rule.is_permit}`,
+    `proto ${rule.proto}`,
+    `${fromPrefix(rule.src_prefix)}:${from}-${to}`,
+    `${fromPrefix(rule.dst_prefix)}:${first}-${last}`,
+  ];
+  if (rule.tcp_flags_mask !== 0) words.push(`flags ${rule.tcp_flags_value}/${rule.tcp_flags_mask}`);
+  return words.join(' ');
+}

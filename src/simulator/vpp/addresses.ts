@@ -1,0 +1,332 @@
+import { type Cidr, contains, formatCidr, network } from '#models/ip.ts';
+import { toPrefix } from '#vpp/binapi/addresses.ts';
+import { type Family, type Fib, type FibTable, pathOf, pathType, source } from './fib.ts';
+import type { Interfaces, SimInterface } from './interfaces.ts';
+import type { Part } from './part.ts';
+import { none, retval } from './retval.ts';
+import { cidrOf } from './routes.ts';
+
+/** What an interface is in the eyes of IP. */
+interface IpInterface {
+  readonly iface: SimInterface;
+  readonly tables: Record<Family, FibTable>;
+  /** In the order in which they came. */
+  addresses: Cidr[];
+  /** Borrows its addresses from the interface of this index. */
+  lender: number | undefined;
+  ip6Locks: number;
+}
+
+function familyOf(cidr: Cidr): Family {
+  return cidr.address.length === 16 ? 6 : 4;
+}
+
+function isLinkLocal(cidr: Cidr): boolean {
+  return (
+    cidr.address.length === 16 && cidr.address[0] === 0xfe && (cidr.address[1]! & 0xc0) === 0x80
+  );
+}
+
+function sameText(a: Cidr, b: Cidr): boolean {
+  return formatCidr(a) === formatCidr(b);
+}
+
+function union(address: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(16);
+  bytes.set(address);
+  return bytes;
+}
+
+/** Addresses of interfaces, the tables that they are in, and the routes that follow from both. */
+export class Addresses {
+  readonly #interfaces: Interfaces;
+  readonly #fib: Fib;
+  readonly #byIndex = new Map<number, IpInterface>();
+  readonly #onBind: ((iface: SimInterface, family: Family) => void)[] = [];
+  readonly #onAddress: ((iface: SimInterface, address: Uint8Array, isAdd: boolean) => void)[] = [];
+
+  constructor(interfaces: Interfaces, fib: Fib) {
+    this.#interfaces = interfaces;
+    this.#fib = fib;
+    interfaces.onAdmin((iface) => {
+      const ip = this.#byIndex.get(iface.index);
+      for (const cidr of ip?.addresses ?? []) {
+        if (iface.adminUp) this.#connect(ip!, cidr);
+        else this.#disconnect(ip!, cidr);
+      }
+    });
+    interfaces.onRemove(({ index }) => this.#forget(index));
+  }
+
+  /** The table that the interface routes in. */
+  tableOf(iface: SimInterface, family: Family): FibTable {
+    return this.#ip(iface).tables[family];
+  }
+
+  /** VPP's own DHCP client puts an address on, or takes it off; nobody hears whether it could. */
+  lease(iface: SimInterface, cidr: Cidr, isAdd: boolean): void {
+    const ip = this.#ip(iface);
+    if (isAdd) this.#add(ip, cidr);
+    else this.#drop(ip, cidr);
+  }
+
+  /** Called after the interface was bound to a table, also to the one that it was in. */
+  onBind(listener: (iface: SimInterface, family: Family) => void): void {
+    this.#onBind.push(listener);
+  }
+
+  /** Called after an interface got an address and after it lost one. */
+  onAddress(listener: (iface: SimInterface, address: Uint8Array, isAdd: boolean) => void): void {
+    this.#onAddress.push(listener);
+  }
+
+  /** In the order in which they came. */
+  of(index: number): readonly Cidr[] {
+    return this.#byIndex.get(index)?.addresses ?? [];
+  }
+
+  #ip(iface: SimInterface): IpInterface {
+    const known = this.#byIndex.get(iface.index);
+    if (known) return known;
+    const made: IpInterface = {
+      iface,
+      tables: { 4: this.#fib.find(4, 0)!, 6: this.#fib.find(6, 0)! },
+      addresses: [],
+      lender: undefined,
+      ip6Locks: 0,
+    };
+    this.#byIndex.set(iface.index, made);
+    return made;
+  }
+
+  #forget(index: number): void {
+    const ip = this.#byIndex.get(index);
+    if (ip) {
+      this.#dropAll(ip);
+      for (const family of [4, 6] as const) this.#moveTo(ip, family, this.#fib.find(family, 0)!);
+      this.#byIndex.delete(index);
+    }
+  }
+
+  #moveTo(ip: IpInterface, family: Family, table: FibTable): void {
+    const before = ip.tables[family];
+    if (before === table) return;
+    this.#fib.lock(table, 'interfaces');
+    ip.tables[family] = table;
+    if (before.id !== 0) this.#fib.unlock(before, 'interfaces');
+  }
+
+  /** VPP wants no two interfaces of a table in overlapping networks. */
+  #conflicts(ip: IpInterface, cidr: Cidr): boolean {
+    const family = familyOf(cidr);
+    for (const other of this.#byIndex.values()) {
+      if (other.tables[family] !== ip.tables[family]) continue;
+      for (const present of other.addresses) {
+        if (familyOf(present) !== family) continue;
+        if (!contains(present, cidr.address) && !contains(cidr, present.address)) continue;
+        const sibling = other === ip && present.length === cidr.length;
+        if (!sibling || sameText(present, cidr)) return true;
+      }
+    }
+    return false;
+  }
+
+  #add(ip: IpInterface, cidr: Cidr): number {
+    const family = familyOf(cidr);
+    if (this.#conflicts(ip, cidr))
+      return family === 4 ? retval.ADDRESS_IN_USE : retval.DUPLICATE_IF_ADDRESS;
+    if (cidr.length === 0) return retval.ADDRESS_LENGTH_MISMATCH;
+    ip.addresses.push(cidr);
+    if (family === 6) ip.ip6Locks++;
+    if (ip.iface.adminUp) this.#connect(ip, cidr);
+    for (const listener of this.#onAddress) listener(ip.iface, cidr.address, true);
+    return 0;
+  }
+
+  #drop(ip: IpInterface, cidr: Cidr): number {
+    const found = ip.addresses.find((present) => sameText(present, cidr));
+    if (!found) return retval.ADDRESS_NOT_FOUND_FOR_INTERFACE;
+    ip.addresses = ip.addresses.filter((present) => present !== found);
+    if (familyOf(cidr) === 6) ip.ip6Locks--;
+    if (ip.iface.adminUp) this.#disconnect(ip, found);
+    for (const listener of this.#onAddress) listener(ip.iface, found.address, false);
+    return 0;
+  }
+
+  #dropAll(ip: IpInterface): void {
+    for (const cidr of [...ip.addresses]) this.#drop(ip, cidr);
+  }
+
+  /** Routes of one address; those of its network come with the first address in it. */
+  #connect(ip: IpInterface, cidr: Cidr): void {
+    const family = familyOf(cidr);
+    const table = ip.tables[family];
+    const index = { sw_if_index: ip.iface.index };
+    const whole = family === 4 ? 32 : 128;
+    const set = (to: Cidr, path: Parameters<typeof pathOf>[1]) =>
+      this.#fib.set(table, to, source.interface, [pathOf(family, path)]);
+    set(
+      { address: cidr.address, length: whole },
+      { ...index, type: pathType.local, nextHop: union(cidr.address) },
+    );
+    if (cidr.length === whole) return;
+    const glean = family === 4 ? cidr : network(cidr);
+    if (this.#fib.get(table, glean)?.sources.has(source.interface)) return;
+    set(glean, index);
+    for (const [special, isDrop] of this.#specials(cidr))
+      set(
+        special,
+        isDrop ? { type: pathType.drop } : { ...index, nextHop: union(special.address) },
+      );
+  }
+
+  #disconnect(ip: IpInterface, cidr: Cidr): void {
+    const family = familyOf(cidr);
+    const table = ip.tables[family];
+    const whole = family === 4 ? 32 : 128;
+    const unset = (to: Cidr) => this.#fib.set(table, to, source.interface, []);
+    unset({ address: cidr.address, length: whole });
+    const isShared = ip.addresses.some(
+      (other) =>
+        other !== cidr &&
+        other.length === cidr.length &&
+        contains(cidr, other.address) &&
+        this.#isConnected(ip, other),
+    );
+    if (cidr.length === whole || isShared) return;
+    for (const [special] of this.#specials(cidr)) unset(special);
+    unset(cidr);
+  }
+
+  #isConnected(ip: IpInterface, cidr: Cidr): boolean {
+    const length = cidr.address.length * 8;
+    const host = this.#fib.get(ip.tables[familyOf(cidr)], { address: cidr.address, length });
+    return host?.sources.has(source.interface) === true;
+  }
+
+  /** IPv4: first and last address of a network; of a /31 the other address. */
+  #specials(cidr: Cidr): readonly (readonly [Cidr, isDrop: boolean])[] {
+    if (familyOf(cidr) === 6) return [];
+    const own = cidr.address;
+    if (cidr.length === 31) {
+      const other = own.slice();
+      other[3]! ^= 1;
+      return [[{ address: other, length: 32 }, false]];
+    }
+    const first = network(cidr).address;
+    const last = first.map((byte, i) => {
+      const kept = Math.min(8, Math.max(0, cidr.length - i * 8));
+      return byte | (0xff >> kept);
+    });
+    return [first, last]
+      .filter((address) => Buffer.compare(address, own) !== 0)
+      .map((address) => [{ address, length: 32 }, true] as const);
+  }
+
+  /** The addresses that the interface has or borrows. */
+  #honored(ip: IpInterface, family: Family): readonly Cidr[] {
+    const lender = ip.lender === undefined ? undefined : this.#byIndex.get(ip.lender);
+    return (lender ?? ip).addresses.filter((cidr) => familyOf(cidr) === family);
+  }
+
+  #bind(ip: IpInterface, family: Family, id: number): number {
+    const table = this.#fib.find(family, id);
+    if (!table) return retval.NO_SUCH_FIB;
+    if (this.#honored(ip, family).length > 0) return retval.ADDRESS_FOUND_FOR_INTERFACE;
+    this.#moveTo(ip, family, table);
+    for (const listener of this.#onBind) listener(ip.iface, family);
+    return 0;
+  }
+
+  #setUnnumbered(lender: number, borrower: number, isAdd: boolean): number {
+    const taker = this.#interfaces.get(borrower);
+    if (!taker) return retval.INVALID_SW_IF_INDEX;
+    const ip = this.#ip(taker);
+    if (!isAdd) {
+      ip.lender = undefined;
+      return 0;
+    }
+    const giver = this.#interfaces.get(lender);
+    if (!giver) return retval.INVALID_SW_IF_INDEX_2;
+    const from = this.#ip(giver);
+    if (from.tables[4] !== ip.tables[4] || from.tables[6] !== ip.tables[6])
+      return retval.UNEXPECTED_INTF_STATE;
+    ip.lender = lender;
+    return 0;
+  }
+
+  part(): Part {
+    const find = (index: number): IpInterface | undefined => {
+      const iface = this.#interfaces.get(index);
+      return iface && this.#ip(iface);
+    };
+    return {
+      requests: {
+        sw_interface_add_del_address: ({ sw_if_index, is_add, del_all, prefix }) => {
+          const ip = find(sw_if_index);
+          if (!ip) return retval.INVALID_SW_IF_INDEX;
+          if (del_all) {
+            this.#dropAll(ip);
+            return 0;
+          }
+          if (ip.iface.kind === 'local') return retval.UNSUPPORTED;
+          const cidr = cidrOf(prefix);
+          if (isLinkLocal(cidr) && cidr.length !== 128) return retval.ADDRESS_LENGTH_MISMATCH;
+          return is_add ? this.#add(ip, cidr) : this.#drop(ip, cidr);
+        },
+        sw_interface_set_table: ({ sw_if_index, is_ipv6, vrf_id }) => {
+          const ip = find(sw_if_index);
+          return ip ? this.#bind(ip, is_ipv6 ? 6 : 4, vrf_id) : retval.INVALID_SW_IF_INDEX;
+        },
+        sw_interface_get_table: ({ sw_if_index, is_ipv6 }) => {
+          const ip = find(sw_if_index);
+          return ip ? { vrf_id: ip.tables[is_ipv6 ? 6 : 4].id } : retval.INVALID_SW_IF_INDEX;
+        },
+        sw_interface_set_unnumbered: ({ sw_if_index, unnumbered_sw_if_index, is_add }) =>
+          this.#setUnnumbered(sw_if_index, unnumbered_sw_if_index, is_add),
+        sw_interface_ip6_enable_disable: ({ sw_if_index, enable }) => {
+          const ip = find(sw_if_index);
+          if (!ip) return retval.INVALID_SW_IF_INDEX;
+          if (enable) return ip.ip6Locks++ > 0 ? retval.VALUE_EXIST : 0;
+          ip.ip6Locks = Math.max(0, ip.ip6Locks - 1);
+          return 0;
+        },
+      },
+      dumps: {
+        ip_address_dump: ({ sw_if_index, is_ipv6 }) =>
+          (find(sw_if_index)?.addresses ?? [])
+            .filter((cidr) => familyOf(cidr) === (is_ipv6 ? 6 : 4))
+            .map((cidr) => ({ sw_if_index, prefix: toPrefix(formatCidr(cidr)) })),
+        ip_unnumbered_dump: ({ sw_if_index }) =>
+          [...this.#byIndex.values()]
+            .filter(({ iface }) => sw_if_index === none || iface.index === sw_if_index)
+            .flatMap(({ iface, lender }) =>
+              lender === undefined ? [] : [{ sw_if_index: iface.index, ip_sw_if_index: lender }],
+            ),
+      },
+      snapshot: () => ({
+        interfaces: this.#interfaces
+          .all()
+          .filter(({ kind }) => kind !== 'local')
+          .map((iface) => this.#described(iface))
+          .sort((a, b) => (a.name < b.name ? -1 : 1)),
+      }),
+    };
+  }
+
+  #described(iface: SimInterface) {
+    const ip = this.#ip(iface);
+    return {
+      name: this.#interfaces.nameOf(iface.index),
+      kind: iface.kind,
+      mac: iface.mac,
+      adminUp: iface.adminUp,
+      linkUp: iface.linkUp,
+      mtu: iface.mtu[0],
+      rxModes: iface.queues.map(({ mode }) => mode),
+      vrf: [ip.tables[4].id, ip.tables[6].id],
+      addresses: ip.addresses.map(formatCidr).sort(),
+      ...(ip.lender !== undefined && { unnumbered: this.#interfaces.nameOf(ip.lender) }),
+    };
+  }
+}

@@ -1,0 +1,73 @@
+import { fromMac } from '#vpp/binapi/addresses.ts';
+import type { Host } from './host.ts';
+import type { Interfaces } from './interfaces.ts';
+import type { Part } from './part.ts';
+import { retval } from './retval.ts';
+
+const mode = { ethernet: 1, ip: 2 };
+const polling = 1;
+const interrupt = 2;
+/** What VPP adds to an MTU for the host's link: twice an Ethernet header with two VLAN tags. */
+const overhead = 44;
+
+/**
+ * Interfaces over links of the host. They hold the link that had the name when they were made: when
+ * it goes away they stay as they are, and a new link of that name is another one.
+ */
+export function afPacketMessages(interfaces: Interfaces, host: Host): Part {
+  /** Index by name on the host. */
+  const bound = new Map<string, number>();
+
+  return {
+    requests: {
+      af_packet_create_v3: (wanted) => {
+        const hostName = wanted.host_if_name;
+        if (wanted.mode !== mode.ethernet && wanted.mode !== mode.ip) return retval.INVALID_VALUE;
+        if (bound.has(hostName)) return retval.IF_ALREADY_EXISTS;
+        const link = host.find(hostName);
+        if (!link) return retval.INVALID_INTERFACE;
+        link.setUp(true);
+        const isIp = wanted.mode === mode.ip;
+        const given = wanted.use_random_hw_addr ? host.randomMac() : fromMac(wanted.hw_addr);
+        const iface = interfaces.add({
+          kind: 'af-packet',
+          name: `host-${hostName}`,
+          deviceType: 'af-packet',
+          mac: isIp ? '00:00:00:00:00:00' : given,
+          linkUp: true,
+          ...(isIp && { linkMtu: 0 }),
+          queues: Array.from({ length: Math.max(1, wanted.num_rx_queues) }, (_, id) => ({
+            id,
+            mode: interrupt,
+          })),
+          defaultRxMode: polling,
+          driver: {
+            link(adminUp) {
+              link.setUp(adminUp);
+              return adminUp;
+            },
+            setMtu: (mtu) => (link.setMtu(mtu + overhead) ? undefined : retval.SYSCALL_ERROR_1),
+            setMac(mac) {
+              if (isIp) return retval.UNIMPLEMENTED;
+              link.setMac(mac);
+              return undefined;
+            },
+          },
+        });
+        bound.set(hostName, iface.index);
+        return { sw_if_index: iface.index };
+      },
+      af_packet_delete: ({ host_if_name }) => {
+        const found = bound.get(host_if_name);
+        if (found === undefined) return retval.SYSCALL_ERROR_1;
+        bound.delete(host_if_name);
+        interfaces.remove(interfaces.get(found)!);
+        return 0;
+      },
+    },
+    dumps: {
+      af_packet_dump: () =>
+        [...bound].map(([host_if_name, sw_if_index]) => ({ sw_if_index, host_if_name })),
+    },
+  };
+}

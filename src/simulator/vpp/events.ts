@@ -1,0 +1,58 @@
+import type { Peer } from '#vpp/binapi/server.ts';
+import type { Part } from './part.ts';
+import { retval } from './retval.ts';
+
+const adminUp = 1;
+const linkUp = 2;
+
+/** What happened to an interface; several things about one index become one event. */
+export type Happening = 'added' | 'deleted' | 'admin-up' | 'admin-down' | 'link-up' | 'link-down';
+
+/**
+ * Tells subscribers of interfaces. Like VPP's, events are gathered by index and OR-ed: they say
+ * that something happened, not what is now.
+ */
+export class InterfaceEvents {
+  /** Per subscriber the pid that it gave, to have it back in events. */
+  readonly #subscribers = new Map<Peer, number>();
+  readonly #happened = new Map<number, Set<Happening>>();
+
+  tell(index: number, happening: Happening): void {
+    if (this.#happened.size === 0) queueMicrotask(() => this.#flush());
+    const before = this.#happened.get(index) ?? new Set();
+    this.#happened.set(index, before.add(happening));
+  }
+
+  forget(peer: Peer): void {
+    this.#subscribers.delete(peer);
+  }
+
+  #flush(): void {
+    const happened = [...this.#happened].sort(([a], [b]) => a - b);
+    this.#happened.clear();
+    for (const [sw_if_index, what] of happened) {
+      const flags = (what.has('admin-up') ? adminUp : 0) | (what.has('link-up') ? linkUp : 0);
+      for (const [peer, pid] of this.#subscribers)
+        peer.sendEvent('sw_interface_event', {
+          pid,
+          sw_if_index,
+          flags,
+          deleted: what.has('deleted'),
+        });
+    }
+  }
+
+  part(): Part {
+    return {
+      requests: {
+        want_interface_events: ({ enable_disable, pid }, peer) => {
+          const known = this.#subscribers.has(peer);
+          if (known === (enable_disable !== 0)) return retval.INVALID_REGISTRATION;
+          if (known) this.#subscribers.delete(peer);
+          else this.#subscribers.set(peer, pid);
+          return 0;
+        },
+      },
+    };
+  }
+}

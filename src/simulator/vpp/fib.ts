@@ -1,0 +1,239 @@
+import { type Cidr, contains, formatCidr, network, parseCidr } from '#models/ip.ts';
+import type { FibPath } from '#vpp/binapi/messages.gen.ts';
+
+/** VPP's sources of FIB entries, in the order of their numbers; the lowest priority wins. */
+export const fibSources: readonly (readonly [name: string, priority: number])[] = [
+  ['invalid', 255],
+  ['special', 0],
+  ['classify', 1],
+  ['proxy', 2],
+  ['interface', 3],
+  ['SR', 16],
+  ['BIER', 32],
+  ['6RD', 48],
+  ['API', 128],
+  ['CLI', 129],
+  ['LISP', 144],
+  ['MAP', 160],
+  ['DHCP', 176],
+  ['IPv6-proxy-nd', 192],
+  ['IPv6-nd', 193],
+  ['adjacency', 208],
+  ['mpls', 224],
+  ['attached_export', 240],
+  ['recursive-resolution', 251],
+  ['urpf-exempt', 252],
+  ['default-route', 253],
+  ['interpose', 254],
+];
+
+export const source = {
+  special: 1,
+  interface: 4,
+  api: 8,
+  dhcp: 12,
+  adjacency: 15,
+  recursive: 18,
+  default: 20,
+};
+
+export type Family = 4 | 6;
+
+/** What tells two paths of a route apart, and what VPP says of them. */
+export type Path = Pick<
+  FibPath,
+  'sw_if_index' | 'table_id' | 'weight' | 'preference' | 'type' | 'flags' | 'proto'
+> & {
+  /** 16 bytes. */
+  readonly nextHop: Uint8Array;
+  /** The table that the path looks up, where it does: it is held by the route. */
+  readonly via: FibTable | undefined;
+};
+
+export interface FibEntry {
+  /** As it was written by whoever came first: VPP keeps bits behind the mask. */
+  readonly prefix: Cidr;
+  readonly statsIndex: number;
+  readonly sources: Map<number, readonly Path[]>;
+}
+
+export interface FibTable {
+  readonly family: Family;
+  readonly id: number;
+  readonly name: string;
+  readonly entries: Map<string, FibEntry>;
+  /** Who keeps the table alive: `api`, an interface, a route of another table. */
+  readonly locks: Map<string, number>;
+}
+
+export const pathType = { normal: 0, local: 1, drop: 2, unreachable: 5, prohibited: 6 };
+
+function keyOf(prefix: Cidr): string {
+  return formatCidr(network(prefix));
+}
+
+/** Whether two paths are one to VPP: weight and preference do not count. */
+export function samePath(a: Path, b: Path): boolean {
+  if (a.proto !== b.proto) return false;
+  // neither drop from unreachable, nor local from local is told apart
+  if (isSpecial(a) || isSpecial(b)) return isSpecial(a) && isSpecial(b);
+  if (a.type !== b.type || a.type === pathType.local) return a.type === b.type;
+  return (
+    a.sw_if_index === b.sw_if_index && a.via === b.via && Buffer.compare(a.nextHop, b.nextHop) === 0
+  );
+}
+
+function isSpecial({ type }: Path): boolean {
+  return type === pathType.drop || type === pathType.unreachable || type === pathType.prohibited;
+}
+
+export function pathOf(family: Family, path: Partial<Path>): Path {
+  return {
+    sw_if_index: 0xffff_ffff,
+    table_id: 0,
+    weight: 1,
+    preference: 0,
+    type: pathType.normal,
+    flags: 0,
+    proto: family === 4 ? 0 : 1,
+    nextHop: new Uint8Array(16),
+    via: undefined,
+    ...path,
+  };
+}
+
+/** The source that decides what the entry does. */
+export function bestSource(entry: FibEntry): number {
+  const rank = (id: number) => fibSources[id]?.[1] ?? 255;
+  return [...entry.sources.keys()].reduce((best, id) => (rank(id) < rank(best) ? id : best));
+}
+
+const specials: Readonly<Record<Family, readonly (readonly [prefix: string, source: number])[]>> = {
+  4: [
+    ['0.0.0.0/0', source.default],
+    ['240.0.0.0/4', source.special],
+    ['224.0.0.0/4', source.special],
+    ['0.0.0.0/32', source.default],
+    ['255.255.255.255/32', source.default],
+  ],
+  6: [
+    ['::/0', source.default],
+    ['fe80::/10', source.special],
+  ],
+};
+
+/** Routing tables and their entries. */
+export class Fib {
+  readonly #tables = new Map<string, FibTable>();
+  /**
+   * Entries that were still there when their table ended. VPP forgets to remove them: the next
+   * table that takes the place has them.
+   */
+  readonly #leftovers: Record<Family, FibEntry[][]> = { 4: [], 6: [] };
+  #nextStats = 1;
+
+  constructor() {
+    for (const family of [4, 6] as const) this.create(family, 0, `ipv${family}-VRF:0`, 'default');
+  }
+
+  /** By family and in the order of creation. */
+  get tables(): readonly FibTable[] {
+    const all = [...this.#tables.values()];
+    return [...all.filter((t) => t.family === 4), ...all.filter((t) => t.family === 6)];
+  }
+
+  find(family: Family, id: number): FibTable | undefined {
+    return this.#tables.get(`${family}/${id}`);
+  }
+
+  /** Where the table is there already, it keeps its name. */
+  create(family: Family, id: number, name: string, lock: string): FibTable {
+    const known = this.find(family, id);
+    if (known) {
+      this.lock(known, lock, 'once');
+      return known;
+    }
+    const table: FibTable = {
+      family,
+      id,
+      // VPP writes the number with its sign
+      name: name || `ipv${family}-VRF:${id | 0}`,
+      entries: new Map(),
+      locks: new Map([[lock, 1]]),
+    };
+    this.#tables.set(`${family}/${id}`, table);
+    for (const entry of this.#leftovers[family].pop() ?? [])
+      table.entries.set(keyOf(entry.prefix), entry);
+    const drop = pathOf(family, { type: pathType.drop });
+    for (const [prefix, from] of specials[family]) {
+      const linkLocal = family === 6 && from === source.special;
+      this.set(table, parseCidr(prefix)!, from, [linkLocal ? pathOf(6, {}) : drop]);
+    }
+    return table;
+  }
+
+  lock(table: FibTable, lock: string, many: 'once' | 'counted' = 'counted'): void {
+    const held = table.locks.get(lock) ?? 0;
+    table.locks.set(lock, many === 'once' ? 1 : held + 1);
+  }
+
+  unlock(table: FibTable, lock: string): void {
+    const held = table.locks.get(lock) ?? 0;
+    if (held > 1) table.locks.set(lock, held - 1);
+    else table.locks.delete(lock);
+    if (table.locks.size > 0) return;
+    this.#tables.delete(`${table.family}/${table.id}`);
+    const left = [...table.entries.values()].filter((entry) => {
+      for (const from of [source.special, source.default]) entry.sources.delete(from);
+      return entry.sources.size > 0;
+    });
+    this.#leftovers[table.family].push(left);
+  }
+
+  get(table: FibTable, prefix: Cidr): FibEntry | undefined {
+    return table.entries.get(keyOf(prefix));
+  }
+
+  /** Gives the entry these paths from this source; none take the source away. */
+  set(table: FibTable, prefix: Cidr, from: number, paths: readonly Path[]): FibEntry | undefined {
+    const key = keyOf(prefix);
+    const known = table.entries.get(key);
+    const before = known?.sources.get(from) ?? [];
+    if (paths.length === 0) {
+      known?.sources.delete(from);
+      if (known?.sources.size === 0) table.entries.delete(key);
+    } else {
+      const entry = known ?? { prefix, statsIndex: this.#nextStats++, sources: new Map() };
+      entry.sources.set(from, paths);
+      table.entries.set(key, entry);
+    }
+    for (const { via } of paths) if (via) this.lock(via, 'routes');
+    for (const { via } of before) if (via) this.unlock(via, 'routes');
+    return table.entries.get(key);
+  }
+
+  addPaths(
+    table: FibTable,
+    prefix: Cidr,
+    from: number,
+    added: readonly Path[],
+  ): FibEntry | undefined {
+    const present = this.get(table, prefix)?.sources.get(from) ?? [];
+    const fresh = added.filter((path) => !present.some((known) => samePath(known, path)));
+    return this.set(table, prefix, from, [...present, ...fresh]);
+  }
+
+  removePaths(table: FibTable, prefix: Cidr, from: number, removed: readonly Path[]): void {
+    const present = this.get(table, prefix)?.sources.get(from);
+    if (!present) return;
+    const left = present.filter((known) => !removed.some((path) => samePath(known, path)));
+    this.set(table, prefix, from, left);
+  }
+
+  /** The most specific entry for an address. */
+  lookup(table: FibTable, address: Uint8Array): FibEntry | undefined {
+    return [...table.entries.values()]
+      .filter(({ prefix }) => contains(prefix, address))
+      .sort((a, b) => b.prefix.length - a.prefix.length)[0];
+  }
+}

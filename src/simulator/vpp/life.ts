@@ -1,0 +1,87 @@
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { Peer } from '#vpp/binapi/server.ts';
+import type { SimLinux } from '../linux/linux.ts';
+import { Acls } from './acl.ts';
+import { Addresses } from './addresses.ts';
+import { afPacketMessages } from './af-packet.ts';
+import { Bridging } from './bridging.ts';
+import { Dhcp, type SimDhcpServer } from './dhcp.ts';
+import { InterfaceEvents } from './events.ts';
+import { Fib } from './fib.ts';
+import { hostOf } from './host.ts';
+import { interfaceMessages } from './interface-messages.ts';
+import { Interfaces } from './interfaces.ts';
+import { loopbackMessages } from './loopback.ts';
+import { memifMessages } from './memif.ts';
+import { Nat44 } from './nat44.ts';
+import { Neighbors } from './neighbors.ts';
+import type { SimNics } from './nics.ts';
+import type { Part } from './part.ts';
+import { proxyArpMessages } from './proxy-arp.ts';
+import { puntMessages } from './punt.ts';
+import { routeMessages } from './routes.ts';
+import { sessionMessages } from './session.ts';
+import { stnMessages } from './stn.ts';
+import { SubInterfaces } from './sub-interfaces.ts';
+import { tableMessages } from './tables.ts';
+import { tapMessages } from './tap.ts';
+import { vxlanMessages } from './vxlan.ts';
+
+/** Everything that a VPP knows from its start to its end. */
+export interface Life {
+  readonly parts: readonly Part[];
+  forget(peer: Peer): void;
+  /** The process is gone: what the kernel held for it goes too. */
+  end(): void;
+}
+
+export function beginLife(needs: {
+  readonly host: SimLinux | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly dhcpServer: SimDhcpServer;
+  readonly nics?: SimNics;
+  readonly crash: (why: string) => void;
+}): Life {
+  const { clock, random, crash } = needs;
+  const host = hostOf(needs.host, random);
+  const events = new InterfaceEvents();
+  const interfaces = new Interfaces(events);
+  needs.nics?.plugInto(interfaces, host);
+  const subInterfaces = new SubInterfaces(interfaces);
+  const fib = new Fib();
+  const addresses = new Addresses(interfaces, fib);
+  const neighbors = new Neighbors({ interfaces, addresses, fib, clock });
+  const bridging = new Bridging(interfaces, crash);
+  const dhcp = new Dhcp({ interfaces, addresses, fib, server: needs.dhcpServer });
+  const taps = tapMessages(interfaces, host);
+  return {
+    parts: [
+      sessionMessages(interfaces),
+      events.part(),
+      interfaceMessages(interfaces, subInterfaces),
+      subInterfaces.part(),
+      memifMessages({ interfaces, host, crash }),
+      loopbackMessages(interfaces),
+      taps,
+      afPacketMessages(interfaces, host),
+      vxlanMessages({ interfaces, fib, host }),
+      addresses.part(),
+      tableMessages(fib),
+      routeMessages({ fib, interfaces, crash }),
+      neighbors.part(),
+      bridging.part(),
+      new Acls(interfaces).part(),
+      stnMessages(interfaces),
+      puntMessages({ fib, interfaces, crash }),
+      new Nat44({ interfaces, addresses, fib, crash }).part(),
+      dhcp.part(),
+      proxyArpMessages(interfaces, fib),
+    ],
+    forget: (peer) => {
+      events.forget(peer);
+      dhcp.forget(peer);
+    },
+    end: () => taps.close(),
+  };
+}

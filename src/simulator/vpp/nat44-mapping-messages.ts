@@ -1,0 +1,211 @@
+import { parseIp } from '#models/ip.ts';
+import { textOfBytes } from '#vpp/binapi/addresses.ts';
+import {
+  mappingFlag,
+  type StaticMapping,
+  type StaticMappings,
+  type WantedMapping,
+} from './nat44-mappings.ts';
+import type { AddressPools } from './nat44-pools.ts';
+import type { Part } from './part.ts';
+import { none, retval } from './retval.ts';
+
+/** More local ends make VPP count for ever, with a byte. */
+const mostLocals = 255;
+
+const { identity, loadBalanced } = mappingFlag;
+
+interface Nat {
+  readonly isEnabled: boolean;
+  readonly pools: AddressPools;
+  readonly mappings: StaticMappings;
+  readonly crash: (why: string) => void;
+}
+
+/** Requests that change mappings of NAT44. */
+export function mappingRequests(nat: Nat): NonNullable<Part['requests']> {
+  const { mappings } = nat;
+  const set = (wanted: WantedMapping, isAdd: boolean): number => {
+    if (!nat.isEnabled) return retval.UNSUPPORTED;
+    return isAdd ? mappings.add(wanted) : mappings.remove(wanted);
+  };
+
+  const kept =
+    mappingFlag.twiceNat |
+    mappingFlag.selfTwiceNat |
+    mappingFlag.out2inOnly |
+    mappingFlag.addressOnly;
+  return {
+    nat44_add_del_static_mapping_v2: (asked) => {
+      const bare = (asked.flags & mappingFlag.addressOnly) !== 0;
+      return set(
+        {
+          flags: asked.flags & kept,
+          local: textOfBytes(asked.local_ip_address),
+          external: textOfBytes(asked.external_ip_address),
+          localPort: bare ? 0 : asked.local_port,
+          externalPort: bare ? 0 : asked.external_port,
+          protocol: asked.protocol,
+          vrf: asked.vrf_id,
+          swIfIndex: asked.external_sw_if_index,
+          tag: asked.tag,
+        },
+        asked.is_add,
+      );
+    },
+    nat44_add_del_identity_mapping: (asked) => {
+      const bare = (asked.flags & mappingFlag.addressOnly) !== 0;
+      const address = textOfBytes(asked.ip_address);
+      const port = bare ? 0 : asked.port;
+      return set(
+        {
+          flags: mappingFlag.identity | (bare ? mappingFlag.addressOnly : 0),
+          // of one that is bound to an interface VPP takes no address
+          local: asked.sw_if_index === none ? address : '0.0.0.0',
+          external: address,
+          localPort: port,
+          externalPort: port,
+          protocol: bare ? 0 : asked.protocol,
+          vrf: asked.vrf_id,
+          swIfIndex: asked.sw_if_index,
+          tag: asked.tag,
+        },
+        asked.is_add,
+      );
+    },
+    nat44_add_del_lb_static_mapping: (asked) => {
+      if (asked.locals.length > mostLocals) {
+        nat.crash('more local ends than a byte counts');
+        return retval.UNSPECIFIED;
+      }
+      if (!nat.isEnabled) return retval.UNSUPPORTED;
+      const external = textOfBytes(asked.external_addr);
+      if (!asked.is_add)
+        return mappings.removeBalanced(external, asked.external_port, asked.protocol);
+      const { twiceNat, selfTwiceNat, out2inOnly } = mappingFlag;
+      const twice = asked.flags & twiceNat ? asked.flags & twiceNat : asked.flags & selfTwiceNat;
+      return mappings.addBalanced(
+        {
+          flags: twice | (asked.flags & out2inOnly),
+          external,
+          externalPort: asked.external_port,
+          protocol: asked.protocol,
+          tag: asked.tag,
+          affinity: asked.affinity,
+          locals: asked.locals,
+        },
+        nat.pools.has(external),
+      );
+    },
+    nat44_lb_static_mapping_add_del_local: (asked) => {
+      if (!nat.isEnabled) return retval.UNSUPPORTED;
+      const external = textOfBytes(asked.external_addr);
+      return mappings.changeLocal(
+        external,
+        asked.external_port,
+        asked.protocol,
+        asked.local,
+        asked.is_add,
+      );
+    },
+  };
+}
+
+export function mappingDumps(mappings: StaticMappings): NonNullable<Part['dumps']> {
+  const ofKind = (kind: number): readonly StaticMapping[] =>
+    mappings.all.filter(({ flags }) => (flags & (identity | loadBalanced)) === kind);
+  const bytes = (address: string): Uint8Array => parseIp(address)!;
+  return {
+    nat44_static_mapping_dump: () => [
+      ...ofKind(0).map((mapping) => ({
+        flags: mapping.flags,
+        local_ip_address: bytes(mapping.local),
+        external_ip_address: bytes(mapping.external),
+        protocol: mapping.protocol,
+        local_port: mapping.localPort,
+        external_port: mapping.externalPort,
+        external_sw_if_index: none,
+        vrf_id: mapping.vrf,
+        tag: mapping.tag,
+      })),
+      ...mappings.bound
+        .filter(({ flags }) => !(flags & identity))
+        .map((record) => {
+          const bare = (record.flags & mappingFlag.addressOnly) !== 0;
+          return {
+            // VPP leaves the other flags out
+            flags: record.flags & (mappingFlag.twiceNat | mappingFlag.addressOnly),
+            local_ip_address: bytes(record.local),
+            external_ip_address: new Uint8Array(4),
+            protocol: bare ? 0 : record.protocol,
+            local_port: record.localPort,
+            external_port: record.externalPort,
+            external_sw_if_index: record.swIfIndex,
+            vrf_id: record.vrf,
+            tag: record.tag,
+          };
+        }),
+    ],
+    nat44_lb_static_mapping_dump: () =>
+      ofKind(loadBalanced).map((mapping) => ({
+        external_addr: bytes(mapping.external),
+        external_port: mapping.externalPort,
+        protocol: mapping.protocol,
+        flags: mapping.flags & ~loadBalanced,
+        // VPP keeps it to itself
+        affinity: 0,
+        tag: mapping.tag,
+        locals: mapping.locals,
+      })),
+    nat44_identity_mapping_dump: () => [
+      ...ofKind(identity).flatMap((mapping) =>
+        mapping.locals.map(({ vrf_id }) => ({
+          flags: mapping.flags & mappingFlag.addressOnly,
+          ip_address: bytes(mapping.local),
+          protocol: mapping.protocol,
+          port: mapping.localPort,
+          sw_if_index: none,
+          vrf_id,
+          tag: mapping.tag,
+        })),
+      ),
+      ...mappings.bound
+        .filter(({ flags }) => flags & identity)
+        .map((record) => ({
+          flags: record.flags & mappingFlag.addressOnly,
+          ip_address: new Uint8Array(4),
+          protocol: record.protocol,
+          port: record.localPort,
+          sw_if_index: record.swIfIndex,
+          vrf_id: record.vrf,
+          tag: record.tag,
+        })),
+    ],
+  };
+}
+
+/** @param nameOf names an interface */
+export function mappingSnapshot(mappings: StaticMappings, nameOf: (index: number) => string) {
+  const local = ({ addr, port, probability, vrf_id }: StaticMapping['locals'][number]) =>
+    `${textOfBytes(addr)}:${port} vrf ${vrf_id} share ${probability}`;
+  return {
+    mappings: mappings.all
+      .map((mapping) => {
+        const { flags, external, externalPort, protocol, tag, affinity } = mapping;
+        const from = `${external}:${externalPort}/${protocol} flags ${flags}`;
+        // of an identity in several tables the tag is the one that came first
+        if (flags & identity)
+          return `${from} to itself in ${mapping.locals.map(({ vrf_id }) => vrf_id).sort()}`;
+        if (!(flags & loadBalanced))
+          return `${from} to ${mapping.local}:${mapping.localPort} vrf ${mapping.vrf} (${tag})`;
+        const ends = mapping.locals.map(local).sort().join(', ');
+        return `${from} to ${ends} affinity ${affinity} (${tag})`;
+      })
+      .sort(),
+    bound: mappings.bound
+      .map(({ swIfIndex, externalPort, protocol, local: to, localPort, tag }) => {
+        return `${nameOf(swIfIndex)}:${externalPort}/${protocol} to ${to}:${localPort} (${tag})`;
+      })
+      .sort(),
+  };
+}

@@ -1,0 +1,179 @@
+import { formatIp } from '#models/ip.ts';
+import { Nat44ConfigFlags } from '#vpp/binapi/enums.gen.ts';
+import type { Addresses } from './addresses.ts';
+import type { Fib } from './fib.ts';
+import type { Interfaces } from './interfaces.ts';
+import { NatFeatures } from './nat44-features.ts';
+import { mappingDumps, mappingRequests, mappingSnapshot } from './nat44-mapping-messages.ts';
+import { StaticMappings, type TableLocks } from './nat44-mappings.ts';
+import { AddressPools } from './nat44-pools.ts';
+import { VrfRoutes } from './nat44-vrf-routes.ts';
+import type { Part } from './part.ts';
+import { retval } from './retval.ts';
+
+const lock = 'nat';
+const defaultSessions = 63 * 1024;
+const defaultTimeouts = { udp: 300, tcp_established: 7440, tcp_transitory: 240, icmp: 60 };
+
+interface NatParts {
+  readonly interfaces: Interfaces;
+  readonly addresses: Addresses;
+  readonly fib: Fib;
+  /** VPP ends itself, or does nothing else any more, over some messages. */
+  readonly crash: (why: string) => void;
+}
+
+/** NAT44, endpoint-dependent. All but reading is refused until the plugin is enabled. */
+export class Nat44 {
+  readonly crash: (why: string) => void;
+  readonly pools: AddressPools;
+  readonly mappings: StaticMappings;
+  readonly #interfaces: Interfaces;
+  readonly #fib: Fib;
+  readonly #tables: TableLocks;
+  readonly #features: NatFeatures;
+  readonly #routes: VrfRoutes;
+  #isEnabled = false;
+  #sessions = 0;
+  #vrfs = { inside: 0, outside: 0 };
+  #forwarding = false;
+  /** As they were last, once it was enabled. */
+  #timeouts = { udp: 0, tcp_established: 0, tcp_transitory: 0, icmp: 0 };
+
+  constructor({ interfaces, addresses, fib, crash }: NatParts) {
+    this.#interfaces = interfaces;
+    this.#fib = fib;
+    this.crash = crash;
+    this.#tables = tableLocks(fib);
+    this.#features = new NatFeatures(interfaces);
+    this.#routes = new VrfRoutes(this.#tables);
+    this.pools = new AddressPools(this.#tables);
+    this.mappings = new StaticMappings(this.#tables, (index) => {
+      const first = addresses.of(index).find(({ address }) => address.length === 4);
+      return first && formatIp(first.address);
+    });
+    addresses.onAddress(({ index }, address, isAdd) => {
+      if (address.length === 4) this.mappings.follow(index, formatIp(address), isAdd);
+    });
+  }
+
+  get isEnabled(): boolean {
+    return this.#isEnabled;
+  }
+
+  #enable(sessions: number, inside: number, outside: number): number {
+    if (this.#isEnabled) return retval.FEATURE_ALREADY_ENABLED;
+    this.#isEnabled = true;
+    this.#forwarding = false;
+    this.#sessions = sessions || defaultSessions;
+    this.#vrfs = { inside, outside };
+    this.#timeouts = defaultTimeouts;
+    // for good: disabling does not let go of them
+    for (const id of [inside, outside]) this.#tables.lock(id);
+    return 0;
+  }
+
+  #disable(): number {
+    if (!this.#isEnabled) return retval.FEATURE_ALREADY_DISABLED;
+    const failed = this.mappings.clear();
+    this.pools.clear();
+    this.#features.clear();
+    this.#routes.clear();
+    this.#isEnabled = false;
+    this.#forwarding = false;
+    this.#sessions = 0;
+    this.#vrfs = { inside: 0, outside: 0 };
+    return failed === 0 ? 0 : retval.BUG;
+  }
+
+  /** A feature of an interface, which has to be there before the plugin is asked. */
+  #onInterface(index: number, then: () => number): number {
+    if (!this.#interfaces.get(index)) return retval.INVALID_SW_IF_INDEX;
+    return this.#isEnabled ? then() : retval.UNSUPPORTED;
+  }
+
+  part(): Part {
+    return {
+      requests: { ...this.#requests(), ...mappingRequests(this) },
+      dumps: {
+        nat44_interface_dump: () => this.#features.dumpSides(),
+        nat44_ed_output_interface_get: () => this.#features.dumpOutputs(),
+        nat44_address_dump: () => this.pools.dump(),
+        ...mappingDumps(this.mappings),
+        nat44_user_dump: () => [],
+        nat44_user_session_v3_dump: () => [],
+      },
+      snapshot: () => ({
+        nat44: {
+          enabled: this.#isEnabled,
+          forwarding: this.#forwarding,
+          features: this.#features.snapshot(),
+          ...this.pools.snapshot(),
+          ...mappingSnapshot(this.mappings, (index) => this.#interfaces.nameOf(index)),
+        },
+      }),
+    };
+  }
+
+  #requests(): NonNullable<Part['requests']> {
+    return {
+      nat44_ed_plugin_enable_disable: ({ enable, flags, sessions, inside_vrf, outside_vrf }) => {
+        if (!enable) return this.#disable();
+        const unsupported =
+          Nat44ConfigFlags.NAT44_IS_STATIC_MAPPING_ONLY |
+          Nat44ConfigFlags.NAT44_IS_CONNECTION_TRACKING;
+        if (flags & unsupported) return retval.UNSUPPORTED;
+        return this.#enable(sessions, inside_vrf, outside_vrf);
+      },
+      nat44_forwarding_enable_disable: ({ enable }) => {
+        this.#forwarding = enable;
+        return 0;
+      },
+      nat44_show_running_config: () => ({
+        inside_vrf: this.#vrfs.inside,
+        outside_vrf: this.#vrfs.outside,
+        users: 0,
+        sessions: this.#sessions,
+        user_sessions: 0,
+        user_buckets: 0,
+        translation_buckets: 0,
+        forwarding_enabled: this.#forwarding,
+        // true with nothing that logs
+        ipfix_logging_enabled: true,
+        timeouts: this.#timeouts,
+        log_level: 0,
+        flags: Nat44ConfigFlags.NAT44_IS_ENDPOINT_DEPENDENT,
+      }),
+      nat_set_timeouts: ({ udp, tcp_established, tcp_transitory, icmp }) => {
+        this.#timeouts = { udp, tcp_established, tcp_transitory, icmp };
+        return 0;
+      },
+      nat44_set_session_limit: ({ vrf_id }) => (this.#fib.find(4, vrf_id) ? 0 : retval.UNSPECIFIED),
+      nat44_interface_add_del_feature: ({ sw_if_index, flags, is_add }) =>
+        this.#onInterface(sw_if_index, () => this.#features.setSide(sw_if_index, flags, is_add)),
+      nat44_ed_add_del_output_interface: ({ sw_if_index, is_add }) =>
+        this.#onInterface(sw_if_index, () => this.#features.setOutput(sw_if_index, is_add)),
+      nat44_add_del_address_range: (asked) => this.pools.change(asked, this.#isEnabled),
+      nat44_ed_add_del_vrf_table: ({ table_vrf_id, is_add }) =>
+        this.#routes.setTable(table_vrf_id, is_add),
+      nat44_ed_add_del_vrf_route: ({ table_vrf_id, vrf_id, is_add }) =>
+        this.#routes.setRoute(table_vrf_id, vrf_id, is_add),
+      nat44_del_session: () => (this.#isEnabled ? retval.NO_SUCH_ENTRY : retval.UNSUPPORTED),
+    };
+  }
+}
+
+/** The tables that it holds on to: those that are not there it makes. */
+function tableLocks(fib: Fib): TableLocks {
+  return {
+    lock: (id) => {
+      const known = fib.find(4, id);
+      if (known) fib.lock(known, lock);
+      else fib.create(4, id, '', lock);
+    },
+    unlock: (id) => {
+      const known = fib.find(4, id);
+      if (known) fib.unlock(known, lock);
+    },
+  };
+}

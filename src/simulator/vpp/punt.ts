@@ -1,0 +1,92 @@
+import { textOfBytes } from '#vpp/binapi/addresses.ts';
+import type { Punt } from '#vpp/binapi/messages.gen.ts';
+import type { Path } from './fib.ts';
+import type { Part } from './part.ts';
+import { none, retval } from './retval.ts';
+import { decodePath, encodePath, type RouteParts } from './routes.ts';
+
+const udp = 17;
+const l4 = 0;
+const noPort = 0xffff;
+/** Where VPP's own socket is, as it is configured. */
+const serverPath = '/run/vpp/punt.sock';
+
+interface Redirect {
+  /** 0 for any. */
+  readonly rx: number;
+  readonly af: number;
+  readonly paths: readonly Path[];
+}
+
+/** Where packets for the host go. */
+export function puntMessages(parts: RouteParts): Part {
+  const redirects = new Map<string, Redirect>();
+  /** Paths of sockets by family and port. */
+  const sockets = new Map<string, { readonly punt: Punt; readonly pathname: string }>();
+  const socketKey = ({ type, punt }: Punt): string | undefined => {
+    if (type !== l4 || !('l4' in punt)) return undefined;
+    const { af, protocol, port } = punt.l4;
+    return protocol === udp && port !== noPort ? `${af}/${port}` : undefined;
+  };
+  /** By family: adds minus deletes, whether or not they changed anything; what VPP goes by. */
+  const uses = [0, 0];
+
+  const shown = ({ rx, af, paths }: Redirect) => ({
+    punt: { rx_sw_if_index: rx === 0 ? none : rx, af, paths: paths.map(encodePath) },
+  });
+
+  return {
+    requests: {
+      add_del_ip_punt_redirect_v2: ({ is_add, punt }) => {
+        if (punt.af > 1) return retval.INVALID_ADDRESS_FAMILY;
+        const rx = punt.rx_sw_if_index === none ? 0 : punt.rx_sw_if_index;
+        const paths: Path[] = [];
+        for (const path of punt.paths) {
+          const decoded = decodePath(parts, path);
+          if (typeof decoded === 'number') return decoded;
+          paths.push(decoded);
+        }
+        const key = `${punt.af}/${rx}`;
+        uses[punt.af]! += is_add ? 1 : -1;
+        if (is_add) redirects.set(key, { rx, af: punt.af, paths });
+        else redirects.delete(key);
+        return 0;
+      },
+      punt_socket_register: ({ header_version, punt, pathname }) => {
+        const key = socketKey(punt);
+        const isValid = key !== undefined && header_version === 1 && pathname !== serverPath;
+        if (!isValid) return { retval: retval.UNSPECIFIED, pathname: serverPath };
+        sockets.set(key, { punt, pathname });
+        return { pathname: serverPath };
+      },
+      // whether or not one was there
+      punt_socket_deregister: ({ punt }) => {
+        sockets.delete(socketKey(punt) ?? '');
+        return 0;
+      },
+    },
+    dumps: {
+      punt_socket_dump: ({ type }) => (type === l4 ? [...sockets.values()] : []),
+      ip_punt_redirect_v2_dump: ({ sw_if_index, af }) =>
+        [...redirects.values()]
+          .filter((each) => each.af === af)
+          .filter(({ rx }) => sw_if_index === none || rx === sw_if_index)
+          .sort((a, b) => a.rx - b.rx)
+          .map(shown),
+    },
+    snapshot: () => ({
+      puntRedirects: [...redirects.values()]
+        .map(({ rx, af, paths }) => {
+          const from = rx === 0 ? 'any' : parts.interfaces.nameOf(rx);
+          const to = paths.map(({ sw_if_index, nextHop }) => {
+            const hop = textOfBytes(af === 1 ? nextHop : nextHop.subarray(0, 4));
+            return `${hop} dev ${parts.interfaces.nameOf(sw_if_index)}`;
+          });
+          return `ipv${af === 1 ? 6 : 4} from ${from} via ${to}`;
+        })
+        .sort(),
+      puntSockets: [...sockets].map(([key, { pathname }]) => `${key} ${pathname}`).sort(),
+      puntRedirectOn: uses.map((count) => count > 0),
+    }),
+  };
+}

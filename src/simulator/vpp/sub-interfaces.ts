@@ -1,0 +1,120 @@
+import type { SwInterfaceDetails } from '#vpp/binapi/messages.gen.ts';
+import { type Interfaces, isEthernet, type SimInterface } from './interfaces.ts';
+import type { Part } from './part.ts';
+import { retval } from './retval.ts';
+
+const mostVlan = 4095;
+/** In the order of VPP's numbers: how many tags are taken off, how many put on. */
+const operations: readonly (readonly [popped: number, pushed: number])[] = [
+  [0, 0],
+  [0, 1],
+  [0, 2],
+  [1, 0],
+  [2, 0],
+  [1, 1],
+  [1, 2],
+  [2, 1],
+  [2, 2],
+];
+
+export type TagRewrite = Pick<
+  SwInterfaceDetails,
+  'vtr_op' | 'vtr_push_dot1q' | 'vtr_tag1' | 'vtr_tag2'
+>;
+
+/** VLANs of other interfaces, and the rewriting of tags, which any interface may have. */
+export class SubInterfaces {
+  readonly #interfaces: Interfaces;
+  /** By index, and left for whoever gets that next. */
+  readonly #rewrites = new Map<number, TagRewrite>();
+
+  constructor(interfaces: Interfaces) {
+    this.#interfaces = interfaces;
+  }
+
+  rewriteOf(iface: SimInterface): TagRewrite | undefined {
+    return isEthernet(iface) ? this.#rewrites.get(iface.index) : undefined;
+  }
+
+  #create(parent: SimInterface, vlan: number) {
+    const sup = parent.sup ?? parent;
+    if (vlan === 0 || vlan > mostVlan) return retval.INVALID_VLAN;
+    const taken = this.#interfaces.all('sub').some((one) => one.sup === sup && one.vlan === vlan);
+    if (taken) return retval.VLAN_ALREADY_EXISTS;
+    const iface = this.#interfaces.add({
+      kind: 'sub',
+      name: `${sup.name}.${vlan}`,
+      deviceType: sup.deviceType,
+      mac: '00:00:00:00:00:00',
+      mtu: [0, 0, 0, 0],
+      sup,
+      vlan,
+      driver: { link: () => false },
+    });
+    return { sw_if_index: iface.index };
+  }
+
+  #rewrite(iface: SimInterface, wanted: TagRewrite): number {
+    const operation = operations[wanted.vtr_op];
+    if (!operation) return retval.INVALID_VALUE;
+    if (!isEthernet(iface)) return retval.INVALID_INTERFACE;
+    const [popped, pushed] = operation;
+    if (popped > (iface.sup ? 1 : 0)) {
+      // VPP has forgotten the tags by then
+      const before = this.#rewrites.get(iface.index);
+      const bare = { vtr_push_dot1q: 0, vtr_tag1: 0, vtr_tag2: 0 };
+      if (before) this.#rewrites.set(iface.index, { ...before, ...bare });
+      return retval.INVALID_VLAN_TAG_COUNT;
+    }
+    if (wanted.vtr_op === 0) this.#rewrites.delete(iface.index);
+    else
+      this.#rewrites.set(iface.index, {
+        vtr_op: wanted.vtr_op,
+        vtr_push_dot1q: pushed > 0 && wanted.vtr_push_dot1q !== 0 ? 1 : 0,
+        vtr_tag1: pushed > 0 ? wanted.vtr_tag1 & 0xffff : 0,
+        vtr_tag2: pushed > 1 ? wanted.vtr_tag2 & 0xffff : 0,
+      });
+    return 0;
+  }
+
+  part(): Part {
+    const interfaces = this.#interfaces;
+    return {
+      requests: {
+        create_vlan_subif: ({ sw_if_index, vlan_id }) => {
+          const parent = interfaces.get(sw_if_index);
+          return parent ? this.#create(parent, vlan_id) : retval.INVALID_SW_IF_INDEX;
+        },
+        delete_subif: ({ sw_if_index }) => {
+          const iface = interfaces.get(sw_if_index);
+          if (!iface) return retval.INVALID_SW_IF_INDEX;
+          if (!iface.sup) return retval.INVALID_SUB_SW_IF_INDEX;
+          interfaces.remove(iface);
+          return 0;
+        },
+        l2_interface_vlan_tag_rewrite: ({ sw_if_index, vtr_op, push_dot1q, tag1, tag2 }) => {
+          const iface = interfaces.get(sw_if_index);
+          if (!iface) return retval.INVALID_SW_IF_INDEX;
+          return this.#rewrite(iface, {
+            vtr_op,
+            vtr_push_dot1q: push_dot1q,
+            vtr_tag1: tag1,
+            vtr_tag2: tag2,
+          });
+        },
+      },
+      snapshot: () => ({
+        subInterfaces: interfaces
+          .all('sub')
+          .map(({ index, sup, vlan }) => {
+            const { vtr_op, vtr_push_dot1q, vtr_tag1, vtr_tag2 } = this.#rewrites.get(index) ?? {};
+            const rewrite =
+              vtr_op === undefined ? [] : [vtr_op, vtr_push_dot1q, vtr_tag1, vtr_tag2];
+            const parent = interfaces.nameOf(sup!.index);
+            return [`${interfaces.nameOf(index)}: ${vlan} of ${parent}`, ...rewrite].join(' ');
+          })
+          .sort(),
+      }),
+    };
+  }
+}

@@ -1,0 +1,131 @@
+import { fromAddress, toAddress } from '#vpp/binapi/addresses.ts';
+import type { VxlanTunnelV2Details } from '#vpp/binapi/messages.gen.ts';
+import { type Family, type Fib, pathOf, pathType, source } from './fib.ts';
+import type { Host } from './host.ts';
+import { type Interfaces, Pool } from './interfaces.ts';
+import type { Part } from './part.ts';
+import { none, retval } from './retval.ts';
+
+const defaultPort = 4789;
+/** Next node l2-input, which VPP puts in for ~0; the last one that there is. */
+const decapToL2 = 1;
+const lastDecap = 4;
+
+interface Tunnel {
+  readonly details: VxlanTunnelV2Details;
+  readonly poolIndex: number;
+  readonly key: string;
+}
+
+function isMulticast(address: Uint8Array, family: Family): boolean {
+  return family === 4 ? (address[0]! & 0xf0) === 0xe0 : address[0] === 0xff;
+}
+
+/** VXLAN tunnels. */
+export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: Host }): Part {
+  const { interfaces, fib, host } = parts;
+  const tunnels = new Map<number, Tunnel>();
+  const pool = new Pool();
+
+  const remoteOf = ({ dst_address }: VxlanTunnelV2Details) =>
+    dst_address.af === 1
+      ? { address: dst_address.un, length: 128 }
+      : { address: dst_address.un.subarray(0, 4), length: 32 };
+
+  /** VPP follows the route to the other end with an entry of its own. */
+  const follow = (details: VxlanTunnelV2Details, isAdd: boolean): void => {
+    const family: Family = details.dst_address.af === 1 ? 6 : 4;
+    const table = fib.find(family, details.encap_vrf_id)!;
+    if (isAdd) fib.lock(table, 'tunnels');
+    const others = [...tunnels.values()].some(
+      (other) =>
+        other.details !== details &&
+        other.details.encap_vrf_id === details.encap_vrf_id &&
+        fromAddress(other.details.dst_address) === fromAddress(details.dst_address),
+    );
+    const paths = isAdd ? [pathOf(family, { type: pathType.drop })] : [];
+    if (isAdd || !others) fib.set(table, remoteOf(details), source.recursive, paths);
+    if (!isAdd) fib.unlock(table, 'tunnels');
+  };
+
+  interfaces.onRemove(({ index }) => {
+    const tunnel = tunnels.get(index);
+    if (!tunnel) return;
+    tunnels.delete(index);
+    pool.give(tunnel.poolIndex);
+    follow(tunnel.details, false);
+  });
+
+  return {
+    requests: {
+      vxlan_add_del_tunnel_v3: (wanted) => {
+        const { src_address, dst_address, vni, encap_vrf_id } = wanted;
+        const family: Family = src_address.af === 1 ? 6 : 4;
+        if (!fib.find(family, encap_vrf_id)) return retval.NO_SUCH_FIB;
+        if (src_address.af !== dst_address.af) return retval.INVALID_VALUE;
+        const [from, to] = [fromAddress(src_address), fromAddress(dst_address)];
+        if (from === to) return retval.SAME_SRC_DST;
+        const multicast = isMulticast(dst_address.un, family);
+        if (multicast && !interfaces.get(wanted.mcast_sw_if_index))
+          return retval.INVALID_SW_IF_INDEX;
+        const [src_port, dst_port] = [
+          wanted.src_port || defaultPort,
+          wanted.dst_port || defaultPort,
+        ];
+        // VPP takes no notice of the other end's port, nor of its own IPv6 address
+        const near = family === 4 ? `${from}:${src_port}` : `port ${src_port}`;
+        const key = `${encap_vrf_id} ${near} ${to} ${vni & 0xff_ffff}`;
+        const known = [...tunnels].find(([, tunnel]) => tunnel.key === key);
+        if (!wanted.is_add) {
+          if (!known) return retval.NO_SUCH_ENTRY;
+          interfaces.remove(interfaces.get(known[0])!);
+          return { sw_if_index: known[0] };
+        }
+        if (known) return retval.TUNNEL_EXIST;
+        if (wanted.decap_next_index !== none && wanted.decap_next_index > lastDecap)
+          return retval.INVALID_DECAP_NEXT;
+        const poolIndex = pool.take();
+        const instance = wanted.instance === none ? poolIndex : wanted.instance;
+        if ([...tunnels.values()].some(({ details }) => details.instance === instance)) {
+          pool.give(poolIndex);
+          return retval.INSTANCE_IN_USE;
+        }
+        const iface = interfaces.add({
+          kind: 'vxlan',
+          name: `vxlan_tunnel${instance}`,
+          deviceType: 'VXLAN',
+          mac: host.randomMac(),
+          adminUp: true,
+          linkUp: true,
+          driver: { link: (up) => up, setMtu: () => undefined, setMac: () => undefined },
+        });
+        const details: VxlanTunnelV2Details = {
+          sw_if_index: iface.index,
+          instance,
+          src_address: toAddress(from),
+          dst_address: toAddress(to),
+          src_port,
+          dst_port,
+          mcast_sw_if_index: multicast ? wanted.mcast_sw_if_index : none,
+          encap_vrf_id,
+          decap_next_index: wanted.decap_next_index === none ? decapToL2 : wanted.decap_next_index,
+          vni,
+        };
+        tunnels.set(iface.index, { details, poolIndex, key });
+        follow(details, true);
+        return { sw_if_index: iface.index };
+      },
+    },
+    dumps: {
+      vxlan_tunnel_v2_dump: ({ sw_if_index }) =>
+        [...tunnels.values()]
+          .map(({ details }) => details)
+          .filter((details) => sw_if_index === none || details.sw_if_index === sw_if_index),
+    },
+    snapshot: () => ({
+      vxlans: [...tunnels]
+        .map(([index, { key }]) => `${interfaces.nameOf(index)}: vrf ${key}`)
+        .sort(),
+    }),
+  };
+}

@@ -1,0 +1,147 @@
+/**
+ * Addresses between the text of the models and the fields of VPP. Text is canonical: IPv6 in lower
+ * case with the longest run of zeros cut out (RFC 5952), MAC in lower case with colons.
+ */
+import { isIPv6 } from 'node:net';
+import { defineError } from '#infra/errors/errors.ts';
+import { AddressFamily } from './enums.gen.ts';
+import type { Address, AddressUnion, MacAddress, Prefix } from './messages.gen.ts';
+
+export const InvalidAddressError = defineError({
+  name: 'InvalidAddressError',
+  code: 'CV_VPP_INVALID_ADDRESS',
+  remedy: 'Write it as 10.1.2.3, 2001:db8::1, with /24 behind it where a prefix is asked for.',
+});
+
+/**
+ * 4 or 16 bytes: for fields of type ip4_address, ip6_address and for address unions.
+ * @throws InvalidAddressError
+ */
+export function bytesOfAddress(text: string): Uint8Array {
+  const ip4 = ip4Bytes(text);
+  if (ip4) return ip4;
+  if (isIPv6(text) && !text.includes('%')) return ip6Bytes(text);
+  throw new InvalidAddressError('is not an IP address', { where: JSON.stringify(text) });
+}
+
+/**
+ * @param bytes 4 or 16 of them
+ * @throws InvalidAddressError
+ */
+export function textOfBytes(bytes: Uint8Array): string {
+  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
+  if (bytes.length === 16) return ip6Text(bytes);
+  throw new InvalidAddressError(`${bytes.length} bytes are not an IP address`);
+}
+
+/** @throws InvalidAddressError */
+export function toAddress(text: string): Address {
+  const bytes = bytesOfAddress(text);
+  const isV4 = bytes.length === 4;
+  const un = new Uint8Array(16);
+  un.set(bytes);
+  return { af: isV4 ? AddressFamily.ADDRESS_IP4 : AddressFamily.ADDRESS_IP6, un };
+}
+
+export function fromAddress({ af, un }: Address): string {
+  return fromUnion(af, un);
+}
+
+/** The text of a union that stands without its family, as in the next hop of a route. */
+export function fromUnion(af: AddressFamily, un: AddressUnion): string {
+  return textOfBytes(af === AddressFamily.ADDRESS_IP4 ? un.subarray(0, 4) : un);
+}
+
+/**
+ * For fields of type prefix and address_with_prefix; bits behind the length stay.
+ * @throws InvalidAddressError
+ */
+export function toPrefix(text: string): Prefix {
+  const [address, length, ...more] = text.split('/');
+  const parsed = toAddress(address ?? '');
+  const most = parsed.af === AddressFamily.ADDRESS_IP4 ? 32 : 128;
+  if (length === undefined || more.length > 0 || !/^\d{1,3}$/.test(length) || +length > most)
+    throw new InvalidAddressError(`has no length from 0 to ${most}`, {
+      where: JSON.stringify(text),
+    });
+  return { address: parsed, len: Number(length) };
+}
+
+export function fromPrefix({ address, len }: Prefix): string {
+  return `${fromAddress(address)}/${len}`;
+}
+
+/** @throws InvalidAddressError */
+export function toMac(text: string): MacAddress {
+  if (!/^[0-9a-f]{1,2}([:-][0-9a-f]{1,2}){5}$/i.test(text))
+    throw new InvalidAddressError('is not a MAC address', { where: JSON.stringify(text) });
+  return Uint8Array.from(text.split(/[:-]/), (part) => Number.parseInt(part, 16));
+}
+
+export function fromMac(bytes: MacAddress): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':');
+}
+
+const [dot, zero] = ['.'.charCodeAt(0), '0'.charCodeAt(0)] as [number, number];
+
+/** Every service and route brings several: read digit by digit, without a text for each byte. */
+function ip4Bytes(text: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(4);
+  let at = 0;
+  let value: number | undefined;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const digit = code - zero;
+    if (code === dot) {
+      if (value === undefined || at === 3) return undefined;
+      bytes[at++] = value;
+      value = undefined;
+    } else if (digit < 0 || digit > 9 || value === 0) return undefined;
+    else {
+      value = (value ?? 0) * 10 + digit;
+      if (value > 255) return undefined;
+    }
+  }
+  if (value === undefined || at < 3) return undefined;
+  bytes[at] = value;
+  return bytes;
+}
+
+function ip6Bytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(16);
+  const [head, tail] = text.split('::').map(groupsOf);
+  bytes.set(head ?? []);
+  if (tail) bytes.set(tail, 16 - tail.length);
+  return bytes;
+}
+
+/** Bytes of colon-separated groups, of which the last may be an IPv4 address. */
+function groupsOf(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => {
+    if (group.includes('.')) return group.split('.').map(Number);
+    const value = Number.parseInt(group, 16);
+    return [value >>> 8, value & 0xff];
+  });
+}
+
+function ip6Text(bytes: Uint8Array): string {
+  const isMapped = bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff;
+  if (isMapped && bytes[11] === 0xff) return `::ffff:${bytes.subarray(12).join('.')}`;
+  const groups = Array.from({ length: 8 }, (_, i) => (bytes[2 * i]! << 8) | bytes[2 * i + 1]!);
+  const { start, length } = longestZeros(groups);
+  const hex = (part: number[]) => part.map((group) => group.toString(16)).join(':');
+  if (length < 2) return hex(groups);
+  return `${hex(groups.slice(0, start))}::${hex(groups.slice(start + length))}`;
+}
+
+/** The first of the longest runs. */
+function longestZeros(groups: readonly number[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 };
+  for (let start = 0; start < groups.length; start++) {
+    let length = 0;
+    while (groups[start + length] === 0) length++;
+    if (length > best.length) best = { start, length };
+  }
+  return best;
+}

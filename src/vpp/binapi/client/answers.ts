@@ -1,0 +1,131 @@
+/** The three ways in which VPP answers. */
+import type { MessageCodec } from '../codec/codec.ts';
+import type { Reader } from '../codec/runtime.ts';
+import { VppRefusedError } from '../refused.ts';
+import type { Pending } from './pending.ts';
+
+interface Settle<T> {
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Retval {
+  readonly retval?: number;
+}
+
+/** One reply. A retval other than 0 rejects. */
+export class ReplyAnswer implements Pending {
+  readonly name: string;
+  readonly isProbe: boolean;
+  readonly received = 0;
+  readonly #reply: MessageCodec;
+  readonly #settle: Settle<object>;
+  #fields: object = {};
+
+  constructor(name: string, reply: MessageCodec, settle: Settle<object>, isProbe = false) {
+    this.name = name;
+    this.isProbe = isProbe;
+    this.#reply = reply;
+    this.#settle = settle;
+  }
+
+  accept(codec: MessageCodec, reader: Reader): 'done' | 'foreign' {
+    if (codec !== this.#reply) return 'foreign';
+    this.#fields = codec.decode(reader);
+    const { retval = 0 } = this.#fields as Retval;
+    if (retval !== 0) throw new VppRefusedError(this.name, retval);
+    return 'done';
+  }
+
+  resolve(): void {
+    this.#settle.resolve(this.#fields);
+  }
+
+  reject(error: unknown): void {
+    this.#settle.reject(error);
+  }
+}
+
+/** Details, then the reply of the control_ping that was sent behind the dump. */
+export class DumpAnswer implements Pending {
+  readonly name: string;
+  readonly isProbe = false;
+  readonly #details: MessageCodec;
+  readonly #end: MessageCodec;
+  readonly #settle: Settle<object[]>;
+  readonly #list: object[] = [];
+
+  constructor(name: string, details: MessageCodec, end: MessageCodec, settle: Settle<object[]>) {
+    this.name = name;
+    this.#details = details;
+    this.#end = end;
+    this.#settle = settle;
+  }
+
+  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'foreign' {
+    if (codec === this.#end) return 'done';
+    if (codec !== this.#details) return 'foreign';
+    this.#list.push(codec.decode(reader));
+    return 'more';
+  }
+
+  get received(): number {
+    return this.#list.length;
+  }
+
+  resolve(): void {
+    this.#settle.resolve(this.#list);
+  }
+
+  reject(error: unknown): void {
+    this.#settle.reject(error);
+  }
+}
+
+/** What one request of a cursor stream gave. */
+export interface Page {
+  readonly details: readonly object[];
+  /** 0, or -165 when there is more behind the cursor. */
+  readonly retval: number;
+  readonly cursor: number;
+}
+
+/** Details, then the reply that says whether there is more. */
+export class PageAnswer implements Pending {
+  readonly name: string;
+  readonly isProbe = false;
+  readonly #details: MessageCodec;
+  readonly #reply: MessageCodec;
+  readonly #settle: Settle<Page>;
+  readonly #list: object[] = [];
+  #end = { retval: 0, cursor: 0 };
+
+  constructor(name: string, details: MessageCodec, reply: MessageCodec, settle: Settle<Page>) {
+    this.name = name;
+    this.#details = details;
+    this.#reply = reply;
+    this.#settle = settle;
+  }
+
+  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'foreign' {
+    if (codec === this.#details) {
+      this.#list.push(codec.decode(reader));
+      return 'more';
+    }
+    if (codec !== this.#reply) return 'foreign';
+    this.#end = codec.decode(reader) as { retval: number; cursor: number };
+    return 'done';
+  }
+
+  get received(): number {
+    return this.#list.length;
+  }
+
+  resolve(): void {
+    this.#settle.resolve({ details: this.#list, ...this.#end });
+  }
+
+  reject(error: unknown): void {
+    this.#settle.reject(error);
+  }
+}

@@ -1,0 +1,214 @@
+import { errorText } from '#infra/errors/errors.ts';
+import {
+  type ConnectionState,
+  type Transport,
+  type VppClient,
+  VppDisconnectedError,
+} from '../api.ts';
+import { bundledCatalog } from '../catalog.ts';
+import type { Dumps, EventsByName, Requests } from '../messages.gen.ts';
+import { Backoff } from './backoff.ts';
+import { Connection } from './connection.ts';
+import { EventListeners } from './events.ts';
+import { greet } from './handshake.ts';
+import { Health } from './health.ts';
+import { type ClientOptions, defaultOptions, type GivenOptions } from './options.ts';
+import { Wire } from './wire.ts';
+
+/**
+ * A client of VPP's binary API that stays connected: it connects, watches over the connection and
+ * connects again until it is closed.
+ */
+export class BinapiClient implements VppClient {
+  readonly #options: ClientOptions;
+  readonly #catalog = bundledCatalog();
+  readonly #events: EventListeners;
+  readonly #backoff: Backoff;
+  readonly #closing = new AbortController();
+  readonly #listeners = new Set<(state: ConnectionState) => void>();
+  #state: ConnectionState = 'disconnected';
+  #generation = 0;
+  #connection: Connection | undefined;
+  /** The last list of missing messages that was logged. */
+  #reportedMissing = '';
+  /** The last failure to connect that was logged. */
+  #reportedFailure = '';
+  /** Why there is no connection; empty before the first attempt has ended. */
+  #lastFailure = '';
+  #running: Promise<void> | undefined;
+
+  constructor(options: GivenOptions) {
+    this.#options = { ...defaultOptions, ...options };
+    this.#events = new EventListeners(this.#options.log);
+    this.#backoff = new Backoff(this.#options.reconnect, this.#options.random);
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Begins to connect. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Ends for good: whatever is in flight rejects with VppDisconnectedError. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#connection?.drop(new VppDisconnectedError('the client was closed'));
+    await this.#running;
+    this.#setState('closed');
+  }
+
+  /**
+   * Resolves when the client is connected, at once if it is.
+   * @throws VppDisconnectedError (by rejection) when the client is closed first
+   */
+  whenConnected(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): boolean => {
+        if (this.#state === 'connected') resolve();
+        else if (this.#state === 'closed')
+          reject(new VppDisconnectedError('the client was closed'));
+        else return false;
+        return true;
+      };
+      if (look()) return;
+      const stop = this.onStateChange(() => look() && stop());
+    });
+  }
+
+  onStateChange(listener: (state: ConnectionState) => void): () => void {
+    const own = (state: ConnectionState) => listener(state);
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  request<N extends keyof Requests>(
+    name: N,
+    fields: Requests[N]['request'],
+  ): Promise<Requests[N]['reply']> {
+    if (!this.#connection) return Promise.reject(this.#notConnected(name));
+    return this.#connection.request(name, fields) as Promise<Requests[N]['reply']>;
+  }
+
+  dump<N extends keyof Dumps>(
+    name: N,
+    fields: Dumps[N]['request'],
+  ): Promise<readonly Dumps[N]['details'][]> {
+    if (!this.#connection) return Promise.reject(this.#notConnected(name));
+    return this.#connection.dump(name, fields) as Promise<readonly Dumps[N]['details'][]>;
+  }
+
+  onEvent<N extends keyof EventsByName>(
+    name: N,
+    listener: (event: EventsByName[N]) => void,
+  ): () => void {
+    return this.#events.add(name, (event) => listener(event as EventsByName[N]));
+  }
+
+  has(name: string): boolean {
+    return this.#connection?.table.service(name) !== undefined;
+  }
+
+  #notConnected(name: string): Error {
+    const why = this.#lastFailure === '' ? '' : `: ${this.#lastFailure}`;
+    return new VppDisconnectedError(`VPP is not connected${why}`, { where: name });
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options;
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#live();
+      } catch (error) {
+        this.#reportFailure(errorText(error));
+      }
+      if (this.#closing.signal.aborted) return;
+      this.#setState('disconnected');
+      const wait = this.#backoff.next();
+      await clock.sleep(wait, this.#closing.signal).catch(() => undefined);
+    }
+  }
+
+  /** One connection from its beginning to its end. */
+  async #live(): Promise<void> {
+    const { clock, log, health, reconnect } = this.#options;
+    this.#setState('connecting');
+    const connection = await this.#open();
+    const since = clock.monotonic();
+    const probes = new Health(connection, health, clock, log);
+    const ended = Promise.withResolvers<Error>();
+    connection.onEnd = (reason) => {
+      probes.stop();
+      this.#connection = undefined;
+      this.#setState('disconnected');
+      ended.resolve(reason);
+    };
+    this.#connection = connection;
+    this.#generation++;
+    this.#reportedFailure = '';
+    this.#reportMissing(connection.table.missing);
+    log.info({ generation: this.#generation }, 'connected to VPP');
+    this.#setState('connected');
+    const reason = await ended.promise;
+    this.#lastFailure = errorText(reason);
+    // a VPP that hangs up again and again is not asked more often than one that is not there
+    if (clock.monotonic() - since >= reconnect.mostMs) this.#backoff.reset();
+    if (!this.#closing.signal.aborted)
+      log.error({ error: errorText(reason) }, 'connection to VPP lost');
+  }
+
+  async #open(): Promise<Connection> {
+    const wire = new Wire(await this.#connect(), this.#options.clock);
+    const greeting = await greet(wire, this.#catalog, this.#options, this.#closing.signal);
+    return new Connection(wire, greeting, this.#catalog, this.#events, this.#options);
+  }
+
+  /** Does not wait for a `connect` that never ends once the client is closed. */
+  async #connect(): Promise<Transport> {
+    const { signal } = this.#closing;
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(signal.reason);
+    signal.addEventListener('abort', abort);
+    const connecting = this.#options.connect();
+    // nobody waits any more for what connects after the client was closed
+    connecting.then((transport) => signal.aborted && transport.close()).catch(() => undefined);
+    try {
+      return await Promise.race([connecting, aborted.promise]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** The same failure again is no news. */
+  #reportFailure(error: string): void {
+    if (this.#closing.signal.aborted) return;
+    const level = error === this.#reportedFailure ? 'debug' : 'warn';
+    this.#options.log[level]({ error }, 'cannot connect to VPP');
+    this.#reportedFailure = error;
+    this.#lastFailure = error;
+  }
+
+  #reportMissing(missing: readonly string[]): void {
+    const text = missing.join(' ');
+    if (text !== '' && text !== this.#reportedMissing)
+      this.#options.log.warn({ missing }, 'VPP lacks messages that the agent speaks');
+    this.#reportedMissing = text;
+  }
+
+  #setState(state: ConnectionState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    for (const listener of [...this.#listeners])
+      try {
+        listener(state);
+      } catch (error) {
+        this.#options.log.error({ state, error: errorText(error) }, 'state listener failed');
+      }
+  }
+}

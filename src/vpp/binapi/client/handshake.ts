@@ -1,0 +1,70 @@
+import { VppDisconnectedError, VppTimeoutError } from '../api.ts';
+import type { Catalog } from '../catalog.ts';
+import type { Reader } from '../codec/runtime.ts';
+import { handshakeId, handshakeReplyId } from '../handshake.ts';
+import type { ClientOptions } from './options.ts';
+import { MessageTable } from './table.ts';
+import type { Wire } from './wire.ts';
+
+export interface Greeting {
+  /** Copied into every request. */
+  readonly clientIndex: number;
+  readonly table: MessageTable;
+}
+
+interface GreetingReply {
+  readonly response: number;
+  readonly index: number;
+  readonly message_table: readonly { readonly index: number; readonly name: string }[];
+}
+
+/**
+ * Says who we are and gets the message table. The wire is closed when this rejects.
+ * @throws VppDisconnectedError when VPP hangs up or refuses, VppTimeoutError when it does not answer in time;
+ *   the signal's reason when that is aborted
+ */
+export async function greet(
+  wire: Wire,
+  catalog: Catalog,
+  { name, clock, handshakeTimeoutMs }: ClientOptions,
+  signal: AbortSignal,
+): Promise<Greeting> {
+  const answer = Promise.withResolvers<Greeting>();
+  wire.onMessage = (reader) => {
+    if (reader.view.getUint16(reader.position) !== handshakeReplyId) return;
+    try {
+      answer.resolve(greetingOf(reader, catalog));
+    } catch (error) {
+      answer.reject(error);
+    }
+  };
+  wire.onLost = (cause) =>
+    answer.reject(new VppDisconnectedError('VPP hung up at the greeting', { cause }));
+  const timer = clock.timer(handshakeTimeoutMs, () => {
+    const text = `VPP did not answer the greeting within ${handshakeTimeoutMs} ms`;
+    void wire.drained().then(() => answer.reject(new VppTimeoutError(text)));
+  });
+  const abort = () => answer.reject(signal.reason);
+  signal.addEventListener('abort', abort);
+  try {
+    signal.throwIfAborted();
+    wire.append(catalog.codec('sockclnt_create'), { name }, handshakeId, 0, 0);
+    return await answer.promise;
+  } catch (error) {
+    wire.close();
+    throw error;
+  } finally {
+    timer.cancel();
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+function greetingOf(reader: Reader, catalog: Catalog): Greeting {
+  const reply = catalog.codec('sockclnt_create_reply').decode(reader) as GreetingReply;
+  if (reply.response !== 0)
+    throw new VppDisconnectedError(`VPP refuses clients with ${reply.response}`);
+  return {
+    clientIndex: reply.index,
+    table: new MessageTable(catalog, reply.message_table),
+  };
+}

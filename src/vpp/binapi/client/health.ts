@@ -1,0 +1,76 @@
+import type { Clock, Timer } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { VppTimeoutError } from '../api.ts';
+import { stallMs } from './limit.ts';
+import type { HealthOptions } from './options.ts';
+
+/** The part of a connection that is probed. */
+export interface ProbedConnection {
+  /** Messages received so far. */
+  readonly messages: number;
+  /** Sends control_ping. Rejects when the connection ends first. */
+  probe(): Promise<unknown>;
+  /** Resolves when everything that the socket holds has been read. */
+  drained(): Promise<void>;
+  drop(error: Error): void;
+}
+
+/**
+ * Probes a connection with control_ping. Any message that comes after the probe is a sign of life:
+ * behind a long queue the ping itself may have to wait.
+ */
+export class Health {
+  readonly #connection: ProbedConnection;
+  readonly #options: HealthOptions;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #timer: Timer;
+  #misses = 0;
+  #isStopped = false;
+
+  constructor(connection: ProbedConnection, options: HealthOptions, clock: Clock, log: Logger) {
+    this.#connection = connection;
+    this.#options = options;
+    this.#clock = clock;
+    this.#log = log;
+    this.#timer = clock.timer(options.intervalMs, () => this.#probe());
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer.cancel();
+  }
+
+  #probe(): void {
+    if (this.#isStopped) return;
+    const { messages } = this.#connection;
+    const sent = this.#clock.monotonic();
+    // a rejection is no news: it comes when the connection has ended
+    this.#connection.probe().catch(() => undefined);
+    this.#timer = this.#clock.timer(this.#options.limitMs, () => {
+      const isLate = this.#clock.monotonic() - sent > this.#options.limitMs + stallMs;
+      void this.#judge(messages, isLate);
+    });
+  }
+
+  async #judge(messages: number, isLate: boolean): Promise<void> {
+    await this.#connection.drained();
+    if (this.#isStopped) return;
+    const isAlive = this.#connection.messages !== messages;
+    if (isAlive) this.#misses = 0;
+    else if (!isLate) this.#miss();
+    const { intervalMs, limitMs } = this.#options;
+    if (!this.#isStopped)
+      this.#timer = this.#clock.timer(Math.max(0, intervalMs - limitMs), () => this.#probe());
+  }
+
+  #miss(): void {
+    const { limitMs, misses } = this.#options;
+    this.#misses++;
+    this.#log.warn({ misses: this.#misses, limitMs }, 'VPP did not answer a health probe');
+    if (this.#misses < misses) return;
+    this.stop();
+    const text = `VPP did not answer ${misses} health probes in a row`;
+    this.#connection.drop(new VppTimeoutError(text));
+  }
+}

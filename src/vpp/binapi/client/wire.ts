@@ -1,0 +1,131 @@
+import { Buffer } from 'node:buffer';
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Transport } from '../api.ts';
+import type { MessageCodec } from '../codec/codec.ts';
+import type { Reader } from '../codec/runtime.ts';
+import { Writer } from '../codec/writer.ts';
+import { FrameReader, writeFrame } from '../frame.ts';
+
+/** Bytes of one write; the rest of a burst follows when the transport took them. */
+const writeSize = 64 * 1024;
+
+/** Turns of the event loop after which a peer that never falls silent counts as drained. */
+const drainTurns = 64;
+
+/** Messages over a transport: frames in, and out the frames of one burst as one write. */
+export class Wire {
+  onMessage: (reader: Reader) => void = () => undefined;
+  /** After the last message of a chunk. */
+  onChunk: () => void = () => undefined;
+  /** The transport takes more again, or what was written has left. */
+  onRoom: () => void = () => undefined;
+  /** Called once, unless this side closed first. */
+  onLost: (error: Error) => void = () => undefined;
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #frames: FrameReader;
+  readonly #writer = new Writer(4096);
+  #chunks = 0;
+  #messages = 0;
+  #isBlocked = false;
+  #isScheduled = false;
+  #isOpen = true;
+
+  constructor(transport: Transport, clock: Clock) {
+    this.#transport = transport;
+    this.#clock = clock;
+    this.#frames = new FrameReader();
+    transport.onData = (bytes) => this.#receive(bytes);
+    transport.onDrain = () => {
+      this.#isBlocked = false;
+      this.onRoom();
+    };
+    transport.onClose = (error) => this.#lose(error ?? new Error('the connection was closed'));
+  }
+
+  /** Messages received: a number that moves while the other side is alive. */
+  get messages(): number {
+    return this.#messages;
+  }
+
+  /** Whether a message may be appended now; otherwise `onRoom` will tell. */
+  get hasRoom(): boolean {
+    return !this.#isBlocked && this.#writer.length < writeSize;
+  }
+
+  /**
+   * Appends a message to the burst, which leaves when the running task is over.
+   * @throws InvalidMessageError when a field is refused; nothing was appended then
+   */
+  append(
+    codec: MessageCodec,
+    fields: object,
+    id: number,
+    clientIndex: number,
+    context: number,
+  ): void {
+    writeFrame(this.#writer, codec, fields, id, clientIndex, context);
+    this.#schedule();
+  }
+
+  /** Appends frames that were made before. */
+  appendFrames(frames: Uint8Array): void {
+    const { length } = this.#writer;
+    this.#writer.ensure(length, frames.length);
+    this.#writer.bytes.set(frames, length);
+    this.#writer.length = length + frames.length;
+    this.#schedule();
+  }
+
+  /**
+   * Resolves when all that had arrived has been read: after a stall of this process the answers
+   * may wait in the socket while the timers fire.
+   */
+  async drained(): Promise<void> {
+    for (let turn = 0, seen = -1; seen !== this.#chunks && turn < drainTurns; turn++) {
+      seen = this.#chunks;
+      await this.#clock.turn();
+    }
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.#transport.close();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    if (!this.#isOpen || this.#writer.length === 0) return;
+    const bytes = Buffer.from(this.#writer.bytes.subarray(0, this.#writer.length));
+    this.#writer.length = 0;
+    if (this.#transport.write(bytes)) this.onRoom();
+    else this.#isBlocked = true;
+  }
+
+  #receive(bytes: Uint8Array): void {
+    if (!this.#isOpen) return;
+    this.#chunks++;
+    try {
+      this.#frames.push(bytes, (reader) => {
+        this.#messages++;
+        if (this.#isOpen) this.onMessage(reader);
+      });
+    } catch (error) {
+      this.#transport.close();
+      this.#lose(error as Error);
+    }
+    if (this.#isOpen) this.onChunk();
+  }
+
+  #lose(error: Error): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.onLost(error);
+  }
+}

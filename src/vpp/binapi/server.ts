@@ -1,0 +1,262 @@
+/**
+ * VPP's side of the binary API, for a simulated VPP. One table of handlers says what it can do:
+ *
+ *     const handlers: ServerHandlers = {
+ *       requests: {
+ *         create_loopback: (fields) => ({ sw_if_index: make(fields.mac_address) }),
+ *         delete_loopback: (fields) => (remove(fields.sw_if_index) ? 0 : -2), // retval
+ *         want_interface_events: (fields, peer) => { subscribe(peer); return 0; },
+ *       },
+ *       dumps: { sw_interface_dump: () => interfaces.map(detailsOf) },
+ *     };
+ *     const peers = new Set<Peer>();
+ *     memoryConnect((transport) => serveClient(transport, handlers, { log }));
+ *
+ * Only what is handled stands in the message table. Like VPP, it works off the messages of a client
+ * one after the other; a handler that returns a promise makes the later ones wait. control_ping is
+ * answered without a handler.
+ */
+import { Buffer } from 'node:buffer';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { Transport } from './api.ts';
+import { bundledCatalog, type Catalog, type Service } from './catalog.ts';
+import type { MessageCodec } from './codec/codec.ts';
+import type { Reader } from './codec/runtime.ts';
+import { Writer } from './codec/writer.ts';
+import { FrameReader, writeFrame } from './frame.ts';
+import { handshakeId, handshakeReplyId } from './handshake.ts';
+import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
+
+/** Fields as they arrive: what has a default is there. */
+export type Arrived<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] };
+
+type Soon<T> = T | Promise<T>;
+
+/** A retval, the rest of the reply being zero; or the reply, with retval 0 when it has none. */
+export type ReplyOf<Reply> = number | (Omit<Reply, 'retval'> & { readonly retval?: number });
+
+export interface ServerHandlers {
+  readonly requests: {
+    readonly [N in keyof Requests]?: (
+      fields: Arrived<Requests[N]['request']>,
+      peer: Peer,
+    ) => Soon<ReplyOf<Requests[N]['reply']>>;
+  };
+  /** Cursor streams too: the server cuts them into pages. */
+  readonly dumps: {
+    readonly [N in keyof Dumps]?: (
+      fields: Arrived<Dumps[N]['request']>,
+      peer: Peer,
+    ) => Soon<readonly Dumps[N]['details'][]>;
+  };
+}
+
+export interface ServerOptions {
+  readonly log: Logger;
+  readonly catalog?: Catalog;
+  /** What the client is called by in its messages; 1 when left out. */
+  readonly clientIndex?: number;
+  /** Called when the client is gone. */
+  readonly onClose?: (peer: Peer) => void;
+}
+
+/** A connected client. */
+export interface Peer {
+  sendEvent<N extends keyof EventsByName>(name: N, event: EventsByName[N]): void;
+  /** Hangs up, as a VPP that ends. */
+  close(): void;
+}
+
+type AnyHandler = (fields: object, peer: Peer) => Soon<unknown>;
+
+interface Served {
+  readonly service: Service;
+  readonly handler: AnyHandler;
+}
+
+/** Details per page of a cursor stream. */
+const pageSize = 64;
+const again = -165;
+const fromStart = 0xffffffff;
+const unspecified = -1;
+const firstId = 17;
+
+/** Serves one client until either side hangs up. */
+export function serveClient(
+  transport: Transport,
+  handlers: ServerHandlers,
+  options: ServerOptions,
+): Peer {
+  return new ServerSession(transport, handlers, options);
+}
+
+class ServerSession implements Peer {
+  readonly #transport: Transport;
+  readonly #log: Logger;
+  readonly #catalog: Catalog;
+  readonly #frames = new FrameReader();
+  readonly #clientIndex: number;
+  readonly #ids = new Map<MessageCodec, number>();
+  readonly #served = new Map<number, Served>();
+  readonly #writer = new Writer(4096);
+  /** Requests that wait for the answer of an earlier one. */
+  readonly #waiting: (() => Soon<void>)[] = [];
+  #isBusy = false;
+  #isOpen = true;
+
+  constructor(transport: Transport, handlers: ServerHandlers, options: ServerOptions) {
+    this.#transport = transport;
+    this.#log = options.log;
+    this.#clientIndex = options.clientIndex ?? 1;
+    this.#catalog = options.catalog ?? bundledCatalog();
+    const requests: ServerHandlers['requests'] = {
+      control_ping: () => ({ vpe_pid: 0 }),
+      ...handlers.requests,
+    };
+    for (const table of [requests, handlers.dumps])
+      for (const [name, handler] of Object.entries(table)) this.#serve(name, handler as AnyHandler);
+    for (const codec of this.#catalog.events.values()) this.#idOf(codec);
+    transport.onData = (bytes) => this.#receive(bytes);
+    transport.onClose = () => {
+      this.#isOpen = false;
+      options.onClose?.(this);
+    };
+  }
+
+  sendEvent<N extends keyof EventsByName>(name: N, event: EventsByName[N]): void {
+    this.#send(this.#catalog.codec(name), event, 0);
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.#transport.close();
+  }
+
+  #serve(name: string, handler: AnyHandler): void {
+    const service = this.#catalog.services.get(name);
+    if (!service) throw new Error(`no service is called ${name}`);
+    this.#served.set(this.#idOf(service.request), { service, handler });
+    if (service.kind !== 'dump') this.#idOf(service.reply);
+    if (service.kind !== 'request') this.#idOf(service.details);
+  }
+
+  #idOf(codec: MessageCodec): number {
+    const id = this.#ids.get(codec) ?? firstId + this.#ids.size;
+    this.#ids.set(codec, id);
+    return id;
+  }
+
+  #receive(bytes: Uint8Array): void {
+    try {
+      this.#frames.push(bytes, (reader) => this.#take(reader));
+    } catch (error) {
+      this.#log.error({ error: errorText(error) }, 'client sent no frame: connection closed');
+      this.close();
+    }
+  }
+
+  /** As VPP does: what is unknown or malformed is dropped without an answer. */
+  #take(reader: Reader): void {
+    const id = reader.view.getUint16(reader.position);
+    try {
+      if (id === handshakeId) this.#greet(reader);
+      else this.#accept(id, reader);
+    } catch (error) {
+      this.#log.warn({ error: errorText(error) }, 'message of a client dropped');
+    }
+  }
+
+  #accept(id: number, reader: Reader): void {
+    const served = this.#served.get(id);
+    if (!served) throw new Error(`no message has id ${id}`);
+    const { request } = served.service;
+    const { position } = reader;
+    const fields = request.decode(reader);
+    const context = reader.view.getUint32(position + (request.contextOffset ?? 0));
+    this.#enqueue(() => this.#answer(served, fields, context));
+  }
+
+  #greet(reader: Reader): void {
+    const create = this.#catalog.codec('sockclnt_create');
+    const context = reader.view.getUint32(reader.position + (create.contextOffset ?? 0));
+    create.decode(reader);
+    const table = [...this.#ids].map(([codec, index]) => ({ index, name: codec.tableName }));
+    const reply = this.#catalog.codec('sockclnt_create_reply');
+    const fields = { response: 0, index: this.#clientIndex, message_table: table };
+    this.#send(reply, fields, context, handshakeReplyId);
+  }
+
+  #enqueue(work: () => Soon<void>): void {
+    this.#waiting.push(work);
+    if (!this.#isBusy) this.#workOff();
+  }
+
+  #workOff(): void {
+    this.#isBusy = true;
+    for (let next = this.#waiting.shift(); next && this.#isOpen; next = this.#waiting.shift()) {
+      const done = next();
+      if (done instanceof Promise) {
+        void done.then(() => this.#workOff());
+        return;
+      }
+    }
+    this.#isBusy = false;
+  }
+
+  /** A handler that throws is a bug of the simulation: the client gets retval -1 and goes on. */
+  #answer({ service, handler }: Served, fields: object, context: number): Soon<void> {
+    const failed = (error: unknown) => {
+      this.#log.error({ message: service.request.name, error: errorText(error) }, 'handler failed');
+      if (service.kind !== 'dump') this.#reply(service, unspecified, context);
+    };
+    try {
+      const answer = handler(fields, this);
+      if (answer instanceof Promise)
+        return answer.then((value) => this.#give(service, value, fields, context)).catch(failed);
+      this.#give(service, answer, fields, context);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #give(service: Service, answer: unknown, fields: object, context: number): void {
+    if (service.kind === 'request') this.#reply(service, answer, context);
+    else if (service.kind === 'dump')
+      for (const details of answer as object[]) this.#send(service.details, details, context);
+    else this.#givePage(service, answer as object[], fields as { cursor: number }, context);
+  }
+
+  #givePage(
+    service: Service & { kind: 'cursor' },
+    all: readonly object[],
+    { cursor }: { cursor: number },
+    context: number,
+  ): void {
+    const start = cursor === fromStart ? 0 : cursor;
+    const end = Math.min(all.length, start + pageSize);
+    for (const details of all.slice(start, end)) this.#send(service.details, details, context);
+    this.#reply(service, { retval: end < all.length ? again : 0, cursor: end }, context);
+  }
+
+  #reply(service: Service & { reply: MessageCodec }, answer: unknown, context: number): void {
+    const fields =
+      typeof answer === 'number'
+        ? { ...service.reply.zero(), retval: answer }
+        : { retval: 0, ...(answer as object) };
+    this.#send(service.reply, fields, context);
+  }
+
+  #send(codec: MessageCodec, fields: object, context: number, id = this.#idOf(codec)): void {
+    if (!this.#isOpen) return;
+    const isFirst = this.#writer.length === 0;
+    writeFrame(this.#writer, codec, fields, id, this.#clientIndex, context);
+    if (isFirst) queueMicrotask(() => this.#flush());
+  }
+
+  #flush(): void {
+    const bytes = Buffer.from(this.#writer.bytes.subarray(0, this.#writer.length));
+    this.#writer.length = 0;
+    if (this.#isOpen) this.#transport.write(bytes);
+  }
+}

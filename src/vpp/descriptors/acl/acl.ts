@@ -1,0 +1,169 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import type {
+  KeyedValue,
+  KvDescriptor,
+  RetrieveContext,
+  RetrievedValue,
+} from '#kvscheduler/api/descriptor.ts';
+import { type Acl, aclKey, aclModel } from '#models/vpp/acl.ts';
+import { aclBindingKey } from '#models/vpp/derived.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import type { AclDetails, AclRule as VppRule } from '../../binapi/messages.gen.ts';
+import { VppRefusedError } from '../../binapi/refused.ts';
+import { empty } from '../empty.ts';
+import { none } from '../limits.ts';
+import { interfaceNames } from '../names.ts';
+import { namesBehindTags, tagOf } from '../tags.ts';
+import { unlessGone } from '../tolerated.ts';
+import { type AclBindings, type Direction, readLists } from './bindings.ts';
+import { fromRule, sameRule, toRule } from './rule.ts';
+import { shellTag, validateAcl } from './rule-rules.ts';
+
+export interface AclMetadata {
+  readonly aclIndex: number;
+}
+
+const inUse: readonly number[] = [-142, -143, -149];
+
+/**
+ * Access lists. Ours bear their name as tag, which goes with the message that makes them. Rules are
+ * replaced in place, all in one message: at no moment traffic meets half of them.
+ */
+export function aclDescriptor(
+  needs: { readonly client: VppClient; readonly clock: Clock },
+  bindings: AclBindings,
+): KvDescriptor<Acl, AclMetadata> {
+  const { client } = needs;
+  const addOrReplace = async (value: Acl, acl_index: number): Promise<AclMetadata> => {
+    const reply = await client.request('acl_add_replace', {
+      acl_index,
+      tag: tagOf(value.name),
+      r: value.rules.map(toRule),
+    });
+    return { aclIndex: reply.acl_index };
+  };
+  return {
+    name: 'vpp-acl',
+    typeName: aclModel.typeName,
+    keyPrefixes: [aclModel.keyPrefix],
+    nbKeyPrefix: aclModel.keyPrefix,
+    label: (key) => key.slice(aclModel.keyPrefix.length),
+    toJson: (value) => aclModel.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate: validateAcl,
+    equivalent: (_key, a, b) => sameRules(a.rules.map(toRule), b.rules.map(toRule)),
+    derived: (_key, { name, interfaces }) =>
+      (['ingress', 'egress'] as const).flatMap((direction) =>
+        (interfaces?.[direction] ?? []).map((iface) => ({
+          key: aclBindingKey.build({ acl: name, direction, iface }),
+          value: empty,
+        })),
+      ),
+    async create(_key, value) {
+      const metadata = await addOrReplace(value, none);
+      bindings.learn(metadata.aclIndex, value.name);
+      return metadata;
+    },
+    update: (_key, _before, after, { aclIndex }) => addOrReplace(after, aclIndex),
+    async delete(_key, { name }, { aclIndex: acl_index }) {
+      try {
+        await unlessGone(client.request('acl_del', { acl_index }));
+      } catch (thrown) {
+        if (!(thrown instanceof VppRefusedError) || !inUse.includes(thrown.retval)) throw thrown;
+        // somebody else has bound it
+        await bindings.release(acl_index);
+        await unlessGone(client.request('acl_del', { acl_index }));
+      }
+      bindings.forget(acl_index, name);
+    },
+    retrieve: (correlate, ctx) => retrieve(needs, bindings, correlate, ctx),
+  };
+}
+
+async function retrieve(
+  { client, clock }: { readonly client: VppClient; readonly clock: Clock },
+  bindings: AclBindings,
+  correlate: readonly KeyedValue<Acl>[],
+  ctx: RetrieveContext,
+): Promise<readonly RetrievedValue<Acl, AclMetadata>[]> {
+  if (!client.has('acl_dump')) return [];
+  const slices = new Slices(clock);
+  const [acls, lists] = await Promise.all([
+    client.dump('acl_dump', { acl_index: none }),
+    readLists(client, undefined),
+  ]);
+  const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
+  const named = nameAll(acls, wanted.keys());
+  bindings.know(new Map([...named].map(([index, { name }]) => [index, name])));
+
+  const bound = new Map<number, Record<Direction, string[]>>();
+  const interfaces = interfaceNames(ctx);
+  for (const [swIfIndex, found] of lists) {
+    const iface = interfaces.get(swIfIndex);
+    if (iface === undefined) continue;
+    for (const direction of ['ingress', 'egress'] as const) {
+      for (const acl of found[direction]) {
+        // not as it has to be: whoever wants it binds it anew, which puts the list in order
+        if (bindings.isOutOfOrder(found[direction], acl)) continue;
+        const known = bound.get(acl) ?? { ingress: [], egress: [] };
+        known[direction].push(iface);
+        bound.set(acl, known);
+      }
+    }
+  }
+
+  const values: RetrievedValue<Acl, AclMetadata>[] = [];
+  for (const [aclIndex, { name, details }] of named) {
+    if (slices.due()) await slices.turn();
+    const key = aclKey.build({ name });
+    if (ctx.only?.has(key) === false) continue;
+    const known = wanted.get(name);
+    const hasRules = known !== undefined && sameRules(known.rules.map(toRule), details.r);
+    const on = bound.get(aclIndex) ?? { ingress: [], egress: [] };
+    const isSame =
+      hasRules &&
+      (['ingress', 'egress'] as const).every((direction) =>
+        sameNames(known.interfaces?.[direction] ?? [], on[direction]),
+      );
+    const rules = hasRules ? known.rules : details.r.map(fromRule);
+    const value = isSame ? known : aclModel.canonical({ name, rules, interfaces: on });
+    values.push({ key, value, metadata: { aclIndex }, origin: 'from-NB' });
+  }
+  return values;
+}
+
+interface Named {
+  readonly name: string;
+  readonly details: AclDetails;
+}
+
+/** Those that are ours, by index. One that has the tag of another gets a name that nobody wants. */
+function nameAll(
+  acls: readonly AclDetails[],
+  wanted: Iterable<string>,
+): ReadonlyMap<number, Named> {
+  const nameBehind = namesBehindTags(wanted);
+  const named = new Map<number, Named>();
+  const taken = new Set<string>();
+  for (const details of acls) {
+    const { acl_index, tag } = details;
+    if (tag === '' || tag === shellTag) continue;
+    const first = nameBehind(tag);
+    const name = taken.has(first) ? `${first} (another, index ${acl_index})` : first;
+    taken.add(name);
+    named.set(acl_index, { name, details });
+  }
+  return named;
+}
+
+function sameRules(a: readonly VppRule[], b: readonly VppRule[]): boolean {
+  if (a.length !== b.length) return false;
+  return a.every((rule, position) => sameRule(rule, b[position] as VppRule));
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  const names = new Set(a);
+  return b.every((name) => names.has(name));
+}

@@ -1,0 +1,65 @@
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { dhcpClientKey, interfaceVrfKey } from '#models/vpp/derived.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { emptyType } from '../empty.ts';
+import { tagOf } from '../tags.ts';
+import { except } from '../tolerated.ts';
+
+/** There is a client on the interface already; of a delete: there is none. */
+const invalidValue = -7;
+const noSuchInterface = -2;
+
+/** Run-time data of a client; by its coming and going others see that it is time to look. */
+export interface DhcpClientMetadata {
+  readonly swIfIndex: number;
+}
+
+/**
+ * A DHCP client of an interface; read back with the interface. It has to go before its interface:
+ * VPP keeps it for the number of an interface that is gone, for whoever gets that number next.
+ */
+export function dhcpClientDescriptor(
+  client: VppClient,
+): KvDescriptor<object, DhcpClientMetadata | undefined> {
+  const indexOf = (key: string, ctx: OperationContext): number =>
+    ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name: ifaceOf(key) })).swIfIndex;
+  const configure = (key: string, sw_if_index: number, is_add: boolean): Promise<unknown> =>
+    client.request('dhcp_client_config', {
+      is_add,
+      client: {
+        sw_if_index,
+        hostname: tagOf(ifaceOf(key)),
+        id: new Uint8Array(64),
+        want_dhcp_event: true,
+        set_broadcast_flag: false,
+        dscp: 0,
+        pid: 0,
+      },
+    });
+  return {
+    name: 'vpp-dhcp',
+    typeName: emptyType,
+    keyPrefixes: [dhcpClientKey.prefix()],
+    label: ifaceOf,
+    // the address of a lease is put into the table that the interface is in
+    dependencies: (key) => {
+      const prefixes = [interfaceVrfKey.prefix({ iface: ifaceOf(key) })];
+      return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes } }];
+    },
+    async create(key, _value, ctx) {
+      const swIfIndex = indexOf(key, ctx);
+      await except(configure(key, swIfIndex, true), [invalidValue]);
+      return { swIfIndex };
+    },
+    async delete(key, _value, _metadata, ctx) {
+      const gone = configure(key, indexOf(key, ctx), false);
+      await except(gone, [invalidValue, noSuchInterface]);
+    },
+  };
+}
+
+function ifaceOf(key: string): string {
+  return dhcpClientKey.parse(key)?.iface ?? '';
+}

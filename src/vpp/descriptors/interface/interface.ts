@@ -1,0 +1,325 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import {
+  addressSource,
+  dhcpClientKey,
+  inheritedVrfKey,
+  interfaceAddressKey,
+  interfaceHasAddressKey,
+  interfaceUpKey,
+  interfaceVrfKey,
+  rxModesKey,
+  rxPlacementKey,
+  unnumberedKey,
+} from '#models/vpp/derived.ts';
+import type { InterfaceType } from '#models/vpp/interface.gen.ts';
+import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { toMac } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { IfStatusFlags } from '../../binapi/enums.gen.ts';
+import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
+import { empty } from '../empty.ts';
+import { require } from '../invalid.ts';
+import { none } from '../limits.ts';
+import { tagOf } from '../tags.ts';
+import { unlessGone } from '../tolerated.ts';
+import type { AddressValue } from './address.ts';
+import type { InterfaceKind, MadeInterface } from './kind.ts';
+import { kindOf } from './kinds.ts';
+import { families } from './layer3.ts';
+import { NicNotFoundError, nic } from './nic.ts';
+import { retrieveInterfaces } from './retrieve.ts';
+
+type Metadata = VppInterfaceMetadata;
+
+export function interfaceDescriptor(needs: {
+  readonly client: VppClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): KvDescriptor<VppInterface, Metadata> {
+  const { client, log } = needs;
+  return {
+    name: 'vpp-interface',
+    typeName: vppInterfaceModel.typeName,
+    keyPrefixes: [vppInterfaceModel.keyPrefix],
+    nbKeyPrefix: vppInterfaceModel.keyPrefix,
+    label: (key) => key.slice(vppInterfaceModel.keyPrefix.length),
+    toJson: (value) => vppInterfaceModel.toJson(value),
+    retrieveDependencies: ['linux-interface'],
+    validate,
+    equivalent,
+    needsRecreate: (_key, before, after) => needsRecreate(before, after),
+    dependencies: (_key, value) => kindOf(value.type)?.dependencies(value) ?? [],
+    claims: (_key, value) => {
+      const kind = kindOf(value.type);
+      const identity = kind?.identity(value);
+      return identity !== undefined && kind?.onlyOnce === true ? [identity] : [];
+    },
+    metadataFields: ({ swIfIndex }) => ({ swIfIndex: [String(swIfIndex)] }),
+    derived: (_key, value) => derived(value),
+    // a NIC that is not there will not come by asking again
+    isRetriable: (error) => !(error instanceof NicNotFoundError),
+
+    /**
+     * The kind's own message first, then tag, MAC, MTU and state together: their order on the
+     * connection is kept, and if one fails the interface goes again.
+     */
+    create: (_key, value, ctx) =>
+      allOrNothing(log, async (undo) => {
+        const kind = kindFor(value);
+        const made = await kind.create(client, value, ctx);
+        const metadata = metadataOf(value, made);
+        undo.add(() => kind.delete(client, value, metadata));
+        await allSettled(settle(client, kind, value, made.swIfIndex));
+        return metadata;
+      }),
+
+    async update(_key, before, after, metadata) {
+      const kind = kindFor(after);
+      const sw_if_index = metadata.swIfIndex;
+      // before all requests, whose order on the connection is kept
+      const vlans =
+        kind.mtu === 'hardware' && after.mtu !== before.mtu && after.mtu !== 0
+          ? await vlansOf(client, sw_if_index)
+          : [];
+      const requests: Promise<unknown>[] = [];
+      if (after.phys_address !== '' && after.phys_address !== before.phys_address) {
+        requests.push(setMac(client, sw_if_index, after.phys_address));
+      }
+      if (after.mtu !== before.mtu) {
+        requests.push(setMtu(client, kind, sw_if_index, after.mtu));
+      }
+      // VPP gives a new frame size to the VLANs as their MTU
+      requests.push(
+        ...vlans.map((vlan) =>
+          client.request('sw_interface_set_mtu', { sw_if_index: vlan.sw_if_index, mtu: vlan.mtu }),
+        ),
+      );
+      if (after.enabled !== before.enabled) {
+        requests.push(setState(client, sw_if_index, after.enabled));
+      }
+      // a NIC that was found as VPP's own is taken over by its first update
+      if (kind === nic) requests.push(tag(client, sw_if_index, after.name));
+      await allSettled(requests);
+      return metadataOf(after, metadata);
+    },
+
+    async delete(_key, value, metadata) {
+      const kind = kindFor(value);
+      const { swIfIndex } = metadata;
+      const down = kind.downOnDelete ? [unlessGone(setState(client, swIfIndex, false))] : [];
+      // VPP clears the tag of an interface that it deletes; clearing it before would make an
+      // orphan of it if the agent died in between
+      await allSettled([...down, unlessGone(kind.delete(client, value, metadata))]);
+    },
+
+    retrieve: (correlate, ctx) => retrieveInterfaces(needs, correlate, ctx),
+  };
+}
+
+function kindFor(value: VppInterface): InterfaceKind {
+  const kind = kindOf(value.type);
+  // validate has refused other types
+  if (kind === undefined) throw new TypeError(`no kind for ${value.type}`);
+  return kind;
+}
+
+function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: MadeInterface): Metadata {
+  return {
+    swIfIndex,
+    type: value.type,
+    vrf: value.vrf,
+    ipAddresses: value.ip_addresses,
+    ...(value.set_dhcp_client && { dhcpClient: true as const }),
+    ...(hostIfName !== undefined && { hostIfName }),
+  };
+}
+
+/** What is left to be set when the interface has been made. */
+function settle(
+  client: VppClient,
+  kind: InterfaceKind,
+  value: VppInterface,
+  sw_if_index: number,
+): Promise<unknown>[] {
+  const requests: Promise<unknown>[] = [];
+  if (!kind.tagsItself) requests.push(tag(client, sw_if_index, value.name));
+  if (kind.mac === 'message' && value.phys_address !== '') {
+    requests.push(setMac(client, sw_if_index, value.phys_address));
+  }
+  if (value.mtu !== 0) requests.push(setMtu(client, kind, sw_if_index, value.mtu));
+  requests.push(...(kind.settle?.(client, value, sw_if_index) ?? []));
+  if (value.enabled !== kind.startsUp) {
+    requests.push(setState(client, sw_if_index, value.enabled));
+  }
+  return requests;
+}
+
+function tag(client: VppClient, sw_if_index: number, name: string): Promise<unknown> {
+  return client.request('sw_interface_tag_add_del', {
+    is_add: true,
+    sw_if_index,
+    tag: tagOf(name),
+  });
+}
+
+function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<unknown> {
+  return client.request('sw_interface_set_mac_address', { sw_if_index, mac_address: toMac(mac) });
+}
+
+/** @param mtu 0 goes back to what VPP gave, where that is known: of hardware it is not */
+async function setMtu(
+  client: VppClient,
+  kind: InterfaceKind,
+  sw_if_index: number,
+  mtu: number,
+): Promise<void> {
+  if (kind.mtu === 'hardware') {
+    if (mtu !== 0) await client.request('hw_interface_set_mtu', { sw_if_index, mtu });
+    return;
+  }
+  const given = mtu === 0 && kind.mtu === 'software';
+  const layer3 = given ? await deviceMtu(client, sw_if_index) : mtu;
+  // the other three are of protocols, which then follow the first
+  await client.request('sw_interface_set_mtu', { sw_if_index, mtu: [layer3, 0, 0, 0] });
+}
+
+async function deviceMtu(client: VppClient, sw_if_index: number): Promise<number> {
+  const all = await dumpInterfaces(client, sw_if_index);
+  return all.find((each) => each.sw_if_index === sw_if_index)?.link_mtu ?? 0;
+}
+
+async function vlansOf(client: VppClient, parent: number): Promise<readonly SwInterfaceDetails[]> {
+  const all = await dumpInterfaces(client, none);
+  return all.filter((each) => each.sup_sw_if_index === parent && each.sw_if_index !== parent);
+}
+
+function dumpInterfaces(
+  client: VppClient,
+  sw_if_index: number,
+): Promise<readonly SwInterfaceDetails[]> {
+  return client.dump('sw_interface_dump', {
+    sw_if_index,
+    name_filter_valid: false,
+    name_filter: '',
+  });
+}
+
+function setState(client: VppClient, sw_if_index: number, up: boolean): Promise<unknown> {
+  const flags = up ? IfStatusFlags.IF_STATUS_API_FLAG_ADMIN_UP : 0;
+  return client.request('sw_interface_set_flags', { sw_if_index, flags });
+}
+
+/** The field of the link that goes with a type; loopbacks and NICs have none. */
+const linkFields: readonly (readonly [keyof VppInterface, InterfaceType])[] = [
+  ['sub', 'SUB_INTERFACE'],
+  ['memif', 'MEMIF'],
+  ['afpacket', 'AF_PACKET'],
+  ['tap', 'TAP'],
+  ['vxlan', 'VXLAN_TUNNEL'],
+  ['vmx_net3', 'VMXNET3_INTERFACE'],
+  ['bond', 'BOND_INTERFACE'],
+];
+
+const mostMtu = 9216;
+
+function validate(key: string, value: VppInterface): void {
+  require(key, value.name !== '', 'name', 'missing');
+  const kind = kindOf(value.type);
+  require(key, kind !== undefined, `type`, `${value.type} is not supported`);
+  for (const [field, type] of linkFields) {
+    const fits = value[field] === undefined || value.type === type;
+    require(key, fits, field, `does not go with type ${value.type}`);
+  }
+  require(key, value.mtu <= mostMtu, `mtu`, `above ${mostMtu}`);
+  const numbered = value.ip_addresses.length > 0;
+  const borrows = value.unnumbered !== undefined;
+  require(key, !numbered || !borrows, 'unnumbered', 'does not go with ip_addresses');
+  const lender = value.unnumbered?.interface_with_ip;
+  require(key, lender !== '' && lender !== value.name, 'unnumbered', 'names no other interface');
+  const allocated = value.ip_addresses.some((address) => addressSource(address) !== 'static');
+  require(key, !allocated, 'ip_addresses', 'references to allocated addresses are not supported');
+  const isNetwork = value.ip_addresses.every((address) => !address.endsWith('/0'));
+  require(key, isNetwork, 'ip_addresses', 'a prefix of length 0 would be everything');
+  const leases = !value.set_dhcp_client || !borrows;
+  require(key, leases, 'unnumbered', 'does not go with set_dhcp_client');
+  require(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');
+  const queues = new Set(value.rx_placements.map(({ queue }) => queue));
+  const once = queues.size === value.rx_placements.length;
+  require(key, once, 'rx_placements', 'a queue is there twice');
+  const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
+  require(key, !unknown, 'rx_modes', 'mode is missing');
+  kind?.validate(key, value);
+}
+
+/**
+ * A MAC that is left to VPP is what VPP has. Addresses and table count although they are
+ * derived values, because the metadata tells them; queues do not.
+ */
+function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
+  return (
+    a.enabled === b.enabled &&
+    (a.phys_address === b.phys_address || b.phys_address === '') &&
+    (a.mtu === b.mtu || (b.mtu === 0 && kindOf(b.type)?.mtu === 'hardware')) &&
+    (b.unnumbered !== undefined || a.vrf === b.vrf) &&
+    a.set_dhcp_client === b.set_dhcp_client &&
+    isDeepStrictEqual([...a.ip_addresses].sort(), [...b.ip_addresses].sort()) &&
+    !needsRecreate(a, b)
+  );
+}
+
+function needsRecreate(before: VppInterface, after: VppInterface): boolean {
+  if (before.type !== after.type) return true;
+  const kind = kindFor(after);
+  return !isDeepStrictEqual(kind.settings(before), kind.settings(after));
+}
+
+function derived(value: VppInterface): readonly KeyedValue[] {
+  const iface = value.name;
+  const values: KeyedValue[] = [];
+  // VLANs of it can be up only while it is
+  if (value.enabled && value.type !== 'SUB_INTERFACE')
+    values.push({ key: interfaceUpKey.build({ iface }), value: empty });
+  const lender = value.unnumbered?.interface_with_ip;
+  if (value.unnumbered !== undefined && lender !== undefined) {
+    values.push({ key: unnumberedKey.build({ iface }), value: value.unnumbered });
+    values.push({ key: inheritedVrfKey.build({ iface, lender }), value: empty });
+  } else {
+    const { v4, v6 } = families(value);
+    // the table of a tunnel is that of its outer addresses
+    const vrf = value.type === 'VXLAN_TUNNEL' ? 0 : value.vrf;
+    const version = v4 && v6 ? 'both' : v4 ? 'v4' : 'v6';
+    if (v4 || v6) {
+      values.push({ key: interfaceVrfKey.build({ iface, vrf, version }), value: empty });
+    }
+  }
+  for (const address of new Set(value.ip_addresses)) {
+    const source = addressSource(address);
+    values.push({
+      key: interfaceAddressKey.build({ iface, source, address }),
+      value: { vrf: value.vrf } satisfies AddressValue,
+    });
+  }
+  if (value.set_dhcp_client) values.push({ key: dhcpClientKey.build({ iface }), value: empty });
+  if (value.ip_addresses.length > 0) {
+    values.push({ key: interfaceHasAddressKey.build({ iface }), value: empty });
+  }
+  if (value.rx_modes.length > 0) {
+    const { name, type, rx_modes } = value;
+    const modes = vppInterfaceModel.canonical({ name, type, rx_modes });
+    values.push({ key: rxModesKey.build({ iface }), value: modes });
+  }
+  for (const placement of value.rx_placements) {
+    const { name, type } = value;
+    const { queue } = placement;
+    values.push({
+      key: rxPlacementKey.build({ iface, queue }),
+      value: vppInterfaceModel.canonical({ name, type, rx_placements: [placement] }),
+    });
+  }
+  return values;
+}

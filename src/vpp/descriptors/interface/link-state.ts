@@ -1,0 +1,37 @@
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { linkStateKey } from '#models/vpp/derived.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { IfStatusFlags } from '../../binapi/enums.gen.ts';
+import { empty, emptyType } from '../empty.ts';
+import { none } from '../limits.ts';
+import { interfaceNames } from '../names.ts';
+
+/** `UP` or `DOWN` out of the flags of an interface. */
+export function linkState(flags: number): 'UP' | 'DOWN' {
+  return (flags & IfStatusFlags.IF_STATUS_API_FLAG_LINK_UP) === 0 ? 'DOWN' : 'UP';
+}
+
+/** Whether the link of an interface is up: told, never made. */
+export function linkStateDescriptor(client: VppClient): KvDescriptor<object, undefined> {
+  return {
+    name: 'vpp-interface-link-state',
+    typeName: emptyType,
+    keyPrefixes: ['vpp/interface/'],
+    ownsKey: (key) => linkStateKey.parse(key) !== undefined,
+    retrieveDependencies: ['vpp-interface'],
+    async retrieve(_correlate, ctx) {
+      const names = interfaceNames(ctx);
+      const found = await client.dump('sw_interface_dump', {
+        sw_if_index: none,
+        name_filter_valid: false,
+        name_filter: '',
+      });
+      return found.flatMap(({ sw_if_index, flags }) => {
+        const iface = names.get(sw_if_index);
+        if (iface === undefined) return [];
+        const key = linkStateKey.build({ iface, state: linkState(flags) });
+        return [{ key, value: empty, origin: 'from-SB' as const }];
+      });
+    },
+  };
+}

@@ -1,0 +1,287 @@
+/**
+ * Reads back all interfaces of VPP that are ours, with everything that is derived from them.
+ * An interface is ours by its tag, which is its logical name. One without a tag is ours where its
+ * creator died between making and tagging it: then what VPP lets exist only once of its kind (the
+ * host interface, the ends of a tunnel) is what a wanted value asks for. A NIC is ours once tagged
+ * with its own name; without the tag it is told as VPP's own. All others are left alone.
+ */
+
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type {
+  KeyedValue,
+  Origin,
+  RetrieveContext,
+  RetrievedValue,
+} from '#kvscheduler/api/descriptor.ts';
+import { linuxInterfaceKey } from '#models/linux/interface.ts';
+import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
+import type {
+  LinuxInterfaceMetadata,
+  VppInterfaceMetadata,
+} from '#plugins/controller/api/ports/metadata.ts';
+import { fromMac } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
+import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
+import { inSlices } from '../in-slices.ts';
+import { none } from '../limits.ts';
+import { namesBehindTags, tagOf } from '../tags.ts';
+import { readDhcpClients } from './dhcp.ts';
+import type { FoundInterface, InterfaceKind, KindFields, KindRetrieveContext } from './kind.ts';
+import { interfaceKinds } from './kinds.ts';
+import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
+import { nic } from './nic.ts';
+import { adoptRxModes, type QueueMode } from './rx-modes.ts';
+import { adoptRxPlacements, type QueueThread } from './rx-placements.ts';
+import { takeBackStray } from './stray.ts';
+
+type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata>;
+
+/** An interface of VPP that has a logical name. */
+interface Named {
+  readonly name: string;
+  readonly kind: InterfaceKind;
+  readonly found: FoundInterface;
+  readonly details: SwInterfaceDetails;
+  readonly origin: Origin;
+}
+
+export async function retrieveInterfaces(
+  needs: { readonly client: VppClient; readonly clock: Clock; readonly log: Logger },
+  correlate: readonly KeyedValue<VppInterface>[],
+  ctx: RetrieveContext,
+): Promise<readonly Retrieved[]> {
+  const { client, clock, log } = needs;
+  const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
+  const details = await client.dump('sw_interface_dump', {
+    sw_if_index: none,
+    name_filter_valid: false,
+    name_filter: '',
+  });
+  const nameBehind = namesBehindTags(wanted.keys());
+  const called = new Map(
+    details.map((each) => [each.sw_if_index, nameBehind(each.tag || each.interface_name)]),
+  );
+  const linux = ctx.retrieved<LinuxInterfaceMetadata>('linux-interface');
+  const kindContext: KindRetrieveContext = {
+    details,
+    linuxHostName: (name) => linux.get(linuxInterfaceKey.build({ name }))?.hostIfName,
+    nameOf: (swIfIndex) => called.get(swIfIndex),
+  };
+  const [lenders, queues, leases, ...dumps] = await Promise.all([
+    readLenders(client),
+    readQueues(client),
+    readDhcpClients(client),
+    ...interfaceKinds.map((kind) => kind.dump(client, kindContext)),
+  ]);
+  const found = new Map<number, { kind: InterfaceKind; found: FoundInterface }>();
+  for (const [position, kind] of interfaceKinds.entries()) {
+    for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
+  }
+  const named = nameAll(details, found, wanted, nameBehind);
+  await tagUntagged(client, log, named);
+  const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
+  const asked = named.filter(({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true);
+  const nameOf = (swIfIndex: number): string | undefined => names.get(swIfIndex);
+  const layers = await Promise.all(
+    await inSlices(clock, asked, ({ details: { sw_if_index } }) =>
+      readLayer3(client, sw_if_index, leases.has(sw_if_index)),
+    ),
+  );
+  const bare = asked.filter(({ origin, details: { sw_if_index } }, position) => {
+    const { addresses, dhcpClient } = layers[position]!;
+    const isBare = addresses.length === 0 && !dhcpClient && !lenders.has(sw_if_index);
+    return isBare && origin === 'from-NB';
+  });
+  await takeBackStray(client, log, bare);
+  // a lease may have come or gone in between
+  const leasesNow = leases.size === 0 ? leases : await readDhcpClients(client);
+  return inSlices(clock, asked.entries(), ([position, each]) => {
+    const index = each.details.sw_if_index;
+    const wish = wanted.get(each.name);
+    const leased = [leases.get(index)?.address, leasesNow.get(index)?.address];
+    const lender = names.get(lenders.get(index) ?? none);
+    const layer3 = withoutLeased(layers[position]!, leased, wish);
+    const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, wish);
+    const context = { ...kindContext, nameOf };
+    return assemble(each, wish, layer3, { lender, rx_modes, rx_placements }, context);
+  });
+}
+
+type Queue = QueueMode & QueueThread;
+
+interface Queues {
+  readonly of: ReadonlyMap<number, readonly Queue[]>;
+  readonly hasWorkers: boolean;
+}
+
+async function readQueues(client: VppClient): Promise<Queues> {
+  const all = await client.dump('sw_interface_rx_placement_dump', { sw_if_index: none });
+  const queues = all.map(({ sw_if_index, queue_id, mode, worker_id }) => ({
+    sw_if_index,
+    queue: queue_id,
+    mode,
+    thread: worker_id,
+  }));
+  return {
+    of: Map.groupBy(queues, ({ sw_if_index }) => sw_if_index),
+    // where there are some, VPP lets them serve the queues
+    hasWorkers: queues.some(({ thread }) => thread > 0),
+  };
+}
+
+/** The address that DHCP gave is none of the configuration, unless that names it too. */
+function withoutLeased(
+  found: Layer3,
+  leased: readonly (string | undefined)[],
+  wanted: VppInterface | undefined,
+): Layer3 {
+  const isOwn = (address: string): boolean =>
+    !leased.includes(address) || wanted?.ip_addresses.includes(address) === true;
+  return { ...found, addresses: found.addresses.filter(isOwn) };
+}
+
+function nameAll(
+  details: readonly SwInterfaceDetails[],
+  found: ReadonlyMap<number, { kind: InterfaceKind; found: FoundInterface }>,
+  wanted: ReadonlyMap<string, VppInterface>,
+  nameBehind: (tag: string) => string,
+): readonly Named[] {
+  const byIdentity = new Map<string, string[]>();
+  const tagged = new Set(details.map(({ tag }) => tag));
+  for (const value of wanted.values()) {
+    const kind = interfaceKinds.find(({ type }) => type === value.type);
+    const identity = kind?.identity(value);
+    if (identity === undefined || tagged.has(tagOf(value.name))) continue;
+    byIdentity.set(identity, [...(byIdentity.get(identity) ?? []), value.name]);
+  }
+  return details.flatMap((each) => {
+    const known = found.get(each.sw_if_index);
+    // a NIC of any driver, where a value asks for it by VPP's name
+    const isNic = known?.kind === nic || wanted.get(each.interface_name)?.type === 'DPDK';
+    if (isNic && each.type === IfType.IF_API_TYPE_HARDWARE) return [nicOf(each)];
+    if (known === undefined) return [];
+    if (each.tag !== '')
+      return [{ ...known, details: each, name: nameBehind(each.tag), origin: 'from-NB' }];
+    const name = byIdentity.get(known.found.identity ?? '')?.shift();
+    return name === undefined ? [] : [{ ...known, details: each, name, origin: 'from-NB' }];
+  });
+}
+
+function nicOf(details: SwInterfaceDetails): Named {
+  const name = details.interface_name;
+  return {
+    name,
+    kind: nic,
+    found: { swIfIndex: details.sw_if_index, fields: {}, identity: undefined },
+    details,
+    origin: details.tag === name ? 'from-NB' : 'from-SB',
+  };
+}
+
+/** Ends what a crash left half done: without a tag the interface would be lost to the next agent. */
+async function tagUntagged(client: VppClient, log: Logger, named: readonly Named[]): Promise<void> {
+  const untagged = named.filter(
+    ({ details, origin }) => details.tag === '' && origin === 'from-NB',
+  );
+  await Promise.all(
+    untagged.map(({ name, details }) => {
+      log.warn({ interface: details.interface_name, name }, 'tag an interface left without one');
+      const sw_if_index = details.sw_if_index;
+      return client.request('sw_interface_tag_add_del', {
+        is_add: true,
+        sw_if_index,
+        tag: tagOf(name),
+      });
+    }),
+  );
+}
+
+function assemble(
+  { name, kind, found, details, origin }: Named,
+  wanted: VppInterface | undefined,
+  layer3: Layer3,
+  { lender, ...queues }: { readonly lender: string | undefined } & QueueFields,
+  ctx: KindRetrieveContext,
+): Retrieved {
+  const sameKind = wanted?.type === kind.type ? wanted : undefined;
+  const fields: KindFields =
+    sameKind === undefined ? found.fields : kind.adopt(found, sameKind, ctx);
+  const vrf = lender === undefined ? tableOf(layer3, wanted) : (wanted?.vrf ?? 0);
+  const value = vppInterfaceModel.canonical({
+    name,
+    type: kind.type,
+    enabled: (details.flags & IfStatusFlags.IF_STATUS_API_FLAG_ADMIN_UP) !== 0,
+    phys_address: adoptMac(kind, details, wanted),
+    mtu: adoptMtu(kind, details, wanted),
+    ip_addresses: adoptOrder(layer3.addresses, wanted),
+    set_dhcp_client: layer3.dhcpClient,
+    ...(lender !== undefined && { unnumbered: { interface_with_ip: lender } }),
+    vrf,
+    ...queues,
+    ...fields,
+  });
+  return {
+    key: vppInterfaceKey.build({ name }),
+    value,
+    origin,
+    metadata: {
+      swIfIndex: details.sw_if_index,
+      type: kind.type,
+      vrf: value.vrf,
+      ipAddresses: value.ip_addresses,
+      ...(value.set_dhcp_client && { dhcpClient: true as const }),
+      ...(found.hostIfName !== undefined && { hostIfName: found.hostIfName }),
+    },
+  };
+}
+
+type QueueFields = Pick<VppInterface, 'rx_modes' | 'rx_placements'>;
+
+function adoptQueues(
+  { of, hasWorkers }: Queues,
+  swIfIndex: number,
+  { queuesCome }: InterfaceKind,
+  wanted: VppInterface | undefined,
+): QueueFields {
+  const found = of.get(swIfIndex) ?? [];
+  if (queuesCome === true && found.length === 0) return { rx_modes: [], rx_placements: [] };
+  return {
+    rx_modes: adoptRxModes(found, wanted?.rx_modes ?? []),
+    rx_placements: adoptRxPlacements(found, wanted?.rx_placements ?? [], hasWorkers),
+  };
+}
+
+function adoptMac(
+  kind: InterfaceKind,
+  details: SwInterfaceDetails,
+  wanted: VppInterface | undefined,
+): string {
+  if (kind.mac === 'never' || wanted?.phys_address === '') return wanted?.phys_address ?? '';
+  return fromMac(details.l2_address);
+}
+
+/**
+ * An MTU that is left to VPP stays unsaid. In software it is VPP's own while it equals the frame
+ * size of the device; for hardware only VPP knows which that would be.
+ */
+function adoptMtu(
+  kind: InterfaceKind,
+  details: SwInterfaceDetails,
+  wanted: VppInterface | undefined,
+): number {
+  if (kind.mtu === 'hardware') return wanted?.mtu === 0 ? 0 : details.link_mtu;
+  const layer3 = details.mtu[0] ?? 0;
+  if (kind.mtu === 'inherited') return layer3;
+  return layer3 === details.link_mtu && layer3 !== wanted?.mtu ? 0 : layer3;
+}
+
+/** VPP tells IPv4 before IPv6; the order among the addresses of a family is as they were added. */
+function adoptOrder(found: readonly string[], wanted: VppInterface | undefined): readonly string[] {
+  const set = new Set(found);
+  const same = wanted?.ip_addresses.length === set.size;
+  return same && wanted.ip_addresses.every((address) => set.has(address))
+    ? wanted.ip_addresses
+    : found;
+}

@@ -1,0 +1,59 @@
+import { allSettled } from '#infra/undo/undo.ts';
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { rxModesKey } from '#models/vpp/derived.ts';
+import type { InterfaceRxMode } from '#models/vpp/interface.gen.ts';
+import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { unlessGone } from '../tolerated.ts';
+import { queuesExist } from './queues.ts';
+import { modeNumber } from './rx-modes.ts';
+
+const allByDefault: readonly InterfaceRxMode[] = [
+  { queue: 0, mode: 'DEFAULT', default_mode: true },
+];
+
+/** Receive modes of an interface's queues; read back with the interface. */
+export function interfaceRxModeDescriptor(
+  client: VppClient,
+): KvDescriptor<VppInterface, undefined> {
+  const set = async (
+    value: VppInterface,
+    modes: readonly InterfaceRxMode[],
+    ctx: OperationContext,
+  ): Promise<void> => {
+    const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
+      vppInterfaceKey.build({ name: value.name }),
+    );
+    // the mode for all queues first: it would overwrite those of single ones
+    const ordered = modes.toSorted((a, b) => Number(b.default_mode) - Number(a.default_mode));
+    await allSettled(
+      ordered.map(({ queue, mode, default_mode }) =>
+        client.request('sw_interface_set_rx_mode', {
+          sw_if_index: swIfIndex,
+          queue_id_valid: !default_mode,
+          queue_id: default_mode ? 0 : queue,
+          mode: modeNumber(mode),
+        }),
+      ),
+    );
+  };
+  return {
+    name: 'vpp-interface-rx-mode',
+    typeName: vppInterfaceModel.typeName,
+    keyPrefixes: ['vpp/interface/'],
+    ownsKey: (key) => rxModesKey.parse(key) !== undefined,
+    toJson: (value) => vppInterfaceModel.toJson(value),
+    dependencies: (_key, value) => queuesExist(value),
+    async create(_key, value, ctx) {
+      await set(value, value.rx_modes, ctx);
+      return undefined;
+    },
+    /** Queues that are no longer named fall back to VPP's own mode first. */
+    async update(_key, _before, after, _metadata, ctx) {
+      await set(after, [...allByDefault, ...after.rx_modes], ctx);
+      return undefined;
+    },
+    delete: (_key, value, _metadata, ctx) => unlessGone(set(value, allByDefault, ctx)),
+  };
+}

@@ -1,0 +1,40 @@
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { rxPlacementKey } from '#models/vpp/derived.ts';
+import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { queuesExist } from './queues.ts';
+
+/**
+ * The thread that serves one receive queue of an interface, which is the only one in the value; read
+ * back with the interface. VPP has no place of its own to give a queue back to: it stays.
+ */
+export function interfaceRxPlacementDescriptor(
+  client: VppClient,
+): KvDescriptor<VppInterface, undefined> {
+  const place = async (value: VppInterface, ctx: OperationContext): Promise<undefined> => {
+    const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
+      vppInterfaceKey.build({ name: value.name }),
+    );
+    for (const { queue, worker, main_thread } of value.rx_placements) {
+      await client.request('sw_interface_set_rx_placement', {
+        sw_if_index: swIfIndex,
+        queue_id: queue,
+        worker_id: main_thread ? 0 : worker,
+        is_main: main_thread,
+      });
+    }
+    return undefined;
+  };
+  return {
+    name: 'vpp-interface-rx-placement',
+    typeName: vppInterfaceModel.typeName,
+    keyPrefixes: ['vpp/interface/'],
+    ownsKey: (key) => rxPlacementKey.parse(key) !== undefined,
+    toJson: (value) => vppInterfaceModel.toJson(value),
+    dependencies: (_key, value) => queuesExist(value),
+    create: (_key, value, ctx) => place(value, ctx),
+    update: (_key, _before, after, _metadata, ctx) => place(after, ctx),
+    delete: async () => undefined,
+  };
+}

@@ -1,0 +1,54 @@
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { interfaceAddressKey, interfaceVrfKey, unnumberedKey } from '#models/vpp/derived.ts';
+import type { InterfaceUnnumbered } from '#models/vpp/interface.gen.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { unlessGone } from '../tolerated.ts';
+
+/** An interface that borrows its address from another one; reads back with the interface. */
+export function unnumberedInterfaceDescriptor(
+  client: VppClient,
+): KvDescriptor<InterfaceUnnumbered, undefined> {
+  const set = (
+    key: string,
+    value: InterfaceUnnumbered,
+    isAdd: boolean,
+    ctx: OperationContext,
+  ): Promise<unknown> => {
+    const index = (name: string): number =>
+      ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
+    return client.request('sw_interface_set_unnumbered', {
+      // the message has them the other way round: the first one is the lender
+      sw_if_index: index(value.interface_with_ip),
+      unnumbered_sw_if_index: index(ifaceOf(key)),
+      is_add: isAdd,
+    });
+  };
+  return {
+    name: 'vpp-unnumbered-interface',
+    typeName: 'ligato.vpp.interfaces.Interface.Unnumbered',
+    keyPrefixes: [unnumberedKey.prefix()],
+    dependencies: (key, { interface_with_ip: lender }) => [
+      { label: 'lending-interface-exists', key: vppInterfaceKey.build({ name: lender }) },
+      // a configured one, or one that DHCP gave
+      {
+        label: 'lending-interface-has-address',
+        anyOf: { prefixes: [interfaceAddressKey.prefix({ iface: lender })] },
+      },
+      {
+        label: 'interface-assigned-to-vrf-table',
+        anyOf: { prefixes: [interfaceVrfKey.prefix({ iface: ifaceOf(key) })] },
+      },
+    ],
+    async create(key, value, ctx) {
+      await set(key, value, true, ctx);
+      return undefined;
+    },
+    delete: (key, value, _metadata, ctx) => unlessGone(set(key, value, false, ctx)),
+  };
+}
+
+function ifaceOf(key: string): string {
+  return unnumberedKey.parse(key)?.iface ?? '';
+}

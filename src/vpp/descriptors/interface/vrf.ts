@@ -1,0 +1,124 @@
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { inheritedVrfKey, interfaceVrfKey } from '#models/vpp/derived.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { vrfTableKey } from '#models/vpp/vrf-table.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { emptyType } from '../empty.ts';
+import { unlessGone } from '../tolerated.ts';
+import { families } from './layer3.ts';
+
+/** Which table an interface is put in, for which families. */
+interface Binding {
+  readonly swIfIndex: number;
+  readonly vrf: number;
+  readonly v4: boolean;
+  readonly v6: boolean;
+}
+
+/**
+ * Puts an interface into its table, before any address of it and before it borrows one. VPP starts
+ * every interface in table 0: there it is, unless it could not be taken back from another one. Only
+ * of a family that it has addresses of its table is known, so that of the other one is looked up.
+ */
+export function interfaceVrfDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<object, undefined> {
+  const put = (sw_if_index: number, is_ipv6: boolean, vrf_id: number): Promise<unknown> =>
+    client.request('sw_interface_set_table', { sw_if_index, is_ipv6, vrf_id });
+  const takeBack = async (sw_if_index: number, is_ipv6: boolean): Promise<void> => {
+    const { vrf_id } = await client.request('sw_interface_get_table', { sw_if_index, is_ipv6 });
+    if (vrf_id !== 0) await put(sw_if_index, is_ipv6, 0);
+  };
+
+  return {
+    name: 'vpp-interface-vrf',
+    typeName: emptyType,
+    keyPrefixes: ['vpp/interface/'],
+    ownsKey: (key) => isBinding(key),
+    dependencies: (key) => dependencies(key),
+    // the old table is given up before the new one is taken, and addresses go in between
+    claims: (key) => [`interface-table/${ifaceOf(key)}`],
+
+    create: (key, _value, ctx) =>
+      allOrNothing(log, async (undo) => {
+        const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
+        if (vrf === 0) {
+          await allSettled([takeBack(swIfIndex, false), takeBack(swIfIndex, true)]);
+          return undefined;
+        }
+        undo.add(() => allSettled([put(swIfIndex, false, 0), put(swIfIndex, true, 0)]));
+        await allSettled([
+          v4 ? put(swIfIndex, false, vrf) : takeBack(swIfIndex, false),
+          v6 ? put(swIfIndex, true, vrf) : takeBack(swIfIndex, true),
+        ]);
+        return undefined;
+      }),
+
+    async delete(key, _value, _metadata, ctx) {
+      const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
+      if (vrf === 0) return;
+      await allSettled([
+        unlessGone(v4 ? put(swIfIndex, false, 0) : takeBack(swIfIndex, false)),
+        unlessGone(v6 ? put(swIfIndex, true, 0) : takeBack(swIfIndex, true)),
+      ]);
+    },
+  };
+}
+
+function isBinding(key: string): boolean {
+  return interfaceVrfKey.parse(key) !== undefined || inheritedVrfKey.parse(key) !== undefined;
+}
+
+function ifaceOf(key: string): string {
+  return interfaceVrfKey.parse(key)?.iface ?? inheritedVrfKey.parse(key)?.iface ?? '';
+}
+
+function dependencies(key: string): readonly Dependency[] {
+  const inherited = inheritedVrfKey.parse(key);
+  if (inherited !== undefined) {
+    const { lender } = inherited;
+    const prefixes = [interfaceVrfKey.prefix({ iface: lender })];
+    return [
+      { label: 'lending-interface-exists', key: vppInterfaceKey.build({ name: lender }) },
+      { label: 'lending-interface-in-vrf-table', anyOf: { prefixes } },
+    ];
+  }
+  const { vrf = '0', version } = interfaceVrfKey.parse(key) ?? {};
+  if (vrf === '0') return [];
+  const needed: Dependency[] = [];
+  if (version !== 'v6') {
+    needed.push({
+      label: 'ipv4-table-exists',
+      key: vrfTableKey.build({ id: vrf, protocol: 'IPV4' }),
+    });
+  }
+  if (version !== 'v4') {
+    needed.push({
+      label: 'ipv6-table-exists',
+      key: vrfTableKey.build({ id: vrf, protocol: 'IPV6' }),
+    });
+  }
+  return needed;
+}
+
+/**
+ * An unnumbered interface goes where its lender is, for the families that the lender has addresses
+ * of: the tables of the other family may not exist.
+ */
+function binding(key: string, ctx: OperationContext): Binding {
+  const metadata = (name: string): VppInterfaceMetadata =>
+    ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name }));
+  const { swIfIndex } = metadata(ifaceOf(key));
+  const inherited = inheritedVrfKey.parse(key);
+  if (inherited !== undefined) {
+    const { vrf, ipAddresses, dhcpClient = false } = metadata(inherited.lender);
+    const lent = families({ ip_addresses: ipAddresses, set_dhcp_client: dhcpClient });
+    return { swIfIndex, vrf, ...lent };
+  }
+  const { vrf, version } = interfaceVrfKey.parse(key) ?? {};
+  return { swIfIndex, vrf: Number(vrf ?? 0), v4: version !== 'v6', v6: version !== 'v4' };
+}

@@ -1,0 +1,167 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import {
+  type BridgeDomain,
+  bridgeDomainKey,
+  bridgeDomainModel,
+} from '#models/vpp/bridge-domain.ts';
+import { bridgedInterfaceKey } from '#models/vpp/derived.ts';
+import type { BridgeDomainArpTerminationEntry } from '#models/vpp/l2.gen.ts';
+import type { BridgeDomainMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { require } from '../invalid.ts';
+import { none } from '../limits.ts';
+import { interfaceNames } from '../names.ts';
+import { namesBehindTags, tagOf } from '../tags.ts';
+import { unlessGone } from '../tolerated.ts';
+
+type ArpEntry = BridgeDomainArpTerminationEntry;
+
+/**
+ * Bridge domains. Ours carry their name as tag, VPP chooses the number. Members are derived values;
+ * flags and aging cannot be changed in place, the ARP entries can.
+ */
+export function bridgeDomainDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<BridgeDomain, BridgeDomainMetadata> {
+  const arpEntry = (bd_id: number, entry: ArpEntry, is_add: boolean): Promise<unknown> =>
+    client.request('bd_ip_mac_add_del', {
+      is_add,
+      entry: { bd_id, ip: toAddress(entry.ip_address), mac: toMac(entry.phys_address) },
+    });
+  const addOrDelete = (
+    bd_id: number,
+    value: BridgeDomain,
+    is_add: boolean,
+  ): Promise<{ readonly bd_id: number }> =>
+    client.request('bridge_domain_add_del_v2', {
+      bd_id,
+      flood: value.flood,
+      uu_flood: value.unknown_unicast_flood,
+      forward: value.forward,
+      learn: value.learn,
+      arp_term: value.arp_termination,
+      arp_ufwd: false,
+      mac_age: value.mac_age,
+      bd_tag: tagOf(value.name),
+      is_add,
+    });
+
+  return {
+    name: 'vpp-bridge-domain',
+    typeName: bridgeDomainModel.typeName,
+    keyPrefixes: [bridgeDomainModel.keyPrefix],
+    nbKeyPrefix: bridgeDomainModel.keyPrefix,
+    label: (key) => key.slice(bridgeDomainModel.keyPrefix.length),
+    toJson: (value) => bridgeDomainModel.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate,
+    equivalent: (_key, a, b) =>
+      !flagsDiffer(a, b) && isDeepStrictEqual(a.arp_termination_table, b.arp_termination_table),
+    needsRecreate: (_key, before, after) => flagsDiffer(before, after),
+    derived: (_key, { name, interfaces }) =>
+      interfaces.map((member) => ({
+        key: bridgedInterfaceKey.build({ bd: name, iface: member.name }),
+        value: member,
+      })),
+
+    create: (_key, value) =>
+      allOrNothing(log, async (undo) => {
+        const { bd_id } = await addOrDelete(none, value, true);
+        // its ARP entries go with it
+        undo.add(() => addOrDelete(bd_id, value, false));
+        await allSettled(value.arp_termination_table.map((entry) => arpEntry(bd_id, entry, true)));
+        return { bdId: bd_id };
+      }),
+
+    update: (_key, before, after, metadata) =>
+      allOrNothing(log, async (undo) => {
+        const { bdId } = metadata;
+        const gone = missing(before.arp_termination_table, after.arp_termination_table);
+        const come = missing(after.arp_termination_table, before.arp_termination_table);
+        for (const entry of gone) undo.add(() => arpEntry(bdId, entry, true));
+        for (const entry of come) undo.add(() => unlessGone(arpEntry(bdId, entry, false)));
+        // an address that changes its MAC is in both lists: the old entry goes first
+        await allSettled([
+          ...gone.map((entry) => unlessGone(arpEntry(bdId, entry, false))),
+          ...come.map((entry) => arpEntry(bdId, entry, true)),
+        ]);
+        return metadata;
+      }),
+
+    delete: (_key, value, { bdId }) => unlessGone(addOrDelete(bdId, value, false)),
+
+    async retrieve(correlate, ctx) {
+      const names = interfaceNames(ctx);
+      const nameBehind = namesBehindTags(correlate.map(({ value }) => value.name));
+      const [domains, entries] = await Promise.all([
+        client.dump('bridge_domain_dump', { bd_id: none, sw_if_index: none }),
+        client.dump('bd_ip_mac_dump', { bd_id: none }),
+      ]);
+      const arp = Map.groupBy(entries, ({ entry }) => entry.bd_id);
+      return domains
+        .filter(({ bd_tag }) => bd_tag !== '')
+        .map((found) => {
+          const domain = nameBehind(found.bd_tag);
+          const value = bridgeDomainModel.canonical({
+            name: domain,
+            flood: found.flood,
+            unknown_unicast_flood: found.uu_flood,
+            forward: found.forward,
+            learn: found.learn,
+            arp_termination: found.arp_term,
+            mac_age: found.mac_age,
+            interfaces: found.sw_if_details.flatMap(({ sw_if_index, shg }) => {
+              const name = names.get(sw_if_index);
+              const bridged_virtual_interface = sw_if_index === found.bvi_sw_if_index;
+              if (name === undefined) return [];
+              return [{ name, bridged_virtual_interface, split_horizon_group: shg }];
+            }),
+            arp_termination_table: (arp.get(found.bd_id) ?? []).map(({ entry }) => ({
+              ip_address: fromAddress(entry.ip),
+              phys_address: fromMac(entry.mac),
+            })),
+          });
+          const key = bridgeDomainKey.build({ name: domain });
+          return { key, value, metadata: { bdId: found.bd_id }, origin: 'from-NB' as const };
+        });
+    },
+  };
+}
+
+function validate(key: string, value: BridgeDomain): void {
+  require(key, value.name !== '', 'name', 'missing');
+  require(key, value.mac_age <= 255, 'mac_age', 'above 255 minutes');
+  const bvis = value.interfaces.filter((member) => member.bridged_virtual_interface);
+  require(key, bvis.length <= 1, 'interfaces', 'more than one bridged_virtual_interface');
+  const members = new Set(value.interfaces.map(({ name }) => name));
+  require(key, members.size === value.interfaces.length, 'interfaces', 'one is named twice');
+  const deep = value.interfaces.some((member) => member.split_horizon_group > 255);
+  require(key, !deep, 'interfaces', 'split_horizon_group above 255');
+  const whole = value.arp_termination_table.every(
+    (entry) => entry.ip_address !== '' && entry.phys_address !== '',
+  );
+  require(key, whole, 'arp_termination_table', 'an address is missing');
+  const addresses = new Set(value.arp_termination_table.map((entry) => entry.ip_address));
+  const twice = addresses.size !== value.arp_termination_table.length;
+  require(key, !twice, 'arp_termination_table', 'an address is there twice');
+}
+
+function flagsDiffer(a: BridgeDomain, b: BridgeDomain): boolean {
+  return (
+    a.flood !== b.flood ||
+    a.unknown_unicast_flood !== b.unknown_unicast_flood ||
+    a.forward !== b.forward ||
+    a.learn !== b.learn ||
+    a.arp_termination !== b.arp_termination ||
+    a.mac_age !== b.mac_age
+  );
+}
+
+function missing(from: readonly ArpEntry[], among: readonly ArpEntry[]): readonly ArpEntry[] {
+  return from.filter((entry) => !among.some((other) => isDeepStrictEqual(entry, other)));
+}

@@ -1,0 +1,75 @@
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { type XConnectPair, xConnectKey, xConnectModel } from '#models/vpp/xconnect.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { require } from '../invalid.ts';
+import { interfaceNames } from '../names.ts';
+import { unlessGone } from '../tolerated.ts';
+
+/**
+ * Whatever comes in at one interface goes out at another; the way back is a value of its own. VPP
+ * keeps one under an interface that has no such place any more, so it goes before either of them.
+ */
+export function xConnectDescriptor(client: VppClient): KvDescriptor<XConnectPair, undefined> {
+  const indexOf = (name: string, ctx: OperationContext): number =>
+    ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
+  const connect = async (value: XConnectPair, ctx: OperationContext): Promise<undefined> => {
+    await client.request('sw_interface_set_l2_xconnect', {
+      rx_sw_if_index: indexOf(value.receive_interface, ctx),
+      tx_sw_if_index: indexOf(value.transmit_interface, ctx),
+      enable: true,
+    });
+    return undefined;
+  };
+
+  return {
+    name: 'vpp-xconnect',
+    typeName: xConnectModel.typeName,
+    keyPrefixes: [xConnectModel.keyPrefix],
+    nbKeyPrefix: xConnectModel.keyPrefix,
+    label: (key) => key.slice(xConnectModel.keyPrefix.length),
+    toJson: (value) => xConnectModel.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate(key, value) {
+      require(key, value.receive_interface !== '', 'receive_interface', 'missing');
+      require(key, value.transmit_interface !== '', 'transmit_interface', 'missing');
+    },
+    dependencies: (_key, { receive_interface, transmit_interface }) => [
+      {
+        label: 'receive-interface-exists',
+        key: vppInterfaceKey.build({ name: receive_interface }),
+      },
+      {
+        label: 'transmit-interface-exists',
+        key: vppInterfaceKey.build({ name: transmit_interface }),
+      },
+    ],
+    // an interface is a member of a bridge domain or is connected
+    claims: (_key, { receive_interface }) => [`l2/${receive_interface}`],
+    create: (_key, value, ctx) => connect(value, ctx),
+    update: (_key, _before, after, _metadata, ctx) => connect(after, ctx),
+    async delete(_key, { receive_interface }, _metadata, ctx) {
+      const request = client.request('sw_interface_set_l2_xconnect', {
+        rx_sw_if_index: indexOf(receive_interface, ctx),
+        tx_sw_if_index: 0,
+        enable: false,
+      });
+      await unlessGone(request);
+    },
+
+    async retrieve(_correlate, ctx) {
+      const names = interfaceNames(ctx);
+      const found = await client.dump('l2_xconnect_dump', {});
+      return found.flatMap(({ rx_sw_if_index, tx_sw_if_index }) => {
+        const rx = names.get(rx_sw_if_index);
+        if (rx === undefined) return [];
+        const value = xConnectModel.canonical({
+          receive_interface: rx,
+          transmit_interface: names.get(tx_sw_if_index) ?? '',
+        });
+        return [{ key: xConnectKey.build({ rx }), value, origin: 'from-NB' as const }];
+      });
+    },
+  };
+}

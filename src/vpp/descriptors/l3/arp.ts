@@ -1,0 +1,98 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { type VppArpEntry, vppArpKey, vppArpModel } from '#models/vpp/arp.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { AddressFamily, IpNeighborFlags } from '../../binapi/enums.gen.ts';
+import type { IpNeighbor } from '../../binapi/messages.gen.ts';
+import { inSlices } from '../in-slices.ts';
+import { require } from '../invalid.ts';
+import { none } from '../limits.ts';
+import { interfaceNames } from '../names.ts';
+import { except, unlessGone } from '../tolerated.ts';
+
+const entryExists = -116;
+
+/**
+ * Neighbors, IPv4 and IPv6. Static ones on our interfaces are ours; of those that VPP has learned
+ * only the wanted ones are.
+ */
+export function arpDescriptor(
+  client: VppClient,
+  clock: Clock,
+): KvDescriptor<VppArpEntry, undefined> {
+  const neighbor = (value: VppArpEntry, ctx: OperationContext): IpNeighbor => {
+    const key = vppInterfaceKey.build({ name: value.interface });
+    const isStatic = value.static ? IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC : 0;
+    return {
+      sw_if_index: ctx.metadata<VppInterfaceMetadata>(key).swIfIndex,
+      // routes to hosts are values of their own
+      flags: isStatic | IpNeighborFlags.IP_API_NEIGHBOR_FLAG_NO_FIB_ENTRY,
+      mac_address: toMac(value.phys_address),
+      ip_address: toAddress(value.ip_address),
+    };
+  };
+  const addOrDelete = (
+    value: VppArpEntry,
+    is_add: boolean,
+    ctx: OperationContext,
+  ): Promise<unknown> =>
+    client.request('ip_neighbor_add_del', { is_add, neighbor: neighbor(value, ctx) });
+
+  return {
+    name: 'vpp-arp',
+    typeName: vppArpModel.typeName,
+    keyPrefixes: [vppArpModel.keyPrefix],
+    nbKeyPrefix: vppArpModel.keyPrefix,
+    label: (key) => key.slice(vppArpModel.keyPrefix.length),
+    toJson: (value) => vppArpModel.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate(key, value) {
+      require(key, value.interface !== '', 'interface', 'missing');
+      require(key, value.ip_address !== '', 'ip_address', 'missing');
+      require(key, value.phys_address !== '', 'phys_address', 'missing');
+    },
+    dependencies: (_key, { interface: name }) => [
+      { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
+    ],
+    // VPP does not let a learned entry take the place of a static one
+    needsRecreate: (_key, before, after) => before.static && !after.static,
+    async create(_key, value, ctx) {
+      await except(addOrDelete(value, true, ctx), [entryExists]);
+      return undefined;
+    },
+    async update(_key, _before, after, _metadata, ctx) {
+      await addOrDelete(after, true, ctx);
+      return undefined;
+    },
+    delete: (_key, value, _metadata, ctx) => unlessGone(addOrDelete(value, false, ctx)),
+
+    async retrieve(correlate, ctx) {
+      const wanted = new Set(correlate.map(({ key }) => key));
+      const names = interfaceNames(ctx);
+      const dumps = await Promise.all(
+        [AddressFamily.ADDRESS_IP4, AddressFamily.ADDRESS_IP6].map((af) =>
+          client.dump('ip_neighbor_dump', { sw_if_index: none, af }),
+        ),
+      );
+      const entries = await inSlices(clock, dumps.flat(), ({ neighbor: found }) => {
+        const name = names.get(found.sw_if_index);
+        if (name === undefined) return [];
+        const isStatic = (found.flags & IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC) !== 0;
+        const ip = fromAddress(found.ip_address);
+        const key = vppArpKey.build({ iface: name, ip });
+        if (!isStatic && !wanted.has(key)) return [];
+        const value = vppArpModel.canonical({
+          interface: name,
+          ip_address: ip,
+          phys_address: fromMac(found.mac_address),
+          static: isStatic,
+        });
+        return [{ key, value, origin: 'from-NB' as const }];
+      });
+      return entries.flat();
+    },
+  };
+}

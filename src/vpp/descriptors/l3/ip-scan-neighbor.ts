@@ -1,0 +1,111 @@
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing } from '#infra/undo/undo.ts';
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import {
+  type IPScanNeighbor,
+  ipScanNeighborKey,
+  ipScanNeighborModel,
+} from '#models/vpp/ip-scan-neighbor.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { AddressFamily } from '../../binapi/enums.gen.ts';
+import { require } from '../invalid.ts';
+
+/** What one family's neighbors are told. */
+interface Aging {
+  readonly af: number;
+  /** Seconds after which an entry is probed, and dropped without an answer; 0 is never. */
+  readonly maxAge: number;
+}
+
+/** Limit of VPP itself where the configuration names none. */
+const vppMaxNumber = 50_000;
+const defaultStaleMinutes = 4;
+
+function ages(value: IPScanNeighbor, family: 'IPV4' | 'IPV6'): boolean {
+  return value.mode === family || value.mode === 'BOTH';
+}
+
+function maxAge(value: IPScanNeighbor, family: 'IPV4' | 'IPV6'): number {
+  if (!ages(value, family)) return 0;
+  return 60 * (value.stale_threshold === 0 ? defaultStaleMinutes : value.stale_threshold);
+}
+
+function agings(value: IPScanNeighbor): readonly Aging[] {
+  return [
+    { af: AddressFamily.ADDRESS_IP4, maxAge: maxAge(value, 'IPV4') },
+    { af: AddressFamily.ADDRESS_IP6, maxAge: maxAge(value, 'IPV6') },
+  ];
+}
+
+const off = ipScanNeighborModel.canonical({});
+
+/**
+ * The message that switched the scanning of neighbors on has gone from VPP. What it was for, that
+ * stale entries are probed and dropped, is now the maximal age of an entry: `stale_threshold`. The
+ * fields that shaped the scanning have nothing left to shape.
+ */
+export function ipScanNeighborDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<IPScanNeighbor, undefined> {
+  const configure = ({ af, maxAge: max_age }: Aging): Promise<unknown> =>
+    client.request('ip_neighbor_config', {
+      af,
+      max_number: vppMaxNumber,
+      max_age,
+      recycle: false,
+    });
+  const apply = (value: IPScanNeighbor, before: IPScanNeighbor): Promise<undefined> =>
+    allOrNothing(log, async (undo) => {
+      for (const [position, aging] of agings(value).entries()) {
+        await configure(aging);
+        const old = agings(before)[position];
+        if (old !== undefined) undo.add(() => configure(old));
+      }
+      return undefined;
+    });
+
+  return {
+    name: 'vpp-ip-scan-neighbor',
+    typeName: ipScanNeighborModel.typeName,
+    keyPrefixes: [ipScanNeighborKey],
+    ownsKey: (key) => key === ipScanNeighborKey,
+    nbKeyPrefix: ipScanNeighborKey,
+    toJson: (value) => ipScanNeighborModel.toJson(value),
+    validate(key, value) {
+      const fits = maxAge(value, 'IPV4') <= 0xffff_ffff && maxAge(value, 'IPV6') <= 0xffff_ffff;
+      require(key, fits, 'stale_threshold', 'too many minutes');
+    },
+    equivalent: (_key, a, b) =>
+      maxAge(a, 'IPV4') === maxAge(b, 'IPV4') && maxAge(a, 'IPV6') === maxAge(b, 'IPV6'),
+    create: (_key, value) => apply(value, off),
+    update: (_key, before, after) => apply(after, before),
+    async delete(_key, value) {
+      await apply(off, value);
+    },
+
+    /** There is always a configuration in VPP; one that ages nothing is no value. */
+    async retrieve(correlate) {
+      if (!client.has('ip_neighbor_config_get')) return correlate;
+      const [v4, v6] = await Promise.all([
+        client.request('ip_neighbor_config_get', { af: AddressFamily.ADDRESS_IP4 }),
+        client.request('ip_neighbor_config_get', { af: AddressFamily.ADDRESS_IP6 }),
+      ]);
+      const wanted = correlate.find(({ key }) => key === ipScanNeighborKey);
+      if (
+        wanted !== undefined &&
+        maxAge(wanted.value, 'IPV4') === v4.max_age &&
+        maxAge(wanted.value, 'IPV6') === v6.max_age
+      ) {
+        return [{ ...wanted, origin: 'from-NB' as const }];
+      }
+      if (v4.max_age === 0 && v6.max_age === 0) return [];
+      const mode = v4.max_age === 0 ? 'IPV6' : v6.max_age === 0 ? 'IPV4' : 'BOTH';
+      const value = ipScanNeighborModel.canonical({
+        mode,
+        stale_threshold: Math.ceil(Math.max(v4.max_age, v6.max_age) / 60),
+      });
+      return [{ key: ipScanNeighborKey, value, origin: 'from-NB' as const }];
+    },
+  };
+}

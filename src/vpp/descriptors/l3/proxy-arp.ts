@@ -1,0 +1,142 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { proxyArpInterfaceKey } from '#models/vpp/derived.ts';
+import {
+  type ProxyARP,
+  type ProxyARPRange,
+  proxyArpKey,
+  proxyArpModel,
+} from '#models/vpp/proxy-arp.ts';
+import { vrfTableKey } from '#models/vpp/vrf-table.ts';
+import { bytesOfAddress, textOfBytes } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { require } from '../invalid.ts';
+import { interfaceNames } from '../names.ts';
+import { unlessGone } from '../tolerated.ts';
+import { isNameless } from './vrf-table.ts';
+
+/**
+ * Ranges of addresses that VPP answers ARP for, on the interfaces that are derived from this value.
+ * They bear no mark: those in table 0, in tables of ours and in wanted ones are taken for ours. A
+ * range keeps its table's place and not the table: it has to go first.
+ */
+export function proxyArpDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<ProxyARP, undefined> {
+  const set = (range: ProxyARPRange, is_add: boolean): Promise<unknown> =>
+    client.request('proxy_arp_add_del', {
+      is_add,
+      proxy: {
+        table_id: range.vrf_id,
+        low: bytesOfAddress(range.first_ip_addr),
+        hi: bytesOfAddress(range.last_ip_addr),
+      },
+    });
+  const change = (before: readonly ProxyARPRange[], after: readonly ProxyARPRange[]) =>
+    allOrNothing(log, async (undo) => {
+      const gone = missing(before, after);
+      const come = missing(after, before);
+      for (const range of gone) undo.add(() => set(range, true));
+      for (const range of come) undo.add(() => unlessGone(set(range, false)));
+      await allSettled([
+        ...gone.map((range) => unlessGone(set(range, false))),
+        ...come.map((range) => set(range, true)),
+      ]);
+      return undefined;
+    });
+
+  return {
+    name: 'vpp-proxy-arp',
+    typeName: proxyArpModel.typeName,
+    keyPrefixes: [proxyArpKey],
+    ownsKey: (key) => key === proxyArpKey,
+    nbKeyPrefix: proxyArpKey,
+    toJson: (value) => proxyArpModel.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate,
+    equivalent: (_key, a, b) => isDeepStrictEqual(a.ranges, b.ranges),
+    dependencies: (_key, { ranges }) =>
+      [...new Set(ranges.map((range) => range.vrf_id))]
+        .filter((id) => id !== 0)
+        .map((id) => ({
+          label: `vrf-table-${id}-exists`,
+          key: vrfTableKey.build({ id, protocol: 'IPV4' }),
+        })),
+    derived: (_key, { interfaces }) =>
+      interfaces.map((each) => ({
+        key: proxyArpInterfaceKey.build({ iface: each.name }),
+        value: each,
+      })),
+    create: (_key, value) => change([], value.ranges),
+    update: (_key, before, after) => change(before.ranges, after.ranges),
+    async delete(_key, value) {
+      await change(value.ranges, []);
+    },
+
+    async retrieve(correlate, ctx) {
+      const names = interfaceNames(ctx);
+      const [ranges, enabled, tables] = await Promise.all([
+        client.dump('proxy_arp_dump', {}),
+        client.dump('proxy_arp_intfc_dump', {}),
+        client.dump('ip_table_dump', {}),
+      ]);
+      const wanted = new Set(correlate.flatMap((each) => each.value.ranges.map((r) => r.vrf_id)));
+      const others = new Set(
+        tables
+          .filter(({ table }) => !table.is_ip6 && isNameless(table))
+          .map(({ table }) => table.table_id)
+          .filter((id) => id !== 0 && !wanted.has(id)),
+      );
+      const ours = ranges.filter(({ proxy }) => !others.has(proxy.table_id));
+      const value = proxyArpModel.canonical({
+        ranges: ours.map(({ proxy }) => ({
+          first_ip_addr: textOfBytes(proxy.low),
+          last_ip_addr: textOfBytes(proxy.hi),
+          vrf_id: proxy.table_id,
+        })),
+        interfaces: enabled.flatMap(({ sw_if_index }) => {
+          const name = names.get(sw_if_index);
+          return name === undefined ? [] : [{ name }];
+        }),
+      });
+      const isNothing = value.ranges.length === 0 && value.interfaces.length === 0;
+      // one without ranges asks nothing of VPP, and is there as soon as it is wanted
+      const isWanted = correlate.some((each) => each.value.ranges.length === 0);
+      if (isNothing && !isWanted) return [];
+      return [{ key: proxyArpKey, value, origin: 'from-NB' as const }];
+    },
+  };
+}
+
+function validate(key: string, { ranges, interfaces }: ProxyARP): void {
+  for (const { first_ip_addr, last_ip_addr } of ranges) {
+    const first = v4(first_ip_addr);
+    const last = v4(last_ip_addr);
+    require(key, first !== undefined, 'ranges.first_ip_addr', 'no IPv4 address');
+    require(key, last !== undefined, 'ranges.last_ip_addr', 'no IPv4 address');
+    const ordered = Buffer.compare(first ?? empty, last ?? empty) <= 0;
+    require(key, ordered, 'ranges.last_ip_addr', 'before first_ip_addr');
+  }
+  const distinct = new Set(ranges.map((range) => Object.values(range).join(' ')));
+  require(key, distinct.size === ranges.length, 'ranges', 'one is named twice');
+  const names = new Set(interfaces.map(({ name }) => name));
+  require(key, names.size === interfaces.length, 'interfaces', 'one is named twice');
+  require(key, !names.has(''), 'interfaces', 'one has no name');
+}
+
+const empty = new Uint8Array();
+
+function v4(address: string): Uint8Array | undefined {
+  const isV4 = address !== '' && !address.includes(':');
+  return isV4 ? bytesOfAddress(address) : undefined;
+}
+
+function missing(
+  from: readonly ProxyARPRange[],
+  among: readonly ProxyARPRange[],
+): readonly ProxyARPRange[] {
+  return from.filter((range) => !among.some((other) => isDeepStrictEqual(range, other)));
+}

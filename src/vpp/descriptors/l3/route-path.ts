@@ -1,0 +1,131 @@
+/**
+ * Between a route of the model and a path of a route in VPP. VPP holds one route a destination, of
+ * which each of our routes is a path. Two paths are the same to VPP when table, destination, next
+ * hop, interface and table of the next hop agree, whatever their weights.
+ */
+import type { VppRoute } from '#models/vpp/route.ts';
+import { bytesOfAddress, fromPrefix, fromUnion, toPrefix } from '../../binapi/addresses.ts';
+import { FibPathNhProto, FibPathType } from '../../binapi/enums.gen.ts';
+import type { FibPath, IpRoute } from '../../binapi/messages.gen.ts';
+import { none } from '../limits.ts';
+
+const noLabel = 0x10_0000;
+
+/** @param swIfIndex of the outgoing interface, undefined where the route has none */
+export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRoute {
+  return {
+    table_id: route.vrf_id,
+    stats_index: 0,
+    prefix: toPrefix(route.dst_network),
+    paths: [toPath(route, swIfIndex)],
+  };
+}
+
+function toPath(route: VppRoute, swIfIndex: number | undefined): FibPath {
+  const drop = route.type === 'DROP';
+  return {
+    // a drop path with an index of 0 would name local0
+    ...pathTo(route.dst_network.includes(':'), drop ? '' : nextHop(route), drop ? none : swIfIndex),
+    table_id: nextHopTable(route),
+    weight: weight(route),
+    preference: route.preference,
+    // VPP crashes on types that make no sense: only these two are ever sent
+    type: drop ? FibPathType.FIB_API_PATH_TYPE_DROP : FibPathType.FIB_API_PATH_TYPE_NORMAL,
+  };
+}
+
+/** @param hop empty for none */
+export function pathTo(isV6: boolean, hop: string, swIfIndex: number | undefined): FibPath {
+  const address = new Uint8Array(16);
+  if (hop !== '') address.set(bytesOfAddress(hop));
+  return {
+    sw_if_index: swIfIndex ?? none,
+    table_id: 0,
+    rpf_id: 0,
+    weight: 1,
+    preference: 0,
+    type: FibPathType.FIB_API_PATH_TYPE_NORMAL,
+    flags: 0,
+    proto: isV6
+      ? FibPathNhProto.FIB_API_PATH_NH_PROTO_IP6
+      : FibPathNhProto.FIB_API_PATH_NH_PROTO_IP4,
+    nh: { address, via_label: noLabel, obj_id: none, classify_table_index: none },
+    n_labels: 0,
+    label_stack: [],
+  };
+}
+
+export function weight(route: Pick<VppRoute, 'weight'>): number {
+  return route.weight === 0 ? 1 : route.weight;
+}
+
+function nextHopTable(route: VppRoute): number {
+  return route.type === 'INTER_VRF' ? route.via_vrf_id : route.vrf_id;
+}
+
+/** Text that is the same exactly for what VPP takes for the same path. */
+export function pathIdentity(route: VppRoute): string {
+  const start = `${route.vrf_id}/${route.dst_network}`;
+  if (route.type === 'DROP') return `${start}/drop`;
+  const hop = nextHop(route);
+  // with an interface the table says nothing, the next hop is behind that interface
+  if (route.outgoing_interface !== '') return `${start}/${route.outgoing_interface}/${hop}`;
+  return `${start}//${hop}/${nextHopTable(route)}`;
+}
+
+/**
+ * Empty for none. VPP takes a host that is attached to an interface for its own next hop, keeps it
+ * so, and would not find it again by a message without one.
+ */
+function nextHop({ next_hop_addr, outgoing_interface, dst_network }: VppRoute): string {
+  if (!isAny(next_hop_addr)) return next_hop_addr;
+  const [address = '', length] = dst_network.split('/');
+  const isHost = Number(length) === (address.includes(':') ? 128 : 32);
+  return isHost && outgoing_interface !== '' ? address : '';
+}
+
+/** @param address canonical text; an address of zeros is no next hop, like none at all */
+export function isAny(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::';
+}
+
+/**
+ * A path as a route of the model.
+ * @param names logical names by sw_if_index
+ * @returns undefined for a path of a kind that we never make, or on an interface of others
+ */
+export function fromPath(
+  route: Pick<IpRoute, 'table_id' | 'prefix'>,
+  path: FibPath,
+  names: ReadonlyMap<number, string>,
+): VppRoute | undefined {
+  const { table_id: vrf_id, prefix } = route;
+  const { weight, preference } = path;
+  const common = { vrf_id, dst_network: fromPrefix(prefix), weight, preference };
+  if (path.type === FibPathType.FIB_API_PATH_TYPE_DROP) {
+    return freeze({
+      ...common,
+      type: 'DROP',
+      next_hop_addr: '',
+      outgoing_interface: '',
+      via_vrf_id: 0,
+    });
+  }
+  if (path.type !== FibPathType.FIB_API_PATH_TYPE_NORMAL) return undefined;
+  const outgoing = path.sw_if_index === none ? '' : names.get(path.sw_if_index);
+  if (outgoing === undefined) return undefined;
+  const hop = fromUnion(prefix.address.af, path.nh.address);
+  const inter = outgoing === '' && path.table_id !== vrf_id;
+  return freeze({
+    ...common,
+    type: inter ? 'INTER_VRF' : 'INTRA_VRF',
+    next_hop_addr: isAny(hop) ? '' : hop,
+    outgoing_interface: outgoing,
+    via_vrf_id: inter ? path.table_id : 0,
+  });
+}
+
+/** Canonical by the way it is made: 100,000 of them need no reading. */
+function freeze(route: VppRoute): VppRoute {
+  return Object.freeze(route);
+}

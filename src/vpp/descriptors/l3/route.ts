@@ -1,0 +1,167 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import type { KeyedValue, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { type VppRoute, vppRouteKey, vppRouteModel } from '#models/vpp/route.ts';
+import { vrfTableKey } from '#models/vpp/vrf-table.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import type { FibPath, IpRoute, IpTable } from '../../binapi/messages.gen.ts';
+import { inSlices } from '../in-slices.ts';
+import { require } from '../invalid.ts';
+import { interfaceNames } from '../names.ts';
+import { unlessGone } from '../tolerated.ts';
+import { ApiSource } from './fib-source.ts';
+import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
+
+/**
+ * Routes. Ours are those that VPP has from its API: the dump asks for that source alone, so what
+ * VPP, its neighbors or its DHCP client put into a table is never seen here.
+ */
+export function routeDescriptor(
+  client: VppClient,
+  clock: Clock,
+): KvDescriptor<VppRoute, undefined> {
+  const apiSource = new ApiSource(client);
+  const addOrDelete = (
+    route: VppRoute,
+    is_add: boolean,
+    ctx: OperationContext,
+  ): Promise<unknown> => {
+    const name = route.outgoing_interface;
+    const index =
+      name === ''
+        ? undefined
+        : ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
+    const fields = { is_add, is_multipath: true, route: toIpRoute(route, index) };
+    return client.request('ip_route_add_del', fields);
+  };
+  return {
+    name: 'vpp-route',
+    typeName: vppRouteModel.typeName,
+    keyPrefixes: [vppRouteModel.keyPrefix],
+    nbKeyPrefix: vppRouteModel.keyPrefix,
+    label: (key) => key.slice(vppRouteModel.keyPrefix.length),
+    toJson: (value) => vppRouteModel.toJson(value),
+    retrieveDependencies: ['vpp-interface', 'vpp-vrf-table'],
+    validate,
+    equivalent: (_key, a, b) =>
+      pathIdentity(a) === pathIdentity(b) &&
+      (a.type === 'DROP' || (weight(a) === weight(b) && a.preference === b.preference)),
+    claims: (_key, value) => [`path/${pathIdentity(value)}`],
+    dependencies: (_key, value) => dependencies(value),
+
+    async create(_key, value, ctx) {
+      await addOrDelete(value, true, ctx);
+      return undefined;
+    },
+    delete: (_key, value, _metadata, ctx) => unlessGone(addOrDelete(value, false, ctx)),
+
+    async retrieve(correlate, ctx) {
+      const source = await apiSource.get();
+      if (source === undefined) return [];
+      const names = interfaceNames(ctx);
+      // of two keys for one path VPP does not tell which: it is the first by key, who would get it
+      const wanted = new Map<string, KeyedValue<VppRoute>>();
+      await inSlices(clock, correlate, (each) => {
+        const identity = pathIdentity(each.value);
+        const same = wanted.get(identity);
+        if (same === undefined || each.key < same.key) wanted.set(identity, each);
+      });
+      const tables = await tablesOfInterest(client, ctx.only);
+      const found = new Map<string, VppRoute>();
+      const unwanted: VppRoute[] = [];
+      const read = (route: IpRoute, path: FibPath): void => {
+        const value = fromPath(route, path, names);
+        if (value === undefined) return;
+        const meant = wanted.get(pathIdentity(value));
+        if (meant === undefined) unwanted.push(value);
+        else found.set(meant.key, adopt(meant.value, value));
+      };
+      const dumps = tables.map(async ({ table }) => {
+        const routes = await client.dump('ip_route_v2_dump', { src: source, table });
+        await inSlices(clock, routes, ({ route }) => {
+          for (const path of route.paths) read(route, path);
+        });
+      });
+      await Promise.all(dumps);
+      await inSlices(clock, unwanted, (value) => found.set(freeKey(value, found), value));
+      return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
+    },
+  };
+}
+
+/** One key may stand for several paths, of which each has to be known to be taken away. */
+function freeKey(value: VppRoute, taken: ReadonlyMap<string, unknown>): string {
+  const key = vppRouteModel.key(value);
+  if (!taken.has(key)) return key;
+  const { outgoing_interface: outgoingInterface, vrf_id: vrf, dst_network: destination } = value;
+  const nextHop = pathIdentity(value);
+  return vppRouteKey.build({ outgoingInterface, vrf, destination, nextHop });
+}
+
+/** All of them, or those of the routes that are asked for. */
+async function tablesOfInterest(
+  client: VppClient,
+  only: ReadonlySet<string> | undefined,
+): Promise<readonly { readonly table: IpTable }[]> {
+  const tables = await client.dump('ip_table_dump', {});
+  if (only === undefined) return tables;
+  const ids = new Set([...only].map((key) => vppRouteKey.parse(key)?.vrf));
+  return tables.filter(({ table }) => ids.has(table.table_id));
+}
+
+/** As wanted, but with the weight and preference that VPP has. */
+function adopt(wanted: VppRoute, found: VppRoute): VppRoute {
+  if (wanted.type === 'DROP') return wanted;
+  if (weight(wanted) === found.weight && wanted.preference === found.preference) return wanted;
+  return vppRouteModel.canonical({
+    ...wanted,
+    weight: found.weight,
+    preference: found.preference,
+  });
+}
+
+/** Each table has these from VPP itself; it would keep one of ours behind its own, and not tell it. */
+const ofVpp: ReadonlySet<string> = new Set(['224.0.0.0/4', '240.0.0.0/4', 'fe80::/10']);
+
+function validate(key: string, route: VppRoute): void {
+  const { dst_network, next_hop_addr } = route;
+  require(key, dst_network !== '', 'dst_network', 'missing');
+  require(key, !ofVpp.has(dst_network), 'dst_network', 'VPP has a route of its own there');
+  for (const field of ['dst_network', 'next_hop_addr'] as const) {
+    const allocated = route[field].startsWith('alloc:');
+    require(key, !allocated, field, 'references to allocated addresses are not supported');
+  }
+  const sameFamily =
+    next_hop_addr === '' || next_hop_addr.includes(':') === dst_network.includes(':');
+  require(key, sameFamily, 'next_hop_addr', 'another family than dst_network');
+  require(key, route.weight <= 255, 'weight', 'above 255');
+  require(key, route.preference <= 255, 'preference', 'above 255');
+  const inter = route.type === 'INTER_VRF';
+  require(key, inter || route.via_vrf_id === 0, 'via_vrf_id', 'goes with type INTER_VRF');
+  const leads = next_hop_addr !== '' || route.outgoing_interface !== '';
+  require(key, route.type !== 'INTRA_VRF' ||
+    leads, 'next_hop_addr', 'missing, and so is outgoing_interface');
+  require(key, !inter ||
+    route.outgoing_interface === '', 'outgoing_interface', 'not with INTER_VRF');
+  // looking an address up in the table it was looked up in would never end
+  const loops = inter && route.via_vrf_id === route.vrf_id;
+  require(key, !loops, 'via_vrf_id', 'is the table of the route itself');
+}
+
+function dependencies(
+  route: VppRoute,
+): ReturnType<NonNullable<KvDescriptor<VppRoute>['dependencies']>> {
+  const protocol = route.dst_network.includes(':') ? 'IPV6' : 'IPV4';
+  const name = route.outgoing_interface;
+  const via = route.type === 'INTER_VRF' ? route.via_vrf_id : 0;
+  return [
+    ...(name === '' ? [] : [{ label: 'interface-exists', key: vppInterfaceKey.build({ name }) }]),
+    ...(route.vrf_id === 0
+      ? []
+      : [{ label: 'vrf-table-exists', key: vrfTableKey.build({ id: route.vrf_id, protocol }) }]),
+    ...(via === 0
+      ? []
+      : [{ label: 'via-vrf-table-exists', key: vrfTableKey.build({ id: via, protocol }) }]),
+  ];
+}

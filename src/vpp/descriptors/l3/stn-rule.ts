@@ -1,0 +1,60 @@
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { type StnRule, stnRuleKey, stnRuleModel } from '#models/vpp/stn-rule.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { fromAddress, toAddress } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { require } from '../invalid.ts';
+import { interfaceNames } from '../names.ts';
+import { unlessGone } from '../tolerated.ts';
+
+/**
+ * Packets to an address of the host, which VPP shares its NIC with, are handed to an interface. VPP
+ * has one rule an address and deletes it by that alone; a rule outlives its interface.
+ */
+export function stnRuleDescriptor(client: VppClient): KvDescriptor<StnRule, undefined> {
+  const set = (rule: StnRule, is_add: boolean, ctx: OperationContext): Promise<unknown> => {
+    const key = vppInterfaceKey.build({ name: rule.interface });
+    return client.request('stn_add_del_rule', {
+      ip_address: toAddress(rule.ip_address),
+      // VPP does not survive one that is not there
+      sw_if_index: ctx.metadata<VppInterfaceMetadata>(key).swIfIndex,
+      is_add,
+    });
+  };
+  return {
+    name: 'vpp-stn-rules',
+    typeName: stnRuleModel.typeName,
+    keyPrefixes: [stnRuleModel.keyPrefix],
+    nbKeyPrefix: stnRuleModel.keyPrefix,
+    label: (key) => key.slice(stnRuleModel.keyPrefix.length),
+    toJson: (value) => stnRuleModel.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate(key, rule) {
+      require(key, rule.ip_address !== '', 'ip_address', 'missing');
+      require(key, rule.interface !== '', 'interface', 'missing');
+    },
+    dependencies: (_key, { interface: name }) => [
+      { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
+    ],
+    claims: (_key, { ip_address }) => [`stn/${ip_address}`],
+    async create(_key, rule, ctx) {
+      await set(rule, true, ctx);
+      return undefined;
+    },
+    delete: (_key, rule, _metadata, ctx) => unlessGone(set(rule, false, ctx)),
+
+    async retrieve(_correlate, ctx) {
+      if (!client.has('stn_rules_dump')) return [];
+      const rules = await client.dump('stn_rules_dump', {});
+      const names = interfaceNames(ctx);
+      return rules.flatMap(({ ip_address, sw_if_index }) => {
+        const name = names.get(sw_if_index);
+        if (name === undefined) return [];
+        const ip = fromAddress(ip_address);
+        const value = stnRuleModel.canonical({ ip_address: ip, interface: name });
+        return [{ key: stnRuleKey.build({ iface: name, ip }), value, origin: 'from-NB' as const }];
+      });
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing } from '#infra/undo/undo.ts';
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { VrfTableFlowHashSettings } from '#models/vpp/l3.gen.ts';
+import { type VrfTable, vrfTableKey, vrfTableModel } from '#models/vpp/vrf-table.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { AddressFamily, IpFlowHashConfig } from '../../binapi/enums.gen.ts';
+import type { IpTable } from '../../binapi/messages.gen.ts';
+import { require } from '../invalid.ts';
+import { fitsTag, tagLength } from '../limits.ts';
+import { unlessGone } from '../tolerated.ts';
+
+/** How VPP names a table that nobody gave a name. */
+function vppName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
+  return `${protocol === 'IPV6' ? 'ipv6' : 'ipv4'}-VRF:${id}`;
+}
+
+/** Nobody gave it a name: it is not ours, unless it is wanted. */
+export function isNameless({ table_id, is_ip6, name }: IpTable): boolean {
+  return name === vppName({ id: table_id, protocol: is_ip6 ? 'IPV6' : 'IPV4' });
+}
+
+/** Marks a table without a label as ours: VPP's own name would not. */
+function unlabeledName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
+  return `unlabeled-${vppName({ id, protocol })}`;
+}
+
+function toTable(value: VrfTable): IpTable {
+  const name = value.label === '' ? unlabeledName(value) : value.label;
+  return { table_id: value.id, is_ip6: value.protocol === 'IPV6', name };
+}
+
+function flowHash(settings: VrfTableFlowHashSettings): number {
+  return (
+    (settings.use_src_ip ? IpFlowHashConfig.IP_API_FLOW_HASH_SRC_IP : 0) |
+    (settings.use_dst_ip ? IpFlowHashConfig.IP_API_FLOW_HASH_DST_IP : 0) |
+    (settings.use_src_port ? IpFlowHashConfig.IP_API_FLOW_HASH_SRC_PORT : 0) |
+    (settings.use_dst_port ? IpFlowHashConfig.IP_API_FLOW_HASH_DST_PORT : 0) |
+    (settings.use_protocol ? IpFlowHashConfig.IP_API_FLOW_HASH_PROTO : 0) |
+    (settings.reverse ? IpFlowHashConfig.IP_API_FLOW_HASH_REVERSE : 0) |
+    (settings.symmetric ? IpFlowHashConfig.IP_API_FLOW_HASH_SYMETRIC : 0)
+  );
+}
+
+/**
+ * Tables. Number 0 is always there: VPP ignores a request to make or delete it, and with it the
+ * label. Of the others those with a name of their own are ours; a name is given once, when a table
+ * is made. VPP does not tell the flow hash, so what is wanted is taken to be there.
+ */
+export function vrfTableDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<VrfTable, undefined> {
+  const setFlowHash = (value: VrfTable, settings: VrfTableFlowHashSettings): Promise<unknown> =>
+    client.request('set_ip_flow_hash_v2', {
+      table_id: value.id,
+      af: value.protocol === 'IPV6' ? AddressFamily.ADDRESS_IP6 : AddressFamily.ADDRESS_IP4,
+      flow_hash_config: flowHash(settings),
+    });
+  const addOrDelete = (value: VrfTable, is_add: boolean): Promise<unknown> =>
+    client.request('ip_table_add_del', { is_add, table: toTable(value) });
+
+  return {
+    name: 'vpp-vrf-table',
+    typeName: vrfTableModel.typeName,
+    keyPrefixes: [vrfTableModel.keyPrefix],
+    nbKeyPrefix: vrfTableModel.keyPrefix,
+    label: (key) => key.slice(vrfTableModel.keyPrefix.length),
+    toJson: (value) => vrfTableModel.toJson(value),
+    validate(key, value) {
+      require(key, fitsTag(value.label), `label`, `longer than ${tagLength} bytes`);
+      require(key, value.label !== vppName(value), 'label', 'is what VPP calls tables of others');
+    },
+    needsRecreate: (_key, before, after) =>
+      (after.id !== 0 && before.label !== after.label) ||
+      (before.flow_hash_settings !== undefined && after.flow_hash_settings === undefined),
+
+    create: (_key, value) =>
+      allOrNothing(log, async (undo) => {
+        if (value.id !== 0) {
+          await addOrDelete(value, true);
+          undo.add(() => addOrDelete(value, false));
+        }
+        if (value.flow_hash_settings) await setFlowHash(value, value.flow_hash_settings);
+        return undefined;
+      }),
+
+    async update(_key, _before, after) {
+      if (after.flow_hash_settings) await setFlowHash(after, after.flow_hash_settings);
+      return undefined;
+    },
+
+    async delete(_key, value) {
+      if (value.id !== 0) await unlessGone(addOrDelete(value, false));
+    },
+
+    async retrieve(correlate) {
+      const wanted = new Map(correlate.map(({ key, value }) => [key, value]));
+      const tables = await client.dump('ip_table_dump', {});
+      return tables.map(({ table }) => {
+        const id = table.table_id;
+        const protocol = table.is_ip6 ? 'IPV6' : 'IPV4';
+        const key = vrfTableKey.build({ id, protocol });
+        const known = wanted.get(key);
+        const ours = id !== 0 && !isNameless(table);
+        const label = table.name === unlabeledName({ id, protocol }) ? '' : table.name;
+        const value = vrfTableModel.canonical({
+          id,
+          protocol,
+          label: id === 0 ? (known?.label ?? '') : label,
+          flow_hash_settings: known?.flow_hash_settings,
+        });
+        // what VPP named itself is ours exactly if it is asked for, which only the scheduler knows:
+        // the values to correlate with are also those that were found to be others'
+        return { key, value, origin: ours ? 'from-NB' : 'unknown' };
+      });
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { nat44EndpointDependentKey, twiceNatPoolKey } from '#models/vpp/derived.ts';
+import {
+  type Nat44AddressPool,
+  nat44AddressPoolKey,
+  nat44AddressPoolModel,
+} from '#models/vpp/nat44-address-pool.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { empty } from '../empty.ts';
+import { require } from '../invalid.ts';
+import {
+  addressAt,
+  addressClaim,
+  type NatAddress,
+  numberOf,
+  readAddresses,
+  setAddress,
+} from './addresses.ts';
+import { takenByGlobal } from './global.ts';
+import { unlessGone } from './retvals.ts';
+import { tableDependency } from './tables.ts';
+
+/** VPP looks through its pool for each address: a longer one is a mistake. */
+const mostAddresses = 1024;
+
+function lastOf(pool: Nat44AddressPool): string {
+  return pool.last_ip === '' ? pool.first_ip : pool.last_ip;
+}
+
+function addressesOf(pool: Nat44AddressPool): readonly NatAddress[] {
+  const first = numberOf(pool.first_ip);
+  const count = numberOf(lastOf(pool)) - first + 1;
+  return Array.from({ length: count }, (_, position) => ({
+    address: addressAt(first + position),
+    vrf: pool.vrf_id,
+    twiceNat: pool.twice_nat,
+  }));
+}
+
+function sameAddress(a: NatAddress): string {
+  return `${addressClaim(a)} ${a.vrf}`;
+}
+
+/**
+ * Pools of addresses. They bear no mark, and there is one pool of each kind: an address that nobody
+ * wants would be what traffic leaves with, so all that are in it count as ours. Addresses go to VPP
+ * one by one: a range that it refuses in the middle would stay half done.
+ */
+export function nat44AddressPoolDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<Nat44AddressPool, undefined> {
+  const change = (gone: readonly NatAddress[], come: readonly NatAddress[]): Promise<undefined> =>
+    allOrNothing(log, async (undo) => {
+      await allSettled([
+        ...gone.map(async (each) => {
+          await unlessGone(setAddress(client, each, false));
+          undo.add(() => setAddress(client, each, true));
+        }),
+        ...come.map(async (each) => {
+          await setAddress(client, each, true);
+          undo.add(() => setAddress(client, each, false));
+        }),
+      ]);
+      return undefined;
+    });
+
+  return {
+    name: 'vpp-nat44-address-pool',
+    typeName: nat44AddressPoolModel.typeName,
+    keyPrefixes: [nat44AddressPoolModel.keyPrefix],
+    nbKeyPrefix: nat44AddressPoolModel.keyPrefix,
+    label: (key) => key.slice(nat44AddressPoolModel.keyPrefix.length),
+    toJson: (value) => nat44AddressPoolModel.toJson(value),
+    retrieveDependencies: ['vpp-nat44-global'],
+    validate,
+    derived: (_key, pool) => {
+      if (!pool.twice_nat) return [];
+      const range = pool.last_ip === '' ? pool.first_ip : `${pool.first_ip}-${pool.last_ip}`;
+      return [{ key: twiceNatPoolKey.build({ vrf: pool.vrf_id, range }), value: empty }];
+    },
+    dependencies: (_key, { vrf_id }) => [
+      { label: 'nat44-enabled', key: nat44EndpointDependentKey },
+      ...tableDependency([vrf_id]),
+    ],
+    claims: (_key, pool) => addressesOf(pool).map(addressClaim),
+    equivalent: (_key, a, b) =>
+      a.first_ip === b.first_ip &&
+      lastOf(a) === lastOf(b) &&
+      a.vrf_id === b.vrf_id &&
+      a.twice_nat === b.twice_nat,
+    create: (_key, pool) => change([], addressesOf(pool)),
+    update(_key, before, after) {
+      const [old, wanted] = [before, after].map(addressesOf) as [NatAddress[], NatAddress[]];
+      const [has, wants] = [old, wanted].map((each) => new Set(each.map(sameAddress)));
+      return change(
+        old.filter((each) => !wants?.has(sameAddress(each))),
+        wanted.filter((each) => !has?.has(sameAddress(each))),
+      );
+    },
+    async delete(_key, pool) {
+      await change(addressesOf(pool), []);
+    },
+
+    async retrieve(correlate, ctx) {
+      if (!client.has('nat44_address_dump')) return [];
+      const taken = takenByGlobal(ctx);
+      const found = await readAddresses(client);
+      return attribute(
+        found.filter((each) => !taken.addresses.has(addressClaim(each))),
+        correlate,
+      ).map((each) => ({ ...each, origin: 'from-NB' as const }));
+    },
+  };
+}
+
+/**
+ * Which pool the addresses belong to: of a pool that is only half there the first of its addresses
+ * that stand in a row, and each address that is left a pool of its own.
+ */
+function attribute(
+  found: readonly NatAddress[],
+  pools: readonly KeyedValue<Nat44AddressPool>[],
+): readonly KeyedValue<Nat44AddressPool>[] {
+  const left = new Map(found.map((each) => [sameAddress(each), each]));
+  const values: KeyedValue<Nat44AddressPool>[] = [];
+  for (const { key, value } of pools) {
+    const all = addressesOf(value);
+    const start = all.findIndex((each) => left.has(sameAddress(each)));
+    if (start < 0) continue;
+    const gap = all.findIndex((each, at) => at > start && !left.has(sameAddress(each)));
+    const row = all.slice(start, gap < 0 ? all.length : gap);
+    for (const each of row) left.delete(sameAddress(each));
+    const isWhole = row.length === all.length;
+    const [first, last] = [row[0]?.address, row.at(-1)?.address];
+    const part = { ...value, first_ip: first, last_ip: last };
+    values.push({ key, value: isWhole ? value : nat44AddressPoolModel.canonical(part) });
+  }
+  for (const { address, vrf, twiceNat } of left.values()) {
+    const value = nat44AddressPoolModel.canonical({
+      // one address may be in both pools of VPP
+      name: twiceNat ? `twice-nat-${vrf}-${address}` : '',
+      first_ip: address,
+      vrf_id: vrf,
+      twice_nat: twiceNat,
+    });
+    values.push({ key: nat44AddressPoolKey(value), value });
+  }
+  return values;
+}
+
+function validate(key: string, pool: Nat44AddressPool): void {
+  const isV4 = (address: string): boolean => address !== '' && !address.includes(':');
+  require(key, isV4(pool.first_ip), 'first_ip', 'has to be an IPv4 address');
+  require(key, isV4(lastOf(pool)), 'last_ip', 'has to be an IPv4 address');
+  const count = numberOf(lastOf(pool)) - numberOf(pool.first_ip) + 1;
+  require(key, count >= 1, 'last_ip', 'lies before first_ip');
+  require(key, count <= mostAddresses, 'last_ip', `makes more than ${mostAddresses} addresses`);
+}

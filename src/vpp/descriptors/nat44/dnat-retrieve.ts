@@ -1,0 +1,271 @@
+/**
+ * Reads back all mappings of NAT44 that bear a tag and puts them together to the values that they
+ * came from. An identity is attributed by what is wanted first: where several tables have it, VPP
+ * tells the tag of the first for all of them.
+ */
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import type { KeyedValue, RetrieveContext, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
+import type { DeepInput } from '#models/model.ts';
+import {
+  type DNat44,
+  type DNat44IdentityMapping,
+  type DNat44StaticMapping,
+  dnat44Key,
+  dnat44Model,
+} from '#models/vpp/dnat44.ts';
+import { fromPrefix, textOfBytes } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { NatConfigFlags } from '../../binapi/enums.gen.ts';
+import type {
+  Nat44IdentityMappingDetails,
+  Nat44LbStaticMappingDetails,
+  Nat44StaticMappingDetails,
+} from '../../binapi/messages.gen.ts';
+import { none } from '../limits.ts';
+import { interfaceNames } from '../names.ts';
+import { externalEnd, identityEnd, protocolName, sameDnat, sameMapping } from './mapping.ts';
+import { tagReader } from './mapping-tag.ts';
+
+interface Found {
+  readonly st_mappings: DNat44StaticMapping[];
+  readonly id_mappings: DNat44IdentityMapping[];
+}
+
+type Input<T> = DeepInput<T>;
+
+export async function retrieveDnats(
+  { client, clock }: { readonly client: VppClient; readonly clock: Clock },
+  correlate: readonly KeyedValue<DNat44>[],
+  ctx: RetrieveContext,
+): Promise<readonly RetrievedValue<DNat44, undefined>[]> {
+  if (!client.has('nat44_static_mapping_dump')) return [];
+  const slices = new Slices(clock);
+  const [config, statics, balanced, identities] = await Promise.all([
+    client.request('nat44_show_running_config', {}),
+    client.dump('nat44_static_mapping_dump', {}),
+    client.dump('nat44_lb_static_mapping_dump', {}),
+    client.dump('nat44_identity_mapping_dump', {}),
+  ]);
+  if (config.sessions === 0) return [];
+  const wanted = new Map(correlate.map(({ value }) => [value.label, value]));
+  const known = new Known(correlate);
+  const readTag = tagReader([...wanted.keys()]);
+  const names = interfaceNames(ctx);
+  const owned = await addressesOf(client, statics, identities);
+  const found = new Map<string, Found>();
+  const foundOf = (label: string): Found => {
+    const there = found.get(label);
+    if (there !== undefined) return there;
+    const made: Found = { st_mappings: [], id_mappings: [] };
+    found.set(label, made);
+    return made;
+  };
+
+  const add = (tag: string, end: (hidden: string) => Input<DNat44StaticMapping>): void => {
+    const { label, hidden } = readTag(tag);
+    const mapping = asMapping(end(hidden));
+    foundOf(label).st_mappings.push(known.mapping(label, mapping) ?? mapping);
+  };
+  for (const each of statics) {
+    if (slices.due()) await slices.turn();
+    if (each.tag === '' || owned.resolves(each)) continue;
+    const name = names.get(each.external_sw_if_index);
+    if (each.external_sw_if_index !== none && name === undefined) continue;
+    add(each.tag, (hidden) => fromStatic(each, name, hidden));
+  }
+  for (const each of balanced) {
+    if (slices.due()) await slices.turn();
+    if (each.tag !== '') add(each.tag, (hidden) => fromBalanced(each, hidden));
+  }
+  for (const each of identities) {
+    if (slices.due()) await slices.turn();
+    if (each.tag === '' || owned.resolvesIdentity(each)) continue;
+    const name = names.get(each.sw_if_index);
+    if (each.sw_if_index !== none && name === undefined) continue;
+    const mapping = asIdentity(fromIdentity(each, name));
+    const { label } = readTag(each.tag);
+    const owner = known.identity(mapping, label);
+    foundOf(owner?.label ?? label).id_mappings.push(owner?.mapping ?? mapping);
+  }
+
+  // VPP cannot tell whether a value without mappings is there
+  for (const { label, st_mappings, id_mappings } of wanted.values()) {
+    if (st_mappings.length + id_mappings.length === 0) foundOf(label);
+  }
+  const values: RetrievedValue<DNat44, undefined>[] = [];
+  for (const [label, mappings] of found) {
+    if (slices.due()) await slices.turn();
+    const key = dnat44Key.build({ label });
+    if (ctx.only?.has(key) === false) continue;
+    const value = dnat44Model.canonical({ label, ...mappings });
+    const asked = wanted.get(label);
+    const same = asked !== undefined && sameDnat(asked, value);
+    values.push({ key, value: same ? asked : value, origin: 'from-NB' });
+  }
+  return values;
+}
+
+interface WantedIdentity {
+  readonly label: string;
+  readonly mapping: DNat44IdentityMapping;
+}
+
+/** What is wanted or was known, by what VPP has one of. */
+class Known {
+  readonly #mappings = new Map<string, DNat44StaticMapping>();
+  readonly #identities = new Map<string, readonly WantedIdentity[]>();
+
+  constructor(values: readonly KeyedValue<DNat44>[]) {
+    for (const { value } of values) {
+      const { label } = value;
+      for (const mapping of value.st_mappings) {
+        this.#mappings.set(`${label} ${externalEnd(mapping)}`, mapping);
+      }
+      for (const mapping of value.id_mappings) {
+        const end = identityEnd(mapping);
+        const others = this.#identities.get(end) ?? [];
+        this.#identities.set(end, [...others, { label, mapping }]);
+      }
+    }
+  }
+
+  /** The wanted mapping that the one in VPP is the same as. */
+  mapping(label: string, found: DNat44StaticMapping): DNat44StaticMapping | undefined {
+    const wanted = this.#mappings.get(`${label} ${externalEnd(found)}`);
+    if (wanted === undefined) return undefined;
+    // of a mapping that is bound to an interface VPP does not tell SELF
+    const isBound = found.external_interface !== '' && wanted.twice_nat === 'SELF';
+    const seen = isBound ? { ...found, twice_nat: wanted.twice_nat } : found;
+    return sameMapping(wanted, seen) ? wanted : undefined;
+  }
+
+  /** @param label as the tag has it: of several that want the identity it is the one that has it */
+  identity(found: DNat44IdentityMapping, label: string): WantedIdentity | undefined {
+    const wanted = this.#identities.get(identityEnd(found)) ?? [];
+    return wanted.find((each) => each.label === label) ?? wanted[0];
+  }
+}
+
+function asMapping(input: Input<DNat44StaticMapping>): DNat44StaticMapping {
+  const [mapping] = dnat44Model.canonical({ st_mappings: [input] }).st_mappings;
+  return mapping as DNat44StaticMapping;
+}
+
+function asIdentity(input: Input<DNat44IdentityMapping>): DNat44IdentityMapping {
+  const [mapping] = dnat44Model.canonical({ id_mappings: [input] }).id_mappings;
+  return mapping as DNat44IdentityMapping;
+}
+
+function twiceNatOf(flags: number): DNat44StaticMapping['twice_nat'] {
+  if (flags & NatConfigFlags.NAT_IS_TWICE_NAT) return 'ENABLED';
+  return flags & NatConfigFlags.NAT_IS_SELF_TWICE_NAT ? 'SELF' : 'DISABLED';
+}
+
+function fromStatic(
+  found: Nat44StaticMappingDetails,
+  external_interface: string | undefined,
+  hidden: string,
+): Input<DNat44StaticMapping> {
+  return {
+    external_interface,
+    external_ip: external_interface === undefined ? textOfBytes(found.external_ip_address) : '',
+    external_port: found.external_port,
+    protocol: protocolName(found.protocol),
+    twice_nat: twiceNatOf(found.flags),
+    twice_nat_pool_ip: hidden,
+    local_ips: [
+      {
+        vrf_id: found.vrf_id,
+        local_ip: textOfBytes(found.local_ip_address),
+        local_port: found.local_port,
+      },
+    ],
+  };
+}
+
+function fromBalanced(
+  found: Nat44LbStaticMappingDetails,
+  hidden: string,
+): Input<DNat44StaticMapping> {
+  return {
+    external_ip: textOfBytes(found.external_addr),
+    external_port: found.external_port,
+    protocol: protocolName(found.protocol),
+    twice_nat: twiceNatOf(found.flags),
+    session_affinity: Number(hidden),
+    local_ips: found.locals.map(({ addr, port, probability, vrf_id }) => ({
+      vrf_id,
+      local_ip: textOfBytes(addr),
+      local_port: port,
+      probability,
+    })),
+  };
+}
+
+function fromIdentity(
+  found: Nat44IdentityMappingDetails,
+  name: string | undefined,
+): Input<DNat44IdentityMapping> {
+  return {
+    vrf_id: found.vrf_id,
+    interface: name,
+    ip_address: name === undefined ? textOfBytes(found.ip_address) : '',
+    port: found.port,
+    protocol: protocolName(found.protocol),
+  };
+}
+
+interface Owned {
+  /** Whether it is there only because one that is bound to an interface was given its address. */
+  resolves(mapping: Nat44StaticMappingDetails): boolean;
+  resolvesIdentity(mapping: Nat44IdentityMappingDetails): boolean;
+}
+
+/** VPP tells a mapping that is bound to an interface twice, once with the interface's address. */
+async function addressesOf(
+  client: VppClient,
+  statics: readonly Nat44StaticMappingDetails[],
+  identities: readonly Nat44IdentityMappingDetails[],
+): Promise<Owned> {
+  const bound = statics.filter((each) => each.external_sw_if_index !== none);
+  const boundIdentities = identities.filter((each) => each.sw_if_index !== none);
+  const indexes = new Set([
+    ...bound.map((each) => each.external_sw_if_index),
+    ...boundIdentities.map((each) => each.sw_if_index),
+  ]);
+  const addresses = new Map<number, readonly string[]>();
+  await Promise.all(
+    [...indexes].map(async (sw_if_index) => {
+      const found = await client.dump('ip_address_dump', { sw_if_index, is_ipv6: false });
+      addresses.set(
+        sw_if_index,
+        found.map(({ prefix }) => fromPrefix(prefix).split('/')[0] ?? ''),
+      );
+    }),
+  );
+  const ends = new Set<string>();
+  const endOf = (each: Nat44StaticMappingDetails, address: string): string =>
+    [address, each.external_port, each.protocol, textOfBytes(each.local_ip_address)]
+      .concat([each.local_port, each.vrf_id, each.tag])
+      .join(' ');
+  const identityOf = (each: Nat44IdentityMappingDetails, address: string): string =>
+    ['identity', address, each.port, each.port === 0 ? 0 : each.protocol, each.vrf_id].join(' ');
+  for (const each of bound) {
+    for (const address of addresses.get(each.external_sw_if_index) ?? []) {
+      ends.add(endOf(each, address));
+    }
+  }
+  for (const each of boundIdentities) {
+    for (const address of addresses.get(each.sw_if_index) ?? []) {
+      ends.add(identityOf(each, address));
+    }
+  }
+  return {
+    resolves: (each) =>
+      each.external_sw_if_index === none &&
+      ends.has(endOf(each, textOfBytes(each.external_ip_address))),
+    resolvesIdentity: (each) =>
+      each.sw_if_index === none && ends.has(identityOf(each, textOfBytes(each.ip_address))),
+  };
+}

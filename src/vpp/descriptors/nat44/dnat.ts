@@ -1,0 +1,281 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { nat44EndpointDependentKey, twiceNatPoolKey } from '#models/vpp/derived.ts';
+import {
+  type DNat44,
+  type DNat44IdentityMapping,
+  type DNat44StaticMapping,
+  dnat44Model,
+} from '#models/vpp/dnat44.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import type { Requests } from '../../binapi/messages.gen.ts';
+import { tagOf } from '../tags.ts';
+import { numberOf } from './addresses.ts';
+import { retrieveDnats } from './dnat-retrieve.ts';
+import { validateDnat } from './dnat-rules.ts';
+import {
+  backendEnd,
+  externalEnd,
+  identityEnd,
+  isBalanced,
+  sameDnat,
+  sameMapping,
+  sharesOf,
+  toBalanced,
+  toIdentity,
+  toLocal,
+  toStatic,
+} from './mapping.ts';
+import { mappingTag } from './mapping-tag.ts';
+import { unlessGone } from './retvals.ts';
+import { tableDependency } from './tables.ts';
+
+/** Requests that add a part of a value, or take it away. */
+type Switched =
+  | 'nat44_add_del_static_mapping_v2'
+  | 'nat44_add_del_lb_static_mapping'
+  | 'nat44_lb_static_mapping_add_del_local'
+  | 'nat44_add_del_identity_mapping';
+
+/** Something to ask of VPP, and how to take it back. */
+interface Step {
+  readonly run: () => Promise<unknown>;
+  readonly takeBack: () => Promise<unknown>;
+}
+
+const nothing = dnat44Model.canonical({});
+
+/**
+ * Services: what arrives for an external address and port goes to one backend or is balanced over
+ * several, and identities, which are left untranslated. All mappings of a value bear its label in
+ * their tag. A value changes mapping by mapping, and a balanced one backend by backend, so that the
+ * sessions of the others live on.
+ */
+export function dnat44Descriptor(
+  client: VppClient,
+  clock: Clock,
+  log: Logger,
+): KvDescriptor<DNat44, undefined> {
+  const change = async (
+    label: string,
+    before: DNat44,
+    after: DNat44,
+    ctx: OperationContext,
+  ): Promise<undefined> => {
+    const steps = new Changes(client, label, ctx).between(before, after);
+    const [first] = steps;
+    // most values are of one mapping, and one step is all or nothing by itself
+    if (first && steps.length === 1) await first.run();
+    else await allOf(steps);
+  };
+  const allOf = (steps: readonly Step[]): Promise<unknown> =>
+    allOrNothing(log, (undo) =>
+      // VPP takes them in this order, so that none has to wait for the answer to the one before
+      allSettled(
+        steps.map(async ({ run, takeBack }) => {
+          await run();
+          undo.add(takeBack);
+        }),
+      ),
+    );
+
+  return {
+    name: 'vpp-nat44-dnat',
+    typeName: dnat44Model.typeName,
+    keyPrefixes: [dnat44Model.keyPrefix],
+    nbKeyPrefix: dnat44Model.keyPrefix,
+    label: (key) => key.slice(dnat44Model.keyPrefix.length),
+    toJson: (value) => dnat44Model.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate: validateDnat,
+    equivalent: (_key, a, b) => sameDnat(a, b),
+    dependencies: (_key, value) => dependencies(value),
+    claims: (_key, { st_mappings, id_mappings }) => {
+      const claims: string[] = [];
+      for (const mapping of st_mappings) addMappingClaims(mapping, claims);
+      for (const mapping of id_mappings) claims.push(`nat44-identity/${identityEnd(mapping)}`);
+      return claims;
+    },
+    create: (_key, value, ctx) => change(value.label, nothing, value, ctx),
+    update: (_key, before, after, _metadata, ctx) => change(after.label, before, after, ctx),
+    async delete(_key, value, _metadata, ctx) {
+      await change(value.label, value, nothing, ctx);
+    },
+    retrieve: (correlate, ctx) => retrieveDnats({ client, clock }, correlate, ctx),
+  };
+}
+
+/**
+ * To VPP a mapping of an end that has an identity is one more table of that identity, and no mapping.
+ * Identities of several values may share an end, so a mapping claims it in the tables that it has
+ * to do with.
+ */
+function addMappingClaims(mapping: DNat44StaticMapping, claims: string[]): void {
+  const end = externalEnd(mapping);
+  claims.push(`nat44-mapping/${end}`, `nat44-identity/${end}/0`);
+  const others = mapping.local_ips.filter(({ vrf_id }) => vrf_id !== 0);
+  if (others.length === 0) return;
+  for (const id of new Set(others.map(({ vrf_id }) => vrf_id)))
+    claims.push(`nat44-identity/${end}/${id}`);
+}
+
+class Changes {
+  readonly #client: VppClient;
+  readonly #label: string;
+  readonly #ctx: OperationContext;
+
+  constructor(client: VppClient, label: string, ctx: OperationContext) {
+    this.#client = client;
+    this.#label = label;
+    this.#ctx = ctx;
+  }
+
+  /** What goes is first, because another mapping may take its place. */
+  between(before: DNat44, after: DNat44): readonly Step[] {
+    if (before === nothing) return this.#all(after);
+    if (after === nothing) return this.#all(before).map(reversed);
+    const old = byEnd(before.st_mappings, externalEnd);
+    const fresh = byEnd(after.st_mappings, externalEnd);
+    const oldIds = byEnd(before.id_mappings, identityEnd);
+    const freshIds = byEnd(after.id_mappings, identityEnd);
+    const steps: Step[] = [];
+    for (const [end, mapping] of oldIds) {
+      if (!freshIds.has(end)) steps.push(reversed(this.#identity(mapping)));
+    }
+    for (const [end, mapping] of old) {
+      if (!fresh.has(end)) steps.push(reversed(this.#mapping(mapping)));
+    }
+    for (const [end, mapping] of fresh) {
+      const known = old.get(end);
+      if (known === undefined) steps.push(this.#mapping(mapping));
+      else steps.push(...this.#change(known, mapping));
+    }
+    for (const [end, mapping] of freshIds) {
+      if (!oldIds.has(end)) steps.push(this.#identity(mapping));
+    }
+    return steps;
+  }
+
+  #all({ st_mappings, id_mappings }: DNat44): readonly Step[] {
+    const steps = st_mappings.map((mapping) => this.#mapping(mapping));
+    for (const mapping of id_mappings) steps.push(this.#identity(mapping));
+    return steps;
+  }
+
+  #change(before: DNat44StaticMapping, after: DNat44StaticMapping): readonly Step[] {
+    if (sameMapping(before, after)) return [];
+    return this.#backends(before, after) ?? [reversed(this.#mapping(before)), this.#mapping(after)];
+  }
+
+  /** Backend by backend; undefined where VPP has no way to change the mapping like that. */
+  #backends(before: DNat44StaticMapping, after: DNat44StaticMapping): readonly Step[] | undefined {
+    if (!isBalanced(before) || !isBalanced(after)) return undefined;
+    if (before.twice_nat !== after.twice_nat) return undefined;
+    if (before.session_affinity !== after.session_affinity) return undefined;
+    const [old, fresh] = [sharesOf(before), sharesOf(after)];
+    for (const [end, share] of fresh) {
+      if ((old.get(end) ?? share) !== share) return undefined;
+    }
+    const gone = before.local_ips.filter((local) => !fresh.has(backendEnd(local)));
+    // a client that was bound to a backend that has gone would be sent there until it gives up
+    if (gone.length > 0 && after.session_affinity !== 0) return undefined;
+    const come = after.local_ips.filter((local) => !old.has(backendEnd(local)));
+    // VPP keeps at least two, and the sum of all that are there for a moment has to fit
+    const sum = [...old.values(), ...come.map((local) => fresh.get(backendEnd(local)) ?? 0)];
+    if (sum.reduce((a, b) => a + b, 0) > 255) return undefined;
+    const { external_addr, external_port, protocol } = toBalanced(after, '');
+    const step = (local: DNat44StaticMapping['local_ips'][number], share: number): Step => {
+      const end = { external_addr, external_port, protocol };
+      const fields = { is_add: true, ...end, local: toLocal(local, share) };
+      return this.#adding('nat44_lb_static_mapping_add_del_local', fields);
+    };
+    return [
+      ...come.map((local) => step(local, fresh.get(backendEnd(local)) ?? 1)),
+      ...gone.map((local) => reversed(step(local, old.get(backendEnd(local)) ?? 1))),
+    ];
+  }
+
+  #mapping(mapping: DNat44StaticMapping): Step {
+    const tag = mappingTag(this.#label, mapping);
+    if (isBalanced(mapping)) {
+      return this.#adding('nat44_add_del_lb_static_mapping', toBalanced(mapping, tag));
+    }
+    const index = this.#indexOf(mapping.external_interface);
+    return this.#adding('nat44_add_del_static_mapping_v2', toStatic(mapping, index, tag));
+  }
+
+  #identity(mapping: DNat44IdentityMapping): Step {
+    const fields = toIdentity(mapping, this.#indexOf(mapping.interface), tagOf(this.#label));
+    return this.#adding('nat44_add_del_identity_mapping', fields);
+  }
+
+  #adding<N extends Switched>(name: N, added: Requests[N]['request']): Step {
+    return {
+      run: () => this.#client.request(name, added),
+      takeBack: () => unlessGone(this.#client.request(name, { ...added, is_add: false })),
+    };
+  }
+
+  #indexOf(name: string): number | undefined {
+    if (name === '') return undefined;
+    return this.#ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
+  }
+}
+
+const noEnds: ReadonlyMap<string, never> = new Map<string, never>();
+
+function byEnd<T>(mappings: readonly T[], endOf: (mapping: T) => string): ReadonlyMap<string, T> {
+  if (mappings.length === 0) return noEnds;
+  const ends = new Map<string, T>();
+  for (const mapping of mappings) ends.set(endOf(mapping), mapping);
+  return ends;
+}
+
+function reversed({ run, takeBack }: Step): Step {
+  return { run: takeBack, takeBack: run };
+}
+
+/** What every value depends on, and most on nothing else. */
+const enabled: readonly Dependency[] = [{ label: 'nat44-enabled', key: nat44EndpointDependentKey }];
+
+function dependencies({ st_mappings, id_mappings }: DNat44): readonly Dependency[] {
+  const interfaces: string[] = [];
+  const tables: number[] = [];
+  const poolAddresses: string[] = [];
+  for (const { external_interface, local_ips, twice_nat_pool_ip } of st_mappings) {
+    if (external_interface !== '') interfaces.push(external_interface);
+    if (twice_nat_pool_ip !== '') poolAddresses.push(twice_nat_pool_ip);
+    for (const { vrf_id } of local_ips) if (vrf_id !== 0) tables.push(vrf_id);
+  }
+  for (const mapping of id_mappings) {
+    if (mapping.interface !== '') interfaces.push(mapping.interface);
+    if (mapping.vrf_id !== 0) tables.push(mapping.vrf_id);
+  }
+  if (interfaces.length + tables.length + poolAddresses.length === 0) return enabled;
+  return [
+    ...enabled,
+    ...[...new Set(interfaces)].map((name) => ({
+      label: `interface-${name}-exists`,
+      key: vppInterfaceKey.build({ name }),
+    })),
+    ...tableDependency(tables),
+    ...[...new Set(poolAddresses)].map((address) => ({
+      label: `twice-nat-pool-has-${address}`,
+      anyOf: {
+        prefixes: [twiceNatPoolKey.prefix()],
+        accepts: (key: string) => poolHas(key, address),
+      },
+    })),
+  ];
+}
+
+function poolHas(key: string, address: string): boolean {
+  const [first = '', last = first] = twiceNatPoolKey.parse(key)?.range.split('-') ?? [];
+  if (first === '') return false;
+  const position = numberOf(address);
+  return numberOf(first) <= position && position <= numberOf(last);
+}

@@ -1,0 +1,169 @@
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing } from '#infra/undo/undo.ts';
+import type { KvDescriptor, RetrieveContext } from '#kvscheduler/api/descriptor.ts';
+import {
+  nat44AddressKey,
+  nat44EndpointDependentKey,
+  nat44FeatureKey,
+} from '#models/vpp/derived.ts';
+import type { Nat44GlobalAddress, Nat44GlobalInterface } from '#models/vpp/nat.gen.ts';
+import { type Nat44Global, nat44GlobalKey, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { Nat44ConfigFlags } from '../../binapi/enums.gen.ts';
+import { empty } from '../empty.ts';
+import { require } from '../invalid.ts';
+import { addressClaim, readAddresses } from './addresses.ts';
+import { type Feature, readFeatures } from './features.ts';
+import { unlessDisabled, unlessEnabled } from './retvals.ts';
+
+/** Which of what VPP has belongs to the lists of the global value, not to a value of its own. */
+interface Taken {
+  /** `<interface>/<feature>` */
+  readonly features: ReadonlySet<string>;
+  readonly addresses: ReadonlySet<string>;
+}
+
+interface Nat44GlobalMetadata {
+  readonly features: readonly string[];
+  readonly addresses: readonly string[];
+}
+
+export function takenByGlobal(ctx: RetrieveContext): Taken {
+  const metadata = ctx.retrieved<Nat44GlobalMetadata>('vpp-nat44-global').get(nat44GlobalKey);
+  return { features: new Set(metadata?.features), addresses: new Set(metadata?.addresses) };
+}
+
+export function listedFeature(entry: Nat44GlobalInterface): Feature {
+  if (entry.output_feature) return 'output';
+  return entry.is_inside ? 'in' : 'out';
+}
+
+function featureName(entry: Nat44GlobalInterface): string {
+  return `${entry.name}/${listedFeature(entry)}`;
+}
+
+function addressName({ address, twice_nat }: Nat44GlobalAddress): string {
+  return addressClaim({ address, twiceNat: twice_nat });
+}
+
+const noLists: Nat44GlobalMetadata = { features: [], addresses: [] };
+
+/**
+ * NAT44 as a whole. VPP has it in two plugins; what services need (several backends of one address,
+ * twice-NAT, identities by table) only the endpoint-dependent one can, so that is the one. It has
+ * to be enabled before anything else of it is accepted, and disabling takes everything along.
+ * Interfaces and addresses may be listed in this value, which is the old way: they are derived
+ * values then, equal in VPP to those that are values of their own. VPP does the reassembly that
+ * port numbers of fragments need by itself, so there is nothing to set for it.
+ */
+export function nat44GlobalDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<Nat44Global, Nat44GlobalMetadata> {
+  const enable = (isOn: boolean): Promise<unknown> =>
+    client.request('nat44_ed_plugin_enable_disable', {
+      // VPP's own tables and number of sessions
+      inside_vrf: 0,
+      outside_vrf: 0,
+      sessions: 0,
+      session_memory: 0,
+      enable: isOn,
+      flags: Nat44ConfigFlags.NAT44_IS_ENDPOINT_DEPENDENT,
+    });
+  const forward = (isOn: boolean): Promise<unknown> =>
+    client.request('nat44_forwarding_enable_disable', { enable: isOn });
+
+  return {
+    name: 'vpp-nat44-global',
+    typeName: nat44GlobalModel.typeName,
+    keyPrefixes: [nat44GlobalKey],
+    ownsKey: (key) => key === nat44GlobalKey,
+    nbKeyPrefix: nat44GlobalKey,
+    toJson: (value) => nat44GlobalModel.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate,
+    equivalent: (_key, a, b) => a.forwarding === b.forwarding,
+    derived: (_key, value) => [
+      { key: nat44EndpointDependentKey, value: empty },
+      ...value.nat_interfaces.map((entry) => ({
+        key: nat44FeatureKey.build({ iface: entry.name, feature: entry.is_inside ? 'in' : 'out' }),
+        value: entry,
+      })),
+      ...value.address_pool.map((entry) => ({
+        key: nat44AddressKey.build({
+          address: entry.address,
+          twice: entry.twice_nat ? 'on' : 'off',
+        }),
+        value: entry,
+      })),
+    ],
+
+    create: (_key, value) =>
+      allOrNothing(log, async (undo) => {
+        await unlessEnabled(enable(true));
+        undo.add(() => enable(false));
+        await forward(value.forwarding);
+        return listsOf(value);
+      }),
+    async update(_key, _before, after) {
+      await forward(after.forwarding);
+      return listsOf(after);
+    },
+    async delete() {
+      await unlessDisabled(enable(false));
+    },
+
+    async retrieve(correlate, ctx) {
+      if (!client.has('nat44_show_running_config')) return [];
+      const known = correlate.find(({ key }) => key === nat44GlobalKey)?.value;
+      const hasLists =
+        known !== undefined && known.nat_interfaces.length + known.address_pool.length > 0;
+      const [config, features, addresses] = await Promise.all([
+        client.request('nat44_show_running_config', {}),
+        hasLists ? readFeatures(client, ctx) : new Map<string, readonly Feature[]>(),
+        hasLists ? readAddresses(client) : [],
+      ]);
+      // a plugin that is off says so by this alone
+      if (config.sessions === 0) return [];
+      const inVpp = new Set(addresses.map((each) => `${addressClaim(each)} ${each.vrf}`));
+      const value = nat44GlobalModel.canonical({
+        forwarding: config.forwarding_enabled,
+        nat_interfaces: known?.nat_interfaces.filter((entry) =>
+          features.get(entry.name)?.includes(listedFeature(entry)),
+        ),
+        address_pool: known?.address_pool.filter((entry) =>
+          inVpp.has(`${addressName(entry)} ${entry.vrf_id}`),
+        ),
+        virtual_reassembly: known?.virtual_reassembly,
+      });
+      const metadata = listsOf(value);
+      return [{ key: nat44GlobalKey, value, metadata, origin: 'from-NB' as const }];
+    },
+  };
+}
+
+function listsOf(value: Nat44Global): Nat44GlobalMetadata {
+  if (value.nat_interfaces.length + value.address_pool.length === 0) return noLists;
+  return {
+    features: value.nat_interfaces.map(featureName),
+    addresses: value.address_pool.map(addressName),
+  };
+}
+
+function validate(key: string, value: Nat44Global): void {
+  const ends = 'VPP balances no load and has no twice-NAT without telling sessions by both ends';
+  require(key, !value.endpoint_independent, 'endpoint_independent', ends);
+  const { nat_interfaces: interfaces, address_pool: addresses } = value;
+  require(key, interfaces.every(({ name }) => name !== ''), 'nat_interfaces', 'name is missing');
+  const features = new Set(interfaces.map(featureName));
+  require(key, features.size === interfaces.length, 'nat_interfaces', 'one is there twice');
+  const mixed = interfaces.some(
+    ({ name, output_feature }) =>
+      output_feature && (features.has(`${name}/in`) || features.has(`${name}/out`)),
+  );
+  require(key, !mixed, 'nat_interfaces', 'VPP has output_feature alone only');
+  const isV4 = addresses.every(({ address }) => address !== '' && !address.includes(':'));
+  require(key, isV4, 'address_pool', 'address has to be an IPv4 address');
+  const names = new Set(addresses.map(addressName));
+  require(key, names.size === addresses.length, 'address_pool', 'an address is there twice');
+}

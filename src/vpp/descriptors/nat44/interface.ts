@@ -1,0 +1,95 @@
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing } from '#infra/undo/undo.ts';
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { nat44GlobalKey } from '#models/vpp/nat44-global.ts';
+import {
+  type Nat44Interface,
+  nat44InterfaceKey,
+  nat44InterfaceModel,
+} from '#models/vpp/nat44-interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { require } from '../invalid.ts';
+import { type Feature, featureClaims, readFeatures, setFeature } from './features.ts';
+import { takenByGlobal } from './global.ts';
+import { unlessGone } from './retvals.ts';
+
+function featuresOf(value: Nat44Interface): readonly Feature[] {
+  const features: Feature[] = [];
+  if (value.nat_inside) features.push('in');
+  if (value.nat_outside) features.push('out');
+  if (value.output_feature) features.push('output');
+  return features;
+}
+
+/** What NAT44 does on one interface: one value each, so that one pod more is one value more. */
+export function nat44InterfaceDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<Nat44Interface, undefined> {
+  const indexOf = (value: Nat44Interface, ctx: OperationContext): number =>
+    ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name: value.name })).swIfIndex;
+  /** What goes goes first: VPP has no output feature beside the others. */
+  const change = (
+    index: number,
+    before: readonly Feature[],
+    after: readonly Feature[],
+  ): Promise<undefined> =>
+    allOrNothing(log, async (undo) => {
+      for (const gone of before.filter((feature) => !after.includes(feature))) {
+        await unlessGone(setFeature(client, index, gone, false));
+        undo.add(() => setFeature(client, index, gone, true));
+      }
+      for (const come of after.filter((feature) => !before.includes(feature))) {
+        await setFeature(client, index, come, true);
+        undo.add(() => setFeature(client, index, come, false));
+      }
+      return undefined;
+    });
+
+  return {
+    name: 'vpp-nat44-interface',
+    typeName: nat44InterfaceModel.typeName,
+    keyPrefixes: [nat44InterfaceModel.keyPrefix],
+    nbKeyPrefix: nat44InterfaceModel.keyPrefix,
+    label: (key) => key.slice(nat44InterfaceModel.keyPrefix.length),
+    toJson: (value) => nat44InterfaceModel.toJson(value),
+    retrieveDependencies: ['vpp-interface', 'vpp-nat44-global'],
+    validate(key, value) {
+      require(key, value.name !== '', 'name', 'missing');
+      const sides = value.nat_inside || value.nat_outside;
+      require(key, !(value.output_feature && sides), 'output_feature', 'VPP has it alone only');
+      require(key, value.output_feature || sides, 'nat_inside', 'nothing is switched on');
+    },
+    dependencies: (_key, { name }) => [
+      { label: 'nat44-enabled', key: nat44GlobalKey },
+      { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
+    ],
+    claims: (_key, value) =>
+      featuresOf(value).flatMap((feature) => featureClaims(value.name, feature)),
+    create: (_key, value, ctx) => change(indexOf(value, ctx), [], featuresOf(value)),
+    update: (_key, before, after, _metadata, ctx) =>
+      change(indexOf(after, ctx), featuresOf(before), featuresOf(after)),
+    async delete(_key, value, _metadata, ctx) {
+      await change(indexOf(value, ctx), featuresOf(value), []);
+    },
+
+    async retrieve(_correlate, ctx) {
+      if (!client.has('nat44_interface_dump')) return [];
+      const features = await readFeatures(client, ctx);
+      const taken = takenByGlobal(ctx);
+      return [...features].flatMap(([name, all]) => {
+        const on = all.filter((feature) => !taken.features.has(`${name}/${feature}`));
+        if (on.length === 0) return [];
+        const value = nat44InterfaceModel.canonical({
+          name,
+          nat_inside: on.includes('in'),
+          nat_outside: on.includes('out'),
+          output_feature: on.includes('output'),
+        });
+        return [{ key: nat44InterfaceKey.build({ name }), value, origin: 'from-NB' as const }];
+      });
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing } from '#infra/undo/undo.ts';
+import type {
+  Dependency,
+  KeyedValue,
+  KvDescriptor,
+  OperationContext,
+} from '#kvscheduler/api/descriptor.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { type IPRedirect, ipRedirectKey, ipRedirectModel } from '#models/vpp/ip-redirect.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { fromUnion } from '../../binapi/addresses.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import type { PuntRedirectV2 } from '../../binapi/messages.gen.ts';
+import { attribute, type Family, families, familiesOf, familyNumbers } from '../by-family.ts';
+import { require } from '../invalid.ts';
+import { isAny, pathTo } from '../l3/route-path.ts';
+import { none } from '../limits.ts';
+import { interfaceNames } from '../names.ts';
+
+/** A next hop is of one family, and says so where all are redirected. */
+function redirected({ l3_protocol, next_hop }: IPRedirect): readonly Family[] {
+  return familiesOf(l3_protocol).filter(
+    (family) => next_hop === '' || next_hop.includes(':') === (family === 'IPV6'),
+  );
+}
+
+/** One redirect, as VPP has it. */
+interface Found {
+  readonly family: Family;
+  /** Empty for any. */
+  readonly rx: string;
+  readonly tx: string;
+  readonly hop: string;
+}
+
+function identity({ family, rx, tx, hop }: Found): string {
+  return `${family} ${rx} ${tx} ${hop}`;
+}
+
+/**
+ * Packets that VPP would punt to itself are sent to an interface. VPP has one redirect a family and
+ * receiving interface. It counts requests to add and to delete, whether or not they change
+ * anything, and by that count switches redirecting on and off: so it is asked only for what it does
+ * not have yet, or has.
+ */
+export function ipRedirectDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<IPRedirect, undefined> {
+  const indexOf = (name: string, ctx: OperationContext): number =>
+    ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
+
+  const set = async (
+    value: IPRedirect,
+    family: Family,
+    isOn: boolean,
+    ctx: OperationContext,
+  ): Promise<void> => {
+    const rx = value.rx_interface === '' ? none : indexOf(value.rx_interface, ctx);
+    const af = familyNumbers[family];
+    const request = (is_add: boolean, paths: PuntRedirectV2['paths']): Promise<unknown> =>
+      client.request('add_del_ip_punt_redirect_v2', {
+        is_add,
+        punt: { rx_sw_if_index: rx, af, paths },
+      });
+    const present = await client.dump('ip_punt_redirect_v2_dump', { sw_if_index: rx, af });
+    // asked for any, VPP tells all
+    if (present.some(({ punt }) => punt.rx_sw_if_index === rx)) await request(false, []);
+    if (!isOn) return;
+    const tx = indexOf(value.tx_interface, ctx);
+    await request(true, [pathTo(family === 'IPV6', value.next_hop, tx)]);
+  };
+
+  return {
+    name: 'vpp-punt-ipredirect',
+    typeName: ipRedirectModel.typeName,
+    keyPrefixes: [ipRedirectModel.keyPrefix],
+    nbKeyPrefix: ipRedirectModel.keyPrefix,
+    label: (key) => key.slice(ipRedirectModel.keyPrefix.length),
+    toJson: (value) => ipRedirectModel.toJson(value),
+    retrieveDependencies: ['vpp-interface'],
+    validate(key, value) {
+      require(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
+      require(key, value.tx_interface !== '', 'tx_interface', 'missing');
+      const fits = redirected(value).length > 0;
+      require(key, fits, 'next_hop', 'is not of the family of l3_protocol');
+    },
+    dependencies: (_key, value) => dependencies(value),
+    claims: (_key, value) =>
+      redirected(value).map((family) => `punt-redirect/${family}/${value.rx_interface || 'any'}`),
+    create: (_key, value, ctx) =>
+      allOrNothing(log, async (undo) => {
+        for (const family of redirected(value)) {
+          await set(value, family, true, ctx);
+          undo.add(() => set(value, family, false, ctx));
+        }
+        return undefined;
+      }),
+    async delete(_key, value, _metadata, ctx) {
+      for (const family of redirected(value)) await set(value, family, false, ctx);
+    },
+
+    async retrieve(correlate, ctx) {
+      if (!client.has('ip_punt_redirect_v2_dump')) return [];
+      const names = interfaceNames(ctx);
+      const dumps = await Promise.all(
+        families.map(async (family) => {
+          const fields = { sw_if_index: none, af: familyNumbers[family] };
+          const found = await client.dump('ip_punt_redirect_v2_dump', fields);
+          return found.flatMap(({ punt }) => readBack(punt, family, names));
+        }),
+      );
+      const found = new Map(dumps.flat().map((each) => [identity(each), each]));
+      const { values, left } = attribute(found.keys(), correlate, partsOf, (value, l3_protocol) =>
+        ipRedirectModel.canonical({ ...value, l3_protocol }),
+      );
+      const keys = new Set(values.map(({ key }) => key));
+      const others = [...left].flatMap((part) => unwanted(found.get(part), keys));
+      return [...values, ...others].map((each) => ({ ...each, origin: 'from-NB' as const }));
+    },
+  };
+}
+
+function dependencies({ tx_interface: tx, rx_interface: rx }: IPRedirect): readonly Dependency[] {
+  const sending = { label: 'sending-interface-exists', key: vppInterfaceKey.build({ name: tx }) };
+  if (rx === '' || rx === tx) return [sending];
+  const key = vppInterfaceKey.build({ name: rx });
+  return [sending, { label: 'receiving-interface-exists', key }];
+}
+
+function readBack(
+  punt: PuntRedirectV2,
+  family: Family,
+  names: ReadonlyMap<number, string>,
+): readonly Found[] {
+  const [path] = punt.paths;
+  const tx = names.get(path?.sw_if_index ?? none);
+  const rx = punt.rx_sw_if_index === none ? '' : names.get(punt.rx_sw_if_index);
+  if (path === undefined || tx === undefined || rx === undefined) return [];
+  const hop = fromUnion(punt.af, path.nh.address);
+  return [{ family, rx, tx, hop: isAny(hop) ? '' : hop }];
+}
+
+function partsOf(value: IPRedirect): ReadonlyMap<Family, string> {
+  const { rx_interface: rx, tx_interface: tx, next_hop } = value;
+  const hop = isAny(next_hop) ? '' : next_hop;
+  return new Map(redirected(value).map((family) => [family, identity({ family, rx, tx, hop })]));
+}
+
+/** A redirect that belongs to no value. @param keys that are taken */
+function unwanted(found: Found | undefined, keys: Set<string>): readonly KeyedValue<IPRedirect>[] {
+  if (found === undefined) return [];
+  const { family, rx, tx, hop } = found;
+  const value = ipRedirectModel.canonical({
+    l3_protocol: family,
+    rx_interface: rx,
+    tx_interface: tx,
+    next_hop: hop,
+  });
+  const plain = ipRedirectModel.key(value);
+  // the key says nothing of the receiving interface, of which VPP may have several
+  const key = keys.has(plain)
+    ? ipRedirectKey.build({ l3: family, tx: `${tx} from ${rx || 'any'}` })
+    : plain;
+  keys.add(key);
+  return [{ key, value }];
+}

@@ -1,0 +1,125 @@
+import type { Logger } from '#infra/log/log.ts';
+import { allOrNothing } from '#infra/undo/undo.ts';
+import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { type PuntToHost, puntToHostModel } from '#models/vpp/punt-to-host.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { AddressFamily, PuntType } from '../../binapi/enums.gen.ts';
+import type { Punt } from '../../binapi/messages.gen.ts';
+import { attribute, type Family, familiesOf, familyNumbers } from '../by-family.ts';
+import { require } from '../invalid.ts';
+
+const udp = 17;
+const headerVersion = 1;
+/** VPP takes the highest for "no port". */
+const mostPort = 65_534;
+/** Of a socket's path, with the closing zero. */
+const pathSize = 108;
+
+/** A socket that is registered with VPP. */
+interface Socket {
+  readonly family: Family;
+  readonly port: number;
+  readonly path: string;
+}
+
+function identity({ family, port, path }: Socket): string {
+  return `${family} ${port} ${path}`;
+}
+
+function puntOf(family: Family, port: number): Punt {
+  return {
+    type: PuntType.PUNT_API_TYPE_L4,
+    punt: { l4: { af: familyNumbers[family], protocol: udp, port } },
+  };
+}
+
+/**
+ * UDP packets to a port of VPP's own addresses go to a socket of the host. VPP has one socket a
+ * family and port. It frees a port at any request to do so, whoever listens there: so it is asked
+ * only where a socket is registered.
+ */
+export function puntToHostDescriptor(
+  client: VppClient,
+  log: Logger,
+): KvDescriptor<PuntToHost, undefined> {
+  const sockets = async (): Promise<readonly Socket[]> => {
+    const found = await client.dump('punt_socket_dump', { type: PuntType.PUNT_API_TYPE_L4 });
+    return found.flatMap(({ punt: { punt }, pathname: path }) => {
+      if (!('l4' in punt) || punt.l4.protocol !== udp) return [];
+      const { af, port } = punt.l4;
+      return [{ family: af === AddressFamily.ADDRESS_IP6 ? 'IPV6' : 'IPV4', port, path }] as const;
+    });
+  };
+  const register = (family: Family, { port, socket_path }: PuntToHost): Promise<unknown> =>
+    client.request('punt_socket_register', {
+      header_version: headerVersion,
+      punt: puntOf(family, port),
+      pathname: socket_path,
+    });
+  const deregister = async (family: Family, port: number): Promise<void> => {
+    const isThere = (await sockets()).some((each) => each.family === family && each.port === port);
+    if (isThere) await client.request('punt_socket_deregister', { punt: puntOf(family, port) });
+  };
+
+  return {
+    name: 'vpp-punt-to-host',
+    typeName: puntToHostModel.typeName,
+    keyPrefixes: [puntToHostModel.keyPrefix],
+    nbKeyPrefix: puntToHostModel.keyPrefix,
+    label: (key) => key.slice(puntToHostModel.keyPrefix.length),
+    toJson: (value) => puntToHostModel.toJson(value),
+    validate(key, value) {
+      require(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
+      require(key, value.l4_protocol === 'UDP', 'l4_protocol', 'VPP hands over UDP only');
+      const isPort = value.port > 0 && value.port <= mostPort;
+      require(key, isPort, 'port', `is not between 1 and ${mostPort}`);
+      require(key, value.socket_path !== '', 'socket_path', 'missing');
+      const fits = Buffer.byteLength(value.socket_path) < pathSize;
+      require(key, fits, 'socket_path', `longer than ${pathSize - 1} bytes`);
+    },
+    claims: (_key, value) =>
+      familiesOf(value.l3_protocol).map((family) => `punt/${family}/${value.port}`),
+    create: (_key, value) =>
+      allOrNothing(log, async (undo) => {
+        for (const family of familiesOf(value.l3_protocol)) {
+          await register(family, value);
+          undo.add(() => deregister(family, value.port));
+        }
+        return undefined;
+      }),
+    async delete(_key, value) {
+      for (const family of familiesOf(value.l3_protocol)) await deregister(family, value.port);
+    },
+    async retrieve(correlate) {
+      if (!client.has('punt_socket_dump')) return [];
+      const found = new Map((await sockets()).map((each) => [identity(each), each]));
+      const { values, left } = attribute(found.keys(), correlate, partsOf, (value, l3_protocol) =>
+        puntToHostModel.canonical({ ...value, l3_protocol }),
+      );
+      const others = [...left].flatMap((part) => unwanted(found.get(part)));
+      return [...values, ...others].map((each) => ({ ...each, origin: 'from-NB' as const }));
+    },
+  };
+}
+
+function partsOf({
+  l3_protocol,
+  port,
+  socket_path: path,
+}: PuntToHost): ReadonlyMap<Family, string> {
+  return new Map(
+    familiesOf(l3_protocol).map((family) => [family, identity({ family, port, path })]),
+  );
+}
+
+/** A socket that belongs to no value. */
+function unwanted(found: Socket | undefined): readonly KeyedValue<PuntToHost>[] {
+  if (found === undefined) return [];
+  const value = puntToHostModel.canonical({
+    l3_protocol: found.family,
+    l4_protocol: 'UDP',
+    port: found.port,
+    socket_path: found.path,
+  });
+  return [{ key: puntToHostModel.key(value), value }];
+}

@@ -1,0 +1,26 @@
+/**
+ * Answers of VPP that mean: what was asked for is so already. An operation may be repeated after a
+ * crash, and an interface that goes takes its addresses, routes and bridge ports along.
+ */
+import { VppRefusedError } from '../binapi/refused.ts';
+
+const invalidSwIfIndex = -2;
+const noSuchFib = -3;
+const noSuchEntry = -6;
+const noSuchTable = -65;
+
+/** For deletes: the thing itself, or what it was attached to, is not there. */
+export async function unlessGone(request: Promise<unknown>): Promise<void> {
+  await except(request, [invalidSwIfIndex, noSuchFib, noSuchEntry, noSuchTable]);
+}
+
+export async function except(
+  request: Promise<unknown>,
+  tolerated: readonly number[],
+): Promise<void> {
+  try {
+    await request;
+  } catch (thrown) {
+    if (!(thrown instanceof VppRefusedError) || !tolerated.includes(thrown.retval)) throw thrown;
+  }
+}

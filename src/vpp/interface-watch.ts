@@ -1,0 +1,196 @@
+/**
+ * Tells the scheduler what interfaces did by themselves: links that went up or down, leases that
+ * came, changed or ran out. Events of VPP are no more than a reason to look: they OR what happened
+ * to an index, indexes are given out again, and an event of DHCP goes to the client that asked for
+ * the lease, which a restarted agent is not. A lease that runs out has no event at all. So one look
+ * after each event, and one now and then, decides.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock, Timer } from '#infra/clock/clock.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { MappingEvent, NamedMapping } from '#infra/idxmap/idxmap.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { NotificationSink, NotifiedValue } from '#kvscheduler/api/descriptor.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { linkStateKey } from '#models/vpp/derived.ts';
+import { dhcpLeaseKey } from '#models/vpp/interface-state.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from './binapi/api.ts';
+import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
+import { empty } from './descriptors/empty.ts';
+import { type FoundLease, readDhcpClients } from './descriptors/interface/dhcp.ts';
+import { dhcpLease } from './descriptors/interface/dhcp-lease.ts';
+import { linkState } from './descriptors/interface/link-state.ts';
+import { none } from './descriptors/limits.ts';
+import { tagOf } from './descriptors/tags.ts';
+import { except } from './descriptors/tolerated.ts';
+
+/** What comes within this time after a reason to look is seen by the same look. */
+const gatherMs = 50;
+/** Without any reason; then all is told again, whether or not it is news. */
+const periodMs = 10_000;
+const subscribedAlready = -31;
+
+export interface InterfaceWatchNeeds {
+  readonly client: VppClient;
+  readonly scheduler: NotificationSink & {
+    metadataMap<M>(descriptor: string): NamedMapping<M> | undefined;
+  };
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class InterfaceWatch {
+  readonly #needs: InterfaceWatchNeeds;
+  /** Whose links and leases are told of. */
+  readonly #interfaces: NamedMapping<VppInterfaceMetadata>;
+  readonly #ends: (() => void)[] = [];
+  /** Names that something was, or may have been, told of. */
+  readonly #names = new Set<string>();
+  readonly #told = new Map<string, Value | null>();
+  #timer: Timer | undefined;
+  #isSoon = false;
+  #isLooking = false;
+  /** A reason came during a look. */
+  #again = false;
+
+  constructor(needs: InterfaceWatchNeeds) {
+    this.#needs = needs;
+    this.#interfaces = this.#mapOf('vpp-interface');
+  }
+
+  #mapOf<M>(descriptor: string): NamedMapping<M> {
+    const map = this.#needs.scheduler.metadataMap<M>(descriptor);
+    if (map === undefined) throw new TypeError(`the scheduler has no descriptor ${descriptor}`);
+    return map;
+  }
+
+  start(): void {
+    const { client } = this.#needs;
+    const soon = (): void => this.#lookSoon();
+    const named = ({ name }: MappingEvent<unknown>): void => {
+      this.#names.add(name);
+      soon();
+    };
+    for (const name of this.#interfaces.listAllNames()) this.#names.add(name);
+    this.#ends.push(
+      client.onEvent('sw_interface_event', soon),
+      client.onEvent('dhcp_compl_event', soon),
+      this.#interfaces.watch('interface-watch', named),
+      // a client of DHCP that came or went
+      this.#mapOf('vpp-dhcp').watch('interface-watch', soon),
+      client.onStateChange((state) => {
+        if (state === 'connected') this.#subscribe();
+      }),
+    );
+    this.#wait(periodMs);
+    if (client.state === 'connected') this.#subscribe();
+  }
+
+  close(): void {
+    for (const end of this.#ends.splice(0)) end();
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    // a look that is under way finds nobody to tell any more
+    this.#names.clear();
+  }
+
+  /** Then looks: what happened before is in no event. */
+  #subscribe(): void {
+    const { client } = this.#needs;
+    const asked = client.request('want_interface_events', { enable_disable: 1, pid: 0 });
+    except(asked, [subscribedAlready]).catch((error) => this.#report(error));
+    this.#told.clear();
+    this.#lookSoon();
+  }
+
+  #lookSoon(): void {
+    if (this.#isLooking) this.#again = true;
+    else if (!this.#isSoon) {
+      this.#isSoon = true;
+      this.#wait(gatherMs);
+    }
+  }
+
+  #wait(ms: number): void {
+    this.#timer?.cancel();
+    if (this.#ends.length === 0) return;
+    this.#timer = this.#needs.clock.timer(ms, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const isPeriodic = !this.#isSoon;
+    this.#isLooking = true;
+    this.#isSoon = false;
+    try {
+      if (this.#needs.client.state === 'connected') await this.#tell(isPeriodic);
+    } catch (error) {
+      this.#report(error);
+    }
+    this.#isLooking = false;
+    this.#wait(periodMs);
+    if (this.#again) {
+      this.#again = false;
+      this.#lookSoon();
+    }
+  }
+
+  async #tell(all: boolean): Promise<void> {
+    const { client, scheduler } = this.#needs;
+    const [details, leases] = await Promise.all([
+      client.dump('sw_interface_dump', {
+        sw_if_index: none,
+        name_filter_valid: false,
+        name_filter: '',
+      }),
+      readDhcpClients(client),
+    ]);
+    const byIndex = new Map(details.map((each) => [each.sw_if_index, each]));
+    const pairs: NotifiedValue[] = [];
+    for (const name of this.#names) {
+      const index = this.#interfaces.getValue(name)?.swIfIndex ?? none;
+      const found = byIndex.get(index);
+      // the index may be out of an earlier life of VPP
+      const isIt = found !== undefined && bears(found, name);
+      for (const pair of state(name, isIt ? found : undefined, leases.get(index))) {
+        const { key, value } = pair;
+        const known = this.#told.get(key);
+        if (!all && known !== undefined && isDeepStrictEqual(known, value)) continue;
+        this.#told.set(key, value);
+        pairs.push(pair);
+      }
+      if (!this.#interfaces.has(name)) this.#forget(name);
+    }
+    scheduler.pushNotification(pairs);
+  }
+
+  #forget(name: string): void {
+    this.#names.delete(name);
+    for (const { key } of state(name, undefined, undefined)) this.#told.delete(key);
+  }
+
+  #report(error: unknown): void {
+    const { log } = this.#needs;
+    log.warn({ error: errorText(error) }, 'cannot look at links and leases of VPP; try again');
+  }
+}
+
+function bears({ tag, interface_name }: SwInterfaceDetails, name: string): boolean {
+  return tag === tagOf(name) || interface_name === name;
+}
+
+/** All that can be told of one interface; null is what is not so. */
+function state(
+  iface: string,
+  found: SwInterfaceDetails | undefined,
+  lease: FoundLease | undefined,
+): readonly NotifiedValue[] {
+  const link = found && linkState(found.flags);
+  const value = found && lease && dhcpLease(iface, lease);
+  const links = (['UP', 'DOWN'] as const).map((each) => ({
+    key: linkStateKey.build({ iface, state: each }),
+    value: each === link ? empty : null,
+  }));
+  const key = dhcpLeaseKey.build({ iface });
+  return [...links, { key, value: value ?? null, metadata: value }];
+}

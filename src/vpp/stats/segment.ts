@@ -1,0 +1,278 @@
+/**
+ * VPP's statistics segment (version 2): shared memory in the byte order of the host that VPP writes
+ * and we only read. VPP would hand the descriptor over a SEQPACKET socket, which Node.js cannot
+ * speak; where the PID namespace is shared, the same memory is a file under /proc/<pid>/fd, and
+ * reading it there needs no native code.
+ *
+ * A reader must not trust what it read while VPP was changing the layout: `read` remembers the
+ * epoch, and repeats the whole when the epoch moved or a change was in progress.
+ */
+import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '#infra/clock/clock.ts';
+import { defineError } from '#infra/errors/errors.ts';
+
+export const StatsUnavailableError = defineError({
+  name: 'StatsUnavailableError',
+  code: 'CV_STATS_UNAVAILABLE',
+  remedy: 'Share the PID namespace with VPP (hostPID) and run as root, and enable statseg in VPP.',
+});
+
+export const StatsBusyError = defineError({
+  name: 'StatsBusyError',
+  code: 'CV_STATS_BUSY',
+  remedy: 'Nothing: VPP was changing the segment all the time; the next reading tries again.',
+});
+
+const SEGMENT_LINK = /^\/memfd:stat segment/;
+const VERSION = 2n;
+const HEADER_BYTES = 40;
+const ENTRY_BYTES = 144;
+/** How often a reading is repeated while VPP changes the layout. */
+const MAX_ATTEMPTS = 100;
+
+/** Types of directory entries that are read here. */
+const EntryType = {
+  Scalar: 1,
+  SimpleCounter: 2,
+  CombinedCounter: 3,
+  NameVector: 4,
+  Symlink: 6,
+  Gauge: 9,
+} as const;
+
+interface DirectoryEntry {
+  readonly name: string;
+  readonly type: number;
+  /**
+   * Value of a scalar (f64 bits), pointer of a vector, or, of a symlink, the directory index of
+   * its target in the lower and the item of it in the upper half.
+   */
+  readonly word: bigint;
+}
+
+interface Header {
+  readonly base: bigint;
+  readonly epoch: bigint;
+  readonly inProgress: bigint;
+  readonly directory: bigint;
+}
+
+interface Directory {
+  readonly byName: ReadonlyMap<string, DirectoryEntry>;
+  readonly byIndex: readonly DirectoryEntry[];
+}
+
+/** Reading inside of one consistent look. */
+export interface Look {
+  scalar(name: string): number | undefined;
+  /** Sum over all threads, by index; undefined when there is no such counter. */
+  simple(name: string): readonly bigint[] | undefined;
+  combined(
+    name: string,
+  ): readonly { readonly packets: bigint; readonly bytes: bigint }[] | undefined;
+  /** One value a thread of a simple counter. */
+  perThread(name: string, index: number): readonly bigint[] | undefined;
+  names(name: string): readonly string[] | undefined;
+  /** Sums that the symlinks under a prefix point at, by their names without it. */
+  symlinks(prefix: string): ReadonlyMap<string, bigint>;
+}
+
+export class StatsSegment {
+  readonly #fd: number;
+  readonly #clock: Clock;
+  #directory: { epoch: bigint; entries: Directory } | undefined;
+
+  /** @param fd an open segment; `open` finds that of a process */
+  constructor(fd: number, clock: Clock) {
+    this.#fd = fd;
+    this.#clock = clock;
+  }
+
+  /**
+   * @param pid of VPP in our PID namespace, as control_ping tells it
+   * @throws StatsUnavailableError when the process or the segment cannot be seen
+   */
+  static open(pid: number, clock: Clock, procRoot = '/proc'): StatsSegment {
+    const folder = join(procRoot, String(pid), 'fd');
+    let path: string | undefined;
+    try {
+      path = readdirSync(folder)
+        .map((name) => join(folder, name))
+        .find((candidate) => SEGMENT_LINK.test(linkTarget(candidate)));
+    } catch (cause) {
+      throw new StatsUnavailableError('the open files of VPP cannot be listed', {
+        where: folder,
+        cause,
+      });
+    }
+    if (path === undefined)
+      throw new StatsUnavailableError('VPP has no statistics segment', { where: folder });
+    let segment: StatsSegment | undefined;
+    try {
+      segment = new StatsSegment(openSync(path, 'r'), clock);
+      segment.#header();
+      return segment;
+    } catch (cause) {
+      // It is tried again at each scrape, and would take one more descriptor each time.
+      segment?.close();
+      if (cause instanceof StatsUnavailableError) throw cause;
+      throw new StatsUnavailableError('the segment cannot be opened', { where: path, cause });
+    }
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  /**
+   * One consistent look: `reader` may run several times, and only the result of a run during which
+   * the layout stood still is given out.
+   * @throws StatsBusyError
+   */
+  async read<T>(reader: (look: Look) => T): Promise<T> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (attempt > 0) await this.#clock.turn();
+      const before = this.#header();
+      if (before.inProgress !== 0n) continue;
+      let result: { value: T } | undefined;
+      try {
+        result = { value: reader(this.#look(before)) };
+      } catch (error) {
+        // A pointer that VPP has just moved leads anywhere; only a look at rest may fail.
+        if (this.#isAtRest(before)) throw error;
+      }
+      if (result && this.#isAtRest(before)) return result.value;
+      this.#directory = undefined;
+    }
+    throw new StatsBusyError(`no consistent look in ${MAX_ATTEMPTS} attempts`);
+  }
+
+  #isAtRest(before: Header): boolean {
+    const now = this.#header();
+    return now.epoch === before.epoch && now.inProgress === 0n;
+  }
+
+  #header(): Header {
+    const bytes = this.#bytes(0, HEADER_BYTES);
+    const version = bytes.readBigUInt64LE(0);
+    if (version !== VERSION)
+      throw new StatsUnavailableError(`the segment has version ${version}, known is ${VERSION}`);
+    return {
+      base: bytes.readBigUInt64LE(8),
+      epoch: bytes.readBigUInt64LE(16),
+      inProgress: bytes.readBigUInt64LE(24),
+      directory: bytes.readBigUInt64LE(32),
+    };
+  }
+
+  #look(header: Header): Look {
+    if (this.#directory?.epoch !== header.epoch)
+      this.#directory = { epoch: header.epoch, entries: this.#readDirectory(header) };
+    const { byName, byIndex } = this.#directory.entries;
+    const vector = (pointer: bigint, itemBytes: number) => this.#vector(header, pointer, itemBytes);
+    const threads = (entry: DirectoryEntry | undefined, type: number): bigint[][] | undefined => {
+      if (entry?.type !== type) return undefined;
+      const itemBytes = type === EntryType.CombinedCounter ? 16 : 8;
+      return words(vector(entry.word, 8)).map((pointer) => words(vector(pointer, itemBytes)));
+    };
+    const simple = (entry: DirectoryEntry | undefined) =>
+      threads(entry, EntryType.SimpleCounter)?.reduce(add, []);
+    return {
+      scalar(name) {
+        const entry = byName.get(name);
+        if (!entry || (entry.type !== EntryType.Scalar && entry.type !== EntryType.Gauge))
+          return undefined;
+        const bits = Buffer.alloc(8);
+        bits.writeBigUInt64LE(entry.word);
+        return bits.readDoubleLE(0);
+      },
+      simple: (name) => simple(byName.get(name)),
+      combined(name) {
+        const sums = threads(byName.get(name), EntryType.CombinedCounter)?.reduce(add, []);
+        if (!sums) return undefined;
+        return Array.from({ length: sums.length / 2 }, (_, index) => ({
+          packets: sums[2 * index]!,
+          bytes: sums[2 * index + 1]!,
+        }));
+      },
+      perThread: (name, index) =>
+        threads(byName.get(name), EntryType.SimpleCounter)?.map((counts) => counts[index] ?? 0n),
+      names(name) {
+        const entry = byName.get(name);
+        if (entry?.type !== EntryType.NameVector) return undefined;
+        return words(vector(entry.word, 8)).map((pointer) =>
+          pointer === 0n ? '' : text(vector(pointer, 1)),
+        );
+      },
+      symlinks(prefix) {
+        const targets = new Map<number, readonly bigint[]>();
+        const found = new Map<string, bigint>();
+        for (const entry of byIndex) {
+          if (entry.type !== EntryType.Symlink || !entry.name.startsWith(prefix)) continue;
+          const index = Number(entry.word & 0xffffffffn);
+          let counts = targets.get(index);
+          if (!counts) {
+            counts = simple(byIndex[index]) ?? [];
+            targets.set(index, counts);
+          }
+          found.set(entry.name.slice(prefix.length), counts[Number(entry.word >> 32n)] ?? 0n);
+        }
+        return found;
+      },
+    };
+  }
+
+  #readDirectory(header: Header): Directory {
+    const bytes = this.#vector(header, header.directory, ENTRY_BYTES);
+    const byIndex = Array.from({ length: bytes.length / ENTRY_BYTES }, (_, index) => {
+      const entry = bytes.subarray(index * ENTRY_BYTES, (index + 1) * ENTRY_BYTES);
+      return {
+        name: text(entry.subarray(16)),
+        type: entry.readUInt32LE(0),
+        word: entry.readBigUInt64LE(8),
+      };
+    });
+    return { byIndex, byName: new Map(byIndex.map((entry) => [entry.name, entry])) };
+  }
+
+  /** A vector of VPP: its length stands 8 bytes before the data. */
+  #vector(header: Header, pointer: bigint, itemBytes: number): Buffer {
+    if (pointer === 0n) return Buffer.alloc(0);
+    const offset = Number(pointer - header.base);
+    const length = this.#bytes(offset - 8, 4).readUInt32LE(0);
+    return this.#bytes(offset, length * itemBytes);
+  }
+
+  /** What VPP has just moved may have any length: it is believed only within the segment. */
+  #bytes(offset: number, length: number): Buffer {
+    if (offset >= 0 && offset + length <= fstatSync(this.#fd).size) {
+      const buffer = Buffer.alloc(length);
+      if (readSync(this.#fd, buffer, 0, length, offset) === length) return buffer;
+    }
+    throw new StatsUnavailableError(`${length} bytes at ${offset} are outside of the segment`);
+  }
+}
+
+function linkTarget(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function words(bytes: Buffer): bigint[] {
+  return Array.from({ length: bytes.length / 8 }, (_, index) => bytes.readBigUInt64LE(8 * index));
+}
+
+/** Threads may have vectors of different lengths: an index that one lacks counts nothing there. */
+function add(a: readonly bigint[], b: readonly bigint[]): bigint[] {
+  const [long, short] = a.length >= b.length ? [a, b] : [b, a];
+  return long.map((value, index) => value + (short[index] ?? 0n));
+}
+
+function text(bytes: Buffer): string {
+  const end = bytes.indexOf(0);
+  return bytes.toString('utf8', 0, end < 0 ? bytes.length : end);
+}

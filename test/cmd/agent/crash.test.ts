@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { configuration } from './configuration.ts';
+import { Life } from './crash.ts';
+import {
+  addPod,
+  cniRequest,
+  makeNode,
+  type Node,
+  type RunningAgent,
+  reflectPod,
+  replyAddress,
+  startAgent,
+  type TestPod,
+  unreflectPod,
+  until,
+} from './harness.ts';
+
+const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
+const other: TestPod = { name: 'other', containerId: 'c'.repeat(64), netns: '/run/netns/other' };
+
+/** The call that the agent does not survive; whatever kubelet gets, it will repeat it. */
+async function unanswered(call: Promise<unknown>): Promise<void> {
+  await call.catch(() => undefined);
+}
+
+async function removed(running: RunningAgent, pod: TestPod): Promise<void> {
+  const reply = await running.client.delete(cniRequest(pod));
+  assert.equal(reply.error, '');
+  running.node.linux.removeNamespace(pod.netns);
+  await unreflectPod(running.node, pod);
+}
+
+async function nothingRemembered(node: Node): Promise<void> {
+  await until(async () => (await node.local.list('local/ipam/address')).entries.length === 0);
+}
+
+for (const useTAPInterfaces of [true, false]) {
+  const options = { contiv: { useTAPInterfaces } };
+
+  /** Runs one scenario with the agent's first life ending at each point in turn. */
+  async function atEveryPoint(
+    scenario: (life: Life, endAt: number) => Promise<void>,
+  ): Promise<number> {
+    for (let endAt = 1; ; endAt++) {
+      const node = makeNode();
+      const life = new Life(node);
+      try {
+        await scenario(life, endAt);
+      } catch (error) {
+        throw new Error(`point ${endAt}, ${life.names.at(-1)}`, { cause: error });
+      }
+      if (!life.isOver) return life.points;
+    }
+  }
+
+  describe(`an agent that ends at any point (${useTAPInterfaces ? 'TAP' : 'VETH'})`, () => {
+    it('of an AddPod: the repeated call ends well, no address is double or leaked', async (t) => {
+      const points = await atEveryPoint(async (life, endAt) => {
+        const node = life.node;
+        const first = await startAgent(node, { ...options, environment: life.environment() });
+        const empty = await configuration(node);
+        life.arm(endAt);
+        await unanswered(addPod(first, web));
+        await first.stop();
+        life.end();
+
+        await using second = await startAgent(node, options);
+        const address = replyAddress(await second.client.add(cniRequest(web)));
+        assert.notEqual(address, '');
+        const unlike = replyAddress(await addPod(second, other));
+        assert.notEqual(unlike, '');
+        assert.notEqual(unlike, address);
+        await reflectPod(node, web, address);
+        const wired = await configuration(node, [web.netns, other.netns]);
+        assert.equal(String(wired.vpp['neighbors']).split(',').length, 2);
+        for (const pod of [web, other]) await removed(second, pod);
+        await nothingRemembered(node);
+        assert.deepEqual(await configuration(node), empty);
+      });
+      t.diagnostic(`${points} points`);
+      assert.ok(points > 30);
+    });
+
+    it('of a DeletePod: the repeated call ends well, and nothing is left', async (t) => {
+      const points = await atEveryPoint(async (life, endAt) => {
+        const node = life.node;
+        const first = await startAgent(node, { ...options, environment: life.environment() });
+        const empty = await configuration(node);
+        const address = replyAddress(await addPod(first, web));
+        await reflectPod(node, web, address);
+        life.arm(endAt);
+        await unanswered(first.client.delete(cniRequest(web)));
+        await first.stop();
+        life.end();
+
+        await using second = await startAgent(node, options);
+        await removed(second, web);
+        await nothingRemembered(node);
+        assert.deepEqual(await configuration(node), empty);
+        const again = { ...web, containerId: 'd'.repeat(64) };
+        assert.equal((await addPod(second, again)).error, '');
+      });
+      t.diagnostic(`${points} points`);
+      assert.ok(points > 10);
+    });
+  });
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { until } from './harness.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+
+interface Program {
+  /** Resolves when the text was written. */
+  said(text: string): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+  /** Nobody reads any more what it says. */
+  deafen(): void;
+  readonly ended: Promise<{ code: number | null; signal: string | null; text: string }>;
+}
+
+/** The agent as a process of its own, with files and sockets in a folder of its own. */
+function run(folder: string, ...argv: string[]): Program {
+  const env = { ...process.env, TMPDIR: folder };
+  const child = spawn(process.execPath, [MAIN, ...argv], { env, cwd: folder });
+  let text = '';
+  const { promise, resolve: end } = Promise.withResolvers<Awaited<Program['ended']>>();
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      text += chunk;
+    });
+  child.on('close', (code, signal) => end({ code, signal, text }));
+  return {
+    async said(wanted) {
+      while (!text.includes(wanted)) {
+        const data = [child.stdout, child.stderr].map((stream) => once(stream, 'data'));
+        const closed = promise.then(() => assert.fail(`never said "${wanted}":\n${text}`));
+        await Promise.race([...data, closed]);
+      }
+    },
+    signal: (name) => child.kill(name),
+    deafen: () => child.stdout.destroy(),
+    ended: promise,
+  };
+}
+
+/** Files for an agent that finds no VPP and touches nothing outside of its folder. */
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'main-'));
+  const files = {
+    bolt: `db-path: ${join(folder, 'not', 'yet', 'there')}`,
+    govpp: `binapi-socket-path: ${join(folder, 'vpp.sock')}`,
+    grpc: `endpoint: ${join(folder, 'cni.sock')}`,
+    http: `endpoint: 127.0.0.1:0\nlocal-socket: ${join(folder, 'agent.sock')}`,
+  };
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(folder, `${name}.conf`), text);
+  return folder;
+}
+
+function status(socketPath: string, path: string): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const asked = request({ socketPath, path }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode));
+    });
+    asked.on('error', () => resolve(undefined));
+    asked.end();
+  });
+}
+
+describe('contiv-agent as a process', () => {
+  it('ends with code 2 and one clear reason when it is told nonsense', async () => {
+    const folder = ownFolder();
+    mkdirSync(join(folder, 'manifests', 'a-folder.yaml'), { recursive: true });
+    const unknown = await run(folder, '--nonsense').ended;
+    assert.equal(unknown.code, 2);
+    assert.equal(
+      unknown.text,
+      "error: unknown option '--nonsense'\n(--help lists what there is)\n",
+    );
+    const nowhere = await run(folder, '--embedded', '--manifests', '/nowhere').ended;
+    assert.equal(nowhere.code, 2);
+    assert.match(nowhere.text, /^contiv-agent: \/nowhere: cannot be read: ENOENT.*\nCV_MANIFESTS/);
+    assert.equal((await run(folder, '--help').ended).code, 0);
+  });
+
+  it('ends at once, with code 0, while it waits for VPP', async () => {
+    const folder = ownFolder();
+    const agent = run(folder);
+    await agent.said('cannot connect to VPP');
+    agent.signal('SIGTERM');
+    const { code, text } = await agent.ended;
+    assert.equal(code, 0, text);
+    assert.doesNotMatch(text, /"level":"(error|fatal)"/);
+  });
+
+  it('records its run until it is killed, and replays it with a code that tells', async () => {
+    const folder = ownFolder();
+    const runs = join(folder, 'runs');
+    writeFileSync(join(folder, 'controller.conf'), `record-run: ${runs}`);
+    const agent = run(folder, '--embedded', '--http-port', '0');
+    await agent.said('pods attached');
+    agent.signal('SIGKILL');
+    assert.equal((await agent.ended).signal, 'SIGKILL');
+    const same = await run(folder, 'replay', runs).ended;
+    assert.equal(same.code, 0, same.text);
+    assert.match(same.text, /on vpp1, started 20.*\n {2}replayed: \d+ events, \d+ transactions\n/);
+    assert.match(same.text, /the same transactions\n$/);
+
+    const [file = ''] = readdirSync(runs);
+    const text = readFileSync(join(runs, file), 'utf8');
+    const address = /"10\.1\.1\.\d+\/32"/.exec(
+      text.slice(text.indexOf('"onFailure":"revert"')),
+    )?.[0];
+    assert.ok(address);
+    writeFileSync(join(runs, file), text.replaceAll(address, '"10.1.1.250/32"'));
+    const other = await run(folder, 'replay', join(runs, file)).ended;
+    assert.equal(other.code, 1, other.text);
+    assert.match(
+      other.text,
+      /first difference: event #\d+ Add Pod .*\n.*transaction, key config\//,
+    );
+    assert.match(other.text, /recorded: .*10\.1\.1\.250\/32"\n +replayed: .*10\.1\.1\.\d+\/32"/);
+
+    for (const nonsense of [['replay', folder], ['replay'], ['undeploy', runs]]) {
+      const { code, text } = await run(folder, ...nonsense).ended;
+      assert.equal(code, 2, text);
+    }
+  });
+
+  it('goes on when nobody reads its log', async () => {
+    const folder = ownFolder();
+    const agent = run(folder, '--embedded', '--http-port', '0');
+    await agent.said('NEW EVENT');
+    agent.deafen();
+    const socket = join(folder, 'contiv-vswitch', 'vpp1', 'agent.sock');
+    await until(async () => (await status(socket, '/controller/event-history?seq-num=30')) === 200);
+    agent.signal('SIGTERM');
+    const { code, text } = await agent.ended;
+    assert.equal(code, 0, text);
+  });
+
+  it('ends with code 0 when a signal comes twice, and starts again', async () => {
+    const folder = ownFolder();
+    for (let life = 1; life <= 2; life++) {
+      const agent = run(folder, '--embedded', '--http-port', '0');
+      await agent.said('Ctrl-C ends it.\n');
+      if (life === 2) {
+        const second = await run(folder, '--embedded', '--http-port', '0').ended;
+        assert.equal(second.code, 1);
+        assert.match(second.text, /^contiv-agent: .*store: another process has it open\nCV_STORE/);
+      }
+      agent.signal('SIGINT');
+      agent.signal('SIGINT');
+      const { code, text } = await agent.ended;
+      assert.equal(code, 0, text);
+      assert.doesNotMatch(text, /"level":"(warn|error|fatal)"/);
+      const [before = '', after = ''] = text.split('Ctrl-C ends it.\n');
+      assert.match(before, /24 of 24 pods attached/);
+      assert.match(after, /^\{"level":"info",[^\n]*"signal":"SIGINT"/, 'the summary comes last');
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { parseFlags } from '#cmd/agent/flags.ts';
+import { printConfig } from '#cmd/agent/print-config.ts';
+import { readSettings } from '#cmd/agent/settings.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+
+describe('--print-config', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'print-'));
+
+  before(() => {
+    writeFileSync(join(folder, 'govpp.conf'), `binapi-socket-path: ${folder}/nobody.sock\n`);
+    writeFileSync(
+      join(folder, 'contiv.conf'),
+      `mtusize: 1450\nstealInterface: eth1\nstnSocketFile: ${folder}/stn.sock\n` +
+        'crdNodeConfigurationDisabled: false\nnodeConfig: [{nodeName: node1, gateway: 10.0.0.1}]\n',
+    );
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  async function printed(...argv: string[]): Promise<string> {
+    const flags = parseFlags(
+      ['--print-config', `--config-dir=${folder}`, '--microservice-label=node1', ...argv],
+      {},
+    );
+    assert.equal(flags.printConfig, true);
+    const settings = readSettings(flags, {});
+    let text = '';
+    await printConfig({ settings, clock: systemClock, random: systemRandom }, (part) => {
+      text += part;
+    });
+    return text;
+  }
+
+  it('is YAML with the origin of each value', async () => {
+    const text = await printed();
+    assert.match(text, /^mtuSize: 1450 +# .*contiv\.conf:1$/m);
+    assert.match(text, /^thisNode\.gateway: 10\.0\.0\.1 +# .*contiv\.conf:5$/m);
+    assert.match(text, /^useTAPInterfaces: true +# default$/m);
+    const values = parse(text) as Record<string, unknown>;
+    assert.equal(values['ipamConfig.podSubnetCIDR'], '10.1.0.0/16');
+    assert.equal(values['ipamConfig.srv6.sfcEndLocalSIDSubnetCIDR'], '9310::/16');
+  });
+
+  it('names those who could not be asked', async () => {
+    const text = await printed();
+    assert.match(text, /^# not asked: the NodeConfig resource: there is no etcd\.conf$/m);
+    assert.match(text, /^# not asked: VPP: no answer in 3000 ms$/m);
+    assert.match(text, /^# not asked: the STN daemon: .*stn\.sock/m);
+  });
+});

@@ -1,0 +1,121 @@
+/** The scheduler's REST on a whole agent, with the models that only the wiring knows. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { parseValue } from '#cmd/agent/parse-value.ts';
+import {
+  addPod,
+  cniRequest,
+  makeNode,
+  type RunningAgent,
+  startAgent,
+  type TestPod,
+} from './harness.ts';
+
+const loopback = {
+  type: 'ligato.vpp.interfaces.Interface',
+  value: { name: 'loop1', type: 'SOFTWARE_LOOPBACK', enabled: true },
+};
+interface PlanAnswer {
+  readonly Operations: readonly { readonly Operation: string; readonly Key: string }[];
+  readonly Error?: string;
+}
+
+const key = 'config/vpp/v2/interfaces/loop1';
+
+describe('values that are given by type and key', () => {
+  it('become canonical', () => {
+    const value = parseValue(loopback.type, loopback.value, key) as { mtu: number };
+    assert.equal(value.mtu, 0);
+  });
+
+  it('are refused by the name of what is wrong', () => {
+    const refused = (type: string, json: unknown, under: string, code: string, text: RegExp) =>
+      assert.throws(() => parseValue(type, json, under), { code, message: text });
+    refused('ligato.vpp.Interface', {}, key, 'CV_MODEL_UNKNOWN', /there are ligato\.vpp\./);
+    refused(loopback.type, { nam: 'x' }, key, 'CV_MODEL_INVALID', /nam/);
+    refused(loopback.type, { name: 'loop2' }, key, 'CV_MODEL_WRONG_KEY', /is config.*loop2$/);
+  });
+});
+
+describe('the scheduler of a running agent', () => {
+  let running: RunningAgent;
+  before(async () => {
+    running = await startAgent(makeNode());
+  });
+  after(() => running?.stop());
+
+  const plan = async (values: object) => {
+    const url = `http://127.0.0.1:${running.agent.port}/scheduler/plan`;
+    const body = JSON.stringify({ mode: 'update', values });
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body });
+    return { status: response.status, body: (await response.json()) as PlanAnswer };
+  };
+
+  it('plans a change of real models and applies nothing', async () => {
+    const { status, body } = await plan({ [key]: loopback });
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual(
+      body.Operations.map(({ Operation, Key }) => [Operation, Key]),
+      [
+        ['CREATE', key],
+        ['CREATE', 'vpp/interface/loop1/admin-state/UP'],
+      ],
+    );
+    const { body: now } = await running.get(`/scheduler/status?key=${key}`);
+    assert.deepEqual(now, { value: { key, state: 'NONEXISTENT' } });
+  });
+
+  it('answers 400 to a value that is none', async () => {
+    const { status, body } = await plan({ [key]: { ...loopback, value: { name: 'other' } } });
+    assert.deepEqual(
+      [status, body.Error],
+      [400, `${key}: the key of this value is config/vpp/v2/interfaces/other`],
+    );
+  });
+
+  it('dumps in the encoding of old clients what they ask for with the old argument', async () => {
+    const { body } = await running.get('/scheduler/dump?descriptor=vpp-interface&state=SB');
+    const values = body as { Value: { ProtoMsgName: string; ProtoMsgData: string } }[];
+    assert.ok(values.length > 0);
+    for (const { Value } of values) {
+      assert.equal(Value.ProtoMsgName, loopback.type);
+      assert.equal(typeof JSON.parse(Value.ProtoMsgData).name, 'string');
+    }
+  });
+
+  it('knows the graph of every past moment', async () => {
+    const { body } = await running.get('/scheduler/txn-history?seq-num=0');
+    const { Stop } = body as { Stop: string };
+    const { body: nodes } = await running.get(`/scheduler/graph-snapshot?time=${Stop}`);
+    assert.ok((nodes as unknown[]).length > 20);
+    const { body: none } = await running.get('/scheduler/graph-snapshot?time=2020-01-01T00:00:00Z');
+    assert.deepEqual(none, []);
+  });
+
+  it('draws its graph', async () => {
+    const url = `http://127.0.0.1:${running.agent.port}/scheduler/graph`;
+    const response = await fetch(url);
+    assert.equal(response.headers.get('content-type'), 'image/svg+xml');
+    assert.match(await response.text(), /<svg[\s\S]*cluster_vpp&#45;interface/);
+  });
+});
+
+describe('an agent that verifies every transaction', () => {
+  it('finds what it configured, through a pod that comes and goes', async () => {
+    await using running = await startAgent(makeNode(), { env: { KVSCHED_VERIFY_MODE: '1' } });
+    const pod: TestPod = { name: 'web', containerId: 'c1', netns: '/run/netns/web' };
+    assert.equal((await addPod(running, pod)).error, '');
+    assert.equal((await running.client.delete(cniRequest(pod))).result, 0);
+    const { body } = await running.get('/scheduler/txn-history');
+    const records = body as { VerificationErrors?: string[]; RetrieveErrors?: string[] }[];
+    assert.ok(records.length >= 3);
+    for (const { VerificationErrors, RetrieveErrors } of records)
+      assert.deepEqual([VerificationErrors, RetrieveErrors], [undefined, undefined]);
+    const { body: stats } = await running.get('/scheduler/stats');
+    const { AllDescriptors } = stats as { AllDescriptors: { name: string; count: number }[] };
+    const retrieves = AllDescriptors.find(({ name }) => name === 'Retrieve')?.count ?? 0;
+    // One resync alone asks each descriptor once.
+    assert.ok(retrieves > 20, String(retrieves));
+  });
+});

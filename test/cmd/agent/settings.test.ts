@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parseFlags } from '#cmd/agent/flags.ts';
+import { readSettings } from '#cmd/agent/settings.ts';
+import { CodedError } from '#infra/errors/errors.ts';
+
+/** The error that these arguments, variables and files end in. */
+function refusal(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  files: Record<string, string> = {},
+): string {
+  const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  try {
+    readSettings(parseFlags(['--config-dir', folder, ...argv], env), env);
+  } catch (error) {
+    assert.ok(error instanceof CodedError);
+    return error.message.replace(`${folder}/`, '');
+  }
+  return 'taken';
+}
+
+describe('what the agent is told', () => {
+  it('is taken when it makes sense', () => {
+    const label = ['--microservice-label', 'node-1.example_a'];
+    assert.equal(refusal(label, { STARTUPTIMEOUT: '1m30s', HTTP_PORT: '0' }), 'taken');
+    assert.equal(refusal([], {}, { 'grpc.conf': 'permission: 0770' }), 'taken');
+  });
+
+  it('is refused with the place where it stands', () => {
+    const cases: [string, string[], Record<string, string>, Record<string, string>][] = [
+      ['/nowhere: no such folder (asked for by --config-dir', ['--config-dir', '/nowhere'], {}, {}],
+      ['--manifests: is for --embedded only', ['--manifests', 'x'], {}, {}],
+      ['STARTUPTIMEOUT: "45" is no duration such as 45s', [], { STARTUPTIMEOUT: '45' }, {}],
+      ['--http-port or HTTP_PORT: "70000" is no port', [], { HTTP_PORT: '70000' }, {}],
+      ['"../x" is no name of a node', ['--microservice-label', '../x'], {}, {}],
+      ['http.conf:1: endpoint: has to be address:port', [], {}, { 'http.conf': 'endpoint: x' }],
+      [
+        'http.conf:2: client-basic-auth.1: has to be user:password',
+        [],
+        {},
+        { 'http.conf': 'client-basic-auth: [a:b,\n c]' },
+      ],
+      ['grpc.conf:1: permission: has to be', [], {}, { 'grpc.conf': 'permission: 780' }],
+      ['logs.conf:1: default-level: has to be', [], {}, { 'logs.conf': 'default-level: loud' }],
+      ['controller.conf:1: delayRetry: has to be', [], {}, { 'controller.conf': 'delayRetry: 30' }],
+    ];
+    for (const [reason, argv, env, files] of cases) {
+      const message = refusal(argv, env, files);
+      assert.ok(message.startsWith(reason), message);
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parseFlags } from '#cmd/agent/flags.ts';
+import { openEnvironment } from '#cmd/agent/open-environment.ts';
+import { readSettings } from '#cmd/agent/settings.ts';
+import { FaultyStore } from '#datastore/faulty.ts';
+import { LevelStore } from '#datastore/level.ts';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { Loggers } from '#infra/log/loggers.ts';
+import { addPod, makeNode, type Node, replyAddress, startAgent, until } from './harness.ts';
+
+const namespaceKey = '/vnf-agent/contiv-ksr/k8s/namespace/default';
+
+/** What a mutating route answers; those are served on the socket of the node alone. */
+function post(socketPath: string, path: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath, path, method: 'POST' }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+function environmentOf(node: Node, cluster: FaultyStore) {
+  return { ...node, cluster, connectVpp: node.vpp.connect() };
+}
+
+describe('an agent that starts without its database', () => {
+  it('is ready from the mirror, and with the database once that is there', async () => {
+    const node = makeNode();
+    await node.cluster.put(namespaceKey, '{"name":"default"}');
+    const controller = { delayLocalResync: '200ms', remoteDBProbingInterval: '30ms' };
+    {
+      const environment = environmentOf(node, new FaultyStore(node.cluster));
+      await using _first = await startAgent(node, { environment, controller });
+      await until(async () => (await node.mirror.get(namespaceKey)) !== undefined);
+    }
+    const cluster = new FaultyStore(node.cluster);
+    cluster.cut('no route to host');
+    const environment = environmentOf(node, cluster);
+    await using running = await startAgent(node, { environment, controller });
+    const history = async () =>
+      ((await running.get('/controller/event-history')).body as { Description: string }[]).map(
+        ({ Description }) => Description.split('\n')[0],
+      );
+    assert.deepEqual(await history(), ['Database Resync (Local DB)']);
+    assert.equal((await running.get('/liveness')).status, 200);
+    const reply = await addPod(running, {
+      name: 'web',
+      containerId: 'a'.repeat(64),
+      netns: '/run/netns/web',
+    });
+    assert.equal(replyAddress(reply), '10.1.1.2', 'pods are wired meanwhile');
+
+    const refused = await post(running.localSocket, '/controller/resync');
+    assert.equal(refused.status, 409);
+    assert.match(refused.text, /no route to host/);
+
+    await node.cluster.put(namespaceKey, '{"name":"default","label":[{"key":"a","value":"b"}]}');
+    cluster.mend();
+    await until(async () => (await running.get('/readiness')).status === 200);
+    await until(async () => (await history()).includes('Database Resync (Remote DB)'));
+    await until(async () => (await node.mirror.get(namespaceKey))?.includes('label') === true);
+    assert.equal((await post(running.localSocket, '/controller/resync')).status, 200);
+  });
+});
+
+describe('the databases of an agent', () => {
+  it('leave a file of the Go agent alone, and name it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'stores-'));
+    const file = join(folder, 'bolt.db');
+    await writeFile(file, 'bolt');
+    await writeFile(join(folder, 'bolt.conf'), `db-path: ${file}\n`);
+    await writeFile(join(folder, 'mirror.conf'), `db-path: ${join(folder, 'copy')}\n`);
+    await writeFile(join(folder, 'etcd.conf'), 'endpoints: [127.0.0.1:1]\n');
+    const logged: Record<string, unknown>[] = [];
+    const loggers = new Loggers({ 'default-level': 'info', loggers: [] }, undefined, {
+      write: (line: string) => void logged.push(JSON.parse(line)),
+    });
+    const settings = readSettings(parseFlags(['--config-dir', folder], {}), {});
+    const parts = { clock: systemClock, random: systemRandom, loggers };
+    const environment = await openEnvironment(settings, parts);
+    assert.equal(environment.local.name, `level ${file}.level`);
+    assert.equal(environment.mirror?.name, `level ${join(folder, 'copy')}`);
+    await environment.close();
+    assert.equal(await readFile(file, 'utf8'), 'bolt');
+    assert.deepEqual(
+      logged.filter(({ file: named }) => named === file).map(({ level }) => level),
+      ['warn'],
+      'one warning',
+    );
+    await rm(folder, { recursive: true });
+  });
+
+  it('throw a damaged mirror away with a warning, and keep the rest', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'stores-'));
+    await writeFile(join(folder, 'bolt.conf'), `db-path: ${join(folder, 'store')}\n`);
+    await writeFile(join(folder, 'etcd.conf'), 'endpoints: [127.0.0.1:1]\n');
+    const local = await LevelStore.open({ folder: join(folder, 'store') });
+    await local.put('local/ipam/last', '10.1.1.7');
+    await local.close();
+    const mirrorFolder = join(folder, 'store.mirror');
+    const before = await LevelStore.open({ folder: mirrorFolder });
+    await before.put(namespaceKey, '{}');
+    await before.close();
+    await writeFile(join(mirrorFolder, 'CURRENT'), 'rubbish');
+    const logged: Record<string, unknown>[] = [];
+    const loggers = new Loggers({ 'default-level': 'info', loggers: [] }, undefined, {
+      write: (line: string) => void logged.push(JSON.parse(line)),
+    });
+    const settings = readSettings(parseFlags(['--config-dir', folder], {}), {});
+    const parts = { clock: systemClock, random: systemRandom, loggers };
+    const environment = await openEnvironment(settings, parts);
+    assert.equal(await environment.local.get('local/ipam/last'), '10.1.1.7');
+    assert.ok(
+      logged.some(({ folder: named, level }) => named === mirrorFolder && level === 'warn'),
+    );
+    await environment.mirror?.put('still', 'usable');
+    await environment.close();
+    await rm(folder, { recursive: true });
+  });
+});

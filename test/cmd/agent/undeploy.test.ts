@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { configuration } from './configuration.ts';
+import { addPod, makeNode, prepareAgent, startAgent, type TestPod } from './harness.ts';
+
+const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
+
+for (const useTAPInterfaces of [true, false]) {
+  const options = { contiv: { useTAPInterfaces } };
+
+  describe(`un-deploy (${useTAPInterfaces ? 'TAP' : 'VETH'})`, () => {
+    it('removes what an ended agent has left, and nothing of others', async () => {
+      const node = makeNode();
+      await node.linux.createVeth(
+        { namespace: undefined, name: 'theirs' },
+        { namespace: undefined, name: 'theirs2' },
+      );
+      const before = await configuration(node);
+      const running = await startAgent(node, options);
+      assert.equal((await addPod(running, web)).error, '');
+      await running.stop();
+      const left = await configuration(node, [web.netns]);
+      assert.ok(left.remembered.length > 0);
+      assert.notDeepEqual(left.vpp, before.vpp);
+
+      await prepareAgent(node, options).agent.undeploy();
+      const { vpp, linux, remembered } = await configuration(node, [web.netns]);
+      assert.deepEqual(remembered, []);
+      assert.deepEqual(linux['host'], before.linux['host']);
+      assert.ok(!linux[web.netns]?.some((line) => line.includes('eth0')), 'pod interface');
+      // How neighbors age is a setting of VPP: there is no state without it.
+      assert.deepEqual({ ...vpp, neighborAging: 0 }, { ...before.vpp, neighborAging: 0 });
+    });
+
+    it('gives up what it cannot remove with the reason, and goes on from there', async () => {
+      const node = makeNode();
+      const running = await startAgent(node, options);
+      await addPod(running, web);
+      await running.stop();
+      const stubborn = ({ name }: { name: string }) => name === 'ip_route_add_del';
+      node.vpp.faults.add(1, { refuse: -1 }, stubborn);
+      await assert.rejects(
+        prepareAgent(node, options).agent.undeploy(),
+        /ip_route_add_del: VPP answered -1/,
+      );
+      assert.notDeepEqual((await configuration(node)).remembered, []);
+      await prepareAgent(node, options).agent.undeploy();
+      assert.deepEqual((await configuration(node)).remembered, []);
+    });
+  });
+}

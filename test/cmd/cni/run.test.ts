@@ -1,0 +1,441 @@
+/** contiv-cni in this process, in front of an agent on simulated VPP and Linux. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { failures } from '#cmd/cni/failure.ts';
+import { runCni } from '#cmd/cni/run.ts';
+import { makeNode, type RunningAgent, startAgent, until } from '../agent/harness.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'contiv-cni-'));
+after(() => rmSync(folder, { recursive: true }));
+
+interface Call {
+  readonly command: string;
+  readonly container?: string;
+  readonly ifname?: string;
+  readonly netns?: string;
+  readonly args?: string;
+  readonly env?: Record<string, string>;
+  readonly config?: object | string;
+}
+
+interface CniResult {
+  readonly cniVersion: string;
+  readonly code?: number;
+  readonly msg?: string;
+  readonly details?: string;
+  readonly interfaces?: readonly { readonly mac?: string }[];
+  readonly ips?: readonly Record<string, unknown>[];
+  readonly [field: string]: unknown;
+}
+
+function podArgs(name: string): string {
+  return `IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=${name}`;
+}
+
+/** @param base configuration under that of the call */
+async function run(base: object, call: Call): Promise<CniResult | undefined> {
+  const { command, container, ifname, netns, args, env = {}, config = {} } = call;
+  const text = typeof config === 'string' ? config : JSON.stringify({ ...base, ...config });
+  const environment = {
+    CNI_COMMAND: command,
+    CNI_PATH: folder,
+    ...(container !== undefined && { CNI_CONTAINERID: container }),
+    ...(ifname !== undefined && { CNI_IFNAME: ifname }),
+    ...(netns !== undefined && { CNI_NETNS: netns }),
+    ...(args !== undefined && { CNI_ARGS: args }),
+    ...env,
+  };
+  const { output, failure } = await runCni(environment, () => text);
+  assert.equal(failure !== undefined, output.includes('"code"'));
+  return output === '' ? undefined : JSON.parse(output);
+}
+
+describe('contiv-cni in front of an agent', () => {
+  let running: RunningAgent;
+  let base: object;
+  before(async () => {
+    running = await startAgent(makeNode());
+    base = { cniVersion: '1.1.0', name: 'k8s', type: 'contiv-cni', grpcServer: running.socket };
+    await until(async () => (await run(base, { command: 'STATUS' })) === undefined);
+  });
+  after(() => running.stop());
+
+  function pod(name: string) {
+    const netns = `/run/netns/${name}`;
+    running.node.linux.addNamespace(netns);
+    return { container: `id-${name}`, ifname: 'eth0', netns, args: podArgs(name) };
+  }
+
+  for (const version of ['0.3.1', '0.4.0', '1.0.0', '1.1.0'])
+    it(`speaks ${version}`, async () => {
+      const one = pod(`speaks-${version.replaceAll('.', '-')}`);
+      const config = { cniVersion: version };
+      const added = await run(base, { command: 'ADD', ...one, config });
+      const address = String(added?.ips?.[0]?.['address']);
+      assert.match(address, /^10\.1\.1\.\d+\/32$/);
+      const mac = added?.interfaces?.[0]?.mac ?? '';
+      assert.match(mac, /^02(:[\da-f]{2}){5}$/);
+      assert.deepEqual(added, {
+        cniVersion: version,
+        interfaces: [{ name: 'eth0', mac, sandbox: one.netns }],
+        ips: [
+          {
+            ...(version < '1' && { version: '4' }),
+            address,
+            gateway: '10.1.1.1',
+            interface: 0,
+          },
+        ],
+        routes: [{ dst: '0.0.0.0/0', gw: '10.1.1.1' }],
+        dns: {},
+      });
+      const check = { ...config, prevResult: added };
+      const checked = await run(base, { command: 'CHECK', ...one, config: check });
+      if (version === '0.3.1') assert.equal(checked?.code, failures.version.code);
+      else assert.equal(checked, undefined);
+      assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
+      assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
+    });
+
+  it('gives the same to an ADD that is repeated', async () => {
+    const one = pod('again');
+    const first = await run(base, { command: 'ADD', ...one });
+    assert.deepEqual(await run(base, { command: 'ADD', ...one }), first);
+    await run(base, { command: 'DEL', ...one });
+  });
+
+  it('finds with CHECK that an attachment has been damaged', async () => {
+    const one = pod('damaged');
+    const prevResult = await run(base, { command: 'ADD', ...one });
+    const check = { command: 'CHECK', ...one, config: { prevResult } };
+    assert.equal(await run(base, check), undefined);
+    const other = { ...prevResult, ips: [{ address: '10.9.9.9/32' }] };
+    const wrong = await run(base, { ...check, config: { prevResult: other } });
+    assert.equal(wrong?.code, failures.refused.code);
+    assert.match(wrong?.msg ?? '', /has 10\.1\.1\.\d+ and not 10\.9\.9\.9/);
+    await run(base, { command: 'DEL', ...one });
+    assert.match((await run(base, check))?.msg ?? '', /it is not attached/);
+  });
+
+  it('drops with GC what the runtime does not know, and gives its address away again', async () => {
+    const kept = pod('kept');
+    const stale = pod('stale');
+    const [first, second] = [kept, stale].map((one) => run(base, { command: 'ADD', ...one }));
+    const address = (await second)?.ips?.[0]?.['address'];
+    await first;
+    const valid = [{ containerID: kept.container, ifname: 'eth0' }];
+    const config = { 'cni.dev/valid-attachments': valid };
+    assert.equal(await run(base, { command: 'GC', config }), undefined);
+    const { body } = await running.get('/contiv/v1/ipam/allocations');
+    assert.ok(!JSON.stringify(body).includes(String(address).replace('/32', '')));
+    assert.match(JSON.stringify(body), /kept/);
+    const none = { 'cni.dev/valid-attachments': null };
+    assert.equal(await run(base, { command: 'GC', config: none }), undefined);
+    const { body: left } = await running.get('/contiv/v1/ipam/allocations');
+    assert.doesNotMatch(JSON.stringify(left), /kept/);
+  });
+
+  it('runs the IPAM plugin of the configuration around the agent', async () => {
+    const log = join(folder, 'ipam.log');
+    const result = JSON.stringify({ cniVersion: '1.0.0', ips: [{ address: '10.1.1.77/24' }] });
+    const script = `#!/bin/sh\necho "$CNI_COMMAND $(cat)" >>${log}\n[ "$CNI_COMMAND" = ADD ] && echo '${result}'\nexit 0\n`;
+    const plugin = join(folder, 'fake-ipam');
+    writeFileSync(plugin, script);
+    chmodSync(plugin, 0o755);
+    const one = pod('outside');
+    const config = { ipam: { type: 'fake-ipam', subnet: 'usePodCidr', note: 1 } };
+    await run(base, { command: 'ADD', ...one, config });
+    await run(base, { command: 'DEL', ...one, config });
+    const lines = readFileSync(log, 'utf8').trim().split('\n');
+    assert.deepEqual(
+      lines.map((line) => line.slice(0, 3)),
+      ['ADD', 'DEL'],
+    );
+    for (const line of lines)
+      assert.deepEqual(JSON.parse(line.slice(4)).ipam, { ...config.ipam, subnet: '10.1.1.0/24' });
+  });
+
+  it('gives the address of an IPAM plugin back when the agent refuses', async () => {
+    const log = join(folder, 'refused.log');
+    const plugin = join(folder, 'refused-ipam');
+    const result = '{"ips":[{"address":"10.1.1.78/24"}]}';
+    writeFileSync(plugin, `#!/bin/sh\necho "$CNI_COMMAND" >>${log}\necho '${result}'\n`);
+    chmodSync(plugin, 0o755);
+    const config = { ipam: { type: 'refused-ipam' } };
+    const one = { ...pod('refused'), args: 'K8S_POD_NAME=NO' };
+    const answer = await run(base, { command: 'ADD', ...one, config });
+    assert.equal(answer?.code, failures.refused.code);
+    assert.equal(readFileSync(log, 'utf8'), 'ADD\nDEL\n');
+  });
+
+  it('passes on what an IPAM plugin says of its failure', async () => {
+    const plugin = join(folder, 'failing-ipam');
+    writeFileSync(plugin, `#!/bin/sh\necho '{"code":110,"msg":"no more","details":"x"}'\nexit 1\n`);
+    chmodSync(plugin, 0o755);
+    const one = pod('failing');
+    const config = { ipam: { type: 'failing-ipam' } };
+    const answer = await run(base, { command: 'ADD', ...one, config });
+    assert.deepEqual(answer, {
+      cniVersion: '1.1.0',
+      code: 110,
+      msg: `${plugin}: no more`,
+      details: 'x',
+    });
+    const missing = { ipam: { type: 'nobody' } };
+    const gone = await run(base, { command: 'ADD', ...one, config: missing });
+    assert.equal(gone?.code, failures.config.code);
+  });
+
+  it('lets an IPAM plugin that has failed clean up, and always gives a code', async () => {
+    const log = join(folder, 'odd.log');
+    const plugin = join(folder, 'odd-ipam');
+    const one = pod('odd');
+    const config = { ipam: { type: 'odd-ipam' } };
+    const says: readonly (readonly [output: string, status: number])[] = [
+      ['{"code":110,"msg":"no more"}', 1],
+      ['{"msg":"no code"}', 1],
+      ['{"code":0,"msg":"none","details":{"a":1}}', 1],
+      ['', 0],
+      ['null', 0],
+      ['{"ips":[]}', 0],
+    ];
+    for (const [output, status] of says) {
+      writeFileSync(
+        plugin,
+        `#!/bin/sh\necho "$CNI_COMMAND" >>${log}\necho '${output}'\nexit ${status}\n`,
+      );
+      chmodSync(plugin, 0o755);
+      writeFileSync(log, '');
+      const answer = await run(base, { command: 'ADD', ...one, config });
+      const code = output.includes('110') ? 110 : failures.delegate.code;
+      assert.equal(answer?.code, code, JSON.stringify(answer));
+      assert.equal(typeof (answer?.details ?? ''), 'string');
+      assert.equal(readFileSync(log, 'utf8'), 'ADD\nDEL\n');
+    }
+  });
+
+  it('deletes whatever stands in prevResult', async () => {
+    for (const prevResult of [{}, [], '', 7, null, { ip4: { ip: '10.1.1.9/32' } }, { ips: 1 }]) {
+      const call = { command: 'DEL', container: 'id-any', ifname: 'eth0', config: { prevResult } };
+      assert.equal(await run(base, call), undefined, JSON.stringify(prevResult));
+    }
+  });
+
+  it('does not check with CHECK what other plugins of the chain have added', async () => {
+    const one = pod('chained');
+    const added = await run(base, { command: 'ADD', ...one });
+    const interfaces = [...added!.interfaces!, { name: 'veth7' }, { name: 'eth0' }];
+    const others = [1, 2].map((index) => ({ address: '10.9.9.9/32', interface: index }));
+    const prevResult = { ...added, interfaces, ips: [...added!.ips!, ...others] };
+    assert.equal(await run(base, { command: 'CHECK', ...one, config: { prevResult } }), undefined);
+    await run(base, { command: 'DEL', ...one });
+  });
+
+  it('deletes with GC only what is of its network', async () => {
+    const one = pod('of-another');
+    await run(base, { command: 'ADD', ...one, config: { name: 'another' } });
+    const config = { 'cni.dev/valid-attachments': [] };
+    assert.equal(await run(base, { command: 'GC', config }), undefined);
+    const left = async () =>
+      JSON.stringify((await running.get('/contiv/v1/ipam/allocations')).body);
+    assert.match(await left(), /of-another/);
+    assert.equal(
+      await run(base, { command: 'GC', config: { ...config, name: 'another' } }),
+      undefined,
+    );
+    assert.doesNotMatch(await left(), /of-another/);
+  });
+
+  it('answers a runtime that does not name the pod', async () => {
+    const answer = await run(base, { command: 'ADD', ...pod('nameless'), args: '' });
+    assert.equal(answer?.code, failures.refused.code);
+    assert.match(answer?.msg ?? '', /K8S_POD_NAME/);
+  });
+});
+
+describe('contiv-cni says by the specification what is wrong:', () => {
+  const base = { cniVersion: '1.1.0', name: 'k8s', grpcServer: join(folder, 'nobody.sock') };
+  const good = { container: 'c1', ifname: 'eth0', netns: '/run/netns/x', args: podArgs('web') };
+  const cases: readonly (readonly [title: string, code: number, call: Call, msg: RegExp])[] = [
+    ['no command', 4, { command: '' }, /CNI_COMMAND is not set/],
+    ['an unknown command', 4, { command: 'UP' }, /CNI_COMMAND is unknown: UP/],
+    ['ADD with nothing', 4, { command: 'ADD' }, /CNI_CONTAINERID, CNI_IFNAME, CNI_NETNS/],
+    ['ADD without a namespace', 4, { ...good, command: 'ADD', netns: '' }, /needs CNI_NETNS/],
+    ['CHECK without a namespace', 4, { ...good, command: 'CHECK', netns: '' }, /needs CNI_NETNS/],
+    ['DEL without a container', 4, { ...good, command: 'DEL', container: '' }, /CNI_CONTAINERID/],
+    ['a container of no valid form', 4, { ...good, command: 'ADD', container: '../x' }, /\.\.\/x/],
+    ['an interface with a slash', 4, { ...good, command: 'ADD', ifname: 'a/b' }, /CNI_IFNAME/],
+    [
+      'an interface of 16 letters',
+      4,
+      { ...good, command: 'ADD', ifname: 'a'.repeat(16) },
+      /IFNAME/,
+    ],
+    ['an interface of 16 bytes', 4, { ...good, command: 'ADD', ifname: 'é'.repeat(8) }, /IFNAME/],
+    ['an interface with a bell', 4, { ...good, command: 'ADD', ifname: 'a\u0007' }, /IFNAME/],
+    ['an interface called ..', 4, { ...good, command: 'ADD', ifname: '..' }, /CNI_IFNAME/],
+    ['no configuration', 6, { ...good, command: 'ADD', config: '' }, /no JSON/],
+    ['a configuration that is cut off', 6, { ...good, command: 'ADD', config: '{"a' }, /no JSON/],
+    ['a list as configuration', 7, { ...good, command: 'ADD', config: '[]' }, /an object/],
+    ['no name', 7, { ...good, command: 'ADD', config: { name: '' } }, /^name/],
+    ['no agent', 7, { ...good, command: 'ADD', config: { grpcServer: undefined } }, /^grpcServer/],
+    ['a number as agent', 7, { ...good, command: 'ADD', config: { grpcServer: 1 } }, /grpcServer/],
+    [
+      'an agent without a port',
+      7,
+      { ...good, command: 'ADD', config: { grpcServer: 'localhost' } },
+      /grpcServer/,
+    ],
+    [
+      'CHECK with what is no result',
+      7,
+      { ...good, command: 'CHECK', config: { prevResult: [] } },
+      /prevResult: an object/,
+    ],
+    [
+      'a version of the future',
+      1,
+      { ...good, command: 'ADD', config: { cniVersion: '2.0.0' } },
+      /2\.0\.0/,
+    ],
+    [
+      'a version too old',
+      1,
+      { ...good, command: 'ADD', config: { cniVersion: '0.2.0' } },
+      /0\.2\.0/,
+    ],
+    ['no version', 1, { ...good, command: 'ADD', config: { cniVersion: undefined } }, /0\.1\.0/],
+    [
+      'CHECK in 0.3.1',
+      1,
+      { ...good, command: 'CHECK', config: { cniVersion: '0.3.1' } },
+      /no CHECK/,
+    ],
+    ['GC in 1.0.0', 1, { command: 'GC', config: { cniVersion: '1.0.0' } }, /no GC/],
+    ['STATUS in 0.4.0', 1, { command: 'STATUS', config: { cniVersion: '0.4.0' } }, /no STATUS/],
+    [
+      'ADD behind another plugin',
+      7,
+      { ...good, command: 'ADD', config: { prevResult: {} } },
+      /first of its chain/,
+    ],
+    ['CHECK without a result', 7, { ...good, command: 'CHECK' }, /needs the prevResult/],
+    ['GC without a list', 7, { command: 'GC' }, /valid-attachments/],
+    [
+      'GC with a broken list',
+      7,
+      { command: 'GC', config: { 'cni.dev/valid-attachments': [{ ifname: 'eth0' }] } },
+      /containerID/,
+    ],
+    [
+      'an IPAM plugin that leads elsewhere',
+      7,
+      { ...good, command: 'ADD', config: { ipam: { type: '../sh' } } },
+      /ipam\.type/,
+    ],
+    ['ADD without an agent', 11, { ...good, command: 'ADD' }, /cannot be reached/],
+    ['DEL without an agent', 11, { ...good, command: 'DEL' }, /cannot be reached/],
+    [
+      'GC without an agent',
+      11,
+      { command: 'GC', config: { 'cni.dev/valid-attachments': [] } },
+      /cannot be reached/,
+    ],
+    ['STATUS without an agent', 50, { command: 'STATUS' }, /cannot be reached/],
+  ];
+  for (const [title, code, call, msg] of cases)
+    it(title, async () => {
+      const answer = await run(base, call);
+      assert.equal(answer?.code, code, JSON.stringify(answer));
+      assert.match(answer?.msg ?? '', msg);
+      assert.match(answer?.cniVersion ?? '', /^(0\.3\.1|0\.4\.0|1\.0\.0|1\.1\.0)$/);
+    });
+
+  it('nothing, when it is asked for versions', async () => {
+    const answer = await run(base, { command: 'VERSION', config: { cniVersion: '1.0.0' } });
+    assert.deepEqual(answer, {
+      cniVersion: '1.0.0',
+      supportedVersions: ['0.3.1', '0.4.0', '1.0.0', '1.1.0'],
+    });
+    const bare = await run(base, { command: 'VERSION', config: '' });
+    assert.equal(bare?.cniVersion, '1.1.0');
+  });
+});
+
+describe('contiv-cni in front of somebody else', () => {
+  const say = (text: string) =>
+    new Promise<{ socket: string; close: () => void }>((resolve) => {
+      const socket = join(folder, `${Math.abs(text.length)}-${text.slice(9, 12)}.sock`);
+      const server = createServer((connection) => {
+        connection.on('error', () => undefined);
+        connection.once('data', () => connection.end(text));
+      }).listen(socket, () => resolve({ socket, close: () => server.close() }));
+    });
+  const answers: readonly (readonly [title: string, text: string, code: number])[] = [
+    ['who hangs up', '', 11],
+    ['who breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{"a"', 11],
+    ['who speaks something else', 'SSH-2.0-OpenSSH\r\n\r\n', 11],
+    ['who answers rubbish', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n<a>', 5],
+    ['who answers nothing', 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnull', 5],
+    ['who refuses without a word', 'HTTP/1.1 500 No\r\ncontent-length: 4\r\n\r\nnull', 5],
+    ['who refuses', 'HTTP/1.1 404 No\r\ncontent-length: 15\r\n\r\n{"message":"x"}', 100],
+    [
+      'who is not ready',
+      'HTTP/1.1 200 OK\r\ncontent-length: 27\r\n\r\n{"result":11,"error":"wait"}'.replace(
+        '27',
+        '28',
+      ),
+      11,
+    ],
+  ];
+  for (const [title, text, code] of answers)
+    it(title, async () => {
+      const { socket, close } = await say(text);
+      const config = { cniVersion: '1.0.0', name: 'k8s', grpcServer: socket };
+      const answer = await run(config, { command: 'DEL', container: 'c', ifname: 'eth0' });
+      close();
+      assert.equal(answer?.code, code, JSON.stringify(answer));
+    });
+
+  it('who may have done it: an address of an IPAM plugin stays taken until the DEL', async () => {
+    const log = join(folder, 'unsure.log');
+    const plugin = join(folder, 'unsure-ipam');
+    const result = '{"ips":[{"address":"10.1.1.78/24"}]}';
+    writeFileSync(plugin, `#!/bin/sh\necho "$CNI_COMMAND" >>${log}\necho '${result}'\n`);
+    chmodSync(plugin, 0o755);
+    const { socket, close } = await say('');
+    const config = {
+      cniVersion: '1.0.0',
+      name: 'k8s',
+      grpcServer: socket,
+      ipam: { type: 'unsure-ipam' },
+    };
+    const call = { command: 'ADD', container: 'c', ifname: 'eth0', netns: '/run/netns/x' };
+    const answer = await run(config, call);
+    close();
+    assert.equal(answer?.code, failures.later.code);
+    assert.equal(readFileSync(log, 'utf8'), 'ADD\n');
+  });
+
+  it('who listens at an address of IPv6', async (t) => {
+    const server = createServer((connection) =>
+      connection.once('data', () =>
+        connection.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'),
+      ),
+    );
+    const listens = await new Promise((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(0, '::1', () => resolve(true));
+    });
+    if (!listens) return t.skip('needs IPv6 on the loopback');
+    const { port } = server.address() as { port: number };
+    const config = { cniVersion: '1.0.0', name: 'k8s', grpcServer: `[::1]:${port}` };
+    const answer = await run(config, { command: 'DEL', container: 'c', ifname: 'eth0' });
+    server.close();
+    assert.equal(answer, undefined);
+  });
+});

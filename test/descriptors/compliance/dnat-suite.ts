@@ -1,0 +1,228 @@
+/** Services and identities of NAT44. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import type { DeepInput } from '#models/model.ts';
+import {
+  type DNat44IdentityMapping,
+  type DNat44StaticMapping,
+  dnat44Model,
+} from '#models/vpp/dnat44.ts';
+import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
+import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
+import type { VppBackend } from '#test/vpp/descriptors/backends.ts';
+import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
+import { keyed, table } from './keyed.ts';
+import { ServicesBench, toMap } from './services-bench.ts';
+
+const all = 0xffff_ffff;
+
+const nat = keyed(nat44GlobalModel, { forwarding: true });
+
+const web = { external_ip: '10.96.0.10', external_port: 80 } as const;
+
+const backend = (last: number, probability = 1) => ({
+  vrf_id: 1,
+  local_ip: `10.1.1.${last}`,
+  local_port: 8080,
+  probability,
+});
+
+function service(label: string, ...st_mappings: DeepInput<DNat44StaticMapping>[]): KeyedValue {
+  return keyed(dnat44Model, { label, st_mappings });
+}
+
+function identities(label: string, ...id_mappings: DeepInput<DNat44IdentityMapping>[]): KeyedValue {
+  return keyed(dnat44Model, { label, id_mappings });
+}
+
+function pool(name: string, first_ip: string, last_ip = '', twice_nat = false): KeyedValue {
+  return keyed(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: all });
+}
+
+export function dnatSuite(start: () => Promise<VppBackend>): void {
+  describe('services', () => {
+    const bench = new ServicesBench(start);
+
+    const balanced = async (): Promise<readonly string[]> => {
+      const found = await bench.client.dump('nat44_lb_static_mapping_dump', {});
+      return found
+        .map(({ tag, locals }) => {
+          const ends = locals.map(({ addr, probability }) => `${addr[3]}*${probability}`).sort();
+          return `${tag}: ${ends.join(' ')}`;
+        })
+        .sort();
+    };
+
+    test('backends of a service come and go without the others noticing', async () => {
+      const of = (...lasts: number[]) =>
+        service('s', { ...web, local_ips: lasts.map((last) => backend(last)) });
+      await bench.apply(nat, table(1), of(2, 3));
+      await bench.put(of(2, 3, 4));
+      assert.deepEqual(bench.taken(), ['nat44_lb_static_mapping_add_del_local']);
+      await bench.put(of(3, 5));
+      assert.deepEqual(bench.taken(), Array(3).fill('nat44_lb_static_mapping_add_del_local'));
+      assert.deepEqual(await balanced(), ['s: 3*1 5*1']);
+      await bench.put(of(5));
+      assert.deepEqual(bench.taken(), [
+        'nat44_add_del_lb_static_mapping',
+        'nat44_add_del_static_mapping_v2',
+      ]);
+      await bench.agent.assertSettled();
+    });
+
+    test('with affinity a backend that goes takes the mapping along: clients are bound to it', async () => {
+      const of = (...lasts: number[]) =>
+        service('s', {
+          ...web,
+          session_affinity: 60,
+          local_ips: lasts.map((last) => backend(last)),
+        });
+      await bench.apply(nat, table(1), of(2, 3));
+      await bench.put(of(2, 3, 4));
+      assert.deepEqual(bench.taken(), ['nat44_lb_static_mapping_add_del_local']);
+      await bench.put(of(2, 4));
+      assert.deepEqual(bench.taken(), Array(2).fill('nat44_add_del_lb_static_mapping'));
+      await bench.agent.assertSettled();
+    });
+
+    test('one mapping of a service changes, the others are not touched', async () => {
+      const other = { ...web, external_port: 81, local_ips: [backend(2)] };
+      await bench.apply(nat, table(1), service('s', { ...web, local_ips: [backend(2)] }, other));
+      await bench.put(service('s', { ...web, local_ips: [backend(3)] }, other));
+      assert.deepEqual(bench.taken(), Array(2).fill('nat44_add_del_static_mapping_v2'));
+      await bench.agent.assertSettled();
+    });
+
+    test('shares that do not fit a byte are scaled, without one all have the same', async () => {
+      const many = Array.from({ length: 255 }, (_, n) => backend(n, 7));
+      await bench.apply(
+        nat,
+        table(1),
+        service('great', {
+          ...web,
+          local_ips: [backend(2, 3000), backend(3, 1000), backend(4, 0)],
+        }),
+        service('many', { ...web, external_port: 81, local_ips: many }),
+        service('none', { ...web, external_port: 82, local_ips: [backend(2, 0), backend(3, 0)] }),
+      );
+      const [great, all255, none] = await balanced();
+      assert.equal(great, 'great: 2*190 3*64 4*0');
+      assert.equal(none, 'none: 2*1 3*1');
+      assert.equal(all255?.split(' ').filter((end) => end.endsWith('*1')).length, 255);
+    });
+
+    test('what VPP does not tell is noticed when it changed while no agent ran', async () => {
+      const sticky = (session_affinity: number) =>
+        service('s', { ...web, session_affinity, local_ips: [backend(2), backend(3)] });
+      const twice = (twice_nat_pool_ip: string) =>
+        service('t', {
+          ...web,
+          external_port: 81,
+          twice_nat: 'ENABLED',
+          twice_nat_pool_ip,
+          local_ips: [backend(2)],
+        });
+      const rest = [nat, table(1), pool('p', '10.2.0.1', '10.2.0.2', true)];
+      await bench.apply(...rest, sticky(60), twice('10.2.0.1'));
+      assert.deepEqual(await bench.restart(...rest, sticky(60), twice('10.2.0.1')), []);
+      assert.deepEqual(await bench.restart(...rest, sticky(90), twice('10.2.0.2')), [
+        'UPDATE config/vpp/nat/v2/dnat44/s',
+        'UPDATE config/vpp/nat/v2/dnat44/t',
+      ]);
+      assert.deepEqual(await bench.restart(...rest, sticky(0), twice('')), [
+        'UPDATE config/vpp/nat/v2/dnat44/s',
+        'UPDATE config/vpp/nat/v2/dnat44/t',
+      ]);
+      await bench.agent.assertSettled();
+    });
+
+    for (const length of [63, 64, 127]) {
+      test(`a label of ${length} characters is found again`, async () => {
+        const label = `${'n'.repeat(length - 10)}/${'s'.repeat(9)}`;
+        const long = (session_affinity: number) =>
+          service(label, { ...web, session_affinity, local_ips: [backend(2), backend(3)] });
+        const twin = service(`${label.slice(0, -1)}t`, {
+          ...web,
+          external_port: 81,
+          local_ips: [backend(2)],
+        });
+        await bench.apply(nat, table(1), long(60), twin);
+        assert.deepEqual(await bench.restart(nat, table(1), long(60), twin), []);
+        // of those that nobody wants any more nobody knows the names
+        await bench.restart();
+        assert.deepEqual(await balanced(), []);
+      });
+    }
+
+    test('an external end moves from one service to another in one transaction', async () => {
+      const to = (label: string, ...mappings: DeepInput<DNat44StaticMapping>[]) =>
+        service(label, ...mappings);
+      const one = { ...web, local_ips: [backend(2)] };
+      const two = { ...web, external_port: 81, local_ips: [backend(2), backend(3)] };
+      await bench.apply(nat, table(1), to('a', one), to('b', two));
+      await bench.put(to('a', two), to('b', one));
+      assert.deepEqual(bench.agent.pending, []);
+      await bench.agent.assertSettled();
+    });
+
+    test('an external end goes from an identity to a service, and back', async () => {
+      const mapping = service('s', { ...web, local_ips: [backend(2)] });
+      const identity = identities('i', { ip_address: web.external_ip, port: 80, vrf_id: 1 });
+      await bench.apply(nat, table(1), identity);
+      await bench.agent.update(new Map([[identity.key, null], ...toMap([mapping])]));
+      await bench.agent.assertSettled();
+      assert.equal((await bench.client.dump('nat44_static_mapping_dump', {})).length, 1);
+      await bench.agent.update(new Map([[mapping.key, null], ...toMap([identity])]));
+      await bench.agent.assertSettled();
+      assert.equal((await bench.client.dump('nat44_identity_mapping_dump', {})).length, 1);
+    });
+
+    test('an identity of several tables is told with one tag, and found for each of its values', async () => {
+      const first = identities('first', { ip_address: '10.2.0.1', port: 4789, protocol: 'UDP' });
+      const second = identities('second', {
+        ip_address: '10.2.0.1',
+        port: 4789,
+        protocol: 'UDP',
+        vrf_id: 1,
+      });
+      await bench.apply(nat, table(1), first);
+      await bench.put(second);
+      const tags = async () =>
+        (await bench.client.dump('nat44_identity_mapping_dump', {})).map(({ tag }) => tag);
+      assert.deepEqual(await tags(), ['first', 'first']);
+      assert.deepEqual(await bench.restart(nat, table(1), first, second), []);
+      assert.deepEqual(await bench.restart(nat, table(1), second), [
+        'DELETE config/vpp/nat/v2/dnat44/first',
+      ]);
+      assert.deepEqual(await tags(), ['first']);
+      await bench.restart(nat, table(1));
+      assert.deepEqual(await tags(), []);
+    });
+
+    test('mappings without a tag are others’ and stay', async () => {
+      await bench.apply(nat, table(1), service('s', { ...web, local_ips: [backend(2)] }));
+      const theirs = {
+        match_pool: false,
+        flags: 4,
+        pool_ip_address: new Uint8Array(4),
+        local_ip_address: bytesOfAddress('10.1.1.2'),
+        external_ip_address: bytesOfAddress('10.96.0.99'),
+        protocol: 6,
+        local_port: 80,
+        external_port: 80,
+        external_sw_if_index: all,
+        vrf_id: 0,
+        tag: '',
+      };
+      await bench.client.request('nat44_add_del_static_mapping_v2', { ...theirs, is_add: true });
+      await bench.restart(nat);
+      const found = await bench.client.dump('nat44_static_mapping_dump', {});
+      assert.deepEqual(
+        found.map(({ external_ip_address }) => textOfBytes(external_ip_address)),
+        ['10.96.0.99'],
+      );
+      await bench.client.request('nat44_add_del_static_mapping_v2', { ...theirs, is_add: false });
+    });
+  });
+}

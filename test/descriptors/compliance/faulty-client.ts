@@ -1,0 +1,64 @@
+import { type VppClient, VppDisconnectedError } from '#vpp/binapi/api.ts';
+import { VppRefusedError } from '#vpp/binapi/refused.ts';
+
+/** Requests that change nothing. */
+const reading = new Set([
+  'sw_interface_get_table',
+  'ip_neighbor_config_get',
+  'nat44_show_running_config',
+  'show_version',
+  'control_ping',
+]);
+
+/** A client whose n-th change is refused, or which dies at it. */
+export class FaultyClient {
+  readonly client: VppClient;
+  /** Names of the changes that were asked for since the last `refuse` or `cut`. */
+  readonly asked: string[] = [];
+  /** Called with the number of each change. */
+  onChange: ((n: number) => void) | undefined;
+  #refuseAt = 0;
+  #cutAt = 0;
+
+  constructor(inner: VppClient) {
+    const faults = this;
+    this.client = {
+      get state() {
+        return inner.state;
+      },
+      get generation() {
+        return inner.generation;
+      },
+      onStateChange: (listener) => inner.onStateChange(listener),
+      has: (name) => inner.has(name),
+      dump: (name, fields) => inner.dump(name, fields),
+      onEvent: (name, listener) => inner.onEvent(name, listener),
+      async request(name, fields) {
+        if (!reading.has(name)) faults.#change(name);
+        return inner.request(name, fields);
+      },
+    };
+  }
+
+  get changes(): number {
+    return this.asked.length;
+  }
+
+  refuse(n: number): void {
+    this.#refuseAt = n;
+    this.asked.length = 0;
+  }
+
+  cut(n: number): void {
+    this.#cutAt = n;
+    this.asked.length = 0;
+  }
+
+  #change(name: string): void {
+    this.asked.push(name);
+    this.onChange?.(this.changes);
+    if (this.#cutAt > 0 && this.changes >= this.#cutAt)
+      throw new VppDisconnectedError('cut by the test');
+    if (this.changes === this.#refuseAt) throw new VppRefusedError(name, -1);
+  }
+}

@@ -1,0 +1,155 @@
+/** NAT44 as a whole, its interfaces and its addresses. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import type { DeepInput } from '#models/model.ts';
+import { type DNat44IdentityMapping, dnat44Model } from '#models/vpp/dnat44.ts';
+import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
+import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
+import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
+import type { VppBackend } from '#test/vpp/descriptors/backends.ts';
+import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
+import { keyed, loop } from './keyed.ts';
+import { ServicesBench } from './services-bench.ts';
+
+const all = 0xffff_ffff;
+
+const nat = keyed(nat44GlobalModel, { forwarding: true });
+
+function identities(label: string, ...id_mappings: DeepInput<DNat44IdentityMapping>[]): KeyedValue {
+  return keyed(dnat44Model, { label, id_mappings });
+}
+
+function pool(name: string, first_ip: string, last_ip = '', twice_nat = false): KeyedValue {
+  return keyed(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: all });
+}
+
+export function nat44Suite(start: () => Promise<VppBackend>): void {
+  describe('NAT44', () => {
+    const bench = new ServicesBench(start);
+
+    const addresses = async (): Promise<readonly string[]> => {
+      const found = await bench.client.dump('nat44_address_dump', {});
+      return found.map(({ ip_address, flags }) => `${textOfBytes(ip_address)} ${flags}`).sort();
+    };
+
+    test('nothing of NAT44 is asked for before it is enabled, nor after', async () => {
+      const waiting = [
+        loop('a'),
+        keyed(nat44InterfaceModel, { name: 'a', nat_inside: true }),
+        pool('p', '10.2.0.1'),
+        identities('i', { ip_address: '10.2.0.1' }),
+      ];
+      await bench.apply(...waiting);
+      assert.equal(bench.agent.pending.length, 3);
+      await bench.put(nat);
+      assert.deepEqual(bench.agent.pending, []);
+      await bench.agent.update(new Map([[nat.key, null]]));
+      assert.equal(bench.agent.pending.length, 3);
+      await bench.agent.assertSettled();
+    });
+
+    test('one that is enabled already is taken over, with its forwarding set', async () => {
+      const enable = (isOn: boolean) =>
+        bench.client.request('nat44_ed_plugin_enable_disable', {
+          inside_vrf: 0,
+          outside_vrf: 0,
+          sessions: 1024,
+          session_memory: 0,
+          enable: isOn,
+          flags: 0,
+        });
+      await enable(true);
+      await bench.put(nat);
+      const config = await bench.client.request('nat44_show_running_config', {});
+      assert.equal(config.forwarding_enabled, true);
+      // somebody disables it: that is what deleting is for
+      await enable(false);
+      await bench.agent.update(new Map([[nat.key, null]]));
+    });
+
+    test('a feature goes before another one comes that VPP has not beside it', async () => {
+      const on = (features: object) => keyed(nat44InterfaceModel, { name: 'a', ...features });
+      await bench.apply(nat, loop('a'), on({ nat_inside: true, nat_outside: true }));
+      await bench.put(on({ output_feature: true }));
+      assert.deepEqual(bench.taken(), [
+        'nat44_interface_add_del_feature',
+        'nat44_interface_add_del_feature',
+        'nat44_ed_add_del_output_interface',
+      ]);
+      await bench.put(on({ nat_outside: true }));
+      assert.deepEqual(bench.taken(), [
+        'nat44_ed_add_del_output_interface',
+        'nat44_interface_add_del_feature',
+      ]);
+      await bench.agent.assertSettled();
+    });
+
+    test('a feature moves from the global list to a value of its own, and back', async () => {
+      const listed = keyed(nat44GlobalModel, {
+        nat_interfaces: [{ name: 'a', output_feature: true }],
+        address_pool: [{ address: '10.2.0.1', vrf_id: all }],
+      });
+      const plain = keyed(nat44GlobalModel, {});
+      const own = keyed(nat44InterfaceModel, { name: 'a', nat_inside: true });
+      const address = pool('p', '10.2.0.1');
+      await bench.apply(loop('a'), listed);
+      await bench.put(plain, own, address);
+      await bench.agent.assertSettled();
+      assert.deepEqual(await addresses(), ['10.2.0.1 0']);
+      await bench.agent.update(
+        new Map([
+          [own.key, null],
+          [address.key, null],
+          [listed.key, listed.value],
+        ]),
+      );
+      await bench.agent.assertSettled();
+    });
+
+    test('one more interface is one more message', async () => {
+      const inside = (name: string) => keyed(nat44InterfaceModel, { name, nat_inside: true });
+      await bench.apply(nat, loop('a'), loop('b'), inside('a'));
+      await bench.put(inside('b'));
+      assert.deepEqual(bench.taken(), ['nat44_interface_add_del_feature']);
+    });
+
+    test('addresses move from one pool to another in one transaction', async () => {
+      await bench.apply(nat, pool('p', '10.2.0.1', '10.2.0.4'), pool('q', '10.2.0.7'));
+      await bench.put(pool('p', '10.2.0.7'), pool('q', '10.2.0.3', '10.2.0.6'));
+      assert.deepEqual(bench.agent.pending, []);
+      await bench.agent.assertSettled();
+      assert.deepEqual(await addresses(), [
+        '10.2.0.3 0',
+        '10.2.0.4 0',
+        '10.2.0.5 0',
+        '10.2.0.6 0',
+        '10.2.0.7 0',
+      ]);
+    });
+
+    test('a pool that is there in part is completed, what is left of another one goes', async () => {
+      await bench.apply(nat, pool('p', '10.2.0.2', '10.2.0.3'), pool('q', '10.2.0.9', '', true));
+      await bench.restart(nat, pool('p', '10.2.0.1', '10.2.0.4'));
+      await bench.agent.assertSettled();
+      assert.deepEqual(
+        await addresses(),
+        [1, 2, 3, 4].map((last) => `10.2.0.${last} 0`),
+      );
+    });
+
+    test('a pool that VPP refuses in the middle leaves nothing of itself', async () => {
+      await bench.apply(nat);
+      const theirs = {
+        first_ip_address: bytesOfAddress('10.2.0.3'),
+        last_ip_address: bytesOfAddress('10.2.0.3'),
+        vrf_id: all,
+        flags: 0,
+      };
+      await bench.client.request('nat44_add_del_address_range', { ...theirs, is_add: true });
+      await assert.rejects(bench.put(pool('p', '10.2.0.1', '10.2.0.5')), /value exists/);
+      assert.deepEqual(await addresses(), ['10.2.0.3 0']);
+      await bench.client.request('nat44_add_del_address_range', { ...theirs, is_add: false });
+    });
+  });
+}

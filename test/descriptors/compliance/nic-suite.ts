@@ -1,0 +1,90 @@
+/** Interfaces that VPP has by itself: they are taken over and given back. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { toMac } from '#vpp/binapi/addresses.ts';
+import { Driver } from './driver.ts';
+import { keyed } from './keyed.ts';
+import { entries, type SharedVpp, VppOwner } from './vpp-owner.ts';
+
+export function nicSuite(start: () => Promise<SharedVpp>): void {
+  describe('NICs', () => {
+    const owner = new VppOwner(start);
+
+    /** One that somebody else has made, and whose name is VPP's. */
+    const withNic = async (
+      then: (name: string, sw_if_index: number) => Promise<void>,
+    ): Promise<void> => {
+      const host_if_name = owner.hostLink;
+      const { sw_if_index } = await owner.client.request('af_packet_create_v3', {
+        mode: 1,
+        hw_addr: toMac('02:fe:00:00:00:55'),
+        use_random_hw_addr: false,
+        host_if_name,
+        rx_frame_size: 0,
+        tx_frame_size: 0,
+        rx_frames_per_block: 0,
+        tx_frames_per_block: 0,
+        flags: 0,
+      });
+      try {
+        await then(`host-${host_if_name}`, sw_if_index);
+        await owner.commit('full-resync', []);
+      } finally {
+        await owner.client.request('af_packet_delete', { host_if_name });
+      }
+    };
+
+    test('an interface of VPP’s own is taken over and given back', () =>
+      withNic(async (name, sw_if_index) => {
+        const look = async (): Promise<unknown> => {
+          const found = await owner.client.dump('sw_interface_dump', {
+            sw_if_index,
+            name_filter_valid: false,
+            name_filter: '',
+          });
+          // the link of an interface that was up and is down again is down as well
+          return found.map((each) => ({ ...each, flags: each.flags & 1 }));
+        };
+        const theirs = await look();
+        const nic = keyed(vppInterfaceModel, {
+          name,
+          type: 'DPDK',
+          enabled: true,
+          ip_addresses: ['192.168.16.1/24'],
+        });
+        await owner.commit('full-resync', entries([nic]));
+        await owner.assertThere([nic]);
+        await owner.commit('full-resync', []);
+        assert.deepEqual(await look(), theirs);
+      }));
+
+    test('VLANs keep their MTU when that of the NIC changes', () =>
+      withNic(async (name) => {
+        const nic = (mtu: number) => keyed(vppInterfaceModel, { name, type: 'DPDK', mtu });
+        const vlans = [0, 1300].map((mtu, position) =>
+          keyed(vppInterfaceModel, {
+            name: `vlan-${position}`,
+            type: 'SUB_INTERFACE',
+            mtu,
+            sub: { parent_name: name, sub_id: 10 + position },
+          }),
+        );
+        await owner.walk(
+          [nic(1450), ...vlans],
+          [nic(1400), ...vlans],
+          [nic(1300), ...vlans],
+          [nic(1450), ...vlans],
+        );
+      }));
+
+    test('a NIC that VPP does not have fails once and is not tried again', async () => {
+      const driver = new Driver(owner.descriptors());
+      const nic = keyed(vppInterfaceModel, { name: 'GigabitEthernet0/99/0', type: 'DPDK' });
+      const failure = await driver.put(nic.key, nic.value).catch((thrown: Error) => thrown);
+      assert.ok(failure instanceof Error);
+      assert.equal(failure.name, 'NicNotFoundError');
+      assert.equal(driver.descriptorOf(nic.key)?.isRetriable?.(failure), false);
+    });
+  });
+}

@@ -1,0 +1,227 @@
+/**
+ * What every descriptor has to do, over a table of example values: apply, read back equal, change,
+ * remove without a trace, leave nothing when a message in the middle fails, and come to the same
+ * state after a crash at any message.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import { Driver, isOurs } from './driver.ts';
+
+export interface Example {
+  readonly name: string;
+  /** What has to be there first. */
+  readonly setup?: readonly KeyedValue[];
+  readonly value: KeyedValue;
+  /** Another value of the same key. */
+  readonly change?: {
+    readonly to: object;
+    /** Whether it is done without taking the old one away. */
+    readonly inPlace: boolean;
+  };
+  /** Worth its time on a backend where every message takes milliseconds. */
+  readonly essential?: true;
+  /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
+  readonly bearsNoMark?: true;
+  /** Reason to leave the example out on this backend. */
+  readonly skip?: (backend: Pick<Backend, 'name'>) => string | undefined;
+}
+
+/** A southbound in a state that nothing else changes. */
+export interface Backend {
+  readonly name: string;
+  /** Refusals and crashes are tried with the essential examples only. */
+  readonly slow?: true;
+  /** New descriptors, as after a restart of the agent. */
+  descriptors(): readonly AnyDescriptor[];
+  /** Everything that descriptors can change, in a form to be compared. */
+  world(): Promise<unknown>;
+  /** The n-th change from now on (from 1) is refused once; 0 switches it off. */
+  refuse(n: number): void;
+  /** From the n-th change on nothing gets through any more, until 0 switches it off. */
+  cut(n: number): void;
+  /** Changes asked for since the last `refuse` or `cut`. */
+  readonly changes: number;
+  stop(): Promise<void>;
+}
+
+const mostMessages = 40;
+
+/** @param release of which it is a proof */
+export function complianceSuite(
+  start: () => Promise<Backend>,
+  examples: readonly Example[],
+  release = '',
+): void {
+  describe(`compliance ${release}`.trim(), () => {
+    let backend: Backend;
+    before(async () => {
+      backend = await start();
+    });
+    after(() => backend?.stop());
+
+    for (const example of examples) {
+      test(example.name, async (context) => {
+        const reason = example.skip?.(backend);
+        if (reason !== undefined) return context.skip(reason);
+        // a failure must not be the next example's
+        context.after(() => new Driver(backend.descriptors()).resync([]));
+        await context.test('applies, reads back, changes, goes', () => lifeCycle(backend, example));
+        if (backend.slow === true && example.essential !== true) return;
+        await context.test('leaves nothing when refused', () => refusals(backend, example));
+        await context.test('survives a crash at any message', () => crashes(backend, example));
+      });
+    }
+  });
+}
+
+async function prepared(backend: Backend, example: Example): Promise<Driver> {
+  const driver = new Driver(backend.descriptors());
+  for (const { key, value } of example.setup ?? []) await driver.put(key, value);
+  assert.deepEqual(driver.pending, [], 'setup is pending');
+  return driver;
+}
+
+async function clear(driver: Driver): Promise<void> {
+  for (const { key } of [...driver.wanted].reverse()) await driver.delete(key);
+}
+
+async function assertReadsBack(driver: Driver, wanted: readonly KeyedValue[]): Promise<void> {
+  const found = await driver.retrieve(wanted);
+  const ours = [...found.values()].filter((each) => isOurs(each, wanted));
+  assert.deepEqual(ours.map(({ key }) => key).sort(), wanted.map(({ key }) => key).sort());
+  // a scheduler also correlates with what it once found to be others'
+  const again = await driver.retrieve([
+    ...found.values(),
+    ...wanted.filter((w) => !found.has(w.key)),
+  ]);
+  for (const [key, { origin }] of found) assert.equal(again.get(key)?.origin, origin, key);
+  for (const { key, value } of wanted) {
+    assert.deepEqual(found.get(key)?.value, value, key);
+    const same = driver.descriptorOf(key)?.equivalent;
+    assert.ok(same?.(key, found.get(key)?.value, value) ?? true, `${key} is equivalent to itself`);
+  }
+}
+
+async function lifeCycle(backend: Backend, example: Example): Promise<void> {
+  const start = await backend.world();
+  const driver = await prepared(backend, example);
+  const setup = await backend.world();
+  const { key, value } = example.value;
+  await driver.put(key, value);
+  assert.deepEqual(driver.pending, [], 'pending');
+  await assertReadsBack(driver, driver.wanted);
+
+  await aSecondResyncDoesNothing(backend, driver);
+  if (example.change !== undefined) {
+    const metadata = driver.metadata(key);
+    driver.log.length = 0;
+    await driver.put(key, example.change.to);
+    const kinds = driver.log.filter((each) => each.key === key).map(({ kind }) => kind);
+    const inPlace = !kinds.includes('delete');
+    assert.equal(inPlace, example.change.inPlace, `operations: ${kinds.join(', ')}`);
+    if (inPlace) {
+      const index = (each: unknown): unknown => (each as { swIfIndex?: number })?.swIfIndex;
+      assert.equal(index(driver.metadata(key)), index(metadata), 'same sw_if_index');
+    }
+    assert.deepEqual(driver.pending, [], 'pending after the change');
+    await assertReadsBack(driver, driver.wanted);
+    // and back again
+    await driver.put(key, value);
+    await assertReadsBack(driver, driver.wanted);
+  }
+  const known = new Map(driver.keys.map((each) => [each, driver.metadata<unknown>(each)]));
+  const derived = driver.descriptorOf(key)?.derived?.(key, value) ?? [];
+  await driver.delete(key);
+  assert.deepEqual(await backend.world(), setup, 'left behind by the value');
+  await deletedTwice(driver, [...derived, { key, value }], known);
+  assert.deepEqual(await backend.world(), setup, 'changed by deleting what is not there');
+  await assertReadsBack(driver, driver.wanted);
+  await clear(driver);
+  assert.deepEqual(await backend.world(), start, 'left behind by the setup');
+}
+
+/** An operation may come twice, after a crash or where a base took what was derived along. */
+async function deletedTwice(
+  driver: Driver,
+  values: readonly KeyedValue[],
+  known: ReadonlyMap<string, unknown>,
+): Promise<void> {
+  const context = { metadata: <M>(key: string): M => known.get(key) as M };
+  for (const { key, value } of values) {
+    await driver.descriptorOf(key)?.delete?.(key, value, known.get(key), context);
+  }
+}
+
+async function aSecondResyncDoesNothing(backend: Backend, driver: Driver): Promise<void> {
+  const again = new Driver(backend.descriptors());
+  const before = await backend.world();
+  backend.cut(0);
+  await again.resync(driver.wanted);
+  assert.deepEqual(again.log, [], 'a second resync does nothing');
+  assert.equal(backend.changes, 0, 'a second resync sends nothing');
+  assert.deepEqual(await backend.world(), before);
+}
+
+/** Refuses the first, the second, … message of the value, until there are no more. */
+async function refusals(backend: Backend, example: Example): Promise<void> {
+  const start = await backend.world();
+  const { key, value } = example.value;
+  for (let n = 1; n <= mostMessages; n++) {
+    const driver = await prepared(backend, example);
+    const left: { readonly by: string; readonly before: unknown; readonly after: unknown }[] = [];
+    driver.aroundCreate = async (created, create) => {
+      const before = await backend.world();
+      try {
+        return await create();
+      } catch (failure) {
+        left.push({ by: created, before, after: await backend.world() });
+        throw failure;
+      }
+    };
+    backend.refuse(n);
+    const failed = await driver.put(key, value).then(
+      () => false,
+      () => true,
+    );
+    const { changes } = backend;
+    backend.refuse(0);
+    if (failed) assert.equal(left.length, 1, `message ${n}: failed outside of a create`);
+    for (const { by, before, after } of left) {
+      assert.deepEqual(after, before, `message ${n}: left by ${by}`);
+    }
+    if (n === 1) assert.ok(failed || changes === 0, 'the first message was refused');
+    await clear(driver);
+    assert.deepEqual(await backend.world(), start, `message ${n}: left behind`);
+    if (changes < n) return;
+  }
+  assert.fail('more messages than the test counts');
+}
+
+/** Lets the agent die before its first, second, … message got through, and another one start. */
+async function crashes(backend: Backend, example: Example): Promise<void> {
+  const start = await backend.world();
+  const { key, value } = example.value;
+  for (let n = 1; n <= mostMessages; n++) {
+    const dying = await prepared(backend, example);
+    backend.cut(n);
+    await dying.put(key, value).catch(() => undefined);
+    const { changes } = backend;
+    backend.cut(0);
+
+    const wanted = [...(example.setup ?? []), example.value];
+    const next = new Driver(backend.descriptors());
+    await next.resync(wanted);
+    assert.deepEqual(next.pending, [], `crash at ${n}: pending`);
+    await assertReadsBack(next, wanted);
+    await aSecondResyncDoesNothing(backend, next);
+
+    if (example.bearsNoMark === true) await clear(next);
+    // an agent that wants nothing any more finds all that is ours
+    const last = new Driver(backend.descriptors());
+    await last.resync([]);
+    assert.deepEqual(await backend.world(), start, `crash at ${n}: not recognized as ours`);
+    if (changes < n) return;
+  }
+  assert.fail('more messages than the test counts');
+}

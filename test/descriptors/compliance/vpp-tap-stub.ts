@@ -1,0 +1,63 @@
+import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { LinuxHost, NamespacePath } from '#linux/api.ts';
+import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+
+/** Stands for VPP where only Linux is looked at: makes the kernel's side of its TAPs. */
+export class VppTapStub {
+  readonly #taps = new Map<string, VppInterface>();
+  readonly #makeTap: (name: string) => Promise<void>;
+  readonly #host: LinuxHost;
+  readonly #namespaces: readonly NamespacePath[];
+
+  /** @param namespaces where such a link may have been moved to */
+  constructor(
+    host: LinuxHost,
+    namespaces: readonly NamespacePath[],
+    makeTap: (name: string) => Promise<void>,
+  ) {
+    this.#host = host;
+    this.#namespaces = namespaces;
+    this.#makeTap = makeTap;
+  }
+
+  /** VPP closes the device: the link goes wherever it is and whatever it is called. */
+  async #close(name: string): Promise<void> {
+    for (const namespace of this.#namespaces) {
+      const { links } = await this.#host.dump(namespace);
+      const link = links.find((each) => each.name === name || each.alias?.endsWith(`/${name}`));
+      if (link !== undefined) await this.#host.deleteLink(namespace, link.name);
+    }
+  }
+
+  descriptor(): KvDescriptor<VppInterface, VppInterfaceMetadata> {
+    const metadata = (value: VppInterface): VppInterfaceMetadata => ({
+      swIfIndex: 1,
+      type: 'TAP',
+      vrf: 0,
+      ipAddresses: [],
+      hostIfName: value.tap?.host_if_name ?? '',
+    });
+    return {
+      name: 'vpp-interface',
+      typeName: vppInterfaceModel.typeName,
+      keyPrefixes: [vppInterfaceModel.keyPrefix],
+      create: async (key, value) => {
+        await this.#makeTap(value.tap?.host_if_name ?? '');
+        this.#taps.set(key, value);
+        return metadata(value);
+      },
+      delete: async (key, value) => {
+        await this.#close(value.tap?.host_if_name ?? '');
+        this.#taps.delete(key);
+      },
+      retrieve: async () =>
+        [...this.#taps].map(([key, value]) => ({
+          key,
+          value,
+          metadata: metadata(value),
+          origin: 'from-NB' as const,
+        })),
+    };
+  }
+}

@@ -1,0 +1,150 @@
+/** A node with pods on TAPs, through the scheduler, on a simulated VPP and kernel. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { TransactionMode } from '#kvscheduler/api/transaction.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import type { NamespaceState } from '#linux/api.ts';
+import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
+import { type RunningSim, startSim } from '#test/vpp/descriptors/sim-vpp.ts';
+import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
+import { vppWorld } from './compliance/vpp-world.ts';
+import { base, tapPod, type Values, vethPod } from './node-values.ts';
+
+const pods = ['/run/netns/pod1', '/run/netns/pod2'] as const;
+
+describe('a node with pods on TAPs', () => {
+  let sim: RunningSim;
+  let scheduler: Scheduler;
+
+  const newScheduler = (): Scheduler => {
+    const { client, linux } = sim;
+    return createScheduler({
+      descriptors: [
+        ...vppDescriptors({ client, clock: systemClock, log: silentLogger }),
+        ...linuxDescriptors({ host: linux, label: 'node1', log: silentLogger }),
+      ],
+      clock: systemClock,
+      log: silentLogger,
+    });
+  };
+  const run = (mode: TransactionMode, values: ReadonlyMap<string, object | null>) =>
+    scheduler.commit({ description: mode, mode, values, onFailure: 'best-effort' });
+  /** @returns operations as `CREATE key`, all of which must have gone well */
+  const commit = async (
+    mode: TransactionMode,
+    values: ReadonlyMap<string, object | null> = new Map(),
+  ): Promise<string[]> => {
+    const { seqNum, failures } = await run(mode, values);
+    assert.deepEqual(
+      failures.map(({ key, error }) => `${key}: ${error.message}`),
+      [],
+    );
+    const record = scheduler.record(seqNum);
+    assert.deepEqual(record?.RetrieveErrors ?? [], []);
+    return (record?.Executed ?? [])
+      .filter((each) => each.IsProperty !== true && each.NOOP !== true)
+      .map((each) => `${each.Operation} ${each.Key}`);
+  };
+  const pending = (): string[] =>
+    scheduler
+      .statuses()
+      .filter(({ value }) => value.state === 'PENDING')
+      .map(({ value }) => value.key);
+  const everything = (): Values =>
+    new Map([...base(), ...tapPod(1, pods[0]), ...vethPod(2, pods[1])]);
+  const inPods = async (): Promise<NamespaceState[]> =>
+    Promise.all(pods.map((p) => sim.linux.dump(p)));
+
+  beforeEach(async () => {
+    sim = await startSim();
+    for (const path of pods) sim.linux.addNamespace(path);
+    scheduler = newScheduler();
+  });
+  afterEach(async () => {
+    await scheduler.close();
+    await sim.stop();
+  });
+
+  test('everything is applied, and a second resync does nothing', async () => {
+    await commit('full-resync', everything());
+    assert.deepEqual(pending(), []);
+    assert.deepEqual(await commit('full-resync', everything()), []);
+    assert.deepEqual(await commit('downstream-resync'), []);
+  });
+
+  test('pods that come by updates end as those that come by a resync', async () => {
+    await commit('full-resync', base());
+    await commit('update', tapPod(1, pods[0]));
+    await commit('update', vethPod(2, pods[1]));
+    assert.deepEqual(await commit('full-resync', everything()), []);
+  });
+
+  test('the agent alone restarts: nothing is touched', async () => {
+    await commit('full-resync', everything());
+    await scheduler.close();
+    scheduler = newScheduler();
+    sim.vpp.requests.length = 0;
+    assert.deepEqual(await commit('full-resync', everything()), []);
+    const changes = sim.vpp.requests.filter(
+      ({ kind, name }) => kind === 'request' && !/_get|_show_/.test(name),
+    );
+    assert.deepEqual(
+      changes.map(({ name }) => name),
+      [],
+    );
+  });
+
+  test('VPP alone restarts: everything comes back, the pods’ TAPs too', async () => {
+    await commit('full-resync', everything());
+    const before = await inPods();
+    sim.vpp.crash();
+    await sim.vpp.start();
+    await sim.client.whenConnected();
+    await commit('downstream-resync');
+    assert.deepEqual(pending(), []);
+    assert.deepEqual(await commit('downstream-resync'), []);
+    const comparable = (states: readonly NamespaceState[]) =>
+      states.map(({ links, ...rest }) => ({
+        ...rest,
+        links: links.map(({ name, mac, mtu, up, addresses }) => ({
+          name,
+          mac,
+          mtu,
+          up,
+          addresses,
+        })),
+      }));
+    assert.deepEqual(comparable(await inPods()), comparable(before));
+  });
+
+  test('a pod whose namespace is gone fails nothing when it is deleted', async () => {
+    await commit('full-resync', everything());
+    sim.linux.removeNamespace(pods[0]);
+    sim.linux.removeNamespace(pods[1]);
+    const gone = [...tapPod(1, pods[0]).keys(), ...vethPod(2, pods[1]).keys()];
+    await commit('update', new Map(gone.map((key) => [key, null])));
+    assert.deepEqual(await commit('full-resync', base()), []);
+    const { links } = await sim.linux.dump(undefined);
+    assert.deepEqual(
+      links.map(({ name }) => name),
+      ['lo'],
+    );
+  });
+
+  test('an agent that wants nothing leaves nothing', async () => {
+    // `lo` stays up: it bears no mark
+    const rest = async (): Promise<unknown> => {
+      const states = await inPods();
+      const links = states.map((state) => state.links.map(({ name }) => name));
+      return { vpp: await vppWorld(sim.client), links };
+    };
+    const before = await rest();
+    await commit('full-resync', everything());
+    await scheduler.close();
+    scheduler = newScheduler();
+    await commit('full-resync', new Map());
+    assert.deepEqual(await rest(), before);
+  });
+});

@@ -1,0 +1,96 @@
+/** Every change from one configuration of a value to another, held against the southbound. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import type { Backend } from '../compliance/suite.ts';
+import { type Configuration, type Family, tour } from './family.ts';
+import { Agent, type Past } from './world.ts';
+
+const absent = { name: 'absent', value: undefined } as const;
+
+function entries(values: readonly KeyedValue[]): (readonly [string, object])[] {
+  return values.map(({ key, value }) => [key, value] as const);
+}
+
+/**
+ * @param past how it is compared with what was made in one go; undefined: it is not
+ * @param release of which it is a proof
+ */
+export function pairSuite(
+  start: () => Promise<Backend>,
+  families: readonly Family[],
+  { past, release = '' }: { readonly past?: Past; readonly release?: string } = {},
+): void {
+  describe(`every change of one value ${release}`.trim(), () => {
+    let backend: Backend;
+    before(async () => {
+      backend = await start();
+    });
+    after(() => backend?.stop());
+
+    for (const family of families) {
+      const count = family.configurations.length + 1;
+      test(`${family.name}: ${count * (count - 1)} changes`, async (context) => {
+        const reason = family.skip?.(backend);
+        if (reason !== undefined) return context.skip(reason);
+        // a failure must not be the next family's
+        context.after(() => cleanUp(backend));
+        await walk(backend, family, past);
+      });
+    }
+  });
+}
+
+async function cleanUp(backend: Backend): Promise<void> {
+  backend.cut(0);
+  const last = new Agent(backend);
+  await last.resync(new Map()).catch(() => undefined);
+  await last.close();
+}
+
+async function walk(backend: Backend, family: Family, past?: Past): Promise<void> {
+  const { key, setup, dependents = [] } = family;
+  const configurations: readonly (Configuration | typeof absent)[] = [
+    absent,
+    ...family.configurations,
+  ];
+  const start = await backend.world();
+  const agent = new Agent(backend);
+  try {
+    await agent.resync(new Map(entries([...setup, ...dependents])));
+    const empty = await backend.world();
+    const mayWait = new Set(dependents.map((each) => each.key));
+    const hasStood = new Set<string>();
+    const inOneGo = new Map<object | undefined, unknown>();
+    let from: (typeof configurations)[number] = absent;
+    for (const index of tour(configurations.length)) {
+      const to = configurations[index] ?? absent;
+      try {
+        await agent.update(new Map([[key, to.value ?? null]]));
+        const waiting = agent.pending;
+        assert.deepEqual(
+          waiting.filter((each) => !mayWait.has(each)),
+          [],
+          'waiting',
+        );
+        for (const each of mayWait) if (!waiting.includes(each)) hasStood.add(each);
+        await agent.assertSettled();
+        if (past) {
+          if (!inOneGo.has(to.value)) inOneGo.set(to.value, await past.inOneGo(agent.wishes));
+          assert.deepEqual(past.stateOf(backend), inOneGo.get(to.value), 'as if made in one go');
+        }
+      } catch (cause) {
+        throw new Error(`from ${from.name} to ${to.name}`, { cause });
+      }
+      from = to;
+    }
+    assert.deepEqual([...hasStood].sort(), [...mayWait].sort(), 'dependents that stood at times');
+    if (family.bearsNoMark !== true)
+      assert.deepEqual(await backend.world(), empty, 'left behind by the value');
+    await agent.resync(new Map());
+    if (family.bearsNoMark !== true)
+      assert.deepEqual(await backend.world(), start, 'left behind by all');
+  } finally {
+    await agent.close();
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Every message of a change is refused once. Whatever is done about it, all is as it is wished when
+ * the southbound has been read back.
+ */
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { holds } from '#test/kvscheduler/support/cases.ts';
+import type { Backend } from '../compliance/suite.ts';
+import type { Family } from './family.ts';
+import { Agent, type Past } from './world.ts';
+
+/** What is done about a change that has failed, before the southbound is read back. */
+const ways = ['nothing', 'wished again', 'reverted'] as const;
+
+interface Case {
+  readonly family: Family;
+  /** Undefined: the value is not there. */
+  readonly from: object | undefined;
+  readonly to: object | undefined;
+  readonly way: (typeof ways)[number];
+}
+
+const mostMessages = 60;
+
+export interface RefusalOptions {
+  /** Of the suite, for whoever runs a failure again. */
+  readonly file: string;
+  /** `CV_CASES` multiplies them. */
+  readonly runs: number;
+  readonly past?: Past;
+}
+
+export function refusalSuite(
+  start: () => Promise<Backend>,
+  families: readonly Family[],
+  { file, runs, past }: RefusalOptions,
+): void {
+  const name = 'refused changes';
+  describe(name, () => {
+    /** None after a case that failed. */
+    let backend: Backend | undefined;
+    after(() => backend?.stop());
+
+    test('of one value come to their end at last', async (context) => {
+      let refused = 0;
+      const property = fc.asyncProperty(caseOf(families), async (each) => {
+        const own = backend ?? (await start());
+        backend = undefined;
+        try {
+          if (each.family.skip?.(own) === undefined) refused += await refuseEach(own, each, past);
+          backend = own;
+        } finally {
+          if (backend === undefined) await own.stop();
+        }
+      });
+      await holds({ file, name }, runs, property);
+      context.diagnostic(`${refused} messages refused`);
+      assert.ok(refused > 0);
+    });
+  });
+}
+
+function caseOf(families: readonly Family[]): fc.Arbitrary<Case> {
+  const record = {
+    family: fc.constantFrom(...families),
+    from: fc.nat(99),
+    step: fc.nat(99),
+    way: fc.constantFrom(...ways),
+  };
+  return fc.record(record).map(({ family, from, step, way }) => {
+    const values = [undefined, ...family.configurations.map(({ value }) => value)];
+    const first = from % values.length;
+    const second = (first + 1 + (step % (values.length - 1))) % values.length;
+    const each = { family, from: values[first], to: values[second], way };
+    const text = () => JSON.stringify({ ...each, family: family.name });
+    return { ...each, [fc.toStringMethod]: text };
+  });
+}
+
+/** @returns how many messages were refused */
+async function refuseEach(
+  backend: Backend,
+  { family, from, to, way }: Case,
+  past?: Past,
+): Promise<number> {
+  const { key, setup, dependents = [] } = family;
+  const around = [...setup, ...dependents].map((each) => [each.key, each.value] as const);
+  const wishes = (value: object | undefined) =>
+    new Map<string, object>(value === undefined ? around : [...around, [key, value]]);
+  const inOneGo = new Map<object | undefined, unknown>();
+  for (let n = 1; n <= mostMessages; n++) {
+    const agent = new Agent(backend);
+    try {
+      await agent.resync(wishes(from));
+      const change = new Map([[key, to ?? null]]);
+      const { failures, isRefused } = await agent.updateRefused(change, n, way === 'reverted');
+      if (way === 'wished again') await agent.attempt(new Map([...around, ...change]), false);
+      await agent.recover();
+      await agent.assertSettled();
+      const end = way === 'reverted' && failures > 0 ? from : to;
+      assert.deepEqual(new Map(agent.wishes), wishes(end));
+      if (past) {
+        if (!inOneGo.has(end)) inOneGo.set(end, past.withoutRests(await past.inOneGo(wishes(end))));
+        const state = past.withoutRests(past.stateOf(backend));
+        assert.deepEqual(state, inOneGo.get(end), 'as if made in one go');
+      }
+      // some values bear no mark: nobody after this agent would know that they are ours
+      await agent.resync(new Map());
+      if (!isRefused) return n - 1;
+    } catch (cause) {
+      throw new Error(`message ${n} refused`, { cause });
+    } finally {
+      await agent.close();
+    }
+  }
+  return assert.fail('more messages than the test counts');
+}

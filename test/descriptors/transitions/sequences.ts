@@ -1,0 +1,159 @@
+/** Random changes of many values at once, held against the southbound after each transaction. */
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import { holds } from '#test/kvscheduler/support/cases.ts';
+import type { Backend } from '../compliance/suite.ts';
+import type { Family } from './family.ts';
+import { Agent, descriptorOf, type Past, type Wishes } from './world.ts';
+
+/** What each key can be; one that is not there is left out. */
+export type Pool = readonly (readonly [key: string, values: readonly object[]])[];
+
+export function poolOf(families: readonly Family[]): Pool {
+  const values = new Map<string, Map<string, object>>();
+  const add = (key: string, value: object): void => {
+    const known = values.get(key) ?? new Map<string, object>();
+    values.set(key, known.set(JSON.stringify(value), value));
+  };
+  for (const { key, configurations, setup, dependents = [] } of families) {
+    for (const { value } of configurations) add(key, value);
+    for (const each of [...setup, ...dependents]) add(each.key, each.value);
+  }
+  return [...values].map(([key, known]) => [key, [...known.values()]] as const);
+}
+
+interface Change {
+  readonly key: string;
+  /** Null takes the value away. */
+  readonly value: object | null;
+}
+
+interface Step {
+  readonly changes: readonly Change[];
+  /** The agent dies after it, and another one goes on. */
+  readonly restart: boolean;
+  /** Which message of it is refused; 0: none. */
+  readonly refused: number;
+}
+
+const perCent = fc.nat(99);
+
+function stepOf(pool: Pool, mayBeRefused: boolean): fc.Arbitrary<Step> {
+  const change = fc
+    .record({ key: fc.nat(pool.length - 1), value: fc.nat(999), stays: perCent })
+    .map(({ key, value, stays }): Change => {
+      const [name, values] = pool[key]!;
+      return { key: name, value: stays < 70 ? values[value % values.length]! : null };
+    });
+  return fc.record({
+    changes: fc.array(change, { minLength: 1, maxLength: 25, size: 'max' }),
+    restart: perCent.map((chance) => chance < 15),
+    refused: mayBeRefused ? perCent.map((chance) => (chance < 40 ? chance : 0)) : fc.constant(0),
+  });
+}
+
+export interface SequenceOptions {
+  /** Of the suite, for whoever runs a failure again. */
+  readonly file: string;
+  /** `CV_CASES` multiplies them. */
+  readonly runs: number;
+  readonly steps: number;
+  readonly past?: Past;
+}
+
+export function sequenceSuite(
+  start: () => Promise<Backend>,
+  pool: Pool,
+  { file, runs, steps, past }: SequenceOptions,
+): void {
+  describe('random changes', () => {
+    /** None after a case that failed: what that has left would fail all that are tried after it. */
+    let backend: Backend | undefined;
+    after(() => backend?.stop());
+
+    test(`of ${pool.length} values are as wished after each step`, async (context) => {
+      const length = { minLength: 1, maxLength: steps, size: 'max' } as const;
+      const sequence = fc.oneof(
+        fc.array(stepOf(pool, false), length),
+        fc.array(stepOf(pool, true), length),
+      );
+      let compared = 0;
+      const check = async (on: Backend, all: readonly Step[]): Promise<void> => {
+        const empty = await on.world();
+        const wishes = await play(on, all);
+        if (past && !hasContest(on.descriptors(), wishes)) {
+          compared++;
+          const isWhole = all.every(({ refused }) => refused === 0);
+          const [state, inOneGo] = [past.stateOf(on), await past.inOneGo(wishes)].map((each) =>
+            isWhole ? each : past.withoutRests(each),
+          );
+          assert.deepEqual(state, inOneGo, 'as if made in one go');
+        }
+        await clear(on);
+        assert.deepEqual(await on.world(), empty, 'left behind');
+      };
+      const property = fc.asyncProperty(sequence, async (all) => {
+        const own = backend ?? (await start());
+        backend = undefined;
+        try {
+          await check(own, all);
+          backend = own;
+        } finally {
+          if (backend === undefined) await own.stop();
+        }
+      });
+      await holds({ file, name: 'random changes' }, runs, property);
+      if (!past) return;
+      context.diagnostic(`${compared} compared with what was made in one go`);
+      assert.ok(compared > 0);
+    });
+  });
+}
+
+async function clear(backend: Backend): Promise<void> {
+  backend.cut(0);
+  const agent = new Agent(backend);
+  await agent.resync(new Map());
+  await agent.close();
+}
+
+async function play(backend: Backend, steps: readonly Step[]): Promise<Wishes> {
+  let agent = new Agent(backend);
+  try {
+    await agent.resync(new Map());
+    for (const { changes, restart, refused } of steps) {
+      const values = new Map(changes.map(({ key, value }) => [key, value]));
+      if (refused === 0) await agent.update(values);
+      else {
+        await agent.updateRefused(values, refused);
+        await agent.recover();
+      }
+      await agent.assertSettled();
+      if (!restart) continue;
+      const { wishes } = agent;
+      await agent.close();
+      agent = new Agent(backend);
+      await agent.resync(wishes);
+    }
+    return agent.wishes;
+  } finally {
+    await agent.close();
+  }
+}
+
+/** Whether two values want one thing: then it depends on the past who has it. */
+function hasContest(descriptors: readonly AnyDescriptor[], wishes: Wishes): boolean {
+  const taken = new Set<string>();
+  for (const [key, value] of wishes) {
+    const all = [{ key, value }, ...(descriptorOf(descriptors, key)?.derived?.(key, value) ?? [])];
+    for (const each of all)
+      for (const claim of descriptorOf(descriptors, each.key)?.claims?.(each.key, each.value) ??
+        []) {
+        if (taken.has(claim)) return true;
+        taken.add(claim);
+      }
+  }
+  return false;
+}

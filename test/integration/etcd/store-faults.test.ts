@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import {
+  type KvStore,
+  type Revision,
+  StoreUnavailableError,
+  type Watch,
+  WatchLostError,
+} from '#datastore/api.ts';
+import { EtcdStore } from '#datastore/etcd/store.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { Listener } from '#test/datastore/compliance.ts';
+import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
+import { BadLink } from '../support/faulty-link.ts';
+
+/** Puts numbers under a few keys until told to stop; an unknown outcome is tolerated. */
+class Writer {
+  readonly acknowledged: number[] = [];
+  failures = 0;
+  #going = true;
+  readonly #store: KvStore;
+  readonly #done: Promise<void>;
+
+  constructor(store: KvStore, prefix: string) {
+    this.#store = store;
+    this.#done = this.#run(store, prefix);
+  }
+
+  async stop(): Promise<void> {
+    this.#going = false;
+    await this.#done;
+    await this.#store.close();
+  }
+
+  async until(condition: (writer: this) => boolean): Promise<void> {
+    while (!condition(this)) await systemClock.sleep(10);
+  }
+
+  async #run(store: KvStore, prefix: string): Promise<void> {
+    for (let round = 0; this.#going; round++) {
+      try {
+        await store.put(`${prefix}${round % 5}`, `${round}`);
+        this.acknowledged.push(round);
+      } catch {
+        this.failures++;
+        await systemClock.sleep(20);
+      }
+    }
+  }
+}
+
+/** For what never comes; nothing is decided by time. */
+const LIMIT_MS = 180_000;
+
+describe('etcd in trouble', { skip: withoutEtcd, timeout: 10 * LIMIT_MS }, () => {
+  let server: EtcdServer;
+  let link: BadLink;
+  /** Through the link. */
+  let store: EtcdStore;
+  /** Past the link, and patient: a machine under load must not fail what is no part of the test. */
+  let direct: KvStore;
+  let prefix = '';
+  let tests = 0;
+  const watches: Watch[] = [];
+
+  before(async () => {
+    server = await EtcdServer.start();
+  });
+  after(() => server.close());
+  beforeEach(async () => {
+    prefix = `/faults/${tests++}/`;
+    link = await BadLink.start(server.port);
+    store = server.store(link.port);
+    direct = server.store(server.port, 60_000);
+  });
+  afterEach(async () => {
+    for (const watch of watches.splice(0)) watch.close();
+    await store.close();
+    await direct.close();
+    await link.close();
+  });
+
+  /** What a test waits for in vain must end it. */
+  function test(title: string, body: () => Promise<void>): void {
+    it(title, { timeout: LIMIT_MS }, body);
+  }
+
+  async function watched(from?: Revision): Promise<Listener> {
+    const listener = new Listener();
+    const revision = from ?? (await store.list(prefix)).revision;
+    watches.push(store.watch(prefix, revision, listener));
+    return listener;
+  }
+
+  /** Ends the history with a mark and says what a client without trouble hears of it. */
+  async function wholeHistory(from: Revision): Promise<string[]> {
+    await direct.put(`${prefix}end`, '');
+    const witness = new Listener();
+    const watch = store.watch(prefix, from, witness);
+    await witness.until(({ texts }) => texts.at(-1) === `${prefix}end=`);
+    watch.close();
+    return witness.texts;
+  }
+
+  /** Until the database has the value, whoever was told of it. */
+  async function written(key: string, value: string): Promise<void> {
+    while ((await direct.get(key)) !== value) await systemClock.sleep(10);
+  }
+
+  async function put(count: number, size = 0): Promise<void> {
+    for (let from = 0; from < count; from += 100)
+      await Promise.all(
+        Array.from({ length: Math.min(100, count - from) }, (_, at) =>
+          direct.put(`${prefix}${(from + at) % 7}`, `${from + at} `.padEnd(size, 'x')),
+        ),
+      );
+  }
+
+  async function heardAll(listener: Listener, from: Revision): Promise<void> {
+    const history = await wholeHistory(from);
+    await listener.until(({ texts, lost }) => texts.length >= history.length || lost.length > 0);
+    assert.deepEqual(listener.lost, []);
+    assert.deepEqual(listener.texts, history);
+  }
+
+  test('hears every change once and in order when etcd is killed under a writer', async () => {
+    const { revision } = await store.list(prefix);
+    const listener = await watched(revision);
+    const writer = new Writer(server.store(), prefix);
+    for (let round = 1; round <= 2; round++) {
+      await writer.until(({ acknowledged }) => acknowledged.length > round * 200);
+      await server.kill();
+      await writer.until(({ failures }) => failures >= round);
+      await server.run();
+    }
+    await writer.until(({ acknowledged }) => acknowledged.length > 700);
+    await writer.stop();
+    assert.ok(writer.failures > 0);
+    await heardAll(listener, revision);
+    const heard = listener.changes.slice(0, -1).map(({ value }) => Number(value));
+    const set = new Set(heard);
+    assert.equal(set.size, heard.length);
+    assert.deepEqual(
+      writer.acknowledged.filter((round) => !set.has(round)),
+      [],
+      'what was acknowledged is there',
+    );
+    assert.deepEqual(
+      heard,
+      heard.toSorted((a, b) => a - b),
+    );
+  });
+
+  test('answers in time while etcd is stopped, and misses nothing when it goes on', async () => {
+    const { revision } = await store.list(prefix);
+    const listener = await watched(revision);
+    const writer = new Writer(server.store(), prefix);
+    await writer.until(({ acknowledged }) => acknowledged.length > 100);
+    server.signal('SIGSTOP');
+    await assert.rejects(store.get(`${prefix}1`), StoreUnavailableError);
+    await assert.rejects(store.list(prefix), StoreUnavailableError);
+    server.signal('SIGCONT');
+    const before = writer.acknowledged.length;
+    await writer.until(({ acknowledged }) => acknowledged.length > before + 100);
+    await writer.stop();
+    await heardAll(listener, revision);
+  });
+
+  test('misses nothing when the connection is cut in the middle of a replay, again and again', async () => {
+    const { revision } = await store.list(prefix);
+    await put(5000, 40);
+    // Room for one of the messages, of a thousand revisions each, that etcd replays in.
+    link.cutAfter = 100_000;
+    const listener = await watched(revision);
+    await listener.until(({ changes }) => changes.length > 3500);
+    assert.ok(link.connections > 3, `${link.connections} connections`);
+    link.cutAfter = Number.POSITIVE_INFINITY;
+    await heardAll(listener, revision);
+  });
+
+  test('misses nothing of transactions that a cut tears apart', async () => {
+    const { revision } = await store.list(prefix);
+    for (let round = 0; round < 30; round++)
+      await direct.putAll(
+        new Map(
+          Array.from({ length: 100 }, (_, at) => [
+            `${prefix}${at}`,
+            `${round} `.padEnd(10_000, 'x'),
+          ]),
+        ),
+      );
+    link.cutAfter = 9_000_000;
+    const listener = await watched(revision);
+    await listener.until(({ changes }) => changes.length > 1500);
+    link.cutAfter = Number.POSITIVE_INFINITY;
+    await heardAll(listener, revision);
+    assert.ok(link.connections > 1);
+    for (const batch of listener.batches.slice(0, -1)) assert.equal(batch.length % 100, 0);
+  });
+
+  test('says that the watch is lost when the history was compacted while away', async () => {
+    const listener = await watched();
+    await direct.put(`${prefix}a`, '1');
+    await listener.until(({ changes }) => changes.length === 1);
+    link.closed = true;
+    link.cut();
+    await put(50);
+    await server.compact();
+    link.closed = false;
+    await listener.until(({ lost }) => lost.length > 0);
+    assert.equal(listener.changes.length, 1);
+    assert.ok(listener.lost[0] instanceof WatchLostError);
+    const { entries, revision } = await store.list(prefix);
+    assert.equal(entries.length, 8);
+    await heardAll(await watched(revision), revision);
+  });
+
+  test('goes on when the history up to its own place was compacted', async () => {
+    const { revision } = await store.list(prefix);
+    const listener = await watched(revision);
+    await put(20);
+    await listener.until(({ changes }) => changes.length === 20);
+    link.closed = true;
+    link.cut();
+    await server.compact();
+    link.closed = false;
+    await direct.put(`${prefix}end`, '');
+    await listener.until(({ changes }) => changes.length === 21);
+    assert.deepEqual(listener.lost, []);
+  });
+
+  test('says that the watch is lost when the database comes back empty', async () => {
+    await put(50);
+    const listener = await watched();
+    await server.wipe();
+    await server.run();
+    await listener.until(({ lost }) => lost.length > 0);
+    assert.match(listener.lost[0]!.message, /wiped, restored or exchanged/);
+    assert.deepEqual(listener.batches, []);
+    const { entries, revision } = await store.list(prefix);
+    assert.deepEqual(entries, []);
+    await heardAll(await watched(revision), revision);
+  });
+
+  test('says so too when the new database has outgrown the old one meanwhile', async () => {
+    await direct.put(`${prefix}a`, '1');
+    const two = [await watched(), await watched()];
+    const old = (await store.list(prefix)).revision;
+    link.closed = true;
+    link.cut();
+    await server.wipe();
+    await server.run();
+    const other = server.store(server.port, 60_000);
+    for (let from = 0; from < 6000; from += 50)
+      await Promise.all(
+        Array.from({ length: 50 }, (_, at) => other.put(`${prefix}${at % 7}`, `${at}`)),
+      );
+    await other.close();
+    link.closed = false;
+    for (const listener of two) {
+      await listener.until(({ lost, changes }) => lost.length > 0 || changes.length > 0);
+      assert.equal(listener.lost.length, 1);
+      assert.deepEqual(listener.batches, []);
+    }
+    const late = await watched(old);
+    await late.until(({ lost }) => lost.length > 0);
+  });
+
+  test('notices a connection that is silent for ever, and connects anew', async () => {
+    const eager = new EtcdStore(
+      {
+        endpoints: [`127.0.0.1:${link.port}`],
+        operationTimeoutMs: 500,
+        reconnectIntervalMs: 100,
+        keepaliveMs: 400,
+      },
+      systemClock,
+    );
+    const { revision } = await eager.list(prefix);
+    const listener = new Listener();
+    watches.push(eager.watch(prefix, revision, listener));
+    await direct.put(`${prefix}a`, '1');
+    await listener.until(({ changes }) => changes.length === 1);
+    // What the connection carries from now on is lost; the next connections are good again.
+    link.silent = true;
+    await direct.put(`${prefix}a`, '2');
+    const { connections } = link;
+    while (link.connections === connections) await systemClock.sleep(20);
+    link.silent = false;
+    link.cut();
+    await direct.put(`${prefix}a`, '3');
+    await listener.until(({ changes }) => changes.length === 3);
+    assert.deepEqual(
+      listener.changes.map(({ value }) => value),
+      ['1', '2', '3'],
+    );
+    await eager.close();
+  });
+
+  test('finds out whether it made a key when the reply is lost', async () => {
+    const key = `${prefix}id`;
+    await store.probe();
+    link.onRequest = (bytes) => {
+      if (!bytes.includes(key) || !bytes.includes('mine')) return;
+      link.onRequest = undefined;
+      link.swallowReplies = true;
+      void written(key, 'mine').then(() => {
+        link.cut();
+        link.swallowReplies = false;
+      });
+    };
+    assert.deepEqual(await store.putIfAbsent(key, 'mine'), { created: true, value: 'mine' });
+    assert.equal(link.onRequest, undefined, 'the reply was lost');
+    assert.ok(link.connections > 1);
+  });
+
+  test('knows its own key even when another has changed it since', async () => {
+    const key = `${prefix}id`;
+    await store.probe();
+    link.onRequest = (bytes) => {
+      if (!bytes.includes(key) || !bytes.includes('mine')) return;
+      link.onRequest = undefined;
+      link.swallowReplies = true;
+      void written(key, 'mine').then(async () => {
+        assert.ok(await direct.compareAndSwap(key, 'mine', 'changed'));
+        link.cut();
+        link.swallowReplies = false;
+      });
+    };
+    assert.deepEqual(await store.putIfAbsent(key, 'mine'), { created: true, value: 'changed' });
+  });
+
+  test('does not take the key of a rival for its own when the request is lost', async () => {
+    const key = `${prefix}id`;
+    await store.probe();
+    link.onRequest = (bytes) => {
+      if (!bytes.includes(key) || !bytes.includes('mine')) return;
+      link.onRequest = undefined;
+      link.silent = true;
+      void direct.put(key, 'theirs').then(() => {
+        link.cut();
+        link.silent = false;
+      });
+    };
+    assert.deepEqual(await store.putIfAbsent(key, 'mine'), { created: false, value: 'theirs' });
+  });
+
+  test('says of a write without a reply that it may have been made, and makes it once', async () => {
+    const key = `${prefix}a`;
+    const { revision } = await direct.list(prefix);
+    for (const write of [() => store.put(key, '1'), () => store.compareAndSwap(key, '1', '2')]) {
+      await store.probe();
+      link.swallowReplies = true;
+      await assert.rejects(write(), (error: Error) => {
+        assert.ok(error instanceof StoreUnavailableError);
+        assert.match(error.message, /may have been written/);
+        return true;
+      });
+      link.swallowReplies = false;
+      link.cut();
+    }
+    const history = await wholeHistory(revision);
+    assert.deepEqual(
+      history.map((text) => text.slice(prefix.length)),
+      ['a=1', 'a=2', 'end='],
+    );
+  });
+});

@@ -1,0 +1,225 @@
+/** The agent as a process of its own inside a namespace, with its configuration files. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { CniClient } from '#cmd/agent/cni-client.ts';
+import { LevelStore } from '#datastore/level.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { CNIReply } from '#models/cni/cni.gen.ts';
+import { Background } from './background.ts';
+import type { Netns } from './netns.ts';
+import type { Sandbox } from './sandbox.ts';
+import { answers } from './vpp.ts';
+import { until } from './wait.ts';
+
+const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+
+export interface AgentConfig {
+  /** Name of the node. */
+  readonly label: string;
+  readonly vppSocket: string;
+  readonly etcdEndpoint: string;
+  /** Keys of contiv.conf beyond those that this machine needs. */
+  readonly contiv?: Readonly<Record<string, unknown>>;
+  /** Keys of controller.conf. */
+  readonly controller?: Readonly<Record<string, unknown>>;
+  /** Variables beyond those of the test. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** What GET /controller/event-history says of an event. */
+export interface ShownEvent {
+  readonly SeqNum: number;
+  readonly Name: string;
+  readonly Description: string;
+  readonly Handlers: readonly { readonly Handler: string; readonly ErrorStr: string }[];
+  readonly TxnErrorStr: string;
+}
+
+export class RealAgent {
+  readonly #netns: Netns;
+  readonly #folder: string;
+  readonly #label: string;
+  readonly #env: Readonly<Record<string, string>>;
+  #process: Background | undefined;
+
+  constructor(netns: Netns, folder: string, config: AgentConfig) {
+    this.#netns = netns;
+    this.#folder = folder;
+    this.#label = config.label;
+    this.#env = { NODE_COMPILE_CACHE: compiled(), ...config.env };
+    const files = {
+      contiv: { useTAPInterfaces: false, ...config.contiv },
+      controller: { ...config.controller },
+      http: { endpoint: '127.0.0.1:9999', 'local-socket': this.#restSocket },
+      grpc: { endpoint: this.cniSocket },
+      etcd: { endpoints: [config.etcdEndpoint], 'insecure-transport': true },
+      bolt: { 'db-path': this.#store },
+      govpp: { 'binapi-socket-path': config.vppSocket },
+    };
+    mkdirSync(folder, { recursive: true });
+    // JSON is YAML
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(join(folder, `${name}.conf`), JSON.stringify(content));
+  }
+
+  get #restSocket(): string {
+    return join(this.#folder, 'agent.sock');
+  }
+
+  get cniSocket(): string {
+    return join(this.#folder, 'cni.sock');
+  }
+
+  get #store(): string {
+    return join(this.#folder, 'store');
+  }
+
+  /** Starts the process; resolves at once. */
+  launch(): void {
+    this.#process = new Background(
+      [
+        ...this.#netns.enter,
+        process.execPath,
+        main,
+        `--config-dir=${this.#folder}`,
+        `--microservice-label=${this.#label}`,
+      ],
+      {
+        log: join(this.#folder, 'agent.log'),
+        env: this.#env,
+      },
+    );
+  }
+
+  /** Starts the process; resolves when pods can be added. */
+  async start(): Promise<void> {
+    this.launch();
+    await this.whenServing();
+  }
+
+  /** Resolves when pods can be added. @throws with the end of its log */
+  async whenServing(): Promise<void> {
+    const serves = async () => {
+      this.#process!.assertRunning();
+      if (!(await answers(this.cniSocket))) return false;
+      const { status } = await this.get('/readiness').catch(() => ({ status: 0 }));
+      return status === 200;
+    };
+    try {
+      await until('the agent serves', serves, 60_000);
+    } catch (cause) {
+      throw new Error(`the agent does not serve:\n${this.tail()}`, { cause });
+    }
+  }
+
+  /** Throws with its last output when it has ended by itself. */
+  assertRunning(): void {
+    this.#process!.assertRunning();
+  }
+
+  get isRunning(): boolean {
+    return this.#process?.isRunning ?? false;
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#process!.signal(signal);
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    await this.#process?.end(signal);
+  }
+
+  /** Last lines of its log. */
+  tail(): string {
+    return this.#process?.tail() ?? '';
+  }
+
+  /** ADD as contiv-cni does it. @throws when the agent cannot be reached */
+  add(sandbox: Sandbox, path?: string): Promise<CNIReply> {
+    return this.#cni((client) => client.add(sandbox.request(path)));
+  }
+
+  /** DEL as contiv-cni does it. @throws when the agent cannot be reached */
+  delete(sandbox: Sandbox, path?: string): Promise<CNIReply> {
+    return this.#cni((client) => client.delete(sandbox.request(path)));
+  }
+
+  async #cni<T>(call: (client: CniClient) => Promise<T>): Promise<T> {
+    const client = new CniClient(this.cniSocket);
+    try {
+      return await call(client);
+    } finally {
+      client.close();
+    }
+  }
+
+  /** GET over the local socket. */
+  get(path: string): Promise<Answer> {
+    return this.#ask('GET', path);
+  }
+
+  /** POST without a body over the local socket. */
+  post(path: string): Promise<Answer> {
+    return this.#ask('POST', path);
+  }
+
+  #ask(method: 'GET' | 'POST', path: string): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const call = { socketPath: this.#restSocket, method, path, timeout: 10_000 };
+      const asked = request(call, (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('error', reject);
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: parsed(text) }));
+      });
+      asked.on('timeout', () => asked.destroy(new Error(`no answer to ${method} ${path}`)));
+      asked.on('error', reject);
+      asked.end();
+    });
+  }
+
+  async history(): Promise<readonly ShownEvent[]> {
+    return ((await this.get('/controller/event-history')).body as ShownEvent[] | null) ?? [];
+  }
+
+  /** What it has kept in its local store; it has to have ended. */
+  async kept(prefix: string): Promise<ReadonlyMap<string, string>> {
+    const store = await LevelStore.open({ folder: this.#store, log: silentLogger });
+    try {
+      const { entries } = await store.list(prefix);
+      return new Map(entries.map(({ key, value }) => [key, value]));
+    } finally {
+      await store.close();
+    }
+  }
+}
+
+let compileCache: string | undefined;
+
+/** Where agents after the first one find what it has compiled; goes with the test. */
+function compiled(): string {
+  if (compileCache === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'compiled-'));
+    process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+    compileCache = folder;
+  }
+  return compileCache;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

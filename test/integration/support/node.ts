@@ -1,0 +1,127 @@
+/** A node with everything real: its own network namespace, VPP, etcd and the agent. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '#infra/clock/system.ts';
+import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/text.ts';
+import { kernelHost } from '#linux/iproute/host.ts';
+import { type AgentConfig, RealAgent } from './agent.ts';
+import { RealEtcd } from './etcd.ts';
+import { Netns } from './netns.ts';
+import { Sandbox } from './sandbox.ts';
+import { RealVpp } from './vpp.ts';
+import { plainWorld } from './world.ts';
+
+const linux = kernelHost({ clock: systemClock });
+
+export interface NodeOptions {
+  readonly label?: string;
+  /** Without it the node runs an etcd of its own. */
+  readonly etcd?: RealEtcd;
+  readonly contiv?: AgentConfig['contiv'];
+  readonly controller?: AgentConfig['controller'];
+  /** Variables for the agent. */
+  readonly agentEnv?: (vppSocket: string) => Readonly<Record<string, string>>;
+}
+
+export class RealNode implements AsyncDisposable {
+  readonly netns: Netns;
+  readonly vpp: RealVpp;
+  readonly etcd: RealEtcd;
+  readonly agent: RealAgent;
+  readonly #folder: string;
+  readonly #ownsEtcd: boolean;
+  readonly #sandboxes = new Set<Sandbox>();
+
+  /** A node whose VPP and etcd run and whose agent does not yet. */
+  static async create(options: NodeOptions = {}): Promise<RealNode> {
+    const node = new RealNode(await Netns.create('node'), options);
+    try {
+      await Promise.all([node.vpp.start(), node.#ownsEtcd ? node.etcd.start() : undefined]);
+    } catch (error) {
+      await node[Symbol.asyncDispose]();
+      throw error;
+    }
+    return node;
+  }
+
+  private constructor(netns: Netns, options: NodeOptions) {
+    const label = options.label ?? 'node1';
+    this.#folder = mkdtempSync(join(tmpdir(), 'real-'));
+    this.netns = netns;
+    this.vpp = new RealVpp(netns, join(this.#folder, 'vpp'));
+    this.#ownsEtcd = options.etcd === undefined;
+    this.etcd = options.etcd ?? new RealEtcd(netns, join(this.#folder, 'etcd'));
+    this.agent = new RealAgent(netns, join(this.#folder, 'agent'), {
+      label,
+      vppSocket: this.vpp.apiSocket,
+      etcdEndpoint: this.etcd.endpoint,
+      ...(options.contiv && { contiv: options.contiv }),
+      ...(options.controller && { controller: options.controller }),
+      ...(options.agentEnv && { env: options.agentEnv(this.vpp.apiSocket) }),
+    });
+  }
+
+  /** A sandbox that is not attached yet; it goes with the node. */
+  async sandbox(pod: string): Promise<Sandbox> {
+    const sandbox = await Sandbox.create(pod);
+    this.#sandboxes.add(sandbox);
+    return sandbox;
+  }
+
+  /** A pod that is attached. */
+  async pod(name: string): Promise<Sandbox> {
+    const sandbox = await this.sandbox(name);
+    await this.attach(sandbox);
+    return sandbox;
+  }
+
+  /** ADD that has to succeed; the address is kept in the sandbox. */
+  async attach(sandbox: Sandbox, path?: string): Promise<void> {
+    const reply = await this.agent.add(sandbox, path);
+    assert.equal(reply.error, '', this.agent.tail());
+    assert.equal(reply.result, 0);
+    sandbox.address = reply.interfaces[0]?.ip_addresses[0]?.address.split('/')[0] ?? '';
+  }
+
+  /** Writes the record of a pod as the reflector does. */
+  async reflect(pod: string, address: string): Promise<void> {
+    const { model } = resources.pod;
+    const value = model.canonical({ name: pod, namespace: 'default', ip_address: address });
+    await this.etcd.store.put(podKey(pod), valueText(resources.pod, value));
+  }
+
+  async unreflect(pod: string): Promise<void> {
+    await this.etcd.store.delete(podKey(pod));
+  }
+
+  /** Everything that is configured on this node, outside of the agent's head. */
+  async configuration(): Promise<unknown> {
+    const [vpp, host] = await Promise.all([this.vpp.ask(plainWorld), linux.dump(this.netns.path)]);
+    return {
+      vpp,
+      linux: {
+        links: host.links.map(({ index: _, peerIndex: __, ...link }) => link),
+        routes: host.routes,
+        neighbors: host.neighbors.filter(({ permanent }) => permanent),
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.agent.end('SIGKILL');
+    await this.vpp.end('SIGKILL');
+    if (this.#ownsEtcd) await this.etcd.close();
+    for (const sandbox of this.#sandboxes) await sandbox.remove();
+    await this.netns.remove();
+    // VPP_KEEP=1 leaves logs, configuration and databases for a look at a failure
+    if (process.env['VPP_KEEP'] === undefined)
+      rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export function podKey(pod: string): string {
+  return reflectorPrefix + resources.pod.key(pod, 'default');
+}

@@ -1,0 +1,301 @@
+/**
+ * The executable contiv-cni, run by the specification's own client in front of the reference
+ * plugins, on a real VPP; and by a runtime that is in a hurry while the agent is killed.
+ */
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { buildExecutable } from '../../../scripts/lib/single-executable.ts';
+import { missing } from '../support/missing.ts';
+import { RealNode } from '../support/node.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { type Place, ping } from '../support/traffic.ts';
+import { until } from '../support/wait.ts';
+
+/** Where Debian keeps the reference plugins. */
+const reference = '/usr/lib/cni';
+
+const lacking =
+  missing ||
+  (!existsSync(join(reference, 'portmap')) && 'no portmap: install containernetworking-plugins') ||
+  (spawnSync('which', ['iptables']).status !== 0 && 'no iptables in the PATH: install iptables');
+const noTool =
+  lacking ||
+  (spawnSync('which', ['cnitool']).status !== 0 &&
+    'no cnitool in the PATH: go install github.com/containernetworking/cni/cnitool@v1.3.0');
+
+let folder: string;
+let executable: string;
+
+before(async () => {
+  if (lacking) return;
+  folder = mkdtempSync(join(tmpdir(), 'cni-'));
+  executable = join(folder, 'bin/contiv-cni');
+  await buildExecutable(join(import.meta.dirname, '../../../src/cmd/cni/main.ts'), executable);
+  for (const plugin of ['portmap', 'bandwidth'])
+    symlinkSync(join(reference, plugin), join(folder, 'bin', plugin));
+});
+after(() => {
+  if (folder) rmSync(folder, { recursive: true });
+});
+
+const run = promisify(execFile);
+
+interface Ended {
+  readonly status: number;
+  readonly output: string;
+}
+
+/** Runs a command in the namespace of a node. */
+async function inNode(
+  node: RealNode,
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input = '',
+): Promise<Ended> {
+  const [program = '', ...args] = [...node.netns.enter, ...command];
+  const running = run(program, args, { env: { ...process.env, ...env } });
+  // it may end before it has read everything
+  running.child.stdin!.on('error', () => undefined).end(input);
+  return running.then(
+    ({ stdout }) => ({ status: 0, output: stdout }),
+    (error) => ({ status: error.code, output: `${error.stdout}${error.stderr}` }),
+  );
+}
+
+/**
+ * Links that come here make no IPv6 address of their own and so solicit nobody. VPP since v25.06
+ * stalls for ever once 16 packet sockets hold something to read (docs/networking.md), and the
+ * solicitations of a hundred new pods alone get it there.
+ */
+async function silence(place: Place): Promise<void> {
+  await place.run('sysctl', '-qw', 'net.ipv6.conf.default.addr_gen_mode=1');
+}
+
+function args(sandbox: Sandbox): string {
+  return sandbox.request().extra_arguments;
+}
+
+describe('contiv-cni under cnitool', { skip: noTool, timeout: 120_000 }, () => {
+  it('adds, checks and deletes a pod, with portmap and bandwidth behind it', async () => {
+    await using node = await RealNode.create();
+    await node.agent.start();
+    const config = join(folder, 'net.d');
+    mkdirSync(config);
+    const ours = {
+      type: 'contiv-cni',
+      grpcServer: node.agent.cniSocket,
+      logFile: join(folder, 'cni.log'),
+    };
+    const networks = {
+      chain: [
+        ours,
+        { type: 'portmap', capabilities: { portMappings: true }, snat: true },
+        { type: 'bandwidth', capabilities: { bandwidth: true } },
+      ],
+      // Debian's reference plugins know nothing of what came with 1.1.0.
+      alone: [ours],
+    };
+    for (const [name, plugins] of Object.entries(networks)) {
+      const cniVersion = name === 'chain' ? '1.0.0' : '1.1.0';
+      const file = join(config, `${name}.conflist`);
+      writeFileSync(file, JSON.stringify({ cniVersion, name, plugins }));
+    }
+    const web = await node.sandbox('web');
+    const tool = (command: string, network: keyof typeof networks = 'chain', sandbox = web) =>
+      inNode(node, ['cnitool', command, network, sandbox.path], {
+        CNI_PATH: join(folder, 'bin'),
+        NETCONFPATH: config,
+        CNI_ARGS: args(sandbox),
+        CAP_ARGS: JSON.stringify({
+          portMappings: [{ hostPort: 8080, containerPort: 80, protocol: 'tcp' }],
+          bandwidth: { ingressRate: 80_000_000, ingressBurst: 800_000 },
+        }),
+      });
+    assert.deepEqual(await tool('status', 'alone'), { status: 0, output: '' });
+    const added = await tool('add');
+    assert.equal(added.status, 0, added.output);
+    const result = JSON.parse(added.output);
+    assert.equal(result.cniVersion, '1.0.0');
+    assert.equal(result.interfaces[0].sandbox, web.path);
+    const address = result.ips[0].address.split('/')[0];
+    const db = await node.sandbox('db');
+    await node.attach(db);
+    await ping(db, address);
+
+    const rules = await inNode(node, ['iptables', '-t', 'nat', '-S'], {});
+    assert.match(rules.output, new RegExp(`--dport 8080 .*--to-destination ${address}:80`));
+    const shaped = await inNode(
+      node,
+      ['tc', 'qdisc', 'show', 'dev', result.interfaces[1].name],
+      {},
+    );
+    assert.match(shaped.output, /qdisc tbf .* rate 80Mbit/);
+
+    // CHECK only of ours: Debian's portmap misses rules for IPv6 that it has not made.
+    const single = await node.sandbox('single');
+    assert.equal((await tool('add', 'alone', single)).status, 0);
+    assert.deepEqual(await tool('check', 'alone', single), { status: 0, output: '' });
+    assert.deepEqual(await tool('del', 'alone', single), { status: 0, output: '' });
+
+    assert.deepEqual(await tool('del'), { status: 0, output: '' });
+    const cleaned = await inNode(node, ['iptables', '-t', 'nat', '-S'], {});
+    assert.doesNotMatch(cleaned.output, /8080/);
+    assert.deepEqual(await tool('del'), { status: 0, output: '' });
+    const { body: before } = await node.agent.get('/contiv/v1/ipam/allocations');
+    assert.match(JSON.stringify(before), new RegExp(db.address));
+    // cnitool gives no list and means that nothing is valid; a runtime that forgot it would lose
+    // all its pods, so the list has to be there, as the specification says.
+    const listless = await tool('gc', 'alone');
+    assert.match(listless.output, /GC needs cni\.dev\/valid-attachments/);
+    const gc = { ...ours, cniVersion: '1.1.0', name: 'alone', 'cni.dev/valid-attachments': [] };
+    const collected = await inNode(node, [executable], { CNI_COMMAND: 'GC' }, JSON.stringify(gc));
+    assert.deepEqual(collected, { status: 0, output: '' });
+    const { body: after } = await node.agent.get('/contiv/v1/ipam/allocations');
+    assert.doesNotMatch(JSON.stringify(after), new RegExp(db.address));
+    await node.agent.end('SIGTERM');
+    const status = await tool('status', 'alone');
+    assert.notEqual(status.status, 0);
+    assert.match(status.output, /cannot be reached/);
+  });
+});
+
+describe('contiv-cni in a hurry', { skip: lacking, timeout: 300_000 }, () => {
+  it('attaches and detaches a hundred pods at once while the agent is killed', async (t) => {
+    await using node = await RealNode.create();
+    await silence(node.netns);
+    await node.agent.start();
+    const empty = await node.configuration();
+    const config = JSON.stringify({
+      cniVersion: '1.1.0',
+      name: 'k8s',
+      grpcServer: node.agent.cniSocket,
+      logFile: join(folder, 'hurry.log'),
+    });
+    const sandboxes = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => node.sandbox(`pod-${index}`)),
+    );
+    await Promise.all(sandboxes.map(silence));
+    let repeated = 0;
+    const call = async (command: string, sandbox: Sandbox): Promise<string> => {
+      for (let attempt = 1; ; attempt++) {
+        const { status, output } = await inNode(
+          node,
+          [executable],
+          {
+            CNI_COMMAND: command,
+            CNI_CONTAINERID: sandbox.containerId,
+            CNI_IFNAME: 'eth0',
+            CNI_NETNS: sandbox.path,
+            CNI_ARGS: args(sandbox),
+          },
+          config,
+        );
+        if (status === 0) return output;
+        // Whatever goes wrong is said in the words of the specification.
+        assert.equal(typeof JSON.parse(output).code, 'number', output);
+        assert.ok(attempt < 100, output);
+        repeated++;
+        await sleep(200);
+      }
+    };
+    const all = (command: string) => inTurns(sandboxes, 10, (one) => call(command, one));
+    const kill = async (times: number) => {
+      for (let time = 0; time < times; time++) {
+        await sleep(1500);
+        await node.agent.end('SIGKILL');
+        await node.agent.start();
+      }
+    };
+    const [results] = await Promise.all([all('ADD'), kill(2)]);
+    const addresses = results.map((text) => JSON.parse(text).ips[0].address);
+    assert.equal(new Set(addresses).size, 100);
+    await Promise.all([
+      ping(sandboxes[0]!, addresses[99].split('/')[0]),
+      ping(sandboxes[99]!, addresses[50].split('/')[0]),
+    ]);
+    await Promise.all([all('DEL'), kill(2)]);
+    t.diagnostic(`${repeated} calls were repeated`);
+    await until(
+      'the agent serves',
+      async () => (await node.agent.get('/readiness')).status === 200,
+    );
+    assert.deepEqual(await node.configuration(), empty);
+    const { body } = await node.agent.get('/contiv/v1/ipam/allocations');
+    assert.doesNotMatch(JSON.stringify(body), /pod-/);
+  });
+
+  it('stays small when fifty run at once', async (t) => {
+    const socket = join(folder, 'slow.sock');
+    const answer = '{"interfaces":[],"routes":[]}';
+    const server = createServer((connection) => {
+      connection.on('error', () => undefined);
+      // Until the last of them has come, so that all stand at once.
+      connection.once('data', () => waiting.push(connection));
+    }).listen(socket);
+    const waiting: { end(text: string): void }[] = [];
+    const config = JSON.stringify({ cniVersion: '1.1.0', name: 'k8s', grpcServer: socket });
+    const started = performance.now();
+    const pids: number[] = [];
+    const times = Array.from({ length: 50 }, async (_, index) => {
+      const child = run(executable, [], {
+        env: {
+          CNI_COMMAND: 'ADD',
+          CNI_CONTAINERID: `c${index}`,
+          CNI_IFNAME: 'eth0',
+          CNI_NETNS: '/run/netns/none',
+        },
+      });
+      pids.push(child.child.pid!);
+      child.child.stdin!.end(config);
+      await child;
+      return performance.now() - started;
+    });
+    await until('all have called', async () => waiting.length === 50);
+    const memory = (field: string) =>
+      Math.max(...pids.map((pid) => megabytes(`/proc/${pid}/status`, field)));
+    const [resident, own] = [memory('VmRSS'), memory('RssAnon')];
+    for (const connection of waiting)
+      connection.end(`HTTP/1.1 200 OK\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`);
+    const sorted = (await Promise.all(times)).sort((a, b) => a - b);
+    server.close();
+    t.diagnostic(`each has ${resident} MB resident at most, ${own} MB of them its own`);
+    t.diagnostic(`p99 ${Math.round(sorted[49]!)} ms with all 50 started at once`);
+    assert.ok(own < 40, `${own} MB`);
+  });
+});
+
+/** @returns a field of a process's status, rounded */
+function megabytes(file: string, field: string): number {
+  const line = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8'));
+  return Math.round(Number(line?.[1]) / 1024);
+}
+
+/** The results in the order of the items; so many at a time. */
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  width: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = [...items.entries()];
+  const worker = async () => {
+    for (let next = left.shift(); next; next = left.shift()) results[next[0]] = await work(next[1]);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+  return results;
+}

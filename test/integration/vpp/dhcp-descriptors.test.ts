@@ -1,0 +1,48 @@
+/** Leases and links of a real VPP, from a server behind a link of it. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { systemClock } from '#infra/clock/system.ts';
+import { type DhcpBackend, dhcpSuite } from '#test/descriptors/compliance/dhcp-suite.ts';
+import { noVppBecause, startVpp } from '../support/vpp-descriptors.ts';
+
+const serverAddress = '192.168.77.1';
+const leaseSeconds = 4;
+
+async function realVpp(): Promise<DhcpBackend> {
+  const { client, connect, namespace, stop } = await startVpp();
+  await client.close();
+  const [link, other] = ['host1', 'host2'];
+  const enter = `--net=${namespace}`;
+  const ip = (...args: string[]) => execFileSync('nsenter', [enter, 'ip', ...args]);
+  ip('link', 'add', link, 'type', 'veth', 'peer', 'name', other);
+  ip('link', 'set', other, 'up');
+  ip('address', 'add', `${serverAddress}/24`, 'dev', other);
+  ip('route', 'add', '255.255.255.255', 'dev', other);
+  // nobody behind AF_PACKET would complete its checksums
+  execFileSync('nsenter', [enter, 'ethtool', '-K', other, 'tx', 'off'], { stdio: 'ignore' });
+  const script = new URL('dhcp-server.ts', import.meta.url).pathname;
+  const server = spawn(
+    'nsenter',
+    [enter, process.execPath, script, serverAddress, String(leaseSeconds)],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
+  await once(server.stdout, 'data');
+  return {
+    clock: systemClock,
+    connect,
+    links: [link],
+    offer: (offer) => server.stdin.write(`${JSON.stringify(offer ?? null)}\n`),
+    pass: (ms) => systemClock.sleep(ms),
+    async stop() {
+      const gone = once(server, 'exit');
+      server.stdin.end();
+      await gone;
+      await stop();
+    },
+  };
+}
+
+const reason = noVppBecause();
+if (reason === undefined) dhcpSuite(realVpp);
+else test.skip(`leases of a real VPP: ${reason}`);

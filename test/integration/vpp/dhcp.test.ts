@@ -1,0 +1,88 @@
+/** Nodes whose addresses come from a DHCP server on their network, on real VPP. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { RealCluster, saysOf } from '../support/cluster.ts';
+import { DhcpServer } from '../support/dhcp-server.ts';
+import { missing } from '../support/missing.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { ping, pings } from '../support/traffic.ts';
+import { until } from '../support/wait.ts';
+
+const noServer =
+  spawnSync('which', ['dnsmasq']).status === 0
+    ? false
+    : 'no dnsmasq in the PATH: install dnsmasq-base';
+
+const lastByte = (address: string) => Number(address.split('.')[3]);
+
+describe('nodes with DHCP', { skip: missing || noServer, timeout: 240_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dhcp-'));
+  let server: DhcpServer;
+  let cluster: RealCluster;
+  let web: Sandbox;
+  let far: Sandbox;
+
+  before(async () => {
+    cluster = await RealCluster.create({
+      nodes: 2,
+      ipam: { nodeInterconnectDHCP: true },
+      before: async ({ outside }) => {
+        server = DhcpServer.start(outside, 'eth0', folder, 50);
+      },
+    });
+    const [one, two] = cluster.nodes;
+    [web, far] = [await one!.node.pod('web'), await two!.node.pod('far')];
+  });
+
+  after(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+    await server?.end();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('have the addresses that it gave, and reach each other and the outside', async () => {
+    server.assertRunning();
+    for (const { nodeIp } of cluster.nodes)
+      assert.ok(lastByte(nodeIp) >= 50 && lastByte(nodeIp) < 60, nodeIp);
+    await ping(web, far.address);
+    await ping(web, cluster.outside.address);
+    const [one] = cluster.nodes;
+    // the way out is what the server said it is
+    assert.match(await one!.node.vpp.cli('show ip fib 0.0.0.0/0'), /192\.168\.16\.200 host-uplink/);
+    const names = (await one!.node.agent.history()).map(({ Name }) => Name);
+    assert.ok(names.includes('Node IP Change'), names.join());
+  });
+
+  it('keep them when the agent is restarted, and nothing is lost meanwhile', async () => {
+    const [one] = cluster.nodes;
+    const before = await one!.node.configuration();
+    await one!.node.agent.end('SIGKILL');
+    await one!.node.agent.start();
+    assert.deepEqual(await one!.node.configuration(), before);
+    assert.equal((await saysOf(one!.node)).nodeIp, one!.nodeIp);
+    const names = (await one!.node.agent.history()).map(({ Name }) => Name);
+    assert.equal(names.includes('Node IP Change'), false, names.join());
+    await ping(web, far.address);
+  });
+
+  it('move to another when VPP comes back to a server that gives another', async () => {
+    const [one] = cluster.nodes;
+    await server.end();
+    await one!.node.vpp.end('SIGKILL');
+    server = DhcpServer.start(cluster.outside, 'eth0', folder, 150);
+    await one!.node.vpp.start();
+    await until('the node has another address', async () => {
+      const { status, body } = await one!.node.agent.get('/contiv/v1/ipam');
+      return status === 200 && lastByte((body as { nodeIP: string }).nodeIP) >= 150;
+    });
+    await until('the pods ping again', () => pings(web, far.address));
+    await ping(far, web.address);
+    const { nodeIp } = await saysOf(one!.node);
+    await cluster.routeFromOutside(one!, nodeIp);
+    await ping(web, cluster.outside.address);
+  });
+});

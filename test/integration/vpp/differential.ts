@@ -1,0 +1,74 @@
+/** Random messages, the same to a real VPP and to a simulated one: the same answers and state. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { holds } from '#test/kvscheduler/support/cases.ts';
+import { hasEnded, type Message, play } from '#test/simulator/random-messages.ts';
+import { type RunningSim, startSim } from '#test/vpp/descriptors/sim-vpp.ts';
+import type { VppClient } from '#vpp/binapi/api.ts';
+import { noVppBecause, type RunningVpp, startVpp } from '../support/vpp-descriptors.ts';
+
+export interface Differential {
+  readonly name: string;
+  /** Of the suite, for whoever runs a failure again. */
+  readonly file: string;
+  readonly message: fc.Arbitrary<Message>;
+  /** Of one case at most. */
+  readonly messages: number;
+  /** Before the first message. */
+  prepare?(real: RunningVpp, sim: RunningSim): Promise<void>;
+  stateOf(client: VppClient): Promise<unknown>;
+}
+
+const cases = 4;
+const title = 'random messages have the same answers and leave the same state';
+
+export function differentialSuite(suite: Differential): void {
+  describe(suite.name, { skip: noVppBecause() }, () => {
+    test(title, async (context) => {
+      const { file, message, messages } = suite;
+      let whole = 0;
+      let ended = 0;
+      const sequence = fc.array(message, { minLength: 1, maxLength: messages, size: 'max' });
+      const property = fc.asyncProperty(sequence, async (all) => {
+        if (await isSame(suite, all)) whole++;
+        else ended++;
+      });
+      await holds({ file, name: title }, cases, property);
+      context.diagnostic(`${whole} compared whole, in ${ended} VPP ended itself`);
+      assert.ok(whole > 0);
+    });
+  });
+}
+
+/** @returns false when VPP ended itself: some mixtures end it, which is not to be simulated */
+async function isSame(suite: Differential, messages: readonly Message[]): Promise<boolean> {
+  const real = await startVpp();
+  try {
+    const sim = await startSim();
+    try {
+      await suite.prepare?.(real, sim);
+      const expected = await play(real.client, messages);
+      const actual = await play(sim.client, messages.slice(0, expected.length));
+      assert.deepEqual(actual, expected);
+      if (expected.length < messages.length) return false;
+      const state = await stateOrEnd(suite, real.client);
+      if (state === undefined) return false;
+      assert.deepEqual(await suite.stateOf(sim.client), state);
+      return true;
+    } finally {
+      await sim.stop();
+    }
+  } finally {
+    await real.stop();
+  }
+}
+
+async function stateOrEnd({ stateOf }: Differential, client: VppClient): Promise<unknown> {
+  try {
+    return await stateOf(client);
+  } catch (error) {
+    if (hasEnded(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The agent is killed at any moment while pods come and go, and nothing is lost or left over.
+ * VPP_KILLS is how often, VPP_SEED repeats a run, VPP_KEEP=1 leaves its logs in the folder for
+ * temporary files.
+ */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from '#infra/clock/manual.ts';
+import { Kubelet } from '../support/kubelet.ts';
+import { missing } from '../support/missing.ts';
+import { RealNode } from '../support/node.ts';
+import { podsSeen } from '../support/seen.ts';
+import { ping } from '../support/traffic.ts';
+import { until } from '../support/wait.ts';
+
+const rounds = Number(process.env['VPP_KILLS'] ?? 10);
+const seed = Number(process.env['VPP_SEED'] ?? randomInt(2 ** 31));
+const podNames = ['a', 'b', 'c', 'd'];
+
+interface Allocations {
+  readonly Pods: readonly { readonly PodID: { readonly Name: string }; readonly MainIP: string }[];
+}
+
+async function allocations(node: RealNode): Promise<Map<string, string>> {
+  const { Pods } = (await node.agent.get('/contiv/v1/ipam/allocations')).body as Allocations;
+  return new Map(Pods.map(({ PodID, MainIP }) => [PodID.Name, MainIP]));
+}
+
+describe('kills of the agent', { skip: missing, timeout: 600_000 }, () => {
+  it(`${rounds} at random moments leave every address unique and nothing over`, async (t) => {
+    t.diagnostic(`VPP_SEED=${seed} VPP_KILLS=${rounds}`);
+    const random = seededRandom(seed);
+    await using node = await RealNode.create();
+    await node.agent.start();
+    const empty = await node.configuration();
+    const kubelet = new Kubelet(node, seededRandom(seed + 1));
+    const lives = podNames.map((pod) => kubelet.keep(pod));
+    // a life that fails ends the test, whatever it waits for
+    const failed = Promise.all(lives);
+    await using _ = {
+      [Symbol.asyncDispose]: async () => {
+        kubelet.abort();
+        await Promise.allSettled(lives);
+      },
+    };
+
+    const kill = async () => {
+      for (let round = 0; round < rounds; round++) {
+        if (random.next() < 0.75) await node.agent.whenServing();
+        await sleep(random.next() * 1200);
+        node.agent.assertRunning();
+        await node.agent.end('SIGKILL');
+        node.agent.launch();
+      }
+      await node.agent.whenServing();
+      kubelet.settle();
+      await until('all pods are there', () => kubelet.pods.size === podNames.length);
+    };
+    await Promise.race([kill(), failed]);
+    t.diagnostic(JSON.stringify(kubelet.counts));
+    assert.ok(kubelet.counts.added >= podNames.length);
+    // the kills are no proof of anything if they never come while the agent is at work
+    assert.ok(kubelet.counts.interrupted >= rounds / 10, JSON.stringify(kubelet.counts));
+
+    const pods = [...kubelet.pods.values()];
+    const addresses = pods.map(({ address }) => address);
+    assert.equal(new Set(addresses).size, podNames.length);
+    assert.deepEqual(
+      await allocations(node),
+      new Map(pods.map((s): [string, string] => [s.pod, s.address])),
+    );
+    for (const [i, pod] of pods.entries()) await ping(pod, addresses[(i + 1) % addresses.length]!);
+
+    kubelet.end();
+    await failed;
+    assert.deepEqual(await allocations(node), new Map());
+    assert.deepEqual(await node.configuration(), empty);
+    await until(
+      'the agent has seen that the records are gone',
+      async () => podsSeen(await node.agent.history()).size === 0,
+    );
+    await node.agent.end('SIGTERM');
+    const kept = [...(await node.agent.kept('local/')).keys()];
+    assert.deepEqual(
+      kept.filter((key) => /attachment|address/.test(key)),
+      [],
+    );
+  });
+});

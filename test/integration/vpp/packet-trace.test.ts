@@ -1,0 +1,246 @@
+/**
+ * What the walker says against what packets do: between every two of the pods, hosts and a place
+ * outside of two nodes on real VPP, as they were configured and after things were broken behind the
+ * agents' backs.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { NodeDocument } from '#cmd/agent/node-document.ts';
+import { deviceWith } from '#packet-trace/cluster.ts';
+import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
+import { walkText } from '#packet-trace/text.ts';
+import { walk } from '#packet-trace/walk.ts';
+import { clusterOf } from '#test/packet-trace/documents.ts';
+import { fromAddress, fromPrefix, toMac } from '#vpp/binapi/addresses.ts';
+import type { BinapiClient } from '#vpp/binapi/client/client.ts';
+import { type ClusterNode, RealCluster } from '../support/cluster.ts';
+import { missing } from '../support/missing.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import type { Endpoint } from '../support/traffic.ts';
+
+describe('the walker', { skip: missing, timeout: 240_000 }, () => {
+  let cluster: RealCluster;
+  let one: ClusterNode;
+  let two: ClusterNode;
+  let web: Sandbox;
+  let db: Sandbox;
+  let far: Sandbox;
+  let ends: readonly Endpoint[];
+
+  before(async () => {
+    cluster = await RealCluster.create({ nodes: 2 });
+    [one, two] = cluster.nodes as [ClusterNode, ClusterNode];
+    [web, db, far] = [
+      await one.node.pod('web'),
+      await one.node.pod('db'),
+      await two.node.pod('far'),
+    ];
+    ends = [web, db, far, one.host, two.host, cluster.outside];
+  });
+  after(() => cluster?.[Symbol.asyncDispose]());
+
+  async function snapshot(): Promise<Snapshot> {
+    const documents = await Promise.all(
+      cluster.nodes.map(async ({ node }) => {
+        const { status, body } = await node.agent.get('/trace/node');
+        assert.equal(status, 200);
+        return body as NodeDocument;
+      }),
+    );
+    return clusterOf(documents, [outsideDevice(cluster)]);
+  }
+
+  /** Every pair: one ping, against the walk there and back. @returns the pairs that fail */
+  async function compare(): Promise<string[]> {
+    const seen = await snapshot();
+    const failing: string[] = [];
+    const pairs = ends.flatMap((from) =>
+      ends
+        .filter((to) => to !== from)
+        // Hosts and the outside have ways to each other that are not the agents'.
+        .filter((to) => isPod(from) || isPod(to))
+        .map((to) => [from, to] as const),
+    );
+    await Promise.all(
+      pairs.map(async ([from, to]) => {
+        const says = arrives(seen, from.address, to.address);
+        const does = await answers(from, to.address);
+        assert.equal(says.arrives, does, `${from.address} to ${to.address}\n${says.text}`);
+        if (!does) failing.push(`${from.address} > ${to.address}`);
+      }),
+    );
+    return failing;
+  }
+
+  function isPod(end: Endpoint): boolean {
+    return [web, db, far].includes(end as Sandbox);
+  }
+
+  /** Breaks something behind the agent, compares, and has the agent repair it. */
+  async function broken(act: (client: BinapiClient) => Promise<unknown>): Promise<string[]> {
+    await one.node.vpp.ask(act);
+    const failing = await compare();
+    const { status } = await one.node.agent.post('/scheduler/downstream-resync');
+    assert.equal(status, 200);
+    assert.deepEqual(await compare(), []);
+    return failing;
+  }
+
+  it('says that all reach all', async () => {
+    assert.deepEqual(await compare(), []);
+  });
+
+  it('sees that a neighbor is a route where there is none', async () => {
+    const failing = await broken((client) => deleteRoute(client, `${db.address}/32`));
+    assert.deepEqual(failing, []);
+  });
+
+  it('sees that route and neighbor of a pod are missing', async () => {
+    const failing = await broken(async (client) => {
+      await deleteRoute(client, `${db.address}/32`);
+      await setNeighbor(client, db.address, undefined);
+    });
+    assert.ok(failing.includes(`${web.address} > ${db.address}`));
+    assert.ok(!failing.includes(`${web.address} > ${far.address}`));
+  });
+
+  it('sees that the route to the other node is missing', async () => {
+    const failing = await broken((client) => deleteRoute(client, `10.1.${two.id}.0/24`));
+    assert.ok(failing.includes(`${web.address} > ${far.address}`));
+    assert.ok(!failing.includes(`${web.address} > ${db.address}`));
+  });
+
+  it('sees that VPP packs into a tunnel that is down', async () => {
+    const failing = await broken(async (client) =>
+      client.request('sw_interface_set_flags', {
+        sw_if_index: await indexOf(client, /^vxlan_tunnel/),
+        flags: 0,
+      }),
+    );
+    assert.deepEqual(failing, []);
+  });
+
+  it('sees that the BVI of the tunnels is down', async () => {
+    const failing = await broken(async (client) =>
+      client.request('sw_interface_set_flags', {
+        sw_if_index: await indexOf(client, /^vxlanBVI$/),
+        flags: 0,
+      }),
+    );
+    assert.ok(failing.includes(`${far.address} > ${web.address}`));
+  });
+
+  it('sees a wrong neighbor', async () => {
+    const failing = await broken((client) => setNeighbor(client, db.address, '02:00:00:00:00:99'));
+    assert.ok(failing.includes(`${web.address} > ${db.address}`));
+  });
+
+  it('sees that a pod has gone', async () => {
+    const { address } = db;
+    assert.equal((await one.node.agent.delete(db)).result, 0);
+    const seen = await snapshot();
+    for (const from of [web, far, cluster.outside]) {
+      assert.equal(arrives(seen, from.address, address).arrives, false);
+      assert.equal(await answers(from, address), false);
+    }
+    ends = ends.filter((end) => end !== db);
+    assert.deepEqual(await compare(), []);
+  });
+});
+
+/** Whether a ping would be answered. */
+function arrives(
+  seen: Snapshot,
+  source: string,
+  destination: string,
+): { readonly arrives: boolean; readonly text: string } {
+  const there = walk(seen, deviceWith(seen, source)!, { source, destination });
+  const end = deviceWith(seen, destination);
+  if (there.verdict !== 'delivered' || end === undefined)
+    return { arrives: false, text: walkText(there) };
+  const back = walk(seen, end, { source: destination, destination: source });
+  return {
+    arrives: back.verdict === 'delivered',
+    text: `${walkText(there)}and back\n${walkText(back)}`,
+  };
+}
+
+async function answers(from: Endpoint, address: string): Promise<boolean> {
+  return from.run('ping', '-c', '3', '-i', '0.2', '-W', '1', address).then(
+    () => true,
+    () => false,
+  );
+}
+
+const ALL = 0xffffffff;
+const POD_TABLE = 1;
+
+async function indexOf(client: BinapiClient, name: RegExp): Promise<number> {
+  const found = await client.dump('sw_interface_dump', {
+    sw_if_index: ALL,
+    name_filter_valid: false,
+    name_filter: '',
+  });
+  return found.find((one) => name.test(one.interface_name) || name.test(one.tag))!.sw_if_index;
+}
+
+/** As its source has put it: what the agent made goes. */
+async function deleteRoute(client: BinapiClient, prefix: string): Promise<void> {
+  const tables = await client.dump('ip_table_dump', {});
+  const { table } = tables.find((one) => one.table.table_id === POD_TABLE && !one.table.is_ip6)!;
+  const sources = await client.dump('fib_source_dump', {});
+  const src = sources.find((one) => one.src.name === 'API')!.src.id;
+  const routes = await client.dump('ip_route_v2_dump', { src, table });
+  const found = routes.find((one) => fromPrefix(one.route.prefix) === prefix)!;
+  const { src: _, ...route } = found.route;
+  await client.request('ip_route_add_del', { is_add: false, is_multipath: false, route });
+}
+
+/** @param mac undefined: deleted */
+async function setNeighbor(
+  client: BinapiClient,
+  address: string,
+  mac: string | undefined,
+): Promise<void> {
+  const found = await client.dump('ip_neighbor_dump', { sw_if_index: ALL, af: 0 });
+  const entry = found.find((one) => fromAddress(one.neighbor.ip_address) === address)!.neighbor;
+  const neighbor = mac === undefined ? entry : { ...entry, mac_address: toMac(mac) };
+  await client.request('ip_neighbor_add_del', { is_add: mac !== undefined, neighbor });
+}
+
+/** The machine on the network of the VPPs; it has routes to the pods of each node. */
+function outsideDevice({ outside, nodes }: RealCluster): Device {
+  const by = '';
+  return {
+    name: 'outside',
+    forwards: false,
+    interfaces: new Map([
+      [
+        'eth0',
+        {
+          name: 'eth0',
+          enabled: true,
+          up: true,
+          table: 0,
+          mac: '',
+          addresses: [`${outside.address}/24`],
+          tunnel: undefined,
+          isLoopback: false,
+          by,
+        },
+      ],
+    ]),
+    routes: nodes.map(({ id, nodeIp }) => ({
+      table: 0,
+      destination: `10.1.${id}.0/24`,
+      preference: 0,
+      action: { kind: 'via', interface: 'eth0', nextHop: nodeIp },
+      by,
+    })),
+    neighbors: [],
+    routesToNeighbors: false,
+    bridges: [],
+    otherAddresses: [],
+    hasOtherRoutes: false,
+  };
+}

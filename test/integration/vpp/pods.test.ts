@@ -1,0 +1,207 @@
+/** Pods on a real VPP, a real kernel and a real etcd, added and deleted as a container runtime does. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '#infra/clock/system.ts';
+import { kernelHost } from '#linux/iproute/host.ts';
+import { Background } from '../support/background.ts';
+import { missing } from '../support/missing.ts';
+import { Netns } from '../support/netns.ts';
+import { RealNode } from '../support/node.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+import { ping, pingWhole, transfer } from '../support/traffic.ts';
+import { until } from '../support/wait.ts';
+
+const linux = kernelHost({ clock: systemClock });
+
+/**
+ * Tells when the kernel has destroyed a sandbox: with it goes the end of a veth that stands in it,
+ * and so the other end, which stands elsewhere.
+ */
+class Canary implements AsyncDisposable {
+  readonly #netns: Netns;
+
+  static async create(): Promise<Canary> {
+    return new Canary(await Netns.create('canary'));
+  }
+
+  private constructor(netns: Netns) {
+    this.#netns = netns;
+  }
+
+  async watch(sandbox: Sandbox): Promise<void> {
+    const end = ['type', 'veth', 'peer', 'name', sandbox.pod, 'netns', this.#netns.path];
+    await sandbox.run('ip', 'link', 'add', 'canary', ...end);
+  }
+
+  isGone(sandbox: Sandbox): Promise<boolean> {
+    return this.#netns.run('ip', 'link', 'show', 'dev', sandbox.pod).then(
+      () => false,
+      () => true,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#netns.remove();
+  }
+}
+
+/** Removes the sandbox; its namespace has to go for good. */
+async function destroy(canary: Canary, sandbox: Sandbox): Promise<void> {
+  assert.equal(await canary.isGone(sandbox), false);
+  await sandbox.remove();
+  await until(`the namespace of ${sandbox.pod} is destroyed`, () => canary.isGone(sandbox));
+}
+
+/** Entries of the agent's local store that still tell of a sandbox or of a pod. */
+async function remembered(node: RealNode, sandboxes: readonly Sandbox[]): Promise<string[]> {
+  const traces = sandboxes.flatMap(({ containerId, pod }) => [containerId, `"${pod}"`]);
+  return [...(await node.agent.kept(''))]
+    .filter(
+      ([key, value]) => key !== 'local/ipam/last' && traces.some((t) => (key + value).includes(t)),
+    )
+    .map(([key, value]) => `${key} ${value}`);
+}
+
+describe('pods on a real VPP', { skip: missing, timeout: 120_000 }, () => {
+  it('reach each other by ICMP and TCP, and leave nothing behind', async () => {
+    await using canary = await Canary.create();
+    await using node = await RealNode.create();
+    await node.agent.start();
+    const empty = await node.configuration();
+
+    const web = await node.sandbox('web');
+    const db = await node.sandbox('db');
+    for (const sandbox of [web, db]) await canary.watch(sandbox);
+    const before = await linux.dump(web.path);
+    // the runtime of one pod names its namespace, that of the other names a process
+    const pause = new Background(['nsenter', `--net=${db.path}`, 'sleep', 'infinity'], {
+      log: '/dev/null',
+    });
+    const dbPath = `/proc/${pause.pid}/ns/net`;
+    await until('the process has entered', async () => {
+      const identity = await linux.namespaceIdentity(dbPath);
+      return identity?.inode === db.inode;
+    });
+    await node.attach(web);
+    await node.attach(db, dbPath);
+    assert.match(web.address, /^10\.1\.1\.\d+$/);
+    assert.notEqual(web.address, db.address);
+    for (const { pod, address } of [web, db]) await node.reflect(pod, address);
+
+    await Promise.all([ping(web, db.address), ping(db, web.address)]);
+    for (const [from, to] of [
+      [web, db],
+      [db, web],
+    ] as const) {
+      const { sent, received } = await transfer(from, to, 8);
+      assert.equal(sent.bytes, 8 * 1024 * 1024);
+      assert.deepEqual(received, sent);
+    }
+
+    for (const [sandbox, path] of [
+      [web, web.path],
+      [db, dbPath],
+    ] as const) {
+      const reply = await node.agent.delete(sandbox, path);
+      assert.deepEqual([reply.result, reply.error], [0, '']);
+    }
+    const after = await linux.dump(web.path);
+    assert.deepEqual(
+      after.links.map(({ name }) => name),
+      before.links.map(({ name }) => name),
+    );
+    assert.deepEqual([after.routes, after.neighbors], [before.routes, before.neighbors]);
+    await pause.end('SIGKILL');
+    for (const sandbox of [web, db]) await destroy(canary, sandbox);
+    for (const { pod } of [web, db]) await node.unreflect(pod);
+    await until('the records are seen to be gone', async () => {
+      const gone = (await node.agent.history()).filter(({ Description }) =>
+        /^Kubernetes State Change\n\* resource: pod\n(.*\n)*\* new-value: <nil>$/.test(Description),
+      );
+      return gone.length === 2;
+    });
+    assert.deepEqual(await node.configuration(), empty);
+    await node.agent.end('SIGTERM');
+    assert.deepEqual(await remembered(node, [web, db]), []);
+  });
+
+  it('reach each other over VETH, of which each takes less than 30 MB of the kernel', async () => {
+    const mtu = 1450;
+    await using node = await RealNode.create({
+      contiv: { mtuSize: mtu, useTAPInterfaces: false },
+    });
+    await node.agent.start();
+    const web = await node.pod('web');
+    const db = await node.pod('db');
+    for (const [from, to] of [
+      [web, db],
+      [db, web],
+    ] as const) {
+      await pingWhole(from, to.address, mtu);
+      const { sent, received } = await transfer(from, to, 16);
+      assert.deepEqual(received, sent);
+    }
+    const devices = await node.vpp.cli('show hardware-interfaces');
+    const rings = [...devices.matchAll(/block size:(\d+) nr:(\d+)/g)];
+    // of the host and of two pods, each to receive and to send
+    assert.equal(rings.length, 6);
+    const bytes = rings.reduce((sum, [, size, count]) => sum + Number(size) * Number(count), 0);
+    assert.ok(bytes / 3 < 30e6, `${bytes / 3} bytes an interface`);
+    assert.doesNotMatch(await node.vpp.cli('show errors'), /tx ring overrun/);
+  });
+
+  it('are deleted without their namespace, which nothing has kept alive meanwhile', async () => {
+    await using canary = await Canary.create();
+    await using node = await RealNode.create();
+    await node.agent.start();
+    const empty = await node.configuration();
+    const named = await node.sandbox('named');
+    const nameless = await node.sandbox('nameless');
+    const present = await node.sandbox('present');
+    for (const sandbox of [named, nameless, present]) {
+      await canary.watch(sandbox);
+      await node.attach(sandbox);
+    }
+    for (const sandbox of [named, nameless]) await destroy(canary, sandbox);
+    for (const [sandbox, path] of [
+      [named, named.path],
+      [nameless, ''],
+      [present, ''],
+      // and all of them once more, as runtimes do
+      [named, named.path],
+      [nameless, ''],
+      [present, present.path],
+    ] as const) {
+      const reply = await node.agent.delete(sandbox, path);
+      assert.deepEqual([reply.result, reply.error], [0, '']);
+    }
+    await destroy(canary, present);
+    assert.deepEqual(await node.configuration(), empty);
+    await node.agent.end('SIGTERM');
+    assert.deepEqual(await remembered(node, [named, nameless, present]), []);
+  });
+
+  it('whose namespace has gone stand in the way of nothing when the agent is restarted', async () => {
+    // a healing that failed would end the agent; it is not to wait for
+    await using node = await RealNode.create({ controller: { delayAfterErrorHealing: '100ms' } });
+    await node.agent.start();
+    const empty = await node.configuration();
+    const web = await node.pod('web');
+    const gone = await node.pod('gone');
+    await node.agent.end('SIGKILL');
+    await gone.remove();
+    await node.agent.start();
+    const db = await node.pod('db');
+    await ping(db, web.address);
+    await sleep(1000);
+    assert.deepEqual(
+      (await node.agent.history()).map(({ Name }) => Name),
+      ['Database Resync', 'Add Pod default/db'],
+    );
+    assert.equal((await node.agent.get('/liveness')).status, 200);
+    for (const sandbox of [web, gone, db])
+      assert.equal((await node.agent.delete(sandbox)).result, 0);
+    assert.deepEqual(await node.configuration(), empty);
+  });
+});

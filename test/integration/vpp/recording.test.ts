@@ -1,0 +1,47 @@
+/** What an agent has recorded on a real VPP, etcd and kernel is replayed with none of them. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { replayedParts } from '#cmd/agent/replay.ts';
+import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
+import { replayRun } from '#plugins/controller/recording/replay.ts';
+import { missing } from '../support/missing.ts';
+import { RealNode } from '../support/node.ts';
+import { pings } from '../support/traffic.ts';
+import { until } from '../support/wait.ts';
+
+describe('a run recorded on a real VPP', { skip: missing, timeout: 120_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'runs-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('replays to the same transactions, from the start, over kills of agent and of VPP', async (t) => {
+    await using node = await RealNode.create({ controller: { 'record-run': folder } });
+    await node.agent.start();
+    const web = await node.pod('web');
+    await node.reflect('web', web.address);
+    await node.agent.end('SIGKILL');
+    await node.agent.start();
+    const db = await node.pod('db');
+    await node.vpp.end('SIGKILL');
+    await node.vpp.start();
+    await until('VPP is configured again', () => pings(web, db.address), 30_000);
+    assert.equal((await node.agent.delete(db)).error, '');
+    await node.unreflect('web');
+    assert.equal((await node.agent.delete(web)).error, '');
+    await node.agent.end('SIGTERM');
+
+    const files = await runFiles(folder);
+    assert.equal(files.length, 2);
+    for (const file of files) {
+      const { events, transactions, differences } = await replayRun(
+        await readRun(file),
+        replayedParts,
+      );
+      assert.deepEqual(differences, []);
+      assert.ok(events > 1 && transactions > 1, `${events} events, ${transactions} transactions`);
+      t.diagnostic(`${events} events and ${transactions} transactions replayed`);
+    }
+  });
+});

@@ -1,0 +1,102 @@
+/** What is configured outlives the agent, and comes back when VPP is started anew. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { missing } from '../support/missing.ts';
+import { RealNode } from '../support/node.ts';
+import { ping, pings, Stream } from '../support/traffic.ts';
+import { until } from '../support/wait.ts';
+
+/** Messages that change nothing; the handshake is not in VPP's trace. */
+const harmless =
+  /_dump$|_get$|_show_running_config$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^api_versions$|^memclnt_keepalive$/;
+
+describe('restart', { skip: missing, timeout: 120_000 }, () => {
+  it('of the agent sends VPP nothing but questions, and no packet is lost', async () => {
+    await using node = await RealNode.create();
+    await node.agent.start();
+    const [web, db] = [await node.pod('web'), await node.pod('db')];
+    for (const { pod, address } of [web, db]) await node.reflect(pod, address);
+    const before = await node.configuration();
+    await node.vpp.cli('api trace on nitems 200000');
+
+    const stream = await Stream.start(web, db);
+    try {
+      await sleep(1000);
+      await node.agent.end('SIGTERM');
+      await sleep(1000);
+      await node.agent.start();
+      await sleep(1000);
+      await node.agent.end('SIGKILL');
+      await sleep(1000);
+      await node.agent.start();
+      await sleep(7000);
+      const result = await stream.stop();
+      assert.ok(result.seconds >= 10, `${result.seconds} s`);
+      assert.ok(result.sent / result.seconds > 800, JSON.stringify(result));
+      assert.deepEqual(result.missing, [], JSON.stringify(result));
+      assert.equal(result.received, result.sent, JSON.stringify(result));
+    } finally {
+      await stream.kill();
+    }
+
+    await node.vpp.cli('api trace off');
+    const status = await node.vpp.cli('api trace status');
+    assert.match(status, /has not wrapped/);
+    const trace = await node.vpp.cli('api trace dump');
+    const messages = [...trace.matchAll(/^vl_api_(\w+)_t:/gm)].map(([, name = '']) => name);
+    assert.equal(messages.filter((name) => name === 'sw_interface_dump').length > 1, true, trace);
+    assert.deepEqual(
+      [...new Set(messages)].filter((name) => !harmless.test(name)),
+      [],
+    );
+    assert.deepEqual(await node.configuration(), before);
+    for (const { Handlers, TxnErrorStr } of await node.agent.history()) {
+      assert.equal(TxnErrorStr, '');
+      assert.deepEqual(
+        Handlers.filter(({ ErrorStr }) => ErrorStr !== ''),
+        [],
+      );
+    }
+  });
+
+  it('of VPP heals by itself', async (t) => {
+    await using node = await RealNode.create();
+    await node.agent.start();
+    const [web, db] = [await node.pod('web'), await node.pod('db')];
+    await ping(web, db.address);
+    const before = await node.configuration();
+    await node.vpp.end('SIGKILL');
+    assert.equal(await pings(web, db.address), false);
+    await node.vpp.start();
+    const start = performance.now();
+    await until('the pods ping again', () => pings(web, db.address));
+    t.diagnostic(`the pods ping ${Math.round(performance.now() - start)} ms after VPP listens`);
+    await until('the healing resync is in the history', async () =>
+      (await node.agent.history()).some(
+        ({ Description }) => Description === 'Healing Resync (After error: VPP reconnected)',
+      ),
+    );
+    assert.deepEqual(await node.configuration(), before);
+    const healing = (await node.agent.history()).filter(({ Name }) => Name === 'Healing Resync');
+    assert.deepEqual(
+      healing.map(({ TxnErrorStr }) => TxnErrorStr),
+      [''],
+    );
+    const late = await node.pod('late');
+    await ping(late, web.address);
+  });
+
+  it('of VPP and agent at once', async () => {
+    await using node = await RealNode.create();
+    await node.agent.start();
+    const [web, db] = [await node.pod('web'), await node.pod('db')];
+    const before = await node.configuration();
+    await Promise.all([node.vpp.end('SIGKILL'), node.agent.end('SIGKILL')]);
+    node.agent.launch();
+    await node.vpp.start();
+    await node.agent.whenServing();
+    await until('the pods ping again', () => pings(web, db.address));
+    assert.deepEqual(await node.configuration(), before);
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { InterfaceCounters } from '#plugins/controller/api/ports/stats.ts';
+import { BinapiClient } from '#vpp/binapi/client/client.ts';
+import { unixConnect } from '#vpp/binapi/transport/unix.ts';
+import { SegmentStatistics } from '#vpp/stats/statistics.ts';
+import { noVpp, VppProcess } from './vpp-process.ts';
+
+const SIZE = 100;
+const COUNT = 12_345;
+/** The most that VPP takes from an interface at once: bytes may be this far behind the packets. */
+const VECTOR = 256;
+
+describe('statistics of a real VPP', { skip: noVpp, timeout: 120_000 }, () => {
+  const vpp = new VppProcess();
+  let client: BinapiClient;
+  let statistics: SegmentStatistics;
+
+  const cli = async (cmd: string) => (await client.request('cli_inband', { cmd })).reply;
+
+  async function generator(): Promise<InterfaceCounters> {
+    const found = (await statistics.interfaces()).find(
+      ({ internalName }) => internalName === 'pg0',
+    );
+    assert.ok(found, 'pg0');
+    return found;
+  }
+
+  /** Sends packets of one size into pg0, which drops them. */
+  async function send(limit: number, rate?: number): Promise<void> {
+    const pace = rate === undefined ? '' : `rate ${rate}`;
+    await cli(
+      `packet-generator new { name s limit ${limit} ${pace} size ${SIZE}-${SIZE} interface pg0 ` +
+        'node ethernet-input data { IP4: 1.2.3 -> 4.5.6 UDP: 10.1.1.2 -> 10.1.1.3 ' +
+        `UDP: 1000 -> 2000 incrementing ${SIZE - 42} } }`,
+    );
+    await cli('packet-generator enable-stream s');
+  }
+
+  before(async () => {
+    await vpp.start();
+    client = new BinapiClient({
+      connect: unixConnect(vpp.apiSocket, systemClock),
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLogger,
+    });
+    client.start();
+    await client.whenConnected();
+    statistics = new SegmentStatistics(
+      { pid: async () => (await client.request('control_ping', {})).vpe_pid },
+      systemClock,
+    );
+    await cli('create packet-generator interface pg0');
+    await cli('set interface state pg0 up');
+  });
+
+  after(async () => {
+    statistics?.close();
+    await client?.close();
+    await vpp.remove();
+  });
+
+  test('agree with show interface after traffic of known size', async () => {
+    await send(COUNT);
+    let counters = await generator();
+    while (counters.rxPackets < BigInt(COUNT)) {
+      await systemClock.sleep(20);
+      counters = await generator();
+    }
+    assert.equal(counters.rxPackets, BigInt(COUNT));
+    assert.equal(counters.rxBytes, BigInt(COUNT * SIZE));
+    const shown = await cli('show interface pg0');
+    const column = (name: string) => BigInt(new RegExp(`${name}\\s+(\\d+)`).exec(shown)?.[1] ?? 0);
+    assert.equal(column('rx packets'), counters.rxPackets);
+    assert.equal(column('rx bytes'), counters.rxBytes);
+    assert.equal(column('drops'), counters.drops);
+    const errors = await statistics.nodeErrors();
+    assert.ok(
+      errors.some(({ count }) => count === BigInt(COUNT)),
+      'the reason of the drops',
+    );
+    const { heapTotal, heapUsed } = await statistics.system();
+    assert.ok(heapUsed > 0 && heapUsed < heapTotal);
+  });
+
+  test('are never torn while VPP counts and while the layout changes', async () => {
+    await cli('packet-generator delete s');
+    const start = await generator();
+    await send(200_000, 100_000);
+    let last = start;
+    let looks = 0;
+    while (last.rxPackets - start.rxPackets < 200_000n) {
+      // New interfaces move the vectors and the epoch under the reader.
+      if (looks++ % 20 === 0)
+        await client.request('create_loopback', { mac_address: new Uint8Array(6) });
+      const now = await generator();
+      assert.ok(now.rxPackets >= last.rxPackets && now.rxBytes >= last.rxBytes, 'only grows');
+      assert.equal(now.rxBytes % BigInt(SIZE), 0n, 'whole packets');
+      const lag = now.rxPackets * BigInt(SIZE) - now.rxBytes;
+      assert.ok(lag >= -BigInt(VECTOR * SIZE) && lag <= BigInt(VECTOR * SIZE), `lag ${lag}`);
+      last = now;
+    }
+    assert.ok(looks > 20, `${looks} looks`);
+  });
+
+  test('of the next life of VPP are read when it is started anew', async () => {
+    await vpp.kill();
+    await assert.rejects(statistics.interfaces());
+    await vpp.start();
+    await client.whenConnected();
+    const names = (await statistics.interfaces()).map(({ internalName }) => internalName);
+    assert.deepEqual(names, ['local0']);
+  });
+});

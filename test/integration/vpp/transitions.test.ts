@@ -1,0 +1,26 @@
+/** Values of a real VPP from any of their configurations to any other, and many at once. */
+import { test } from 'node:test';
+import { vppFamilies, writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
+import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
+import { refusalSuite } from '#test/descriptors/transitions/refusals.ts';
+import { poolOf, sequenceSuite } from '#test/descriptors/transitions/sequences.ts';
+import { realVpp, tellingOfLinks } from '#test/vpp/descriptors/backends.ts';
+import { noVppBecause } from '../support/vpp-descriptors.ts';
+
+const reason = noVppBecause();
+if (reason === undefined) {
+  const start = async () => tellingOfLinks(await realVpp());
+  pairSuite(start, vppFamilies);
+  refusalSuite(start, vppFamilies, {
+    file: 'test/integration/vpp/transitions.test.ts',
+    runs: 8,
+  });
+  const possible = writtenFamilies.filter(({ skip }) => skip?.({ name: 'VPP' }) === undefined);
+  sequenceSuite(start, poolOf(possible), {
+    file: 'test/integration/vpp/transitions.test.ts',
+    runs: 15,
+    steps: 12,
+  });
+} else {
+  test.skip(`changes of values of a real VPP: ${reason}`);
+}

@@ -1,0 +1,147 @@
+/**
+ * Objects that say what the original has no field for. A reader that does not know the new fields
+ * and passes over them must not let more through than it would with them.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readObject } from '#kubernetes/reflector/objects/object.ts';
+import { type ReflectedObject, reflect } from '#kubernetes/reflector/reflect.ts';
+import type { Readers } from '#kubernetes/reflector/reflected.ts';
+
+function json(input: object, readers: Readers = 'mixed'): Record<string, unknown> {
+  const { object, refusal } = readObject(input);
+  assert.equal(refusal, undefined, refusal?.reason);
+  const { reflected } = reflect(object as ReflectedObject, readers);
+  assert.ok(reflected);
+  return reflected.resource.model.toJson(reflected.value) as Record<string, unknown>;
+}
+
+function policy(rule: object): unknown {
+  const { ingress_rule } = json({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name: 'a', namespace: 'shop' },
+    spec: { podSelector: {}, policyTypes: ['Ingress'], ingress: [rule] },
+  });
+  return (ingress_rule as unknown[])[0];
+}
+
+function pod(more: { spec?: object; status?: object; metadata?: object }): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a', namespace: 'shop', ...more.metadata },
+    spec: { containers: [], ...more.spec },
+    status: more.status,
+  };
+}
+
+function service(spec: object, readers: Readers = 'mixed'): Record<string, unknown> {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'a', namespace: 'shop' },
+    spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }], ...spec },
+  };
+  return json(object, readers);
+}
+
+test('a range of ports: the old fields hold its first port', () => {
+  assert.deepEqual(policy({ ports: [{ protocol: 'TCP', port: 8000, endPort: 8999 }] }), {
+    port: [{ port: { number: 8000 }, end_port: 8999 }],
+  });
+  assert.deepEqual(
+    policy({ ports: [{ protocol: 'TCP', port: 8000, endPort: 8000 }] }),
+    { port: [{ port: { number: 8000 } }] },
+    'a range of one is no range',
+  );
+});
+
+test('pods of namespaces: the old fields hold a peer that is nobody', () => {
+  const peer = {
+    podSelector: { matchLabels: { app: 'web' } },
+    namespaceSelector: { matchLabels: { team: 'retail' } },
+  };
+  assert.deepEqual(policy({ from: [peer] }), {
+    from: [
+      {
+        pods_in_namespaces: {
+          pods: { match_label: [{ key: 'app', value: 'web' }] },
+          namespaces: { match_label: [{ key: 'team', value: 'retail' }] },
+        },
+      },
+    ],
+  });
+});
+
+test('all pods of namespaces need no new field', () => {
+  const namespaceSelector = { matchLabels: { team: 'retail' } };
+  assert.deepEqual(policy({ from: [{ podSelector: {}, namespaceSelector }] }), {
+    from: [{ namespaces: { match_label: [{ key: 'team', value: 'retail' }] } }],
+  });
+});
+
+test('SCTP is never taken for TCP', () => {
+  assert.deepEqual(policy({ ports: [{ protocol: 'SCTP', port: 5060 }] }), {
+    port: [{ protocol: 'SCTP', port: { number: 5060 } }],
+  });
+  const { container } = json(
+    pod({ spec: { containers: [{ ports: [{ containerPort: 5060, protocol: 'SCTP' }] }] } }),
+  );
+  assert.deepEqual(container, [{ port: [{ container_port: 5060, protocol: 'SCTP' }] }]);
+});
+
+test('a pod with two addresses has its main one where it always was', () => {
+  const podIPs = [{ ip: '10.1.1.2' }, { ip: 'fd00::2' }];
+  const dual = pod({ status: { podIP: '10.1.1.2', podIPs } });
+  assert.equal(json(dual)['ip_address'], '10.1.1.2');
+  assert.equal('ip_addresses' in json(dual), false);
+  assert.deepEqual(json(dual, 'own')['ip_addresses'], ['10.1.1.2', 'fd00::2']);
+});
+
+test('ports of containers that start first and stay are ports of the pod', () => {
+  const initContainers = [
+    { name: 'proxy', restartPolicy: 'Always', ports: [{ name: 'admin', containerPort: 15000 }] },
+    { name: 'migrate', ports: [{ containerPort: 1 }] },
+  ];
+  const { container } = json(pod({ spec: { containers: [{ name: 'main' }], initContainers } }));
+  assert.deepEqual(container, [
+    { name: 'main' },
+    { name: 'proxy', port: [{ name: 'admin', container_port: 15000 }] },
+  ]);
+});
+
+test('a service says what differs from what the original assumes', () => {
+  const written = service({
+    internalTrafficPolicy: 'Local',
+    clusterIPs: ['10.96.0.9', 'fd00:96::9'],
+    ipFamilies: ['IPv4', 'IPv6'],
+  });
+  assert.equal(written['cluster_ip'], '10.96.0.9');
+  assert.equal(written['internal_traffic_policy'], 'Local');
+  assert.deepEqual(written['cluster_ips'], ['10.96.0.9', 'fd00:96::9']);
+  const ordinary = service({ internalTrafficPolicy: 'Cluster', clusterIPs: ['10.96.0.9'] });
+  for (const field of ['internal_traffic_policy', 'cluster_ips']) {
+    assert.equal(field in ordinary, false, field);
+  }
+});
+
+test('a preference is not worth a service that the original refuses', () => {
+  const trafficDistribution = 'PreferSameZone';
+  assert.equal('traffic_distribution' in service({ trafficDistribution }), false);
+  const { traffic_distribution } = service({ trafficDistribution }, 'own');
+  assert.equal(traffic_distribution, trafficDistribution);
+});
+
+test('what nearly every object has is written only where no agent of the original reads', () => {
+  const withUid = pod({ metadata: { uid: '5c1f' } });
+  assert.equal('uid' in json(withUid), false);
+  assert.equal(json(withUid, 'own')['uid'], '5c1f');
+  const node = {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: 'n', labels: { 'topology.kubernetes.io/zone': 'north' } },
+  };
+  assert.equal('zone' in json(node), false);
+  assert.equal(json(node, 'own')['zone'], 'north');
+});

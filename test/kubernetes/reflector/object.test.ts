@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { clusterOf } from '#kubernetes/reflector/cluster.ts';
+import { readManifests } from '#kubernetes/reflector/manifests.ts';
+import { readObject } from '#kubernetes/reflector/objects/object.ts';
+
+function reasonFor(object: unknown): string {
+  const { refusal } = readObject(object);
+  return refusal === undefined ? 'taken' : refusal.reason;
+}
+
+const named = { metadata: { name: 'a', namespace: 'shop' } };
+const service = { apiVersion: 'v1', kind: 'Service', ...named };
+const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...named };
+
+test('what is no object of a known kind is refused with what is known of it', () => {
+  for (const input of [undefined, null, 7, 'Pod', [], [{}]]) {
+    assert.deepEqual(readObject(input), {
+      refusal: { kind: '', name: '', reason: 'not a Kubernetes object' },
+    });
+  }
+  assert.equal(reasonFor({}), 'kind is missing');
+  assert.equal(reasonFor({ kind: 'Pod' }), 'apiVersion is missing');
+  assert.equal(reasonFor({ apiVersion: 'v1', kind: 'Pod' }), 'metadata.name is missing');
+  assert.equal(
+    reasonFor({ apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'a-' } }),
+    'metadata.name is missing',
+  );
+  assert.deepEqual(readObject({ apiVersion: 'v1', kind: 'ConfigMap', ...named }).refusal, {
+    kind: 'ConfigMap',
+    name: 'shop/a',
+    reason: 'nothing is made of objects of kind ConfigMap',
+  });
+});
+
+test('a kind of the same name from somewhere else is another kind', () => {
+  for (const apiVersion of ['serving.knative.dev/v1', 'apps/v1']) {
+    assert.match(reasonFor({ ...service, apiVersion, spec: {} }), /nothing is made of Service/);
+  }
+  const calico = { ...policy, apiVersion: 'crd.projectcalico.org/v1', spec: {} };
+  assert.match(reasonFor(calico), /nothing is made of NetworkPolicy objects of crd\./);
+  assert.match(reasonFor({ ...named, apiVersion: 'v1', kind: 'toString' }), /of kind toString/);
+});
+
+test('the first wrong field is named, with what it is and what it should be', () => {
+  const withPorts = (...ports: unknown[]) => ({ ...service, spec: { ports } });
+  assert.equal(
+    reasonFor(withPorts({ port: 80 }, { port: 'http' })),
+    'spec.ports[1].port is "http", must be integer',
+  );
+  assert.equal(
+    reasonFor(withPorts({ port: 80, targetPort: {} })),
+    'spec.ports[0].targetPort is {}, must be integer or must be string',
+  );
+  assert.equal(
+    reasonFor(withPorts({ port: 80, protocol: 'ICMP' })),
+    'spec.ports[0].protocol is "ICMP", must be one of TCP, UDP, SCTP',
+  );
+  assert.equal(
+    reasonFor(withPorts({ port: 70000 })),
+    'spec.ports[0].port is 70000, must be <= 65535',
+  );
+  assert.equal(reasonFor(service), 'must have spec');
+  assert.equal(reasonFor(withPorts({})), 'spec.ports[0] must have port');
+  assert.equal(
+    reasonFor({ ...service, metadata: { name: 'a', labels: { 'x/y': 1 } }, spec: {} }),
+    'metadata.labels.x/y is 1, must be string',
+  );
+  assert.match(
+    reasonFor({ ...service, metadata: { name: 'a/b' }, spec: {} }),
+    /^metadata\.name is "a\/b", must be a Kubernetes name$/,
+  );
+});
+
+test('null says nothing, in a list it is an element that says nothing', () => {
+  const spec = { podSelector: null, policyTypes: null, ingress: [null] };
+  const { object } = readObject({ ...policy, spec });
+  assert.deepEqual(object, { ...policy, spec: { ingress: [{}] } });
+});
+
+test('policies that Kubernetes refuses are refused', () => {
+  const ingress = (rule: object) => ({ ...policy, spec: { podSelector: {}, ingress: [rule] } });
+  const from = (peer: object) => ingress({ from: [peer] });
+  const port = (one: object) => ingress({ ports: [one] });
+  const expressions = (one: object) => ({
+    ...policy,
+    spec: { podSelector: { matchExpressions: [one] } },
+  });
+  const cases: [object, RegExp][] = [
+    [from({}), /spec\.ingress\[0\]\.from\[0\] has none of podSelector/],
+    [from({ ipBlock: { cidr: '10.0.0.0' } }), /cidr is "10\.0\.0\.0", must be a CIDR/],
+    [from({ ipBlock: { cidr: '10.0.0.0/8' }, podSelector: {} }), /ipBlock together with/],
+    [
+      from({ ipBlock: { cidr: '10.0.0.0/8', except: ['11.0.0.0/16'] } }),
+      /except\[0\] is "11\.0\.0\.0\/16", must lie within 10\.0\.0\.0\/8/,
+    ],
+    [from({ ipBlock: { cidr: '10.0.0.0/8', except: ['10.0.0.0/8'] } }), /must lie within/],
+    [from({ ipBlock: { cidr: '10.0.0.0/8', except: ['::/96'] } }), /must lie within/],
+    [port({ port: 'http', endPort: 90 }), /has endPort without a numeric port/],
+    [port({ port: 100, endPort: 90 }), /has endPort 90 below port 100/],
+    [port({ port: '80' }), /ports\[0\] names the port "80"/],
+    [expressions({ key: 'a', operator: 'In' }), /operator In must have values/],
+    [expressions({ key: 'a', operator: 'Exists', values: ['b'] }), /must have no values/],
+    [expressions({ key: 'a', operator: 'in', values: ['b'] }), /must be one of In, NotIn/],
+    [{ ...policy, spec: { podSelector: {}, policyTypes: ['Inbound'] } }, /must be one of Ingress/],
+  ];
+  for (const [object, reason] of cases) assert.match(reasonFor(object), reason);
+});
+
+test('whatever stands in any field, nothing breaks', () => {
+  const path = new URL('golden/ordinary.yaml', import.meta.url);
+  const good = readManifests(readFileSync(path, 'utf8'), 'ordinary.yaml').objects;
+  const options = {
+    node: { name: 'node-a', address: '192.168.16.1' },
+    serviceCidr: '10.96.0.0/12',
+    readers: 'own' as const,
+  };
+  const odd = fc.oneof(
+    fc.anything({ withNullPrototype: false }),
+    fc.constantFrom('', '\ud800', '__proto__', -1, 1e99, Number.NaN, [[]], { __proto__: null }),
+  );
+  fc.assert(
+    fc.property(fc.nat(), fc.array(fc.nat(), { maxLength: 8 }), odd, (which, way, value) => {
+      const { object, source } = good[which % good.length]!;
+      const changed = replaced(structuredClone(object), way, value);
+      const { state, problems } = clusterOf([{ object: changed, source }], options);
+      const made = Object.values(state).reduce((sum, keys) => sum + Object.keys(keys).length, 0);
+      // the node of the cluster is always there
+      assert.ok(made > 1 || problems.length > 0 || isThisNode(changed));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+function isThisNode(object: unknown): boolean {
+  return (object as { metadata: { name: string } }).metadata.name === 'node-a';
+}
+
+/** Puts the value somewhere into the object: `way` chooses a field on each level. */
+function replaced(object: unknown, way: readonly number[], value: unknown): unknown {
+  const [first, ...rest] = way;
+  if (typeof object !== 'object' || object === null || first === undefined) return value;
+  const fields = Object.keys(object);
+  const field = fields[first % Math.max(1, fields.length)];
+  if (field === undefined) return value;
+  const holder = object as Record<string, unknown>;
+  holder[field] = replaced(holder[field], rest, value);
+  return holder;
+}

@@ -1,0 +1,29 @@
+/** The descriptors of Linux against the simulated kernel, and against that of this machine. */
+import { test } from 'node:test';
+import { linuxExamples } from '#test/descriptors/compliance/linux-examples.ts';
+import { complianceSuite } from '#test/descriptors/compliance/suite.ts';
+import { kernelMissing } from '#test/integration/support/linux-kernel.ts';
+import {
+  backendOn,
+  existingLink,
+  kernelMachine,
+  simulatedLinux,
+  simulatedSpaces,
+  wishingForLinks,
+} from './backends.ts';
+
+complianceSuite(
+  async () => wishingForLinks(await simulatedLinux()),
+  linuxExamples(simulatedSpaces.pods, existingLink),
+);
+
+const missing = await kernelMissing();
+if (missing === undefined) {
+  const machine = await kernelMachine();
+  complianceSuite(
+    async () => wishingForLinks(await backendOn(machine)),
+    linuxExamples(machine.spaces.pods, existingLink),
+  );
+} else {
+  test.skip(`descriptors on the kernel of this machine: ${missing}`);
+}

@@ -1,0 +1,346 @@
+/** What the descriptors of Linux leave alone, and what they do where surroundings change. */
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { seededRandom } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { AnyDescriptor, KeyedValue, RetrieveContext } from '#kvscheduler/api/descriptor.ts';
+import { NamespaceGoneError } from '#linux/api.ts';
+import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
+import { hostView } from '#linux/host-view.ts';
+import type { MessageModel } from '#models/define.ts';
+import { linuxArpModel } from '#models/linux/arp.ts';
+import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
+import { linuxRouteModel } from '#models/linux/route.ts';
+import type { DeepInput } from '#models/model.ts';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { SimLinux } from '#simulator/linux/linux.ts';
+import { Driver } from '#test/descriptors/compliance/driver.ts';
+import { VppTapStub } from '#test/descriptors/compliance/vpp-tap-stub.ts';
+
+const podPath = '/run/netns/pod1';
+const pod = { type: 'NSID' as const, reference: 'pod1' };
+
+function keyed<T extends object>(model: MessageModel<T>, input: DeepInput<T>): KeyedValue {
+  const value = model.canonical(input);
+  return { key: model.key(value), value };
+}
+
+const inside = keyed(linuxInterfaceModel, {
+  name: 'veth1',
+  type: 'VETH',
+  namespace: pod,
+  host_if_name: 'eth0',
+  enabled: true,
+  phys_address: '02:fe:00:00:00:01',
+  ip_addresses: ['10.1.1.2/32'],
+  veth: { peer_if_name: 'veth2' },
+});
+const outside = keyed(linuxInterfaceModel, {
+  name: 'veth2',
+  type: 'VETH',
+  enabled: true,
+  veth: { peer_if_name: 'veth1' },
+});
+const route = keyed(linuxRouteModel, {
+  outgoing_interface: 'veth1',
+  scope: 'LINK',
+  dst_network: '10.1.1.1/32',
+});
+const neighbor = keyed(linuxArpModel, {
+  interface: 'veth1',
+  ip_address: '10.1.1.1',
+  hw_address: '02:fe:00:00:00:02',
+});
+const all = [inside, outside, route, neighbor];
+
+describe('descriptors of Linux', () => {
+  let host: SimLinux;
+  let taps: VppTapStub;
+
+  const descriptors = (label = 'node1'): AnyDescriptor[] => [
+    ...linuxDescriptors({ host, label, log: silentLogger }),
+    taps.descriptor(),
+  ];
+  const driven = async (...values: readonly KeyedValue[]): Promise<Driver> => {
+    const driver = new Driver(descriptors());
+    for (const { key, value } of values) await driver.put(key, value);
+    return driver;
+  };
+  const linksIn = async (namespace?: string): Promise<string[]> => {
+    const { links } = await host.dump(namespace);
+    return links.map(({ name }) => name);
+  };
+
+  beforeEach(() => {
+    host = new SimLinux(seededRandom(1));
+    host.addNamespace(podPath);
+    taps = new VppTapStub(host, [undefined, podPath], async (name) => void host.openTap(name));
+  });
+
+  test('a link of somebody else in the way keeps its settings', async () => {
+    await host.createVeth(
+      { namespace: podPath, name: 'eth0' },
+      { namespace: undefined, name: 'other' },
+    );
+    const before = await host.dump(podPath);
+    await assert.rejects(driven(inside), { errno: 'EEXIST' });
+    assert.deepEqual(await host.dump(podPath), before);
+    assert.deepEqual(await linksIn(), ['lo', 'other']);
+  });
+
+  test('a TAP that finds its place taken leaves both links as they were', async () => {
+    await host.createVeth(
+      { namespace: podPath, name: 'eth0' },
+      { namespace: undefined, name: 'other' },
+    );
+    const vppTap = keyed(vppInterfaceModel, {
+      name: 'vpp-tap',
+      type: 'TAP',
+      tap: { host_if_name: 'tap-1' },
+    });
+    const driver = await driven(vppTap);
+    const states = [await host.dump(undefined), await host.dump(podPath)];
+    const linuxTap = keyed(linuxInterfaceModel, {
+      name: 'linux-tap',
+      type: 'TAP_TO_VPP',
+      namespace: pod,
+      host_if_name: 'eth0',
+      phys_address: '02:fe:00:00:00:09',
+      tap: { vpp_tap_if_name: 'vpp-tap' },
+    });
+    await assert.rejects(driver.put(linuxTap.key, linuxTap.value), { errno: 'EEXIST' });
+    const after = [await host.dump(undefined), await host.dump(podPath)];
+    for (const [position, { links }] of after.entries()) {
+      assert.deepEqual(
+        links.map(({ name, mac, alias }) => [name, mac, alias || undefined]),
+        states[position]?.links.map(({ name, mac, alias }) => [name, mac, alias || undefined]),
+      );
+    }
+  });
+
+  test('links of another agent, and links that bear no mark, are not told', async () => {
+    await driven(...all);
+    host.addNic('nic0');
+    await host.createVeth({ namespace: undefined, name: 'a' }, { namespace: undefined, name: 'b' });
+    const other = new Driver(descriptors('node2'));
+    const found = await other.retrieve([]);
+    const ours = [...found.values()].filter(({ origin }) => origin === 'from-NB');
+    assert.deepEqual(ours, []);
+    // told as what is there, for those who need a link to be there
+    assert.ok(found.has('linux/interface/host-name/nic0'));
+  });
+
+  test('routes, addresses and neighbors of others on our links are left alone', async () => {
+    const driver = await driven(...all);
+    await host.addAddress(podPath, 'eth0', '10.9.9.9/24');
+    host.holdLink('eth0', podPath)?.setUp(true);
+    const found = await driver.retrieve();
+    // the kernel's own route to 10.9.9.0/24 is not ours, the address is on a link of ours
+    assert.equal(found.get('config/linux/l3/v2/route/10.9.9.0/24/veth1'), undefined);
+    const value = found.get(inside.key)?.value as LinuxInterface;
+    assert.deepEqual([...value.ip_addresses].sort(), ['10.1.1.2/32', '10.9.9.9/24']);
+  });
+
+  test('a namespace that is gone has nothing, and its values cannot be made nor repeated', async () => {
+    const driver = await driven(...all);
+    host.removeNamespace(podPath);
+    const found = await driver.retrieve();
+    assert.deepEqual(
+      [...found.values()].filter(({ origin }) => origin === 'from-NB'),
+      [],
+    );
+
+    for (const { key } of [...all].reverse()) await driver.delete(key);
+    assert.deepEqual(await linksIn(), ['lo']);
+
+    const descriptor = driver.descriptorOf(inside.key);
+    const failure = await driver.put(inside.key, inside.value).catch((thrown: Error) => thrown);
+    assert.ok(failure instanceof NamespaceGoneError);
+    assert.equal(descriptor?.isRetriable?.(failure), false);
+    assert.deepEqual(await linksIn(), ['lo']);
+  });
+
+  test('a pair that went with its namespace is made anew when that comes back', async () => {
+    const first = await driven(...all);
+    host.removeNamespace(podPath);
+    host.addNamespace(podPath);
+    const next = new Driver(descriptors());
+    await next.resync(all);
+    assert.deepEqual(next.pending, []);
+    assert.deepEqual((await next.retrieve()).get(outside.key)?.value, outside.value);
+    assert.ok(first.wanted.length > 0);
+  });
+
+  test('a namespace that another process now has under the old path is not taken for ours', async () => {
+    await driven(inside, outside);
+    host.removeNamespace(podPath);
+    host.addNamespace(podPath);
+    await host.createVeth(
+      { namespace: podPath, name: 'eth0' },
+      { namespace: undefined, name: 'other' },
+    );
+    const found = await new Driver(descriptors()).retrieve([inside, outside]);
+    assert.equal(found.get(inside.key), undefined);
+  });
+
+  test('both ends of a pair may be made and removed at the same time', async () => {
+    const [descriptor] = descriptors();
+    assert.ok(descriptor?.create && descriptor.delete);
+    const context = { metadata: () => assert.fail('no metadata is needed') };
+    const ends = [inside, outside] as const;
+    const made = await Promise.all(
+      ends.map(({ key, value }) => descriptor.create?.(key, value, context)),
+    );
+    assert.deepEqual(await linksIn(), ['lo', 'veth2']);
+    assert.deepEqual(await linksIn(podPath), ['lo', 'eth0']);
+    const { links } = await host.dump(undefined);
+    assert.equal(links.find(({ name }) => name === 'veth2')?.running, true, 'one pair, not two');
+    await Promise.all(
+      ends.map(({ key, value }, position) =>
+        descriptor.delete?.(key, value, made[position], context),
+      ),
+    );
+    assert.deepEqual([...(await linksIn()), ...(await linksIn(podPath))], ['lo', 'lo']);
+  });
+
+  test('reading back one value does not forget the other end of its pair', async () => {
+    const [descriptor] = descriptors();
+    assert.ok(descriptor?.create && descriptor.delete && descriptor.retrieve);
+    const none = { metadata: () => assert.fail('no metadata is needed') };
+    await descriptor.create(inside.key, inside.value, none);
+    const metadata = await descriptor.create(outside.key, outside.value, none);
+    const context: RetrieveContext = { retrieved: () => new Map(), only: new Set([outside.key]) };
+    await descriptor.retrieve([outside], context);
+    await descriptor.delete(outside.key, outside.value, metadata, none);
+    assert.deepEqual(await linksIn(podPath), ['lo', 'eth0'], 'the other end is still wanted');
+  });
+
+  test('one look into a namespace serves all descriptors of a resync', async () => {
+    const driver = await driven(...all);
+    host.operations.length = 0;
+    await driver.retrieve();
+    const looks = host.operations.filter(({ name }) => name === 'dump');
+    assert.deepEqual(looks.map(({ namespace }) => namespace).sort(), [podPath, undefined]);
+  });
+
+  test('a look is not used again after something was changed', async () => {
+    const driver = await driven(...all);
+    await driver.retrieve();
+    await driver.delete(route.key);
+    const found = await driver.retrieve();
+    assert.equal(found.get(route.key), undefined);
+    await host.addRoute(podPath, {
+      destination: '10.1.1.1/32',
+      device: 'eth0',
+      scope: 'link',
+      metric: 0,
+    });
+    assert.deepEqual(
+      (await driver.retrieve([...driver.wanted, route])).get(route.key)?.value,
+      route.value,
+    );
+  });
+
+  test('a link that others made gives no more than what was asked of it', async () => {
+    host.addNic('nic0');
+    await host.addAddress(undefined, 'nic0', '172.30.1.2/24');
+    const nic = keyed(linuxInterfaceModel, {
+      name: 'mgmt',
+      type: 'EXISTING',
+      host_if_name: 'nic0',
+      enabled: true,
+      ip_addresses: ['192.168.1.1/24'],
+    });
+    const driver = new Driver(descriptors());
+    const found = await driver.retrieve([nic]);
+    const value = found.get(nic.key)?.value as LinuxInterface;
+    assert.deepEqual(value.ip_addresses, []);
+    assert.equal(value.enabled, false);
+  });
+
+  test('loopback addresses of the kernel are not taken away', async () => {
+    const lo = keyed(linuxInterfaceModel, {
+      name: 'lo-1',
+      type: 'LOOPBACK',
+      namespace: pod,
+      enabled: true,
+      ip_addresses: ['127.0.0.1/8', '10.5.5.5/32'],
+    });
+    const driver = await driven(lo);
+    await driver.delete(lo.key);
+    const { links } = await host.dump(podPath);
+    assert.ok(links[0]?.addresses.includes('127.0.0.1/8'));
+    assert.ok(!links[0]?.addresses.includes('10.5.5.5/32'));
+  });
+
+  test('namespaces are found by name, process and path', async () => {
+    const [descriptor] = descriptors();
+    host.addNamespace('/proc/77/ns/net');
+    host.addNamespace('/var/run/netns/x');
+    const places = [
+      [{ type: 'NSID', reference: 'pod1' }, podPath],
+      [{ type: 'PID', reference: '77' }, '/proc/77/ns/net'],
+      [{ type: 'FD', reference: '/var/run/netns/x' }, '/var/run/netns/x'],
+      [{ type: 'UNDEFINED' }, undefined],
+    ] as const;
+    for (const [namespace, path] of places) {
+      const { key, value } = keyed(linuxInterfaceModel, {
+        name: 'lo-1',
+        type: 'LOOPBACK',
+        namespace,
+      });
+      const none = { metadata: () => assert.fail('no metadata is needed') };
+      const metadata = (await descriptor?.create?.(key, value, none)) as LinuxInterfaceMetadata;
+      assert.equal(metadata.namespace, path);
+    }
+  });
+
+  test('values that make no sense are refused with the field', async () => {
+    const driver = new Driver(descriptors());
+    const base = { name: 'a', type: 'VETH', veth: { peer_if_name: 'b' } } as const;
+    const cases: readonly (readonly [DeepInput<LinuxInterface>, string])[] = [
+      [{ ...base, name: '' }, 'name'],
+      [{ ...base, name: 'a/b' }, 'name'],
+      [{ ...base, name: 'a'.repeat(16) }, 'host_if_name'],
+      [{ ...base, host_if_name: 'a b' }, 'host_if_name'],
+      [{ ...base, veth: { peer_if_name: 'a' } }, 'veth.peer_if_name'],
+      [{ ...base, veth: {} }, 'veth.peer_if_name'],
+      [{ ...base, namespace: { type: 'FD', reference: 'relative' } }, 'namespace.reference'],
+      [{ ...base, namespace: { type: 'PID', reference: 'x' } }, 'namespace.reference'],
+      [{ ...base, namespace: { type: 'NSID', reference: '../x' } }, 'namespace.reference'],
+      [{ ...base, namespace: { type: 'MICROSERVICE', reference: 'x' } }, 'namespace'],
+      [{ ...base, type: 'DUMMY', veth: undefined }, 'type'],
+      [{ ...base, type: 'TAP_TO_VPP' }, 'veth'],
+      [{ ...base, ip_addresses: ['alloc:net/a'] }, 'ip_addresses'],
+      [{ name: 'a', type: 'TAP_TO_VPP' }, 'tap.vpp_tap_if_name'],
+    ];
+    for (const [input, field] of cases) {
+      const { key, value } = keyed(linuxInterfaceModel, input);
+      await assert.rejects(driver.put(key, value), { fields: [field] }, JSON.stringify(input));
+    }
+  });
+
+  test('the host view tells of all links but ours', async () => {
+    host.addNic('nic0');
+    await host.addAddress(undefined, 'nic0', '172.30.1.2/24');
+    const here = { namespace: undefined, name: 'ours0' };
+    await host.createVeth(here, { namespace: undefined, name: 'ours1' });
+    await host.setLink(undefined, 'ours0', { alias: '/vnf-agent/node1/ours0/ours1' });
+    const view = hostView(host, () => true);
+    const links = await view.links();
+    const nic = links.find(({ name }) => name === 'nic0');
+    assert.deepEqual(nic, { name: 'nic0', mtu: 1500, addresses: ['172.30.1.2/24'] });
+    assert.equal(
+      links.some(({ name }) => name === 'ours0'),
+      false,
+    );
+    assert.equal(
+      links.some(({ name }) => name === 'ours1'),
+      true,
+    );
+    assert.equal(await view.hasIpv6(), true);
+    assert.equal(await view.bootId(), await host.bootId());
+    assert.equal(await view.namespaceIdentity('/nothing'), undefined);
+  });
+});

@@ -1,0 +1,9 @@
+/** What every LinuxHost must do. Run over the simulation and over the kernel of this machine. */
+import type { LinuxBackend } from './host/bench.ts';
+import { layer3Suite } from './host/layer3.ts';
+import { linkSuite } from './host/links.ts';
+import { turnSuite } from './host/turns.ts';
+
+export function linuxHostSuite(name: string, make: () => Promise<LinuxBackend>): void {
+  for (const suite of [linkSuite, layer3Suite, turnSuite]) suite(name, make);
+}

@@ -1,0 +1,142 @@
+/** A walk through bridges and tunnels. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Bridge, Device } from '#packet-trace/snapshot.ts';
+import { type Walk, walk } from '#packet-trace/walk.ts';
+import { device, iface, members, snapshot, verdict, via } from './pieces.ts';
+
+describe('a bridge', () => {
+  const mac = '02:00:00:00:00:09';
+  const of = (change: Partial<Bridge>): Bridge => ({
+    name: 'bd',
+    members: members('left', 'right'),
+    routed: undefined,
+    floods: true,
+    entries: [],
+    by: 'bd',
+    ...change,
+  });
+  const sender = device('pod', {
+    interfaces: [iface('eth0', ['10.0.0.1/24'])],
+    neighbors: [{ interface: 'eth0', address: '10.0.0.9', mac, by: '' }],
+  });
+  const end = device('end', { interfaces: [iface('eth0', ['10.0.0.9/24'], { mac })] });
+  const packet = { source: '10.0.0.1', destination: '10.0.0.9' };
+  const switchOf = (name: string, change: Partial<Bridge>) =>
+    device(name, {
+      interfaces: ['left', 'right', 'more', 'most'].map((one) => iface(one, [])),
+      bridges: [of(change)],
+    });
+  const through = (change: Partial<Bridge>) =>
+    walk(
+      snapshot([sender, switchOf('s', change), end], 'pod.eth0-s.left', 's.right-end.eth0'),
+      'pod',
+      packet,
+    );
+
+  it('passes nothing from one member of a split-horizon group to another', () => {
+    const entries = [{ mac, interface: 'right', by: '' }];
+    const grouped = [1, 1].map((group, index) => ({ interface: ['left', 'right'][index]!, group }));
+    assert.equal(through({ entries }).verdict, 'delivered');
+    assert.match(verdict(through({ entries, members: grouped })), /one split-horizon group/);
+    assert.match(verdict(through({ members: grouped })), /no copy/);
+  });
+
+  it('passes nothing back to where it came from', () => {
+    const entries = [{ mac, interface: 'left', by: '' }];
+    assert.match(verdict(through({ entries })), /left is where it came from/);
+  });
+
+  it('says that a copy has left, where none arrives', () => {
+    const all = snapshot([sender, switchOf('s', {})], 'pod.eth0-s.left', 's.right-');
+    assert.match(verdict(walk(all, 'pod', packet)), /^left: leaves by right/);
+  });
+
+  it('in a circle of bridges ends, however often a frame is copied', () => {
+    const all = members('left', 'right', 'more', 'most');
+    const first = switchOf('s', { members: all });
+    const second = switchOf('t', { members: all });
+    const wires = ['right', 'more', 'most'].map((one) => `s.${one}-t.${one}`);
+    const way = walk(snapshot([sender, first, second], 'pod.eth0-s.left', ...wires), 'pod', packet);
+    assert.match(verdict(way), /no copy/);
+    const arrives = snapshot(
+      [sender, first, second, end],
+      'pod.eth0-s.left',
+      't.left-end.eth0',
+      ...wires,
+    );
+    assert.equal(walk(arrives, 'pod', packet).verdict, 'delivered');
+  });
+});
+
+describe('a walk through a tunnel', () => {
+  const mac = (id: number) => `02:00:00:00:00:0${id}`;
+
+  function end(id: 1 | 2, change: Partial<Bridge> = {}, vni = 10): Device {
+    const other = 3 - id;
+    const tunnel = {
+      source: `192.0.2.${id}`,
+      destination: `192.0.2.${other}`,
+      vni,
+      table: 0,
+    };
+    return device(`node${id}`, {
+      interfaces: [
+        iface('nic', [`192.0.2.${id}/24`]),
+        iface('bvi', [`10.0.0.${id}/24`], { table: 1, mac: mac(id) }),
+        iface('tunnel', [], { tunnel }),
+      ],
+      routes: [],
+      neighbors: [{ interface: 'bvi', address: `10.0.0.${other}`, mac: mac(other), by: '' }],
+      bridges: [
+        {
+          name: 'bd',
+          members: members('bvi', 'tunnel'),
+          routed: 'bvi',
+          floods: false,
+          entries: [{ mac: mac(other), interface: 'tunnel', by: 'entry' }],
+          by: 'bd',
+          ...change,
+        },
+      ],
+    });
+  }
+
+  function through(first: Device, second: Device): Walk {
+    const sender = device('pod', {
+      interfaces: [iface('eth0', ['10.1.0.1/32'])],
+      routes: [via('0.0.0.0/0', 'eth0', '10.1.0.254')],
+      forwards: false,
+    });
+    const interfaces = new Map(first.interfaces);
+    interfaces.set('pods', iface('pods', ['10.1.0.254/32'], { table: 1 }));
+    const all = snapshot(
+      [sender, { ...first, interfaces }, second],
+      'pod.eth0-node1.pods',
+      'node1.nic-node2.nic',
+    );
+    return walk(all, 'pod', { source: '10.1.0.1', destination: '10.0.0.2' });
+  }
+
+  it('is delivered behind it', () => {
+    const way = through(end(1), end(2));
+    assert.equal(way.verdict, 'delivered', way.hops.map(({ what }) => what).join('\n'));
+    assert.ok(way.hops.some(({ by }) => by === 'entry'));
+  });
+
+  it('is dropped where the other end has another VNI', () => {
+    assert.match(verdict(through(end(1), end(2, {}, 11))), /VNI 10 belongs to no tunnel/);
+  });
+
+  it('is dropped or flooded where the MAC is not known, as the bridge does', () => {
+    assert.match(verdict(through(end(1, { entries: [] }), end(2))), /does not flood/);
+    assert.equal(through(end(1, { entries: [], floods: true }), end(2)).verdict, 'delivered');
+    const nobody = end(2, { routed: undefined });
+    assert.match(verdict(through(end(1, { entries: [], floods: true }), nobody)), /no copy/);
+  });
+
+  it('is dropped where an entry says so', () => {
+    const entries = [{ mac: mac(2), interface: undefined, by: '' }];
+    assert.match(verdict(through(end(1, { entries }), end(2))), /drops what is for/);
+  });
+});

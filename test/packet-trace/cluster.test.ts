@@ -1,0 +1,106 @@
+/** Packets through two simulated nodes: as they are, and as their agents want them. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { trace } from '#cmd/agent/trace.ts';
+import { deviceWith } from '#packet-trace/cluster.ts';
+import { walkText } from '#packet-trace/text.ts';
+import { walk } from '#packet-trace/walk.ts';
+import { SimulatedCluster } from './simulated.ts';
+
+for (const [mode, useTap] of [
+  ['TAP', true],
+  ['VETH', false],
+] as const)
+  describe(`two nodes wired by ${mode}`, () => {
+    let cluster: SimulatedCluster;
+    const addresses: Record<string, string> = {};
+
+    before(async () => {
+      cluster = await SimulatedCluster.start(useTap);
+      const [one, two] = cluster.nodes;
+      addresses['web'] = await cluster.pod(one!, 'web');
+      addresses['db'] = await cluster.pod(one!, 'db');
+      addresses['far'] = await cluster.pod(two!, 'far');
+      addresses['host 1'] = one!.hostAddress;
+      addresses['host 2'] = two!.hostAddress;
+    });
+    after(() => cluster?.[Symbol.asyncDispose]());
+
+    for (const view of ['SB', 'NB'] as const)
+      it(`every pod and host reaches every other one (${view})`, async () => {
+        const snapshot = await cluster.snapshot(view);
+        for (const source of Object.values(addresses))
+          for (const destination of Object.values(addresses)) {
+            if (source === destination) continue;
+            // Hosts talk to each other over a network that is not the agent's.
+            if (source.startsWith('172.16.') && destination.startsWith('172.16.')) continue;
+            const start = deviceWith(snapshot, source)!;
+            const way = walk(snapshot, start, { source, destination });
+            assert.equal(way.verdict, 'delivered', `${source} to ${destination}\n${walkText(way)}`);
+          }
+      });
+
+    it('names the values that decide on the way across', async () => {
+      const snapshot = await cluster.snapshot('SB');
+      const [source, destination] = [addresses['web']!, addresses['far']!];
+      const { hops } = walk(snapshot, deviceWith(snapshot, source)!, { source, destination });
+      const deciding = hops.map(({ device, by }) => `${device} ${by}`);
+      for (const part of [
+        /\/run\/netns\/web config\/linux\/l3\/v2\/route\/0\.0\.0\.0\/0\//,
+        /node1\/vpp config\/vpp\/v2\/route\/.*vrf\/1\/dst\/10\.1\.2\.0\/24/,
+        /node1\/vpp config\/vpp\/l2\/v2\/fib\/vxlanBD/,
+        /node1\/vpp config\/vpp\/v2\/interfaces\/vxlan-default-2/,
+        /node2\/vpp config\/vpp\/v2\/interfaces\/vxlan-default-1/,
+        /node2\/vpp config\/vpp\/v2\/route\/.*dst\/10\.1\.2\.\d+\/32/,
+        /node2\/\/run\/netns\/far config\/linux\/interfaces/,
+      ])
+        assert.ok(
+          deciding.some((line) => part.test(line)),
+          `${part}\n${deciding.join('\n')}`,
+        );
+    });
+
+    it('is printed by the command, by the names of pods', async () => {
+      const agents = cluster.nodes.map(({ running }) => `http://127.0.0.1:${running.agent.port}`);
+      const pieces: string[] = [];
+      const ask = { from: 'web', to: 'default/far', port: 80, agents, wanted: false };
+      assert.equal(await trace(ask, (piece) => void pieces.push(piece)), true);
+      const text = pieces.join('');
+      assert.match(text, /^web \(10\.1\.1\.\d+\) to default\/far \(10\.1\.2\.\d+\), TCP port 80 /);
+      assert.match(text, /delivered: .*\n[\s\S]*and back\n[\s\S]*delivered: /);
+      await assert.rejects(
+        trace({ ...ask, to: 'nobody' }, () => undefined),
+        /no pod of this name/,
+      );
+    });
+
+    it('sees that an address has no pod', async () => {
+      const snapshot = await cluster.snapshot('SB');
+      const source = addresses['web']!;
+      for (const destination of ['10.1.1.200', '10.1.2.200', '10.1.77.1']) {
+        const way = walk(snapshot, deviceWith(snapshot, source)!, { source, destination });
+        assert.equal(way.verdict, 'dropped', walkText(way));
+      }
+    });
+  });
+
+describe('contiv-agent trace', () => {
+  const ask = (agent: string) =>
+    trace({ from: 'a', to: 'b', port: undefined, agents: [agent], wanted: false }, () => undefined);
+
+  it('says which agent does not answer as one, and why', async (t) => {
+    await assert.rejects(ask('127.0.0.1:9999'), { code: 'CV_TRACE', message: /9999.*Invalid URL/ });
+    let body = '';
+    const server = createServer((_request, response) => response.end(body)).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    for (body of ['<html>', 'null', '7', '{"name":"n","hostAddresses":[],"pods":null,"values":{}}'])
+      await assert.rejects(ask(`http://127.0.0.1:${port}`), { code: 'CV_TRACE' }, body);
+    body = '{"name":"n","hostAddresses":[],"pods":{},"values":{}}';
+    await assert.rejects(ask(`http://127.0.0.1:${port}`), /no pod of this name is attached on n/);
+  });
+});

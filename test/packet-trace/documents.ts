@@ -1,0 +1,12 @@
+import type { NodeDocument } from '#cmd/agent/node-document.ts';
+import { nodeValues } from '#cmd/agent/trace.ts';
+import { clusterSnapshot } from '#packet-trace/cluster.ts';
+import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
+
+/** What agents say of their nodes, with machines that are none. */
+export function clusterOf(
+  documents: readonly NodeDocument[],
+  others: readonly Device[] = [],
+): Snapshot {
+  return clusterSnapshot({ nodes: documents.map(nodeValues), others });
+}

@@ -1,0 +1,90 @@
+/** Two nodes of one cluster on simulated VPP and Linux, and what their agents say of them. */
+import assert from 'node:assert/strict';
+import type { NodeDocument } from '#cmd/agent/node-document.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/text.ts';
+import type { Snapshot } from '#packet-trace/snapshot.ts';
+import {
+  addPod,
+  makeNode,
+  type Node,
+  type RunningAgent,
+  replyAddress,
+  startAgent,
+  until,
+} from '#test/cmd/agent/harness.ts';
+import { nic, section } from '#test/cmd/agent/scenario.ts';
+import { clusterOf } from './documents.ts';
+
+export interface SimulatedNode {
+  readonly name: string;
+  readonly running: RunningAgent;
+  /** Address of the host that the agent has not given it. */
+  readonly hostAddress: string;
+}
+
+export class SimulatedCluster implements AsyncDisposable {
+  readonly nodes: readonly SimulatedNode[];
+
+  static async start(useTap: boolean): Promise<SimulatedCluster> {
+    const { cluster } = makeNode();
+    const nodes: SimulatedNode[] = [];
+    for (const name of ['node1', 'node2']) {
+      const node: Node = { ...makeNode(), cluster };
+      const hostAddress = `172.16.0.${nodes.length + 1}`;
+      node.linux.addNic('eth0');
+      await node.linux.addAddress(undefined, 'eth0', `${hostAddress}/24`);
+      node.linux.addNic(nic);
+      const value = nodeModel.canonical({
+        name,
+        addresses: [{ type: 'NodeInternalIP', address: hostAddress }],
+      });
+      const key = reflectorPrefix + resources.node.key(name, '');
+      await cluster.put(key, valueText(resources.node, value));
+      const running = await startAgent(node, {
+        label: name,
+        contiv: { nodeConfig: [{ ...section({}), nodeName: name }], useTAPInterfaces: useTap },
+      });
+      nodes.push({ name, running, hostAddress });
+    }
+    const made = new SimulatedCluster(nodes);
+    await until(async () => {
+      const documents = await made.documents('SB');
+      return documents.every(({ values }) =>
+        Object.keys(values).some((key) => key.startsWith('config/vpp/l2/v2/fib/')),
+      );
+    });
+    return made;
+  }
+
+  private constructor(nodes: readonly SimulatedNode[]) {
+    this.nodes = nodes;
+  }
+
+  /** @returns the address of the pod */
+  async pod(node: SimulatedNode, name: string): Promise<string> {
+    const pod = { name, containerId: `c-${name}`, netns: `/run/netns/${name}` };
+    const reply = await addPod(node.running, pod);
+    assert.equal(reply.error, '');
+    return replyAddress(reply);
+  }
+
+  documents(view: 'SB' | 'NB'): Promise<NodeDocument[]> {
+    return Promise.all(
+      this.nodes.map(async ({ running }) => {
+        const { status, body } = await running.get(`/trace/node?view=${view}`);
+        assert.equal(status, 200, JSON.stringify(body));
+        return body as NodeDocument;
+      }),
+    );
+  }
+
+  async snapshot(view: 'SB' | 'NB'): Promise<Snapshot> {
+    return clusterOf(await this.documents(view));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { running } of this.nodes) await running.stop();
+  }
+}

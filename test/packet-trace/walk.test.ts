@@ -1,0 +1,245 @@
+/** The rules of a walk, on snapshots of a few lines. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Device, Route } from '#packet-trace/snapshot.ts';
+import { walk } from '#packet-trace/walk.ts';
+import { device, iface, snapshot, verdict, via } from './pieces.ts';
+
+const a = device('a', {
+  interfaces: [iface('eth0', ['10.0.0.1/24'])],
+  routes: [via('0.0.0.0/0', 'eth0', '10.0.0.254')],
+  forwards: false,
+});
+
+describe('a walk', () => {
+  it('is delivered over a wire, and over a router', () => {
+    const router = device('r', {
+      interfaces: [iface('in', ['10.0.0.254/24']), iface('out', ['10.1.0.254/24'])],
+    });
+    const b = device('b', { interfaces: [iface('eth0', ['10.1.0.1/24'])], forwards: false });
+    const all = snapshot([a, router, b], 'a.eth0-r.in', 'r.out-b.eth0');
+    for (const destination of ['10.0.0.254', '10.1.0.254', '10.1.0.1'])
+      assert.equal(walk(all, 'a', { source: '10.0.0.1', destination }).verdict, 'delivered');
+    const none = walk(all, 'a', { source: '10.0.0.1', destination: '10.1.0.9' });
+    assert.match(verdict(none), /^dropped: dropped: nobody behind out is 10\.1\.0\.9/);
+    const lost = walk(all, 'a', { source: '10.0.0.1', destination: '10.9.0.1' });
+    assert.match(verdict(lost), /no route to 10\.9\.0\.1 in table 0/);
+  });
+
+  it('leaves where others are on the wire, and goes no further than a loopback', () => {
+    const open = snapshot([a], 'a.eth0-');
+    const left = walk(open, 'a', { source: '10.0.0.1', destination: '8.8.8.8' });
+    assert.match(verdict(left), /^left: leaves by eth0 to 10\.0\.0\.254/);
+    const loop = device('l', { interfaces: [iface('lo', ['10.3.0.1/24'], { isLoopback: true })] });
+    const stuck = walk(snapshot([loop], 'l.lo-'), 'l', {
+      source: '10.3.0.1',
+      destination: '10.3.0.2',
+    });
+    assert.match(verdict(stuck), /^dropped/);
+  });
+
+  it('ends when it goes in circles', () => {
+    const left = device('left', {
+      interfaces: [iface('eth0', ['10.0.0.1/24'])],
+      routes: [via('0.0.0.0/0', 'eth0', '10.0.0.2')],
+    });
+    const right = device('right', {
+      interfaces: [iface('eth0', ['10.0.0.2/24'])],
+      routes: [via('0.0.0.0/0', 'eth0', '10.0.0.1')],
+    });
+    const all = snapshot([left, right], 'left.eth0-right.eth0');
+    const way = walk(all, 'left', { source: '10.0.0.1', destination: '8.8.8.8' });
+    assert.match(verdict(way), /goes in circles/);
+    const self: Route = {
+      table: 0,
+      destination: '0.0.0.0/0',
+      preference: 0,
+      action: { kind: 'table', table: 0 },
+      by: '',
+    };
+    const looping = snapshot([device('x', { interfaces: [], routes: [self] })]);
+    assert.match(
+      verdict(walk(looping, 'x', { source: '1.1.1.1', destination: '8.8.8.8' })),
+      /goes in circles/,
+    );
+  });
+
+  it('looks a next hop up that has no interface, and finds none that leads to itself', () => {
+    const recursive = (nextHop: string): Route => ({
+      table: 0,
+      destination: '8.0.0.0/8',
+      preference: 0,
+      action: { kind: 'recursive', nextHop },
+      by: '',
+    });
+    const there = device('a', {
+      interfaces: [iface('eth0', ['10.0.0.1/24'])],
+      routes: [recursive('10.0.0.2')],
+    });
+    const b = device('b', { interfaces: [iface('eth0', ['10.0.0.2/24', '8.8.8.8/32'])] });
+    const packet = { source: '10.0.0.1', destination: '8.8.8.8' };
+    const all = snapshot([there, b], 'a.eth0-b.eth0');
+    assert.equal(walk(all, 'a', packet).verdict, 'delivered');
+    const nowhere = device('a', { interfaces: [], routes: [recursive('8.0.0.1')] });
+    assert.match(verdict(walk(snapshot([nowhere]), 'a', packet)), /no interface leads to/);
+  });
+
+  it('takes the longest match, and says of how many paths it takes the first', () => {
+    const router = device('r', {
+      interfaces: [iface('one', []), iface('two', []), iface('three', [])],
+      routes: [
+        via('10.0.0.0/8', 'one'),
+        via('10.1.0.0/16', 'two'),
+        via('10.1.0.0/16', 'three'),
+        { ...via('10.1.2.0/24', 'one'), action: { kind: 'drop' } },
+      ],
+    });
+    const hops = (destination: string) =>
+      walk(snapshot([router]), 'r', { source: '1.1.1.1', destination }).hops[0]?.what;
+    assert.match(hops('10.9.0.1')!, /10\.0\.0\.0\/8 .* on one$/);
+    assert.match(hops('10.1.0.1')!, /on two \(the first of 2 paths\)/);
+    assert.match(hops('10.1.2.1')!, /10\.1\.2\.0\/24 of table 0 drops/);
+  });
+
+  it('is stopped by interfaces that are down or not there', () => {
+    for (const [up, what] of [
+      [false, /eth0 is down/],
+      [undefined, /interface eth0 is not there/],
+    ] as const) {
+      const interfaces = up === undefined ? [] : [iface('eth0', [], { up })];
+      const one = device('a', { interfaces, routes: [via('0.0.0.0/0', 'eth0')] });
+      const way = walk(snapshot([one]), 'a', { source: '1.1.1.1', destination: '8.8.8.8' });
+      assert.match(verdict(way), what);
+    }
+  });
+
+  it('does not arrive under a MAC that nobody has', () => {
+    const mac = '02:00:00:00:00:02';
+    const b = device('b', { interfaces: [iface('eth0', ['10.0.0.2/24'], { mac })] });
+    for (const [known, arrives] of [
+      [mac, 'delivered'],
+      ['02:00:00:00:00:09', 'dropped'],
+    ] as const) {
+      const neighbors = [{ interface: 'eth0', address: '10.0.0.2', mac: known, by: '' }];
+      const one = device('a', { interfaces: [iface('eth0', ['10.0.0.1/24'])], neighbors });
+      const way = walk(snapshot([one, b], 'a.eth0-b.eth0'), 'a', {
+        source: '10.0.0.1',
+        destination: '10.0.0.2',
+      });
+      assert.equal(way.verdict, arrives);
+    }
+  });
+});
+
+describe('of several routes a walk', () => {
+  const packet = { source: '1.1.1.1', destination: '8.8.8.8' };
+  const first = (one: Device) => walk(snapshot([one]), one.name, packet).hops[0]?.what ?? '';
+
+  it('leaves out those whose interface is down or whose next hop leads nowhere', () => {
+    const router = device('r', {
+      interfaces: [
+        iface('down', [], { enabled: true, up: false }),
+        iface('one', ['10.0.0.1/24']),
+        iface('two', []),
+      ],
+      routes: [
+        via('8.0.0.0/8', 'down'),
+        { ...via('8.0.0.0/8', ''), action: { kind: 'recursive', nextHop: '10.9.9.9' } },
+        via('8.0.0.0/8', 'one'),
+        via('8.0.0.0/8', 'two'),
+      ],
+    });
+    assert.match(first(router), /on one \(the first of 2 paths\)$/);
+  });
+
+  it('takes the preferred one', () => {
+    const router = device('r', {
+      interfaces: [iface('one', []), iface('two', [])],
+      routes: [{ ...via('8.0.0.0/8', 'one'), preference: 2 }, via('8.0.0.0/8', 'two')],
+    });
+    assert.match(first(router), /on two$/);
+  });
+
+  it('does not count a neighbor, nor the network of an interface, as a path', () => {
+    const neighbors = [{ interface: 'one', address: '8.8.8.8', mac: '', by: '' }];
+    const routes = [via('8.8.8.8/32', 'two')];
+    const interfaces = [iface('one', []), iface('two', [])];
+    const beside = device('r', { interfaces, routes, neighbors, routesToNeighbors: true });
+    assert.match(first(beside), /8\.8\.8\.8 on two$/);
+    const within = device('r', {
+      interfaces: [iface('one', ['8.8.8.1/24']), iface('two', [])],
+      routes: [via('8.8.8.0/24', 'two')],
+    });
+    assert.match(first(within), /on one$/);
+  });
+});
+
+describe('a next hop', () => {
+  const packet = { source: '1.1.1.1', destination: '8.8.8.8' };
+  const recursive = (destination: string, nextHop: string, table?: number): Route => ({
+    table: 0,
+    destination,
+    preference: 0,
+    action: { kind: 'recursive', nextHop, ...(table !== undefined && { table }) },
+    by: '',
+  });
+  const b = device('b', { interfaces: [iface('eth0', ['10.0.0.2/24', '8.8.8.8/32'])] });
+
+  it('may be behind next hops of its own', () => {
+    const routes = [recursive('8.0.0.0/8', '9.0.0.1'), recursive('9.0.0.0/8', '10.0.0.2')];
+    const one = device('a', { interfaces: [iface('eth0', ['10.0.0.1/24'])], routes });
+    const way = walk(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
+    assert.equal(verdict(way).slice(0, 9), 'delivered', verdict(way));
+    assert.match(way.hops[0]!.what, /8\.0\.0\.0\/8 of table 0 leads to 10\.0\.0\.2 on eth0$/);
+  });
+
+  it('may be in another table', () => {
+    const one = device('a', {
+      interfaces: [iface('eth0', ['10.0.0.1/24'], { table: 2 })],
+      routes: [recursive('8.0.0.0/8', '10.0.0.2', 2)],
+    });
+    const way = walk(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
+    assert.equal(way.verdict, 'delivered', verdict(way));
+  });
+
+  it('has the MAC of exactly one on the wire, though others do not tell theirs', () => {
+    const mac = '02:00:00:00:00:02';
+    const silent = device('silent', { interfaces: [iface('eth0', ['10.0.0.3/24'])] });
+    const right = device('right', {
+      interfaces: [iface('eth0', ['10.0.0.2/24', '8.8.8.8/32'], { mac })],
+    });
+    for (const end of [right, b]) {
+      const one = device('a', {
+        interfaces: [iface('eth0', ['10.0.0.1/24'])],
+        routes: [via('8.0.0.0/8', 'eth0', '10.0.0.2')],
+        neighbors: [{ interface: 'eth0', address: '10.0.0.2', mac, by: '' }],
+      });
+      const all = snapshot([one, silent, end], `a.eth0-silent.eth0-${end.name}.eth0`);
+      assert.equal(walk(all, 'a', packet).verdict, 'delivered');
+    }
+  });
+});
+
+describe('an interface that is enabled and has no link', () => {
+  const node = device('n', {
+    interfaces: [
+      iface('pods', ['10.1.0.254/24']),
+      iface('nic', ['192.0.2.1/24'], { enabled: true, up: false }),
+    ],
+    routes: [via('0.0.0.0/0', 'pods', '10.1.0.1')],
+  });
+
+  it('keeps its address, and drops what is for its network', () => {
+    const all = snapshot([node]);
+    const to = (destination: string) => walk(all, 'n', { source: '10.1.0.1', destination });
+    assert.equal(to('192.0.2.1').verdict, 'delivered');
+    assert.match(verdict(to('192.0.2.9')), /nic is down/);
+  });
+
+  it('has neither when it is not enabled', () => {
+    const interfaces = [iface('nic', ['192.0.2.1/24'], { up: false })];
+    const all = snapshot([device('n', { interfaces })]);
+    const way = walk(all, 'n', { source: '10.1.0.1', destination: '192.0.2.1' });
+    assert.match(verdict(way), /no route to 192\.0\.2\.1/);
+  });
+});

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
+import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
+import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
+import { emptyResync, handler, makeController, settle } from './harness.ts';
+
+const Note = defineEvent<object>({
+  id: 'note',
+  blocking: false,
+  name: 'Note',
+  method: EventMethod.Update,
+});
+
+const gone = new Error('VPP is gone');
+const options = { isSouthboundGone: (error: Error) => error === gone };
+
+/** Kinds and first lines of all events so far. */
+const seen = ({ controller }: ReturnType<typeof makeController>) =>
+  controller.history.records.map((record) => record.description.split('\n')[0]);
+
+function throwing(errors: (Error | undefined)[]) {
+  const next = () => {
+    const error = errors.shift();
+    if (error) throw error;
+  };
+  return handler('a', [], { resync: next, update: next });
+}
+
+describe('healing while VPP is away', () => {
+  it('is left to the return of VPP when a handler could not ask it', async () => {
+    const bench = makeController([throwing([undefined, gone, gone])], options);
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.deepEqual(seen(bench).slice(1), ['Note']);
+    bench.controller.scheduleHealing('VPP reconnected', 0);
+    await bench.clock.advance(60_000);
+    assert.equal(seen(bench).length, 3, 'VPP was lost again during the healing: no end, no loop');
+    assert.equal(bench.states.at(-1)![0], 'ok');
+  });
+
+  it('is left to it when the transaction could not be run', async () => {
+    const bench = makeController([], options);
+    bench.sink.answer = () => {
+      throw gone;
+    };
+    bench.controller.push(emptyResync);
+    await settle();
+    bench.controller.scheduleHealing('VPP reconnected', 0);
+    await bench.clock.advance(60_000);
+    assert.equal(seen(bench).length, 2);
+    assert.deepEqual(bench.states, [['init', undefined]]);
+  });
+
+  it('is left to it whatever failed while VPP was lost or away', async () => {
+    let life: number | undefined = 1;
+    const bench = makeController([throwing([undefined, new Error('no such device')])], {
+      southboundLife: () => life,
+    });
+    bench.sink.answer = () => {
+      life = undefined;
+      return {
+        seqNum: 0,
+        failures: [{ key: 'x', operation: 'CREATE', error: new Error('no such device') }],
+      };
+    };
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.equal(seen(bench).length, 2, 'lost in the first event, away in the second');
+    assert.deepEqual(bench.states, [['init', undefined]]);
+  });
+
+  it('is no state OK before VPP has taken a resync', async () => {
+    const bench = makeController([throwing([gone])], options);
+    bench.controller.push(emptyResync);
+    await settle();
+    assert.deepEqual(bench.states, [['init', undefined]]);
+    bench.controller.scheduleHealing('VPP reconnected', 0);
+    await bench.clock.advance(0);
+    assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
+  });
+});
+
+describe('what has gone for good', () => {
+  it('is neither healed nor waited for', async () => {
+    const bench = makeController([], { isBeyondHealing: (error: Error) => error === gone });
+    const failures: KeyFailure[] = [{ key: 'x', operation: 'CREATE', error: gone }];
+    bench.sink.answer = () => ({ seqNum: 0, failures });
+    bench.controller.push(emptyResync);
+    bench.controller.scheduleHealing('anything', 0);
+    await bench.clock.advance(60_000);
+    assert.equal(seen(bench).length, 2);
+    assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
+    failures.push({ key: 'y', operation: 'CREATE', error: new Error('no') });
+    bench.controller.scheduleHealing('anything', 0);
+    await bench.clock.advance(0);
+    assert.equal(bench.states.at(-1)![0], 'error', 'another failure beside it counts');
+  });
+});
+
+describe('healing that is scheduled', () => {
+  it('comes sooner when VPP is back sooner, and once', async () => {
+    const bench = makeController([throwing([undefined, new Error('no')])]);
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    await settle();
+    bench.controller.scheduleHealing('VPP reconnected', 0);
+    await bench.clock.advance(0);
+    const healed = 'Healing Resync (After error: VPP reconnected)';
+    assert.deepEqual(seen(bench).slice(2), [healed]);
+    await bench.clock.advance(60_000);
+    assert.deepEqual(seen(bench).slice(2), [healed]);
+  });
+
+  it('is tried again when the queue was full [R5.25]', async () => {
+    let release: () => void = () => undefined;
+    const busy = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const answers = [() => Promise.reject(new Error('no')), () => busy];
+    const bench = makeController([
+      handler('a', [], { update: async () => void (await answers.shift()?.()) }),
+    ]);
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    bench.controller.push(Note.event({}));
+    await settle();
+    for (let n = 0; n < 1000; n++) bench.controller.push(Note.event({}));
+    await bench.clock.advance(5_000);
+    release();
+    await settle();
+    await bench.clock.advance(5_000);
+    assert.match(seen(bench).at(-1)!, /Healing Resync \(After error: no\)/);
+    assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
+    assert.ok(bench.states.every(([state]) => state !== 'error'));
+  });
+
+  it('does not pile up when it is periodic and the loop is busy [R5.26]', async () => {
+    let release: () => void = () => undefined;
+    const busy = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const bench = makeController([handler('a', [], { update: () => busy })], {
+      config: { enablePeriodicHealing: true, periodicHealingInterval: '1s' },
+    });
+    bench.controller.push(emptyResync);
+    bench.controller.push(Note.event({}));
+    await settle();
+    await bench.clock.advance(20_000);
+    assert.equal(bench.controller.queueLength, 1);
+    release();
+    await settle();
+    await bench.clock.advance(1_000);
+    assert.equal(seen(bench).filter((text) => text!.includes('Periodic')).length, 2);
+  });
+});
+
+describe('failures of a transaction', () => {
+  it('that only an external source has caused end no agent [R5.28]', async () => {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })]);
+    const error = new Error('VPP said -1');
+    const failed = (key: string, base: string): KeyFailure => {
+      return { key, base, operation: 'CREATE', error };
+    };
+    bench.sink.answer = () => ({ seqNum: 0, failures: [failed('theirs/address', 'theirs')] });
+    const externalConfig = { theirs: {} };
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
+    assert.equal(seen(bench).length, 1);
+    bench.sink.answer = () => ({ seqNum: 0, failures: [failed('own/address', 'own')] });
+    bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { theirs: {} } }));
+    await settle();
+    await bench.clock.advance(5_000);
+    assert.equal(seen(bench).length, 3);
+  });
+
+  it('that only an external source has caused are no reason for a healing of another kind [R5.28]', async () => {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })], {
+      config: { enablePeriodicHealing: true, periodicHealingInterval: '30s' },
+    });
+    const error = new Error('VPP said -1');
+    bench.sink.answer = () => ({
+      seqNum: 0,
+      failures: [{ key: 'theirs', operation: 'CREATE', error }],
+    });
+    const externalConfig = { theirs: {} };
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
+    await settle();
+    await bench.clock.advance(30_000);
+    await settle();
+    await bench.clock.advance(10_000);
+    assert.deepEqual(seen(bench).slice(1), ['Healing Resync (Periodic)']);
+  });
+
+  it('to remove what only an external source has wanted end no agent [R5.28]', async () => {
+    const bench = makeController([handler('a', [], { resync: ({ txn }) => txn.put('own', {}) })]);
+    const error = new Error('VPP said -1');
+    const externalConfig = { theirs: {} };
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
+    await settle();
+    bench.sink.answer = () => ({
+      seqNum: 0,
+      failures: [{ key: 'theirs', operation: 'DELETE', error }],
+    });
+    bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { theirs: null } }));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.deepEqual(seen(bench).slice(2), [], 'the source alone is told');
+    const failing = bench.sink.answer;
+    bench.sink.answer = () => ({ seqNum: 0, failures: [] });
+    bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { other: {} } }));
+    await settle();
+    bench.sink.answer = failing;
+    // as with a restart of the database: the value is in no snapshot, and stays in VPP
+    bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig: {} }));
+    await settle();
+    await bench.clock.advance(60_000);
+    assert.notEqual(bench.states.at(-1)![0], 'error');
+  });
+
+  it('are told by the first of them and their number', async () => {
+    const bench = makeController([handler('a', [])]);
+    const failures = Array.from({ length: 5_000 }, (_, n): KeyFailure => {
+      return { key: `route/${n}`, operation: 'CREATE', error: new Error('VPP said -1') };
+    });
+    bench.sink.answer = () => ({ seqNum: 0, failures });
+    bench.controller.push(emptyResync);
+    await settle();
+    const { transactionError } = bench.controller.history.records[0]!;
+    assert.match(transactionError!, /^KeyErrors: \[route\/0 \(CREATE\): VPP said -1, /);
+    assert.match(transactionError!, /, and 4990 more\]$/);
+  });
+});

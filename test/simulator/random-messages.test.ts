@@ -1,0 +1,37 @@
+/** How random messages are played to a VPP that does not take them. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { type VppClient, VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
+import { message, play } from './random-messages.ts';
+
+const messages = message(1, 'delete_loopback', fc.constant({ sw_if_index: 7 })).arbitrary;
+const [one] = fc.sample(messages, 1);
+
+function answering(...errors: readonly Error[]): VppClient {
+  const left = [...errors];
+  const request = async () => {
+    const error = left.shift();
+    if (error !== undefined) throw error;
+    return {};
+  };
+  return { request } as unknown as VppClient;
+}
+
+describe('random messages to a VPP', () => {
+  const silence = new VppTimeoutError('VPP did not answer within 10000 ms');
+
+  test('that ends itself are those that it has answered', async () => {
+    const end = new VppDisconnectedError('the connection to VPP broke');
+    const answers = await play(answering(end), [one!, one!]);
+    assert.deepEqual(answers, []);
+  });
+
+  test('that is silent are named', async () => {
+    for (const error of [silence, new VppDisconnectedError('VPP went away', { cause: silence })])
+      await assert.rejects(play(answering(error), [one!]), (thrown: Error) => {
+        assert.match(thrown.message, /does not answer delete_loopback \{ sw_if_index: 7 \}/);
+        return thrown.cause === error;
+      });
+  });
+});

@@ -1,0 +1,60 @@
+/** Random messages, played to a VPP. */
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { type VppClient, VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
+import type { Requests } from '#vpp/binapi/messages.gen.ts';
+import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { plain } from './vpp-state.ts';
+
+export interface Message {
+  [fc.toStringMethod](): string;
+  readonly name: keyof Requests;
+  readonly fields: object;
+}
+
+function textOf(name: string, fields: object): string {
+  const options = { depth: 9, breakLength: Number.POSITIVE_INFINITY, compact: true };
+  return `${name} ${inspect(plain(fields), options)}`;
+}
+
+/** Makes messages of one name; each field is a choice of values. */
+export function message<N extends keyof Requests>(
+  weight: number,
+  name: N,
+  fields: fc.Arbitrary<Requests[N]['request']>,
+): fc.WeightedArbitrary<Message> {
+  return {
+    weight,
+    arbitrary: fields.map((values) => ({
+      name,
+      fields: values,
+      [fc.toStringMethod]: () => textOf(name, values),
+    })),
+  };
+}
+
+/** Whether the answer is that VPP ended itself, and not that it is there and silent. */
+export function hasEnded(error: unknown): boolean {
+  return error instanceof VppDisconnectedError && !(error.cause instanceof VppTimeoutError);
+}
+
+/**
+ * The answers, one by one; fewer than messages when VPP ended itself.
+ * @throws Error that names the message to which VPP was silent
+ */
+export async function play(client: VppClient, messages: readonly Message[]): Promise<string[]> {
+  const answers: string[] = [];
+  for (const { name, fields } of messages) {
+    const text = textOf(name, fields);
+    try {
+      const reply: object = await client.request(name, fields as never);
+      answers.push(`${text}: ${'sw_if_index' in reply ? `index ${reply.sw_if_index}` : 'done'}`);
+    } catch (error) {
+      if (hasEnded(error)) break;
+      if (error instanceof VppDisconnectedError || error instanceof VppTimeoutError)
+        throw new Error(`VPP does not answer ${text}`, { cause: error });
+      answers.push(`${text}: ${error instanceof VppRefusedError ? error.retval : String(error)}`);
+    }
+  }
+  return answers;
+}

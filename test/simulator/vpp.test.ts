@@ -1,0 +1,392 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { SimLinux } from '#simulator/linux/linux.ts';
+import { SimVpp } from '#simulator/vpp/vpp.ts';
+import { fibPath } from '#test/vpp/descriptors/messages.ts';
+import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
+import { VppDisconnectedError } from '#vpp/binapi/api.ts';
+import { BinapiClient } from '#vpp/binapi/client/client.ts';
+import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { unixConnect } from '#vpp/binapi/transport/unix.ts';
+
+const none = 0xffff_ffff;
+const noMac = new Uint8Array(6);
+const allInterfaces = { sw_if_index: none, name_filter_valid: false, name_filter: '' };
+
+async function machine() {
+  const clock = new ManualClock();
+  const host = new SimLinux(seededRandom(1));
+  const vpp = new SimVpp({ host, clock, random: seededRandom(2), log: silentLogger });
+  const client = new BinapiClient({
+    connect: vpp.connect(),
+    clock,
+    random: seededRandom(3),
+    log: silentLogger,
+  });
+  client.start();
+  await client.whenConnected();
+  return { clock, host, vpp, client };
+}
+
+type Machine = Awaited<ReturnType<typeof machine>>;
+
+function refusedWith(retval: number) {
+  return (error: unknown) => {
+    assert.ok(error instanceof VppRefusedError, String(error));
+    assert.equal(error.retval, retval);
+    return true;
+  };
+}
+
+function tap(name: string, more: object = {}) {
+  return {
+    id: none,
+    use_random_mac: true,
+    mac_address: noMac,
+    num_rx_queues: 1,
+    num_tx_queues: 1,
+    tx_ring_sz: 256,
+    rx_ring_sz: 256,
+    host_mtu_set: false,
+    host_mtu_size: 0,
+    host_mac_addr_set: false,
+    host_mac_addr: noMac,
+    host_ip4_prefix_set: false,
+    host_ip4_prefix: { address: new Uint8Array(4), len: 0 },
+    host_ip6_prefix_set: false,
+    host_ip6_prefix: { address: new Uint8Array(16), len: 0 },
+    host_ip4_gw_set: false,
+    host_ip4_gw: new Uint8Array(4),
+    host_ip6_gw_set: false,
+    host_ip6_gw: new Uint8Array(16),
+    tap_flags: 0,
+    host_namespace_set: false,
+    host_namespace: '',
+    host_if_name_set: true,
+    host_if_name: name,
+    host_bridge_set: false,
+    host_bridge: '',
+    tag: `tag-${name}`,
+    ...more,
+  };
+}
+
+function afPacket(host_if_name: string) {
+  return {
+    mode: 1,
+    hw_addr: noMac,
+    use_random_hw_addr: true,
+    host_if_name,
+    rx_frame_size: 0,
+    tx_frame_size: 0,
+    rx_frames_per_block: 0,
+    tx_frames_per_block: 0,
+    flags: 0,
+    num_rx_queues: 1,
+    num_tx_queues: 1,
+  };
+}
+
+function routeTo(prefix: string, sw_if_index: number, hop: string) {
+  return {
+    is_add: true,
+    is_multipath: true,
+    route: {
+      table_id: 0,
+      stats_index: 0,
+      prefix: toPrefix(prefix),
+      paths: [fibPath({ sw_if_index }, toAddress(hop).un)],
+    },
+  };
+}
+
+async function hostLinks({ host }: Machine): Promise<string[]> {
+  return (await host.dump(undefined)).links.map((link) => link.name).sort();
+}
+
+describe('the simulated VPP on its host', () => {
+  test('a TAP has its other end on the host, up and with a carrier, until it is deleted', async () => {
+    const m = await machine();
+    const { sw_if_index } = await m.client.request('tap_create_v3', tap('tap-1'));
+    const link = (await m.host.dump(undefined)).links.find(({ name }) => name === 'tap-1');
+    assert.deepEqual([link?.kind, link?.up, link?.running], ['tun', true, true]);
+    const [details] = await m.client.dump('sw_interface_dump', { ...allInterfaces, sw_if_index });
+    assert.deepEqual(
+      [details?.interface_name, details?.tag, details?.flags],
+      ['tap0', 'tag-tap-1', 2],
+    );
+    await m.client.request('tap_delete_v2', { sw_if_index });
+    assert.deepEqual(await hostLinks(m), ['lo']);
+  });
+
+  test('a TAP that the host refuses leaves nothing', async () => {
+    const m = await machine();
+    await m.client.request('tap_create_v3', tap('tap-1'));
+    await assert.rejects(m.client.request('tap_create_v3', tap('tap-1')), refusedWith(-13));
+    const elsewhere = tap('tap-2', { host_namespace_set: true, host_namespace: '/nowhere' });
+    await assert.rejects(m.client.request('tap_create_v3', elsewhere), refusedWith(-12));
+    await assert.rejects(
+      m.client.request('tap_create_v3', tap('tap-3', { rx_ring_sz: 100 })),
+      refusedWith(-144),
+    );
+    assert.deepEqual(await hostLinks(m), ['lo', 'tap-1']);
+    assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, 2);
+  });
+
+  test('a TAP goes with the namespace of its pod; its interface in VPP stays', async () => {
+    const m = await machine();
+    m.host.addNamespace('/proc/7/ns/net');
+    const { sw_if_index } = await m.client.request('tap_create_v3', tap('tap-1'));
+    const to = { namespace: '/proc/7/ns/net', name: 'eth0' };
+    await m.host.moveLink({ namespace: undefined, name: 'tap-1' }, to);
+    m.host.removeNamespace('/proc/7/ns/net');
+    assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, 2);
+    await m.client.request('tap_delete_v2', { sw_if_index });
+  });
+
+  test('af_packet takes a link of the host up and down with itself, and outlives it', async () => {
+    const m = await machine();
+    const end = (name: string) => ({ namespace: undefined, name });
+    await assert.rejects(m.client.request('af_packet_create_v3', afPacket('va')), refusedWith(-71));
+    await m.host.createVeth(end('va'), end('vb'));
+    const { sw_if_index } = await m.client.request('af_packet_create_v3', afPacket('va'));
+    const up = async () => m.host.holdLink('va')?.up;
+    assert.equal(await up(), true);
+    await m.client.request('hw_interface_set_mtu', { sw_if_index, mtu: 1450 });
+    assert.equal(m.host.holdLink('va')?.mtu, 1494);
+    await m.client.request('sw_interface_set_flags', { sw_if_index, flags: 1 });
+    await m.client.request('sw_interface_set_flags', { sw_if_index, flags: 0 });
+    assert.equal(await up(), false);
+    await m.host.deleteLink(undefined, 'va');
+    await m.host.createVeth(end('va'), end('vb'));
+    await assert.rejects(m.client.request('af_packet_create_v3', afPacket('va')), refusedWith(-79));
+    await m.client.request('af_packet_delete', { host_if_name: 'va' });
+    await m.client.request('af_packet_create_v3', afPacket('va'));
+  });
+
+  test('a crash takes TAPs from the host and leaves its own links', async () => {
+    const m = await machine();
+    const end = (name: string) => ({ namespace: undefined, name });
+    await m.host.createVeth(end('va'), end('vb'));
+    await m.client.request('tap_create_v3', tap('tap-1'));
+    await m.client.request('af_packet_create_v3', afPacket('va'));
+    m.vpp.crash();
+    assert.deepEqual(await hostLinks(m), ['lo', 'va', 'vb']);
+    assert.equal(m.vpp.snapshot(), undefined);
+    await assert.rejects(m.vpp.connect()(), VppDisconnectedError);
+    await m.vpp.start();
+    await m.clock.advance(60_000);
+    await m.client.whenConnected();
+    assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, 1);
+  });
+});
+
+describe('oddities of VPP that an agent has to know', () => {
+  test('routes outlive their interface, cannot be deleted then, and serve its successor', async () => {
+    const { client, vpp } = await machine();
+    const make = () => client.request('create_loopback', { mac_address: noMac });
+    const { sw_if_index } = await make();
+    await client.request('ip_route_add_del', routeTo('10.2.0.0/16', sw_if_index, '10.1.1.2'));
+    await client.request('delete_loopback', { sw_if_index });
+    const gone = { ...routeTo('10.2.0.0/16', sw_if_index, '10.1.1.2'), is_add: false };
+    await assert.rejects(client.request('ip_route_add_del', gone), refusedWith(-54));
+    assert.equal((await make()).sw_if_index, sw_if_index);
+    assert.deepEqual(vpp.snapshot()?.['routes'], ['vrf 0 10.2.0.0/16 via 10.1.1.2 dev loop0']);
+    await client.request('ip_route_add_del', gone);
+    assert.deepEqual(vpp.snapshot()?.['routes'], []);
+  });
+
+  test('static MACs outlive membership and bridge domain', async () => {
+    const { client } = await machine();
+    const { sw_if_index } = await client.request('create_loopback', { mac_address: noMac });
+    const member = { rx_sw_if_index: sw_if_index, bd_id: 4, port_type: 0, shg: 0, enable: true };
+    await client.request('sw_interface_set_l2_bridge', member);
+    await client.request('l2fib_add_del', {
+      mac: toMac('02:fe:00:00:00:01'),
+      bd_id: 4,
+      sw_if_index,
+      is_add: true,
+      static_mac: true,
+      filter_mac: false,
+      bvi_mac: false,
+    });
+    const flags = { flood: true, uu_flood: true, forward: true, learn: true };
+    const domain = { bd_id: 4, ...flags, arp_term: false, arp_ufwd: false, mac_age: 0, bd_tag: '' };
+    const remove = () => client.request('bridge_domain_add_del_v2', { ...domain, is_add: false });
+    await assert.rejects(remove(), refusedWith(-120));
+    await client.request('sw_interface_set_l2_bridge', { ...member, enable: false });
+    await remove();
+    const macs = await client.dump('l2_fib_table_dump', { bd_id: none });
+    assert.deepEqual(
+      macs.map(({ bd_id }) => bd_id),
+      [none],
+    );
+  });
+
+  test('events come once per index, OR-ed, and only to those who asked', async () => {
+    const { client } = await machine();
+    const seen: string[] = [];
+    client.onEvent('sw_interface_event', ({ sw_if_index, flags, deleted }) =>
+      seen.push(`${sw_if_index} ${flags}${deleted ? ' deleted' : ''}`),
+    );
+    const { sw_if_index } = await client.request('create_loopback', { mac_address: noMac });
+    assert.deepEqual(seen, []);
+    await client.request('want_interface_events', { enable_disable: 1, pid: 1 });
+    const again = client.request('want_interface_events', { enable_disable: 1, pid: 1 });
+    await assert.rejects(again, refusedWith(-31));
+    await client.request('sw_interface_set_flags', { sw_if_index, flags: 1 });
+    await Promise.all([
+      client.request('delete_loopback', { sw_if_index }),
+      client.request('create_loopback', { mac_address: noMac }),
+    ]);
+    await client.request('control_ping', {});
+    assert.deepEqual(seen, [`${sw_if_index} 3`, `${sw_if_index} 0 deleted`]);
+  });
+
+  test('a message that nobody simulates is answered as not implemented', async () => {
+    const { client } = await machine();
+    await assert.rejects(
+      client.request('ip_reassembly_enable_disable', {
+        sw_if_index: 0,
+        enable_ip4: true,
+        enable_ip6: true,
+        type: 0,
+      }),
+      refusedWith(-9),
+    );
+    assert.equal(client.has('ip_reassembly_enable_disable'), true);
+  });
+});
+
+describe('the simulated VPP as a test double', () => {
+  const loopback = ({ client }: Machine) =>
+    client.request('create_loopback', { mac_address: noMac });
+
+  test('records what arrived, in order', async () => {
+    const m = await machine();
+    await loopback(m);
+    await m.client.dump('sw_interface_dump', allInterfaces);
+    await m.client.request('delete_loopback', { sw_if_index: 1 });
+    assert.deepEqual(
+      m.vpp.requests.map(({ name, kind }) => `${kind} ${name}`),
+      ['request create_loopback', 'dump sw_interface_dump', 'request delete_loopback'],
+    );
+    assert.deepEqual(m.vpp.requests[2]?.fields, { sw_if_index: 1 });
+  });
+
+  test('refuses the n-th request once', async () => {
+    const m = await machine();
+    m.vpp.faults.add(2, { refuse: -7 }, ({ kind }) => kind === 'request');
+    await loopback(m);
+    await m.client.dump('sw_interface_dump', allInterfaces);
+    await assert.rejects(loopback(m), refusedWith(-7));
+    await loopback(m);
+    assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, 3);
+  });
+
+  test('never answers: the client gives up, and finds out by reading what came of it', async () => {
+    for (const [when, left] of [
+      ['before', 1],
+      ['after', 2],
+    ] as const) {
+      const m = await machine();
+      m.vpp.faults.add(1, { hang: when });
+      const call = assert.rejects(loopback(m));
+      await m.clock.advance(60_000);
+      await call;
+      await m.client.whenConnected();
+      assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, left);
+    }
+  });
+
+  test('drops the connection before or after a request; its state stays', async () => {
+    for (const [when, left] of [
+      ['before', 1],
+      ['after', 2],
+    ] as const) {
+      const m = await machine();
+      m.vpp.faults.add(1, { disconnect: when });
+      await assert.rejects(loopback(m), VppDisconnectedError);
+      await m.clock.advance(60_000);
+      await m.client.whenConnected();
+      assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, left);
+    }
+  });
+
+  test('crashes at a request, by plan or by hook', async () => {
+    for (const plan of [
+      (vpp: SimVpp) => vpp.faults.add(1, { crash: 'after' }),
+      (vpp: SimVpp) => {
+        vpp.onRequest = (when) => {
+          if (when === 'before') vpp.crash();
+        };
+      },
+    ]) {
+      const m = await machine();
+      plan(m.vpp);
+      await assert.rejects(loopback(m), VppDisconnectedError);
+      m.vpp.onRequest = undefined;
+      assert.equal(m.vpp.isRunning, false);
+      await m.vpp.start();
+      await m.clock.advance(60_000);
+      await m.client.whenConnected();
+      assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, 1);
+    }
+  });
+
+  test('a snapshot names interfaces by tag and does not depend on the way to it', async () => {
+    const build = async (m: Machine, detour: boolean) => {
+      if (detour) await loopback(m);
+      for (const tag of detour ? ['b', 'a'] : ['a', 'b']) {
+        const mac_address = toMac(`02:fe:00:00:00:0${tag}`);
+        const { sw_if_index } = await m.client.request('create_loopback', { mac_address });
+        await m.client.request('sw_interface_tag_add_del', { is_add: true, sw_if_index, tag });
+        await m.client.request(
+          'ip_route_add_del',
+          routeTo(`10.${tag === 'a' ? 2 : 3}.0.0/16`, sw_if_index, '10.1.1.2'),
+        );
+      }
+      if (detour) await m.client.request('delete_loopback', { sw_if_index: 1 });
+      return m.vpp.snapshot();
+    };
+    const straight = await build(await machine(), false);
+    assert.deepEqual(await build(await machine(), true), straight);
+    assert.deepEqual(straight?.['routes'], [
+      'vrf 0 10.2.0.0/16 via 10.1.1.2 dev a',
+      'vrf 0 10.3.0.0/16 via 10.1.1.2 dev b',
+    ]);
+  });
+
+  test('serves a unix socket, again after each start', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sim-vpp-'));
+    const path = join(folder, 'api.sock');
+    const vpp = new SimVpp({ clock: systemClock, random: seededRandom(1), log: silentLogger });
+    const connect = unixConnect(path, systemClock);
+    const client = new BinapiClient({
+      connect,
+      clock: systemClock,
+      random: seededRandom(2),
+      log: silentLogger,
+    });
+    try {
+      await vpp.listen(path);
+      client.start();
+      await client.whenConnected();
+      await client.request('create_loopback', { mac_address: noMac });
+      vpp.crash();
+      await assert.rejects(connect(), VppDisconnectedError);
+      await vpp.start();
+      (await connect()).close();
+    } finally {
+      await client.close();
+      vpp.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,9 +1,0 @@
-/** What every LinuxHost must do. Run over the simulation and over the kernel of this machine. */
-import type { LinuxBackend } from './linux-host/bench.ts';
-import { layer3Suite } from './linux-host/layer3.ts';
-import { linkSuite } from './linux-host/links.ts';
-import { turnSuite } from './linux-host/turns.ts';
-
-export function linuxHostSuite(name: string, make: () => Promise<LinuxBackend>): void {
-  for (const suite of [linkSuite, layer3Suite, turnSuite]) suite(name, make);
-}

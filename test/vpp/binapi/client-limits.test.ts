@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
+import { flags, watch } from './outcomes.ts';
+import { connected, type Received, settle } from './scripted-vpp.ts';
+
+test('an unanswered request times out, and its connection goes with it', async () => {
+  const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
+  vpp.scripts.set('sw_interface_set_flags', () => undefined);
+  const first = client
+    .request('sw_interface_set_flags', flags(1))
+    .catch((thrown: unknown) => thrown);
+  const second = client
+    .request('sw_interface_set_flags', flags(2))
+    .catch((thrown: unknown) => thrown);
+  await settle();
+  await clock.advance(999);
+  assert.equal(client.state, 'connected');
+  await clock.advance(1);
+  const error = await first;
+  assert.ok(error instanceof VppTimeoutError);
+  assert.match(error.message, /sw_interface_set_flags.*1000 ms/);
+  assert.ok((await second) instanceof VppDisconnectedError);
+  await clock.advance(1000);
+  assert.equal(client.generation, 2);
+});
+
+test('a long queue is no reason for a time-out: the limit begins with the head', async () => {
+  const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
+  const open: Received[] = [];
+  vpp.scripts.set('sw_interface_set_flags', (message) => open.push(message));
+  const all = Array.from({ length: 20 }, (_, i) =>
+    client.request('sw_interface_set_flags', flags(i)),
+  );
+  const { errors } = watch(all);
+  await settle();
+  for (let i = 0; i < 19; i++) {
+    await clock.advance(900);
+    vpp.reply('sw_interface_set_flags_reply', { retval: 0 }, open[i]!.context);
+    await settle();
+  }
+  assert.equal(errors.length, 0);
+  await clock.advance(1000);
+  assert.ok(errors[0] instanceof VppTimeoutError);
+});
+
+test('one that VPP dropped times out although all others are answered', async () => {
+  const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
+  vpp.scripts.set('sw_interface_set_flags', ({ fields, context }) => {
+    if (fields['sw_if_index'] !== 0)
+      vpp.reply('sw_interface_set_flags_reply', { retval: 0 }, context);
+  });
+  const lost = client.request('sw_interface_set_flags', flags(0)).catch((error: unknown) => error);
+  for (let i = 1; i <= 10; i++) {
+    await client.request('sw_interface_set_flags', flags(i)).catch(() => undefined);
+    await clock.advance(100);
+  }
+  assert.ok((await lost) instanceof VppTimeoutError);
+});
+
+test('a long dump is alive as long as details come', async () => {
+  const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
+  vpp.scripts.set('control_ping', () => undefined);
+  const dump = client.dump('ip_unnumbered_dump', {});
+  await settle();
+  const { context } = vpp.received[0]!;
+  for (let i = 0; i < 10; i++) {
+    await clock.advance(900);
+    vpp.reply('ip_unnumbered_details', { sw_if_index: i, ip_sw_if_index: 0 }, context);
+    await settle();
+  }
+  vpp.reply('control_ping_reply', { retval: 0, vpe_pid: 0 }, context);
+  assert.equal((await dump).length, 10);
+});
+
+/** Does something where a process would read its sockets: after timers, before the next turn. */
+class PollingClock extends ManualClock {
+  onPoll: () => void = () => undefined;
+  override turn(): Promise<void> {
+    this.onPoll();
+    return super.turn();
+  }
+}
+
+test('an answer that waits in the socket when the timer fires is taken', async () => {
+  const clock = new PollingClock();
+  const { vpp, client } = await connected({ replyTimeoutMs: 1000, clock });
+  vpp.scripts.set('sw_interface_set_flags', () => undefined);
+  const request = client.request('sw_interface_set_flags', flags(1));
+  await settle();
+  const { context } = vpp.received[0]!;
+  await clock.advance(999);
+  const due = clock.monotonic() + 1;
+  clock.onPoll = () => {
+    if (clock.monotonic() < due) return;
+    clock.onPoll = () => undefined;
+    vpp.reply('sw_interface_set_flags_reply', { retval: 0 }, context);
+  };
+  await clock.advance(1);
+  assert.deepEqual(await request, { retval: 0 });
+  assert.equal(client.generation, 1);
+});
+
+/** A clock that can stand still, as a process does that is not scheduled: timers then fire late. */
+class StallingClock extends ManualClock {
+  late = 0;
+  override monotonic(): number {
+    return super.monotonic() + this.late;
+  }
+}
+
+test('a stall of our own process begins the limit anew', async () => {
+  const clock = new StallingClock();
+  const { vpp, client } = await connected({ replyTimeoutMs: 1000, clock });
+  vpp.scripts.set('sw_interface_set_flags', () => undefined);
+  const outcome = watch([client.request('sw_interface_set_flags', flags(1))]);
+  await settle();
+  await clock.advance(500);
+  clock.late = 20_000;
+  await clock.advance(500); // fires now, 20 s too late
+  assert.equal(outcome.settled(), 0);
+  await clock.advance(999);
+  assert.equal(outcome.settled(), 0);
+  await clock.advance(1);
+  assert.ok(outcome.errors[0] instanceof VppTimeoutError);
+});
+
+const health = { intervalMs: 3000, limitMs: 500, misses: 3 };
+
+test('three probes unanswered drop the connection', async () => {
+  const { vpp, client, clock } = await connected({ health, replyTimeoutMs: 1e9 });
+  await clock.advance(60_000);
+  assert.equal(client.generation, 1);
+  assert.equal(vpp.received.length, 20);
+  vpp.isHung = true;
+  const { errors } = watch([client.request('sw_interface_set_flags', flags(1))]);
+  await clock.advance(9499);
+  assert.equal(client.state, 'connected');
+  await clock.advance(1);
+  assert.notEqual(client.state, 'connected');
+  assert.ok(errors[0] instanceof VppDisconnectedError);
+  vpp.isHung = false;
+  await clock.advance(10_000);
+  assert.equal(client.generation, 2);
+});
+
+test('probes missed now and then do no harm, and anything VPP sends is a sign of life', async () => {
+  const { vpp, client, clock } = await connected({ health });
+  let probes = 0;
+  vpp.scripts.set('control_ping', ({ context }) => {
+    if (++probes % 3 === 0) vpp.reply('control_ping_reply', { retval: 0, vpe_pid: 1 }, context);
+  });
+  await clock.advance(60_000);
+  assert.equal(client.generation, 1);
+  vpp.scripts.set('control_ping', () =>
+    vpp.reply('sw_interface_event', { pid: 1, sw_if_index: 1, flags: 0, deleted: false }),
+  );
+  await clock.advance(60_000);
+  assert.equal(client.generation, 1);
+});
+
+test('probes find a stream that is out of step: bytes come, but no message', async () => {
+  const { vpp, client, clock } = await connected({ health, replyTimeoutMs: 1e9 });
+  const header = Buffer.alloc(16);
+  header.writeUInt32BE(1_000_000, 8);
+  vpp.send(header);
+  await clock.advance(12_000);
+  assert.equal(client.generation, 2);
+  await client.request('control_ping', {});
+  await client.close();
+});

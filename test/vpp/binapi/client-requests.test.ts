@@ -1,0 +1,351 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '#infra/clock/manual.ts';
+import {
+  InvalidMessageError,
+  UnsupportedMessageError,
+  VppDisconnectedError,
+} from '#vpp/binapi/api.ts';
+import { bundledCatalog } from '#vpp/binapi/catalog.ts';
+import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { connected, type Received, settle, unconnected } from './scripted-vpp.ts';
+
+const flags = (sw_if_index: number) => ({ sw_if_index, flags: 1 });
+
+test('greets by name and finds messages by name and CRC', async () => {
+  const { vpp, client } = await connected({ name: 'node-1' });
+  assert.equal(vpp.clientName, 'node-1');
+  assert.equal(client.state, 'connected');
+  assert.equal(client.generation, 1);
+  assert.ok(client.has('ip_route_add_del'));
+  assert.ok(!client.has('sockclnt_create'.concat('_reply')));
+  vpp.answer('get_first_msg_id', 'get_first_msg_id_reply', ({ fields }) => ({
+    retval: 0,
+    first_msg_id: String(fields['name']).length,
+  }));
+  const reply = await client.request('get_first_msg_id', { name: 'acl_5133bba0' });
+  assert.deepEqual(reply, { retval: 0, first_msg_id: 12 });
+});
+
+test('what this VPP lacks is reported once by name and refused', async () => {
+  const { vpp, client, lines, clock } = unconnected();
+  const gone = ['tap_create_v3', 'acl_details', 'sw_interface_event'].map(
+    (name) => bundledCatalog().codec(name).tableName,
+  );
+  for (const name of gone) vpp.absent.add(name);
+  client.start();
+  await client.whenConnected();
+  // a request is there only with all that answers it
+  assert.ok(!client.has('tap_create_v3'));
+  assert.ok(!client.has('acl_dump'));
+  assert.ok(client.has('acl_del'));
+  await assert.rejects(client.dump('acl_dump', { acl_index: 0 }), UnsupportedMessageError);
+  await assert.rejects(client.request('tap_create_v3', {} as never), /tap_create_v3/);
+  assert.equal(vpp.received.length, 0);
+  const reports = () => lines.filter((line) => line.text.includes('lacks'));
+  assert.deepEqual(
+    reports().map((line) => [...(line.fields['missing'] as string[])].sort()),
+    [[...gone].sort()],
+  );
+  vpp.hangUp();
+  await settle();
+  await clock.advance(5000);
+  assert.equal(client.generation, 2);
+  assert.equal(reports().length, 1, 'the same list is not reported again');
+});
+
+test('requests of one turn leave in one write; shuffled replies find their callers', async () => {
+  const { vpp, client } = await connected();
+  const before = vpp.writes;
+  const waiting: Received[] = [];
+  vpp.scripts.set('acl_add_replace', (message) => waiting.push(message));
+  const all = Array.from({ length: 100 }, (_, i) =>
+    client.request('acl_add_replace', { acl_index: i, tag: `acl ${i}`, r: [] }),
+  );
+  await settle();
+  assert.equal(vpp.writes - before, 1);
+  assert.equal(waiting.length, 100);
+  assert.equal(new Set(waiting.map(({ context }) => context)).size, 100);
+  const random = seededRandom(7);
+  waiting.sort(() => random.next() - 0.5);
+  for (const { fields, context } of waiting)
+    vpp.reply('acl_add_replace_reply', { acl_index: fields['acl_index'], retval: 0 }, context);
+  const replies = await Promise.all(all);
+  assert.deepEqual(
+    replies.map((reply) => reply.acl_index),
+    all.map((_, i) => i),
+  );
+});
+
+test('never more in flight than the window; what waits is sent in order', async () => {
+  const { vpp, client } = await connected({ maxInFlight: 10 });
+  const open: Received[] = [];
+  let most = 0;
+  vpp.scripts.set('sw_interface_set_flags', (message) => {
+    open.push(message);
+    most = Math.max(most, open.length);
+  });
+  const all = Array.from({ length: 300 }, (_, i) =>
+    client.request('sw_interface_set_flags', flags(i)),
+  );
+  const order: unknown[] = [];
+  for (let round = 0; order.length < 300; round++) {
+    await settle(2);
+    assert.ok(open.length > 0, `stands still after ${order.length}`);
+    // now one answer, now several at once
+    for (const { fields, context } of open.splice(0, 1 + (round % 7))) {
+      order.push(fields['sw_if_index']);
+      vpp.reply('sw_interface_set_flags_reply', { retval: 0 }, context);
+    }
+  }
+  await Promise.all(all);
+  assert.equal(most, 10);
+  assert.deepEqual(order, [...order.keys()]);
+});
+
+test('a refusal names request and retval; the connection goes on', async () => {
+  const { vpp, client } = await connected();
+  vpp.answer('delete_loopback', 'delete_loopback_reply', ({ fields }) => ({
+    retval: fields['sw_if_index'] === 5 ? -2 : 0,
+  }));
+  await assert.rejects(client.request('delete_loopback', { sw_if_index: 5 }), (error) => {
+    assert.ok(error instanceof VppRefusedError);
+    assert.equal(error.retval, -2);
+    assert.equal(error.vppMessage, 'delete_loopback');
+    return true;
+  });
+  await client.request('delete_loopback', { sw_if_index: 6 });
+  assert.equal(client.generation, 1);
+});
+
+test('what was refused or broken gives its place in the window to the next', async () => {
+  const { vpp, client } = await connected({ maxInFlight: 2 });
+  vpp.answer('delete_loopback', 'delete_loopback_reply', () => ({ retval: -2 }));
+  const all = Array.from({ length: 9 }, () =>
+    client.request('delete_loopback', { sw_if_index: 1 }),
+  );
+  for (const request of all) await assert.rejects(request, VppRefusedError);
+});
+
+test('a burst too long for one write leaves in several, without waiting for answers', async () => {
+  const { vpp, client } = await connected({ maxInFlight: 1000 });
+  vpp.scripts.set('cli_inband', () => undefined);
+  const before = vpp.writes;
+  const cmd = 'x'.repeat(5000);
+  const all = Array.from({ length: 200 }, () => client.request('cli_inband', { cmd }));
+  const gone = Promise.allSettled(all);
+  await settle();
+  assert.equal(vpp.received.length, 200);
+  assert.ok(
+    vpp.writes - before >= 14 && vpp.writes - before <= 20,
+    `${vpp.writes - before} writes`,
+  );
+  await client.close();
+  await gone;
+});
+
+test('an invalid field rejects before anything is sent, and harms no neighbor', async () => {
+  const { vpp, client } = await connected();
+  vpp.answer('sw_interface_set_flags', 'sw_interface_set_flags_reply', () => ({ retval: 0 }));
+  const good = [1, 2].map((i) => client.request('sw_interface_set_flags', flags(i)));
+  const bad = client.request('sw_interface_set_flags', flags(-1));
+  const more = client.request('sw_interface_set_flags', flags(3));
+  await assert.rejects(bad, InvalidMessageError);
+  await Promise.all([...good, more]);
+  assert.deepEqual(
+    vpp.received.map(({ fields }) => fields['sw_if_index']),
+    [1, 2, 3],
+  );
+});
+
+test('fields belong to the client from the call on', async () => {
+  const { vpp, client } = await connected({ maxInFlight: 1 });
+  vpp.answer('sw_interface_set_flags', 'sw_interface_set_flags_reply', () => ({ retval: 0 }));
+  const fields = { sw_if_index: 1, flags: 1 };
+  const all = [client.request('sw_interface_set_flags', fields)];
+  fields.sw_if_index = 2;
+  all.push(client.request('sw_interface_set_flags', fields)); // waits in the queue
+  fields.sw_if_index = 3;
+  await Promise.all(all);
+  assert.deepEqual(
+    vpp.received.map((message) => message.fields['sw_if_index']),
+    [1, 2],
+  );
+});
+
+test('dumps collect their details; two at once and requests between do not mix', async () => {
+  const { vpp, client } = await connected();
+  const waiting: Received[] = [];
+  for (const name of [
+    'bd_ip_mac_dump',
+    'l2_fib_table_dump',
+    'sw_interface_set_flags',
+    'control_ping',
+  ])
+    vpp.scripts.set(name, (message) => waiting.push(message));
+  const dumps = [3, 4].map((bd_id) => client.dump('l2_fib_table_dump', { bd_id }));
+  const request = client.request('sw_interface_set_flags', flags(1));
+  const empty = client.dump('bd_ip_mac_dump', { bd_id: 9 });
+  await settle();
+  const details = (bd_id: number, sw_if_index: number, context: number) =>
+    vpp.reply(
+      'l2_fib_table_details',
+      { ...bundledCatalog().codec('l2_fib_table_details').zero(), bd_id, sw_if_index },
+      context,
+    );
+  const of = (name: string) => waiting.filter((message) => message.name === name);
+  const [a, b] = of('l2_fib_table_dump');
+  details(3, 1, a!.context);
+  details(4, 1, b!.context);
+  details(3, 2, a!.context);
+  vpp.reply(
+    'sw_interface_set_flags_reply',
+    { retval: 0 },
+    of('sw_interface_set_flags')[0]!.context,
+  );
+  details(4, 2, b!.context);
+  details(4, 3, b!.context);
+  for (const { context } of of('control_ping'))
+    vpp.reply('control_ping_reply', { retval: 0, vpe_pid: 1 }, context);
+  await request;
+  const lists = await Promise.all(dumps);
+  assert.deepEqual(
+    lists.map((list) => list.map(({ bd_id, sw_if_index }) => `${bd_id}/${sw_if_index}`)),
+    [
+      ['3/1', '3/2'],
+      ['4/1', '4/2', '4/3'],
+    ],
+  );
+  assert.deepEqual(await empty, []);
+});
+
+test('a cursor stream is asked for page by page', async () => {
+  const { vpp, client } = await connected();
+  const cursors: unknown[] = [];
+  vpp.scripts.set('nat44_ed_output_interface_get', ({ fields, context }) => {
+    const cursor = fields['cursor'] as number;
+    cursors.push(cursor);
+    const start = cursor === 0xffffffff ? 0 : cursor;
+    for (let i = start; i < Math.min(start + 3, 8); i++)
+      vpp.reply('nat44_ed_output_interface_details', { sw_if_index: i }, context);
+    const retval = start + 3 < 8 ? -165 : 0;
+    vpp.reply('nat44_ed_output_interface_get_reply', { retval, cursor: start + 3 }, context);
+  });
+  const list = await client.dump('nat44_ed_output_interface_get', {});
+  assert.deepEqual(
+    list.map((details) => details.sw_if_index),
+    [0, 1, 2, 3, 4, 5, 6, 7],
+  );
+  assert.deepEqual(cursors, [0xffffffff, 3, 6]);
+});
+
+test('a cursor stream that stands still or is refused ends', async () => {
+  const { vpp, client } = await connected();
+  const answers = [
+    { retval: -165, cursor: 4 },
+    { retval: -165, cursor: 4 },
+    { retval: -126, cursor: 0 },
+  ];
+  vpp.answer(
+    'nat44_ed_output_interface_get',
+    'nat44_ed_output_interface_get_reply',
+    () => answers.shift()!,
+  );
+  const refused = (retval: number) => (error: unknown) =>
+    error instanceof VppRefusedError && error.retval === retval;
+  await assert.rejects(client.dump('nat44_ed_output_interface_get', {}), refused(-165));
+  await assert.rejects(client.dump('nat44_ed_output_interface_get', {}), refused(-126));
+});
+
+test('events reach their listeners; one that throws harms nobody', async () => {
+  const { vpp, client, lines } = await connected();
+  const seen: number[] = [];
+  client.onEvent('sw_interface_event', () => {
+    throw new Error('listener is broken');
+  });
+  const stop = client.onEvent('sw_interface_event', (event) => seen.push(event.sw_if_index));
+  const event = (sw_if_index: number) =>
+    vpp.reply('sw_interface_event', { pid: 1, sw_if_index, flags: 3, deleted: false });
+  event(1);
+  // longer than such an event is: ignored
+  const long = Buffer.concat([
+    vpp.frame('sw_interface_event', { pid: 1, sw_if_index: 9, flags: 3, deleted: false }),
+    Buffer.of(0),
+  ]);
+  long.writeUInt32BE(long.length - 16, 8);
+  vpp.send(long);
+  event(2);
+  await settle();
+  stop();
+  event(3);
+  await settle();
+  assert.deepEqual(seen, [1, 2]);
+  assert.equal(lines.filter((line) => line.text === 'event listener failed').length, 3);
+  assert.equal(lines.filter((line) => line.text === 'event of VPP ignored').length, 1);
+  assert.equal(client.state, 'connected');
+});
+
+test('replies nobody asked for are logged once per name and ignored', async () => {
+  const { vpp, client, lines } = await connected();
+  vpp.answer('sw_interface_set_flags', 'sw_interface_set_flags_reply', () => ({ retval: 0 }));
+  vpp.scripts.set('sw_interface_set_flags', ({ context }) => {
+    vpp.reply('acl_del_reply', { retval: -5 }, context); // right context, wrong message
+    vpp.reply('sw_interface_set_flags_reply', { retval: -5 }, context + 1000);
+    vpp.reply('sw_interface_set_flags_reply', { retval: 0 }, context);
+    vpp.reply('sw_interface_set_flags_reply', { retval: -5 }, context); // a second answer
+    const unknown = vpp.frame('acl_del_reply', { retval: 0 }, context);
+    unknown.writeUInt16BE(60_000, 16);
+    vpp.send(unknown);
+    const headless = Buffer.alloc(18);
+    headless.writeUInt32BE(2, 8);
+    headless.writeUInt16BE(vpp.idOf('acl_del_reply'), 16);
+    vpp.send(headless); // no context in it
+  });
+  for (let i = 0; i < 3; i++) {
+    const reply = await client.request('sw_interface_set_flags', flags(i));
+    assert.deepEqual(reply, { retval: 0 });
+  }
+  await settle();
+  const names = lines
+    .filter((line) => line.text.includes('nobody asked for'))
+    .map((line) => line.fields['message']);
+  assert.deepEqual(names.sort(), [
+    'acl_del_reply',
+    'message 60000',
+    'sw_interface_set_flags_reply',
+  ]);
+});
+
+test('a broken reply rejects its request alone', async () => {
+  const { vpp, client } = await connected();
+  vpp.scripts.set('get_first_msg_id', ({ context }) => {
+    const short = vpp.frame('get_first_msg_id_reply', { retval: 0, first_msg_id: 1 }, context);
+    short.writeUInt32BE(short.length - 17, 8);
+    vpp.send(short.subarray(0, short.length - 1));
+  });
+  const broken = client.request('get_first_msg_id', { name: 'x' });
+  const healthy = client.request('control_ping', {});
+  await assert.rejects(broken, InvalidMessageError);
+  await healthy;
+  assert.equal(client.generation, 1);
+});
+
+test('before the first connect and after close everything rejects with VppDisconnectedError', async () => {
+  const { vpp, client, clock } = unconnected();
+  await assert.rejects(client.request('control_ping', {}), VppDisconnectedError);
+  await assert.rejects(client.dump('ip_table_dump', {}), VppDisconnectedError);
+  assert.ok(!client.has('control_ping'));
+  client.start();
+  await client.whenConnected();
+  vpp.scripts.set('sw_interface_set_flags', () => undefined);
+  const rejected = assert.rejects(
+    client.request('sw_interface_set_flags', flags(1)),
+    VppDisconnectedError,
+  );
+  await client.close();
+  await rejected;
+  assert.equal(client.state, 'closed');
+  await assert.rejects(client.request('control_ping', {}), VppDisconnectedError);
+  await assert.rejects(client.whenConnected(), VppDisconnectedError);
+  assert.equal(clock.pending, 0, 'no timer is left');
+});

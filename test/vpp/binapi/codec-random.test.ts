@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { InvalidMessageError } from '#vpp/binapi/api.ts';
+import { bundledCatalog, Catalog } from '#vpp/binapi/catalog.ts';
+import type { MessageCodec } from '#vpp/binapi/codec/codec.ts';
+import { isFixed } from '#vpp/binapi/codec/layout.ts';
+import { readDefinitions } from '#vpp/binapi/definitions.ts';
+import { anyStruct } from './arbitrary.ts';
+import { decodedForm, pack, shared, someHeader, structOf, unpack } from './vectors.ts';
+
+const bundled = [...bundledCatalog().codecs.values()];
+
+/** Those of the releases that are there whose layout is not among the bundled ones. */
+async function releasedCodecs(): Promise<MessageCodec[]> {
+  const codecs = new Map(bundled.map((codec) => [codec.tableName, codec]));
+  for (const release of ['v24.10', 'v25.10', 'v26.06']) {
+    const catalog = new Catalog(await readDefinitions(`${shared}/vpp-api/${release}`));
+    for (const codec of catalog.codecs.values())
+      if (!codecs.has(codec.tableName)) codecs.set(codec.tableName, codec);
+  }
+  return [...codecs.values()].slice(bundled.length);
+}
+
+function roundTrips(codec: MessageCodec, numRuns: number): void {
+  const struct = structOf(codec);
+  fc.assert(
+    fc.property(anyStruct(struct), (fields) => {
+      const bytes = pack(codec, fields, someHeader);
+      assert.deepEqual(unpack(codec, bytes), decodedForm(struct, fields), codec.name);
+    }),
+    { numRuns },
+  );
+}
+
+test('random messages in use are read back as they were packed', () => {
+  for (const codec of bundled) roundTrips(codec, 10);
+});
+
+const absent = existsSync(`${shared}/vpp-api`) ? false : `${shared}/vpp-api is not there`;
+
+test('random messages of three releases, too', { skip: absent }, async () => {
+  const codecs = await releasedCodecs();
+  assert.ok(codecs.length > 1000);
+  for (const codec of codecs) roundTrips(codec, 4);
+});
+
+test('a message that is cut anywhere is refused', () => {
+  for (const codec of bundled)
+    fc.assert(
+      fc.property(anyStruct(structOf(codec)), fc.nat(), (fields, cut) => {
+        const bytes = pack(codec, fields, someHeader);
+        const part = bytes.subarray(0, cut % bytes.length);
+        assert.throws(() => unpack(codec, part), InvalidMessageError, codec.name);
+      }),
+      { numRuns: 10 },
+    );
+});
+
+test('bytes too many: refused behind a fixed message, passed over behind a variable part', () => {
+  for (const codec of bundled)
+    fc.assert(
+      fc.property(
+        anyStruct(structOf(codec)),
+        fc.uint8Array({ minLength: 1, maxLength: 9 }),
+        (fields, more) => {
+          const bytes = pack(codec, fields, someHeader);
+          const long = Buffer.concat([bytes, more]);
+          if (isFixed(codec.layout)) assert.throws(() => unpack(codec, long), InvalidMessageError);
+          else assert.deepEqual(unpack(codec, long), unpack(codec, bytes), codec.name);
+        },
+      ),
+      { numRuns: 5 },
+    );
+});
+
+test('random bytes are a message or are refused, and what is read can be packed again', () => {
+  for (const codec of bundled) {
+    const size = pack(codec, codec.zero(), someHeader).length;
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: size + 40 }),
+      fc.uint8Array({ minLength: size, maxLength: size }),
+    );
+    fc.assert(
+      fc.property(bytes, (value) => {
+        let fields: object;
+        try {
+          fields = unpack(codec, value);
+        } catch (error) {
+          assert.ok(error instanceof InvalidMessageError, String(error));
+          return;
+        }
+        // texts and f64 read from garbage need not be such as may be sent
+        try {
+          pack(codec, fields, someHeader);
+        } catch (error) {
+          assert.ok(error instanceof InvalidMessageError, String(error));
+        }
+      }),
+      { numRuns: 10 },
+    );
+  }
+});

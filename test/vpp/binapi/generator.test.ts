@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { bundledDefinitions } from '#vpp/binapi/bundled.ts';
+import { crcOf, readDefinitions } from '#vpp/binapi/definitions.ts';
+import { definitionsText, selectDefinitions } from '#vpp/binapi/gen/select.ts';
+import { enumsText, messagesText } from '#vpp/binapi/gen/typescript.ts';
+import { sessionMessages, usedMessages } from '#vpp/binapi/used.ts';
+import { missing, shared } from './vectors.ts';
+
+const room = fileURLToPath(new URL('../../../src/vpp/binapi', import.meta.url));
+const stands = (file: string) => readFileSync(`${room}/${file}`, 'utf8');
+
+test('the types are what the bundled definitions say', () => {
+  assert.equal(messagesText(bundledDefinitions, sessionMessages), stands('messages.gen.ts'));
+  assert.equal(enumsText(bundledDefinitions), stands('enums.gen.ts'));
+});
+
+test('the bundle has exactly the messages in use', () => {
+  const names = [...sessionMessages, ...usedMessages];
+  assert.deepEqual(Object.keys(bundledDefinitions.services), [...names].sort());
+  assert.equal(new Set(names).size, names.length);
+});
+
+const api = `${shared}/vpp-api/v26.06`;
+
+test('the bundle is what VPP 26.06 says', { skip: missing(api) }, async () => {
+  const all = await readDefinitions(api);
+  const selected = selectDefinitions(all, [...sessionMessages, ...usedMessages]);
+  assert.equal(definitionsText(selected), stands('definitions.gen.json'));
+});
+
+test('messages in use have one CRC in all three releases', { skip: missing(api) }, async () => {
+  for (const release of ['v24.10', 'v25.10']) {
+    const { messages } = await readDefinitions(`${shared}/vpp-api/${release}`);
+    const theirs = new Map(messages.map((message) => [message[0], crcOf(message)]));
+    for (const message of bundledDefinitions.messages) {
+      const crc = theirs.get(message[0]);
+      // the definitions of the punt module are not among those of the older releases
+      if (crc === undefined) assert.match(message[0], /punt/, `${release} ${message[0]}`);
+      else assert.equal(crc, crcOf(message), `${release} ${message[0]}`);
+    }
+  }
+});
+
+test('a name that is not defined is refused by name', () => {
+  assert.throws(() => selectDefinitions(bundledDefinitions, ['warp_drive_add']), /warp_drive_add/);
+});

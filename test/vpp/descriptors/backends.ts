@@ -1,0 +1,80 @@
+/** VPP, simulated and real, as the suites over descriptors want it. */
+import { execFileSync } from 'node:child_process';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { SimVpp } from '#simulator/vpp/vpp.ts';
+import { FaultyClient } from '#test/descriptors/compliance/faulty-client.ts';
+import { hostLinkStub, hostLinksStub } from '#test/descriptors/compliance/host-link-stub.ts';
+import type { Backend } from '#test/descriptors/compliance/suite.ts';
+import { vppWorld } from '#test/descriptors/compliance/vpp-world.ts';
+import { startVpp } from '#test/integration/support/vpp-descriptors.ts';
+import type { VppClient } from '#vpp/binapi/api.ts';
+import type { Catalog } from '#vpp/binapi/catalog.ts';
+import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
+import { type RunningSim, startSim } from './sim-vpp.ts';
+
+/** Links of the kernel that VPP can bind to. */
+export const hostLinks = ['host1', 'host2'] as const;
+
+export interface VppBackend extends Backend {
+  /** Past the faults. */
+  readonly client: VppClient;
+  readonly simulated?: SimVpp | undefined;
+}
+
+/** The same with the links told as what is there, as the descriptors of Linux would. */
+export function tellingOfLinks(backend: VppBackend): VppBackend {
+  const links = hostLinksStub(hostLinks);
+  return Object.create(backend, {
+    descriptors: {
+      value: () => backend.descriptors().map((each) => (each === hostLinkStub ? links : each)),
+    },
+  });
+}
+
+/** A simulated VPP on a machine with the links. */
+export async function simWithLinks(catalog?: Catalog): Promise<RunningSim> {
+  const sim = await startSim(catalog);
+  const [a, b] = hostLinks;
+  await sim.linux.createVeth({ namespace: undefined, name: a }, { namespace: undefined, name: b });
+  return sim;
+}
+
+/** @param catalog of the release that it pretends to be; default: the one that is bundled */
+export async function simulatedVpp(catalog?: Catalog): Promise<VppBackend> {
+  const { client, vpp, stop } = await simWithLinks(catalog);
+  return backendOver('simulation', client, stop, vpp);
+}
+
+export async function realVpp(): Promise<VppBackend> {
+  const { client, namespace, stop } = await startVpp();
+  const [a, b] = hostLinks;
+  const pair = ['ip', 'link', 'add', a, 'type', 'veth', 'peer', 'name', b];
+  execFileSync('nsenter', [`--net=${namespace}`, ...pair]);
+  return backendOver('VPP', client, stop);
+}
+
+function backendOver(
+  name: string,
+  client: VppClient,
+  stop: () => Promise<void>,
+  simulated?: SimVpp,
+): VppBackend {
+  const faulty = new FaultyClient(client);
+  return {
+    name,
+    client,
+    simulated,
+    descriptors: () => [
+      ...vppDescriptors({ client: faulty.client, clock: systemClock, log: silentLogger }),
+      hostLinkStub,
+    ],
+    world: () => vppWorld(client),
+    refuse: (n) => faulty.refuse(n),
+    cut: (n) => faulty.cut(n),
+    get changes() {
+      return faulty.changes;
+    },
+    stop,
+  };
+}

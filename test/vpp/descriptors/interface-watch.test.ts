@@ -1,0 +1,88 @@
+/** Links of NICs, which nobody but VPP makes, and what is told when VPP starts anew. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import { linkStateKey } from '#models/vpp/derived.ts';
+import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import type { DHCPLease } from '#models/vpp/interface-state.ts';
+import { SimVpp } from '#simulator/vpp/vpp.ts';
+import { startWatchingAgent } from '#test/descriptors/compliance/watching-agent.ts';
+
+const name = 'GigabitEthernet0/8/0';
+const link = (state: 'UP' | 'DOWN') => linkStateKey.build({ iface: name, state });
+
+function nic(more: object = {}): KeyedValue {
+  const value = vppInterfaceModel.canonical({ name, type: 'DPDK', ...more });
+  return { key: vppInterfaceModel.key(value), value };
+}
+
+async function machine(t: { after(done: () => Promise<void>): void }) {
+  const clock = new ManualClock();
+  const random = seededRandom(1);
+  const vpp = new SimVpp({ nics: [name], clock, random, log: silentLogger });
+  const pass = (ms: number) => clock.advance(ms);
+  const agent = await startWatchingAgent({ clock, connect: vpp.connect(), links: [], pass });
+  t.after(async () => {
+    await agent.stop();
+    vpp.close();
+  });
+  const lease = () =>
+    agent.scheduler.metadataMap<DHCPLease>('vpp-dhcp-lease')?.getValue(name)?.host_ip_address;
+  return { vpp, agent, pass, lease };
+}
+
+test('the link of a NIC is told before anybody wants it, and as it goes and comes', async (t) => {
+  const { vpp, agent } = await machine(t);
+  await agent.commit('full-resync', []);
+  assert.equal(agent.state(nic().key), 'OBTAINED');
+  assert.equal(agent.state(link('DOWN')), 'OBTAINED');
+
+  await agent.commit('update', [nic({ enabled: true, mtu: 1500 })]);
+  await agent.until('link is up', () => agent.state(link('UP')) === 'OBTAINED');
+  assert.equal(agent.state(link('DOWN')), 'NONEXISTENT');
+  const before = vpp.requests.length;
+  vpp.nics.setCarrier(name, false);
+  await agent.until('link is down', () => agent.state(link('DOWN')) === 'OBTAINED');
+  vpp.nics.setCarrier(name, true);
+  await agent.until('link is up again', () => agent.state(link('UP')) === 'OBTAINED');
+  const asked = vpp.requests.slice(before).filter(({ kind }) => kind === 'request');
+  assert.deepEqual(asked, [], 'only dumps');
+});
+
+test('many events make few looks, and none without a reason', async (t) => {
+  const { vpp, agent, pass } = await machine(t);
+  await agent.commit('full-resync', [nic({ enabled: true })]);
+  await pass(1000);
+  const looks = () => vpp.requests.filter((each) => each.name === 'sw_interface_dump').length;
+  const before = looks();
+  for (let i = 0; i < 100; i++) {
+    vpp.nics.setCarrier(name, i % 2 === 1);
+    await pass(1);
+  }
+  await pass(100);
+  assert.equal(agent.state(link('UP')), 'OBTAINED');
+  const during = looks() - before;
+  assert.ok(during >= 1 && during <= 5, `${during} looks`);
+  await pass(5000);
+  assert.equal(looks() - before, during);
+});
+
+test('a VPP that starts anew has no lease until it is configured again', async (t) => {
+  const { vpp, agent, pass, lease } = await machine(t);
+  vpp.dhcpServer.offer(name, { address: '192.168.77.5/24' });
+  const wish = nic({ enabled: true, set_dhcp_client: true });
+  await agent.commit('full-resync', [wish]);
+  await agent.until('lease', () => lease() === '192.168.77.5/24');
+  vpp.crash();
+  await vpp.start();
+  // whatever has the index of the NIC now is not taken for it by the old metadata
+  await agent.until('no lease', () => lease() === undefined);
+  assert.equal(agent.state(link('DOWN')), 'OBTAINED');
+  await agent.commit('full-resync', [wish]);
+  await agent.until('lease again', () => lease() === '192.168.77.5/24');
+  assert.equal(agent.state(link('UP')), 'OBTAINED');
+  await pass(30_000);
+  assert.equal(lease(), '192.168.77.5/24');
+});

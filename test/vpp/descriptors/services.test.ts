@@ -1,0 +1,8 @@
+/** NAT44, ACLs and redirects of a simulated VPP. */
+import { aclSuite } from '#test/descriptors/compliance/acl-suite.ts';
+import { dnatSuite } from '#test/descriptors/compliance/dnat-suite.ts';
+import { nat44Suite } from '#test/descriptors/compliance/nat44-suite.ts';
+import { puntSuite } from '#test/descriptors/compliance/punt-suite.ts';
+import { simulatedVpp } from './backends.ts';
+
+for (const suite of [nat44Suite, dnatSuite, aclSuite, puntSuite]) suite(() => simulatedVpp());

@@ -1,0 +1,61 @@
+/** Values of a simulated VPP from any of their configurations to any other, and many at once. */
+import { vppFamilies, writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
+import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
+import { refusalSuite } from '#test/descriptors/transitions/refusals.ts';
+import { poolOf, sequenceSuite } from '#test/descriptors/transitions/sequences.ts';
+import { Agent, type Past } from '#test/descriptors/transitions/world.ts';
+import { simulatedVpp, tellingOfLinks, type VppBackend } from './backends.ts';
+
+/**
+ * What depends on the past: a MAC that is left to VPP is the one that is there; AF_PACKET starts with
+ * interrupts, but VPP's default mode, to which queues fall back, is polling; the link of an interface
+ * that was never up is. VPP's own entry for a BVI bears its MAC. An identity that is of two tables
+ * bears the name of who came first.
+ */
+const ofThePast = ['mac', 'rxModes', 'linkUp'];
+
+function stateOf({ simulated }: VppBackend): unknown {
+  return JSON.parse(JSON.stringify(simulated?.snapshot() ?? null), (name, value) => {
+    if (ofThePast.includes(name)) return undefined;
+    if (name === 'macs') return value.filter((entry: string) => !entry.endsWith(' bvi'));
+    return typeof value === 'string' ? value.replace(/( to itself in .*) \(.*\)$/, '$1') : value;
+  });
+}
+
+/**
+ * What may stay of a change of which a part was refused: the name of a memif's socket, unused, and
+ * the table of an interface for a family that it has no address of.
+ */
+const rests = ['memifSockets', 'vrf'];
+
+const start = async () => tellingOfLinks(await simulatedVpp());
+
+const past: Past = {
+  stateOf: (backend) => stateOf(backend as VppBackend),
+  async inOneGo(wishes) {
+    const backend = await start();
+    const agent = new Agent(backend);
+    await agent.resync(wishes);
+    const made = stateOf(backend);
+    await agent.close();
+    await backend.stop();
+    return made;
+  },
+  withoutRests: (state) =>
+    JSON.parse(JSON.stringify(state), (name, value) => (rests.includes(name) ? undefined : value)),
+};
+
+pairSuite(start, vppFamilies, { past });
+
+refusalSuite(start, vppFamilies, {
+  file: 'test/vpp/descriptors/transitions.test.ts',
+  runs: 100,
+  past,
+});
+
+sequenceSuite(start, poolOf(writtenFamilies), {
+  file: 'test/vpp/descriptors/transitions.test.ts',
+  runs: 30,
+  steps: 12,
+  past,
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { closeSync, mkdtempSync, openSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { StatsBusyError, StatsSegment, StatsUnavailableError } from '#vpp/stats/segment.ts';
+
+const BASE = 0x7f00_0000_0000n;
+
+/** A statistics segment in a file, laid out as VPP lays it out in memory. */
+class FakeSegment {
+  readonly fd = openSync(join(mkdtempSync(join(tmpdir(), 'stats-')), 'segment'), 'w+');
+  #end = 64;
+
+  constructor() {
+    writeSync(this.fd, Buffer.alloc(1 << 16), 0, 1 << 16, 0);
+    this.header({ version: 2n, epoch: 1n, inProgress: 0n, directory: 0n });
+  }
+
+  header(fields: { version?: bigint; epoch?: bigint; inProgress?: bigint; directory?: bigint }) {
+    const offsets = { version: 0, epoch: 16, inProgress: 24, directory: 32 } as const;
+    this.word(8, BASE);
+    for (const [name, value] of Object.entries(fields))
+      this.word(offsets[name as keyof typeof offsets], value);
+  }
+
+  word(at: number, value: bigint) {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigUInt64LE(value);
+    writeSync(this.fd, bytes, 0, 8, at);
+  }
+
+  /** @returns pointer as VPP would store it */
+  vector(items: Buffer, count: number): bigint {
+    const at = this.#end + 8;
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(count);
+    writeSync(this.fd, length, 0, 4, at - 8);
+    if (items.length > 0) writeSync(this.fd, items, 0, items.length, at);
+    this.#end = at + Math.ceil(items.length / 8) * 8;
+    return BASE + BigInt(at);
+  }
+
+  words(...values: bigint[]): bigint {
+    return this.counters(1, values);
+  }
+
+  /** @param size words of one item */
+  counters(size: number, values: readonly bigint[]): bigint {
+    const items = Buffer.alloc(values.length * 8);
+    values.forEach((value, index) => {
+      items.writeBigUInt64LE(value, index * 8);
+    });
+    return this.vector(items, values.length / size);
+  }
+
+  text(value: string): bigint {
+    return this.vector(Buffer.from(`${value}\0`), value.length + 1);
+  }
+
+  directory(...entries: [name: string, type: number, word: bigint][]) {
+    const items = Buffer.alloc(entries.length * 144);
+    entries.forEach(([name, type, word], index) => {
+      items.writeUInt32LE(type, index * 144);
+      items.writeBigUInt64LE(word, index * 144 + 8);
+      items.write(name, index * 144 + 16);
+    });
+    this.header({ directory: this.vector(items, entries.length) });
+  }
+}
+
+function float(value: number): bigint {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value);
+  return bytes.readBigUInt64LE();
+}
+
+function make() {
+  const fake = new FakeSegment();
+  fake.directory(
+    ['/if/names', 4, fake.words(fake.text('local0'), 0n, fake.text('tap0'))],
+    ['/if/drops', 2, fake.words(fake.words(1n, 2n, 3n), fake.words(10n, 20n))],
+    ['/if/rx', 3, fake.words(fake.counters(2, [1n, 100n, 2n, 200n]), fake.counters(2, [3n, 300n]))],
+    ['/sys/gauge', 9, float(1.5)],
+    ['/err/a/b', 6, (2n << 32n) | 1n],
+    ['/err/a/c', 6, 1n],
+    ['/err/a/gone', 6, 77n],
+  );
+  return { fake, segment: new StatsSegment(fake.fd, new ManualClock()) };
+}
+
+describe('statistics segment', () => {
+  it('sums counters over threads, whose vectors may differ in length', async () => {
+    const { segment } = make();
+    const seen = await segment.read((look) => ({
+      names: look.names('/if/names'),
+      drops: look.simple('/if/drops'),
+      rx: look.combined('/if/rx'),
+      gauge: look.scalar('/sys/gauge'),
+      perThread: look.perThread('/if/drops', 2),
+      errors: [...look.symlinks('/err/')],
+      none: [look.simple('/none'), look.names('/if/rx'), look.scalar('/if/rx')],
+    }));
+    assert.deepEqual(seen, {
+      names: ['local0', '', 'tap0'],
+      drops: [11n, 22n, 3n],
+      rx: [
+        { packets: 4n, bytes: 400n },
+        { packets: 2n, bytes: 200n },
+      ],
+      gauge: 1.5,
+      perThread: [3n, 0n],
+      errors: [
+        ['a/b', 3n],
+        ['a/c', 11n],
+        ['a/gone', 0n],
+      ],
+      none: [undefined, undefined, undefined],
+    });
+  });
+
+  it('looks again when the layout moved meanwhile, with the new directory', async () => {
+    const { fake, segment } = make();
+    await segment.read((look) => look.simple('/if/drops'));
+    let looks = 0;
+    const value = await segment.read((look) => {
+      const before = look.simple('/if/drops');
+      if (looks++ === 0) {
+        fake.directory(['/if/drops', 2, fake.words(fake.words(99n))]);
+        fake.header({ epoch: 2n });
+      }
+      return before;
+    });
+    assert.deepEqual(value, [99n]);
+    assert.equal(looks, 2);
+  });
+
+  it('gives out nothing that was read during a change, not even an error', async () => {
+    const { fake, segment } = make();
+    let looks = 0;
+    const value = await segment.read((look) => {
+      if (looks++ === 0) {
+        fake.header({ epoch: 5n });
+        throw new Error('a pointer led astray');
+      }
+      return look.simple('/if/drops');
+    });
+    assert.deepEqual(value, [11n, 22n, 3n]);
+    await assert.rejects(
+      segment.read(() => {
+        throw new Error('real');
+      }),
+      /^Error: real$/,
+    );
+  });
+
+  it('gives up after a while of changes without end', async () => {
+    const { fake, segment } = make();
+    fake.header({ inProgress: 1n });
+    await assert.rejects(
+      segment.read(() => 1),
+      StatsBusyError,
+    );
+  });
+
+  it('refuses what it does not know or cannot see', async () => {
+    const { fake, segment } = make();
+    fake.header({ version: 3n });
+    await assert.rejects(
+      segment.read(() => 1),
+      /version 3, known is 2/,
+    );
+    fake.header({ version: 2n, directory: BASE + 0xffff_ffffn });
+    await assert.rejects(
+      segment.read(() => 1),
+      /outside of the segment/,
+    );
+    const endless = fake.words(1n);
+    fake.word(Number(endless - BASE) - 8, 0xffff_ffffn);
+    fake.header({ directory: endless });
+    await assert.rejects(
+      segment.read(() => 1),
+      /618475290480 bytes at \d+ are outside of the segment/,
+    );
+    closeSync(fake.fd);
+    assert.throws(() => StatsSegment.open(1, new ManualClock(), '/nowhere'), StatsUnavailableError);
+    assert.throws(() => StatsSegment.open(process.pid, new ManualClock()), StatsUnavailableError);
+  });
+});
