@@ -17,7 +17,7 @@ import { RealNode } from '#test/integration/support/node.ts';
 import { RealVpp } from '#test/integration/support/vpp.ts';
 import { now, type Played, type TapeEntry } from './lib/tape.ts';
 
-export const name = 'addpod-vpp';
+export const NAME = 'addpod-vpp';
 
 const WARM_UP = 3;
 const PAIRS = 20;

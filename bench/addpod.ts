@@ -7,12 +7,12 @@ import { performance } from 'node:perf_hooks';
 import { HealingResync } from '#plugins/controller/api/events.ts';
 import { addPod, makeNode, type RunningAgent, startAgent } from '#test/cmd/agent/harness.ts';
 
-export const name = 'addpod';
+export const NAME = 'addpod';
 
 const PODS = 200;
 /** One node subnet of the default size has room for 253 pods; this one for as many as are wanted. */
 const RESYNC_PODS = 1000;
-const WIDE = { podSubnetCIDR: '10.0.0.0/8', podSubnetOneNodePrefixLen: 16 };
+const wide = { podSubnetCIDR: '10.0.0.0/8', podSubnetOneNodePrefixLen: 16 };
 
 function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))]!;
@@ -46,7 +46,7 @@ function report(times: readonly number[]): string {
 }
 
 export async function run(print: (line: string) => void): Promise<void> {
-  const running = await startAgent(makeNode(), { ipam: WIDE });
+  const running = await startAgent(makeNode(), { ipam: wide });
   try {
     await addPods(running, 0, 20);
     const floor = await refusals(running, PODS);

@@ -20,7 +20,7 @@ import type { Requests } from '#vpp/binapi/messages.gen.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Answering } from './lib/answering-server.ts';
 
-export const name = 'binary API: codec and client';
+export const NAME = 'binary API: codec and client';
 
 type Print = (line: string) => void;
 
@@ -41,7 +41,7 @@ const exchanges: readonly Exchange[] = [
 ];
 
 /** In flight at once: on the bare socket by count, in the client by that many callers. */
-const WINDOWS = [1, 100] as const;
+const windows = [1, 100] as const;
 const ROUNDS = 3;
 
 export async function run(print: Print): Promise<void> {
@@ -50,7 +50,7 @@ export async function run(print: Print): Promise<void> {
   for (const exchange of exchanges) {
     await shares(print, exchange);
     if (vpp !== undefined)
-      for (const window of WINDOWS)
+      for (const window of windows)
         print(
           rate(
             `client and VPP, ${exchange.request}, ${window} in flight`,
@@ -73,7 +73,7 @@ async function shares(print: Print, exchange: Exchange): Promise<void> {
     workerData: answering,
   });
   await once(server, 'message');
-  for (const window of WINDOWS) {
+  for (const window of windows) {
     const rounds: { bare: number; client: number }[] = [];
     for (let round = 0; round <= ROUNDS; round++) {
       const pair = {

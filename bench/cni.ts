@@ -13,9 +13,9 @@ import { RealNode } from '#test/integration/support/node.ts';
 import { buildExecutable } from '../scripts/lib/single-executable.ts';
 import type { Print } from './main.ts';
 
-export const name = 'cni: contiv-cni against an empty executable, and a whole ADD';
+export const NAME = 'cni: contiv-cni against an empty executable, and a whole ADD';
 
-const rounds = 60;
+const ROUNDS = 60;
 
 export async function run(print: Print): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-bench-'));
@@ -44,7 +44,7 @@ async function overhead(folder: string, empty: string, cni: string, print: Print
   }).listen(socket);
   const bare: number[] = [];
   const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     bare.push(await call(empty, {}, ''));
     times.push(await call(cni, variables('x', `c${round}`), config(folder, socket)));
   }
@@ -60,7 +60,7 @@ async function wholeAdd(folder: string, cni: string, print: Print): Promise<void
   await until(async () => (await running.get('/readiness')).status === 200);
   const text = config(folder, running.socket);
   const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const pod = `pod-${round}`;
     running.node.linux.addNamespace(`/run/netns/${pod}`);
     times.push(await call(cni, variables(pod, `c${round}`), text));
@@ -74,7 +74,7 @@ async function wholeAddOnVpp(folder: string, cni: string, print: Print): Promise
   await node.agent.start();
   const text = config(folder, node.agent.cniSocket);
   const times: number[] = [];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const sandbox = await node.sandbox(`pod-${round}`);
     const env = { ...variables(sandbox.pod, sandbox.containerId), CNI_NETNS: sandbox.path };
     times.push(await call(cni, env, text));

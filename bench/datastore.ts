@@ -11,12 +11,12 @@ import { LevelStore } from '#datastore/level.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { EtcdServer, withoutEtcd } from '#test/integration/support/etcd-server.ts';
 
-export const name = 'datastore: 50,000 pods';
+export const NAME = 'datastore: 50,000 pods';
 
 type Print = (line: string) => void;
 
@@ -37,7 +37,7 @@ const pods = new Map(
       ],
       container: [{ name: 'web', port: [{ name: 'http', container_port: 8080 }] }],
     });
-    return [reflectorPrefix + resources.pod.model.key(pod), valueText(resources.pod, pod)];
+    return [REFLECTOR_PREFIX + resources.pod.model.key(pod), valueText(resources.pod, pod)];
   }),
 );
 
@@ -72,20 +72,20 @@ async function etcd(print: Print, folder: string): Promise<void> {
   const store = server.store();
   const local = await LevelStore.open({ folder: join(folder, 'mirror') });
   try {
-    const { revision } = await store.list(reflectorPrefix);
+    const { revision } = await store.list(REFLECTOR_PREFIX);
     const entries = [...pods];
     await measured(print, 'etcd: write all in transactions of 100', async () => {
       for (let from = 0; from < COUNT; from += BATCH)
         await store.putAll(new Map(entries.slice(from, from + BATCH)));
     });
-    await measured(print, 'etcd: list all', () => store.list(reflectorPrefix));
+    await measured(print, 'etcd: list all', () => store.list(REFLECTOR_PREFIX));
     await measured(
       print,
       'etcd: replay all to a watch',
       () =>
         new Promise<void>((resolve, reject) => {
           let heard = 0;
-          const watch = store.watch(reflectorPrefix, revision, {
+          const watch = store.watch(REFLECTOR_PREFIX, revision, {
             onChanges: (changes) => {
               heard += changes.length;
               if (heard < COUNT) return;

@@ -25,7 +25,7 @@ import { ControllerMetrics } from '#plugins/controller/metrics.ts';
 import { RunRecorder } from '#plugins/controller/recording/recorder.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 
-export const name = 'loop: events through eight handlers';
+export const NAME = 'loop: events through eight handlers';
 
 type Print = (line: string) => void;
 

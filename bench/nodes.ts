@@ -9,12 +9,12 @@ import { HealingResync } from '#plugins/controller/api/events.ts';
 import { addPod, type RunningAgent, until } from '#test/cmd/agent/harness.ts';
 import { nodeWithNics, Scenario, tellOfNode } from '#test/cmd/agent/scenario.ts';
 
-export const name = 'nodes';
+export const NAME = 'nodes';
 
 const NODES = 500;
 const PODS = 250;
 /** Networks with room for that many nodes. */
-const WIDE = {
+const wide = {
   podSubnetCIDR: '10.0.0.0/8',
   podSubnetOneNodePrefixLen: 24,
   vppHostSubnetCIDR: '172.16.0.0/12',
@@ -29,7 +29,7 @@ function nth(start: string, n: number): string {
 }
 
 /** Messages that change nothing; some come by the clock, whatever the agent is at. */
-const question = /_dump$|_get$|^sw_interface_get_table$|^nat44_show_running_config$/;
+const QUESTION = /_dump$|_get$|^sw_interface_get_table$|^nat44_show_running_config$/;
 
 class Messages {
   readonly #byName = new Map<string, number>();
@@ -45,7 +45,7 @@ class Messages {
   take(): { readonly changes: number; readonly questions: number; readonly text: string } {
     const all = [...this.#byName].sort(([a], [b]) => (a < b ? -1 : 1));
     this.#byName.clear();
-    const changes = all.filter(([message]) => !question.test(message));
+    const changes = all.filter(([message]) => !QUESTION.test(message));
     const sum = (list: readonly [string, number][]) => list.reduce((n, [, m]) => n + m, 0);
     return {
       changes: sum(changes),
@@ -77,7 +77,7 @@ async function resync({ agent }: RunningAgent): Promise<number> {
 }
 
 export async function run(print: (line: string) => void): Promise<void> {
-  const scenario = await Scenario.start({ ipam: WIDE }, await nodeWithNics());
+  const scenario = await Scenario.start({ ipam: wide }, await nodeWithNics());
   try {
     const messages = new Messages(scenario);
     for (let id = 2; id <= NODES; id++) {

@@ -10,7 +10,7 @@ import { base } from '#test/descriptors/node-values.ts';
 import { noVpp } from '#test/integration/vpp/vpp-process.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
 
-export const name = 'resync-vpp';
+export const NAME = 'resync-vpp';
 
 const PODS = 250;
 const ROUTES = 5000;

@@ -11,7 +11,7 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import { dnat44Key, dnat44Model } from '#models/vpp/dnat44.ts';
 import { vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
-import { nat44GlobalKey, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
+import { NAT44_GLOBAL_KEY, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceKey, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { missing } from '#test/integration/support/missing.ts';
@@ -23,16 +23,16 @@ import { type BareRequest, BareVpp } from './lib/bare.ts';
 import { type Print, runPart } from './lib/parts.ts';
 import { VppSide } from './lib/vpp-side.ts';
 
-export const name = 'scheduler-vpp: routes and NAT mappings on a real VPP';
+export const NAME = 'scheduler-vpp: routes and NAT mappings on a real VPP';
 
-const many = 10_000;
+const MANY = 10_000;
 /** In flight at once, as the scheduler has it. */
-const window = 100;
-const rounds = 12;
+const WINDOW = 100;
+const ROUNDS = 12;
 /** Until the code that runs most is compiled as well as it will be. */
-const warmUp = 4;
+const WARM_UP = 4;
 /** Of the rate of the bare socket. */
-const aim = 1 / 3;
+const AIM = 1 / 3;
 
 const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = { routes, mappings };
 
@@ -52,7 +52,7 @@ async function routes(print: Print): Promise<void> {
     const interface_ = vppInterfaceModel.canonical({ ...loop, ip_addresses: ['10.255.0.1/24'] });
     await side.commit(new Map([[vppInterfaceKey.build(loop), interface_]]));
     const wishes = new Map<string, Value>();
-    for (let i = 0; i < many; i++) {
+    for (let i = 0; i < MANY; i++) {
       const route = vppRouteModel.canonical({
         dst_network: `20.0.${i >> 8}.${i & 255}/32`,
         next_hop_addr: '10.255.0.2',
@@ -61,7 +61,7 @@ async function routes(print: Print): Promise<void> {
       wishes.set(vppRouteModel.key(route), route);
     }
     const bare = await BareVpp.connect(vpp.apiSocket);
-    await compare(print, `${many} routes in one transaction`, {
+    await compare(print, `${MANY} routes in one transaction`, {
       side,
       bare,
       wishes,
@@ -75,7 +75,7 @@ async function routes(print: Print): Promise<void> {
 }
 
 /** The first packets go with the learning of neighbors. */
-const settleMs = 500;
+const SETTLE_MS = 500;
 
 async function mappings(print: Print): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
@@ -103,7 +103,7 @@ async function mappings(print: Print): Promise<void> {
     side.notifyOfLinks(['in', 'out']);
     await side.commit(natNode());
     const wishes = new Map<string, Value>();
-    for (let i = 0; i < many; i++) {
+    for (let i = 0; i < MANY; i++) {
       const label = `default/service-${i}`;
       const mapping = { external_ip: `10.96.${i >> 8}.${i & 255}`, external_port: 80 };
       const local = { local_ip: '10.1.1.2', local_port: 8080 };
@@ -117,7 +117,7 @@ async function mappings(print: Print): Promise<void> {
     const during: Setup['during'] = async (who, work) => {
       const stream = await Stream.start(inside, receiver);
       try {
-        await sleep(settleMs);
+        await sleep(SETTLE_MS);
         const ms = await work();
         const { sent, received } = await stream.stop();
         const before = traffic.get(who) ?? { sent: 0, lost: 0 };
@@ -128,7 +128,7 @@ async function mappings(print: Print): Promise<void> {
       }
     };
     await during('nobody', () => sleep(2000, 2000));
-    const what = `${many} NAT mappings with one worker under traffic`;
+    const what = `${MANY} NAT mappings with one worker under traffic`;
     await compare(print, what, { side, bare, wishes, during });
     for (const [who, { sent, lost }] of traffic)
       print(`    packets lost, ${who} at work: ${lost} of ${sent}`);
@@ -160,7 +160,7 @@ function natNode(): Map<string, Value> {
   }
   const pool = nat44AddressPoolModel.canonical({ first_ip: '10.2.2.1' });
   values.set(nat44AddressPoolModel.key(pool), pool);
-  values.set(nat44GlobalKey, nat44GlobalModel.canonical({}));
+  values.set(NAT44_GLOBAL_KEY, nat44GlobalModel.canonical({}));
   return values;
 }
 
@@ -194,9 +194,9 @@ async function compare(
   const additions = await side.requestsOf(wishes);
   const deletions = await side.requestsOf(removals);
   const all: Round[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const bareMs = await during('bare', () => bare.pipeline(additions, window));
-    await bare.pipeline(deletions, window);
+  for (let round = 0; round < ROUNDS; round++) {
+    const bareMs = await during('bare', () => bare.pipeline(additions, WINDOW));
+    await bare.pipeline(deletions, WINDOW);
     const cpu = { main: 0, helpers: 0 };
     const schedulerMs = await during('scheduler', async () => {
       const [thread, process_] = [process.threadCpuUsage(), process.cpuUsage()];
@@ -213,7 +213,7 @@ async function compare(
     all.push({ ...rates, share: rates.scheduler / rates.bare, ...cpu });
   }
   const [first] = all as [Round];
-  const steady = all.slice(warmUp);
+  const steady = all.slice(WARM_UP);
   const of = (name: keyof Round) => median(steady.map((round) => round[name]));
   const [rate, bareRate] = [of('scheduler'), of('bare')].map((one) =>
     Math.round(one).toLocaleString('en'),
@@ -221,7 +221,7 @@ async function compare(
   const share = of('share');
   print(
     `${what}: ${rate}/s, ${additions.length} requests; bare ${bareRate}/s; ` +
-      `share ${percent(share)} (aim a third: ${share >= aim ? 'met' : 'MISSED'})`,
+      `share ${percent(share)} (aim a third: ${share >= AIM ? 'met' : 'MISSED'})`,
   );
   print(`    the first time in a process: ${percent(first.share)}`);
   const each = (of('main') / additions.length) * 1000;

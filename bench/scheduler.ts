@@ -19,12 +19,12 @@ import {
 } from './lib/standing.ts';
 import { measure, type Work } from './lib/work.ts';
 
-export const name = 'scheduler: many values, one change';
+export const NAME = 'scheduler: many values, one change';
 
 const update = { description: 'bench', mode: 'update', onFailure: 'best-effort' } as const;
 const resync = { ...update, mode: 'full-resync' } as const;
 
-const longestStretchMs = 20;
+const LONGEST_STRETCH_MS = 20;
 
 const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = {
   independent,
@@ -82,24 +82,24 @@ async function creations(
   }
 }
 
-const many = 100_000;
+const MANY = 100_000;
 
 /** (b) in a process that has made the values itself. */
 async function resyncs(print: Print): Promise<void> {
   const standing = new Standing();
   const scheduler = standing.scheduler();
-  const wishes = routes(many);
+  const wishes = routes(MANY);
   const first = await measure(() => must(scheduler.commit({ ...resync, values: wishes })));
-  print(`    ${count(many)} values, all created by a first resync: ${seconds(first)}`);
+  print(`    ${count(MANY)} values, all created by a first resync: ${seconds(first)}`);
   printStretch(print, first);
   await oneResync(print, scheduler, 'full resync, nothing to do', 0);
   drift(standing);
-  await oneResync(print, scheduler, 'full resync, 1 % to repair', many / 100);
-  const values = routes(many);
+  await oneResync(print, scheduler, 'full resync, 1 % to repair', MANY / 100);
+  const values = routes(MANY);
   const upstream = await measure(() =>
     must(scheduler.commit({ ...update, mode: 'upstream-resync', values })),
   );
-  print(`    ${count(many)} values, upstream resync, nothing to do: ${seconds(upstream)}`);
+  print(`    ${count(MANY)} values, upstream resync, nothing to do: ${seconds(upstream)}`);
   printStretch(print, upstream);
   await scheduler.close();
 }
@@ -107,17 +107,17 @@ async function resyncs(print: Print): Promise<void> {
 /** (b) in a process that finds what the one before it has left. */
 async function restart(print: Print, drifted: boolean): Promise<void> {
   const standing = new Standing();
-  standing.put(routes(many));
+  standing.put(routes(MANY));
   if (drifted) drift(standing);
   const scheduler = standing.scheduler();
   const what = `full resync after a restart, ${drifted ? '1 % to repair' : 'nothing to do'}`;
-  await oneResync(print, scheduler, what, drifted ? many / 100 : 0);
+  await oneResync(print, scheduler, what, drifted ? MANY / 100 : 0);
   await scheduler.close();
 }
 
 /** Half of a hundredth is lost, the other half is not what it should be. */
 function drift(standing: Standing): void {
-  for (let i = 0; i < many; i += 200) {
+  for (let i = 0; i < MANY; i += 200) {
     standing.remove(routeKey(i));
     standing.put([[routeKey(i + 1), route(i + 1, 9)]]);
   }
@@ -129,11 +129,11 @@ async function oneResync(
   what: string,
   operations: number,
 ): Promise<void> {
-  const values = routes(many);
+  const values = routes(MANY);
   const work = await measure(() => must(scheduler.commit({ ...resync, values })));
   const executed = scheduler.history().at(-1)?.Executed?.length ?? 0;
   if (executed !== operations) throw new Error(`${executed} operations instead of ${operations}`);
-  print(`(b) ${count(many)} values, ${what}: ${seconds(work)}${judged(work.ms <= 1500, '1.5 s')}`);
+  print(`(b) ${count(MANY)} values, ${what}: ${seconds(work)}${judged(work.ms <= 1500, '1.5 s')}`);
   printStretch(print, work);
 }
 
@@ -146,7 +146,7 @@ const noEffort: Effort = { visits: 0, lookUps: 0 };
 
 /** (c) The same change among few and among many, taking turns. */
 async function oneChange(print: Print): Promise<void> {
-  const sizes = [1_000, many] as const;
+  const sizes = [1_000, MANY] as const;
   const schedulers = sizes.map(() => new Standing().scheduler());
   for (const [i, size] of sizes.entries())
     await must((schedulers[i] as Scheduler).commit({ ...resync, values: routes(size) }));
@@ -225,11 +225,11 @@ async function memory(print: Print, historyOn: boolean): Promise<void> {
   const before = heapUsed();
   const standing = new Standing();
   const scheduler = standing.scheduler(historyOn ? {} : { history: { bytes: 0 } });
-  const values = routes(many);
+  const values = routes(MANY);
   const work = await measure(() => must(scheduler.commit({ ...resync, values })));
   standing.clear();
   values.clear();
-  const bytes = (heapUsed() - before) / many;
+  const bytes = (heapUsed() - before) / MANY;
   const verdict = historyOn ? '' : judged(bytes <= 2048, '2,048');
   print(`(e) history ${historyOn ? 'on' : 'off'}: ${count(bytes)} bytes a value${verdict}`);
   printStretch(print, work);
@@ -252,7 +252,7 @@ function medianOf(values: readonly number[]): number {
 
 /** (f) */
 function printStretch(print: Print, { longest, longestOwnMs }: Work): void {
-  const verdict = judged(longest.cpuMs <= longestStretchMs, `${longestStretchMs} ms`);
+  const verdict = judged(longest.cpuMs <= LONGEST_STRETCH_MS, `${LONGEST_STRETCH_MS} ms`);
   const [cpu, clock, gc, own] = [longest.cpuMs, longest.ms, longest.gcMs, longestOwnMs].map((ms) =>
     ms.toFixed(1),
   );

@@ -13,7 +13,7 @@ import { keyed, loop, table } from '#test/descriptors/compliance/keyed.ts';
 import { noVpp } from '#test/integration/vpp/vpp-process.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
 
-export const name = 'services-vpp';
+export const NAME = 'services-vpp';
 
 const BACKENDS = 10;
 const RULES = 1000;

@@ -13,13 +13,13 @@ import { LevelStore } from '#datastore/level.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { type Resource, reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, type Resource, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { makeNode, prepareAgent } from '#test/cmd/agent/harness.ts';
 import { EtcdServer, withoutEtcd } from '#test/integration/support/etcd-server.ts';
 
-export const name = 'start: 50,000 keys in etcd';
+export const NAME = 'start: 50,000 keys in etcd';
 
 type Print = (line: string) => void;
 
@@ -60,8 +60,8 @@ async function bare(print: Print, port: number): Promise<void> {
     hosts: `127.0.0.1:${port}`,
     grpcOptions: { 'grpc.max_receive_message_length': -1 },
   });
-  const prefix = Buffer.from(reflectorPrefix);
-  const end = Buffer.from(reflectorPrefix);
+  const prefix = Buffer.from(REFLECTOR_PREFIX);
+  const end = Buffer.from(REFLECTOR_PREFIX);
   end[end.length - 1]!++;
   for (const round of ['first', 'again']) {
     const started = systemClock.monotonic();
@@ -121,7 +121,7 @@ function report(print: Print, what: string, started: number): number {
 function* cluster(): Generator<[string, string]> {
   const keyed = <T extends object>(resource: Resource<T>, input: object): [string, string] => {
     const value = resource.model.canonical(input as never);
-    return [reflectorPrefix + resource.model.key(value), valueText(resource, value)];
+    return [REFLECTOR_PREFIX + resource.model.key(value), valueText(resource, value)];
   };
   let left = KEYS;
   for (let at = 0; at < NAMESPACES; at++, left--)

@@ -12,14 +12,14 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import { SchedulerMetrics } from '#kvscheduler/history/metrics.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 
-export const name = 'scheduler: a million changes, memory stays';
+export const NAME = 'scheduler: a million changes, memory stays';
 
-const changes = 1_000_000;
-const firstMeasure = 100_000;
+const CHANGES = 1_000_000;
+const FIRST_MEASURE = 100_000;
 /** How much more memory may be in use at the end than at the first measure. */
-const tolerance = 0.1;
-const pods = 1_000;
-const routes = 2_000;
+const TOLERANCE = 0.1;
+const PODS = 1_000;
+const ROUTES = 2_000;
 
 interface Route {
   readonly via: string;
@@ -119,12 +119,12 @@ class Wisher {
     const key = `if/pod-${this.#nextPod++}`;
     this.#pods.push(key);
     values.set(key, { name: key, mtu: 1450 });
-    const gone = this.#pods.length > pods && this.#pods.shift();
+    const gone = this.#pods.length > PODS && this.#pods.shift();
     if (gone) values.set(gone, null);
   }
 
   #changeRoute(values: Map<string, Value | null>): void {
-    const key = `route/10.${upTo(routes)}`;
+    const key = `route/10.${upTo(ROUTES)}`;
     const via = this.#pods[upTo(this.#pods.length)];
     if (via === undefined || chance(0.1)) values.set(key, null);
     else values.set(key, { via, weight: upTo(1_000) } satisfies Route);
@@ -161,16 +161,16 @@ export async function run(print: (line: string) => void): Promise<void> {
   let done = 0;
   let transactions = 0;
   southbound.trouble = 0.01;
-  while (done < changes) {
+  while (done < CHANGES) {
     const values = wisher.change();
     await scheduler.commit({ ...best, mode: 'update', values, retry });
     if (chance(0.05)) report(scheduler);
     if (chance(0.001)) await resync(scheduler, wisher);
     await clock.advance(1_000);
     transactions++;
-    const before = Math.floor(done / firstMeasure);
+    const before = Math.floor(done / FIRST_MEASURE);
     done += values.size;
-    if (Math.floor(done / firstMeasure) === before) continue;
+    if (Math.floor(done / FIRST_MEASURE) === before) continue;
     measured.push(await memory());
     const { historyBytes } = scheduler.load;
     print(
@@ -189,9 +189,9 @@ export async function run(print: (line: string) => void): Promise<void> {
   const last = measured.at(-1) ?? 0;
   const more = last / first - 1;
   print(
-    `${(more * 100).toFixed(1)} % more at the end than after the first ${firstMeasure} changes`,
+    `${(more * 100).toFixed(1)} % more at the end than after the first ${FIRST_MEASURE} changes`,
   );
-  assert.ok(more <= tolerance, 'memory grows');
+  assert.ok(more <= TOLERANCE, 'memory grows');
 }
 
 function report(scheduler: Scheduler): void {

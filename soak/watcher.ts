@@ -7,7 +7,7 @@
 import { withoutEtcd } from '#test/integration/support/etcd-server.ts';
 import { ProvingGround } from '#test/plugins/dbwatcher/proving-ground.ts';
 
-export const name = 'watcher: a hundred troubles of etcd';
+export const NAME = 'watcher: a hundred troubles of etcd';
 
 const ROUNDS = 100;
 const OF_CLUSTER = 20;

@@ -6,7 +6,7 @@ import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import type { Reader } from '#vpp/binapi/codec/runtime.ts';
 import { Writer } from '#vpp/binapi/codec/writer.ts';
 import { FrameReader, writeFrame } from '#vpp/binapi/frame.ts';
-import { handshakeId } from '#vpp/binapi/handshake.ts';
+import { HANDSHAKE_ID } from '#vpp/binapi/handshake.ts';
 
 export interface BareRequest {
   readonly name: string;
@@ -46,7 +46,7 @@ export class BareVpp {
     const catalog = bundledCatalog();
     const writer = new Writer(128);
     const fields = { name: 'bench' };
-    writeFrame(writer, catalog.codec('sockclnt_create'), fields, handshakeId, 0, 0);
+    writeFrame(writer, catalog.codec('sockclnt_create'), fields, HANDSHAKE_ID, 0, 0);
     const reply = new Promise<Greeting>((resolve) => {
       this.#onReply = (reader) =>
         resolve(catalog.codec('sockclnt_create_reply').decode(reader) as Greeting);

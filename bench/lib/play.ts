@@ -10,10 +10,10 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { FrameReader } from '#vpp/binapi/frame.ts';
-import { handshakeId, handshakeReplyId } from '#vpp/binapi/handshake.ts';
+import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '#vpp/binapi/handshake.ts';
 import type { Play, Played, RecordedProcess, TapeEntry } from './tape.ts';
 
-const limitMs = 10_000;
+const LIMIT_MS = 10_000;
 
 /** A message without its frame header: id, then context (or, sent, client index and context). */
 type Message = Buffer;
@@ -27,7 +27,7 @@ class Replies {
   /** @returns whether it is a reply */
   take(message: Message): boolean {
     const id = message.readUInt16BE(0);
-    if (id === handshakeReplyId) this.#greeted(message);
+    if (id === HANDSHAKE_REPLY_ID) this.#greeted(message);
     if (this.#events.has(id)) return false;
     const context = message.readUInt32BE(2);
     const all = this.#byContext.get(context) ?? [];
@@ -108,7 +108,7 @@ class Player {
 
   /** VPP knows this connection under another index. */
   #send(message: Message): void {
-    if (message.readUInt16BE(0) !== handshakeId) message.writeUInt32BE(this.#here.clientIndex, 2);
+    if (message.readUInt16BE(0) !== HANDSHAKE_ID) message.writeUInt32BE(this.#here.clientIndex, 2);
     const header = Buffer.alloc(16);
     header.writeUInt32BE(message.length, 8);
     this.#socket.write(Buffer.concat([header, message]));
@@ -118,7 +118,7 @@ class Player {
   async #likewise(recorded: Message): Promise<void> {
     const context = recorded.readUInt32BE(2);
     const n = this.#there.count(context) - 1;
-    const end = performance.now() + limitMs;
+    const end = performance.now() + LIMIT_MS;
     let reply = this.#here.at(context, n);
     for (; !reply; reply = this.#here.at(context, n)) {
       if (performance.now() > end) throw new Error(`no reply ${n} with context ${context}`);
@@ -126,7 +126,7 @@ class Player {
     }
     // id, context, and what mostly is the return value
     const isSame = reply.subarray(0, 10).equals(recorded.subarray(0, 10));
-    if (!isSame && recorded.readUInt16BE(0) !== handshakeReplyId)
+    if (!isSame && recorded.readUInt16BE(0) !== HANDSHAKE_REPLY_ID)
       throw new Error(
         `replies differ: ${recorded.toString('hex')} there, ${reply.toString('hex')} here`,
       );

@@ -9,7 +9,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import net, { type Socket } from 'node:net';
 import { now, type TapeEntry } from './tape.ts';
 
-const idleMs = 100;
+const IDLE_MS = 100;
 const { RECORD_FILE: file = '', RECORD_SOCKET: vppSocket = '' } = process.env;
 let entries: (() => TapeEntry)[] = [];
 let timer: NodeJS.Timeout | undefined;
@@ -24,7 +24,7 @@ function record(entry: () => TapeEntry): void {
     const lines = entries.map((one) => `${JSON.stringify(one())}\n`);
     entries = [];
     appendFileSync(file, lines.join(''));
-  }, idleMs).unref();
+  }, IDLE_MS).unref();
 }
 
 const { createConnection } = net;

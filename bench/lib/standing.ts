@@ -138,9 +138,9 @@ function prefixOf(key: string): string {
   return key.slice(0, key.indexOf('/', key.indexOf('/') + 1) + 1);
 }
 
-const interfaces = 10;
+const INTERFACES = 10;
 
-export const interfaceKey = (i: number): string => `config/interface/if${i % interfaces}`;
+export const interfaceKey = (i: number): string => `config/interface/if${i % INTERFACES}`;
 
 function destination(i: number): string {
   return `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}/32`;
@@ -157,7 +157,7 @@ export const route = (i: number, weight: number): Route => ({
 /** As many routes as asked for, over ten interfaces. */
 export function routes(count: number): Map<string, Value> {
   const values = new Map<string, Value>();
-  for (let i = 0; i < interfaces; i++) values.set(interfaceKey(i), { name: `if${i}` });
+  for (let i = 0; i < INTERFACES; i++) values.set(interfaceKey(i), { name: `if${i}` });
   for (let i = 0; i < count; i++) values.set(routeKey(i), route(i, 1));
   return values;
 }

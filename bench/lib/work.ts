@@ -25,7 +25,7 @@ export interface Work {
 }
 
 /** Shorter stretches are not kept. */
-const shortMs = 1;
+const SHORT_MS = 1;
 
 interface Lap {
   readonly from: number;
@@ -41,7 +41,7 @@ class Laps {
   look(): void {
     const [at, cpu] = [performance.now(), cpuNow()];
     const cpuMs = cpu - this.#cpu;
-    if (cpuMs >= shortMs) this.long.push({ from: this.#at, to: at, cpuMs });
+    if (cpuMs >= SHORT_MS) this.long.push({ from: this.#at, to: at, cpuMs });
     this.#at = at;
     this.#cpu = cpu;
   }

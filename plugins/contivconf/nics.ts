@@ -1,11 +1,11 @@
 import type { VppInterfaceInfo } from '#plugins/controller/api/ports/vpp.ts';
 
-const dpdk = 'dpdk';
+const DPDK = 'dpdk';
 
 /** The NICs that VPP drives by DPDK, in their order, by VPP's own names. */
 export function dpdkNics(interfaces: readonly VppInterfaceInfo[]): string[] {
   return interfaces
-    .filter(({ deviceType }) => deviceType.toLowerCase() === dpdk)
+    .filter(({ deviceType }) => deviceType.toLowerCase() === DPDK)
     .sort((a, b) => a.swIfIndex - b.swIfIndex)
     .map(({ internalName }) => internalName);
 }

@@ -12,7 +12,7 @@ import {
 } from '#models/ip.ts';
 import type { StolenInterface, StolenRoute } from '#plugins/controller/api/ports/stn.ts';
 
-const vmxnet3 = 'vmxnet3';
+const VMXNET3 = 'vmxnet3';
 
 /** Addresses of one family as CIDRs; link-local ones stay with the link. */
 export function stolenAddresses(stolen: StolenInterface, family: 4 | 6): string[] {
@@ -73,5 +73,5 @@ function lastHost(cidr: Cidr): string {
 
 /** Drivers of VPP for it besides DPDK are not there yet. */
 export function unsupportedDriver(stolen: StolenInterface): string | undefined {
-  return stolen.kernelDriver === vmxnet3 ? vmxnet3 : undefined;
+  return stolen.kernelDriver === VMXNET3 ? VMXNET3 : undefined;
 }

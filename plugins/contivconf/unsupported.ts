@@ -10,8 +10,8 @@ interface Switch {
   readonly harmless: readonly unknown[];
 }
 
-const srv6Feature = 'SRv6';
-const noEffect = 'the key has no effect';
+const SRV6_FEATURE = 'SRv6';
+const NO_EFFECT = 'the key has no effect';
 
 const switches: readonly Switch[] = [
   {
@@ -20,32 +20,32 @@ const switches: readonly Switch[] = [
     instead: 'version 2 is used',
     harmless: [2],
   },
-  { path: 'vmxnet3RxRingSize', feature: 'vmxnet3', instead: noEffect, harmless: [0, 1024] },
-  { path: 'vmxnet3TxRingSize', feature: 'vmxnet3', instead: noEffect, harmless: [0, 1024] },
+  { path: 'vmxnet3RxRingSize', feature: 'vmxnet3', instead: NO_EFFECT, harmless: [0, 1024] },
+  { path: 'vmxnet3TxRingSize', feature: 'vmxnet3', instead: NO_EFFECT, harmless: [0, 1024] },
   {
     path: 'nodeToNodeTransport',
-    feature: srv6Feature,
+    feature: SRV6_FEATURE,
     instead: 'packets travel in VXLAN',
     harmless: ['vxlan', 'nooverlay'],
   },
-  { path: 'useSRv6ForServices', feature: srv6Feature, instead: noEffect, harmless: [false] },
+  { path: 'useSRv6ForServices', feature: SRV6_FEATURE, instead: NO_EFFECT, harmless: [false] },
   {
     path: 'useSRv6ForServiceFunctionChaining',
-    feature: srv6Feature,
-    instead: noEffect,
+    feature: SRV6_FEATURE,
+    instead: NO_EFFECT,
     harmless: [false],
   },
   {
     path: 'useDX6ForSrv6NodetoNodeTransport',
-    feature: srv6Feature,
-    instead: noEffect,
+    feature: SRV6_FEATURE,
+    instead: NO_EFFECT,
     harmless: [false],
   },
   ...Object.entries(contivDefaults.ipamConfig.srv6).map(
     ([key, byDefault]): Switch => ({
       path: `ipamConfig.srv6.${key}`,
-      feature: srv6Feature,
-      instead: noEffect,
+      feature: SRV6_FEATURE,
+      instead: NO_EFFECT,
       harmless: [byDefault],
     }),
   ),

@@ -12,7 +12,7 @@ const MOST_LINES = 200;
 /** Characters that a terminal obeys: names of pods and texts of errors come from anywhere. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** Second and later lines of a description stand under the first: behind `NEW EVENT: `. */
-const CONTINUATION = ' '.repeat('NEW EVENT: '.length);
+const continuation = ' '.repeat('NEW EVENT: '.length);
 
 /** A line of a box: text on the left, an optional remark on the right. */
 function line(left: string, right = ''): string {
@@ -59,7 +59,7 @@ function block(headline: string, text: string, right: string): string[] {
   const [first = '', ...more] = linesOf(text).flatMap((part) => wrap(part));
   return [
     line(`${headline}: ${first}`, right),
-    ...more.flatMap((part) => wrap(CONTINUATION + part, TEXT_WIDTH)).map((part) => line(part)),
+    ...more.flatMap((part) => wrap(continuation + part, TEXT_WIDTH)).map((part) => line(part)),
   ];
 }
 

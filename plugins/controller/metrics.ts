@@ -2,8 +2,8 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Controller } from './controller.ts';
 import type { ProcessedEvent } from './record.ts';
 
-const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
-const OPERATIONS = [0, 1, 10, 100, 1000, 10_000, 100_000];
+const secondBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
+const operationBuckets = [0, 1, 10, 100, 1000, 10_000, 100_000];
 
 /** Metrics of the event loop. */
 export class ControllerMetrics {
@@ -28,49 +28,49 @@ export class ControllerMetrics {
       name: 'contiv_controller_event_seconds',
       help: 'Time from the start of processing of an event to its end.',
       labelNames: ['event'],
-      buckets: SECONDS,
+      buckets: secondBuckets,
       registers,
     });
     this.#total = new Histogram({
       name: 'contiv_controller_event_total_seconds',
       help: 'Time from when the agent heard of what caused an event until VPP and Linux had it.',
       labelNames: ['event'],
-      buckets: SECONDS,
+      buckets: secondBuckets,
       registers,
     });
     this.#queue = new Histogram({
       name: 'contiv_controller_event_queue_seconds',
       help: 'Time that an event waits for its turn.',
       labelNames: ['event'],
-      buckets: SECONDS,
+      buckets: secondBuckets,
       registers,
     });
     this.#handlers = new Histogram({
       name: 'contiv_controller_event_handler_seconds',
       help: 'Time that a handler takes for an event.',
       labelNames: ['event', 'handler'],
-      buckets: SECONDS,
+      buckets: secondBuckets,
       registers,
     });
     this.#planning = new Histogram({
       name: 'contiv_controller_event_planning_seconds',
       help: 'Time that the scheduler takes to plan the transaction of an event.',
       labelNames: ['event'],
-      buckets: SECONDS,
+      buckets: secondBuckets,
       registers,
     });
     this.#execution = new Histogram({
       name: 'contiv_controller_event_execution_seconds',
       help: 'Time that VPP and Linux take for the transaction of an event.',
       labelNames: ['event'],
-      buckets: SECONDS,
+      buckets: secondBuckets,
       registers,
     });
     this.#operations = new Histogram({
       name: 'contiv_controller_event_operations',
       help: 'Operations on VPP and Linux that the transaction of an event took.',
       labelNames: ['event'],
-      buckets: OPERATIONS,
+      buckets: operationBuckets,
       registers,
     });
     addGauges(registry, controller);

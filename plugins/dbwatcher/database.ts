@@ -7,7 +7,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import {
   type AnyResource,
-  reflectorPrefix,
+  REFLECTOR_PREFIX,
   resourceList,
 } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
@@ -41,12 +41,13 @@ export async function loadKubeStateForResync(
   clock: Clock,
   log: Logger,
 ): Promise<LoadedKubeState> {
-  const { entries } = await store.list(reflectorPrefix);
-  const { content } = await knowAll(entries, new Places(reflectorPrefix), log, clock);
+  const { entries } = await store.list(REFLECTOR_PREFIX);
+  const { content } = await knowAll(entries, new Places(REFLECTOR_PREFIX), log, clock);
   const { kubeState } = content;
   const values = new Map<string, object>();
   for (const ofResource of Object.values(kubeState))
-    for (const [key, value] of Object.entries(ofResource)) values.set(reflectorPrefix + key, value);
+    for (const [key, value] of Object.entries(ofResource))
+      values.set(REFLECTOR_PREFIX + key, value);
   return { event: DbResync.event({ local: false, kubeState, externalConfig: {} }), values };
 }
 
@@ -66,12 +67,12 @@ export async function resyncDatabase(
   for (const [keyword, values] of Object.entries(kubeState)) {
     const resource = resourceOf(keyword);
     for (const [key, value] of Object.entries(values)) {
-      wanted.set(reflectorPrefix + key, valueText(resource, value));
+      wanted.set(REFLECTOR_PREFIX + key, valueText(resource, value));
       if (wanted.size % BATCH === 0) await clock.turn();
     }
   }
   const surplus: string[] = [];
-  for (const { key, value } of (await store.list(reflectorPrefix)).entries) {
+  for (const { key, value } of (await store.list(REFLECTOR_PREFIX)).entries) {
     if (wanted.get(key) === value) wanted.delete(key);
     else if (!wanted.has(key)) surplus.push(key);
   }

@@ -1,4 +1,4 @@
-import { parseResourceKey, reflectorPrefix } from '#kubernetes/resources/resources.ts';
+import { parseResourceKey, REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
 import { InvalidModelError } from '#models/model.ts';
 import { modelOfKey } from '#models/registry.ts';
 
@@ -32,13 +32,13 @@ export class Places {
   /** @param agentPrefix for example `/vnf-agent/<label>/` */
   constructor(agentPrefix: string) {
     this.#agentPrefix = agentPrefix;
-    this.prefixes = [reflectorPrefix, agentPrefix + CONFIG];
+    this.prefixes = [REFLECTOR_PREFIX, agentPrefix + CONFIG];
   }
 
   /** undefined for a key that means nothing to the agent. */
   find(fullKey: string): Place | undefined {
-    if (fullKey.startsWith(reflectorPrefix)) {
-      const key = fullKey.slice(reflectorPrefix.length);
+    if (fullKey.startsWith(REFLECTOR_PREFIX)) {
+      const key = fullKey.slice(REFLECTOR_PREFIX.length);
       const resource = parseResourceKey(key)?.resource;
       if (!resource) return undefined;
       const reflected = key.startsWith(REFLECTED);

@@ -7,7 +7,7 @@ import { clusterSubnets, nodeIdOfPodAddress } from './plan.ts';
 import type { AddressPlan } from './planned.ts';
 
 export { PlannedAddresses } from './planned.ts';
-export { allocationsDocument, ipamDocument, noNodeIp } from './rest.ts';
+export { allocationsDocument, ipamDocument, NO_NODE_IP } from './rest.ts';
 
 /**
  * Says which node's ID the address of a pod was given out under; undefined for other addresses.

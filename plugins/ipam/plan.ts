@@ -19,10 +19,10 @@ import {
 } from './prefix.ts';
 
 /** Network, gateway, NAT loopback, broadcast, and some pods. */
-export const leastPodBits = 3;
-const gatewayIndex = 1n;
-const hostLinkVppIndex = 1n;
-const hostLinkLinuxIndex = 2n;
+export const LEAST_POD_BITS = 3;
+const GATEWAY_INDEX = 1n;
+const HOST_LINK_VPP_INDEX = 1n;
+const HOST_LINK_LINUX_INDEX = 2n;
 
 /** The subnets of the whole cluster. */
 export interface ClusterSubnets {
@@ -42,9 +42,9 @@ export function clusterSubnets(config: IpamConfig): ClusterSubnets {
   // an address of each kind must exist at all, or the plan is refused before any node uses it
   subnet(given.pods, given.podsOneNode, 0n, 'podSubnetOneNodePrefixLen');
   subnet(given.vppHost, given.vppHostOneNode, 0n, 'vppHostSubnetOneNodePrefixLen');
-  if (addressBits(given.pods.family) - given.podsOneNode < leastPodBits)
+  if (addressBits(given.pods.family) - given.podsOneNode < LEAST_POD_BITS)
     throw new AddressPlanError(
-      `leaves no room for pods: at least ${leastPodBits} bits are needed`,
+      `leaves no room for pods: at least ${LEAST_POD_BITS} bits are needed`,
       {
         where: 'podSubnetOneNodePrefixLen',
       },
@@ -117,7 +117,7 @@ export function vppHostSubnetOfNode(cluster: ClusterSubnets, nodeId: number): Pr
 }
 
 export function podGateway(podSubnet: Prefix): bigint {
-  return host(podSubnet, gatewayIndex, 'podSubnetCIDR');
+  return host(podSubnet, GATEWAY_INDEX, 'podSubnetCIDR');
 }
 
 /** The last address but one of the node's pods: stands for a pod that calls its own service. */
@@ -128,8 +128,8 @@ export function natLoopback(podSubnet: Prefix): bigint {
 /** Both ends of the link between VPP and the host. */
 export function hostLink(vppHostSubnet: Prefix): { vpp: bigint; linux: bigint } {
   return {
-    vpp: host(vppHostSubnet, hostLinkVppIndex, 'vppHostSubnetCIDR'),
-    linux: host(vppHostSubnet, hostLinkLinuxIndex, 'vppHostSubnetCIDR'),
+    vpp: host(vppHostSubnet, HOST_LINK_VPP_INDEX, 'vppHostSubnetCIDR'),
+    linux: host(vppHostSubnet, HOST_LINK_LINUX_INDEX, 'vppHostSubnetCIDR'),
   };
 }
 

@@ -6,7 +6,7 @@ import {
   type ClusterSubnets,
   clusterSubnets,
   hostLink,
-  leastPodBits,
+  LEAST_POD_BITS,
   natLoopback,
   nodeAddress,
   podGateway,
@@ -168,6 +168,6 @@ function fittingSubnets(
   given: ReadonlyMap<number, Prefix> = new Map(),
 ): ReadonlyMap<number, Prefix> {
   return new Map(
-    [...given].filter(([, one]) => one.family === pods.family && hostBits(one) >= leastPodBits),
+    [...given].filter(([, one]) => one.family === pods.family && hostBits(one) >= LEAST_POD_BITS),
   );
 }

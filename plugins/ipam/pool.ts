@@ -9,9 +9,9 @@ import {
 } from './prefix.ts';
 
 /** Larger pools are used up to here; a number stays exact. */
-const maxBits = 52;
+const MAX_BITS = 52;
 /** Number 0 is the network itself, number 1 the gateway. */
-const firstNumber = 2;
+const FIRST_NUMBER = 2;
 
 /**
  * The addresses of this node's pods and which of them are in use. They are handed out in turn: an
@@ -20,14 +20,14 @@ const firstNumber = 2;
 export class AddressPool {
   readonly #prefix: Prefix;
   readonly #index: FreeIndex;
-  #last = firstNumber - 1;
+  #last = FIRST_NUMBER - 1;
 
   constructor(prefix: Prefix) {
     this.#prefix = prefix;
     // the last two addresses are left out: the broadcast address and the NAT loopback
-    const size = 2 ** Math.min(hostBits(prefix), maxBits) - 2;
+    const size = 2 ** Math.min(hostBits(prefix), MAX_BITS) - 2;
     this.#index = new FreeIndex(size);
-    for (let number = 0; number < firstNumber; number++) this.#index.add(number);
+    for (let number = 0; number < FIRST_NUMBER; number++) this.#index.add(number);
   }
 
   /** Whether an address, in its canonical text, lies in the pool's network. */
@@ -68,7 +68,7 @@ export class AddressPool {
     const parsed = parseAddress(address);
     if (!parsed || !contains(this.#prefix, parsed.family, parsed.value)) return undefined;
     const number = parsed.value - this.#prefix.base;
-    const size = 2n ** BigInt(Math.min(hostBits(this.#prefix), maxBits)) - 2n;
-    return number >= BigInt(firstNumber) && number < size ? Number(number) : undefined;
+    const size = 2n ** BigInt(Math.min(hostBits(this.#prefix), MAX_BITS)) - 2n;
+    return number >= BigInt(FIRST_NUMBER) && number < size ? Number(number) : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 
-export const addressPrefix = 'local/ipam/address/';
-export const lastKey = 'local/ipam/last';
+export const ADDRESS_PREFIX = 'local/ipam/address/';
+export const LAST_KEY = 'local/ipam/last';
 
 /** An address as the local store keeps it: one record each, so that none is given out twice. */
 export interface AddressRecord {
@@ -15,7 +15,7 @@ export interface AddressRecord {
 }
 
 export function addressKey(address: string): string {
-  return addressPrefix + address;
+  return ADDRESS_PREFIX + address;
 }
 
 export function addressRecordText(record: AddressRecord): string {

@@ -3,11 +3,11 @@ import type { KvStore } from '#datastore/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext, RevertContext } from '#plugins/controller/api/event-handler.ts';
 import {
+  ADDRESS_PREFIX,
   type AddressRecord,
   addressKey,
-  addressPrefix,
   addressRecordText,
-  lastKey,
+  LAST_KEY,
   readAddressRecord,
 } from './record.ts';
 
@@ -27,11 +27,11 @@ export class AddressRecords {
     try {
       entries = await ctx.ask(
         'local store/list addresses',
-        async () => (await store.list(addressPrefix)).entries,
+        async () => (await store.list(ADDRESS_PREFIX)).entries,
       );
       const last = await ctx.ask(
         'local store/get last address',
-        async () => (await store.get(lastKey)) ?? null,
+        async () => (await store.get(LAST_KEY)) ?? null,
       );
       records.#last = last ?? undefined;
     } catch (cause) {
@@ -70,7 +70,7 @@ export class AddressRecords {
   }
 
   async setLast(ctx: AskContext, address: string): Promise<void> {
-    await ctx.ask(`local store/put ${lastKey}`, () => this.#store.put(lastKey, address));
+    await ctx.ask(`local store/put ${LAST_KEY}`, () => this.#store.put(LAST_KEY, address));
     this.#last = address;
   }
 

@@ -16,7 +16,7 @@ export interface IpamDocument {
 }
 
 /** Body of `GET /contiv/v1/ipam` with status 500 while the node has no address. */
-export const noNodeIp = 'Error getting node IP';
+export const NO_NODE_IP = 'Error getting node IP';
 
 /**
  * `GET /contiv/v1/ipam`: the subnets in force, those cut out of contivCIDR included.
@@ -75,7 +75,7 @@ interface Allocated {
   readonly attachment: AttachmentId | undefined;
 }
 
-const mainInterface = 'eth0';
+const MAIN_INTERFACE = 'eth0';
 
 /** `GET /contiv/v1/ipam/allocations`: what pods hold, sorted by pod; not what is kept back. */
 export function allocationsDocument(allocations: Iterable<Allocated>): {
@@ -92,7 +92,7 @@ export function allocationsDocument(allocations: Iterable<Allocated>): {
   const sorted = [...pods].sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     Pods: sorted.map(([, { pod, byInterface }]) => {
-      const main = byInterface.find(([name]) => name === mainInterface) ?? byInterface[0]!;
+      const main = byInterface.find(([name]) => name === MAIN_INTERFACE) ?? byInterface[0]!;
       const custom = byInterface.filter((one) => one !== main);
       return {
         PodID: { Name: pod.name, Namespace: pod.namespace },

@@ -10,7 +10,7 @@ import { type Item, item } from './items.ts';
 import { hostLinkMac, hostTap, hostVeth } from './names.ts';
 import { mainInterfaceName, rxModes } from './nics.ts';
 import { hostNetwork, nodeIp, plain, type Site } from './site.ts';
-import { stnGateway, stnHostAddress, stnHostMac } from './stn.ts';
+import { STN_HOST_MAC, stnGateway, stnHostAddress } from './stn.ts';
 
 export function hostItems(site: Site): Item[] {
   const { addresses, routing } = site;
@@ -65,7 +65,7 @@ function hostSide(site: Site): DeepInput<LinuxInterface> {
     name: hostSideName(site),
     enabled: true,
     mtu: site.interfaces.mtu,
-    ...(site.stn && { phys_address: stnHostMac }),
+    ...(site.stn && { phys_address: STN_HOST_MAC }),
     ip_addresses: own === undefined ? [] : [own],
   };
 }

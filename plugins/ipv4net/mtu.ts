@@ -5,12 +5,12 @@ import { boundLink } from './names.ts';
 import { plain } from './site.ts';
 
 /** Inner Ethernet, VXLAN and UDP; the outer IP header comes on top. */
-const vxlanBytes = 14 + 8 + 8;
+const VXLAN_BYTES = 14 + 8 + 8;
 const outerBytes = { 4: 20, 6: 40 } as const;
 /** What every Ethernet carries. */
-const ethernetMtu = 1500;
+const ETHERNET_MTU = 1500;
 /** Less than this no link with IPv6 may have. */
-const leastMtu = 1280;
+const LEAST_MTU = 1280;
 
 export interface Underlay {
   /** Name of the main interface; undefined: there is no NIC. */
@@ -39,12 +39,12 @@ export function underlayMtu(underlay: Underlay): number | undefined {
   const known = hostLinks.filter(({ addresses }) =>
     addresses.some((address) => managementAddresses.includes(plain(address))),
   );
-  const network = known.length > 0 ? Math.min(...known.map(({ mtu }) => mtu)) : ethernetMtu;
+  const network = known.length > 0 ? Math.min(...known.map(({ mtu }) => mtu)) : ETHERNET_MTU;
   return device ? Math.min(device, network) : network;
 }
 
 /** @param outer family of the tunnels' addresses; undefined: there are no tunnels */
 export function innerMtu(underlay: number, outer: 4 | 6 | undefined): number {
-  const overhead = outer === undefined ? 0 : vxlanBytes + outerBytes[outer];
-  return Math.max(underlay - overhead, leastMtu);
+  const overhead = outer === undefined ? 0 : VXLAN_BYTES + outerBytes[outer];
+  return Math.max(underlay - overhead, LEAST_MTU);
 }

@@ -5,13 +5,13 @@ import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { PodInterfaceNames } from './api.ts';
 
 /** What VPP takes as a tag, and what the kernel takes as an interface name. */
-const maxLogicalName = 63;
-const maxHostName = 15;
+const MAX_LOGICAL_NAME = 63;
+const MAX_HOST_NAME = 15;
 
-export const loopbackNic = 'loopbackNIC';
-export const podGatewayLoopback = 'podGwLoop';
-export const vxlanBvi = 'vxlanBVI';
-export const vxlanBridgeDomain = 'vxlanBD';
+export const LOOPBACK_NIC = 'loopbackNIC';
+export const POD_GATEWAY_LOOPBACK = 'podGwLoop';
+export const VXLAN_BVI = 'vxlanBVI';
+export const VXLAN_BRIDGE_DOMAIN = 'vxlanBD';
 
 /** The link between VPP and the host. */
 export const hostTap = { vpp: 'tap-vpp2', linux: 'tap-vpp1', linuxHost: 'vpp1' } as const;
@@ -39,12 +39,12 @@ export function bviMac(nodeId: number): string {
 }
 
 /** How VPP names an interface that it binds to a link of the kernel. */
-const boundPrefix = 'host-';
+const BOUND_PREFIX = 'host-';
 
 /** The link behind an interface such as `host-eth1`; undefined for NICs that VPP drives itself. */
 export function boundLink(interfaceName: string): string | undefined {
-  return interfaceName.startsWith(boundPrefix)
-    ? interfaceName.slice(boundPrefix.length)
+  return interfaceName.startsWith(BOUND_PREFIX)
+    ? interfaceName.slice(BOUND_PREFIX.length)
     : undefined;
 }
 
@@ -77,25 +77,25 @@ interface Link {
 }
 
 /** The interface that every pod has; its name does not go into the logical names. */
-const mainInterface = 'eth0';
+const MAIN_INTERFACE = 'eth0';
 
 export function podLinkNames(link: Link, useTap: boolean): PodLinkNames {
   const { containerId, interfaceName } = link;
-  const id = interfaceName === mainInterface ? containerId : `${interfaceName}-${containerId}`;
+  const id = interfaceName === MAIN_INTERFACE ? containerId : `${interfaceName}-${containerId}`;
   const veth2 = logical(`veth2-${id}`);
   return {
     vpp: useTap ? logical(`vpp-tap-${id}`) : logical(`afpacket${veth2}`),
     linux: useTap ? logical(`linux-tap-${id}`) : logical(`veth1-${id}`),
     loopback: logical(`linux-loop-${containerId}`),
-    linuxHost: interfaceName.slice(0, maxHostName),
+    linuxHost: interfaceName.slice(0, MAX_HOST_NAME),
     peer: veth2,
-    peerHost: id.slice(0, maxHostName),
+    peerHost: id.slice(0, MAX_HOST_NAME),
   };
 }
 
 /** Both ends of a pod's link: a hash of the container and its complement. */
 export function podMacs(link: Link): { readonly linux: string; readonly vpp: string } {
-  const custom = link.interfaceName === mainInterface ? '' : link.interfaceName;
+  const custom = link.interfaceName === MAIN_INTERFACE ? '' : link.interfaceName;
   const hash = fnv1a32(`${link.containerId}/${custom}`);
   return { linux: podMac(hash), vpp: podMac(~hash >>> 0) };
 }
@@ -108,7 +108,7 @@ function podMac(hash: number): string {
 }
 
 function logical(name: string): string {
-  return name.slice(0, maxLogicalName);
+  return name.slice(0, MAX_LOGICAL_NAME);
 }
 
 /** Parts of the configuration, by which it is kept in mind. */

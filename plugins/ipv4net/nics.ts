@@ -4,7 +4,7 @@ import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig, NodeInterfaceConfig } from '#plugins/contivconf/api.ts';
 import { type Item, item } from './items.ts';
-import { boundLink, loopbackNic, nicMac } from './names.ts';
+import { boundLink, LOOPBACK_NIC, nicMac } from './names.ts';
 import { anyNetwork, familyOf, type Site } from './site.ts';
 
 export function nicItems(site: Site): Item[] {
@@ -26,7 +26,7 @@ export function nicItems(site: Site): Item[] {
 
 /** Logical name of the main interface. */
 export function mainInterfaceName(site: Site): string {
-  return site.main.name ?? loopbackNic;
+  return site.main.name ?? LOOPBACK_NIC;
 }
 
 /** A link of the kernel that VPP binds to is made by us; any other NIC VPP has by itself. */
@@ -51,7 +51,7 @@ function nic(site: Site, config: NodeInterfaceConfig): Item {
 
 function standIn(site: Site): Item {
   return item(vppInterfaceModel, {
-    name: loopbackNic,
+    name: LOOPBACK_NIC,
     type: 'SOFTWARE_LOOPBACK',
     enabled: true,
     vrf: site.routing.mainVrf,

@@ -7,13 +7,13 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
 import { type Item, item } from './items.ts';
-import { bviMac, vxlanBridgeDomain, vxlanBvi, vxlanTunnel } from './names.ts';
+import { bviMac, VXLAN_BRIDGE_DOMAIN, VXLAN_BVI, vxlanTunnel } from './names.ts';
 import { familyOf, hostNetwork, nodeIp, plain, type Site } from './site.ts';
 import { interVrfRoute } from './vrfs.ts';
 
-const defaultVni = 10;
+const DEFAULT_VNI = 10;
 /** What comes in from one tunnel never goes out into another. */
-const splitHorizonGroup = 1;
+const SPLIT_HORIZON_GROUP = 1;
 
 /**
  * Address under which another node is reached, plain; undefined as long as there is none. A node
@@ -53,7 +53,7 @@ export function overlayItems(site: Site, nodeIds: readonly number[]): Item[] {
   if (site.routing.transport !== 'vxlan') return [];
   return [
     item(vppInterfaceModel, {
-      name: vxlanBvi,
+      name: VXLAN_BVI,
       type: 'SOFTWARE_LOOPBACK',
       enabled: true,
       vrf: site.routing.podVrf,
@@ -61,17 +61,17 @@ export function overlayItems(site: Site, nodeIds: readonly number[]): Item[] {
       ip_addresses: [site.addresses.vxlanAddress(site.nodeId)],
     }),
     item(bridgeDomainModel, {
-      name: vxlanBridgeDomain,
+      name: VXLAN_BRIDGE_DOMAIN,
       forward: true,
       interfaces: [
         {
-          name: vxlanBvi,
+          name: VXLAN_BVI,
           bridged_virtual_interface: true,
-          split_horizon_group: splitHorizonGroup,
+          split_horizon_group: SPLIT_HORIZON_GROUP,
         },
         ...nodeIds.map((id) => ({
           name: vxlanTunnel(id),
-          split_horizon_group: splitHorizonGroup,
+          split_horizon_group: SPLIT_HORIZON_GROUP,
         })),
       ],
     }),
@@ -101,7 +101,7 @@ function throughTunnel(
       vrf_id: routing.podVrf,
       dst_network: destination,
       next_hop_addr: nextHop,
-      outgoing_interface: vxlanBvi,
+      outgoing_interface: VXLAN_BVI,
     });
   const items = [
     item(vppInterfaceModel, {
@@ -109,16 +109,16 @@ function throughTunnel(
       type: 'VXLAN_TUNNEL',
       enabled: true,
       vrf: routing.mainVrf,
-      vxlan: { src_address: nodeIp(site)!, dst_address: address, vni: defaultVni },
+      vxlan: { src_address: nodeIp(site)!, dst_address: address, vni: DEFAULT_VNI },
     }),
     item(vppArpModel, {
-      interface: vxlanBvi,
+      interface: VXLAN_BVI,
       ip_address: nextHop,
       phys_address: bviMac(node.id),
       static: true,
     }),
     item(fibEntryModel, {
-      bridge_domain: vxlanBridgeDomain,
+      bridge_domain: VXLAN_BRIDGE_DOMAIN,
       phys_address: bviMac(node.id),
       action: 'FORWARD',
       outgoing_interface: vxlanTunnel(node.id),

@@ -36,7 +36,7 @@ import { hostItems } from './host.ts';
 import { hostInterconnectName } from './interconnect.ts';
 import type { Item } from './items.ts';
 import { Lookout } from './look.ts';
-import { part, vxlanBvi } from './names.ts';
+import { part, VXLAN_BVI } from './names.ts';
 import { Neighbors, type Ways } from './neighbors.ts';
 import { mainInterfaceName, nicItems } from './nics.ts';
 import { nodeItems, obstacleTo, overlayItems, reachableAt } from './overlay.ts';
@@ -226,7 +226,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   vxlanBvi(): string | undefined {
-    return this.#known.routing.transport === 'vxlan' ? vxlanBvi : undefined;
+    return this.#known.routing.transport === 'vxlan' ? VXLAN_BVI : undefined;
   }
 
   podKeys(attachment: AttachmentId): readonly string[] {

@@ -9,7 +9,7 @@ import { vppRouteModel } from '#models/vpp/route.ts';
 import type { AddPodReply, Attachment } from '#plugins/podmanager/api.ts';
 import { hostRouteToVpp, tapSettings, vethSettings } from './host.ts';
 import { type Item, item } from './items.ts';
-import { type PodLinkNames, podGatewayLoopback, podLinkNames, podMacs } from './names.ts';
+import { POD_GATEWAY_LOOPBACK, type PodLinkNames, podLinkNames, podMacs } from './names.ts';
 import { rxModes } from './nics.ts';
 import { anyNetwork, hostNetwork, type Site } from './site.ts';
 
@@ -100,7 +100,7 @@ function vppSide(site: Site, attachment: Attachment, names: PodLinkNames): DeepI
     vrf: site.routing.podVrf,
     mtu: site.interfaces.mtu,
     phys_address: podMacs(attachment).vpp,
-    unnumbered: { interface_with_ip: podGatewayLoopback },
+    unnumbered: { interface_with_ip: POD_GATEWAY_LOOPBACK },
     rx_modes: rxModes(site.interfaces),
   };
 }

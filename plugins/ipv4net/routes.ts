@@ -1,7 +1,7 @@
 /** REST about addresses: part of it is known to nobody before ipv4net. */
 import { json, type Route } from '#infra/http/route.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
-import { allocationsDocument, type IpamApi, ipamDocument, noNodeIp } from '#plugins/ipam/api.ts';
+import { allocationsDocument, type IpamApi, ipamDocument, NO_NODE_IP } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { Ipv4NetApi } from './api.ts';
 
@@ -24,7 +24,7 @@ export function ipamRoutes({ conf, nodes, ipam, net }: IpamRoutesDeps): Route[] 
       summary: 'ID, address and subnets of this node',
       handle() {
         const address = net.nodeAddress();
-        if (address === undefined) return json(noNodeIp, 500);
+        if (address === undefined) return json(NO_NODE_IP, 500);
         const { id, name } = nodes.thisNode();
         const podSubnet = ipam.podSubnetThisNode();
         const vppHostSubnet = ipam.hostInterconnectSubnetThisNode();

@@ -19,7 +19,7 @@ import { mainInterfaceName } from './nics.ts';
 import { familyOf, nodeIp, type Site } from './site.ts';
 
 /** Of the host's end: VPP cannot ask who has an address that is its own as well. */
-export const stnHostMac = '00:00:00:00:00:02';
+export const STN_HOST_MAC = '00:00:00:00:00:02';
 
 /** Address of the host's end as CIDR; undefined while the node has none. */
 export function stnHostAddress(site: Site): string | undefined {
@@ -59,7 +59,7 @@ export function stnItems(site: Site): Item[] {
     item(vppArpModel, {
       interface: hostInterconnectName(site),
       ip_address: own,
-      phys_address: stnHostMac,
+      phys_address: STN_HOST_MAC,
       static: true,
     }),
     ...(familyOf(own) === 4

@@ -13,7 +13,7 @@ const features: ReadonlyMap<string, string> = new Map([
   ['servicefunctionchain', 'service chains'],
 ]);
 
-const customInterfaces = 'contivpp.io/custom-if';
+const CUSTOM_INTERFACES = 'contivpp.io/custom-if';
 
 type Log = Pick<Logger, 'warn'>;
 
@@ -34,7 +34,7 @@ export function warnOfResources(log: Log, state: KubeState): void {
 export function warnOfPod(log: Log, state: KubeState, pod: PodId): void {
   const record = state.get('pod')?.get(resources.pod.key(pod.name, pod.namespace));
   const { annotations = {} } = (record as Pod | undefined) ?? {};
-  const asked = Object.keys(annotations).find((name) => name.startsWith(customInterfaces));
+  const asked = Object.keys(annotations).find((name) => name.startsWith(CUSTOM_INTERFACES));
   if (asked === undefined) return;
   log.warn(
     { pod, interfaces: annotations[asked] },

@@ -5,7 +5,7 @@ import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { type Item, item } from './items.ts';
-import { podGatewayLoopback } from './names.ts';
+import { POD_GATEWAY_LOOPBACK } from './names.ts';
 import { anyAddress, anyNetwork, familyOf, prefixLength, type Site } from './site.ts';
 
 export function vrfItems(site: Site): Item[] {
@@ -32,7 +32,7 @@ function tables({ routing, family }: Site): Item[] {
 /** Lends its address to the pods' interfaces and answers as their gateway. */
 function podGateway({ addresses, routing }: Site): Item {
   return item(vppInterfaceModel, {
-    name: podGatewayLoopback,
+    name: POD_GATEWAY_LOOPBACK,
     type: 'SOFTWARE_LOOPBACK',
     enabled: true,
     vrf: routing.podVrf,

@@ -6,13 +6,13 @@
  */
 import type { KvStore } from '#datastore/api.ts';
 import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { AskContext } from './api.ts';
 
-const maxTries = 11;
-const keptKey = 'local/nodesync/id';
+const MAX_TRIES = 11;
+const KEPT_KEY = 'local/nodesync/id';
 
 export interface ClaimDeps {
   readonly nodeName: string;
@@ -44,7 +44,7 @@ interface Standing {
 
 /** Key of the record in the cluster's store. */
 export function claimKey(id: number): string {
-  return reflectorPrefix + resources.vppnode.key(String(id), '');
+  return REFLECTOR_PREFIX + resources.vppnode.key(String(id), '');
 }
 
 /** Text of a record as the cluster's store has it. */
@@ -110,7 +110,7 @@ async function keptId(ctx: AskContext, deps: ClaimDeps): Promise<number | undefi
   try {
     text = await ctx.ask(
       'local store/get node ID',
-      async () => (await deps.local.get(keptKey)) ?? null,
+      async () => (await deps.local.get(KEPT_KEY)) ?? null,
     );
   } catch (cause) {
     throw failure('the local store cannot be read', cause);
@@ -118,14 +118,14 @@ async function keptId(ctx: AskContext, deps: ClaimDeps): Promise<number | undefi
   if (text === null) return undefined;
   const kept = readKept(text);
   if (kept?.name === deps.nodeName) return kept.id;
-  ctx.log.error({ key: keptKey, text }, 'the local store has no node ID of this node; not used');
+  ctx.log.error({ key: KEPT_KEY, text }, 'the local store has no node ID of this node; not used');
   return undefined;
 }
 
 async function keep(ctx: AskContext, deps: ClaimDeps, id: number): Promise<void> {
   try {
     await ctx.ask('local store/put node ID', () =>
-      deps.local.put(keptKey, JSON.stringify({ id, name: deps.nodeName })),
+      deps.local.put(KEPT_KEY, JSON.stringify({ id, name: deps.nodeName })),
     );
   } catch (cause) {
     throw failure('the local store cannot be written', cause);
@@ -149,7 +149,7 @@ async function claimInCluster(
   kept: number | undefined,
   pods: () => IdsOfPods,
 ): Promise<Claim> {
-  for (let attempt = 1; attempt <= maxTries; attempt++) {
+  for (let attempt = 1; attempt <= MAX_TRIES; attempt++) {
     const standing = await listRecords(ctx, deps);
     const own = [...standing.values()]
       .filter(({ value }) => value?.name === deps.nodeName)
@@ -164,18 +164,18 @@ async function claimInCluster(
     if (kept !== undefined && holder)
       throw stolen(id, deps.nodeName, holder.value?.name ?? '(a record that cannot be read)');
   }
-  throw failure(`others were faster ${maxTries} times in a row`);
+  throw failure(`others were faster ${MAX_TRIES} times in a row`);
 }
 
 async function listRecords(ctx: AskContext, deps: ClaimDeps): Promise<Map<number, Standing>> {
-  const prefix = reflectorPrefix + resources.vppnode.keyPrefix;
+  const prefix = REFLECTOR_PREFIX + resources.vppnode.keyPrefix;
   const entries = await ctx.ask(
     'cluster store/list node IDs',
     async () => (await deps.cluster.list(prefix)).entries,
   );
   const standing = new Map<number, Standing>();
   for (const { key, value: text } of entries) {
-    const id = Number(resources.vppnode.parseKey(key.slice(reflectorPrefix.length))?.name);
+    const id = Number(resources.vppnode.parseKey(key.slice(REFLECTOR_PREFIX.length))?.name);
     if (!Number.isInteger(id)) continue;
     const value = readRecord(text, key);
     if (!value) ctx.log.warn({ key }, 'node record cannot be read; its ID counts as taken');

@@ -27,9 +27,9 @@ import {
   podIdText,
 } from './api.ts';
 import {
+  ATTACHMENT_PREFIX,
   type AttachmentRecord,
   attachmentKey,
-  attachmentPrefix,
   attachmentText,
   readAttachment,
   sameAttachment,
@@ -123,7 +123,7 @@ class Manager implements PodManager {
       bootId = await ctx.ask('host/boot id', () => host.bootId());
       entries = await ctx.ask(
         'local store/list attachments',
-        async () => (await store.list(attachmentPrefix)).entries,
+        async () => (await store.list(ATTACHMENT_PREFIX)).entries,
       );
     } catch (cause) {
       throw new FatalError('cannot read back which pods are attached', { cause });

@@ -1,6 +1,6 @@
 import { type Attachment, type AttachmentId, attachmentId } from './api.ts';
 
-export const attachmentPrefix = 'local/podmanager/attachment/';
+export const ATTACHMENT_PREFIX = 'local/podmanager/attachment/';
 
 /** An attachment as the local store keeps it: one record each, JSON. */
 export interface AttachmentRecord extends Attachment {
@@ -11,7 +11,7 @@ export interface AttachmentRecord extends Attachment {
 }
 
 export function attachmentKey(id: AttachmentId): string {
-  return attachmentPrefix + id;
+  return ATTACHMENT_PREFIX + id;
 }
 
 /** @returns undefined for a text that is no record */

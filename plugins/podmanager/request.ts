@@ -9,7 +9,7 @@ export const CniRequestError = defineError({
     'Look at the CNI configuration of the node: the runtime must pass pod name and namespace.',
 });
 
-const defaultInterface = 'eth0';
+const DEFAULT_INTERFACE = 'eth0';
 
 /** What the standards allow for what becomes part of keys, names and log lines. */
 const forms = {
@@ -52,7 +52,7 @@ export function parseRequest(request: CNIRequest, needs: readonly Need[]): AddPo
     throw new CniRequestError(`the CNI request lacks ${missing.join(', ')}`, {
       where: request.container_id === '' ? undefined : `container ${request.container_id}`,
     });
-  const interfaceName = request.interface_name || defaultInterface;
+  const interfaceName = request.interface_name || DEFAULT_INTERFACE;
   check('container_id', request.container_id, forms.containerId);
   if (name !== '') check('K8S_POD_NAME', name, forms.podName);
   if (namespace !== '') check('K8S_POD_NAMESPACE', namespace, forms.podName);

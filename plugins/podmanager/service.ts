@@ -79,9 +79,9 @@ export const cniMethods = {
 const noRequest = messageCodec(CNIRequest).canonical({});
 const replyCodec = messageCodec(CNIReply);
 const statusCodec = messageCodec(StatusReply);
-const failed = 1;
+const FAILED = 1;
 /** CNI's own code for it. */
-const tryAgainLater = 11;
+const TRY_AGAIN_LATER = 11;
 /** The agent ends or is too busy: the same call succeeds some time later. */
 const passing: readonly string[] = ['CV_LOOP_CLOSED', 'CV_LOOP_QUEUE_FULL'];
 
@@ -96,7 +96,7 @@ export function cniService(deps: CniServiceDeps): CniService {
       } catch (error) {
         deps.log.error({ err: error, request }, `CNI ${what} failed`);
         const isPassing = error instanceof CodedError && passing.includes(error.code);
-        const result = isPassing ? tryAgainLater : failed;
+        const result = isPassing ? TRY_AGAIN_LATER : FAILED;
         return replyCodec.canonical({ result, error: errorText(error) });
       }
     };

@@ -20,7 +20,7 @@ export const CniSocketError = defineError({
 });
 
 /** What HTTP/2's preface and no method of HTTP/1.1 that we serve begins with. */
-const HTTP2 = Buffer.from('PRI ');
+const http2 = Buffer.from('PRI ');
 
 export interface CniServerOptions {
   readonly service: CniService;
@@ -93,14 +93,14 @@ async function decide<Spoken extends ConnectionServer>(
   const gone = () => undefined;
   socket.on('error', gone);
   let head = Buffer.alloc(0);
-  while (head.length < HTTP2.length && head.equals(HTTP2.subarray(0, head.length))) {
+  while (head.length < http2.length && head.equals(http2.subarray(0, head.length))) {
     const more: Buffer | null = await nextBytes(socket);
     if (!more) return undefined;
     head = Buffer.concat([head, more]);
   }
   socket.off('error', gone);
   socket.unshift(head);
-  return head.subarray(0, HTTP2.length).equals(HTTP2) ? grpc : json;
+  return head.subarray(0, http2.length).equals(http2) ? grpc : json;
 }
 
 /** @returns null at the end of the connection */

@@ -67,7 +67,7 @@ async function runFile(file: string, limitMs: number): Promise<FileResult> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), limitMs);
   try {
-    const options = { files: [file], signal: abort.signal, execArgv: ['--import', FIXED_SEED] };
+    const options = { files: [file], signal: abort.signal, execArgv: ['--import', fixedSeed] };
     for await (const event of run(options)) collector.take(event);
   } finally {
     clearTimeout(timer);
@@ -75,10 +75,10 @@ async function runFile(file: string, limitMs: number): Promise<FileResult> {
   return { ...collector.result(), ms: performance.now() - start };
 }
 
-const FIXED_SEED = import.meta.resolve('./fixed-seed.ts');
+const fixedSeed = import.meta.resolve('./fixed-seed.ts');
 
 /** Diagnostics in which the runner says its totals; the others are worth reading. */
-const totals = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
+const TOTALS = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
 /** Makes the result of one file from the events of its run. */
 class Collector {
@@ -101,7 +101,7 @@ class Collector {
       this.#parents.set(testId, { name, parent: parentId });
     } else if (event.type === 'test:stdout' || event.type === 'test:stderr')
       this.#output += event.data.message;
-    else if (event.type === 'test:diagnostic' && !totals.test(event.data.message))
+    else if (event.type === 'test:diagnostic' && !TOTALS.test(event.data.message))
       this.#output += `${event.data.message}\n`;
     else if (event.type === 'test:pass' || event.type === 'test:fail') this.#end(event);
   }

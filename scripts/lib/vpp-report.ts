@@ -7,7 +7,7 @@ import { countAll, countsText, skipLines } from './test-report.ts';
 export const REPORT = 'docs/vpp-report.md';
 
 /** What the run is about: when one of these changes, the last run says nothing any more. */
-export const FOLDERS = ['src/vpp', 'src/linux', 'src/stn', 'src/simulator'] as const;
+export const folders = ['src/vpp', 'src/linux', 'src/stn', 'src/simulator'] as const;
 
 /** A suite with traffic and restarts takes minutes. */
 export const VPP_FILE_LIMIT_MS = 600_000;
@@ -19,7 +19,7 @@ export function needsVpp(file: string): boolean {
 
 /** `src/vpp 4cee71…`, one line a folder, as the report holds it. */
 export function treeLines(): string[] {
-  return FOLDERS.map((folder) => `${folder} ${gitTreeHash(folder)}`);
+  return folders.map((folder) => `${folder} ${gitTreeHash(folder)}`);
 }
 
 /** Folders that have changed since the report was written. */

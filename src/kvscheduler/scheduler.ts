@@ -53,8 +53,8 @@ import {
 } from './planner/targets.ts';
 
 /** Transactions that may wait for their turn. */
-const queueLimit = 200;
-const defaultWindow = 100;
+const QUEUE_LIMIT = 200;
+const DEFAULT_WINDOW = 100;
 
 export interface SchedulerOptions {
   readonly descriptors: readonly AnyDescriptor[];
@@ -156,7 +156,7 @@ class KvScheduler implements Scheduler {
   readonly #maps = new Map<string, IndexMap<unknown>>();
   readonly timeline: Timeline;
   readonly #history: History;
-  readonly #queue = new TaskQueue(queueLimit);
+  readonly #queue = new TaskQueue(QUEUE_LIMIT);
   readonly #retries: Retries;
   /** What was reported and is not looked at yet; one task stands for all of it. */
   readonly #reported = new Map<string, NotifiedValue>();
@@ -174,7 +174,7 @@ class KvScheduler implements Scheduler {
     this.#around = {
       registry,
       graph: new Graph(this.#maps),
-      window: options.window ?? defaultWindow,
+      window: options.window ?? DEFAULT_WINDOW,
       slices: new Slices(clock),
       calls: this.#calls,
       log,
@@ -281,7 +281,7 @@ class KvScheduler implements Scheduler {
   get load(): Load {
     return {
       queueLength: this.#queue.length,
-      queueCapacity: queueLimit,
+      queueCapacity: QUEUE_LIMIT,
       inFlight: this.#calls.inFlight,
       longestStretch: this.#around.slices.longest,
       historyBytes: this.#history.bytes + this.timeline.bytes,

@@ -93,26 +93,26 @@ function parseIpv4(text: string): IpBytes | undefined {
   let value = 0;
   let digits = 0;
   for (let index = 0; index <= text.length; index++) {
-    const code = index < text.length ? text.charCodeAt(index) : dot;
-    if (code === dot) {
+    const code = index < text.length ? text.charCodeAt(index) : DOT;
+    if (code === DOT) {
       if (digits === 0 || position > 3) return undefined;
       bytes[position++] = value;
       value = 0;
       digits = 0;
       continue;
     }
-    if (code < zero || code > nine) return undefined;
+    if (code < ZERO || code > NINE) return undefined;
     if (digits > 0 && value === 0) return undefined;
-    value = value * 10 + code - zero;
+    value = value * 10 + code - ZERO;
     digits++;
     if (value > 255) return undefined;
   }
   return position === 4 ? bytes : undefined;
 }
 
-const dot = 46;
-const zero = 48;
-const nine = 57;
+const DOT = 46;
+const ZERO = 48;
+const NINE = 57;
 
 function parseIpv6(text: string): IpBytes | undefined {
   const halves = text.split('::');

@@ -36,14 +36,14 @@ const bool: Kind = {
   },
 };
 
-const base64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?$/;
+const BASE64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?$/;
 
 /** Accepts the two base64 alphabets and raw bytes; kept as standard base64 with padding. */
 const bytes: Kind = {
   zero: '',
   read: (input) => {
     if (input instanceof Uint8Array) return Buffer.from(input).toString('base64');
-    if (typeof input === 'string' && base64.test(input)) {
+    if (typeof input === 'string' && BASE64.test(input)) {
       return Buffer.from(input, 'base64').toString('base64');
     }
     throw new FieldProblem(`expected base64, found ${shown(input)}`);
@@ -55,7 +55,7 @@ function integer(min: number, max: number): Kind {
   return {
     zero: 0,
     read: (input) => {
-      const value = typeof input === 'string' && wholeNumber.test(input) ? Number(input) : input;
+      const value = typeof input === 'string' && WHOLE_NUMBER.test(input) ? Number(input) : input;
       if (typeof value !== 'number' || !Number.isInteger(value)) {
         throw new FieldProblem(`expected a whole number, found ${shown(input)}`);
       }
@@ -68,7 +68,7 @@ function integer(min: number, max: number): Kind {
   };
 }
 
-const wholeNumber = /^-?\d{1,20}$/;
+const WHOLE_NUMBER = /^-?\d{1,20}$/;
 
 /** JSON numbers beyond the safe integers have lost digits already: only text may carry those. */
 function long(min: bigint, max: bigint): Kind {
@@ -88,7 +88,7 @@ function long(min: bigint, max: bigint): Kind {
 
 function wide(input: unknown): bigint {
   if (typeof input === 'bigint') return input;
-  if (typeof input === 'string' && wholeNumber.test(input)) return BigInt(input);
+  if (typeof input === 'string' && WHOLE_NUMBER.test(input)) return BigInt(input);
   if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
   throw new FieldProblem(`expected a whole number (as text beyond 2^53), found ${shown(input)}`);
 }

@@ -37,10 +37,10 @@ export const mac: TextRule = (text) => {
 };
 
 /** References to addresses that somebody else allocates are kept as they are. */
-export const allocPrefix = 'alloc:';
+export const ALLOC_PREFIX = 'alloc:';
 
 export function orAllocated(rule: TextRule): TextRule {
-  return (text) => (text.startsWith(allocPrefix) ? text : rule(text));
+  return (text) => (text.startsWith(ALLOC_PREFIX) ? text : rule(text));
 }
 
 function notCidr(text: string): FieldProblem {

@@ -21,15 +21,15 @@ import { empty } from './descriptors/empty.ts';
 import { type FoundLease, readDhcpClients } from './descriptors/interface/dhcp.ts';
 import { dhcpLease } from './descriptors/interface/dhcp-lease.ts';
 import { linkState } from './descriptors/interface/link-state.ts';
-import { none } from './descriptors/limits.ts';
+import { NONE } from './descriptors/limits.ts';
 import { tagOf } from './descriptors/tags.ts';
 import { except } from './descriptors/tolerated.ts';
 
 /** What comes within this time after a reason to look is seen by the same look. */
-const gatherMs = 50;
+const GATHER_MS = 50;
 /** Without any reason; then all is told again, whether or not it is news. */
-const periodMs = 10_000;
-const subscribedAlready = -31;
+const PERIOD_MS = 10_000;
+const SUBSCRIBED_ALREADY = -31;
 
 export interface InterfaceWatchNeeds {
   readonly client: VppClient;
@@ -83,7 +83,7 @@ export class InterfaceWatch {
         if (state === 'connected') this.#subscribe();
       }),
     );
-    this.#wait(periodMs);
+    this.#wait(PERIOD_MS);
     if (client.state === 'connected') this.#subscribe();
   }
 
@@ -99,7 +99,7 @@ export class InterfaceWatch {
   #subscribe(): void {
     const { client } = this.#needs;
     const asked = client.request('want_interface_events', { enable_disable: 1, pid: 0 });
-    except(asked, [subscribedAlready]).catch((error) => this.#report(error));
+    except(asked, [SUBSCRIBED_ALREADY]).catch((error) => this.#report(error));
     this.#told.clear();
     this.#lookSoon();
   }
@@ -108,7 +108,7 @@ export class InterfaceWatch {
     if (this.#isLooking) this.#again = true;
     else if (!this.#isSoon) {
       this.#isSoon = true;
-      this.#wait(gatherMs);
+      this.#wait(GATHER_MS);
     }
   }
 
@@ -128,7 +128,7 @@ export class InterfaceWatch {
       this.#report(error);
     }
     this.#isLooking = false;
-    this.#wait(periodMs);
+    this.#wait(PERIOD_MS);
     if (this.#again) {
       this.#again = false;
       this.#lookSoon();
@@ -139,7 +139,7 @@ export class InterfaceWatch {
     const { client, scheduler } = this.#needs;
     const [details, leases] = await Promise.all([
       client.dump('sw_interface_dump', {
-        sw_if_index: none,
+        sw_if_index: NONE,
         name_filter_valid: false,
         name_filter: '',
       }),
@@ -148,7 +148,7 @@ export class InterfaceWatch {
     const byIndex = new Map(details.map((each) => [each.sw_if_index, each]));
     const pairs: NotifiedValue[] = [];
     for (const name of this.#names) {
-      const index = this.#interfaces.getValue(name)?.swIfIndex ?? none;
+      const index = this.#interfaces.getValue(name)?.swIfIndex ?? NONE;
       const found = byIndex.get(index);
       // the index may be out of an earlier life of VPP
       const isIt = found !== undefined && bears(found, name);

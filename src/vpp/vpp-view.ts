@@ -2,17 +2,17 @@ import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
 import type { VppClient } from './binapi/api.ts';
 import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
 import { readDhcpClients } from './descriptors/interface/dhcp.ts';
-import { none } from './descriptors/limits.ts';
+import { NONE } from './descriptors/limits.ts';
 
 /** Where packets come in: from NICs, from TAPs, and from links of the kernel. */
 const inputNodes = ['dpdk-input', 'virtio-input', 'af-packet-input'];
 /** As many as the original asks for. */
-const tracedPackets = 100_000;
+const TRACED_PACKETS = 100_000;
 
 export function vppView(client: VppClient): VppView {
   const dump = (): Promise<readonly SwInterfaceDetails[]> =>
     client.dump('sw_interface_dump', {
-      sw_if_index: none,
+      sw_if_index: NONE,
       name_filter_valid: false,
       name_filter: '',
     });
@@ -29,7 +29,7 @@ export function vppView(client: VppClient): VppView {
     async tracePackets() {
       const replies = await Promise.all(
         inputNodes.map((node) =>
-          client.request('cli_inband', { cmd: `trace add ${node} ${tracedPackets}` }),
+          client.request('cli_inband', { cmd: `trace add ${node} ${TRACED_PACKETS}` }),
         ),
       );
       return replies.map(({ reply }) => reply.trim()).filter((text) => text !== '');

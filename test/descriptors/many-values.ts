@@ -16,7 +16,7 @@ function mac(number: number): string {
   return `02:fe:00:00:${hex.slice(0, 2)}:${hex.slice(2)}`;
 }
 
-const group = 50;
+const GROUP = 50;
 
 /**
  * As many values as asked for: groups of an interface with an address in a table of a few, a
@@ -29,7 +29,7 @@ export function manyValues(count: number): ReadonlyMap<string, object> {
   };
   for (let id = 1; id <= 4; id++) add(keyed(vrfTableModel, { id, label: `table-${id}` }));
   add(keyed(nat44GlobalModel, { forwarding: true }));
-  const members = Array.from({ length: Math.ceil(count / group) }, (_, i) => `member-${i}`);
+  const members = Array.from({ length: Math.ceil(count / GROUP) }, (_, i) => `member-${i}`);
   add(keyed(bridgeDomainModel, { name: 'bd', interfaces: members.map((name) => ({ name })) }));
   for (let i = 0; values.size < count; i++) {
     const [name, net] = [`if-${i}`, `10.${i >> 8}.${i & 255}`];
@@ -88,7 +88,7 @@ export function manyValues(count: number): ReadonlyMap<string, object> {
         ],
       }),
     );
-    for (let route = 0; route < group - 7; route++) {
+    for (let route = 0; route < GROUP - 7; route++) {
       const dst_network = `100.${64 + (i >> 8)}.${i & 255}.${route * 4}/30`;
       add(
         keyed(vppRouteModel, {

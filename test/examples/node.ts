@@ -22,7 +22,7 @@ import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
 import { vppView } from '#vpp/vpp-view.ts';
 
-const yaml = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
+const YAML = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
 
 export class ExampleNode {
   readonly cluster = new MemoryStore();
@@ -54,7 +54,7 @@ export class ExampleNode {
       ...around,
     });
     const wanted: ConfigRetriever = { getConfig: (key) => this.controller.getConfig(key) };
-    this.plugins = createPlugins('node1', contivConfig(yaml), {
+    this.plugins = createPlugins('node1', contivConfig(YAML), {
       cluster: this.cluster,
       local: this.local,
       vpp: vppView(client),

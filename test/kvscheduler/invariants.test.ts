@@ -11,7 +11,7 @@ import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, pass, remember } from './support/setup.ts';
 import { baseOf, dependenciesOf, identity, type Spec } from './support/southbound.ts';
 
-const file = 'test/kvscheduler/invariants.test.ts';
+const FILE = 'test/kvscheduler/invariants.test.ts';
 const windows = fc.constantFrom(1, 3, 100);
 
 /** Every value with its state and what it waits for, without what was done last. */
@@ -25,7 +25,7 @@ function states({ scheduler }: Bench): string[] {
 test('what must be kept whole leaves no trace when one call of it fails', async ({ name }) => {
   let undone = 0;
   await holds(
-    { file, name },
+    { file: FILE, name },
     250,
     fc.asyncProperty(
       scripts({ wild: true }, 4),
@@ -67,7 +67,7 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
 test('what could not be undone at once is brought back by repetitions', async ({ name }) => {
   const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
   await holds(
-    { file, name },
+    { file: FILE, name },
     150,
     fc.asyncProperty(
       scripts({ wild: false, conflicts: false }, 4),
@@ -128,7 +128,7 @@ async function commitWhatIsReady(
 
 test('the graph knows what each value depends on', async ({ name }) => {
   await holds(
-    { file, name },
+    { file: FILE, name },
     100,
     fc.asyncProperty(
       scripts({ wild: true }, 6),
@@ -176,7 +176,7 @@ async function assertRelationsKnown({ scheduler, southbound, clock }: Bench): Pr
 
 test('nobody waits for a claim that nobody has', async ({ name }) => {
   await holds(
-    { file, name },
+    { file: FILE, name },
     150,
     fc.asyncProperty(scripts({ wild: true }, 6), windows, async (script, window) => {
       const check = (bench: Bench) => {
@@ -206,7 +206,7 @@ test('repetitions are bounded: in number, and in how many wait at once', async (
     exponential: fc.boolean(),
   });
   await holds(
-    { file, name },
+    { file: FILE, name },
     100,
     fc.asyncProperty(
       scripts({ wild: true }, 5),

@@ -20,13 +20,13 @@ import {
 import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, pass } from './support/setup.ts';
 
-const file = 'test/kvscheduler/properties.test.ts';
+const FILE = 'test/kvscheduler/properties.test.ts';
 const windows = [1, 100] as const;
 
 test('whatever happens, the southbound becomes what the model says', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: false }, 8);
   await holds(
-    { file, name },
+    { file: FILE, name },
     1500,
     fc.asyncProperty(script, kinds, async (steps, described) => {
       for (const window of windows) {
@@ -41,7 +41,7 @@ test('whatever happens, the southbound becomes what the model says', async ({ na
 test('of two values that want one claim the one that the model says has it', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: true }, 8);
   await holds(
-    { file, name },
+    { file: FILE, name },
     1500,
     fc.asyncProperty(script, kinds, async (steps, described) => {
       for (const window of windows) {
@@ -58,7 +58,7 @@ test('with failures, all is done that is not behind one; without them again, all
 }) => {
   const script = scripts({ wild: false, conflicts: false }, 6);
   await holds(
-    { file, name },
+    { file: FILE, name },
     2500,
     fc.asyncProperty(script, troubles, kinds, async (steps, trouble, described) => {
       // What is gone and cannot be read back stands in the way, but shows nowhere.
@@ -79,7 +79,7 @@ test('with failures, all is done that is not behind one; without them again, all
 test('repetitions alone bring everything to where it belongs', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: false }, 5);
   await holds(
-    { file, name },
+    { file: FILE, name },
     2000,
     fc.asyncProperty(script, troubles, kinds, async (steps, trouble, described) => {
       const retry = { periodMs: 100, maxAttempts: 0, exponential: false };

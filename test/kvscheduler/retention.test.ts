@@ -5,11 +5,11 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { Fifo } from '#kvscheduler/executor/fifo.ts';
 import { Retention } from '#kvscheduler/history/retention.ts';
 
-const minute = 60_000;
+const MINUTE = 60_000;
 
 function setUp(bytes: number) {
   const clock = new ManualClock();
-  const kept = new Retention<string>(clock, { ageMs: 10 * minute, initMs: 5 * minute, bytes });
+  const kept = new Retention<string>(clock, { ageMs: 10 * MINUTE, initMs: 5 * MINUTE, bytes });
   const add = (name: string, size = 1) => kept.add(name, clock.now(), clock.now(), size);
   const drop = () => {
     const dropped: string[] = [];
@@ -23,11 +23,11 @@ describe('retention', () => {
   it('drops by age what came after the first period, and nothing of the first period', async () => {
     const { clock, kept, add, drop } = setUp(100);
     add('first');
-    await clock.advance(6 * minute);
+    await clock.advance(6 * MINUTE);
     add('later');
-    await clock.advance(9 * minute);
+    await clock.advance(9 * MINUTE);
     assert.deepEqual(drop(), []);
-    await clock.advance(2 * minute);
+    await clock.advance(2 * MINUTE);
     assert.deepEqual(drop(), ['later']);
     assert.deepEqual([...kept.all()], ['first']);
     assert.equal(kept.bytes, 1);
@@ -35,7 +35,7 @@ describe('retention', () => {
 
   it('lets the number of bytes win over the age, the oldest first', async () => {
     const { clock, add, drop, kept } = setUp(10);
-    await clock.advance(6 * minute);
+    await clock.advance(6 * MINUTE);
     for (const name of ['a', 'b', 'c']) add(name, 4);
     assert.deepEqual(drop(), ['a']);
     assert.deepEqual([...kept.all()], ['b', 'c']);
@@ -44,7 +44,7 @@ describe('retention', () => {
   it('gives the first period half of the room at most, so that the present has a place', async () => {
     const { clock, add, drop, kept } = setUp(10);
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) add(name, 1);
-    await clock.advance(6 * minute);
+    await clock.advance(6 * MINUTE);
     for (let i = 0; i < 20; i++) {
       add(`later${i}`, 1);
       drop();

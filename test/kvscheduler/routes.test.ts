@@ -5,7 +5,7 @@ import { defineError } from '#infra/errors/errors.ts';
 import { makeBench, restOf } from './support/rest.ts';
 import { type Bench, setUp } from './support/setup.ts';
 
-const minute = 60_000;
+const MINUTE = 60_000;
 const nanoseconds = (ms: number) => `${Math.round(ms)}000000`;
 const rfc3339 = (ms: number) => new Date(ms).toISOString();
 
@@ -145,8 +145,8 @@ describe('/scheduler/txn-history', () => {
     bench.southbound.replies = 'turn';
     const running = bench.commit({ 'a/1': { v: 1 } });
     await bench.clock.turn();
-    const middle = bench.clock.now() + minute / 2;
-    bench.clock.jump(minute);
+    const middle = bench.clock.now() + MINUTE / 2;
+    bench.clock.jump(MINUTE);
     await running;
     const ask = restOf(bench);
     const numbers = async (since: number, until: number) =>
@@ -208,14 +208,14 @@ describe('/scheduler/key-timeline, /scheduler/graph-snapshot, /scheduler/flag-st
   });
 
   it('say when a moment is no longer kept', async () => {
-    const bench = setUp({ history: { ageMs: minute, initMs: 0, bytes: 1e6 } });
+    const bench = setUp({ history: { ageMs: MINUTE, initMs: 0, bytes: 1e6 } });
     const ask = restOf(bench);
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': { v: 1 } });
     const then = bench.clock.now();
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': { v: 2 } });
-    await bench.clock.advance(2 * minute);
+    await bench.clock.advance(2 * MINUTE);
     await bench.commit({ 'a/2': { v: 2 } });
     for (const query of ['graph-snapshot?', 'key-timeline?key=a/1&']) {
       const answer = await ask(`GET /scheduler/${query}time=${nanoseconds(then)}`);
@@ -224,7 +224,7 @@ describe('/scheduler/key-timeline, /scheduler/graph-snapshot, /scheduler/flag-st
         [404, 'what the graph was like at that time is no longer kept'],
       );
     }
-    const now = await ask(`GET /scheduler/key-timeline?key=a/1&time=${nanoseconds(then + minute)}`);
+    const now = await ask(`GET /scheduler/key-timeline?key=a/1&time=${nanoseconds(then + MINUTE)}`);
     assert.equal(now.body.Key, 'a/1');
   });
 
@@ -261,7 +261,7 @@ describe('/scheduler/downstream-resync', () => {
     bench.southbound.fails = () => (times++ < 2 ? new Error('busy') : undefined);
     const plain = await ask('POST /scheduler/downstream-resync?retry=0');
     assert.deepEqual([plain.status, plain.body.Error], [500, 'KeyErrors: [b/1 (CREATE): busy]']);
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     assert.equal(bench.state('b/1'), 'FAILED');
     const retrying = await ask('POST /scheduler/downstream-resync?retry=true');
     assert.equal(retrying.status, 500);

@@ -10,13 +10,13 @@ import { mutations } from './scenarios/mutations.ts';
 import { runScenario } from './scenarios/run.ts';
 
 /** Comparisons that stand in the text of the Go agent's tests. */
-const comparisonsThere = 1472;
-const orders = 10;
+const COMPARISONS_THERE = 1472;
+const ORDERS = 10;
 
 for (const scenario of scenarios)
   test(`scenario: ${scenario.name}`, async () => {
     const facts = await runScenario(scenario, { window: 1, replies: 'now' });
-    for (let seed = 0; seed < orders; seed++) {
+    for (let seed = 0; seed < ORDERS; seed++) {
       const replies = seededRandom(seed);
       assert.equal(await runScenario(scenario, { window: 100, replies }), facts);
     }
@@ -28,11 +28,11 @@ test('the scenarios hold as many facts as those of the Go agent, and more', asyn
     facts += await runScenario(scenario, { window: 1, replies: 'now' });
   const unlike = scenarios.flatMap(({ steps }) => steps).flatMap((step) => step.unlike ?? []);
   t.diagnostic(
-    `${scenarios.length} scenarios hold ${facts} facts, each with window 1 and ${orders} times ` +
+    `${scenarios.length} scenarios hold ${facts} facts, each with window 1 and ${ORDERS} times ` +
       `with window 100 and shuffled replies; ${unlike.length} known differences to the Go agent`,
   );
   assert.equal(scenarios.length, 13);
-  assert.ok(facts >= comparisonsThere, `${facts} facts`);
+  assert.ok(facts >= COMPARISONS_THERE, `${facts} facts`);
 });
 
 test('a scenario that expects something wrong fails, whatever it is', async (t) => {

@@ -10,7 +10,7 @@ import { holds } from './support/cases.ts';
 import { type Bench, setUp } from './support/setup.ts';
 import { baseOf, type Spec } from './support/southbound.ts';
 
-const file = 'test/kvscheduler/takeover.test.ts';
+const FILE = 'test/kvscheduler/takeover.test.ts';
 const keys = ['a/1', 'a/2', 'b/1', 'b/2'];
 const needed = [...keys, 'p/a1', 'p/b1', 'd/a1.0'];
 
@@ -45,7 +45,7 @@ const turns: fc.Arbitrary<Turn> = fc.constantFrom(...keys).chain((key) => {
 
 test('the window changes nothing, and there is never anything to repair', async ({ name }) => {
   await holds(
-    { file, name },
+    { file: FILE, name },
     150,
     fc.asyncProperty(fc.array(turns, { maxLength: 8 }), fc.nat(), async (script, seed) => {
       const serial = setUp({ window: 1 });

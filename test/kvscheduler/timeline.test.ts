@@ -16,8 +16,8 @@ import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, setUp } from './support/setup.ts';
 import type { Spec } from './support/southbound.ts';
 
-const file = 'test/kvscheduler/timeline.test.ts';
-const minute = 60_000;
+const FILE = 'test/kvscheduler/timeline.test.ts';
+const MINUTE = 60_000;
 
 function asking({ scheduler, clock }: Bench) {
   const { timeline } = scheduler;
@@ -41,15 +41,15 @@ describe('timeline of a key', () => {
   it('shows each time that the value changed, and nothing in between', async () => {
     const bench = setUp();
     const { over } = asking(bench);
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': { v: 1 } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': { v: 2 } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': null });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': { v: 3 } });
     const nodes = await over('a/1');
     assert.deepEqual(nodes.map(short), [
@@ -143,9 +143,9 @@ describe('timeline of a key', () => {
     const bench = setUp();
     const { over, at } = asking(bench);
     await bench.commit({ 'a/1': { v: 1, needs: ['a/2', 'a/3'] } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/2': { v: 1 } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/3': { v: 1 } });
     const seen = (await over('a/1')).map((node) => [
       short(node),
@@ -160,14 +160,14 @@ describe('timeline of a key', () => {
     const one = await at('a/1', (bench.clock.now() - 30_000) * 1000);
     assert.equal(one && short(one), '01:00-02:00 PENDING');
     assert.equal(one?.TargetUpdateOnly, true);
-    assert.equal(await at('a/1', (bench.clock.now() - 3 * minute) * 1000), undefined);
+    assert.equal(await at('a/1', (bench.clock.now() - 3 * MINUTE) * 1000), undefined);
   });
 
   it('takes in metadata that a resync has found to be another', async () => {
     const bench = setUp();
     const { over } = asking(bench);
     await bench.commit({ 'a/1': { v: 1 } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     // Somebody took it away and made the same again.
     bench.southbound.renumber('a/1', 99);
     await bench.commit({}, { mode: 'downstream-resync' });
@@ -179,7 +179,7 @@ describe('timeline of a key', () => {
     const bench = setUp();
     const { over } = asking(bench);
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     bench.southbound.fails = () => new Error('no');
     bench.southbound.values.delete('a/1');
     await bench.commit({}, { mode: 'downstream-resync' });
@@ -197,10 +197,10 @@ describe('snapshot of the graph', () => {
     const before = now() - 1;
     await bench.commit({ 'a/2': { v: 1 }, 'a/1': { v: 1, needs: ['a/2'] } });
     const first = now();
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/2': null });
     const second = now();
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': null });
     assert.deepEqual(await names(before), []);
     assert.deepEqual(await names(first), ['a/1 CONFIGURED', 'a/2 CONFIGURED']);
@@ -213,7 +213,7 @@ describe('snapshot of the graph', () => {
 
   it('is what is known now, whatever has happened', async ({ name }) => {
     await holds(
-      { file, name },
+      { file: FILE, name },
       120,
       fc.asyncProperty(
         scripts({ wild: true, conflicts: true }, 6),
@@ -229,7 +229,7 @@ describe('snapshot of the graph', () => {
 
   it('is the same later as it was then', async ({ name }) => {
     await holds(
-      { file, name },
+      { file: FILE, name },
       40,
       fc.asyncProperty(scripts({ wild: false, conflicts: false }, 6), async (script) => {
         const moments: { time: number; picture: Promise<string> }[] = [];
@@ -241,7 +241,7 @@ describe('snapshot of the graph', () => {
           const time = bench.scheduler.timeline.now;
           moments.push({ time, picture: picture(bench, time) });
         };
-        const { bench } = await play(script, { window: 1, check, pause: minute });
+        const { bench } = await play(script, { window: 1, check, pause: MINUTE });
         for (const moment of moments)
           assert.equal(await picture(bench, moment.time), await moment.picture);
       }),
@@ -254,12 +254,12 @@ describe('a key at a time', () => {
     name,
   }) => {
     await holds(
-      { file, name },
+      { file: FILE, name },
       40,
       fc.asyncProperty(scripts({ wild: true, conflicts: true }, 6), async (script) => {
         const times: number[] = [];
         const check = (bench: Bench) => void times.push(bench.scheduler.timeline.now);
-        const { bench } = await play(script, { window: 1, check, pause: minute, conflicts: true });
+        const { bench } = await play(script, { window: 1, check, pause: MINUTE, conflicts: true });
         const { over, at, graph } = asking(bench);
         const keys = new Set<string>();
         for (const time of times)
@@ -312,19 +312,19 @@ async function assertPresent({ bench }: Played): Promise<void> {
 }
 
 describe('bounds of the timeline', () => {
-  const limits = { ageMs: 10 * minute, initMs: 2 * minute, bytes: 1e6 };
+  const limits = { ageMs: 10 * MINUTE, initMs: 2 * MINUTE, bytes: 1e6 };
 
   it('drops what is over for long enough, keeps the first period and what stands', async () => {
     const bench = setUp({ history: limits });
     const { over } = asking(bench);
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': { v: 2 } });
-    await bench.clock.advance(9 * minute);
+    await bench.clock.advance(9 * MINUTE);
     await bench.commit({ 'a/1': { v: 3 } });
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': { v: 4 } });
-    await bench.clock.advance(11 * minute);
+    await bench.clock.advance(11 * MINUTE);
     await bench.commit({ 'b/1': { v: 1 } });
     assert.deepEqual((await over('a/1')).map(short), [
       '00:00-01:00 CONFIGURED',
@@ -337,14 +337,14 @@ describe('bounds of the timeline', () => {
   it('knows which moments it can give back', async () => {
     const bench = setUp({ history: limits });
     const { timeline } = bench.scheduler;
-    await bench.clock.advance(3 * minute);
+    await bench.clock.advance(3 * MINUTE);
     await bench.commit({ 'a/1': { v: 1 } });
     const start = timeline.now;
-    await bench.clock.advance(minute);
+    await bench.clock.advance(MINUTE);
     await bench.commit({ 'a/1': null });
     const end = timeline.now;
     assert.ok(timeline.covers(start));
-    await bench.clock.advance(11 * minute);
+    await bench.clock.advance(11 * MINUTE);
     await bench.commit({ 'a/2': { v: 1 } });
     assert.deepEqual(
       [start - 1, start, end - 1, end, timeline.now].map((time) => timeline.covers(time)),

@@ -8,7 +8,7 @@ import { play } from './support/play.ts';
 import { scripts } from './support/scripts.ts';
 import { type Bench, setUp } from './support/setup.ts';
 
-const notThere = 'a/1 (UNDEFINED): a/1: value is not actually configured';
+const NOT_THERE = 'a/1 (UNDEFINED): a/1: value is not actually configured';
 
 describe('verification', () => {
   const hiding = (bench: Bench, change: (values: Bench['southbound']['values']) => void) => {
@@ -18,7 +18,7 @@ describe('verification', () => {
   it('names a value that is not there', async () => {
     const bench = setUp({ verify: true });
     hiding(bench, (values) => values.delete('a/1'));
-    assert.deepEqual(await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }), [notThere]);
+    assert.deepEqual(await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }), [NOT_THERE]);
     assert.deepEqual(bench.lastRecord().VerificationErrors, [
       'a/1: value is not actually configured',
     ]);

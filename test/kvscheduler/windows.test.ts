@@ -11,12 +11,12 @@ import { kinds } from './support/kinds.ts';
 import { type Play, type Played, play } from './support/play.ts';
 import { type Step, scripts, troubles } from './support/scripts.ts';
 
-const file = 'test/kvscheduler/windows.test.ts';
+const FILE = 'test/kvscheduler/windows.test.ts';
 const wild = { wild: true, conflicts: true };
 
 test('the window and the order of replies change nothing', async ({ name }) => {
   await holds(
-    { file, name },
+    { file: FILE, name },
     1000,
     fc.asyncProperty(scripts(wild, 6), kinds, fc.nat(), async (script, described, seed) => {
       await playInWindows(script, seed, { kinds: described, conflicts: true });
@@ -28,7 +28,7 @@ test('the window and the order of replies change nothing when something fails', 
   name,
 }) => {
   await holds(
-    { file, name },
+    { file: FILE, name },
     1500,
     fc.asyncProperty(
       scripts(wild, 5),
@@ -45,7 +45,7 @@ test('the window and the order of replies change nothing when something fails', 
 test('the window and the order of replies change nothing in what is repeated', async ({ name }) => {
   const retry = { periodMs: 40, maxAttempts: 3, exponential: true };
   await holds(
-    { file, name },
+    { file: FILE, name },
     200,
     fc.asyncProperty(
       scripts(wild, 4),

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { mergeValues } from '#models/merge.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 
-const key = 'config/vpp/v2/interfaces/tap1';
+const KEY = 'config/vpp/v2/interfaces/tap1';
 const value = (fields: object) => vppInterfaceModel.parse({ name: 'tap1', ...fields });
 
 describe('merge of two values of one key', () => {
@@ -11,7 +11,7 @@ describe('merge of two values of one key', () => {
     const base = value({ type: 'TAP', mtu: 1450, vrf: 1, enabled: true, tap: { version: 2 } });
     const over = value({ type: 'TAP', mtu: 9000, tap: { enable_gso: true } });
     assert.deepEqual(
-      mergeValues(key, base, over),
+      mergeValues(KEY, base, over),
       value({
         type: 'TAP',
         mtu: 9000,
@@ -24,7 +24,7 @@ describe('merge of two values of one key', () => {
 
   it('joins lists [R6.9]', () => {
     const merged = mergeValues(
-      key,
+      KEY,
       value({ ip_addresses: ['10.0.0.1/24'] }),
       value({ ip_addresses: ['10.0.1.1/24'] }),
     );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { NodeDocument } from '#cmd/agent/node-document.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import {
@@ -14,7 +14,7 @@ import {
   startAgent,
   until,
 } from '#test/cmd/agent/harness.ts';
-import { nic, section } from '#test/cmd/agent/scenario.ts';
+import { NIC, section } from '#test/cmd/agent/scenario.ts';
 import { clusterOf } from './documents.ts';
 
 export interface SimulatedNode {
@@ -35,12 +35,12 @@ export class SimulatedCluster implements AsyncDisposable {
       const hostAddress = `172.16.0.${nodes.length + 1}`;
       node.linux.addNic('eth0');
       await node.linux.addAddress(undefined, 'eth0', `${hostAddress}/24`);
-      node.linux.addNic(nic);
+      node.linux.addNic(NIC);
       const value = nodeModel.canonical({
         name,
         addresses: [{ type: 'NodeInternalIP', address: hostAddress }],
       });
-      const key = reflectorPrefix + resources.node.key(name, '');
+      const key = REFLECTOR_PREFIX + resources.node.key(name, '');
       await cluster.put(key, valueText(resources.node, value));
       const running = await startAgent(node, {
         label: name,

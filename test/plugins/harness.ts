@@ -56,7 +56,7 @@ export interface TestNodeOptions {
   readonly createIpam?: MakeIpam;
 }
 
-const defaultYaml = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
+const DEFAULT_YAML = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
 
 /** The five core handlers of one run of an agent; stores and host outlive it. */
 export class TestNode extends Bench {
@@ -84,7 +84,7 @@ export class TestNode extends Bench {
     const host = options.host ?? new FakeHost();
     const vpp = options.vpp ?? new FakeVpp();
     const stn = options.stn ?? new FakeStn();
-    const config = contivConfig(options.yaml ?? defaultYaml);
+    const config = contivConfig(options.yaml ?? DEFAULT_YAML);
     const conf = createContivConf({ nodeName: name, config, vpp, stn });
     const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
     const pods = createPodManager({ store: local, host });

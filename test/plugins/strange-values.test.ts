@@ -10,11 +10,11 @@ import { resources } from '#kubernetes/resources/resources.ts';
 import { type KubeValue, nodeValue, sorted, TestNode } from './harness.ts';
 import { vppWith } from './ipv4net/vpp-with.ts';
 
-const interconnect = 'nodeInterconnectCIDR: 192.168.16.0/24';
+const INTERCONNECT = 'nodeInterconnectCIDR: 192.168.16.0/24';
 const plans = [
-  `ipamConfig: {${interconnect}}`,
-  `nodeToNodeTransport: nooverlay\nipamConfig: {${interconnect}}`,
-  `ipamConfig: {useExternalIPAM: true, ${interconnect}}`,
+  `ipamConfig: {${INTERCONNECT}}`,
+  `nodeToNodeTransport: nooverlay\nipamConfig: {${INTERCONNECT}}`,
+  `ipamConfig: {useExternalIPAM: true, ${INTERCONNECT}}`,
   'ipamConfig: {contivCIDR: 10.0.0.0/14}',
   'ipamConfig: {contivCIDR: "fd00::/64", nodeInterconnectCIDR: "fd05::/64", serviceCIDR: "fd03::/64"}',
 ];

@@ -11,7 +11,7 @@ import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
 import { linuxFamilies } from '#test/descriptors/transitions/families/linux.ts';
 import { vppFamilies } from '#test/descriptors/transitions/families/vpp.ts';
 import type { Family } from '#test/descriptors/transitions/family.ts';
-import { existingLink, simulatedSpaces } from '#test/linux/descriptors/backends.ts';
+import { EXISTING_LINK, simulatedSpaces } from '#test/linux/descriptors/backends.ts';
 import { hostLinks } from '#test/vpp/descriptors/backends.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { sessionMessages } from '#vpp/binapi/used.ts';
@@ -45,7 +45,7 @@ describe('docs/simulation.md', () => {
     const all: readonly Pick<Example & Family, 'name' | 'skip'>[] = [
       ...vppExamples(hostLinks),
       ...vppFamilies,
-      ...linuxExamples(simulatedSpaces.pods, existingLink),
+      ...linuxExamples(simulatedSpaces.pods, EXISTING_LINK),
       ...linuxFamilies(simulatedSpaces.pods),
     ] as never;
     const reasons = new Set<string>();

@@ -2,9 +2,9 @@
 import { fromAddress, fromMac, fromPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 
-const all = 0xffff_ffff;
+const ALL = 0xffff_ffff;
 /** Entries by which VPP follows the route to somewhere: they mirror others. */
-const recursiveResolution = 18;
+const RECURSIVE_RESOLUTION = 18;
 
 /** Messages as plain, readable data. */
 export function plain(value: unknown): unknown {
@@ -35,7 +35,7 @@ export function macOf(mac: Uint8Array): string {
 }
 
 export async function worldOf(client: VppClient): Promise<Record<string, unknown>> {
-  const each = { sw_if_index: all };
+  const each = { sw_if_index: ALL };
   const interfaces = await client.dump('sw_interface_dump', {
     ...each,
     name_filter_valid: false,
@@ -49,7 +49,7 @@ export async function worldOf(client: VppClient): Promise<Record<string, unknown
   const routes = await Promise.all(
     tables.map(({ table }) => client.dump('ip_route_v2_dump', { src: 0, table })),
   );
-  const macs = await client.dump('l2_fib_table_dump', { bd_id: all });
+  const macs = await client.dump('l2_fib_table_dump', { bd_id: ALL });
   return {
     interfaces: interfaces.map((details) => ({
       ...(plain(details) as object),
@@ -70,7 +70,7 @@ export async function worldOf(client: VppClient): Promise<Record<string, unknown
     routes: sorted(
       routes
         .flat()
-        .filter(({ route }) => route.src !== recursiveResolution)
+        .filter(({ route }) => route.src !== RECURSIVE_RESOLUTION)
         .map(({ route: { stats_index: _, paths, ...route } }) => ({
           ...route,
           paths: sorted(paths),
@@ -83,7 +83,7 @@ export async function worldOf(client: VppClient): Promise<Record<string, unknown
     ),
     aging: await Promise.all([0, 1].map((af) => client.request('ip_neighbor_config_get', { af }))),
     domains: sorted(
-      (await client.dump('bridge_domain_dump', { ...each, bd_id: all })).map((domain) => ({
+      (await client.dump('bridge_domain_dump', { ...each, bd_id: ALL })).map((domain) => ({
         ...domain,
         sw_if_details: sorted(domain.sw_if_details),
       })),
@@ -94,7 +94,7 @@ export async function worldOf(client: VppClient): Promise<Record<string, unknown
         .filter(({ static_mac }) => static_mac)
         .map((entry) => ({ ...entry, mac: macOf(entry.mac) })),
     ),
-    arpTermination: sorted(await client.dump('bd_ip_mac_dump', { bd_id: all })),
+    arpTermination: sorted(await client.dump('bd_ip_mac_dump', { bd_id: ALL })),
     crossConnects: sorted(await client.dump('l2_xconnect_dump', {})),
     vxlans: sorted(await client.dump('vxlan_tunnel_v2_dump', each)),
     afPackets: sorted(await client.dump('af_packet_dump', {})),

@@ -15,9 +15,9 @@ import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { VppRefusedError } from '#vpp/binapi/refused.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 
-const none = 0xffff_ffff;
+const NONE = 0xffff_ffff;
 const noMac = new Uint8Array(6);
-const allInterfaces = { sw_if_index: none, name_filter_valid: false, name_filter: '' };
+const allInterfaces = { sw_if_index: NONE, name_filter_valid: false, name_filter: '' };
 
 async function machine() {
   const clock = new ManualClock();
@@ -46,7 +46,7 @@ function refusedWith(retval: number) {
 
 function tap(name: string, more: object = {}) {
   return {
-    id: none,
+    id: NONE,
     use_random_mac: true,
     mac_address: noMac,
     num_rx_queues: 1,
@@ -222,10 +222,10 @@ describe('oddities of VPP that an agent has to know', () => {
     await assert.rejects(remove(), refusedWith(-120));
     await client.request('sw_interface_set_l2_bridge', { ...member, enable: false });
     await remove();
-    const macs = await client.dump('l2_fib_table_dump', { bd_id: none });
+    const macs = await client.dump('l2_fib_table_dump', { bd_id: NONE });
     assert.deepEqual(
       macs.map(({ bd_id }) => bd_id),
-      [none],
+      [NONE],
     );
   });
 

@@ -12,11 +12,11 @@ export interface RouteText {
   readonly file: string;
 }
 
-const FIELDS = ['method', 'path', 'mutating', 'summary'] as const;
+const fields = ['method', 'path', 'mutating', 'summary'] as const;
 
 /** Object literals that are a Route, also those that a function makes from its parameters. */
 export function routes(): RouteText[] {
-  return expand(FIELDS).map(({ values, source, where }) => {
+  return expand(fields).map(({ values, source, where }) => {
     const text = (field: string): string => {
       const found = textOf(values.get(field)?.expression, values.get(field)?.source ?? source);
       if (found === undefined) throw new Error(`${where}: ${field} of a route has to be a literal`);

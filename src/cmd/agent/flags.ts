@@ -7,7 +7,7 @@ import { configFlag } from '#infra/config/load.ts';
 import { LABEL_FLAG } from '#infra/service-label/service-label.ts';
 
 /** Configuration files of the agent, by the name that makes flag, variable and file name. */
-export const CONFIG_NAMES = [
+export const configNames = [
   'contiv',
   'controller',
   'http',
@@ -21,7 +21,7 @@ export const CONFIG_NAMES = [
 ] as const;
 
 /** Where an agent on this machine listens if http.conf says nothing else. */
-const localAgent = 'http://127.0.0.1:9999';
+const LOCAL_AGENT = 'http://127.0.0.1:9999';
 
 export interface AgentFlags {
   readonly configDir: string;
@@ -73,7 +73,7 @@ export function parseFlags(
     .option('--from <pod>', 'for trace: the pod that sends, as namespace/name')
     .option('--to <pod or address>', 'for trace: where to')
     .option('--port <number>', 'for trace: TCP port that is called', portNumber)
-    .option('--agent <urls...>', 'for trace: REST servers of the agents', [localAgent])
+    .option('--agent <urls...>', 'for trace: REST servers of the agents', [LOCAL_AGENT])
     .option('--wanted', 'for trace: what the agents want, not what VPP and Linux have', false)
     .showHelpAfterError('(--help lists what there is)')
     .exitOverride()
@@ -85,7 +85,7 @@ export function parseFlags(
       ).choices(['undeploy', 'replay', 'trace']),
     )
     .argument('[recording]', 'for replay: a folder that record-run has written, or a file of it');
-  for (const name of CONFIG_NAMES)
+  for (const name of configNames)
     command.option(`--${configFlag(name)} <file>`, `configuration file, instead of ${name}.conf`);
   command.parse(argv.map(twoDashes), { from: 'user' });
   const [action, recording] = command.args;

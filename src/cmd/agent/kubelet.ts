@@ -17,7 +17,7 @@ import { namespaceOf } from '#kubernetes/reflector/objects/meta.ts';
 import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
 import type { Problem } from '#kubernetes/reflector/problem.ts';
 import { reflect } from '#kubernetes/reflector/reflect.ts';
-import { reflectorPrefix, resourceList, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resourceList, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import { CniClient } from './cni-client.ts';
 
@@ -73,10 +73,10 @@ export class KubeletPlayer {
     const changes = new Map<string, string | undefined>();
     for (const resource of resourceList) {
       if (writtenByAgents.has(resource.keyword)) continue;
-      const { entries } = await store.list(reflectorPrefix + resource.keyPrefix);
+      const { entries } = await store.list(REFLECTOR_PREFIX + resource.keyPrefix);
       for (const { key } of entries) changes.set(key, undefined);
       for (const [key, value] of Object.entries(this.#cluster.state[resource.keyword] ?? {}))
-        changes.set(reflectorPrefix + key, valueText(resource, value));
+        changes.set(REFLECTOR_PREFIX + key, valueText(resource, value));
     }
     await store.putAll(changes);
   }
@@ -133,12 +133,12 @@ export class KubeletPlayer {
     const { reflected } = reflect(pod, 'own');
     if (!reflected) return;
     const changes = new Map([
-      [reflectorPrefix + reflected.key, valueText(reflected.resource, reflected.value)],
+      [REFLECTOR_PREFIX + reflected.key, valueText(reflected.resource, reflected.value)],
     ]);
     for (const service of this.#cluster.services) {
       if (!selectsPod(service, pod)) continue;
       const value = endpointsOf(service, pods, 'own');
-      const key = reflectorPrefix + resources.endpoints.model.key(value);
+      const key = REFLECTOR_PREFIX + resources.endpoints.model.key(value);
       changes.set(key, valueText(resources.endpoints, value));
     }
     await this.#deps.store.putAll(changes);

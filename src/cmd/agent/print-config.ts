@@ -10,7 +10,7 @@ import type { Clock, Random } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import {
   type ConfigSources,
   dpdkNics,
@@ -87,7 +87,7 @@ async function readNodeConfig({ settings, clock }: Parts): Promise<NodeConfig | 
   if (!settings.etcd) throw new Error('there is no etcd.conf');
   const store = new EtcdStore(etcdOptions(settings.etcd, settings.env), clock);
   try {
-    const key = reflectorPrefix + resources.nodeconfig.key(settings.label, '');
+    const key = REFLECTOR_PREFIX + resources.nodeconfig.key(settings.label, '');
     const text = await store.get(key);
     return text === undefined ? undefined : nodeConfigModel.parse(JSON.parse(text), key);
   } finally {

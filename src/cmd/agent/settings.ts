@@ -32,7 +32,7 @@ import { type GovppConfig, govppSchema } from '#vpp/config.ts';
 import type { AgentFlags } from './flags.ts';
 
 /** The agent with its examples stands four folders above this file. */
-const ROOT = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../../..');
 
 /** What the Go agent allows a start. */
 const START_LIMIT = '45s';
@@ -103,7 +103,7 @@ export function readSettings(
     warnings,
   };
   if (!flags.embedded) return settings;
-  return embeddedSettings(settings, flags.manifests ?? join(ROOT, 'examples'));
+  return embeddedSettings(settings, flags.manifests ?? join(root, 'examples'));
 }
 
 /** A folder that is not there would mean defaults everywhere, which nobody has asked for. */

@@ -24,29 +24,29 @@ export interface ValidAttachment {
 }
 
 /** Where the original logs when nothing is said. */
-const defaultLogFile = '/tmp/contiv-cni.log';
+const DEFAULT_LOG_FILE = '/tmp/contiv-cni.log';
 
 /** What a configuration without a version means, by the specification. */
-const oldest = '0.1.0';
+const OLDEST = '0.1.0';
 
-const nameForm = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
+const NAME_FORM = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
 /** A path, or a host with a port. */
-const serverForm = /\/|.:\d{1,5}$/;
+const SERVER_FORM = /\/|.:\d{1,5}$/;
 
 /** @throws Failure with decode for what is no JSON object, config for what makes no sense */
 export function readNetwork(text: string): Network {
   const document = object(parse(text), 'the network configuration');
   const name = optional(document, 'name', 'string') ?? '';
-  if (!nameForm.test(name)) throw wrong('name', 'letters, digits and _ . -', document['name']);
+  if (!NAME_FORM.test(name)) throw wrong('name', 'letters, digits and _ . -', document['name']);
   const server = optional(document, 'grpcServer', 'string') ?? '';
-  if (!serverForm.test(server))
+  if (!SERVER_FORM.test(server))
     throw wrong('grpcServer', 'the socket of the agent, or host:port,', document['grpcServer']);
   return {
-    cniVersion: optional(document, 'cniVersion', 'string') || oldest,
+    cniVersion: optional(document, 'cniVersion', 'string') || OLDEST,
     name,
     server,
-    logFile: optional(document, 'logFile', 'string') || defaultLogFile,
+    logFile: optional(document, 'logFile', 'string') || DEFAULT_LOG_FILE,
     ipam: readIpam(document['ipam']),
     hasPrevious: (document['prevResult'] ?? undefined) !== undefined,
     valid: readValid(document),

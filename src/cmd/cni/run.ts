@@ -10,7 +10,7 @@ import { Failure, failures } from './failure.ts';
 import { firstAddress, type IpamPlugin, ipamPlugin } from './ipam.ts';
 import { addressesOn, type Network, readNetwork, versionOf } from './network.ts';
 import { addResult, type Reply } from './result.ts';
-import { isSpoken, newest, spokenVersion, type Version, versions } from './version.ts';
+import { isSpoken, NEWEST, spokenVersion, type Version, versions } from './version.ts';
 
 export interface Outcome {
   /** What goes to standard output; empty for nothing. */
@@ -40,7 +40,7 @@ export async function runCni(
     const known = readCommand(environment);
     text = await input();
     if (known === 'VERSION') {
-      const answer = { cniVersion: versionOf(text) ?? newest, supportedVersions: versions };
+      const answer = { cniVersion: versionOf(text) ?? NEWEST, supportedVersions: versions };
       return { output: json(answer), failure: undefined, command, network };
     }
     network = readNetwork(text);
@@ -50,8 +50,8 @@ export async function runCni(
   } catch (thrown) {
     const failure =
       thrown instanceof Failure ? thrown : new Failure('io', String(thrown), stackOf(thrown));
-    const version = versionOf(text) ?? newest;
-    const output = json(failure.result(isSpoken(version) ? version : newest));
+    const version = versionOf(text) ?? NEWEST;
+    const output = json(failure.result(isSpoken(version) ? version : NEWEST));
     return { output, failure, command, network };
   }
 }

@@ -5,7 +5,7 @@ export const versions = ['0.3.1', '0.4.0', '1.0.0', '1.1.0'] as const;
 
 export type Version = (typeof versions)[number];
 
-export const newest: Version = '1.1.0';
+export const NEWEST: Version = '1.1.0';
 
 /** The command is there from this version on. */
 export const since: Readonly<Partial<Record<string, Version>>> = {

@@ -3,7 +3,7 @@ import { type CodedError, errorText } from '#infra/errors/errors.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../api.ts';
 
 /** Answers after which the same request may succeed, here or at another member. */
-const UNAVAILABLE: ReadonlySet<number> = new Set([
+const unavailable: ReadonlySet<number> = new Set([
   status.CANCELLED,
   status.UNKNOWN,
   status.DEADLINE_EXCEEDED,
@@ -20,7 +20,7 @@ function statusOf(thrown: unknown): number | undefined {
 
 export function isUnavailable(thrown: unknown): boolean {
   const code = statusOf(thrown);
-  return code !== undefined && UNAVAILABLE.has(code);
+  return code !== undefined && unavailable.has(code);
 }
 
 export function isTimeout(thrown: unknown): boolean {

@@ -14,12 +14,12 @@ export function rfc3339(ms: number): string {
 }
 
 // A plus sign that was not escaped in a URL arrives as a space.
-const pattern =
+const PATTERN =
   /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([-+ ])(\d\d:\d\d))$/;
 
 /** @returns microseconds since the epoch; undefined for anything but RFC 3339 */
 export function microsOf(text: string): number | undefined {
-  const match = pattern.exec(text);
+  const match = PATTERN.exec(text);
   if (!match) return undefined;
   const [, date = '', time, fraction = '', sign, offset] = match;
   const zone = sign === undefined ? 'Z' : `${sign === ' ' ? '+' : sign}${offset}`;

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** The main thread must never be held longer than 20 ms; this leaves room for a slow unit. */
-const sliceMs = 8;
+const SLICE_MS = 8;
 
 /**
  * Cuts long work on the main thread into slices: ask `due` after each small unit of work, and wait
@@ -17,7 +17,7 @@ export class Slices {
   }
 
   due(): boolean {
-    return this.#clock.monotonic() - this.#began >= sliceMs;
+    return this.#clock.monotonic() - this.#began >= SLICE_MS;
   }
 
   /** Gives way to pending input and output; a new slice begins. */

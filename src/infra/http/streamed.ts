@@ -7,10 +7,10 @@ import type { Clock } from '../clock/clock.ts';
 import { Slices } from '../clock/slices.ts';
 import type { RouteResponse } from './route.ts';
 
-const chunkLength = 16 * 1024;
+const CHUNK_LENGTH = 16 * 1024;
 /** Smaller lists are written in one go, and so is what stands deeper than this. */
-const longList = 16;
-const deepest = 3;
+const LONG_LIST = 16;
+const DEEPEST = 3;
 
 /** JSON of a value that may be big. */
 export function streamedJson(body: unknown, clock: Clock): RouteResponse {
@@ -43,7 +43,7 @@ async function* inChunks(
   for (const piece of pieces) {
     if (slices.due()) await slices.turn();
     chunk += piece;
-    if (chunk.length < chunkLength) continue;
+    if (chunk.length < CHUNK_LENGTH) continue;
     yield chunk;
     chunk = '';
   }
@@ -65,7 +65,7 @@ function* listPieces(items: Iterable<unknown>): Generator<string, void, void> {
 function* jsonPieces(value: unknown, indent: string, depth: number): Generator<string, void, void> {
   const plain = plainOf(value);
   const inner = `${indent}  `;
-  if (Array.isArray(plain) && (plain.length > longList || depth < deepest) && plain.length > 0) {
+  if (Array.isArray(plain) && (plain.length > LONG_LIST || depth < DEEPEST) && plain.length > 0) {
     let before = '[\n';
     for (const item of plain) {
       yield before + inner;
@@ -73,7 +73,7 @@ function* jsonPieces(value: unknown, indent: string, depth: number): Generator<s
       before = ',\n';
     }
     yield `\n${indent}]`;
-  } else if (typeof plain === 'object' && plain && !Array.isArray(plain) && depth < deepest) {
+  } else if (typeof plain === 'object' && plain && !Array.isArray(plain) && depth < DEEPEST) {
     let before = '{\n';
     for (const [name, field] of Object.entries(plain)) {
       if (field === undefined) continue;

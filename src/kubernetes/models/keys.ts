@@ -1,11 +1,11 @@
 /** Keys of what is reflected from Kubernetes, without the reflector's prefix. Names hold no slash. */
 import { type KeyTemplate, keyTemplate } from '#models/key-template.ts';
 
-const segment = '[^/]+';
+const SEGMENT = '[^/]+';
 
 /** `k8s/<keyword>/<name>` */
 export function clusterKey(keyword: string): KeyTemplate<`${string}{name}`> {
-  return keyTemplate(`k8s/${keyword}/{name}`, { name: segment });
+  return keyTemplate(`k8s/${keyword}/{name}`, { name: SEGMENT });
 }
 
 /** `k8s/<keyword>/<name>/namespace/<namespace>` */
@@ -13,7 +13,7 @@ export function namespacedKey(
   keyword: string,
 ): KeyTemplate<`${string}{name}/namespace/{namespace}`> {
   return keyTemplate(`k8s/${keyword}/{name}/namespace/{namespace}`, {
-    name: segment,
-    namespace: segment,
+    name: SEGMENT,
+    namespace: SEGMENT,
   });
 }

@@ -6,7 +6,7 @@ import type { KubeService, KubeServicePort } from './objects/service.ts';
 import type { Readers } from './reflected.ts';
 
 /** Seconds; what Kubernetes takes where a service says none. */
-const defaultAffinityTimeout = 10_800;
+const DEFAULT_AFFINITY_TIMEOUT = 10_800;
 
 export function serviceValue(service: KubeService, readers: Readers): Service {
   const { metadata, spec, status } = service;
@@ -27,7 +27,7 @@ export function serviceValue(service: KubeService, readers: Readers): Service {
     health_check_node_port: spec.healthCheckNodePort,
     session_affinity_timeout:
       spec.sessionAffinity === 'ClientIP'
-        ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? defaultAffinityTimeout)
+        ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_TIMEOUT)
         : undefined,
     annotations: ownAnnotations(metadata.annotations),
     internal_traffic_policy: spec.internalTrafficPolicy === 'Local' ? 'Local' : undefined,

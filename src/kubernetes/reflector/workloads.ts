@@ -116,7 +116,7 @@ function counted(count: number, make: (n: number) => PlannedPod): PlannedPod[] {
 }
 
 /** Letters and digits that make no words, as Kubernetes uses them in names. */
-const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** Ten characters that change with the template, whatever the order of its fields in the file. */
 function templateHash(template: PodTemplate): string {
@@ -126,7 +126,7 @@ function templateHash(template: PodTemplate): string {
       : value,
   );
   const digest = createHash('sha256').update(text).digest();
-  return Array.from(digest.subarray(0, 10), (byte) => alphabet[byte % alphabet.length]).join('');
+  return Array.from(digest.subarray(0, 10), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
 }
 
 /** In the form of a UUID made of a name. */

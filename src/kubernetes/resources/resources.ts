@@ -21,7 +21,7 @@ import {
 import { vppNodeKey, vppNodeModel } from '../models/vpp-node.ts';
 
 /** Stands before every key of these resources in the datastore, written by whatever program. */
-export const reflectorPrefix = '/vnf-agent/contiv-ksr/';
+export const REFLECTOR_PREFIX = '/vnf-agent/contiv-ksr/';
 
 /** What a key says about the value under it. */
 export interface KeyNames {

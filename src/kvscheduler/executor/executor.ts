@@ -60,7 +60,7 @@ export async function executeByLevel(
 }
 
 /** Instead of how many operations one waits for: it is behind a failure. */
-const skipped = -1;
+const SKIPPED = -1;
 
 class Run {
   readonly outcomes: Outcome[] = [];
@@ -232,8 +232,8 @@ class Run {
       for (let at = this.#firstLink[index] as number; at >= 0; at = this.#nextLink[at] as number) {
         const next = this.#linkTo[at] as number;
         if (this.#operations[next]?.draft.foreign) this.#countDown(next);
-        else if (this.#waiting[next] !== skipped) {
-          this.#waiting[next] = skipped;
+        else if (this.#waiting[next] !== SKIPPED) {
+          this.#waiting[next] = SKIPPED;
           path.push(next);
         }
       }
@@ -241,7 +241,7 @@ class Run {
 
   #countDown(index: number): void {
     const left = this.#waiting[index] as number;
-    if (left === skipped) return;
+    if (left === SKIPPED) return;
     this.#waiting[index] = left - 1;
     if (left === 1 && index < this.#cursor) this.#offer(index);
   }

@@ -1,4 +1,4 @@
-const leastToCut = 1024;
+const LEAST_TO_CUT = 1024;
 
 /** First in, first out, at constant cost each, and without holding on to what has left. */
 export class Fifo<T> {
@@ -21,7 +21,7 @@ export class Fifo<T> {
     const item = this.#items[this.#head];
     if (this.size === 0) return undefined;
     this.#items[this.#head++] = undefined;
-    if (this.#head >= leastToCut && this.#head * 2 >= this.#items.length) {
+    if (this.#head >= LEAST_TO_CUT && this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }

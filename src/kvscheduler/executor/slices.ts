@@ -1,8 +1,8 @@
 import type { Clock } from '#infra/clock/clock.ts';
 
 /** The aim is 20 ms: the rest is for what cannot be cut, which is garbage to be collected. */
-const sliceMs = 5;
-const unitsBetweenLooks = 16;
+const SLICE_MS = 5;
+const UNITS_BETWEEN_LOOKS = 16;
 
 /**
  * Cuts long work on the main thread into slices: ask `due` after each small unit of work, and wait
@@ -30,8 +30,8 @@ export class Slices {
       this.#begin();
       return false;
     }
-    if (++this.#units % unitsBetweenLooks !== 0) return false;
-    return this.#clock.monotonic() - this.#began >= sliceMs;
+    if (++this.#units % UNITS_BETWEEN_LOOKS !== 0) return false;
+    return this.#clock.monotonic() - this.#began >= SLICE_MS;
   }
 
   /** Gives way to pending input and output; a new slice begins. */
@@ -49,7 +49,7 @@ export class Slices {
   }
 }
 
-const runLength = 2048;
+const RUN_LENGTH = 2048;
 
 /** Sorts a copy in slices: short runs by the engine, then merges. Stable. */
 export async function sortInSlices<T>(
@@ -58,8 +58,8 @@ export async function sortInSlices<T>(
   slices: Slices,
 ): Promise<T[]> {
   let runs: T[][] = [];
-  for (let i = 0; i < items.length; i += runLength) {
-    runs.push(items.slice(i, i + runLength).sort(compare));
+  for (let i = 0; i < items.length; i += RUN_LENGTH) {
+    runs.push(items.slice(i, i + RUN_LENGTH).sort(compare));
     if (slices.due()) await slices.turn();
   }
   while (runs.length > 1) {

@@ -1,4 +1,4 @@
-const blockSize = 512;
+const BLOCK_SIZE = 512;
 
 /**
  * An ordered set of keys, for questions by prefix: blocks of sorted keys, so that adding and
@@ -25,9 +25,9 @@ export class KeyIndex {
     if (block[i] === key) return;
     block.splice(i, 0, key);
     this.#size++;
-    if (block.length <= blockSize) return;
+    if (block.length <= BLOCK_SIZE) return;
     // Keys that come in order leave full blocks behind instead of halves.
-    const cut = at === blocks.length - 1 && i === block.length - 1 ? blockSize : blockSize >> 1;
+    const cut = at === blocks.length - 1 && i === block.length - 1 ? BLOCK_SIZE : BLOCK_SIZE >> 1;
     blocks.splice(at + 1, 0, block.splice(cut));
   }
 

@@ -12,8 +12,8 @@ interface Entry {
   readonly stop: number;
 }
 
-const bytesOfRecord = 512;
-const bytesOfOperation = 256;
+const BYTES_OF_RECORD = 512;
+const BYTES_OF_OPERATION = 256;
 
 export class History {
   /** A single record gets half of the room at most. */
@@ -66,7 +66,7 @@ export class History {
 
 /** Shortens the record's lists to what fits. @returns its rough size */
 async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<number> {
-  let bytes = bytesOfRecord + (record.Description?.length ?? 0);
+  let bytes = BYTES_OF_RECORD + (record.Description?.length ?? 0);
   let omitted = 0;
   const shorten = async <T>(
     items: readonly T[] | undefined,
@@ -105,7 +105,7 @@ async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<n
 function sizeOfOperation(operation: RecordedTxnOp): number {
   const { Key, NewValue, PrevValue, NewErrMsg = '', PrevErrMsg = '' } = operation;
   const texts = Key.length + NewErrMsg.length + PrevErrMsg.length;
-  return bytesOfOperation + texts + sizeOfValue(NewValue) + sizeOfValue(PrevValue);
+  return BYTES_OF_OPERATION + texts + sizeOfValue(NewValue) + sizeOfValue(PrevValue);
 }
 
 function sizeOfText(text: string): number {

@@ -4,8 +4,8 @@ import type { Observer, Phase } from './observer.ts';
 import type { TxnType } from './record.ts';
 
 /** Summaries tell of the last so many seconds. */
-const maxAgeSeconds = 30;
-const ageBuckets = 5;
+const MAX_AGE_SECONDS = 30;
+const AGE_BUCKETS = 5;
 const percentiles = [0.5, 0.9, 0.99];
 const buckets = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 
@@ -34,8 +34,8 @@ export class SchedulerMetrics implements Observer {
       name: 'ligato_kvscheduler_queue_wait_seconds',
       help: 'Time that a transaction waits for its turn.',
       labelNames: ['txn_type'],
-      maxAgeSeconds,
-      ageBuckets,
+      maxAgeSeconds: MAX_AGE_SECONDS,
+      ageBuckets: AGE_BUCKETS,
       percentiles,
       registers,
     });
@@ -43,8 +43,8 @@ export class SchedulerMetrics implements Observer {
       name: 'ligato_kvscheduler_txn_process_duration_seconds',
       help: 'Time that parts of the processing of a transaction take.',
       labelNames: ['slice'],
-      maxAgeSeconds,
-      ageBuckets,
+      maxAgeSeconds: MAX_AGE_SECONDS,
+      ageBuckets: AGE_BUCKETS,
       percentiles,
       registers,
     });

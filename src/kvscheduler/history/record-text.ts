@@ -6,13 +6,13 @@ import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from
 import { originNumber } from './record.ts';
 import { microsOf } from './time.ts';
 
-const width = 120;
+const WIDTH = 120;
 
 /** Header, arguments and plan: what is said before the first request is sent. */
 export function* beginningText(record: RecordedTxn): Generator<string, void, void> {
-  yield `+${'='.repeat(width - 2)}+\n`;
+  yield `+${'='.repeat(WIDTH - 2)}+\n`;
   yield `${line('|', `Transaction #${record.SeqNum}`, headline(record))}\n`;
-  yield `+${'='.repeat(width - 2)}+\n`;
+  yield `+${'='.repeat(WIDTH - 2)}+\n`;
   yield '  * transaction arguments:\n';
   yield `      - seq-num: ${record.SeqNum}\n`;
   yield `      - type: ${headline(record)}\n`;
@@ -25,16 +25,16 @@ export function* beginningText(record: RecordedTxn): Generator<string, void, voi
 /** What was done, and how long it took. */
 export function* endText(record: RecordedTxn): Generator<string, void, void> {
   const took = tookText(record);
-  yield `o${'-'.repeat(width - 2)}o\n`;
+  yield `o${'-'.repeat(WIDTH - 2)}o\n`;
   for (const error of record.RetrieveErrors ?? []) yield `  * not read back: ${indented(error)}\n`;
   yield `  * executed operations (${record.Start} - ${record.Stop}, duration = ${took}):\n`;
   yield* operationsText(record.Executed);
   for (const error of record.VerificationErrors ?? [])
     yield `  * differs from the southbound: ${indented(error)}\n`;
   if (record.Omitted) yield `  * left out of this record: ${record.Omitted} entries\n`;
-  yield `x${'-'.repeat(width - 2)}x\n`;
+  yield `x${'-'.repeat(WIDTH - 2)}x\n`;
   yield `${line('x', `#${record.SeqNum}`, `took ${took}`)}\n`;
-  yield `x${'-'.repeat(width - 2)}x\n`;
+  yield `x${'-'.repeat(WIDTH - 2)}x\n`;
 }
 
 export function* recordText(record: RecordedTxn): Generator<string, void, void> {
@@ -43,7 +43,7 @@ export function* recordText(record: RecordedTxn): Generator<string, void, void> 
 }
 
 function line(edge: string, left: string, right: string): string {
-  const room = Math.max(1, width - 4 - left.length - right.length);
+  const room = Math.max(1, WIDTH - 4 - left.length - right.length);
   return `${edge} ${left}${' '.repeat(room)}${right} ${edge}`;
 }
 

@@ -43,7 +43,7 @@ export function switchArgument(request: RouteRequest, name: string): boolean {
  * Nanoseconds before which nobody can mean nanoseconds: what is smaller are seconds, milliseconds
  * or microseconds of our days.
  */
-const leastNanoseconds = 1e17;
+const LEAST_NANOSECONDS = 1e17;
 
 /**
  * A moment: Unix nanoseconds, or RFC 3339 text.
@@ -62,6 +62,6 @@ export function timeArgument(request: RouteRequest, name: string): number | unde
 
 function ofNanoseconds(text: string): number | undefined {
   const nanoseconds = BigInt(text);
-  if (nanoseconds > 0n && nanoseconds < leastNanoseconds) return undefined;
+  if (nanoseconds > 0n && nanoseconds < LEAST_NANOSECONDS) return undefined;
   return Number(nanoseconds / 1000n);
 }

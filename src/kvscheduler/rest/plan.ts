@@ -25,7 +25,7 @@ import { allowOnly } from './arguments.ts';
  */
 export type ParseValue = (type: string, json: unknown, key: string) => Value;
 
-const accepted =
+const ACCEPTED =
   'the body has to be {"mode": "update" | "resync", "values": {"<key>": {"type": "<model>", "value": {…}} | null}}';
 
 export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: ParseValue): Route[] {
@@ -63,13 +63,13 @@ async function parseBody(
   parseValue: ParseValue,
   slices: Slices,
 ): Promise<PreviewRequest> {
-  if (!isObject(body)) throw new BadRequestError(accepted);
+  if (!isObject(body)) throw new BadRequestError(ACCEPTED);
   const { mode, values, ...others } = body;
   for (const name of Object.keys(others))
-    throw new BadRequestError(`field ${name} is not known; ${accepted}`);
+    throw new BadRequestError(`field ${name} is not known; ${ACCEPTED}`);
   if (mode !== 'update' && mode !== 'resync')
     throw new BadRequestError(`mode ${JSON.stringify(mode)} has to be "update" or "resync"`);
-  if (!isObject(values)) throw new BadRequestError(`values are missing; ${accepted}`);
+  if (!isObject(values)) throw new BadRequestError(`values are missing; ${ACCEPTED}`);
   const parsed = new Map<string, Value | null>();
   for (const [key, entry] of Object.entries(values)) {
     if (slices.due()) await slices.turn();

@@ -1,6 +1,6 @@
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { linuxHostNameKey } from '#models/linux/derived.ts';
-import { empty, emptyType } from './empty.ts';
+import { EMPTY_TYPE, empty } from './empty.ts';
 import type { LinuxNeeds } from './interface/interface.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { LinuxNeeds } from './interface/interface.ts';
 export function hostLinkDescriptor({ dumps, marks }: LinuxNeeds): KvDescriptor<object, undefined> {
   return {
     name: 'linux-host-link',
-    typeName: emptyType,
+    typeName: EMPTY_TYPE,
     keyPrefixes: [linuxHostNameKey.prefix()],
     ownsKey: (key) => linuxHostNameKey.parse(key) !== undefined,
     retrieveDependencies: ['linux-interface'],

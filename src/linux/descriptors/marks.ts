@@ -8,7 +8,7 @@ import type { LinuxInterface } from '#models/linux/interface.ts';
 import type { LinuxLink } from '../api.ts';
 
 /** Bytes that the kernel keeps of an alias. */
-export const aliasLength = 255;
+export const ALIAS_LENGTH = 255;
 
 export type LinkMark =
   | { readonly type: 'VETH'; readonly name: string; readonly peer: string }
@@ -20,11 +20,11 @@ export type LinkMark =
       readonly vppHostIfName: string;
     };
 
-const root = '/vnf-agent/';
+const ROOT = '/vnf-agent/';
 
 /** Whether an agent of any label has made the link. */
 export function isMarked(alias: string | undefined): boolean {
-  return alias?.startsWith(root) ?? false;
+  return alias?.startsWith(ROOT) ?? false;
 }
 
 export class LinkMarks {
@@ -32,7 +32,7 @@ export class LinkMarks {
 
   /** @param label of this agent: two agents on one machine know their links apart */
   constructor(label: string) {
-    this.#prefix = `${root}${label}/`;
+    this.#prefix = `${ROOT}${label}/`;
   }
 
   veth(name: string, peer: string): string {

@@ -14,7 +14,7 @@ import { neededOf } from './needed-interface.ts';
 import { isRetriable, unlessGone } from './tolerated.ts';
 
 /** What the kernel gives to an IPv6 route that names none. */
-const ipv6Metric = 1024;
+const IPV6_METRIC = 1024;
 
 const scopes: Readonly<Record<LinuxRouteScope, api.RouteScope | undefined>> = {
   UNDEFINED: undefined,
@@ -35,7 +35,7 @@ function scopeOf(route: LinuxRoute): api.RouteScope {
 }
 
 function metricOf(route: LinuxRoute): number {
-  return isIpv6(route) && route.metric === 0 ? ipv6Metric : route.metric;
+  return isIpv6(route) && route.metric === 0 ? IPV6_METRIC : route.metric;
 }
 
 function equivalent(a: LinuxRoute, b: LinuxRoute): boolean {

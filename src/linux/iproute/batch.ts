@@ -23,7 +23,7 @@ export interface RunContext {
 }
 
 /** What each further command adds to the limit. */
-const moreMsPerCommand = 200;
+const MORE_MS_PER_COMMAND = 200;
 
 const programs: Readonly<Record<Command['tool'], readonly string[]>> = {
   ip: ['ip', '-force', '-batch', '-'],
@@ -31,7 +31,7 @@ const programs: Readonly<Record<Command['tool'], readonly string[]>> = {
   dump: ['ip', '-json', '-N', '-details', '-batch', '-'],
 };
 
-const dumpInput = 'addr show\nroute show table all\nneigh show\n';
+const DUMP_INPUT = 'addr show\nroute show table all\nneigh show\n';
 
 function refused(text: string, where: string): LinuxError {
   const missing = /(\w+): (?:command )?not found$/.exec(text)?.[1];
@@ -93,7 +93,7 @@ class BatchProcess {
       args,
       input,
       files: this.#files.map((file) => file.fd),
-      limitMs: this.#context.limitMs + (commands - 1) * moreMsPerCommand,
+      limitMs: this.#context.limitMs + (commands - 1) * MORE_MS_PER_COMMAND,
     });
   }
 
@@ -102,7 +102,7 @@ class BatchProcess {
     try {
       const { sent, lines } = await this.#open(batch);
       if (sent.length === 0) return [];
-      if (this.#tool === 'dump') return settleDump(sent, await this.#run(dumpInput));
+      if (this.#tool === 'dump') return settleDump(sent, await this.#run(DUMP_INPUT));
       const input = this.#tool === 'ip' ? ipBatch(lines) : shScript(lines);
       const ended = await this.#run(input, lines.length);
       return await this.#settle(sent, lines, ended);

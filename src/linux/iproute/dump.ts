@@ -3,8 +3,8 @@ import type { LinuxLink, LinuxNeighbor, LinuxRoute, NamespaceState, RouteScope }
 import { LinuxError } from '../api.ts';
 import { isV6 } from './text.ts';
 
-const mainTable = 254;
-const unicast = 1;
+const MAIN_TABLE = 254;
+const UNICAST = 1;
 const scopes: Readonly<Record<number, RouteScope>> = {
   0: 'global',
   200: 'site',
@@ -96,8 +96,8 @@ function destination(fields: Fields, gateway: string | undefined): string {
 
 function route(fields: Fields): LinuxRoute | undefined {
   const device = optionalText(fields, 'dev');
-  if (number(fields, 'table', mainTable) !== mainTable || device === undefined) return undefined;
-  if (number(fields, 'type', unicast) !== unicast) return undefined;
+  if (number(fields, 'table', MAIN_TABLE) !== MAIN_TABLE || device === undefined) return undefined;
+  if (number(fields, 'type', UNICAST) !== UNICAST) return undefined;
   // a gateway of the other family stands in `via`; such routes are never ours
   if ('via' in fields) return undefined;
   const gateway = optionalText(fields, 'gateway');

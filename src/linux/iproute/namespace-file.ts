@@ -3,7 +3,7 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { NamespaceIdentity, NamespacePath } from '../api.ts';
 import { NamespaceGoneError } from '../api.ts';
 
-const own = '/proc/self/ns/net';
+const OWN = '/proc/self/ns/net';
 
 /**
  * What a path leads to. A file that is no namespace (the empty file that stays when a mount is
@@ -12,7 +12,7 @@ const own = '/proc/self/ns/net';
 export async function namespaceIdentity(
   namespace: NamespacePath,
 ): Promise<NamespaceIdentity | undefined> {
-  const ours = await stat(own);
+  const ours = await stat(OWN);
   if (namespace === undefined) return { device: ours.dev, inode: ours.ino };
   const found = await stat(namespace).catch(() => undefined);
   if (found?.dev !== ours.dev) return undefined;
@@ -25,8 +25,8 @@ export async function namespaceIdentity(
  * @throws NamespaceGoneError
  */
 export async function openNamespace(namespace: NamespacePath): Promise<FileHandle> {
-  const path = namespace ?? own;
-  const ours = await stat(own);
+  const path = namespace ?? OWN;
+  const ours = await stat(OWN);
   let file: FileHandle;
   try {
     file = await open(path, 'r');

@@ -5,11 +5,11 @@
  */
 
 /** The first word of a mark: no object of `ip`. */
-const mark = 'end-of-operation';
+const MARK = 'end-of-operation';
 
 /** The lines of each command, with a mark after each command. For `ip -force -batch -`. */
 export function ipBatch(commands: readonly (readonly string[])[]): string {
-  return commands.map((lines) => [...lines, mark, ''].join('\n')).join('');
+  return commands.map((lines) => [...lines, MARK, ''].join('\n')).join('');
 }
 
 /** A script for `sh` that runs the same kind of list and reports in the words of `ip`. */

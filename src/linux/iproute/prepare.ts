@@ -38,12 +38,12 @@ const tapDevices = [
   { path: '/dev/vhost-net', misc: 'vhost-net', module: 'vhost_net' },
 ] as const;
 
-const ipv6Folder = '/proc/sys/net/ipv6/conf';
+const IPV6_FOLDER = '/proc/sys/net/ipv6/conf';
 
 /** @throws HostNotReadyError naming all that is missing */
 export async function prepareHost(machine: Machine, needs: HostNeeds): Promise<HostFacts> {
   const missing: string[] = [];
-  const ipv6 = (await machine.list(ipv6Folder)).length > 0;
+  const ipv6 = (await machine.list(IPV6_FOLDER)).length > 0;
   missing.push(...(await missingRights(machine)));
   for (const program of programs)
     if (!(await machine.hasProgram(program))) missing.push(`the program ${program}`);
@@ -83,15 +83,15 @@ function hasMisc(file: string | undefined, name: string): boolean {
 
 async function missingSysctls(machine: Machine, { family }: HostNeeds): Promise<string[]> {
   if (family === 4) return set(machine, '/proc/sys/net/ipv4/ip_forward', '1');
-  const missing = await set(machine, `${ipv6Folder}/all/disable_ipv6`, '0');
+  const missing = await set(machine, `${IPV6_FOLDER}/all/disable_ipv6`, '0');
   // a host that forwards no longer listens to routers, unless its links are told to: where it has
   // its default route from one, that would be gone
-  for (const link of await machine.list(ipv6Folder)) {
-    const path = `${ipv6Folder}/${link}/accept_ra`;
+  for (const link of await machine.list(IPV6_FOLDER)) {
+    const path = `${IPV6_FOLDER}/${link}/accept_ra`;
     if ((await machine.read(path))?.trim() === '1')
       missing.push(...(await set(machine, path, '2')));
   }
-  return [...missing, ...(await set(machine, `${ipv6Folder}/all/forwarding`, '1'))];
+  return [...missing, ...(await set(machine, `${IPV6_FOLDER}/all/forwarding`, '1'))];
 }
 
 /** Nothing is written that is so already: the file may be read-only with the right value. */

@@ -22,7 +22,7 @@ export interface ProcessRequest {
 }
 
 /** A dump of thousands of routes stays far below; more than this is not what we asked for. */
-const maximumOutput = 64 * 1024 * 1024;
+const MAXIMUM_OUTPUT = 64 * 1024 * 1024;
 
 /**
  * Runs one process to its end. It leads a process group of its own, so that at the limit its
@@ -52,7 +52,7 @@ export function runProcess(clock: Clock, request: ProcessRequest): Promise<Ended
     });
     const collect = (chunks: Buffer[]) => (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maximumOutput) kill();
+      if (size > MAXIMUM_OUTPUT) kill();
       else chunks.push(chunk);
     };
     const stdout: Buffer[] = [];

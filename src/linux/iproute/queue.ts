@@ -17,13 +17,13 @@ interface Batch {
 }
 
 /** The kernel takes one lock for nearly all of this; more processes at once only wait for it. */
-const processesAtOnce = 4;
+const PROCESSES_AT_ONCE = 4;
 
 /**
  * Nobody hears of a command before its process has ended, and the removal of a link alone takes the
  * kernel 20 ms: more than this waits for the next process.
  */
-const commandsPerProcess = 64;
+const COMMANDS_PER_PROCESS = 64;
 
 /**
  * Joins commands into batches: per namespace in the order of the calls, across namespaces at once.
@@ -56,7 +56,7 @@ export class CommandQueue {
     const batch = this.#last.get(command.namespace);
     if (!batch || batch.started || batch.tool !== command.tool) return undefined;
     if (batch.namespace !== command.namespace) return undefined;
-    if (batch.commands.length >= commandsPerProcess) return undefined;
+    if (batch.commands.length >= COMMANDS_PER_PROCESS) return undefined;
     // `ip` remembers the index of a name; after a removal a name may come back with another one
     if (batch.removes && command.brings) return undefined;
     const inOrder = namespaces.every((ns) => (this.#last.get(ns) ?? batch) === batch);
@@ -98,7 +98,7 @@ export class CommandQueue {
   }
 
   async #slot(): Promise<void> {
-    while (this.#running >= processesAtOnce)
+    while (this.#running >= PROCESSES_AT_ONCE)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running++;
   }

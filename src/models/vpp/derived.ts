@@ -1,21 +1,21 @@
 /** Keys of values that are derived from VPP configuration or come from VPP itself. */
 import { keyTemplate } from '../key-template.ts';
-import { allocPrefix } from '../texts.ts';
+import { ALLOC_PREFIX } from '../texts.ts';
 
 /** Where an interface's address comes from, as its key says it. */
 export type AddressSource = 'static' | 'from_dhcp' | 'alloc_ref';
 
-const sources = 'static|from_dhcp|alloc_ref';
-const digits = '\\d+';
+const SOURCES = 'static|from_dhcp|alloc_ref';
+const DIGITS = '\\d+';
 
 /** `address` with mask length. */
 export const interfaceAddressKey = keyTemplate('vpp/interface/{iface}/address/{source}/{address}', {
-  source: sources,
+  source: SOURCES,
 });
 
 /** The source of an address out of the configuration. */
 export function addressSource(address: string): AddressSource {
-  return address.startsWith(allocPrefix) ? 'alloc_ref' : 'static';
+  return address.startsWith(ALLOC_PREFIX) ? 'alloc_ref' : 'static';
 }
 
 /** Stands while an interface is configured to be up. */
@@ -24,7 +24,7 @@ export const interfaceUpKey = keyTemplate('vpp/interface/{iface}/admin-state/UP'
 export const interfaceHasAddressKey = keyTemplate('vpp/interface/{iface}/has-IP-address');
 
 export const interfaceVrfKey = keyTemplate('vpp/interface/{iface}/vrf/{vrf}/ip-version/{version}', {
-  vrf: digits,
+  vrf: DIGITS,
   version: 'v4|v6|both',
 });
 
@@ -38,7 +38,7 @@ export const linkStateKey = keyTemplate('vpp/interface/{iface}/link-state/{state
 });
 export const rxModesKey = keyTemplate('vpp/interface/{iface}/rx-modes');
 export const rxPlacementKey = keyTemplate('vpp/interface/{iface}/rx-placement/queue/{queue}', {
-  queue: digits,
+  queue: DIGITS,
 });
 export const proxyArpInterfaceKey = keyTemplate('vpp/proxyarp/interface/{iface}');
 
@@ -48,7 +48,7 @@ export const bridgedInterfaceKey = keyTemplate('vpp/bd/{bd}/interface/{iface}', 
 });
 
 /** Stands while NAT44 is on and tells sessions apart by both ends. */
-export const nat44EndpointDependentKey = 'vpp/nat44/endpoint-dependent';
+export const NAT44_ENDPOINT_DEPENDENT_KEY = 'vpp/nat44/endpoint-dependent';
 /** Of the interfaces and addresses that are listed in the global value. */
 export const nat44FeatureKey = keyTemplate('vpp/nat44/interface/{iface}/feature/{feature}', {
   feature: 'in|out',
@@ -58,7 +58,7 @@ export const nat44AddressKey = keyTemplate('vpp/nat44/address/{address}/twice-na
 });
 /** `range` is one address or the first and the last of them: `10.1.1.1-10.1.1.9`. */
 export const twiceNatPoolKey = keyTemplate('vpp/nat44/twiceNAT-pool/vrf/{vrf}/addresses/{range}', {
-  vrf: digits,
+  vrf: DIGITS,
 });
 
 export const aclBindingKey = keyTemplate('vpp/acl/{acl}/interface/{direction}/{iface}', {

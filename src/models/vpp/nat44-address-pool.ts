@@ -4,20 +4,20 @@ import { Nat44AddressPool } from './nat.gen.ts';
 
 export type { Nat44AddressPool } from './nat.gen.ts';
 
-const prefix = 'config/vpp/nat/v2/nat44-pool/';
+const PREFIX = 'config/vpp/nat/v2/nat44-pool/';
 
 /** A pool stands under its name, or without one under its table and addresses. */
 export function nat44AddressPoolKey(
   pool: Pick<Nat44AddressPool, 'name' | 'vrf_id' | 'first_ip' | 'last_ip'>,
 ): string {
-  if (pool.name !== '') return `${prefix}${pool.name}`;
+  if (pool.name !== '') return `${PREFIX}${pool.name}`;
   const last = pool.last_ip === '' ? '' : `-${pool.last_ip}`;
-  return `${prefix}vrf/${pool.vrf_id}/address/${pool.first_ip}${last}`;
+  return `${PREFIX}vrf/${pool.vrf_id}/address/${pool.first_ip}${last}`;
 }
 
 export const nat44AddressPoolModel = defineModel<Nat44AddressPool>({
   message: Nat44AddressPool,
-  keyPrefix: prefix,
+  keyPrefix: PREFIX,
   key: nat44AddressPoolKey,
   rules: { first_ip: ip, last_ip: ip },
 });

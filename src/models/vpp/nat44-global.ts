@@ -5,12 +5,12 @@ import { Nat44Global } from './nat.gen.ts';
 
 export type { Nat44Global } from './nat.gen.ts';
 
-export const nat44GlobalKey = 'config/vpp/nat/v2/nat44-global';
+export const NAT44_GLOBAL_KEY = 'config/vpp/nat/v2/nat44-global';
 
 export const nat44GlobalModel = defineModel<Nat44Global>({
   message: Nat44Global,
-  keyPrefix: nat44GlobalKey,
-  key: () => nat44GlobalKey,
+  keyPrefix: NAT44_GLOBAL_KEY,
+  key: () => NAT44_GLOBAL_KEY,
   rules: {
     nat_interfaces: unordered(({ name }) => name),
     address_pool: unordered(({ address }) => address, { address: ip }),

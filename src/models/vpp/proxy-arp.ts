@@ -5,12 +5,12 @@ import { ProxyARP } from './l3.gen.ts';
 
 export type { ProxyARP, ProxyARPRange } from './l3.gen.ts';
 
-export const proxyArpKey = 'config/vpp/v2/proxyarp-global';
+export const PROXY_ARP_KEY = 'config/vpp/v2/proxyarp-global';
 
 export const proxyArpModel = defineModel<ProxyARP>({
   message: ProxyARP,
-  keyPrefix: proxyArpKey,
-  key: () => proxyArpKey,
+  keyPrefix: PROXY_ARP_KEY,
+  key: () => PROXY_ARP_KEY,
   rules: {
     interfaces: unordered(({ name }) => name),
     ranges: unordered((range) => `${range.first_ip_addr} ${range.last_ip_addr} ${range.vrf_id}`, {

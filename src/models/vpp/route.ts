@@ -14,18 +14,18 @@ export interface VppRouteKeyParts {
   readonly nextHop: string;
 }
 
-const prefix = 'config/vpp/v2/route/';
-const form = /^(?:if\/(.+)\/)?vrf\/(\d+)\/dst\/(.+?)(?:\/gw\/(.+))?$/;
+const PREFIX = 'config/vpp/v2/route/';
+const FORM = /^(?:if\/(.+)\/)?vrf\/(\d+)\/dst\/(.+?)(?:\/gw\/(.+))?$/;
 
 /** `[if/{out}/]vrf/{id}/dst/{ip}/{len}[/gw/{nh}]`, parts in brackets only when not empty. */
 export const vppRouteKey = {
   build(parts: VppRouteKeyParts): string {
     const out = parts.outgoingInterface === '' ? '' : `if/${parts.outgoingInterface}/`;
     const gateway = parts.nextHop === '' ? '' : `/gw/${parts.nextHop}`;
-    return cleanKey(`${prefix}${out}vrf/${parts.vrf}/dst/${parts.destination}${gateway}`);
+    return cleanKey(`${PREFIX}${out}vrf/${parts.vrf}/dst/${parts.destination}${gateway}`);
   },
   parse(key: string): VppRouteKeyParts | undefined {
-    const found = key.startsWith(prefix) ? form.exec(key.slice(prefix.length)) : null;
+    const found = key.startsWith(PREFIX) ? FORM.exec(key.slice(PREFIX.length)) : null;
     if (found === null) return undefined;
     const [, outgoingInterface = '', vrf, destination = '', nextHop = ''] = found;
     return { outgoingInterface, vrf: Number(vrf), destination, nextHop };
@@ -34,7 +34,7 @@ export const vppRouteKey = {
 
 export const vppRouteModel = defineModel<Route>({
   message: Route,
-  keyPrefix: prefix,
+  keyPrefix: PREFIX,
   key: (route) =>
     vppRouteKey.build({
       outgoingInterface: route.outgoing_interface,

@@ -8,9 +8,9 @@ import { refusal } from './refusal.ts';
 
 export type RouteRequest = Omit<LinuxRoute, 'protocol'>;
 
-const kernelProtocol = 2;
-const connectedMetricV6 = 256;
-const defaultMetricV6 = 1024;
+const KERNEL_PROTOCOL = 2;
+const CONNECTED_METRIC_V6 = 256;
+const DEFAULT_METRIC_V6 = 1024;
 
 export function isV6(cidr: Cidr): boolean {
   return cidr.address.length === 16;
@@ -31,11 +31,11 @@ export function connect(space: SimSpace, link: SimLink, address: string): void {
   if (!link.up || address === '::1/128') return;
   if (!v6 && (cidr.length === 32 || link.kind === 'loopback')) return;
   const to = network(cidr);
-  const metric = v6 ? connectedMetricV6 : 0;
+  const metric = v6 ? CONNECTED_METRIC_V6 : 0;
   if (space.routes.some((r) => r.link === link && r.metric === metric && sameCidr(r.to, to)))
     return;
   const scope = v6 ? 'global' : 'link';
-  space.routes.push({ to, gateway: undefined, link, scope, metric, protocol: kernelProtocol });
+  space.routes.push({ to, gateway: undefined, link, scope, metric, protocol: KERNEL_PROTOCOL });
 }
 
 /** Takes the route of an address away, unless another address of the link has the same. */
@@ -43,7 +43,7 @@ export function disconnect(space: SimSpace, link: SimLink, address: string): voi
   const to = network(cidrOf(address));
   if (link.addresses.some((other) => sameCidr(network(cidrOf(other.text)), to))) return;
   space.routes = space.routes.filter(
-    (r) => !(r.link === link && r.protocol === kernelProtocol && sameCidr(r.to, to)),
+    (r) => !(r.link === link && r.protocol === KERNEL_PROTOCOL && sameCidr(r.to, to)),
   );
 }
 
@@ -105,7 +105,7 @@ export function addRoute(space: SimSpace, wanted: RouteRequest): void {
       checkGatewayV4(space, link, gateway, scope, where);
     } else if (scope !== 'host' && !link.up) throw refusal('ENETDOWN', where);
   }
-  const metric = wanted.metric || (v6 ? defaultMetricV6 : 0);
+  const metric = wanted.metric || (v6 ? DEFAULT_METRIC_V6 : 0);
   if (space.routes.some((r) => r.metric === metric && sameCidr(r.to, to)))
     throw refusal('EEXIST', where);
   space.routes.push({

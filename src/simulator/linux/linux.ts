@@ -25,7 +25,7 @@ export interface LinuxOperation {
 }
 
 /** Device number of the simulated nsfs. */
-const device = 4;
+const DEVICE = 4;
 
 /**
  * A simulated kernel: network namespaces with links, addresses, routes and neighbors, and the
@@ -207,7 +207,7 @@ export class SimLinux implements LinuxHost {
 
   async namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined> {
     const space = this.#spaces.get(namespace);
-    return space && { device, inode: space.inode };
+    return space && { device: DEVICE, inode: space.inode };
   }
 
   async bootId(): Promise<string> {

@@ -15,7 +15,7 @@ const generalSysctls = new Set([
 ]);
 
 /** Below, the kernel takes IPv6 off the link. */
-const leastMtuV6 = 1280;
+const LEAST_MTU_V6 = 1280;
 
 interface SimNeighbor {
   readonly address: string;
@@ -116,7 +116,7 @@ export class SimNamespace implements SimSpace {
       const [least, most] = link.mtuRange;
       if (mtu < least || mtu > most) throw refusal('EINVAL', where);
       link.mtu = mtu;
-      if (mtu < leastMtuV6) this.#dropIpv6(link);
+      if (mtu < LEAST_MTU_V6) this.#dropIpv6(link);
     }
     if (alias !== undefined) link.alias = alias === '' ? undefined : alias;
     if (up !== undefined && up !== link.up) this.#setUp(link, up);

@@ -2,7 +2,7 @@ import { fromPrefix } from '#vpp/binapi/addresses.ts';
 import type { AclRule, MacipAclRule, Prefix } from '#vpp/binapi/messages.gen.ts';
 import { type Interfaces, Pool } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
 interface List<Rule> {
   readonly tag: string;
@@ -106,9 +106,9 @@ export class Acls {
         acl_add_replace: ({ acl_index, tag, r }) => {
           const refused = refusal(r);
           if (refused !== 0) return { retval: refused, acl_index };
-          if (acl_index !== none && !this.#lists.has(acl_index))
+          if (acl_index !== NONE && !this.#lists.has(acl_index))
             return { retval: retval.NO_SUCH_ENTRY, acl_index };
-          const index = acl_index === none ? this.#pool.take() : acl_index;
+          const index = acl_index === NONE ? this.#pool.take() : acl_index;
           this.#lists.set(index, { tag, rules: r });
           return { acl_index: index };
         },
@@ -124,7 +124,7 @@ export class Acls {
         acl_interface_list_dump: ({ sw_if_index }) =>
           this.#interfaces
             .all()
-            .filter(({ index }) => sw_if_index === none || index === sw_if_index)
+            .filter(({ index }) => sw_if_index === NONE || index === sw_if_index)
             .map(({ index }) => {
               const bound = this.#listsOf(index);
               return {
@@ -136,7 +136,7 @@ export class Acls {
         macip_acl_dump: ({ acl_index }) => described(this.#macip, acl_index),
         macip_acl_interface_list_dump: ({ sw_if_index }) =>
           [...this.#macipBound]
-            .filter(([index]) => sw_if_index === none || index === sw_if_index)
+            .filter(([index]) => sw_if_index === NONE || index === sw_if_index)
             .map(([index, acl]) => ({ sw_if_index: index, acls: [acl] })),
       },
       snapshot: () => this.#snapshot(),
@@ -146,9 +146,9 @@ export class Acls {
   #macipRequests(): NonNullable<Part['requests']> {
     return {
       macip_acl_add_replace: ({ acl_index, tag, r }) => {
-        if (acl_index !== none && !this.#macip.has(acl_index))
+        if (acl_index !== NONE && !this.#macip.has(acl_index))
           return { retval: retval.NO_SUCH_ENTRY, acl_index };
-        const index = acl_index === none ? this.#macipPool.take() : acl_index;
+        const index = acl_index === NONE ? this.#macipPool.take() : acl_index;
         this.#macip.set(index, { tag, rules: r });
         return { acl_index: index };
       },
@@ -195,7 +195,7 @@ export class Acls {
 
 function described<Rule>(lists: ReadonlyMap<number, List<Rule>>, wanted: number) {
   return [...lists]
-    .filter(([index]) => wanted === none || index === wanted)
+    .filter(([index]) => wanted === NONE || index === wanted)
     .sort(([a], [b]) => a - b)
     .map(([acl_index, { tag, rules }]) => ({ acl_index, tag, r: rules }));
 }

@@ -3,7 +3,7 @@ import { toPrefix } from '#vpp/binapi/addresses.ts';
 import { type Family, type Fib, type FibTable, pathOf, pathType, source } from './fib.ts';
 import type { Interfaces, SimInterface } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 import { cidrOf } from './routes.ts';
 
 /** What an interface is in the eyes of IP. */
@@ -299,7 +299,7 @@ export class Addresses {
             .map((cidr) => ({ sw_if_index, prefix: toPrefix(formatCidr(cidr)) })),
         ip_unnumbered_dump: ({ sw_if_index }) =>
           [...this.#byIndex.values()]
-            .filter(({ iface }) => sw_if_index === none || iface.index === sw_if_index)
+            .filter(({ iface }) => sw_if_index === NONE || iface.index === sw_if_index)
             .flatMap(({ iface, lender }) =>
               lender === undefined ? [] : [{ sw_if_index: iface.index, ip_sw_if_index: lender }],
             ),

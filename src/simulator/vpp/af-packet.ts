@@ -5,10 +5,10 @@ import type { Part } from './part.ts';
 import { retval } from './retval.ts';
 
 const mode = { ethernet: 1, ip: 2 };
-const polling = 1;
-const interrupt = 2;
+const POLLING = 1;
+const INTERRUPT = 2;
 /** What VPP adds to an MTU for the host's link: twice an Ethernet header with two VLAN tags. */
-const overhead = 44;
+const OVERHEAD = 44;
 
 /**
  * Interfaces over links of the host. They hold the link that had the name when they were made: when
@@ -38,15 +38,15 @@ export function afPacketMessages(interfaces: Interfaces, host: Host): Part {
           ...(isIp && { linkMtu: 0 }),
           queues: Array.from({ length: Math.max(1, wanted.num_rx_queues) }, (_, id) => ({
             id,
-            mode: interrupt,
+            mode: INTERRUPT,
           })),
-          defaultRxMode: polling,
+          defaultRxMode: POLLING,
           driver: {
             link(adminUp) {
               link.setUp(adminUp);
               return adminUp;
             },
-            setMtu: (mtu) => (link.setMtu(mtu + overhead) ? undefined : retval.SYSCALL_ERROR_1),
+            setMtu: (mtu) => (link.setMtu(mtu + OVERHEAD) ? undefined : retval.SYSCALL_ERROR_1),
             setMac(mac) {
               if (isIp) return retval.UNIMPLEMENTED;
               link.setMac(mac);

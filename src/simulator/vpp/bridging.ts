@@ -3,10 +3,10 @@ import type { BridgeDomainAddDelV2, BridgeDomainDetails } from '#vpp/binapi/mess
 import type { Arrived } from '#vpp/binapi/server.ts';
 import type { Interfaces, SimInterface } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
 const portType = { normal: 0, bvi: 1, unknownUnicast: 2 };
-const mostId = 0xff_ffff;
+const MOST_ID = 0xff_ffff;
 
 type Settings = Omit<Arrived<BridgeDomainAddDelV2>, 'is_add'>;
 
@@ -73,7 +73,7 @@ export class Bridging {
   }
 
   #made(settings: Settings): Domain {
-    return { settings, members: new Map(), bvi: none, unknownUnicast: none, arp: new Map() };
+    return { settings, members: new Map(), bvi: NONE, unknownUnicast: NONE, arp: new Map() };
   }
 
   #slotOf(id: number): number | undefined {
@@ -99,7 +99,7 @@ export class Bridging {
     const slot = this.#slotOf(settings.bd_id);
     if (is_add) {
       if (slot !== undefined) return retval.BD_ALREADY_EXISTS;
-      if (settings.bd_id > mostId) return retval.BD_ID_EXCEED_MAX;
+      if (settings.bd_id > MOST_ID) return retval.BD_ID_EXCEED_MAX;
       this.#create(settings);
       return 0;
     }
@@ -141,9 +141,9 @@ export class Bridging {
     const domain = this.#domains[mode.slot];
     if (!domain) return;
     domain.members.delete(iface.index);
-    if (domain.unknownUnicast === iface.index) domain.unknownUnicast = none;
+    if (domain.unknownUnicast === iface.index) domain.unknownUnicast = NONE;
     if (domain.bvi !== iface.index) return;
-    domain.bvi = none;
+    domain.bvi = NONE;
     this.#bviMac(mode.slot, iface, false);
   }
 
@@ -151,7 +151,7 @@ export class Bridging {
     const slot = this.#slotOf(id) ?? this.#create({ ...implicit, bd_id: id }, true);
     const domain = this.#domains[slot]!;
     if (type === portType.bvi && iface.kind === 'local') this.#crash('local0 as BVI');
-    if (type === portType.bvi && domain.bvi !== none && domain.bvi !== iface.index)
+    if (type === portType.bvi && domain.bvi !== NONE && domain.bvi !== iface.index)
       return retval.BD_ALREADY_HAS_BVI;
     this.#leave(iface);
     this.#modes.set(iface.index, { kind: 'bridge', slot });
@@ -183,7 +183,7 @@ export class Bridging {
       if (mode?.kind !== 'bridge') return retval.INVALID_SW_IF_INDEX;
     }
     const entry: MacEntry = wanted.filter
-      ? { ...wanted, slot, index: none, isStatic: true, bvi: false }
+      ? { ...wanted, slot, index: NONE, isStatic: true, bvi: false }
       : { ...wanted, slot };
     this.#macs.set(`${slot} ${wanted.mac}`, entry);
     return 0;
@@ -216,12 +216,12 @@ export class Bridging {
   }
 
   part(): Part {
-    const idOf = (slot: number) => this.#domains[slot]?.settings.bd_id ?? none;
+    const idOf = (slot: number) => this.#domains[slot]?.settings.bd_id ?? NONE;
     const shown = () => this.#domains.filter((domain) => domain && domain.settings.bd_id !== 0);
     return {
       requests: {
         bridge_domain_add_del_v2: (wanted) => {
-          const automatic = wanted.bd_id === none && wanted.is_add;
+          const automatic = wanted.bd_id === NONE && wanted.is_add;
           const bd_id = automatic ? this.#unusedId() : wanted.bd_id;
           const refused = this.#addDel({ ...wanted, bd_id });
           return { retval: refused, bd_id };
@@ -255,14 +255,14 @@ export class Bridging {
       dumps: {
         bridge_domain_dump: ({ bd_id, sw_if_index }) => {
           // VPP knows no selection by interface
-          if (sw_if_index !== none) return [];
+          if (sw_if_index !== NONE) return [];
           return shown()
-            .filter((domain) => bd_id === none || domain?.settings.bd_id === bd_id)
+            .filter((domain) => bd_id === NONE || domain?.settings.bd_id === bd_id)
             .map((domain) => this.#details(domain!));
         },
         l2_fib_table_dump: ({ bd_id }) =>
           [...this.#macs.values()]
-            .filter(({ slot }) => bd_id === none || idOf(slot) === bd_id)
+            .filter(({ slot }) => bd_id === NONE || idOf(slot) === bd_id)
             .map((entry) => ({
               bd_id: idOf(entry.slot),
               mac: toMac(entry.mac),
@@ -274,7 +274,7 @@ export class Bridging {
         bd_ip_mac_dump: ({ bd_id }) =>
           shown().flatMap((domain) => {
             const id = domain!.settings.bd_id;
-            if (bd_id !== none && bd_id !== id) return [];
+            if (bd_id !== NONE && bd_id !== id) return [];
             return [...domain!.arp].map(([ip, mac]) => ({
               entry: { bd_id: id, ip: toAddress(ip), mac: toMac(mac) },
             }));

@@ -2,8 +2,8 @@ import type { Peer } from '#vpp/binapi/server.ts';
 import type { Part } from './part.ts';
 import { retval } from './retval.ts';
 
-const adminUp = 1;
-const linkUp = 2;
+const ADMIN_UP = 1;
+const LINK_UP = 2;
 
 /** What happened to an interface; several things about one index become one event. */
 export type Happening = 'added' | 'deleted' | 'admin-up' | 'admin-down' | 'link-up' | 'link-down';
@@ -31,7 +31,7 @@ export class InterfaceEvents {
     const happened = [...this.#happened].sort(([a], [b]) => a - b);
     this.#happened.clear();
     for (const [sw_if_index, what] of happened) {
-      const flags = (what.has('admin-up') ? adminUp : 0) | (what.has('link-up') ? linkUp : 0);
+      const flags = (what.has('admin-up') ? ADMIN_UP : 0) | (what.has('link-up') ? LINK_UP : 0);
       for (const [peer, pid] of this.#subscribers)
         peer.sendEvent('sw_interface_event', {
           pid,

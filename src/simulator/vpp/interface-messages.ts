@@ -2,14 +2,14 @@ import { fromMac, toMac } from '#vpp/binapi/addresses.ts';
 import type { SwInterfaceDetails } from '#vpp/binapi/messages.gen.ts';
 import { type Interfaces, isEthernet, type SimInterface } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 import type { SubInterfaces, TagRewrite } from './sub-interfaces.ts';
 
-const adminUp = 1;
-const linkUp = 2;
+const ADMIN_UP = 1;
+const LINK_UP = 2;
 const ifType = { hardware: 0, sub: 1 };
-const oneTag = 2;
-const exactMatch = 16;
+const ONE_TAG = 2;
+const EXACT_MATCH = 16;
 const noMac = new Uint8Array(6);
 
 function detailsOf(iface: SimInterface, rewrite: TagRewrite | undefined): SwInterfaceDetails {
@@ -19,7 +19,7 @@ function detailsOf(iface: SimInterface, rewrite: TagRewrite | undefined): SwInte
     sw_if_index: iface.index,
     sup_sw_if_index: hardware.index,
     l2_address: sup ? noMac : toMac(iface.mac),
-    flags: (iface.adminUp ? adminUp : 0) | (hardware.linkUp ? linkUp : 0),
+    flags: (iface.adminUp ? ADMIN_UP : 0) | (hardware.linkUp ? LINK_UP : 0),
     type: sup ? ifType.sub : ifType.hardware,
     link_duplex: 0,
     link_speed: 0,
@@ -29,7 +29,7 @@ function detailsOf(iface: SimInterface, rewrite: TagRewrite | undefined): SwInte
     sub_number_of_tags: sup ? 1 : 0,
     sub_outer_vlan_id: iface.vlan,
     sub_inner_vlan_id: 0,
-    sub_if_flags: sup ? oneTag | exactMatch : 0,
+    sub_if_flags: sup ? ONE_TAG | EXACT_MATCH : 0,
     vtr_op: 0,
     vtr_push_dot1q: 0,
     vtr_tag1: 0,
@@ -48,7 +48,7 @@ function detailsOf(iface: SimInterface, rewrite: TagRewrite | undefined): SwInte
 
 /** Index 0 selects all, like ~0: that is how VPP reads it. */
 function selected(interfaces: Interfaces, index: number): readonly SimInterface[] {
-  if (index === none || index === 0) return interfaces.all();
+  if (index === NONE || index === 0) return interfaces.all();
   const found = interfaces.get(index);
   return found ? [found] : [];
 }
@@ -78,7 +78,7 @@ export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): 
     requests: {
       sw_interface_set_flags: ({ sw_if_index, flags }) =>
         withInterface(sw_if_index, (iface) => {
-          const up = (flags & adminUp) !== 0;
+          const up = (flags & ADMIN_UP) !== 0;
           if (up && iface.sup?.adminUp === false) return retval.UNSPECIFIED;
           interfaces.setAdmin(iface, up);
           return 0;
@@ -137,7 +137,7 @@ export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): 
           .map((iface) => detailsOf(iface, subs.rewriteOf(iface)));
       },
       sw_interface_rx_placement_dump: ({ sw_if_index }) =>
-        (sw_if_index === none ? interfaces.all() : selected(interfaces, sw_if_index)).flatMap(
+        (sw_if_index === NONE ? interfaces.all() : selected(interfaces, sw_if_index)).flatMap(
           (iface) =>
             iface.queues.map(({ id, mode }) => ({
               sw_if_index: iface.index,

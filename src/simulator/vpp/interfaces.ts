@@ -55,13 +55,13 @@ export type NewInterface = Pick<SimInterface, 'kind' | 'name' | 'deviceType' | '
     >
   >;
 
-const defaultMtu = 9000;
+const DEFAULT_MTU = 9000;
 
-const noMac = '00:00:00:00:00:00';
+const NO_MAC = '00:00:00:00:00:00';
 
 /** VPP's own interface and those that carry bare IP are none. */
 export function isEthernet(iface: SimInterface): boolean {
-  return (iface.sup ?? iface).mac !== noMac;
+  return (iface.sup ?? iface).mac !== NO_MAC;
 }
 
 /** Numbers like VPP's pools: the one that was freed last is given out first. */
@@ -97,7 +97,7 @@ export class Interfaces {
       kind: 'local',
       name: 'local0',
       deviceType: 'local',
-      mac: noMac,
+      mac: NO_MAC,
       driver: { link: () => false },
       linkMtu: 0,
     };
@@ -116,7 +116,7 @@ export class Interfaces {
   }
 
   add(wanted: NewInterface): SimInterface {
-    const linkMtu = wanted.linkMtu ?? defaultMtu;
+    const linkMtu = wanted.linkMtu ?? DEFAULT_MTU;
     const iface: SimInterface = {
       queues: [],
       defaultRxMode: 0,

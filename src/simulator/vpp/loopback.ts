@@ -3,7 +3,7 @@ import type { Interfaces } from './interfaces.ts';
 import type { Part } from './part.ts';
 import { retval } from './retval.ts';
 
-const mostInstances = 16 * 1024;
+const MOST_INSTANCES = 16 * 1024;
 
 /** Without a MAC of its own a loopback gets one made from its number. */
 function macOf(instance: number): string {
@@ -19,7 +19,7 @@ export function loopbackMessages(interfaces: Interfaces): Part {
     const used = new Set(instances.values());
     let instance = wanted ?? 0;
     if (wanted === undefined) while (used.has(instance)) instance++;
-    if (used.has(instance) || instance >= mostInstances) return retval.INVALID_REGISTRATION;
+    if (used.has(instance) || instance >= MOST_INSTANCES) return retval.INVALID_REGISTRATION;
     const given = fromMac(mac);
     const iface = interfaces.add({
       kind: 'loopback',

@@ -4,15 +4,15 @@ import type { Arrived } from '#vpp/binapi/server.ts';
 import type { Host } from './host.ts';
 import type { Interfaces, RxQueue } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
 const role = { master: 0, slave: 1 };
 const mode = { ethernet: 0, ip: 1 };
-const runtimeDir = '/run/vpp';
-const noMac = '00:00:00:00:00:00';
-const polling = 1;
+const RUNTIME_DIR = '/run/vpp';
+const NO_MAC = '00:00:00:00:00:00';
+const POLLING = 1;
 /** Tries until an unused number is found. */
-const firstTried = 1_000_000;
+const FIRST_TRIED = 1_000_000;
 
 interface Memif {
   readonly socketId: number;
@@ -25,7 +25,7 @@ interface Memif {
 
 function absolute(filename: string): string {
   const named = /^(abstract|@|tcp|unix|vsock):?/.test(filename);
-  return named || filename.startsWith('/') ? filename : `${runtimeDir}/${filename}`;
+  return named || filename.startsWith('/') ? filename : `${RUNTIME_DIR}/${filename}`;
 }
 
 /**
@@ -38,7 +38,7 @@ export function memifMessages(parts: {
   crash: (why: string) => void;
 }): Part {
   const { interfaces, host, crash } = parts;
-  const files = new Map<number, string>([[0, `${runtimeDir}/memif.sock`]]);
+  const files = new Map<number, string>([[0, `${RUNTIME_DIR}/memif.sock`]]);
   const memifs = new Map<number, Memif>();
   interfaces.onRemove(({ index }) => {
     const gone = memifs.get(index);
@@ -70,7 +70,7 @@ export function memifMessages(parts: {
     const rings = agreed(memif);
     const isSlave = memif.wanted.role === role.slave;
     const length = rings === undefined ? 0 : isSlave ? rings.rx_queues : rings.tx_queues;
-    const queues = Array.from({ length }, (_, id) => ({ id, mode: polling }));
+    const queues = Array.from({ length }, (_, id) => ({ id, mode: POLLING }));
     memif.queues.splice(0, Number.POSITIVE_INFINITY, ...queues);
     const iface = interfaces.get(index)!;
     interfaces.setLink(iface, peer !== undefined && iface.adminUp);
@@ -78,13 +78,13 @@ export function memifMessages(parts: {
 
   const on = (socketId: number) => [...memifs.values()].filter((one) => one.socketId === socketId);
   const unusedId = (): number => {
-    let id = firstTried;
+    let id = FIRST_TRIED;
     while (files.has(id)) id++;
     return id;
   };
 
   const changeSocket = (isAdd: boolean, id: number, filename: string): number => {
-    if (id === none) return retval.INVALID_ARGUMENT;
+    if (id === NONE) return retval.INVALID_ARGUMENT;
     const known = files.get(id);
     if (!isAdd) {
       if (known === undefined) return retval.INVALID_ARGUMENT;
@@ -116,10 +116,10 @@ export function memifMessages(parts: {
       kind: 'memif',
       name: `memif${socket_id}/${wanted.id}`,
       deviceType: 'memif',
-      mac: isIp ? noMac : given === noMac ? host.randomMac() : given,
+      mac: isIp ? NO_MAC : given === NO_MAC ? host.randomMac() : given,
       ...(isIp && { linkMtu: 0 }),
       queues: memif.queues,
-      defaultRxMode: polling,
+      defaultRxMode: POLLING,
       driver: {
         link: (adminUp) => adminUp && memif.peer !== undefined,
         setMtu: () => undefined,
@@ -134,7 +134,7 @@ export function memifMessages(parts: {
     requests: {
       memif_socket_filename_add_del_v2: ({ is_add, socket_id, socket_filename }) => {
         if (socket_id === 0) return { retval: retval.INVALID_ARGUMENT, socket_id };
-        const id = is_add && socket_id === none ? unusedId() : socket_id;
+        const id = is_add && socket_id === NONE ? unusedId() : socket_id;
         return { retval: changeSocket(is_add, id, socket_filename), socket_id: id };
       },
       memif_create_v2: create,

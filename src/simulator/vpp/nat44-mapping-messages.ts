@@ -8,10 +8,10 @@ import {
 } from './nat44-mappings.ts';
 import type { AddressPools } from './nat44-pools.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
 /** More local ends make VPP count for ever, with a byte. */
-const mostLocals = 255;
+const MOST_LOCALS = 255;
 
 const { identity, loadBalanced } = mappingFlag;
 
@@ -61,7 +61,7 @@ export function mappingRequests(nat: Nat): NonNullable<Part['requests']> {
         {
           flags: mappingFlag.identity | (bare ? mappingFlag.addressOnly : 0),
           // of one that is bound to an interface VPP takes no address
-          local: asked.sw_if_index === none ? address : '0.0.0.0',
+          local: asked.sw_if_index === NONE ? address : '0.0.0.0',
           external: address,
           localPort: port,
           externalPort: port,
@@ -74,7 +74,7 @@ export function mappingRequests(nat: Nat): NonNullable<Part['requests']> {
       );
     },
     nat44_add_del_lb_static_mapping: (asked) => {
-      if (asked.locals.length > mostLocals) {
+      if (asked.locals.length > MOST_LOCALS) {
         nat.crash('more local ends than a byte counts');
         return retval.UNSPECIFIED;
       }
@@ -124,7 +124,7 @@ export function mappingDumps(mappings: StaticMappings): NonNullable<Part['dumps'
         protocol: mapping.protocol,
         local_port: mapping.localPort,
         external_port: mapping.externalPort,
-        external_sw_if_index: none,
+        external_sw_if_index: NONE,
         vrf_id: mapping.vrf,
         tag: mapping.tag,
       })),
@@ -164,7 +164,7 @@ export function mappingDumps(mappings: StaticMappings): NonNullable<Part['dumps'
           ip_address: bytes(mapping.local),
           protocol: mapping.protocol,
           port: mapping.localPort,
-          sw_if_index: none,
+          sw_if_index: NONE,
           vrf_id,
           tag: mapping.tag,
         })),

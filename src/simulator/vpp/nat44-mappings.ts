@@ -1,5 +1,5 @@
 import type { Nat44LbAddrPort } from '#vpp/binapi/messages.gen.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
 /** What VPP keeps of the flags of a message, and two of its own. */
 export const mappingFlag = {
@@ -50,7 +50,7 @@ export interface TableLocks {
 }
 
 /** The inside table of a plugin that was enabled without naming one. */
-const insideVrf = 0;
+const INSIDE_VRF = 0;
 
 function has(flags: number, flag: number): boolean {
   return (flags & flag) !== 0;
@@ -109,8 +109,8 @@ export class StaticMappings {
   clear(): number {
     let failed = 0;
     for (const mapping of this.all) {
-      const vrf = has(mapping.flags, mappingFlag.identity) ? insideVrf : mapping.vrf;
-      failed = this.#take({ ...mapping, vrf, swIfIndex: none });
+      const vrf = has(mapping.flags, mappingFlag.identity) ? INSIDE_VRF : mapping.vrf;
+      failed = this.#take({ ...mapping, vrf, swIfIndex: NONE });
     }
     this.#byExternal.clear();
     this.#byLocal.clear();
@@ -121,7 +121,7 @@ export class StaticMappings {
   add(wanted: WantedMapping): number {
     const refused = invalid(wanted.flags);
     if (refused !== 0) return refused;
-    if (wanted.swIfIndex === none) return this.#insert(wanted);
+    if (wanted.swIfIndex === NONE) return this.#insert(wanted);
     if (this.#findBound(wanted)) return retval.VALUE_EXIST;
     const { external: _, ...rest } = wanted;
     const record: BoundMapping = { ...rest, isResolved: false };
@@ -137,7 +137,7 @@ export class StaticMappings {
   remove(wanted: WantedMapping): number {
     const refused = invalid(wanted.flags);
     if (refused !== 0) return refused;
-    if (wanted.swIfIndex === none) return this.#take(wanted);
+    if (wanted.swIfIndex === NONE) return this.#take(wanted);
     const record = this.#findBound(wanted);
     if (!record) return retval.NO_SUCH_ENTRY;
     this.#bound = this.#bound.filter((other) => other !== record);
@@ -191,7 +191,7 @@ export class StaticMappings {
       this.#byLocal.add(`${keyOf(known.local, known.localPort, protocol)}/${wanted.vrf}`);
       return 0;
     }
-    const vrf = wanted.vrf === none ? insideVrf : wanted.vrf;
+    const vrf = wanted.vrf === NONE ? INSIDE_VRF : wanted.vrf;
     this.#tables.lock(vrf);
     const localKey = `${keyOf(local, localPort, protocol)}/${vrf}`;
     const both = !has(flags, mappingFlag.out2inOnly);
@@ -214,7 +214,7 @@ export class StaticMappings {
     if (!known) return retval.NO_SUCH_ENTRY;
     let { vrf } = known;
     if (has(wanted.flags, mappingFlag.identity)) {
-      vrf = wanted.vrf === none ? insideVrf : wanted.vrf;
+      vrf = wanted.vrf === NONE ? INSIDE_VRF : wanted.vrf;
       // of a balanced one that is taken for an identity all backends in that table
       const left = known.locals.filter(({ vrf_id }) => vrf_id !== vrf);
       if (left.length === known.locals.length) return retval.NO_SUCH_ENTRY;

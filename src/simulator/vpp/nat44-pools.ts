@@ -3,7 +3,7 @@ import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import type { Nat44AddDelAddressRange } from '#vpp/binapi/messages.gen.ts';
 import type { TableLocks } from './nat44-mappings.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
 interface PoolAddress {
   readonly address: string;
@@ -53,7 +53,7 @@ export class AddressPools {
 
   #add(address: string, vrf: number, pool: PoolAddress[]): number {
     if (pool.some((known) => known.address === address)) return retval.VALUE_EXIST;
-    if (vrf !== none) this.#tables.lock(vrf);
+    if (vrf !== NONE) this.#tables.lock(vrf);
     pool.push({ address, vrf });
     return 0;
   }
@@ -62,7 +62,7 @@ export class AddressPools {
     const place = pool.findIndex((known) => known.address === address);
     const found = pool[place];
     if (!found) return retval.NO_SUCH_ENTRY;
-    if (found.vrf !== none) this.#tables.unlock(found.vrf);
+    if (found.vrf !== NONE) this.#tables.unlock(found.vrf);
     // the last one takes the free place
     const last = pool.pop();
     if (last && last !== found) pool[place] = last;

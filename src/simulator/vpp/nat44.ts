@@ -11,8 +11,8 @@ import { VrfRoutes } from './nat44-vrf-routes.ts';
 import type { Part } from './part.ts';
 import { retval } from './retval.ts';
 
-const lock = 'nat';
-const defaultSessions = 63 * 1024;
+const LOCK = 'nat';
+const DEFAULT_SESSIONS = 63 * 1024;
 const defaultTimeouts = { udp: 300, tcp_established: 7440, tcp_transitory: 240, icmp: 60 };
 
 interface NatParts {
@@ -65,7 +65,7 @@ export class Nat44 {
     if (this.#isEnabled) return retval.FEATURE_ALREADY_ENABLED;
     this.#isEnabled = true;
     this.#forwarding = false;
-    this.#sessions = sessions || defaultSessions;
+    this.#sessions = sessions || DEFAULT_SESSIONS;
     this.#vrfs = { inside, outside };
     this.#timeouts = defaultTimeouts;
     // for good: disabling does not let go of them
@@ -168,12 +168,12 @@ function tableLocks(fib: Fib): TableLocks {
   return {
     lock: (id) => {
       const known = fib.find(4, id);
-      if (known) fib.lock(known, lock);
-      else fib.create(4, id, '', lock);
+      if (known) fib.lock(known, LOCK);
+      else fib.create(4, id, '', LOCK);
     },
     unlock: (id) => {
       const known = fib.find(4, id);
-      if (known) fib.unlock(known, lock);
+      if (known) fib.unlock(known, LOCK);
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Addresses } from './addresses.ts';
 import { type Family, type Fib, type FibTable, pathOf, source } from './fib.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
 const flag = { static: 1, noFibEntry: 2 };
 
@@ -132,15 +132,15 @@ export class Neighbors {
           if (!this.#interfaces.get(sw_if_index)) return retval.INVALID_SW_IF_INDEX;
           const before = this.#all.length;
           this.#drop((known) => known.index === sw_if_index && known.address === address);
-          return this.#all.length < before ? { stats_index: none } : retval.NO_SUCH_ENTRY;
+          return this.#all.length < before ? { stats_index: NONE } : retval.NO_SUCH_ENTRY;
         },
         ip_neighbor_flush: ({ af, sw_if_index }) => {
-          if (sw_if_index !== none && !this.#interfaces.get(sw_if_index))
+          if (sw_if_index !== NONE && !this.#interfaces.get(sw_if_index))
             return retval.INVALID_SW_IF_INDEX;
           const family = familyOf(af);
           if (!family) return retval.INVALID_ADDRESS_FAMILY;
           this.#drop(
-            (known) => isOf(known, family) && (sw_if_index === none || known.index === sw_if_index),
+            (known) => isOf(known, family) && (sw_if_index === NONE || known.index === sw_if_index),
           );
           return 0;
         },
@@ -160,7 +160,7 @@ export class Neighbors {
           const family = familyOf(af);
           return this.#all
             .filter((known) => family !== undefined && isOf(known, family))
-            .filter((known) => sw_if_index === none || known.index === sw_if_index)
+            .filter((known) => sw_if_index === NONE || known.index === sw_if_index)
             .sort((a, b) => a.index - b.index)
             .map((known) => ({
               age: (this.#clock.monotonic() - known.updated) / 1000,

@@ -1,7 +1,7 @@
 import type { Host } from './host.ts';
 import type { Interfaces, SimInterface } from './interfaces.ts';
 
-const polling = 1;
+const POLLING = 1;
 
 interface Nic {
   readonly name: string;
@@ -39,8 +39,8 @@ export class SimNics {
         name: nic.name,
         deviceType: 'dpdk',
         mac,
-        queues: [{ id: 0, mode: polling }],
-        defaultRxMode: polling,
+        queues: [{ id: 0, mode: POLLING }],
+        defaultRxMode: POLLING,
         driver: {
           link: (adminUp) => adminUp && nic.hasCarrier,
           setMtu: () => undefined,

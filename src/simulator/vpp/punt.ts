@@ -2,14 +2,14 @@ import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { Punt } from '#vpp/binapi/messages.gen.ts';
 import type { Path } from './fib.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 import { decodePath, encodePath, type RouteParts } from './routes.ts';
 
-const udp = 17;
-const l4 = 0;
-const noPort = 0xffff;
+const UDP = 17;
+const L4 = 0;
+const NO_PORT = 0xffff;
 /** Where VPP's own socket is, as it is configured. */
-const serverPath = '/run/vpp/punt.sock';
+const SERVER_PATH = '/run/vpp/punt.sock';
 
 interface Redirect {
   /** 0 for any. */
@@ -24,22 +24,22 @@ export function puntMessages(parts: RouteParts): Part {
   /** Paths of sockets by family and port. */
   const sockets = new Map<string, { readonly punt: Punt; readonly pathname: string }>();
   const socketKey = ({ type, punt }: Punt): string | undefined => {
-    if (type !== l4 || !('l4' in punt)) return undefined;
+    if (type !== L4 || !('l4' in punt)) return undefined;
     const { af, protocol, port } = punt.l4;
-    return protocol === udp && port !== noPort ? `${af}/${port}` : undefined;
+    return protocol === UDP && port !== NO_PORT ? `${af}/${port}` : undefined;
   };
   /** By family: adds minus deletes, whether or not they changed anything; what VPP goes by. */
   const uses = [0, 0];
 
   const shown = ({ rx, af, paths }: Redirect) => ({
-    punt: { rx_sw_if_index: rx === 0 ? none : rx, af, paths: paths.map(encodePath) },
+    punt: { rx_sw_if_index: rx === 0 ? NONE : rx, af, paths: paths.map(encodePath) },
   });
 
   return {
     requests: {
       add_del_ip_punt_redirect_v2: ({ is_add, punt }) => {
         if (punt.af > 1) return retval.INVALID_ADDRESS_FAMILY;
-        const rx = punt.rx_sw_if_index === none ? 0 : punt.rx_sw_if_index;
+        const rx = punt.rx_sw_if_index === NONE ? 0 : punt.rx_sw_if_index;
         const paths: Path[] = [];
         for (const path of punt.paths) {
           const decoded = decodePath(parts, path);
@@ -54,10 +54,10 @@ export function puntMessages(parts: RouteParts): Part {
       },
       punt_socket_register: ({ header_version, punt, pathname }) => {
         const key = socketKey(punt);
-        const isValid = key !== undefined && header_version === 1 && pathname !== serverPath;
-        if (!isValid) return { retval: retval.UNSPECIFIED, pathname: serverPath };
+        const isValid = key !== undefined && header_version === 1 && pathname !== SERVER_PATH;
+        if (!isValid) return { retval: retval.UNSPECIFIED, pathname: SERVER_PATH };
         sockets.set(key, { punt, pathname });
-        return { pathname: serverPath };
+        return { pathname: SERVER_PATH };
       },
       // whether or not one was there
       punt_socket_deregister: ({ punt }) => {
@@ -66,11 +66,11 @@ export function puntMessages(parts: RouteParts): Part {
       },
     },
     dumps: {
-      punt_socket_dump: ({ type }) => (type === l4 ? [...sockets.values()] : []),
+      punt_socket_dump: ({ type }) => (type === L4 ? [...sockets.values()] : []),
       ip_punt_redirect_v2_dump: ({ sw_if_index, af }) =>
         [...redirects.values()]
           .filter((each) => each.af === af)
-          .filter(({ rx }) => sw_if_index === none || rx === sw_if_index)
+          .filter(({ rx }) => sw_if_index === NONE || rx === sw_if_index)
           .sort((a, b) => a.rx - b.rx)
           .map(shown),
     },

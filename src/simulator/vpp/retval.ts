@@ -55,4 +55,4 @@ export const retval = {
 } as const;
 
 /** The index that means none, or all. */
-export const none = 0xffff_ffff;
+export const NONE = 0xffff_ffff;

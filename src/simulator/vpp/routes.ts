@@ -15,11 +15,11 @@ import {
 } from './fib.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
 const proto = { ip4: 0, ip6: 1 };
 const types = { bierImposition: 4, interfaceRx: 9, sourceLookup: 7, dvr: 8, classify: 10 };
-const lastProto = 4;
+const LAST_PROTO = 4;
 const noLabels = Array.from({ length: 16 }, () => ({ is_uniform: 0, label: 0, ttl: 0, exp: 0 }));
 
 export function familyOf(prefix: Prefix): Family {
@@ -62,7 +62,7 @@ export interface RouteParts {
 
 /** Reads a path, or says why VPP would not. */
 export function decodePath({ fib, interfaces, crash }: RouteParts, path: FibPath): Path | number {
-  if (path.proto > lastProto) return retval.UNSPECIFIED;
+  if (path.proto > LAST_PROTO) return retval.UNSPECIFIED;
   const family: Family = path.proto === proto.ip6 ? 6 : 4;
   const common = pathOf(family, {
     weight: path.weight || 1,
@@ -90,7 +90,7 @@ export function decodePath({ fib, interfaces, crash }: RouteParts, path: FibPath
   if (path.proto !== proto.ip4 && path.proto !== proto.ip6) return common;
   const nextHop = new Uint8Array(16);
   nextHop.set(family === 6 ? path.nh.address : path.nh.address.subarray(0, 4));
-  if (path.sw_if_index !== none) {
+  if (path.sw_if_index !== NONE) {
     if (!interfaces.get(path.sw_if_index)) return retval.NO_MATCHING_INTERFACE;
     return { ...common, type: pathType.normal, sw_if_index: path.sw_if_index, nextHop };
   }
@@ -104,7 +104,7 @@ function fitted(path: Path, prefix: Cidr): Path {
   const own = new Uint8Array(16);
   own.set(prefix.address);
   const hasHop = path.nextHop.some((byte) => byte !== 0);
-  const isDirect = path.sw_if_index !== none;
+  const isDirect = path.sw_if_index !== NONE;
   if (hasHop && !isDirect && Buffer.compare(path.nextHop, own) === 0)
     return {
       ...path,
@@ -142,7 +142,7 @@ export function routeMessages(parts: RouteParts): Part {
     if (prefix.length > (family === 4 ? 32 : 128)) return retval.INVALID_PREFIX_LENGTH;
     if (paths.length === 0 && (isMultipath || isAdd)) return retval.NO_PATHS_IN_ROUTE;
     const entry = apply(table, prefix, from, paths, isAdd, isMultipath);
-    return { stats_index: isAdd ? (entry?.statsIndex ?? none) : none };
+    return { stats_index: isAdd ? (entry?.statsIndex ?? NONE) : NONE };
   };
 
   const apply = (
@@ -188,7 +188,7 @@ export function routeMessages(parts: RouteParts): Part {
     else if (path.type !== pathType.normal) words.push(`type ${path.type}`);
     const hop = path.proto === proto.ip6 ? path.nextHop : path.nextHop.subarray(0, 4);
     if (hop.some((byte) => byte !== 0)) words.push(`via ${textOfBytes(hop)}`);
-    if (path.sw_if_index !== none) words.push(`dev ${interfaces.nameOf(path.sw_if_index)}`);
+    if (path.sw_if_index !== NONE) words.push(`dev ${interfaces.nameOf(path.sw_if_index)}`);
     if (path.via) words.push(`in vrf ${path.via.id}`);
     if (path.weight !== 1) words.push(`weight ${path.weight}`);
     if (path.preference !== 0) words.push(`preference ${path.preference}`);

@@ -2,13 +2,13 @@ import type { Interfaces } from './interfaces.ts';
 import type { Part } from './part.ts';
 import { retval } from './retval.ts';
 
-export const simulatedVersion = '26.06-simulated';
+export const SIMULATED_VERSION = '26.06-simulated';
 
 /** About VPP itself, and the few commands of its CLI that somebody might look at. */
 export function sessionMessages(interfaces: Interfaces): Part {
   const state = ({ adminUp }: { adminUp: boolean }) => (adminUp ? 'up' : 'down');
   const commands: Readonly<Record<string, () => string>> = {
-    'show version': () => `vpp v${simulatedVersion}\n`,
+    'show version': () => `vpp v${SIMULATED_VERSION}\n`,
     'show interface': () =>
       interfaces
         .all()
@@ -28,7 +28,7 @@ export function sessionMessages(interfaces: Interfaces): Part {
       control_ping: () => ({ vpe_pid: 1 }),
       show_version: () => ({
         program: 'vpe',
-        version: simulatedVersion,
+        version: SIMULATED_VERSION,
         build_date: '',
         build_directory: '',
       }),

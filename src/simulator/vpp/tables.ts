@@ -1,10 +1,10 @@
 import type { Family, Fib, FibTable } from './fib.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
-const apiLock = 'api';
+const API_LOCK = 'api';
 /** As far up as anybody looks for a table number that is not in use. */
-const firstFree = 1_000_000;
+const FIRST_FREE = 1_000_000;
 
 function family(isIp6: boolean): Family {
   return isIp6 ? 6 : 4;
@@ -19,10 +19,10 @@ export function tableMessages(fib: Fib): Part {
   const addDel = (isAdd: boolean, isIp6: boolean, id: number, name: string): number => {
     // table 0 is there always and is nobody's to name or to delete
     if (id === 0) return 0;
-    if (isAdd) fib.create(family(isIp6), id, name, apiLock);
+    if (isAdd) fib.create(family(isIp6), id, name, API_LOCK);
     else {
       const table = fib.find(family(isIp6), id);
-      if (table) fib.unlock(table, apiLock);
+      if (table) fib.unlock(table, API_LOCK);
     }
     return 0;
   };
@@ -34,8 +34,8 @@ export function tableMessages(fib: Fib): Part {
         addDel(is_add, is_ip6, table_id, name),
       ip_table_allocate: ({ table: { table_id, is_ip6, name } }) => {
         let id = table_id;
-        if (id === none) {
-          id = firstFree;
+        if (id === NONE) {
+          id = FIRST_FREE;
           while (fib.find(family(is_ip6), id)) id++;
         }
         addDel(true, is_ip6, id, name);

@@ -4,12 +4,12 @@ import type { Arrived } from '#vpp/binapi/server.ts';
 import type { Host, HostLink } from './host.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
-const mostInstances = 2048;
-const mostRing = 32768;
-const attach = 8;
-const polling = 1;
+const MOST_INSTANCES = 2048;
+const MOST_RING = 32768;
+const ATTACH = 8;
+const POLLING = 1;
 
 interface Tap {
   readonly details: SwInterfaceTapV2Details;
@@ -17,7 +17,7 @@ interface Tap {
 }
 
 function isRing(size: number): boolean {
-  return size <= mostRing && (size & (size - 1)) === 0;
+  return size <= MOST_RING && (size & (size - 1)) === 0;
 }
 
 /** TAPs (virtio over vhost-net): one end in VPP, the other a link of the host. */
@@ -50,10 +50,10 @@ export function tapMessages(interfaces: Interfaces, host: Host): Part & { close(
     // not simulated: addresses and routes of the host's end are the business of the Linux side
     if (hostSide.includes(true)) return retval.UNIMPLEMENTED;
     const ids = new Set([...taps.values()].map(({ details }) => details.id));
-    if (wanted.id !== none && ids.has(wanted.id)) return retval.INVALID_INTERFACE;
-    const id = wanted.id === none ? freeId() : wanted.id;
-    if (id > mostInstances) return retval.UNSPECIFIED;
-    if (wanted.tap_flags & attach && !wanted.host_if_name_set) return retval.NO_MATCHING_INTERFACE;
+    if (wanted.id !== NONE && ids.has(wanted.id)) return retval.INVALID_INTERFACE;
+    const id = wanted.id === NONE ? freeId() : wanted.id;
+    if (id > MOST_INSTANCES) return retval.UNSPECIFIED;
+    if (wanted.tap_flags & ATTACH && !wanted.host_if_name_set) return retval.NO_MATCHING_INTERFACE;
     const hostName = wanted.host_if_name_set ? wanted.host_if_name : freeHostName();
     const namespace = wanted.host_namespace_set ? wanted.host_namespace : undefined;
     const link = host.openTap(hostName, namespace);
@@ -74,9 +74,9 @@ export function tapMessages(interfaces: Interfaces, host: Host): Part & { close(
       linkUp: true,
       queues: Array.from({ length: Math.max(1, wanted.num_rx_queues) }, (_, queue) => ({
         id: queue,
-        mode: polling,
+        mode: POLLING,
       })),
-      defaultRxMode: polling,
+      defaultRxMode: POLLING,
       driver: { link: (up) => up, setMtu: () => undefined, setMac: () => undefined },
     });
     iface.tag = wanted.tag;
@@ -115,7 +115,7 @@ export function tapMessages(interfaces: Interfaces, host: Host): Part & { close(
       sw_interface_tap_v2_dump: ({ sw_if_index }) =>
         [...taps.values()]
           .map(({ details }) => details)
-          .filter((details) => sw_if_index === none || details.sw_if_index === sw_if_index),
+          .filter((details) => sw_if_index === NONE || details.sw_if_index === sw_if_index),
     },
     close() {
       for (const { link } of taps.values()) link.close();

@@ -4,12 +4,12 @@ import { type Family, type Fib, pathOf, pathType, source } from './fib.ts';
 import type { Host } from './host.ts';
 import { type Interfaces, Pool } from './interfaces.ts';
 import type { Part } from './part.ts';
-import { none, retval } from './retval.ts';
+import { NONE, retval } from './retval.ts';
 
-const defaultPort = 4789;
+const DEFAULT_PORT = 4789;
 /** Next node l2-input, which VPP puts in for ~0; the last one that there is. */
-const decapToL2 = 1;
-const lastDecap = 4;
+const DECAP_TO_L2 = 1;
+const LAST_DECAP = 4;
 
 interface Tunnel {
   readonly details: VxlanTunnelV2Details;
@@ -69,8 +69,8 @@ export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: H
         if (multicast && !interfaces.get(wanted.mcast_sw_if_index))
           return retval.INVALID_SW_IF_INDEX;
         const [src_port, dst_port] = [
-          wanted.src_port || defaultPort,
-          wanted.dst_port || defaultPort,
+          wanted.src_port || DEFAULT_PORT,
+          wanted.dst_port || DEFAULT_PORT,
         ];
         // VPP takes no notice of the other end's port, nor of its own IPv6 address
         const near = family === 4 ? `${from}:${src_port}` : `port ${src_port}`;
@@ -82,10 +82,10 @@ export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: H
           return { sw_if_index: known[0] };
         }
         if (known) return retval.TUNNEL_EXIST;
-        if (wanted.decap_next_index !== none && wanted.decap_next_index > lastDecap)
+        if (wanted.decap_next_index !== NONE && wanted.decap_next_index > LAST_DECAP)
           return retval.INVALID_DECAP_NEXT;
         const poolIndex = pool.take();
-        const instance = wanted.instance === none ? poolIndex : wanted.instance;
+        const instance = wanted.instance === NONE ? poolIndex : wanted.instance;
         if ([...tunnels.values()].some(({ details }) => details.instance === instance)) {
           pool.give(poolIndex);
           return retval.INSTANCE_IN_USE;
@@ -106,9 +106,10 @@ export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: H
           dst_address: toAddress(to),
           src_port,
           dst_port,
-          mcast_sw_if_index: multicast ? wanted.mcast_sw_if_index : none,
+          mcast_sw_if_index: multicast ? wanted.mcast_sw_if_index : NONE,
           encap_vrf_id,
-          decap_next_index: wanted.decap_next_index === none ? decapToL2 : wanted.decap_next_index,
+          decap_next_index:
+            wanted.decap_next_index === NONE ? DECAP_TO_L2 : wanted.decap_next_index,
           vni,
         };
         tunnels.set(iface.index, { details, poolIndex, key });
@@ -120,7 +121,7 @@ export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: H
       vxlan_tunnel_v2_dump: ({ sw_if_index }) =>
         [...tunnels.values()]
           .map(({ details }) => details)
-          .filter((details) => sw_if_index === none || details.sw_if_index === sw_if_index),
+          .filter((details) => sw_if_index === NONE || details.sw_if_index === sw_if_index),
     },
     snapshot: () => ({
       vxlans: [...tunnels]

@@ -8,11 +8,11 @@ import type { MessageCodec } from './codec/codec.ts';
 import type { Reader } from './codec/runtime.ts';
 import { viewOf, type Writer } from './codec/writer.ts';
 
-export const frameHeader = 16;
-const lengthOffset = 8;
+export const FRAME_HEADER = 16;
+const LENGTH_OFFSET = 8;
 
 /** No message of the API comes near this; a longer one is a stream out of step. */
-export const maxFrame = 16 * 1024 * 1024;
+export const MAX_FRAME = 16 * 1024 * 1024;
 
 /**
  * Appends one message with its header; the writer stays as it was when a field is refused.
@@ -27,16 +27,16 @@ export function writeFrame(
   context: number,
 ): void {
   const start = writer.length;
-  writer.ensure(start, frameHeader);
-  for (let at = start; at < start + frameHeader; at += 4) writer.view.setUint32(at, 0);
-  writer.length = start + frameHeader;
+  writer.ensure(start, FRAME_HEADER);
+  for (let at = start; at < start + FRAME_HEADER; at += 4) writer.view.setUint32(at, 0);
+  writer.length = start + FRAME_HEADER;
   try {
     codec.encode(writer, fields, id, clientIndex, context);
   } catch (error) {
     writer.length = start;
     throw error;
   }
-  writer.view.setUint32(start + lengthOffset, writer.length - start - frameHeader);
+  writer.view.setUint32(start + LENGTH_OFFSET, writer.length - start - FRAME_HEADER);
 }
 
 /**
@@ -50,7 +50,7 @@ export class FrameReader {
   #held = 0;
 
   /** @param limit longest payload that is taken for one, in bytes */
-  constructor(limit = maxFrame) {
+  constructor(limit = MAX_FRAME) {
     this.#limit = limit;
   }
 
@@ -67,7 +67,7 @@ export class FrameReader {
     let at = 0;
     while (this.#held > 0) {
       const wanted =
-        this.#held < frameHeader ? frameHeader : this.#frameLength(viewOf(this.#unfinished), 0);
+        this.#held < FRAME_HEADER ? FRAME_HEADER : this.#frameLength(viewOf(this.#unfinished), 0);
       if (this.#held < wanted) {
         const taken = Math.min(wanted - this.#held, chunk.length - at);
         this.#hold(chunk.subarray(at, at + taken), wanted);
@@ -77,17 +77,17 @@ export class FrameReader {
         const frame = this.#unfinished.subarray(0, wanted);
         this.#unfinished = Buffer.alloc(0);
         this.#held = 0;
-        onMessage(readerOf(frame, frameHeader, wanted));
+        onMessage(readerOf(frame, FRAME_HEADER, wanted));
       }
     }
     if (at < chunk.length) this.#cut(chunk.subarray(at), onMessage);
   }
 
   #frameLength(view: DataView, start: number): number {
-    const length = view.getUint32(start + lengthOffset);
+    const length = view.getUint32(start + LENGTH_OFFSET);
     if (length < 2 || length > this.#limit)
       throw new InvalidMessageError(`a frame says that it holds ${length} bytes`);
-    return frameHeader + length;
+    return FRAME_HEADER + length;
   }
 
   /** Doubles the room, up to the length of the frame: copying stays linear however small the parts. */
@@ -105,10 +105,10 @@ export class FrameReader {
   #cut(chunk: Uint8Array, onMessage: (reader: Reader) => void): void {
     const reader = readerOf(chunk, 0, 0);
     let start = 0;
-    while (chunk.length - start >= frameHeader) {
+    while (chunk.length - start >= FRAME_HEADER) {
       const next = start + this.#frameLength(reader.view, start);
       if (next > chunk.length) break;
-      reader.position = start + frameHeader;
+      reader.position = start + FRAME_HEADER;
       reader.end = next;
       start = next;
       onMessage(reader);

@@ -25,7 +25,7 @@ import type { MessageCodec } from './codec/codec.ts';
 import type { Reader } from './codec/runtime.ts';
 import { Writer } from './codec/writer.ts';
 import { FrameReader, writeFrame } from './frame.ts';
-import { handshakeId, handshakeReplyId } from './handshake.ts';
+import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from './handshake.ts';
 import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
 
 /** Fields as they arrive: what has a default is there. */
@@ -76,11 +76,11 @@ interface Served {
 }
 
 /** Details per page of a cursor stream. */
-const pageSize = 64;
-const again = -165;
-const fromStart = 0xffffffff;
-const unspecified = -1;
-const firstId = 17;
+const PAGE_SIZE = 64;
+const AGAIN = -165;
+const FROM_START = 0xffffffff;
+const UNSPECIFIED = -1;
+const FIRST_ID = 17;
 
 /** Serves one client until either side hangs up. */
 export function serveClient(
@@ -142,7 +142,7 @@ class ServerSession implements Peer {
   }
 
   #idOf(codec: MessageCodec): number {
-    const id = this.#ids.get(codec) ?? firstId + this.#ids.size;
+    const id = this.#ids.get(codec) ?? FIRST_ID + this.#ids.size;
     this.#ids.set(codec, id);
     return id;
   }
@@ -160,7 +160,7 @@ class ServerSession implements Peer {
   #take(reader: Reader): void {
     const id = reader.view.getUint16(reader.position);
     try {
-      if (id === handshakeId) this.#greet(reader);
+      if (id === HANDSHAKE_ID) this.#greet(reader);
       else this.#accept(id, reader);
     } catch (error) {
       this.#log.warn({ error: errorText(error) }, 'message of a client dropped');
@@ -184,7 +184,7 @@ class ServerSession implements Peer {
     const table = [...this.#ids].map(([codec, index]) => ({ index, name: codec.tableName }));
     const reply = this.#catalog.codec('sockclnt_create_reply');
     const fields = { response: 0, index: this.#clientIndex, message_table: table };
-    this.#send(reply, fields, context, handshakeReplyId);
+    this.#send(reply, fields, context, HANDSHAKE_REPLY_ID);
   }
 
   #enqueue(work: () => Soon<void>): void {
@@ -208,7 +208,7 @@ class ServerSession implements Peer {
   #answer({ service, handler }: Served, fields: object, context: number): Soon<void> {
     const failed = (error: unknown) => {
       this.#log.error({ message: service.request.name, error: errorText(error) }, 'handler failed');
-      if (service.kind !== 'dump') this.#reply(service, unspecified, context);
+      if (service.kind !== 'dump') this.#reply(service, UNSPECIFIED, context);
     };
     try {
       const answer = handler(fields, this);
@@ -233,10 +233,10 @@ class ServerSession implements Peer {
     { cursor }: { cursor: number },
     context: number,
   ): void {
-    const start = cursor === fromStart ? 0 : cursor;
-    const end = Math.min(all.length, start + pageSize);
+    const start = cursor === FROM_START ? 0 : cursor;
+    const end = Math.min(all.length, start + PAGE_SIZE);
     for (const details of all.slice(start, end)) this.#send(service.details, details, context);
-    this.#reply(service, { retval: end < all.length ? again : 0, cursor: end }, context);
+    this.#reply(service, { retval: end < all.length ? AGAIN : 0, cursor: end }, context);
   }
 
   #reply(service: Service & { reply: MessageCodec }, answer: unknown, context: number): void {

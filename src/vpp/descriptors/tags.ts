@@ -4,19 +4,19 @@
  * name stands behind a tag is found among the names that are wanted or known.
  */
 import { createHash } from 'node:crypto';
-import { tagLength } from './limits.ts';
+import { TAG_LENGTH } from './limits.ts';
 
-const mark = '~';
-const hashDigits = 16;
+const MARK = '~';
+const HASH_DIGITS = 16;
 
 /** @param room bytes that the tag may take */
-export function tagOf(name: string, room = tagLength): string {
+export function tagOf(name: string, room = TAG_LENGTH): string {
   if (fits(name, room)) return name;
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, hashDigits);
-  const kept = room - hashDigits - mark.length;
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_DIGITS);
+  const kept = room - HASH_DIGITS - MARK.length;
   // no half of a character: what does not decode is left out
   const head = new TextDecoder().decode(Buffer.from(name).subarray(0, kept), { stream: true });
-  return `${head}${mark}${hash}`;
+  return `${head}${MARK}${hash}`;
 }
 
 /**
@@ -27,7 +27,7 @@ export function tagOf(name: string, room = tagLength): string {
  */
 export function namesBehindTags(
   names: Iterable<string>,
-  room = tagLength,
+  room = TAG_LENGTH,
 ): (tag: string) => string {
   const long = new Map<string, string>();
   for (const name of names) if (!fits(name, room)) long.set(tagOf(name, room), name);

@@ -4,14 +4,14 @@
  */
 import { VppRefusedError } from '../binapi/refused.ts';
 
-const invalidSwIfIndex = -2;
-const noSuchFib = -3;
-const noSuchEntry = -6;
-const noSuchTable = -65;
+const INVALID_SW_IF_INDEX = -2;
+const NO_SUCH_FIB = -3;
+const NO_SUCH_ENTRY = -6;
+const NO_SUCH_TABLE = -65;
 
 /** For deletes: the thing itself, or what it was attached to, is not there. */
 export async function unlessGone(request: Promise<unknown>): Promise<void> {
-  await except(request, [invalidSwIfIndex, noSuchFib, noSuchEntry, noSuchTable]);
+  await except(request, [INVALID_SW_IF_INDEX, NO_SUCH_FIB, NO_SUCH_ENTRY, NO_SUCH_TABLE]);
 }
 
 export async function except(

@@ -11,7 +11,7 @@ import { MemoryStore } from '#datastore/memory.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { Loggers } from '#infra/log/loggers.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
@@ -172,12 +172,12 @@ export async function reflectPod(node: Node, pod: TestPod, address: string): Pro
     namespace: pod.namespace ?? 'default',
     ip_address: address,
   });
-  await node.cluster.put(reflectorPrefix + model.key(value), valueText(resources.pod, value));
+  await node.cluster.put(REFLECTOR_PREFIX + model.key(value), valueText(resources.pod, value));
 }
 
 export async function unreflectPod(node: Node, pod: TestPod): Promise<void> {
   const key = resources.pod.key(pod.name, pod.namespace ?? 'default');
-  await node.cluster.delete(reflectorPrefix + key);
+  await node.cluster.delete(REFLECTOR_PREFIX + key);
 }
 
 /** Polls until the condition holds; the test's own time limit ends it otherwise. */

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { until } from './harness.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
+const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
 
 interface Program {
   /** Resolves when the text was written. */
@@ -22,7 +22,7 @@ interface Program {
 /** The agent as a process of its own, with files and sockets in a folder of its own. */
 function run(folder: string, ...argv: string[]): Program {
   const env = { ...process.env, TMPDIR: folder };
-  const child = spawn(process.execPath, [MAIN, ...argv], { env, cwd: folder });
+  const child = spawn(process.execPath, [main, ...argv], { env, cwd: folder });
   let text = '';
   const { promise, resolve: end } = Promise.withResolvers<Awaited<Program['ended']>>();
   for (const stream of [child.stdout, child.stderr])

@@ -5,7 +5,7 @@ import { StoreRefusedError } from '#datastore/api.ts';
 import { FaultyStore } from '#datastore/faulty.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import {
   addPod,
@@ -36,7 +36,7 @@ const interfaceKey = (name: string): string =>
 
 /** Another node joins, moves or leaves. */
 async function changeNode({ cluster }: Node, id: number): Promise<void> {
-  const key = reflectorPrefix + resources.vppnode.key(String(id), '');
+  const key = REFLECTOR_PREFIX + resources.vppnode.key(String(id), '');
   const move = Math.floor(random.next() * 4);
   if (move === 0) return void (await cluster.delete(key));
   const value = resources.vppnode.model.canonical({

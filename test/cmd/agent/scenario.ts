@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
-import { type Resource, reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, type Resource, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import type { DeepInput } from '#models/model.ts';
 import { HealingResync } from '#plugins/controller/api/events.ts';
@@ -17,21 +17,21 @@ import {
 } from './harness.ts';
 
 /** The link of the kernel that VPP takes as main interface. */
-export const nic = 'eth1';
-export const mainInterface = `host-${nic}`;
+export const NIC = 'eth1';
+export const MAIN_INTERFACE = `host-${NIC}`;
 
 /** A node with a NIC for VPP and an address of its own. */
 export async function nodeWithNics(): Promise<Node> {
   const node = makeNode();
   node.linux.addNic('eth0');
   await node.linux.addAddress(undefined, 'eth0', '172.16.0.5/24');
-  node.linux.addNic(nic);
+  node.linux.addNic(NIC);
   await tellOfNode(node, 'node1', { address: '172.16.0.5' });
   return node;
 }
 
 async function put<T extends object>(node: Node, resource: Resource<T>, value: T): Promise<void> {
-  const key = reflectorPrefix + resource.model.key(value);
+  const key = REFLECTOR_PREFIX + resource.model.key(value);
   await node.cluster.put(key, valueText(resource, value));
 }
 
@@ -55,8 +55,8 @@ export async function tellOfNode(
 }
 
 export async function forgetNode(node: Node, name: string, id: number): Promise<void> {
-  await node.cluster.delete(reflectorPrefix + resources.node.key(name, ''));
-  await node.cluster.delete(reflectorPrefix + resources.vppnode.key(String(id), ''));
+  await node.cluster.delete(REFLECTOR_PREFIX + resources.node.key(name, ''));
+  await node.cluster.delete(REFLECTOR_PREFIX + resources.vppnode.key(String(id), ''));
 }
 
 export async function setNodeConfig(node: Node, config: DeepInput<NodeConfig>): Promise<void> {
@@ -145,7 +145,7 @@ export class Scenario implements AsyncDisposable {
       const [last] = controller.history.records.slice(-1);
       return last?.description.includes(`/${name}`) ?? false;
     });
-    await this.node.cluster.delete(reflectorPrefix + resources.node.key(name, ''));
+    await this.node.cluster.delete(REFLECTOR_PREFIX + resources.node.key(name, ''));
   }
 
   async until(what: () => Promise<boolean> | boolean): Promise<void> {
@@ -166,7 +166,7 @@ export function section(main: {
   return {
     nodeName: 'node1',
     mainVPPInterface: {
-      interfaceName: main.name ?? mainInterface,
+      interfaceName: main.name ?? MAIN_INTERFACE,
       ip: main.ip ?? '',
       useDHCP: main.useDhcp ?? false,
     },

@@ -8,7 +8,7 @@ import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
 import { addPod, replyAddress, type TestPod } from './harness.ts';
 import {
   forgetNode,
-  mainInterface,
+  MAIN_INTERFACE,
   nodeWithNics,
   Scenario,
   section,
@@ -80,7 +80,7 @@ describe('a node on the simulator', options, () => {
       ['192.168.16.50/24', '192.168.16.1'],
       ['192.168.16.51/24', '192.168.16.9'],
     ] as const) {
-      node.vpp.dhcpServer.offer(mainInterface, { address, router });
+      node.vpp.dhcpServer.offer(MAIN_INTERFACE, { address, router });
       await scenario.until(async () => `${await nodeIp(scenario)}/24` === address);
       await scenario.until(() =>
         node.cluster
@@ -90,7 +90,7 @@ describe('a node on the simulator', options, () => {
       await scenario.until(async () => (await scenario.configured('vxlan-default-2')).length > 0);
       await scenario.assertSettled();
     }
-    node.vpp.dhcpServer.offer(mainInterface, undefined);
+    node.vpp.dhcpServer.offer(MAIN_INTERFACE, undefined);
     await scenario.until(async () => (await nodeIp(scenario)) === '');
     await scenario.until(async () => (await scenario.configured('vxlan-default-2')).length === 0);
     await scenario.assertSettled();

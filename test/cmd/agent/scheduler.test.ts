@@ -20,20 +20,20 @@ interface PlanAnswer {
   readonly Error?: string;
 }
 
-const key = 'config/vpp/v2/interfaces/loop1';
+const KEY = 'config/vpp/v2/interfaces/loop1';
 
 describe('values that are given by type and key', () => {
   it('become canonical', () => {
-    const value = parseValue(loopback.type, loopback.value, key) as { mtu: number };
+    const value = parseValue(loopback.type, loopback.value, KEY) as { mtu: number };
     assert.equal(value.mtu, 0);
   });
 
   it('are refused by the name of what is wrong', () => {
     const refused = (type: string, json: unknown, under: string, code: string, text: RegExp) =>
       assert.throws(() => parseValue(type, json, under), { code, message: text });
-    refused('ligato.vpp.Interface', {}, key, 'CV_MODEL_UNKNOWN', /there are ligato\.vpp\./);
-    refused(loopback.type, { nam: 'x' }, key, 'CV_MODEL_INVALID', /nam/);
-    refused(loopback.type, { name: 'loop2' }, key, 'CV_MODEL_WRONG_KEY', /is config.*loop2$/);
+    refused('ligato.vpp.Interface', {}, KEY, 'CV_MODEL_UNKNOWN', /there are ligato\.vpp\./);
+    refused(loopback.type, { nam: 'x' }, KEY, 'CV_MODEL_INVALID', /nam/);
+    refused(loopback.type, { name: 'loop2' }, KEY, 'CV_MODEL_WRONG_KEY', /is config.*loop2$/);
   });
 });
 
@@ -53,24 +53,24 @@ describe('the scheduler of a running agent', () => {
   };
 
   it('plans a change of real models and applies nothing', async () => {
-    const { status, body } = await plan({ [key]: loopback });
+    const { status, body } = await plan({ [KEY]: loopback });
     assert.equal(status, 200, JSON.stringify(body));
     assert.deepEqual(
       body.Operations.map(({ Operation, Key }) => [Operation, Key]),
       [
-        ['CREATE', key],
+        ['CREATE', KEY],
         ['CREATE', 'vpp/interface/loop1/admin-state/UP'],
       ],
     );
-    const { body: now } = await running.get(`/scheduler/status?key=${key}`);
-    assert.deepEqual(now, { value: { key, state: 'NONEXISTENT' } });
+    const { body: now } = await running.get(`/scheduler/status?key=${KEY}`);
+    assert.deepEqual(now, { value: { key: KEY, state: 'NONEXISTENT' } });
   });
 
   it('answers 400 to a value that is none', async () => {
-    const { status, body } = await plan({ [key]: { ...loopback, value: { name: 'other' } } });
+    const { status, body } = await plan({ [KEY]: { ...loopback, value: { name: 'other' } } });
     assert.deepEqual(
       [status, body.Error],
-      [400, `${key}: the key of this value is config/vpp/v2/interfaces/other`],
+      [400, `${KEY}: the key of this value is config/vpp/v2/interfaces/other`],
     );
   });
 

@@ -13,7 +13,7 @@ import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { addPod, makeNode, type Node, replyAddress, startAgent, until } from './harness.ts';
 
-const namespaceKey = '/vnf-agent/contiv-ksr/k8s/namespace/default';
+const NAMESPACE_KEY = '/vnf-agent/contiv-ksr/k8s/namespace/default';
 
 /** What a mutating route answers; those are served on the socket of the node alone. */
 function post(socketPath: string, path: string): Promise<{ status: number; text: string }> {
@@ -37,12 +37,12 @@ function environmentOf(node: Node, cluster: FaultyStore) {
 describe('an agent that starts without its database', () => {
   it('is ready from the mirror, and with the database once that is there', async () => {
     const node = makeNode();
-    await node.cluster.put(namespaceKey, '{"name":"default"}');
+    await node.cluster.put(NAMESPACE_KEY, '{"name":"default"}');
     const controller = { delayLocalResync: '200ms', remoteDBProbingInterval: '30ms' };
     {
       const environment = environmentOf(node, new FaultyStore(node.cluster));
       await using _first = await startAgent(node, { environment, controller });
-      await until(async () => (await node.mirror.get(namespaceKey)) !== undefined);
+      await until(async () => (await node.mirror.get(NAMESPACE_KEY)) !== undefined);
     }
     const cluster = new FaultyStore(node.cluster);
     cluster.cut('no route to host');
@@ -65,11 +65,11 @@ describe('an agent that starts without its database', () => {
     assert.equal(refused.status, 409);
     assert.match(refused.text, /no route to host/);
 
-    await node.cluster.put(namespaceKey, '{"name":"default","label":[{"key":"a","value":"b"}]}');
+    await node.cluster.put(NAMESPACE_KEY, '{"name":"default","label":[{"key":"a","value":"b"}]}');
     cluster.mend();
     await until(async () => (await running.get('/readiness')).status === 200);
     await until(async () => (await history()).includes('Database Resync (Remote DB)'));
-    await until(async () => (await node.mirror.get(namespaceKey))?.includes('label') === true);
+    await until(async () => (await node.mirror.get(NAMESPACE_KEY))?.includes('label') === true);
     assert.equal((await post(running.localSocket, '/controller/resync')).status, 200);
   });
 });
@@ -110,7 +110,7 @@ describe('the databases of an agent', () => {
     await local.close();
     const mirrorFolder = join(folder, 'store.mirror');
     const before = await LevelStore.open({ folder: mirrorFolder });
-    await before.put(namespaceKey, '{}');
+    await before.put(NAMESPACE_KEY, '{}');
     await before.close();
     await writeFile(join(mirrorFolder, 'CURRENT'), 'rubbish');
     const logged: Record<string, unknown>[] = [];

@@ -9,7 +9,7 @@ import { permitAll } from '#test/vpp/descriptors/messages.ts';
 import { keyed, loop } from './keyed.ts';
 import { ServicesBench, toMap } from './services-bench.ts';
 
-const all = 0xffff_ffff;
+const ALL = 0xffff_ffff;
 
 const permit = (source_network: string) =>
   ({ action: 'PERMIT', ip_rule: { ip: { source_network } } }) as const;
@@ -24,10 +24,10 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
 
     /** Tags of what is bound to the interface with this tag. */
     const bound = async (iface: string) => {
-      const fields = { sw_if_index: all, name_filter_valid: false, name_filter: '' };
+      const fields = { sw_if_index: ALL, name_filter_valid: false, name_filter: '' };
       const interfaces = await bench.client.dump('sw_interface_dump', fields);
-      const index = interfaces.find(({ tag }) => tag === iface)?.sw_if_index ?? all;
-      const acls = await bench.client.dump('acl_dump', { acl_index: all });
+      const index = interfaces.find(({ tag }) => tag === iface)?.sw_if_index ?? ALL;
+      const acls = await bench.client.dump('acl_dump', { acl_index: ALL });
       const tags = new Map(acls.map(({ acl_index, tag }) => [acl_index, tag]));
       const [list] = await bench.client.dump('acl_interface_list_dump', { sw_if_index: index });
       const named = list?.acls.map((each) => tags.get(each)) ?? [];
@@ -53,7 +53,7 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
     test('ACLs that somebody has put in another order are put back into theirs', async () => {
       const values = [loop('a'), ...['a', 'b', 'c'].map((name) => acl(name, { egress: ['a'] }))];
       await bench.apply(...values);
-      const lists = await bench.client.dump('acl_interface_list_dump', { sw_if_index: all });
+      const lists = await bench.client.dump('acl_interface_list_dump', { sw_if_index: ALL });
       const list = lists.find(({ acls }) => acls.length === 3);
       assert.ok(list);
       await bench.client.request('acl_interface_set_acl_list', {
@@ -67,11 +67,11 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
 
     test('the rules of an ACL that is bound change under its index, in one message', async () => {
       await bench.apply(loop('a'), acl('x', { egress: ['a'] }));
-      const [before] = await bench.client.dump('acl_dump', { acl_index: all });
+      const [before] = await bench.client.dump('acl_dump', { acl_index: ALL });
       const rules = [permit('10.9.0.0/16')];
       await bench.put(keyed(aclModel, { name: 'x', rules, interfaces: { egress: ['a'] } }));
       assert.deepEqual(bench.taken(), ['acl_add_replace']);
-      const [now] = await bench.client.dump('acl_dump', { acl_index: all });
+      const [now] = await bench.client.dump('acl_dump', { acl_index: ALL });
       assert.equal(now?.acl_index, before?.acl_index);
       assert.equal(now?.r.length, 1);
     });
@@ -81,13 +81,13 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
       const theirs: number[] = [];
       for (const tag of ['', 'cli']) {
         const made = await bench.client.request('acl_add_replace', {
-          acl_index: all,
+          acl_index: ALL,
           tag,
           r: [permitAll],
         });
         theirs.push(made.acl_index);
       }
-      const lists = await bench.client.dump('acl_interface_list_dump', { sw_if_index: all });
+      const lists = await bench.client.dump('acl_interface_list_dump', { sw_if_index: ALL });
       const ours = lists.find(({ acls }) => acls.length === 1);
       assert.ok(ours);
       const [first = 0, second = 0] = theirs;
@@ -97,7 +97,7 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
       assert.deepEqual((await bound('a')).egress, ['cli', '', 'w', 'x']);
       await bench.restart(loop('a'));
       assert.deepEqual((await bound('a')).egress, ['cli', '']);
-      const left = await bench.client.dump('acl_dump', { acl_index: all });
+      const left = await bench.client.dump('acl_dump', { acl_index: ALL });
       assert.deepEqual(left.map(({ tag }) => tag).sort(), ['', 'cli']);
       await bench.restart();
       for (const acl_index of theirs) await bench.client.request('acl_del', { acl_index });
@@ -108,7 +108,7 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
         mac_address: new Uint8Array(6),
       });
       await bench.apply(acl('x'));
-      const [made] = await bench.client.dump('acl_dump', { acl_index: all });
+      const [made] = await bench.client.dump('acl_dump', { acl_index: ALL });
       assert.ok(made);
       const { acl_index } = made;
       await bench.client.request('acl_interface_add_del', {
@@ -116,11 +116,11 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
         acl_index,
         is_input: true,
       });
-      await bench.client.request('acl_add_replace', { ...made, acl_index: all });
+      await bench.client.request('acl_add_replace', { ...made, acl_index: ALL });
       await bench.restart(acl('x'));
-      assert.equal((await bench.client.dump('acl_dump', { acl_index: all })).length, 1);
+      assert.equal((await bench.client.dump('acl_dump', { acl_index: ALL })).length, 1);
       await bench.restart();
-      assert.deepEqual(await bench.client.dump('acl_dump', { acl_index: all }), []);
+      assert.deepEqual(await bench.client.dump('acl_dump', { acl_index: ALL }), []);
       await bench.client.request('delete_loopback', { sw_if_index });
     });
   });

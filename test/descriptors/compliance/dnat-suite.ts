@@ -15,7 +15,7 @@ import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
 import { keyed, table } from './keyed.ts';
 import { ServicesBench, toMap } from './services-bench.ts';
 
-const all = 0xffff_ffff;
+const ALL = 0xffff_ffff;
 
 const nat = keyed(nat44GlobalModel, { forwarding: true });
 
@@ -37,7 +37,7 @@ function identities(label: string, ...id_mappings: DeepInput<DNat44IdentityMappi
 }
 
 function pool(name: string, first_ip: string, last_ip = '', twice_nat = false): KeyedValue {
-  return keyed(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: all });
+  return keyed(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: ALL });
 }
 
 export function dnatSuite(start: () => Promise<VppBackend>): void {
@@ -211,7 +211,7 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
         protocol: 6,
         local_port: 80,
         external_port: 80,
-        external_sw_if_index: all,
+        external_sw_if_index: ALL,
         vrf_id: 0,
         tag: '',
       };

@@ -10,10 +10,10 @@ export interface MemifBackend extends WatchedVpp {
   stop(): Promise<void>;
 }
 
-const all = 0xffff_ffff;
-const socket_filename = 'abstract:contiv-memif-suite';
+const ALL = 0xffff_ffff;
+const SOCKET_FILENAME = 'abstract:contiv-memif-suite';
 /** Under which the peer knows the same file. */
-const peerSocket = 7;
+const PEER_SOCKET = 7;
 
 export function memifSuite(start: () => Promise<MemifBackend>): void {
   describe('memif with a peer', () => {
@@ -26,7 +26,7 @@ export function memifSuite(start: () => Promise<MemifBackend>): void {
         name: 'memif-1',
         type: 'MEMIF',
         enabled: true,
-        memif: { id: 1, master: true, socket_filename, secret: 'hush' },
+        memif: { id: 1, master: true, socket_filename: SOCKET_FILENAME, secret: 'hush' },
         rx_modes: [{ default_mode: true, mode: 'INTERRUPT' }],
         rx_placements: [{ queue: 0, main_thread: true }],
       });
@@ -45,7 +45,7 @@ export function memifSuite(start: () => Promise<MemifBackend>): void {
         rx_queues: 1,
         tx_queues: 1,
         id: 1,
-        socket_id: peerSocket,
+        socket_id: PEER_SOCKET,
         ring_size: 1024,
         buffer_size: 2048,
         no_zero_copy: false,
@@ -62,7 +62,7 @@ export function memifSuite(start: () => Promise<MemifBackend>): void {
       backend = await start();
       agent = await startWatchingAgent(backend);
       const { client } = agent;
-      const socket = { socket_id: peerSocket, socket_filename };
+      const socket = { socket_id: PEER_SOCKET, socket_filename: SOCKET_FILENAME };
       await client.request('memif_socket_filename_add_del_v2', { is_add: true, ...socket });
     });
     after(async () => {
@@ -90,7 +90,7 @@ export function memifSuite(start: () => Promise<MemifBackend>): void {
       await agent.until('queues are set', () => agent.state(modes) === 'CONFIGURED');
       await agent.until('queues are placed', () => agent.state(placement) === 'CONFIGURED');
       const queues = await agent.client.dump('sw_interface_rx_placement_dump', {
-        sw_if_index: all,
+        sw_if_index: ALL,
       });
       const own = queues.filter((each) => each.sw_if_index !== peer);
       assert.deepEqual(

@@ -5,7 +5,7 @@ import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { changing, keyed, loop, table } from './keyed.ts';
 import type { Example } from './suite.ts';
 
-const anyTable = 0xffff_ffff;
+const ANY_TABLE = 0xffff_ffff;
 
 const nat = keyed(nat44GlobalModel, { forwarding: true });
 
@@ -38,8 +38,8 @@ export const nat44Examples: readonly Example[] = [
           { name: 'nat-2', output_feature: true },
         ],
         address_pool: [
-          { address: '10.0.0.1', vrf_id: anyTable },
-          { address: '10.0.0.1', vrf_id: anyTable, twice_nat: true },
+          { address: '10.0.0.1', vrf_id: ANY_TABLE },
+          { address: '10.0.0.1', vrf_id: ANY_TABLE, twice_nat: true },
         ],
         virtual_reassembly: { drop_fragments: true },
       },
@@ -90,7 +90,7 @@ export const nat44Examples: readonly Example[] = [
     setup: [nat, table(1)],
     ...changing(
       nat44AddressPoolModel,
-      { name: 'snat', first_ip: '192.168.16.1', vrf_id: anyTable },
+      { name: 'snat', first_ip: '192.168.16.1', vrf_id: ANY_TABLE },
       { vrf_id: 1 },
       true,
     ),
@@ -101,7 +101,7 @@ export const nat44Examples: readonly Example[] = [
     essential: true,
     ...changing(
       nat44AddressPoolModel,
-      { name: 'snat', first_ip: '192.168.15.254', last_ip: '192.168.16.3', vrf_id: anyTable },
+      { name: 'snat', first_ip: '192.168.15.254', last_ip: '192.168.16.3', vrf_id: ANY_TABLE },
       { first_ip: '192.168.16.1', last_ip: '192.168.16.5' },
       true,
     ),
@@ -111,7 +111,7 @@ export const nat44Examples: readonly Example[] = [
     setup: [nat],
     value: keyed(nat44AddressPoolModel, {
       first_ip: '10.1.255.254',
-      vrf_id: anyTable,
+      vrf_id: ANY_TABLE,
       twice_nat: true,
     }),
   },
@@ -267,7 +267,7 @@ export const nat44Examples: readonly Example[] = [
         name: 'twice',
         first_ip: '10.2.0.1',
         last_ip: '10.2.0.4',
-        vrf_id: anyTable,
+        vrf_id: ANY_TABLE,
         twice_nat: true,
       }),
     ],

@@ -12,7 +12,7 @@ import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
 import { keyed, loop } from './keyed.ts';
 import { ServicesBench } from './services-bench.ts';
 
-const all = 0xffff_ffff;
+const ALL = 0xffff_ffff;
 
 const nat = keyed(nat44GlobalModel, { forwarding: true });
 
@@ -21,7 +21,7 @@ function identities(label: string, ...id_mappings: DeepInput<DNat44IdentityMappi
 }
 
 function pool(name: string, first_ip: string, last_ip = '', twice_nat = false): KeyedValue {
-  return keyed(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: all });
+  return keyed(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: ALL });
 }
 
 export function nat44Suite(start: () => Promise<VppBackend>): void {
@@ -88,7 +88,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
     test('a feature moves from the global list to a value of its own, and back', async () => {
       const listed = keyed(nat44GlobalModel, {
         nat_interfaces: [{ name: 'a', output_feature: true }],
-        address_pool: [{ address: '10.2.0.1', vrf_id: all }],
+        address_pool: [{ address: '10.2.0.1', vrf_id: ALL }],
       });
       const plain = keyed(nat44GlobalModel, {});
       const own = keyed(nat44InterfaceModel, { name: 'a', nat_inside: true });
@@ -143,7 +143,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       const theirs = {
         first_ip_address: bytesOfAddress('10.2.0.3'),
         last_ip_address: bytesOfAddress('10.2.0.3'),
-        vrf_id: all,
+        vrf_id: ALL,
         flags: 0,
       };
       await bench.client.request('nat44_add_del_address_range', { ...theirs, is_add: true });

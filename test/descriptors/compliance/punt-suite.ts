@@ -8,7 +8,7 @@ import { fromAddress } from '#vpp/binapi/addresses.ts';
 import { keyed, loop } from './keyed.ts';
 import { ServicesBench, toMap } from './services-bench.ts';
 
-const all = 0xffff_ffff;
+const ALL = 0xffff_ffff;
 
 export function puntSuite(start: () => Promise<VppBackend>): void {
   describe('redirects', () => {
@@ -34,8 +34,8 @@ export function puntSuite(start: () => Promise<VppBackend>): void {
       await bench.agent.update(new Map([[to('a').key, null], ...toMap([to('b')])]));
       await bench.agent.assertSettled();
       const redirects = (af: number) =>
-        bench.client.dump('ip_punt_redirect_v2_dump', { sw_if_index: all, af });
-      const punt = { rx_sw_if_index: all, af: 1, paths: [] };
+        bench.client.dump('ip_punt_redirect_v2_dump', { sw_if_index: ALL, af });
+      const punt = { rx_sw_if_index: ALL, af: 1, paths: [] };
       await bench.client.request('add_del_ip_punt_redirect_v2', { is_add: false, punt });
       await bench.agent.repair();
       assert.equal((await redirects(0)).length, 1);

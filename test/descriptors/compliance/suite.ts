@@ -45,7 +45,7 @@ export interface Backend {
   stop(): Promise<void>;
 }
 
-const mostMessages = 40;
+const MOST_MESSAGES = 40;
 
 /** @param release of which it is a proof */
 export function complianceSuite(
@@ -167,7 +167,7 @@ async function aSecondResyncDoesNothing(backend: Backend, driver: Driver): Promi
 async function refusals(backend: Backend, example: Example): Promise<void> {
   const start = await backend.world();
   const { key, value } = example.value;
-  for (let n = 1; n <= mostMessages; n++) {
+  for (let n = 1; n <= MOST_MESSAGES; n++) {
     const driver = await prepared(backend, example);
     const left: { readonly by: string; readonly before: unknown; readonly after: unknown }[] = [];
     driver.aroundCreate = async (created, create) => {
@@ -202,7 +202,7 @@ async function refusals(backend: Backend, example: Example): Promise<void> {
 async function crashes(backend: Backend, example: Example): Promise<void> {
   const start = await backend.world();
   const { key, value } = example.value;
-  for (let n = 1; n <= mostMessages; n++) {
+  for (let n = 1; n <= MOST_MESSAGES; n++) {
     const dying = await prepared(backend, example);
     backend.cut(n);
     await dying.put(key, value).catch(() => undefined);

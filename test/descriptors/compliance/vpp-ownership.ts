@@ -11,7 +11,7 @@ import { keyed, loop } from './keyed.ts';
 import { entries, type SharedVpp, VppOwner } from './vpp-owner.ts';
 import { vppWorld } from './vpp-world.ts';
 
-const all = 0xffff_ffff;
+const ALL = 0xffff_ffff;
 
 /** @param has whether commands of VPP's shell can be given */
 export function vppOwnershipSuite(
@@ -41,19 +41,19 @@ export function vppOwnershipSuite(
       });
       const src_address = toAddress('172.30.0.1');
       const theirTunnel = {
-        instance: all,
+        instance: ALL,
         src_address,
         dst_address: toAddress('172.30.0.9'),
         src_port: 0,
         dst_port: 0,
-        mcast_sw_if_index: all,
+        mcast_sw_if_index: ALL,
         encap_vrf_id: 0,
-        decap_next_index: all,
+        decap_next_index: ALL,
         vni: 99,
       };
       await owner.client.request('vxlan_add_del_tunnel_v3', { is_add: true, ...theirTunnel });
       const { bd_id } = await owner.client.request('bridge_domain_add_del_v2', {
-        bd_id: all,
+        bd_id: ALL,
         flood: true,
         uu_flood: true,
         forward: true,

@@ -1,17 +1,17 @@
 import type { VppClient } from '#vpp/binapi/api.ts';
 
-const all = 0xffff_ffff;
+const ALL = 0xffff_ffff;
 
 /** Everything of VPP that the descriptors can change. */
 export async function vppWorld(client: VppClient): Promise<unknown> {
-  const index = { sw_if_index: all };
+  const index = { sw_if_index: ALL };
   const interfaces = await client.dump('sw_interface_dump', {
     ...index,
     name_filter_valid: false,
     name_filter: '',
   });
   const tables = await client.dump('ip_table_dump', {});
-  const domains = await client.dump('bridge_domain_dump', { ...index, bd_id: all });
+  const domains = await client.dump('bridge_domain_dump', { ...index, bd_id: ALL });
   const sources = await client.dump('fib_source_dump', {});
   const api = sources.find(({ src }) => src.name === 'API')?.src.id ?? 0;
   return {
@@ -53,14 +53,14 @@ export async function vppWorld(client: VppClient): Promise<unknown> {
     crossConnects: await client.dump('l2_xconnect_dump', {}),
     proxyArp: await client.dump('proxy_arp_dump', {}),
     proxyArpInterfaces: await client.dump('proxy_arp_intfc_dump', {}),
-    arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: all }),
+    arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: ALL }),
     nat44: await nat44World(client),
     stn: await client.dump('stn_rules_dump', {}),
     sockets: sorted(await client.dump('punt_socket_dump', { type: 0 })),
     redirects: await Promise.all(
       [0, 1].map((af) => client.dump('ip_punt_redirect_v2_dump', { ...index, af })),
     ),
-    acls: await client.dump('acl_dump', { acl_index: all }),
+    acls: await client.dump('acl_dump', { acl_index: ALL }),
     aclBindings: await client.dump('acl_interface_list_dump', index),
   };
 }

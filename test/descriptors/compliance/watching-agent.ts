@@ -22,7 +22,7 @@ export interface WatchedVpp {
   pass(ms: number): Promise<void>;
 }
 
-const longestMs = 30_000;
+const LONGEST_MS = 30_000;
 
 export async function startWatchingAgent({ clock, connect, links, pass }: WatchedVpp) {
   const client = new BinapiClient({
@@ -67,7 +67,7 @@ export async function startWatchingAgent({ clock, connect, links, pass }: Watche
       return executed.filter((each) => !each.NOOP).map((each) => `${each.Operation} ${each.Key}`);
     },
     async until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-      for (let waited = 0; waited < longestMs; waited += 100) {
+      for (let waited = 0; waited < LONGEST_MS; waited += 100) {
         if (await isSo()) return;
         await pass(100);
       }

@@ -21,7 +21,7 @@ interface Case {
   readonly way: (typeof ways)[number];
 }
 
-const mostMessages = 60;
+const MOST_MESSAGES = 60;
 
 export interface RefusalOptions {
   /** Of the suite, for whoever runs a failure again. */
@@ -89,7 +89,7 @@ async function refuseEach(
   const wishes = (value: object | undefined) =>
     new Map<string, object>(value === undefined ? around : [...around, [key, value]]);
   const inOneGo = new Map<object | undefined, unknown>();
-  for (let n = 1; n <= mostMessages; n++) {
+  for (let n = 1; n <= MOST_MESSAGES; n++) {
     const agent = new Agent(backend);
     try {
       await agent.resync(wishes(from));

@@ -11,12 +11,12 @@ import { silentLogger } from '#infra/log/log.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import {
-  agentPrefix,
+  AGENT_PREFIX,
   fill,
   NotedLoop,
   namespaceKey,
   namespaceText,
-  wholeResync,
+  WHOLE_RESYNC,
 } from '#test/plugins/dbwatcher/harness.ts';
 import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
 import { BadLink } from '../support/faulty-link.ts';
@@ -53,7 +53,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
       loop,
       cluster,
       mirror: local,
-      agentPrefix,
+      agentPrefix: AGENT_PREFIX,
       config: {
         delayLocalResync: '300ms',
         remoteDBProbingInterval: '100ms',
@@ -81,7 +81,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
   }
 
   it('reads and follows', async () => {
-    assert.deepEqual(await next(), [wholeResync]);
+    assert.deepEqual(await next(), [WHOLE_RESYNC]);
     await writer.put(namespaceKey('a'), namespaceText('a', '1'));
     await writer.put(namespaceKey('a'), namespaceText('a', '2'));
     await writer.delete(namespaceKey('a'));
@@ -96,7 +96,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
     await server.kill();
     await until(() => !watcher.status.connected);
     await server.run();
-    assert.deepEqual(await next(), [wholeResync]);
+    assert.deepEqual(await next(), [WHOLE_RESYNC]);
     await until(() => watcher.status.watching);
     await writer.put(namespaceKey('default'), namespaceText('default', '1'));
     assert.deepEqual(await next(), ['namespace k8s/namespace/default: plain -> 1']);
@@ -107,9 +107,9 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
     await cluster.close();
     await server.kill();
     startWatcher();
-    assert.deepEqual(await next(), [wholeResync.replace('remote', 'local')]);
+    assert.deepEqual(await next(), [WHOLE_RESYNC.replace('remote', 'local')]);
     await server.run();
-    assert.deepEqual(await next(), [wholeResync]);
+    assert.deepEqual(await next(), [WHOLE_RESYNC]);
   });
 
   it('reads everything of another cluster that stands behind the same address', async () => {
@@ -122,7 +122,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
     await watcher.close();
     await cluster.close();
     startWatcher(link.port);
-    assert.deepEqual(await next(), [wholeResync]);
+    assert.deepEqual(await next(), [WHOLE_RESYNC]);
     await until(() => watcher.status.watching);
     link.target = other.port;
     link.cut();
@@ -134,7 +134,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
     await cluster.close();
     for (const each of [there, link, other]) await each.close();
     startWatcher();
-    assert.deepEqual(await next(), [wholeResync]);
+    assert.deepEqual(await next(), [WHOLE_RESYNC]);
   });
 
   it('keeps what it knows when etcd comes back empty, until it is filled again', async () => {

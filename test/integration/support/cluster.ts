@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeModel } from '#kubernetes/models/node.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import type { AgentConfig } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
@@ -17,9 +17,9 @@ import { RealNode } from './node.ts';
 import type { Endpoint, Place } from './traffic.ts';
 import { until } from './wait.ts';
 
-const management = '192.0.2';
+const MANAGEMENT = '192.0.2';
 /** The link of a node that its VPP takes as main interface. */
-const uplink = 'uplink';
+const UPLINK = 'uplink';
 
 export interface ClusterOptions {
   readonly nodes: number;
@@ -81,7 +81,7 @@ export class RealCluster implements AsyncDisposable {
     this.#folder = mkdtempSync(join(tmpdir(), 'cluster-'));
     this.#middle = middle;
     this.#outside = outside;
-    this.etcd = new RealEtcd(middle, join(this.#folder, 'etcd'), `${management}.1`);
+    this.etcd = new RealEtcd(middle, join(this.#folder, 'etcd'), `${MANAGEMENT}.1`);
     this.networks = networks[options.family ?? 4];
     this.outside = endpoint(outside, this.networks.outside.address);
   }
@@ -108,8 +108,8 @@ export class RealCluster implements AsyncDisposable {
     this.#nodes.delete(name);
     await node[Symbol.asyncDispose]();
     const { store } = this.etcd;
-    await store.delete(reflectorPrefix + resources.node.key(name, ''));
-    await store.delete(reflectorPrefix + resources.vppnode.key(String(id), ''));
+    await store.delete(REFLECTOR_PREFIX + resources.node.key(name, ''));
+    await store.delete(REFLECTOR_PREFIX + resources.vppnode.key(String(id), ''));
     await this.settled();
   }
 
@@ -145,7 +145,7 @@ export class RealCluster implements AsyncDisposable {
       await this.#middle.run('ip', 'link', 'add', bridge, 'type', 'bridge');
       await this.#middle.run('ip', 'link', 'set', bridge, 'up');
     }
-    await this.#middle.run('ip', 'addr', 'add', `${management}.1/24`, 'dev', 'mgmt');
+    await this.#middle.run('ip', 'addr', 'add', `${MANAGEMENT}.1/24`, 'dev', 'mgmt');
     await this.#plug(this.#outside, 'eth0', 'under', 'outside');
     // nobody behind AF_PACKET would complete its checksums
     await this.#outside.run('ethtool', '-K', 'eth0', 'tx', 'off');
@@ -171,14 +171,14 @@ export class RealCluster implements AsyncDisposable {
       contiv: {
         ...this.#options.contiv,
         ipamConfig: this.#options.ipam ?? this.networks.ipamConfig,
-        nodeConfig: [{ nodeName: name, mainVPPInterface: { interfaceName: `host-${uplink}` } }],
+        nodeConfig: [{ nodeName: name, mainVPPInterface: { interfaceName: `host-${UPLINK}` } }],
       },
     });
     try {
       await this.#plug(node.netns, 'mgmt', 'mgmt', `m-${name}`);
       await addAddress(node.netns, 'mgmt', networks[4].host(number));
       if (this.networks !== networks[4]) await addAddress(node.netns, 'mgmt', host);
-      await this.#plug(node.netns, uplink, 'under', `u-${name}`);
+      await this.#plug(node.netns, UPLINK, 'under', `u-${name}`);
       await this.#tellOfNode(name, host.address);
       await node.agent.start();
       const { id, nodeIp } = await saysOf(node);
@@ -202,7 +202,7 @@ export class RealCluster implements AsyncDisposable {
         { type: 'NodeInternalIP', address },
       ],
     });
-    const key = reflectorPrefix + resources.node.key(name, '');
+    const key = REFLECTOR_PREFIX + resources.node.key(name, '');
     await this.etcd.store.put(key, valueText(resources.node, value));
   }
 }

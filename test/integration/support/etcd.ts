@@ -9,7 +9,7 @@ import type { Netns } from './netns.ts';
 import { until } from './wait.ts';
 
 /** etcd takes a socket's path only in the form `host:port`, relative to where it runs. */
-const socketName = 'client:0';
+const SOCKET_NAME = 'client:0';
 
 export class RealEtcd {
   /** As the agents of the namespace know it. */
@@ -33,7 +33,7 @@ export class RealEtcd {
   }
 
   get #socket(): string {
-    return `unix:${join(this.#folder, socketName)}`;
+    return `unix:${join(this.#folder, SOCKET_NAME)}`;
   }
 
   /** The way of the test to what is in it. */
@@ -43,7 +43,7 @@ export class RealEtcd {
 
   async start(): Promise<void> {
     // a killed one leaves it behind
-    rmSync(join(this.#folder, socketName), { force: true });
+    rmSync(join(this.#folder, SOCKET_NAME), { force: true });
     const url = `http://${this.endpoint}`;
     const peer = 'http://127.0.0.1:2380';
     this.#process = new Background(
@@ -51,7 +51,7 @@ export class RealEtcd {
         ...this.#netns.enter,
         'etcd',
         `--data-dir=${join(this.#folder, 'data')}`,
-        `--listen-client-urls=${url},unix://${socketName}`,
+        `--listen-client-urls=${url},unix://${SOCKET_NAME}`,
         `--advertise-client-urls=${url}`,
         `--listen-peer-urls=${peer}`,
         `--initial-advertise-peer-urls=${peer}`,

@@ -4,17 +4,17 @@ import { existsSync, readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const folder = '/run/netns';
+const FOLDER = '/run/netns';
 /** Names carry the process, so that what a killed run left behind is known. */
-const ours = /^cv(\d+)-/;
+const OURS = /^cv(\d+)-/;
 
 const standing = new Set<string>();
 let count = 0;
 
 /** Removes what runs left behind whose process is gone. */
 function sweep(): void {
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const pid = ours.exec(name)?.[1];
+  for (const name of existsSync(FOLDER) ? readdirSync(FOLDER) : []) {
+    const pid = OURS.exec(name)?.[1];
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
     execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
   }
@@ -40,7 +40,7 @@ export class Netns {
 
   private constructor(name: string) {
     this.name = name;
-    this.path = `${folder}/${name}`;
+    this.path = `${FOLDER}/${name}`;
   }
 
   /** Words that go before a command to run it here. */

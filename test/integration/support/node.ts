@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
 import { type AgentConfig, RealAgent } from './agent.ts';
@@ -123,5 +123,5 @@ export class RealNode implements AsyncDisposable {
 }
 
 export function podKey(pod: string): string {
-  return reflectorPrefix + resources.pod.key(pod, 'default');
+  return REFLECTOR_PREFIX + resources.pod.key(pod, 'default');
 }

@@ -13,7 +13,7 @@ import { VppRefusedError } from '#vpp/binapi/refused.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { noVpp, VppProcess } from './vpp-process.ts';
 
-const none = 0xffffffff;
+const NONE = 0xffffffff;
 
 describe('binary API of a real VPP', { skip: noVpp, timeout: 180_000 }, () => {
   const vpp = new VppProcess();
@@ -142,22 +142,22 @@ describe('binary API of a real VPP', { skip: noVpp, timeout: 180_000 }, () => {
     );
     const table = { table_id: 0, is_ip6: false, name: '' };
     const fields: Partial<{ [N in keyof Dumps]: Dumps[N]['request'] }> = {
-      acl_dump: { acl_index: none },
-      bd_ip_mac_dump: { bd_id: none },
+      acl_dump: { acl_index: NONE },
+      bd_ip_mac_dump: { bd_id: NONE },
       ip_address_dump: { sw_if_index: 0, is_ipv6: false },
       ip_neighbor_dump: { af: 0 },
-      ip_punt_redirect_v2_dump: { sw_if_index: none, af: 0 },
+      ip_punt_redirect_v2_dump: { sw_if_index: NONE, af: 0 },
       ip_route_dump: { table },
       ip_route_v2_dump: { src: 0, table },
       l2_fib_table_dump: { bd_id: 0 },
-      macip_acl_interface_list_dump: { sw_if_index: none },
+      macip_acl_interface_list_dump: { sw_if_index: NONE },
       nat44_user_session_v3_dump: { ip_address: new Uint8Array(4), vrf_id: 0 },
       punt_reason_dump: { reason: { id: 0, name: '' } },
       punt_socket_dump: { type: 0 },
       sw_interface_dump: { name_filter_valid: false, name_filter: '' },
-      sw_interface_rx_placement_dump: { sw_if_index: none },
+      sw_interface_rx_placement_dump: { sw_if_index: NONE },
       sw_interface_span_dump: { is_l2: false },
-      vxlan_tunnel_v2_dump: { sw_if_index: none },
+      vxlan_tunnel_v2_dump: { sw_if_index: NONE },
     };
     for (const [name, service] of bundledCatalog().services) {
       if (service.kind === 'request') continue;
@@ -171,7 +171,7 @@ describe('binary API of a real VPP', { skip: noVpp, timeout: 180_000 }, () => {
     const { client } = await connect();
     const count = 20_000;
     const path = {
-      sw_if_index: none,
+      sw_if_index: NONE,
       table_id: 0,
       rpf_id: 0,
       weight: 1,

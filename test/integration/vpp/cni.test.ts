@@ -27,11 +27,11 @@ import { type Place, ping } from '../support/traffic.ts';
 import { until } from '../support/wait.ts';
 
 /** Where Debian keeps the reference plugins. */
-const reference = '/usr/lib/cni';
+const REFERENCE = '/usr/lib/cni';
 
 const lacking =
   missing ||
-  (!existsSync(join(reference, 'portmap')) && 'no portmap: install containernetworking-plugins') ||
+  (!existsSync(join(REFERENCE, 'portmap')) && 'no portmap: install containernetworking-plugins') ||
   (spawnSync('which', ['iptables']).status !== 0 && 'no iptables in the PATH: install iptables');
 const noTool =
   lacking ||
@@ -47,7 +47,7 @@ before(async () => {
   executable = join(folder, 'bin/contiv-cni');
   await buildExecutable(join(import.meta.dirname, '../../../src/cmd/cni/main.ts'), executable);
   for (const plugin of ['portmap', 'bandwidth'])
-    symlinkSync(join(reference, plugin), join(folder, 'bin', plugin));
+    symlinkSync(join(REFERENCE, plugin), join(folder, 'bin', plugin));
 });
 after(() => {
   if (folder) rmSync(folder, { recursive: true });

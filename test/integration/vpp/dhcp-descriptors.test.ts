@@ -6,8 +6,8 @@ import { systemClock } from '#infra/clock/system.ts';
 import { type DhcpBackend, dhcpSuite } from '#test/descriptors/compliance/dhcp-suite.ts';
 import { noVppBecause, startVpp } from '../support/vpp-descriptors.ts';
 
-const serverAddress = '192.168.77.1';
-const leaseSeconds = 4;
+const SERVER_ADDRESS = '192.168.77.1';
+const LEASE_SECONDS = 4;
 
 async function realVpp(): Promise<DhcpBackend> {
   const { client, connect, namespace, stop } = await startVpp();
@@ -17,14 +17,14 @@ async function realVpp(): Promise<DhcpBackend> {
   const ip = (...args: string[]) => execFileSync('nsenter', [enter, 'ip', ...args]);
   ip('link', 'add', link, 'type', 'veth', 'peer', 'name', other);
   ip('link', 'set', other, 'up');
-  ip('address', 'add', `${serverAddress}/24`, 'dev', other);
+  ip('address', 'add', `${SERVER_ADDRESS}/24`, 'dev', other);
   ip('route', 'add', '255.255.255.255', 'dev', other);
   // nobody behind AF_PACKET would complete its checksums
   execFileSync('nsenter', [enter, 'ethtool', '-K', other, 'tx', 'off'], { stdio: 'ignore' });
   const script = new URL('dhcp-server.ts', import.meta.url).pathname;
   const server = spawn(
     'nsenter',
-    [enter, process.execPath, script, serverAddress, String(leaseSeconds)],
+    [enter, process.execPath, script, SERVER_ADDRESS, String(LEASE_SECONDS)],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   );
   await once(server.stdout, 'data');

@@ -18,7 +18,7 @@ interface Lease {
 
 const [server = '', seconds = ''] = process.argv.slice(2);
 const cookie = Buffer.from('63825363', 'hex');
-const fixedLength = 240;
+const FIXED_LENGTH = 240;
 const type = { discover: 1, offer: 2, request: 3, ack: 5, nak: 6 };
 let lease: Lease | null = null;
 
@@ -31,7 +31,7 @@ function u32(value: number): number[] {
 }
 
 function typeOf(message: Buffer): number | undefined {
-  for (let at = fixedLength; at < message.length && message[at] !== 255; ) {
+  for (let at = FIXED_LENGTH; at < message.length && message[at] !== 255; ) {
     if (message[at] === 53) return message[at + 2];
     at += message[at] === 0 ? 1 : 2 + (message[at + 1] ?? 0);
   }
@@ -39,7 +39,7 @@ function typeOf(message: Buffer): number | undefined {
 }
 
 function answer(asked: Buffer, kind: number, given: Lease | null): Buffer {
-  const head = Buffer.alloc(fixedLength);
+  const head = Buffer.alloc(FIXED_LENGTH);
   asked.copy(head, 0, 0, 44);
   head[0] = 2;
   const options = [53, 1, kind, 54, 4, ...bytes(server)];

@@ -7,7 +7,7 @@ import { bytesOfAddress, toAddress, toPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { differentialSuite } from './differential.ts';
 
-const none = 0xffff_ffff;
+const NONE = 0xffff_ffff;
 const one = fc.constantFrom;
 const isAdd = one(true, true, true, false);
 const anyIndex = one(1, 2, 3, 4, 9);
@@ -91,7 +91,7 @@ const anyMessage = fc.oneof(
     fc.record({
       first_ip_address: one('10.96.0.1', '10.96.0.2').map(bytesOfAddress),
       last_ip_address: one('10.96.0.1', '10.96.0.3').map(bytesOfAddress),
-      vrf_id: one(none, 0, 1, 2),
+      vrf_id: one(NONE, 0, 1, 2),
       is_add: isAdd,
       flags: one(0, 1),
     }),
@@ -109,8 +109,8 @@ const anyMessage = fc.oneof(
       protocol,
       local_port: port,
       external_port: port,
-      external_sw_if_index: one(none, none, none, 1, 2),
-      vrf_id: one(none, 0, 1, 2),
+      external_sw_if_index: one(NONE, NONE, NONE, 1, 2),
+      vrf_id: one(NONE, 0, 1, 2),
       tag,
     }),
   ),
@@ -142,7 +142,7 @@ const anyMessage = fc.oneof(
       ip_address: outside,
       protocol,
       port,
-      sw_if_index: one(none, none, none, 1, 2),
+      sw_if_index: one(NONE, NONE, NONE, 1, 2),
       vrf_id: vrf,
       tag,
     }),
@@ -156,7 +156,7 @@ const anyMessage = fc.oneof(
   message(
     5,
     'acl_add_replace',
-    fc.record({ acl_index: one(none, none, 0, 1, 5), tag, r: fc.array(rule, { maxLength: 3 }) }),
+    fc.record({ acl_index: one(NONE, NONE, 0, 1, 5), tag, r: fc.array(rule, { maxLength: 3 }) }),
   ),
   message(2, 'acl_del', fc.record({ acl_index: one(0, 1, 2) })),
   message(
@@ -196,7 +196,7 @@ const anyMessage = fc.oneof(
     fc.record({
       is_add: isAdd,
       punt: fc.record({
-        rx_sw_if_index: one(none, 1, 2),
+        rx_sw_if_index: one(NONE, 1, 2),
         af: fc.constant(0),
         paths: fc.array(redirectTo, { minLength: 1, maxLength: 1 }),
       }),
@@ -223,10 +223,10 @@ async function stateOf(client: VppClient): Promise<Record<string, unknown>> {
     mappings: sorted(await client.dump('nat44_static_mapping_dump', {})),
     balanced: sorted(balanced.map((each) => ({ ...each, locals: sorted(each.locals) }))),
     identities: sorted(await client.dump('nat44_identity_mapping_dump', {})),
-    acls: (await client.dump('acl_dump', { acl_index: none })).map(plain),
-    bound: await client.dump('acl_interface_list_dump', { sw_if_index: none }),
+    acls: (await client.dump('acl_dump', { acl_index: NONE })).map(plain),
+    bound: await client.dump('acl_interface_list_dump', { sw_if_index: NONE }),
     stn: sorted(await client.dump('stn_rules_dump', {})),
-    redirects: sorted(await client.dump('ip_punt_redirect_v2_dump', { sw_if_index: none, af: 0 })),
+    redirects: sorted(await client.dump('ip_punt_redirect_v2_dump', { sw_if_index: NONE, af: 0 })),
   };
 }
 

@@ -7,7 +7,7 @@ import { fibPath } from '#test/vpp/descriptors/messages.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import { differentialSuite } from './differential.ts';
 
-const none = 0xffff_ffff;
+const NONE = 0xffff_ffff;
 const noMac = new Uint8Array(6);
 
 const one = fc.constantFrom;
@@ -37,7 +37,7 @@ function pathOf(choice: PathChoice) {
   const { kind, index, table, hop, weight, preference } = choice;
   const hasHop = kind === 'via' || kind === 'recursive';
   const fields = {
-    sw_if_index: kind === 'via' || kind === 'attached' ? index : none,
+    sw_if_index: kind === 'via' || kind === 'attached' ? index : NONE,
     table_id: kind === 'lookup' || kind === 'recursive' ? table : 0,
     weight,
     preference,
@@ -229,14 +229,14 @@ const anyMessage = fc.oneof(
     'vxlan_add_del_tunnel_v3',
     fc.record({
       is_add: mostlyAdd,
-      instance: one(none, none, none, 1),
+      instance: one(NONE, NONE, NONE, 1),
       src_address: one('10.1.1.1', 'fd00::1').map(toAddress),
       dst_address: one('10.1.1.1', '10.3.3.3', 'fd00::1', 'fd00::2', '224.0.0.9').map(toAddress),
       src_port: fc.constant(0),
       dst_port: one(0, 4790),
-      mcast_sw_if_index: fc.constant(none),
+      mcast_sw_if_index: fc.constant(NONE),
       encap_vrf_id: tableId,
-      decap_next_index: fc.constant(none),
+      decap_next_index: fc.constant(NONE),
       vni: one(10, 11),
       is_l3: fc.constant(false),
     }),

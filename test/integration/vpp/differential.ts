@@ -20,12 +20,12 @@ export interface Differential {
   stateOf(client: VppClient): Promise<unknown>;
 }
 
-const cases = 4;
-const title = 'random messages have the same answers and leave the same state';
+const CASES = 4;
+const TITLE = 'random messages have the same answers and leave the same state';
 
 export function differentialSuite(suite: Differential): void {
   describe(suite.name, { skip: noVppBecause() }, () => {
-    test(title, async (context) => {
+    test(TITLE, async (context) => {
       const { file, message, messages } = suite;
       let whole = 0;
       let ended = 0;
@@ -34,7 +34,7 @@ export function differentialSuite(suite: Differential): void {
         if (await isSame(suite, all)) whole++;
         else ended++;
       });
-      await holds({ file, name: title }, cases, property);
+      await holds({ file, name: TITLE }, CASES, property);
       context.diagnostic(`${whole} compared whole, in ${ended} VPP ended itself`);
       assert.ok(whole > 0);
     });

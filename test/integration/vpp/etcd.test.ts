@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { formatCidr } from '#models/ip.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { missing } from '../support/missing.ts';
@@ -18,13 +18,13 @@ import { until } from '../support/wait.ts';
 
 const pause = Number(process.env['VPP_ETCD_PAUSE'] ?? 15);
 const configuration = `${agentPrefix('node1')}${vppInterfaceKey.prefix()}`;
-const loopbacks = 5;
+const LOOPBACKS = 5;
 
 /** `<namespace>/<name>` of the Pod records that etcd holds. */
 async function podsInEtcd({ etcd }: RealNode): Promise<string[]> {
-  const { entries } = await etcd.store.list(reflectorPrefix + resources.pod.keyPrefix);
+  const { entries } = await etcd.store.list(REFLECTOR_PREFIX + resources.pod.keyPrefix);
   return entries
-    .map(({ key }) => resources.pod.parseKey(key.slice(reflectorPrefix.length))!)
+    .map(({ key }) => resources.pod.parseKey(key.slice(REFLECTOR_PREFIX.length))!)
     .map(({ name, namespace }) => `${namespace}/${name}`)
     .sort();
 }
@@ -71,7 +71,7 @@ describe('etcd in trouble', { skip: missing, timeout: 240_000 }, () => {
     await node.reflect(`gone-${round}`, `10.1.1.${150 + round}`);
     await node.unreflect(`gone-${round}`);
     if (round > 3) await node.unreflect(`pod-${round - 3}`);
-    for (let n = 0; n < loopbacks; n++) {
+    for (let n = 0; n < LOOPBACKS; n++) {
       const name = `ext-${n}`;
       const value = {
         name,
@@ -80,7 +80,7 @@ describe('etcd in trouble', { skip: missing, timeout: 240_000 }, () => {
         ip_addresses: [`10.200.${round}.${n}/32`],
       };
       // in every round another one is away
-      if ((round + n) % loopbacks === 0) await store.delete(configuration + name);
+      if ((round + n) % LOOPBACKS === 0) await store.delete(configuration + name);
       else await store.put(configuration + name, JSON.stringify(value));
     }
   }
@@ -117,7 +117,7 @@ describe('etcd in trouble', { skip: missing, timeout: 240_000 }, () => {
   it('that changes is followed', async () => {
     for (let n = 0; n < 5; n++) await churn();
     await agrees();
-    assert.equal((await loopbacksInVpp(node)).size, loopbacks - 1);
+    assert.equal((await loopbacksInVpp(node)).size, LOOPBACKS - 1);
   });
 
   it('that is killed and started again is followed on', async () => {

@@ -19,12 +19,12 @@ import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
 import { until } from '../support/wait.ts';
 import { noVpp, VppProcess } from './vpp-process.ts';
 
-const count = 5000;
+const COUNT = 5000;
 const kills = Number(process.env['VPP_KILLS_OF_VPP'] ?? 6);
 const seed = Number(process.env['VPP_SEED'] ?? randomInt(2 ** 31));
 
 describe('kills of VPP', { skip: noVpp, timeout: 240_000 }, () => {
-  const wishes = manyValues(count);
+  const wishes = manyValues(COUNT);
   let vpp: VppProcess;
   let client: BinapiClient;
   let changes: FaultyClient;
@@ -87,9 +87,9 @@ describe('kills of VPP', { skip: noVpp, timeout: 240_000 }, () => {
     await vpp?.remove();
   });
 
-  it(`in the middle of ${count} values leave nothing missing and nothing twice`, async (t) => {
+  it(`in the middle of ${COUNT} values leave nothing missing and nothing twice`, async (t) => {
     const random = seededRandom(seed);
-    t.diagnostic(`VPP_SEED=${seed}; ${messages} messages make ${count} values`);
+    t.diagnostic(`VPP_SEED=${seed}; ${messages} messages make ${COUNT} values`);
     for (let kill = 0; kill < kills; kill++) {
       await commit('full-resync', new Map());
       const at = 1 + Math.floor(random.next() * (messages - 1));

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import type { KvStore } from '#datastore/api.ts';
 import { type Node as KubeNode, nodeModel } from '#kubernetes/models/node.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
-import { reflectorPrefix, resources } from '#kubernetes/resources/resources.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { nodeValue, TestNode } from '#test/plugins/harness.ts';
 import { RealEtcd } from '../support/etcd.ts';
 import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
@@ -16,7 +16,7 @@ import { Netns } from '../support/netns.ts';
 import { RealNode } from '../support/node.ts';
 import { until } from '../support/wait.ts';
 
-const prefix = reflectorPrefix + resources.vppnode.keyPrefix;
+const prefix = REFLECTOR_PREFIX + resources.vppnode.keyPrefix;
 
 /** ID by name, as the records in the cluster have it. */
 async function ids(store: KvStore): Promise<[string, number][]> {
@@ -90,7 +90,7 @@ describe('node IDs of agents', { skip: missing, timeout: 180_000 }, () => {
           // as Kubernetes tells of it
           const { key, value } = nodeValue(`node${n}`, address(n));
           await etcd.store.put(
-            reflectorPrefix + key,
+            REFLECTOR_PREFIX + key,
             JSON.stringify(nodeModel.toJson(value as KubeNode)),
           );
         }

@@ -8,7 +8,7 @@ import { ping, pings, Stream } from '../support/traffic.ts';
 import { until } from '../support/wait.ts';
 
 /** Messages that change nothing; the handshake is not in VPP's trace. */
-const harmless =
+const HARMLESS =
   /_dump$|_get$|_show_running_config$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^api_versions$|^memclnt_keepalive$/;
 
 describe('restart', { skip: missing, timeout: 120_000 }, () => {
@@ -47,7 +47,7 @@ describe('restart', { skip: missing, timeout: 120_000 }, () => {
     const messages = [...trace.matchAll(/^vl_api_(\w+)_t:/gm)].map(([, name = '']) => name);
     assert.equal(messages.filter((name) => name === 'sw_interface_dump').length > 1, true, trace);
     assert.deepEqual(
-      [...new Set(messages)].filter((name) => !harmless.test(name)),
+      [...new Set(messages)].filter((name) => !HARMLESS.test(name)),
       [],
     );
     assert.deepEqual(await node.configuration(), before);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { basename, delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const startLimitMs = 30_000;
+const START_LIMIT_MS = 30_000;
 
 function findVpp(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
@@ -53,7 +53,7 @@ export class VppProcess {
       stream.on('data', (text) => {
         this.#output = (this.#output + text).slice(-4000);
       });
-    const end = Date.now() + startLimitMs;
+    const end = Date.now() + START_LIMIT_MS;
     while (!existsSync(this.apiSocket)) {
       if (child.exitCode !== null || Date.now() > end)
         throw new Error(`vpp does not start: ${this.#output}`);

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { readManifests } from '#kubernetes/reflector/manifests.ts';
 import { problemText } from '#kubernetes/reflector/problem.ts';
 
-const file = 'shop.yaml';
+const FILE = 'shop.yaml';
 
 function read(text: string) {
-  const { objects, problems } = readManifests(text, file);
+  const { objects, problems } = readManifests(text, FILE);
   return {
     names: objects.map(({ object }) => (object as { name: string }).name),
     lines: objects.map(({ source }) => source.line),
@@ -32,7 +32,7 @@ test('content may follow the marker, lines may end as on Windows, directives are
 });
 
 test('three dashes inside a text do not end the document', () => {
-  const { objects } = readManifests('name: |\n  a\n  ---\n  b\n', file);
+  const { objects } = readManifests('name: |\n  a\n  ---\n  b\n', FILE);
   assert.deepEqual(objects[0]?.object, { name: 'a\n---\nb\n' });
 });
 
@@ -58,7 +58,7 @@ test('a template that nobody has filled in is an error, not a crash', () => {
 });
 
 test('aliases are followed, but not without end', () => {
-  assert.deepEqual(readManifests('a: &x {b: 1}\nc:\n  <<: *x\n', file).objects[0]?.object, {
+  assert.deepEqual(readManifests('a: &x {b: 1}\nc:\n  <<: *x\n', FILE).objects[0]?.object, {
     a: { b: 1 },
     c: { b: 1 },
   });
@@ -100,7 +100,7 @@ test('items of a list of one kind know what they are', () => {
 });
 
 test('a problem is one line of text', () => {
-  const place = { file, document: 3, line: 12 };
+  const place = { file: FILE, document: 3, line: 12 };
   const what = { kind: 'Service', name: 'shop/web', reason: 'must have spec' };
   assert.equal(
     problemText({ ...place, ...what }),

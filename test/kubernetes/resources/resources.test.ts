@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import {
   type AnyResource,
   parseResourceKey,
-  reflectorPrefix,
+  REFLECTOR_PREFIX,
   resourceList,
   resources,
 } from '#kubernetes/resources/resources.ts';
 
 test('keywords and prefixes are those of the original', () => {
-  assert.equal(reflectorPrefix, '/vnf-agent/contiv-ksr/');
+  assert.equal(REFLECTOR_PREFIX, '/vnf-agent/contiv-ksr/');
   assert.deepEqual(
     resourceList.map(({ keyword, keyPrefix, model }) => [keyword, keyPrefix, model.typeName]),
     [

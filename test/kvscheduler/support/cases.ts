@@ -14,7 +14,7 @@ const seed = process.env['CV_SEED'] ?? (cases === undefined ? '1' : undefined);
 export const path = process.env['CV_PATH'];
 
 /** How long a smaller case is looked for after one has failed. */
-const searchMs = 60_000;
+const SEARCH_MS = 60_000;
 
 /**
  * @param file of the test, and `name` of it: the command that runs a failure again names both
@@ -54,7 +54,7 @@ function boundSearch<T>(property: fc.IAsyncPropertyWithHooks<T>): void {
     if (performance.now() > end) return null;
     const result = await run(value);
     if (result !== null && !fc.PreconditionFailure.isFailure(result))
-      end = Math.min(end, performance.now() + searchMs);
+      end = Math.min(end, performance.now() + SEARCH_MS);
     return result;
   };
 }

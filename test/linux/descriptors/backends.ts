@@ -18,7 +18,7 @@ import { VppTapStub } from '#test/descriptors/compliance/vpp-tap-stub.ts';
 import { kernelBackend } from '#test/integration/support/linux-kernel.ts';
 
 /** A link in the agent's namespace that somebody else has made. */
-export const existingLink = 'nic0';
+export const EXISTING_LINK = 'nic0';
 
 export interface LinuxSpaces {
   /** Path of what the agent takes for its own namespace. */
@@ -114,10 +114,10 @@ export async function backendOn(machine: Machine): Promise<LinuxBackend> {
   const plain = new FaultyHost(host, own).host;
   const faulty = new FaultyHost(host, own);
   await plain.createVeth(
-    { namespace: undefined, name: existingLink },
+    { namespace: undefined, name: EXISTING_LINK },
     { namespace: undefined, name: 'nic1' },
   );
-  await plain.setLink(undefined, existingLink, { up: true });
+  await plain.setLink(undefined, EXISTING_LINK, { up: true });
   await plain.setLink(undefined, 'nic1', { up: true });
   const taps = new VppTapStub(plain, [undefined, ...pods], (tap) => machine.makeTap(own, tap));
   return {

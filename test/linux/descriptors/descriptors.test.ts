@@ -5,7 +5,7 @@ import { complianceSuite } from '#test/descriptors/compliance/suite.ts';
 import { kernelMissing } from '#test/integration/support/linux-kernel.ts';
 import {
   backendOn,
-  existingLink,
+  EXISTING_LINK,
   kernelMachine,
   simulatedLinux,
   simulatedSpaces,
@@ -14,7 +14,7 @@ import {
 
 complianceSuite(
   async () => wishingForLinks(await simulatedLinux()),
-  linuxExamples(simulatedSpaces.pods, existingLink),
+  linuxExamples(simulatedSpaces.pods, EXISTING_LINK),
 );
 
 const missing = await kernelMissing();
@@ -22,7 +22,7 @@ if (missing === undefined) {
   const machine = await kernelMachine();
   complianceSuite(
     async () => wishingForLinks(await backendOn(machine)),
-    linuxExamples(machine.spaces.pods, existingLink),
+    linuxExamples(machine.spaces.pods, EXISTING_LINK),
   );
 } else {
   test.skip(`descriptors on the kernel of this machine: ${missing}`);

@@ -12,7 +12,7 @@ import {
   simulatedSpaces,
 } from './backends.ts';
 
-const mark = '/vnf-agent/node1/begun/peer';
+const MARK = '/vnf-agent/node1/begun/peer';
 
 function linuxLeftovers({ plain, pods }: LinuxBackend, kills: number): LeftoverOptions {
   const pod = pods[0];
@@ -42,11 +42,11 @@ function linuxLeftovers({ plain, pods }: LinuxBackend, kills: number): LeftoverO
     begun: {
       'a pair of which one end is marked': async () => {
         await pair('begun', 'eth0');
-        await plain.setLink(undefined, 'begun', { alias: mark });
+        await plain.setLink(undefined, 'begun', { alias: MARK });
       },
       'a pair in its place': async () => {
         await pair('begun', 'eth0');
-        await plain.setLink(undefined, 'begun', { alias: mark, up: true });
+        await plain.setLink(undefined, 'begun', { alias: MARK, up: true });
         await plain.setLink(pod, 'eth0', { alias: '/vnf-agent/node1/peer/begun', up: true });
         await plain.addAddress(pod, 'eth0', '10.99.0.2/24');
       },

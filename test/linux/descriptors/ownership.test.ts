@@ -18,7 +18,7 @@ import { SimLinux } from '#simulator/linux/linux.ts';
 import { Driver } from '#test/descriptors/compliance/driver.ts';
 import { VppTapStub } from '#test/descriptors/compliance/vpp-tap-stub.ts';
 
-const podPath = '/run/netns/pod1';
+const POD_PATH = '/run/netns/pod1';
 const pod = { type: 'NSID' as const, reference: 'pod1' };
 
 function keyed<T extends object>(model: MessageModel<T>, input: DeepInput<T>): KeyedValue {
@@ -74,24 +74,24 @@ describe('descriptors of Linux', () => {
 
   beforeEach(() => {
     host = new SimLinux(seededRandom(1));
-    host.addNamespace(podPath);
-    taps = new VppTapStub(host, [undefined, podPath], async (name) => void host.openTap(name));
+    host.addNamespace(POD_PATH);
+    taps = new VppTapStub(host, [undefined, POD_PATH], async (name) => void host.openTap(name));
   });
 
   test('a link of somebody else in the way keeps its settings', async () => {
     await host.createVeth(
-      { namespace: podPath, name: 'eth0' },
+      { namespace: POD_PATH, name: 'eth0' },
       { namespace: undefined, name: 'other' },
     );
-    const before = await host.dump(podPath);
+    const before = await host.dump(POD_PATH);
     await assert.rejects(driven(inside), { errno: 'EEXIST' });
-    assert.deepEqual(await host.dump(podPath), before);
+    assert.deepEqual(await host.dump(POD_PATH), before);
     assert.deepEqual(await linksIn(), ['lo', 'other']);
   });
 
   test('a TAP that finds its place taken leaves both links as they were', async () => {
     await host.createVeth(
-      { namespace: podPath, name: 'eth0' },
+      { namespace: POD_PATH, name: 'eth0' },
       { namespace: undefined, name: 'other' },
     );
     const vppTap = keyed(vppInterfaceModel, {
@@ -100,7 +100,7 @@ describe('descriptors of Linux', () => {
       tap: { host_if_name: 'tap-1' },
     });
     const driver = await driven(vppTap);
-    const states = [await host.dump(undefined), await host.dump(podPath)];
+    const states = [await host.dump(undefined), await host.dump(POD_PATH)];
     const linuxTap = keyed(linuxInterfaceModel, {
       name: 'linux-tap',
       type: 'TAP_TO_VPP',
@@ -110,7 +110,7 @@ describe('descriptors of Linux', () => {
       tap: { vpp_tap_if_name: 'vpp-tap' },
     });
     await assert.rejects(driver.put(linuxTap.key, linuxTap.value), { errno: 'EEXIST' });
-    const after = [await host.dump(undefined), await host.dump(podPath)];
+    const after = [await host.dump(undefined), await host.dump(POD_PATH)];
     for (const [position, { links }] of after.entries()) {
       assert.deepEqual(
         links.map(({ name, mac, alias }) => [name, mac, alias || undefined]),
@@ -133,8 +133,8 @@ describe('descriptors of Linux', () => {
 
   test('routes, addresses and neighbors of others on our links are left alone', async () => {
     const driver = await driven(...all);
-    await host.addAddress(podPath, 'eth0', '10.9.9.9/24');
-    host.holdLink('eth0', podPath)?.setUp(true);
+    await host.addAddress(POD_PATH, 'eth0', '10.9.9.9/24');
+    host.holdLink('eth0', POD_PATH)?.setUp(true);
     const found = await driver.retrieve();
     // the kernel's own route to 10.9.9.0/24 is not ours, the address is on a link of ours
     assert.equal(found.get('config/linux/l3/v2/route/10.9.9.0/24/veth1'), undefined);
@@ -144,7 +144,7 @@ describe('descriptors of Linux', () => {
 
   test('a namespace that is gone has nothing, and its values cannot be made nor repeated', async () => {
     const driver = await driven(...all);
-    host.removeNamespace(podPath);
+    host.removeNamespace(POD_PATH);
     const found = await driver.retrieve();
     assert.deepEqual(
       [...found.values()].filter(({ origin }) => origin === 'from-NB'),
@@ -163,8 +163,8 @@ describe('descriptors of Linux', () => {
 
   test('a pair that went with its namespace is made anew when that comes back', async () => {
     const first = await driven(...all);
-    host.removeNamespace(podPath);
-    host.addNamespace(podPath);
+    host.removeNamespace(POD_PATH);
+    host.addNamespace(POD_PATH);
     const next = new Driver(descriptors());
     await next.resync(all);
     assert.deepEqual(next.pending, []);
@@ -174,10 +174,10 @@ describe('descriptors of Linux', () => {
 
   test('a namespace that another process now has under the old path is not taken for ours', async () => {
     await driven(inside, outside);
-    host.removeNamespace(podPath);
-    host.addNamespace(podPath);
+    host.removeNamespace(POD_PATH);
+    host.addNamespace(POD_PATH);
     await host.createVeth(
-      { namespace: podPath, name: 'eth0' },
+      { namespace: POD_PATH, name: 'eth0' },
       { namespace: undefined, name: 'other' },
     );
     const found = await new Driver(descriptors()).retrieve([inside, outside]);
@@ -193,7 +193,7 @@ describe('descriptors of Linux', () => {
       ends.map(({ key, value }) => descriptor.create?.(key, value, context)),
     );
     assert.deepEqual(await linksIn(), ['lo', 'veth2']);
-    assert.deepEqual(await linksIn(podPath), ['lo', 'eth0']);
+    assert.deepEqual(await linksIn(POD_PATH), ['lo', 'eth0']);
     const { links } = await host.dump(undefined);
     assert.equal(links.find(({ name }) => name === 'veth2')?.running, true, 'one pair, not two');
     await Promise.all(
@@ -201,7 +201,7 @@ describe('descriptors of Linux', () => {
         descriptor.delete?.(key, value, made[position], context),
       ),
     );
-    assert.deepEqual([...(await linksIn()), ...(await linksIn(podPath))], ['lo', 'lo']);
+    assert.deepEqual([...(await linksIn()), ...(await linksIn(POD_PATH))], ['lo', 'lo']);
   });
 
   test('reading back one value does not forget the other end of its pair', async () => {
@@ -213,7 +213,7 @@ describe('descriptors of Linux', () => {
     const context: RetrieveContext = { retrieved: () => new Map(), only: new Set([outside.key]) };
     await descriptor.retrieve([outside], context);
     await descriptor.delete(outside.key, outside.value, metadata, none);
-    assert.deepEqual(await linksIn(podPath), ['lo', 'eth0'], 'the other end is still wanted');
+    assert.deepEqual(await linksIn(POD_PATH), ['lo', 'eth0'], 'the other end is still wanted');
   });
 
   test('one look into a namespace serves all descriptors of a resync', async () => {
@@ -221,7 +221,7 @@ describe('descriptors of Linux', () => {
     host.operations.length = 0;
     await driver.retrieve();
     const looks = host.operations.filter(({ name }) => name === 'dump');
-    assert.deepEqual(looks.map(({ namespace }) => namespace).sort(), [podPath, undefined]);
+    assert.deepEqual(looks.map(({ namespace }) => namespace).sort(), [POD_PATH, undefined]);
   });
 
   test('a look is not used again after something was changed', async () => {
@@ -230,7 +230,7 @@ describe('descriptors of Linux', () => {
     await driver.delete(route.key);
     const found = await driver.retrieve();
     assert.equal(found.get(route.key), undefined);
-    await host.addRoute(podPath, {
+    await host.addRoute(POD_PATH, {
       destination: '10.1.1.1/32',
       device: 'eth0',
       scope: 'link',
@@ -269,7 +269,7 @@ describe('descriptors of Linux', () => {
     });
     const driver = await driven(lo);
     await driver.delete(lo.key);
-    const { links } = await host.dump(podPath);
+    const { links } = await host.dump(POD_PATH);
     assert.ok(links[0]?.addresses.includes('127.0.0.1/8'));
     assert.ok(!links[0]?.addresses.includes('10.5.5.5/32'));
   });
@@ -279,7 +279,7 @@ describe('descriptors of Linux', () => {
     host.addNamespace('/proc/77/ns/net');
     host.addNamespace('/var/run/netns/x');
     const places = [
-      [{ type: 'NSID', reference: 'pod1' }, podPath],
+      [{ type: 'NSID', reference: 'pod1' }, POD_PATH],
       [{ type: 'PID', reference: '77' }, '/proc/77/ns/net'],
       [{ type: 'FD', reference: '/var/run/netns/x' }, '/var/run/netns/x'],
       [{ type: 'UNDEFINED' }, undefined],

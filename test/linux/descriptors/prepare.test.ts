@@ -3,18 +3,18 @@ import { describe, it } from 'node:test';
 import type { Machine } from '#linux/iproute/machine.ts';
 import { type HostNeeds, HostNotReadyError, prepareHost } from '#linux/iproute/prepare.ts';
 
-const conf = '/proc/sys/net/ipv6/conf';
+const CONF = '/proc/sys/net/ipv6/conf';
 
 /** A machine in memory on which all is well until a test spoils it. */
 class FakeMachine implements Machine {
   readonly files = new Map<string, string>([
     ['/proc/self/status', 'Name:\tnode\nCapEff:\t000001ffffffffff\nThreads:\t1\n'],
     ['/proc/sys/net/ipv4/ip_forward', '0\n'],
-    [`${conf}/all/disable_ipv6`, '0\n'],
-    [`${conf}/all/forwarding`, '0\n'],
-    [`${conf}/all/accept_ra`, '1\n'],
-    [`${conf}/eth0/accept_ra`, '1\n'],
-    [`${conf}/eth1/accept_ra`, '0\n'],
+    [`${CONF}/all/disable_ipv6`, '0\n'],
+    [`${CONF}/all/forwarding`, '0\n'],
+    [`${CONF}/all/accept_ra`, '1\n'],
+    [`${CONF}/eth0/accept_ra`, '1\n'],
+    [`${CONF}/eth1/accept_ra`, '0\n'],
   ]);
   readonly devices = new Set(['/dev/net/tun', '/dev/vhost-net']);
   readonly programs = new Set(['ip', 'nsenter', 'ethtool', 'sh']);
@@ -73,12 +73,12 @@ describe('a host is made ready for pods', () => {
     const machine = new FakeMachine();
     await prepareHost(machine, { tap: false, family: 6 });
     assert.deepEqual(machine.written, [
-      `${conf}/all/accept_ra`,
-      `${conf}/eth0/accept_ra`,
-      `${conf}/all/forwarding`,
+      `${CONF}/all/accept_ra`,
+      `${CONF}/eth0/accept_ra`,
+      `${CONF}/all/forwarding`,
     ]);
-    assert.equal(machine.files.get(`${conf}/eth0/accept_ra`), '2\n');
-    assert.equal(machine.files.get(`${conf}/eth1/accept_ra`), '0\n');
+    assert.equal(machine.files.get(`${CONF}/eth0/accept_ra`), '2\n');
+    assert.equal(machine.files.get(`${CONF}/eth1/accept_ra`), '0\n');
   });
 
   it('with modules that bring a device', async () => {
@@ -127,7 +127,7 @@ describe('a host is made ready for pods', () => {
   it('whose kernel has no IPv6, for pods of IPv4 alone', async () => {
     const machine = new FakeMachine();
     for (const path of [...machine.files.keys()])
-      if (path.startsWith(conf)) machine.files.delete(path);
+      if (path.startsWith(CONF)) machine.files.delete(path);
     assert.deepEqual(await prepareHost(machine, tap4), { ipv6: false });
     await assert.rejects(
       prepareHost(machine, { tap: true, family: 6 }),

@@ -7,7 +7,7 @@ import { readContivConfig } from '#plugins/contivconf/read.ts';
 import { contivConfig } from '../harness.ts';
 
 /** The file as the original's deployment ships it. */
-const shipped = `
+const SHIPPED = `
 useTAPInterfaces: true
 tapInterfaceVersion: 2
 tapv2RxRingSize: 256
@@ -51,7 +51,7 @@ describe('contiv.conf', () => {
   });
 
   it('takes the file of the original deployment without a word', () => {
-    const { config, warnings } = read(shipped);
+    const { config, warnings } = read(SHIPPED);
     assert.deepEqual(warnings, []);
     assert.equal(config.stnVersion, 2);
     assert.equal(config.mtuSize, 1450);

@@ -28,7 +28,7 @@ function nodeConfig(name: string, input: NodeConfigInput): KubeValue {
   return { resource: 'nodeconfig', key: resources.nodeconfig.key(name, ''), value };
 }
 
-const section = `
+const SECTION = `
 crdNodeConfigurationDisabled: false
 natExternalTraffic: false
 ipamConfig:
@@ -60,7 +60,7 @@ describe('configuration of a node', () => {
   });
 
   it('decides option by option: resource, section, global part', async () => {
-    const node = new TestNode({ yaml: section });
+    const node = new TestNode({ yaml: SECTION });
     await node.resync([
       nodeConfig('node-a', { main_vpp_interface: { interface_name: 'GigX' } }),
       nodeConfig('node-b', { gateway: '1.1.1.1' }),
@@ -86,7 +86,7 @@ describe('configuration of a node', () => {
   });
 
   it('falls back to the gateway for all nodes', async () => {
-    const yaml = section.replace('  gateway: 10.0.0.254\n', '');
+    const yaml = SECTION.replace('  gateway: 10.0.0.254\n', '');
     const node = new TestNode({ yaml });
     await node.resync();
     assert.equal(node.conf.defaultGateway(), '192.168.16.254');
@@ -109,7 +109,7 @@ describe('configuration of a node', () => {
   });
 
   it('passes over what makes no sense in the resource', async () => {
-    const node = new TestNode({ yaml: section });
+    const node = new TestNode({ yaml: SECTION });
     await node.resync([
       nodeConfig('node-a', {
         main_vpp_interface: { ip: '10.0.0.1' },
@@ -126,7 +126,7 @@ describe('configuration of a node', () => {
   });
 
   it('has each interface once: the main one is no other, and the first entry of a name counts', async () => {
-    const node = new TestNode({ yaml: section });
+    const node = new TestNode({ yaml: SECTION });
     await node.resync([
       nodeConfig('node-a', {
         main_vpp_interface: { interface_name: 'Gig1', ip: '10.0.0.1/24' },
@@ -144,7 +144,7 @@ describe('configuration of a node', () => {
   });
 
   it('does not look at the resource where the file says so', async () => {
-    const yaml = section.replace('crdNodeConfigurationDisabled: false', '');
+    const yaml = SECTION.replace('crdNodeConfigurationDisabled: false', '');
     const node = new TestNode({ yaml });
     const { followUps } = await node.put(nodeConfig('node-a', { gateway: '9.9.9.9' }));
     assert.deepEqual(followUps, []);
@@ -153,7 +153,7 @@ describe('configuration of a node', () => {
   });
 
   it('recalculates everything when the resource of this node changes something', async () => {
-    const node = new TestNode({ yaml: section });
+    const node = new TestNode({ yaml: SECTION });
     await node.resync();
     const change = nodeConfig('node-a', { gateway: '9.9.9.9' });
     const { followUps } = await node.put(change);

@@ -21,7 +21,7 @@ const Own = defineEvent<{ readonly key: string; readonly value: Value | null }>(
   method: EventMethod.Update,
 });
 
-const SOURCES = ['db', 'first', 'second'] as const;
+const sources = ['db', 'first', 'second'] as const;
 const key = fc.constantFrom('a', 'b', 'c', 'd');
 /** A few fields, so that values of different origin overlap in part. */
 const value = fc.dictionary(fc.constantFrom('x', 'y', 'z'), fc.nat({ max: 9 }), {
@@ -45,7 +45,7 @@ describe('configuration of many origins', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const own: Values = {};
-        const outside: Values[] = SOURCES.map(() => ({}));
+        const outside: Values[] = sources.map(() => ({}));
         const bench = makeController(
           [
             handler('own', [], {
@@ -60,7 +60,7 @@ describe('configuration of many origins', () => {
             }),
           ],
           {
-            externalSources: SOURCES.slice(1).map((label, at) => ({
+            externalSources: sources.slice(1).map((label, at) => ({
               label,
               snapshot: async () => ({ ...outside[at + 1] }),
             })),
@@ -80,12 +80,12 @@ describe('configuration of many origins', () => {
           } else if (one.what === 'outside') {
             set(outside[one.at]!, one.key, one.value);
             const values = { [one.key]: one.value };
-            bench.controller.push(ExternalConfigChange.event({ source: SOURCES[one.at]!, values }));
+            bench.controller.push(ExternalConfigChange.event({ source: sources[one.at]!, values }));
           } else if (one.what === 'snapshot') {
             const values = { ...one.values };
             outside[one.at] = values;
             bench.controller.push(
-              ExternalConfigResync.event({ source: SOURCES[one.at]!, values: { ...values } }),
+              ExternalConfigResync.event({ source: sources[one.at]!, values: { ...values } }),
             );
           } else
             bench.controller.push(one.what === 'database' ? database() : Recalculate.event({}));

@@ -5,7 +5,7 @@ import { EventHistory, type HistoryLimits } from '#plugins/controller/history.ts
 import type { EventRecord } from '#plugins/controller/record.ts';
 
 export const START = Date.UTC(2026, 0, 1);
-export const SECONDS = START / 1000;
+export const seconds = START / 1000;
 
 /** Ten seconds apart, each takes 1.5 seconds. */
 export function record(seqNum: number, followUpTo?: number): EventRecord {

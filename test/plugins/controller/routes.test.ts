@@ -7,7 +7,7 @@ import { BadRequestError } from '#infra/http/route.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { Verification } from '#plugins/controller/verification.ts';
-import { makeHistory, record, SECONDS } from './records.ts';
+import { makeHistory, record, seconds } from './records.ts';
 
 const clock = new ManualClock();
 const routesDeps = {
@@ -47,9 +47,9 @@ describe('/controller/event-history', () => {
 
   it('selects by number, time, range, first and last, in this precedence [R9.1] [R9.2] [R9.3] [R9.4]', async () => {
     assert.deepEqual(await numbers(''), [0, 1, 2, 3]);
-    assert.deepEqual(await numbers(`since=${SECONDS + 10}&until=${SECONDS + 20}`), [1, 2]);
-    assert.deepEqual(await numbers(`since=${SECONDS + 22}`), [3]);
-    assert.deepEqual(await numbers(`since=${SECONDS + 22}&until=${SECONDS + 5}&last=1`), []);
+    assert.deepEqual(await numbers(`since=${seconds + 10}&until=${seconds + 20}`), [1, 2]);
+    assert.deepEqual(await numbers(`since=${seconds + 22}`), [3]);
+    assert.deepEqual(await numbers(`since=${seconds + 22}&until=${seconds + 5}&last=1`), []);
     assert.deepEqual(await numbers('from=1&to=2&first=1'), [1, 2]);
     assert.deepEqual(await numbers('first=2&last=1'), [0, 1]);
     assert.deepEqual(await numbers('last=1'), [3]);
@@ -91,12 +91,12 @@ describe('/controller/event-history', () => {
   it('names an unknown number and a bad argument [R9.1] [R9.5]', async () => {
     const { get } = make();
     assert.equal((await get('seq-num=9')).status, 404);
-    assert.equal((await get(`since=${SECONDS}&seq-num=9`)).status, 404);
+    assert.equal((await get(`since=${seconds}&seq-num=9`)).status, 404);
     const senseless = ['seq-num=-1', 'last=x', 'first=1.5', 'from=a&to=2', 'since=yesterday'];
     for (const query of [...senseless, 'until=2026-13-01T00:00:00Z', 'last=', 'format=xml'])
       await assert.rejects(get(query), BadRequestError, query);
     await assert.rejects(
-      get(`since=${SECONDS}&last=x`),
+      get(`since=${seconds}&last=x`),
       BadRequestError,
       'also where it decides nothing',
     );
@@ -106,7 +106,7 @@ describe('/controller/event-history', () => {
     const window = (since: string, until: string) =>
       numbers(`since=${encodeURIComponent(since)}&until=${encodeURIComponent(until)}`);
     assert.deepEqual(await window('2026-01-01T00:00:10Z', '2026-01-01T00:00:20Z'), [1, 2]);
-    assert.deepEqual(await window('2026-01-01T02:00:10+02:00', `${SECONDS + 10}`), [1]);
+    assert.deepEqual(await window('2026-01-01T02:00:10+02:00', `${seconds + 10}`), [1]);
     assert.deepEqual(await window('2026-01-01T00:00:11.5Z', '2026-01-01T00:00:19.999Z'), [1]);
     assert.deepEqual(await window('2026-01-01T00:00:11.501Z', '2026-01-01T00:00:19.999Z'), []);
   });

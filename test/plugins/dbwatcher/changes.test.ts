@@ -6,22 +6,22 @@ import { resourceList } from '#kubernetes/resources/resources.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
 import {
-  agentPrefix,
+  AGENT_PREFIX,
   bench,
   interfaceKey,
   interfaceText,
-  ksr,
+  KSR,
   namespaceKey,
   namespaceText,
   settle,
   startedBench,
-  wholeResync,
+  WHOLE_RESYNC,
 } from './harness.ts';
 
 describe('dbwatcher at start', () => {
   it('sends everything in one resync: canonical values by resource and key', async () => {
     const { loop, watcher, states } = await startedBench();
-    assert.deepEqual(loop.take(), [wholeResync]);
+    assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
     assert.deepEqual(states, [['ok', undefined]]);
     const { connected, source, watching, error } = watcher.status;
     assert.deepEqual([connected, source, watching, error], [true, 'store', true, undefined]);
@@ -59,15 +59,15 @@ describe('dbwatcher at start', () => {
 
   it('leaves alone what is not its own', async () => {
     const { loop, database, watcher } = bench();
-    await database.put(`${ksr}k8s/unheard/of`, 'x');
-    await database.put(`${ksr}status`, 'x');
-    await database.put(`${agentPrefix}check/status/v1/agent`, 'x');
+    await database.put(`${KSR}k8s/unheard/of`, 'x');
+    await database.put(`${KSR}status`, 'x');
+    await database.put(`${AGENT_PREFIX}check/status/v1/agent`, 'x');
     await database.put('/vnf-agent/node2/config/vpp/v2/interfaces/a', 'x');
     await database.put('/vnf-agent/node11/config/vpp/v2/interfaces/a', 'x');
     watcher.start();
     await settle();
-    await database.put(`${ksr}k8s/unheard/of`, 'y');
-    await database.delete(`${agentPrefix}check/status/v1/agent`);
+    await database.put(`${KSR}k8s/unheard/of`, 'y');
+    await database.delete(`${AGENT_PREFIX}check/status/v1/agent`);
     await settle();
     assert.deepEqual(loop.take(), ['resync remote: ']);
     assert.equal(watcher.status.broken.size, 0);
@@ -174,12 +174,12 @@ describe('dbwatcher and a value that makes no sense', () => {
     const { loop, database, watcher } = await startedBench();
     loop.take();
     await database.put(interfaceKey('loop1'), '{"name":"loop1","type":"NO_SUCH_TYPE"}');
-    await database.put(`${agentPrefix}config/no/such/model`, '{}');
+    await database.put(`${AGENT_PREFIX}config/no/such/model`, '{}');
     await settle();
     assert.deepEqual(loop.take(), []);
     assert.deepEqual(
       [...watcher.status.broken.keys()],
-      [interfaceKey('loop1'), `${agentPrefix}config/no/such/model`],
+      [interfaceKey('loop1'), `${AGENT_PREFIX}config/no/such/model`],
     );
     await watcher.close();
   });

@@ -8,10 +8,10 @@ import { silentLogger } from '#infra/log/log.ts';
 import { resourceList } from '#kubernetes/resources/resources.ts';
 import { loadKubeStateForResync, resyncDatabase } from '#plugins/dbwatcher/api.ts';
 import {
-  agentPrefix,
+  AGENT_PREFIX,
   interfaceKey,
   interfaceText,
-  ksr,
+  KSR,
   namespaceKey,
   namespaceText,
 } from './harness.ts';
@@ -56,12 +56,12 @@ describe('the state of Kubernetes in a database', () => {
   it('is written to a database that then holds it and no other', async () => {
     const source = await filled(Array.from({ length: 250 }, (_, n) => `new-${n}`));
     const target = await filled(['old', 'new-7']);
-    await target.put(`${agentPrefix}other`, 'text');
+    await target.put(`${AGENT_PREFIX}other`, 'text');
     await target.put('/elsewhere', 'text');
     const { event } = await load(source);
     await resyncDatabase(target, event.payload.kubeState, clock);
     assert.deepEqual((await load(target)).event.payload, event.payload);
-    assert.equal((await textsOf(target, ksr)).size, 250);
+    assert.equal((await textsOf(target, KSR)).size, 250);
     assert.equal(await target.get(interfaceKey('loop1')), interfaceText('loop1'));
     assert.equal(await target.get('/elsewhere'), 'text');
   });

@@ -16,11 +16,11 @@ import {
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 
-export const ksr = '/vnf-agent/contiv-ksr/';
-export const agentPrefix = '/vnf-agent/node1/';
+export const KSR = '/vnf-agent/contiv-ksr/';
+export const AGENT_PREFIX = '/vnf-agent/node1/';
 
-export const namespaceKey = (name: string) => `${ksr}k8s/namespace/${name}`;
-export const interfaceKey = (name: string) => `${agentPrefix}config/vpp/v2/interfaces/${name}`;
+export const namespaceKey = (name: string) => `${KSR}k8s/namespace/${name}`;
+export const interfaceKey = (name: string) => `${AGENT_PREFIX}config/vpp/v2/interfaces/${name}`;
 
 export const namespaceText = (name: string, label?: string) =>
   JSON.stringify({ name, ...(label && { label: [{ key: 'l', value: label }] }) });
@@ -128,7 +128,7 @@ export function bench(
     loop,
     cluster,
     mirror: options.embedded ? undefined : local,
-    agentPrefix,
+    agentPrefix: AGENT_PREFIX,
     config: {
       delayLocalResync: '5s',
       remoteDBProbingInterval: 3e9,
@@ -177,5 +177,5 @@ export async function fill(database: KvStore): Promise<void> {
   await database.put(interfaceKey('loop1'), interfaceText('loop1'));
 }
 
-export const wholeResync =
+export const WHOLE_RESYNC =
   'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/default k8s/namespace/kube-system';

@@ -1,11 +1,11 @@
 /** What was told, held against what has happened. */
 import assert from 'node:assert/strict';
-import { agentPrefix, ksr } from './harness.ts';
+import { AGENT_PREFIX, KSR } from './harness.ts';
 import { numberIn, type Session, type State } from './told.ts';
 import type { Witness } from './witness.ts';
 
 /** Below which the watcher watches. */
-export const prefixes = [ksr, agentPrefix];
+export const prefixes = [KSR, AGENT_PREFIX];
 
 /** Between two resyncs every change once and in order; each resync a state that once was. */
 export function assertTold(sessions: readonly Session[], witness: Witness): void {

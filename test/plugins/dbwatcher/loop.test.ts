@@ -10,7 +10,7 @@ import {
   pass,
   settle,
   startedBench,
-  wholeResync,
+  WHOLE_RESYNC,
 } from './harness.ts';
 
 describe('dbwatcher and the event loop', () => {
@@ -29,7 +29,7 @@ describe('dbwatcher and the event loop', () => {
     assert.deepEqual(loop.take(), []);
     await pass(made, 700);
     assert.deepEqual(loop.take(), [
-      `${wholeResync.replace('k8s/namespace/default', 'k8s/namespace/a k8s/namespace/b k8s/namespace/c k8s/namespace/default')}`,
+      `${WHOLE_RESYNC.replace('k8s/namespace/default', 'k8s/namespace/a k8s/namespace/b k8s/namespace/c k8s/namespace/default')}`,
     ]);
     await database.delete(namespaceKey('b'));
     await settle();
@@ -89,7 +89,7 @@ describe('dbwatcher and the event loop', () => {
     for (let request = 0; request < 10; request++) watcher.requestResync();
     assert.throws(() => watcher.requestResync(), ResyncRequestQueueFullError);
     await settle();
-    assert.deepEqual(loop.take(), [wholeResync]);
+    assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
     cluster.cut();
     await pass(made, 3_000);
     assert.throws(() => watcher.requestResync(), {
@@ -100,10 +100,10 @@ describe('dbwatcher and the event loop', () => {
     assert.deepEqual(loop.take(), []);
     cluster.mend();
     await pass(made, 4_000);
-    assert.deepEqual(loop.take(), [wholeResync], 'it comes by itself');
+    assert.deepEqual(loop.take(), [WHOLE_RESYNC], 'it comes by itself');
     watcher.requestResync();
     await settle();
-    assert.deepEqual(loop.take(), [wholeResync]);
+    assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
     await watcher.close();
     assert.throws(() => watcher.requestResync(), ClosedWatcherError);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MemoryStore } from '#datastore/memory.ts';
 import {
-  agentPrefix,
+  AGENT_PREFIX,
   type Bench,
   interfaceKey,
   namespaceKey,
@@ -59,7 +59,7 @@ describe('dbwatcher and a watch that loses changes', () => {
   it('has nothing to say of broken values and of keys that are not its own', async () => {
     const made = await lossy();
     await made.database.put(namespaceKey('default'), '{');
-    await made.database.put(`${agentPrefix}check/status/v1/agent`, 'x');
+    await made.database.put(`${AGENT_PREFIX}check/status/v1/agent`, 'x');
     await made.database.put('/vnf-agent/contiv-ksr/k8s/unheard/of', 'x');
     await pass(made, 300_000);
     assert.equal(made.watcher.status.missedChanges, 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  agentPrefix,
+  AGENT_PREFIX,
   type Bench,
   bench,
   fill,
@@ -12,7 +12,7 @@ import {
   pass,
   settle,
   startedBench,
-  wholeResync,
+  WHOLE_RESYNC,
 } from './harness.ts';
 
 describe('dbwatcher and its mirror', () => {
@@ -25,7 +25,7 @@ describe('dbwatcher and its mirror', () => {
     await made.database.put(namespaceKey('a'), namespaceText('a', '1'));
     await made.database.delete(namespaceKey('default'));
     await made.database.put(interfaceKey('loop2'), interfaceText('loop2'));
-    await made.database.put(`${agentPrefix}check/status/v1/agent`, 'x');
+    await made.database.put(`${AGENT_PREFIX}check/status/v1/agent`, 'x');
     await settle();
     assert.deepEqual(await made.mirror(), {
       [namespaceKey('a')]: namespaceText('a', '1'),
@@ -88,7 +88,7 @@ describe('dbwatcher and its mirror', () => {
     await fill(database);
     watcher.start();
     await settle();
-    assert.deepEqual(loop.take(), [wholeResync]);
+    assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
     assert.equal(watcher.status.watching, true);
     for (const label of ['1', '2', '3']) {
       await database.put(namespaceKey('a'), namespaceText('a', label));

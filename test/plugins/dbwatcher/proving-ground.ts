@@ -16,7 +16,7 @@ import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';
 import { BadLink } from '#test/integration/support/faulty-link.ts';
-import { agentPrefix } from './harness.ts';
+import { AGENT_PREFIX } from './harness.ts';
 import { assertTold, isSame, prefixes } from './history.ts';
 import { LIMIT_MS, until } from './patience.ts';
 import { numberIn, type State, Told } from './told.ts';
@@ -89,7 +89,7 @@ export class ProvingGround {
       loop: this.#told,
       cluster: this.#cluster,
       mirror: new MemoryStore(),
-      agentPrefix,
+      agentPrefix: AGENT_PREFIX,
       config: {
         delayLocalResync: '1h',
         remoteDBProbingInterval: '10s',

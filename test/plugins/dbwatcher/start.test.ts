@@ -9,10 +9,10 @@ import {
   pass,
   settle,
   startedBench,
-  wholeResync,
+  WHOLE_RESYNC,
 } from './harness.ts';
 
-const localResync = wholeResync.replace('remote', 'local');
+const localResync = WHOLE_RESYNC.replace('remote', 'local');
 
 /** A watcher whose database cannot be reached, over the mirror that an earlier one has left. */
 async function afterRestart(): Promise<Bench> {
@@ -48,7 +48,7 @@ describe('dbwatcher without the database at start', () => {
     await database.put(namespaceKey('new'), namespaceText('new'));
     cluster.mend();
     await pass(made, 3_000);
-    assert.deepEqual(loop.take(), [localResync, `${wholeResync} k8s/namespace/new`]);
+    assert.deepEqual(loop.take(), [localResync, `${WHOLE_RESYNC} k8s/namespace/new`]);
     assert.deepEqual(states.at(-1), ['ok', undefined]);
     await database.delete(namespaceKey('new'));
     await settle();
@@ -61,7 +61,7 @@ describe('dbwatcher without the database at start', () => {
     await pass(made, 1_000);
     made.cluster.mend();
     await pass(made, 10_000);
-    assert.deepEqual(made.loop.take(), [wholeResync]);
+    assert.deepEqual(made.loop.take(), [WHOLE_RESYNC]);
     await made.watcher.close();
   });
 
@@ -97,7 +97,7 @@ describe('dbwatcher without the database at start', () => {
       assert.deepEqual(made.loop.take(), []);
       made.cluster.mend();
       await pass(made, 3_000);
-      assert.deepEqual(made.loop.take(), [wholeResync]);
+      assert.deepEqual(made.loop.take(), [WHOLE_RESYNC]);
       await made.watcher.close();
     }
   });
@@ -131,7 +131,7 @@ describe('dbwatcher without the database at start', () => {
     const made = await startedBench({ embedded: true });
     await made.database.put(namespaceKey('a'), namespaceText('a'));
     await pass(made, 10_000);
-    assert.deepEqual(made.loop.take(), [wholeResync, 'namespace k8s/namespace/a: - -> plain']);
+    assert.deepEqual(made.loop.take(), [WHOLE_RESYNC, 'namespace k8s/namespace/a: - -> plain']);
     assert.deepEqual(await made.mirror(), {});
     assert.equal((await made.database.list('')).entries.length, 4);
     await made.watcher.close();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
-import { agentPrefix, ksr } from './harness.ts';
+import { AGENT_PREFIX, KSR } from './harness.ts';
 
 /** By full key, the number that its value carries; each number is written once. */
 export type State = Map<string, number>;
@@ -25,19 +25,19 @@ export class Told {
       const { kubeState, externalConfig } = event.payload;
       this.state = new Map([
         ...Object.entries(kubeState['namespace'] ?? {}).map(
-          ([key, value]) => [ksr + key, numberOf(value)] as const,
+          ([key, value]) => [KSR + key, numberOf(value)] as const,
         ),
         ...Object.entries(externalConfig).map(
-          ([key, value]) => [agentPrefix + key, numberOf(value)] as const,
+          ([key, value]) => [AGENT_PREFIX + key, numberOf(value)] as const,
         ),
       ]);
       this.resyncs++;
       this.sessions.push({ snapshot: new Map(this.state), changes: [] });
     } else if (KubeStateChange.is(event))
-      this.#change(ksr + event.payload.key, event.payload.current);
+      this.#change(KSR + event.payload.key, event.payload.current);
     else if (ExternalConfigChange.is(event))
       for (const [key, value] of Object.entries(event.payload.values))
-        this.#change(agentPrefix + key, value ?? undefined);
+        this.#change(AGENT_PREFIX + key, value ?? undefined);
   }
 
   /** What came before is checked and need not be kept. */

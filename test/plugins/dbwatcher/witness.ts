@@ -9,7 +9,7 @@ export interface Happened {
   readonly text: string | undefined;
 }
 
-const prefix = '/vnf-agent/';
+const PREFIX = '/vnf-agent/';
 
 export class Witness {
   readonly #hosts: readonly string[];
@@ -95,7 +95,7 @@ export class Witness {
     stream.on('end', resolve);
     stream.write({
       create_request: {
-        key: Buffer.from(prefix),
+        key: Buffer.from(PREFIX),
         range_end: Buffer.from('/vnf-agent0'),
         start_revision: this.#next,
       },

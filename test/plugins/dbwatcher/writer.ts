@@ -1,7 +1,7 @@
 import type { KvStore } from '#datastore/api.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
-import { interfaceKey, interfaceText, ksr, namespaceKey, namespaceText } from './harness.ts';
+import { interfaceKey, interfaceText, KSR, namespaceKey, namespaceText } from './harness.ts';
 import { until } from './patience.ts';
 
 /** Writes as fast as it is let, whatever the answers are. */
@@ -94,7 +94,7 @@ export class Writer {
       const number = this.#number++;
       some.set(
         key,
-        key.startsWith(ksr) ? namespaceText(name, `${number}`) : interfaceText(name, number),
+        key.startsWith(KSR) ? namespaceText(name, `${number}`) : interfaceText(name, number),
       );
     }
     return some;

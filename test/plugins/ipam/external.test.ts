@@ -16,7 +16,7 @@ import {
   vppNodeValue,
 } from '../harness.ts';
 
-const yaml = 'ipamConfig: {useExternalIPAM: true, nodeInterconnectCIDR: 192.168.16.0/24}';
+const YAML = 'ipamConfig: {useExternalIPAM: true, nodeInterconnectCIDR: 192.168.16.0/24}';
 
 function withCidr(name: string, address: string, podCidr: string): KubeValue {
   const value = nodeModel.canonical({
@@ -30,7 +30,7 @@ function withCidr(name: string, address: string, podCidr: string): KubeValue {
 const others = [vppNodeValue(2, 'node-b', '192.168.16.2/24')];
 
 async function started(...state: KubeValue[]): Promise<TestNode> {
-  const node = new TestNode({ yaml });
+  const node = new TestNode({ yaml: YAML });
   const { error } = await node.resync([...others, ...state]);
   assert.equal(error, undefined);
   return node;

@@ -8,7 +8,7 @@ import { AddressesExhaustedError } from '#plugins/ipam/plugin.ts';
 import { addressOf, nodeValue, podValue, TestNode } from '../harness.ts';
 
 /** 11 addresses: .18 to .28. */
-const small = `
+const SMALL = `
 ipamConfig:
   podSubnetCIDR: 10.1.1.0/24
   podSubnetOneNodePrefixLen: 28
@@ -16,7 +16,7 @@ ipamConfig:
 `;
 
 /** As few in the other family. */
-const small6 = `
+const SMALL6 = `
 ipamConfig:
   podSubnetCIDR: fd01::/120
   podSubnetOneNodePrefixLen: 124
@@ -53,7 +53,7 @@ describe('addresses of pods', () => {
   });
 
   it('run out with a clear error, and are there again after a DEL', async () => {
-    const node = await started(small);
+    const node = await started(SMALL);
     for (let n = 0; n < 12; n++) addressOf(await node.add(`p${n}`, `c${n}`));
     const { error } = await node.add('one-too-many', 'c99');
     assert.ok(error instanceof AddressesExhaustedError);
@@ -67,7 +67,7 @@ describe('addresses of pods', () => {
   });
 
   it('are as few after a restart as before it', async () => {
-    const node = await started(small);
+    const node = await started(SMALL);
     for (let n = 0; n < 11; n++) addressOf(await node.add(`p${n}`, `c${n}`));
     const next = node.restart();
     await next.resync();
@@ -81,7 +81,7 @@ describe('addresses of pods', () => {
   });
 
   it('never include gateway, NAT loopback, network and broadcast', async () => {
-    const node = await started(small);
+    const node = await started(SMALL);
     const given = [];
     for (let n = 0; n < 12; n++) given.push(addressOf(await node.add(`p${n}`, `c${n}`)));
     for (const reserved of [
@@ -102,7 +102,7 @@ describe('addresses of pods', () => {
   });
 
   it('are kept back as long as the Pod record shows them', async () => {
-    const node = await started(small);
+    const node = await started(SMALL);
     const address = addressOf(await node.add('web', 'c1'));
     const shown = podValue('web', address);
     await node.put(shown);
@@ -202,7 +202,7 @@ describe('addresses of pods', () => {
   });
 
   it('may be had again by the pod that shows them when all others are gone', async () => {
-    const node = await started(small);
+    const node = await started(SMALL);
     const given = new Map<string, string>();
     for (let n = 0; n < 12; n++) {
       const address = addressOf(await node.add(`p${n}`, `c${n}`));
@@ -220,7 +220,7 @@ describe('addresses of pods', () => {
   });
 
   it('that a running container holds are not had again by the next one of its pod', async () => {
-    const node = await started(small);
+    const node = await started(SMALL);
     for (let n = 0; n < 12; n++) {
       const address = addressOf(await node.add(`p${n}`, `c${n}`));
       await node.put(podValue(`p${n}`, address));
@@ -298,7 +298,7 @@ describe('addresses of pods', () => {
   });
 
   it('refuse a plan in which this node has no place', async () => {
-    const node = new TestNode({ yaml: small });
+    const node = new TestNode({ yaml: SMALL });
     for (let id = 1; id <= 16; id++)
       await node.clusterBelow.put(
         `/vnf-agent/contiv-ksr/allocatedIDs/${id}`,
@@ -321,7 +321,7 @@ describe('addresses of pods', () => {
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('half' as const), n: fc.nat(63) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse' as const), n: fc.nat(15) }) },
     );
-    const plans = fc.constantFrom(small, small6);
+    const plans = fc.constantFrom(SMALL, SMALL6);
     await fc.assert(
       fc.asyncProperty(plans, fc.array(step, { maxLength: 40 }), async (yaml, steps) => {
         let node = await started(yaml);

@@ -11,7 +11,7 @@ import { FatalError } from '#plugins/controller/api/errors.ts';
 import { addressOf, type MakeIpam, sorted, TestNode } from '../harness.ts';
 
 /** 10.1.1.16/28: twelve addresses for pods. */
-const small = `
+const SMALL = `
 ipamConfig:
   podSubnetCIDR: 10.1.1.0/24
   podSubnetOneNodePrefixLen: 28
@@ -32,7 +32,7 @@ const within = (address: string, cidr: string): boolean => {
 
 export function ipamSuite(name: string, make: MakeIpam): void {
   const started = async () => {
-    const node = new TestNode({ yaml: small, createIpam: make });
+    const node = new TestNode({ yaml: SMALL, createIpam: make });
     await node.resync();
     return node;
   };
@@ -44,7 +44,7 @@ export function ipamSuite(name: string, make: MakeIpam): void {
 
   describe(`IPAM (${name})`, () => {
     it('knows no subnets before the first resync, and says so', () => {
-      const node = new TestNode({ yaml: small, createIpam: make });
+      const node = new TestNode({ yaml: SMALL, createIpam: make });
       assert.throws(() => node.ipam.podGateway(), FatalError);
       assert.deepEqual(node.ipam.podAddresses('c0/eth0'), []);
     });

@@ -11,7 +11,7 @@ import { watchLeases } from '#plugins/ipv4net/leases.ts';
 import { nodeValue, TestNode, vppNodeValue } from '../harness.ts';
 import { vppWith } from './vpp-with.ts';
 
-const yaml = 'ipamConfig: {nodeInterconnectDHCP: true, defaultGateway: 9.9.9.9}';
+const YAML = 'ipamConfig: {nodeInterconnectDHCP: true, defaultGateway: 9.9.9.9}';
 const nodeB = [vppNodeValue(2, 'node-b', '10.9.0.2/24'), nodeValue('node-b', '172.16.0.6')];
 
 function lease(name: string, address: string, router = '10.9.0.1/24'): DHCPLease {
@@ -24,7 +24,7 @@ function lease(name: string, address: string, router = '10.9.0.1/24'): DHCPLease
 
 /** A node whose leases are told as the southbound tells them. */
 async function leased() {
-  const node = new TestNode({ yaml, vpp: vppWith('Gig1') });
+  const node = new TestNode({ yaml: YAML, vpp: vppWith('Gig1') });
   await node.resync([nodeValue('node-a', '172.16.0.5'), ...nodeB]);
   const leases = new IndexMap<DHCPLease>('leases', silentLogger);
   const pushed: Event[] = [];

@@ -11,11 +11,11 @@ import { claimKey, recordText } from '#plugins/nodesync/claim.ts';
 import { MemoryTxn } from '../bench.ts';
 import { nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../harness.ts';
 
-const interconnect = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
+const INTERCONNECT = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
 const modes = [
-  interconnect,
-  `useTAPInterfaces: false\n${interconnect}`,
-  `nodeToNodeTransport: nooverlay\n${interconnect}`,
+  INTERCONNECT,
+  `useTAPInterfaces: false\n${INTERCONNECT}`,
+  `nodeToNodeTransport: nooverlay\n${INTERCONNECT}`,
 ];
 
 /** Few addresses, so that nodes often get in each other's way; one is that of the node itself. */

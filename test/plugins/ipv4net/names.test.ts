@@ -11,11 +11,11 @@ import {
   podMacs,
 } from '#plugins/ipv4net/names.ts';
 
-const containerId = '740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff63930ccb6e';
+const CONTAINER_ID = '740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff63930ccb6e';
 
 describe('names of links', () => {
   it('are those of the original, cut to what VPP and the kernel take', () => {
-    assert.deepEqual(podLinkNames({ containerId, interfaceName: 'eth0' }, true), {
+    assert.deepEqual(podLinkNames({ containerId: CONTAINER_ID, interfaceName: 'eth0' }, true), {
       vpp: 'vpp-tap-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff6',
       linux: 'linux-tap-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52ef',
       loopback: 'linux-loop-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52e',
@@ -23,7 +23,7 @@ describe('names of links', () => {
       peer: 'veth2-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff639',
       peerHost: '740ee06ac2bc084',
     });
-    const veth = podLinkNames({ containerId, interfaceName: 'eth0' }, false);
+    const veth = podLinkNames({ containerId: CONTAINER_ID, interfaceName: 'eth0' }, false);
     assert.equal(veth.vpp, 'afpacketveth2-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a');
     assert.equal(veth.linux, 'veth1-740ee06ac2bc0843291614f4d8348e2a61d78b1ee1681b07a52eff639');
   });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { FakeStn } from '../fakes.ts';
 import { nodeValue, TestNode, vppNodeValue } from '../harness.ts';
 import { said, vppWith } from './vpp-with.ts';
-import { linuxIf, vppIf } from './wired.ts';
+import { LINUX_IF, VPP_IF } from './wired.ts';
 
 const stolen = {
   pciAddress: '0000:0b:00.0',
@@ -37,12 +37,12 @@ const some = (node: TestNode, ...parts: string[]) =>
 describe('wiring of a node whose only NIC VPP took over', () => {
   it('shares the address of the node between VPP and host', async () => {
     const node = await taken('stealInterface: eth1\nenableGSO: true');
-    assert.deepEqual(node.at(`${vppIf}Gig1`)['ip_addresses'], ['10.20.0.5/24']);
-    const vppSide = said(node.at(`${vppIf}tap-vpp2`));
+    assert.deepEqual(node.at(`${VPP_IF}Gig1`)['ip_addresses'], ['10.20.0.5/24']);
+    const vppSide = said(node.at(`${VPP_IF}tap-vpp2`));
     assert.deepEqual(vppSide['unnumbered'], { interface_with_ip: 'Gig1' });
     assert.equal('ip_addresses' in vppSide, false);
     assert.equal((vppSide['tap'] as { enable_gso: boolean }).enable_gso, false);
-    const host = said(node.at(`${linuxIf}tap-vpp1`));
+    const host = said(node.at(`${LINUX_IF}tap-vpp1`));
     assert.deepEqual(host['ip_addresses'], ['10.20.0.5/24']);
     assert.equal(host['phys_address'], '00:00:00:00:00:02');
     assert.equal(node.net.nodeAddress(), '10.20.0.5/24');
@@ -50,7 +50,7 @@ describe('wiring of a node whose only NIC VPP took over', () => {
     assert.deepEqual(JSON.parse(record!).ip_addresses, ['10.20.0.5/24']);
     // GSO stays on for the pods
     await node.add('web', 'c1');
-    const pod = node.at<{ tap: { enable_gso: boolean } }>(`${vppIf}vpp-tap-c1`);
+    const pod = node.at<{ tap: { enable_gso: boolean } }>(`${VPP_IF}vpp-tap-c1`);
     assert.equal(pod.tap.enable_gso, true);
   });
 
@@ -113,9 +113,11 @@ describe('wiring of a node whose only NIC VPP took over', () => {
 
   it('is the same with VETH', async () => {
     const node = await taken('stealInterface: eth1\nuseTAPInterfaces: false');
-    assert.equal(node.at(`${linuxIf}veth-vpp1`)['phys_address'], '00:00:00:00:00:02');
-    assert.deepEqual(node.at(`${linuxIf}veth-vpp1`)['ip_addresses'], ['10.20.0.5/24']);
-    assert.deepEqual(node.at(`${vppIf}afpacket-vpp2`)['unnumbered'], { interface_with_ip: 'Gig1' });
+    assert.equal(node.at(`${LINUX_IF}veth-vpp1`)['phys_address'], '00:00:00:00:00:02');
+    assert.deepEqual(node.at(`${LINUX_IF}veth-vpp1`)['ip_addresses'], ['10.20.0.5/24']);
+    assert.deepEqual(node.at(`${VPP_IF}afpacket-vpp2`)['unnumbered'], {
+      interface_with_ip: 'Gig1',
+    });
     assert.ok(node.config.has('config/vpp/stn/v2/rule/afpacket-vpp2/ip/10.20.0.5'));
     assert.ok(node.config.has('config/linux/l3/v2/route/10.99.0.0/16/veth-vpp1'));
   });
@@ -128,7 +130,7 @@ ipamConfig: {podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64, vppHostS
   vppHostSubnetOneNodePrefixLen: 64, vxlanCIDR: "fd04::/64", serviceCIDR: "fd05::/108"}
 `;
     const node = await taken(yaml);
-    assert.deepEqual(node.at(`${linuxIf}veth-vpp1`)['ip_addresses'], ['fd00::5/127']);
+    assert.deepEqual(node.at(`${LINUX_IF}veth-vpp1`)['ip_addresses'], ['fd00::5/127']);
     assert.deepEqual(said(node.at('config/linux/l3/v2/arp/veth-vpp1/fd00::4')), {
       interface: 'veth-vpp1',
       ip_address: 'fd00::4',
@@ -144,7 +146,7 @@ ipamConfig: {podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64, vppHostS
     const yaml = 'stealInterface: eth1\nipamConfig: {nodeInterconnectDHCP: true}';
     const node = await taken(yaml, { ...stolen, routes: [] });
     assert.deepEqual(some(node, '/stn/', 'proxyarp', 'config/linux/l3'), []);
-    assert.deepEqual(node.at(`${linuxIf}tap-vpp1`)['ip_addresses'], []);
+    assert.deepEqual(node.at(`${LINUX_IF}tap-vpp1`)['ip_addresses'], []);
     node.vpp.dhcp = [{ interfaceName: 'Gig1', address: '10.20.0.7/24', router: '10.20.0.1' }];
     await node.heal();
     assert.deepEqual(some(node, '/stn/', 'config/linux/l3'), [

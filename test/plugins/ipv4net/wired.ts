@@ -17,5 +17,5 @@ export async function started(options: TestNodeOptions = {}, others = nodeB): Pr
 export const keys = (node: TestNode, part: string) =>
   [...node.config.keys()].filter((key) => key.includes(part)).sort();
 
-export const vppIf = 'config/vpp/v2/interfaces/';
-export const linuxIf = 'config/linux/interfaces/v2/interface/';
+export const VPP_IF = 'config/vpp/v2/interfaces/';
+export const LINUX_IF = 'config/linux/interfaces/v2/interface/';

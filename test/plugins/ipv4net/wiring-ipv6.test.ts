@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodeValue, TestNode, vppNodeValue } from '../harness.ts';
 import { vppWith } from './vpp-with.ts';
-import { keys, linuxIf, vppIf } from './wired.ts';
+import { keys, LINUX_IF, VPP_IF } from './wired.ts';
 
 describe('wiring of a node with IPv6', () => {
   const yaml = `
@@ -47,9 +47,9 @@ ipamConfig:
       'config/vpp/v2/vrf-table/id/0/protocol/IPV6',
       'config/vpp/v2/vrf-table/id/1/protocol/IPV6',
     ]);
-    const tunnel = node.at<{ vxlan: { dst_address: string } }>(`${vppIf}vxlan-default-2`);
+    const tunnel = node.at<{ vxlan: { dst_address: string } }>(`${VPP_IF}vxlan-default-2`);
     assert.equal(tunnel.vxlan.dst_address, 'fd03::2');
-    assert.deepEqual(node.at(`${linuxIf}linux-loop-c1`)['ip_addresses'], [
+    assert.deepEqual(node.at(`${LINUX_IF}linux-loop-c1`)['ip_addresses'], [
       '127.0.0.1/8',
       '::1/128',
     ]);

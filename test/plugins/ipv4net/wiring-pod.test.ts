@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeHost } from '../fakes.ts';
 import { said } from './vpp-with.ts';
-import { keys, linuxIf, started, vppIf } from './wired.ts';
+import { keys, LINUX_IF, started, VPP_IF } from './wired.ts';
 
 describe('wiring of a pod', () => {
   it('is complete', async () => {
@@ -11,14 +11,14 @@ describe('wiring of a pod', () => {
     const namespace = { type: 'FD', reference: '/run/netns/c1' };
     const values = Object.fromEntries([...txn.values].map(([key, value]) => [key, said(value!)]));
     assert.deepEqual(values, {
-      [`${linuxIf}linux-loop-c1`]: {
+      [`${LINUX_IF}linux-loop-c1`]: {
         name: 'linux-loop-c1',
         type: 'LOOPBACK',
         namespace,
         enabled: true,
         ip_addresses: ['127.0.0.1/8'],
       },
-      [`${vppIf}vpp-tap-c1`]: {
+      [`${VPP_IF}vpp-tap-c1`]: {
         name: 'vpp-tap-c1',
         type: 'TAP',
         enabled: true,
@@ -36,7 +36,7 @@ describe('wiring of a pod', () => {
           enable_tunnel: false,
         },
       },
-      [`${linuxIf}linux-tap-c1`]: {
+      [`${LINUX_IF}linux-tap-c1`]: {
         name: 'linux-tap-c1',
         type: 'TAP_TO_VPP',
         namespace,
@@ -98,7 +98,7 @@ describe('wiring of a pod', () => {
     const node = await started({ host });
     await node.add('web', 'c1');
     assert.deepEqual(host.withIpv6, ['/run/netns/c1']);
-    assert.deepEqual(node.at(`${linuxIf}linux-loop-c1`)['ip_addresses'], [
+    assert.deepEqual(node.at(`${LINUX_IF}linux-loop-c1`)['ip_addresses'], [
       '127.0.0.1/8',
       '::1/128',
     ]);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { nicMac } from '#plugins/ipv4net/names.ts';
 import { TestNode } from '../harness.ts';
 import { said, vppWith } from './vpp-with.ts';
-import { keys, linuxIf, started, vppIf } from './wired.ts';
+import { keys, LINUX_IF, started, VPP_IF } from './wired.ts';
 
 describe('wiring of a node with TAP and VXLAN', () => {
   it('is complete', async () => {
@@ -38,7 +38,7 @@ describe('wiring of a node with TAP and VXLAN', () => {
 
   it('has a main interface with the address of the node', async () => {
     const node = await started();
-    assert.deepEqual(said(node.at(`${vppIf}Gig1`)), {
+    assert.deepEqual(said(node.at(`${VPP_IF}Gig1`)), {
       name: 'Gig1',
       type: 'DPDK',
       enabled: true,
@@ -50,13 +50,13 @@ describe('wiring of a node with TAP and VXLAN', () => {
 
   it('says RX modes only where they are asked for', async () => {
     const plain = await started();
-    assert.deepEqual(plain.at(`${vppIf}tap-vpp2`)['rx_modes'], []);
+    assert.deepEqual(plain.at(`${VPP_IF}tap-vpp2`)['rx_modes'], []);
     const node = await started({
       yaml: 'interfaceRxMode: adaptive\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}',
     });
     await node.add('web', 'c1');
     for (const name of ['Gig1', 'tap-vpp2', 'vpp-tap-c1'])
-      assert.deepEqual(node.at(`${vppIf}${name}`)['rx_modes'], [
+      assert.deepEqual(node.at(`${VPP_IF}${name}`)['rx_modes'], [
         { queue: 0, mode: 'ADAPTIVE', default_mode: true },
       ]);
   });
@@ -67,7 +67,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
 nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
 `;
     const node = await started({ yaml });
-    assert.deepEqual(said(node.at(`${vppIf}host-eth1`)), {
+    assert.deepEqual(said(node.at(`${VPP_IF}host-eth1`)), {
       name: 'host-eth1',
       type: 'AF_PACKET',
       enabled: true,
@@ -93,7 +93,7 @@ nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
       vpp: vppWith(),
       yaml: 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}',
     });
-    assert.deepEqual(said(node.at(`${vppIf}loopbackNIC`)), {
+    assert.deepEqual(said(node.at(`${VPP_IF}loopbackNIC`)), {
       name: 'loopbackNIC',
       type: 'SOFTWARE_LOOPBACK',
       enabled: true,
@@ -113,7 +113,7 @@ routeServiceCIDRToVPP: true
 ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
 `;
     const node = await started({ yaml });
-    assert.deepEqual(said(node.at(`${vppIf}tap-vpp2`)), {
+    assert.deepEqual(said(node.at(`${VPP_IF}tap-vpp2`)), {
       name: 'tap-vpp2',
       type: 'TAP',
       enabled: true,
@@ -130,7 +130,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
         enable_tunnel: false,
       },
     });
-    assert.deepEqual(said(node.at(`${linuxIf}tap-vpp1`)), {
+    assert.deepEqual(said(node.at(`${LINUX_IF}tap-vpp1`)), {
       name: 'tap-vpp1',
       type: 'TAP_TO_VPP',
       host_if_name: 'vpp1',
@@ -189,7 +189,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       next_hop_addr: '0.0.0.0',
     });
     assert.equal(node.at('config/vpp/v2/vrf-table/id/1/protocol/IPV4')['label'], 'podVRF-IPv4');
-    assert.deepEqual(node.at(`${vppIf}podGwLoop`)['ip_addresses'], ['10.1.1.1/24']);
+    assert.deepEqual(node.at(`${VPP_IF}podGwLoop`)['ip_addresses'], ['10.1.1.1/24']);
     assert.deepEqual(said(node.at('config/vpp/v2/ipscanneigh-global')), {
       mode: 'IPV4',
       scan_interval: 1,
@@ -199,13 +199,13 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
 
   it('reaches another node through a tunnel', async () => {
     const node = await started();
-    assert.deepEqual(said(node.at(`${vppIf}vxlan-default-2`)), {
+    assert.deepEqual(said(node.at(`${VPP_IF}vxlan-default-2`)), {
       name: 'vxlan-default-2',
       type: 'VXLAN_TUNNEL',
       enabled: true,
       vxlan: { src_address: '192.168.16.1', dst_address: '192.168.16.2', vni: 10, multicast: '' },
     });
-    assert.deepEqual(said(node.at(`${vppIf}vxlanBVI`)), {
+    assert.deepEqual(said(node.at(`${VPP_IF}vxlanBVI`)), {
       name: 'vxlanBVI',
       type: 'SOFTWARE_LOOPBACK',
       enabled: true,
@@ -246,26 +246,26 @@ nodeConfig:
   gateway: 10.10.0.254
 `;
     const node = await started({ yaml });
-    assert.deepEqual(node.at(`${vppIf}Gig2`)['ip_addresses'], ['10.10.0.1/24']);
-    assert.deepEqual(node.at(`${vppIf}Gig1`)['ip_addresses'], ['10.11.0.1/24']);
-    assert.equal(node.at(`${vppIf}Gig3`)['set_dhcp_client'], true);
+    assert.deepEqual(node.at(`${VPP_IF}Gig2`)['ip_addresses'], ['10.10.0.1/24']);
+    assert.deepEqual(node.at(`${VPP_IF}Gig1`)['ip_addresses'], ['10.11.0.1/24']);
+    assert.equal(node.at(`${VPP_IF}Gig3`)['set_dhcp_client'], true);
     assert.ok(node.at('config/vpp/v2/route/if/Gig2/vrf/0/dst/0.0.0.0/0/gw/10.10.0.254'));
     assert.deepEqual(node.net.otherInterfaces(), ['Gig1', 'Gig3']);
     const record = await node.clusterBelow.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
     assert.deepEqual(JSON.parse(record!).ip_addresses, ['10.10.0.1/24']);
     assert.equal(
-      node.at<{ vxlan: { src_address: string } }>(`${vppIf}vxlan-default-2`).vxlan.src_address,
+      node.at<{ vxlan: { src_address: string } }>(`${VPP_IF}vxlan-default-2`).vxlan.src_address,
       '10.10.0.1',
     );
   });
 
   it('announces no address and builds no tunnel as long as DHCP has given none', async () => {
     const node = await started({ yaml: 'ipamConfig: {nodeInterconnectDHCP: true}' });
-    assert.equal(node.at(`${vppIf}Gig1`)['set_dhcp_client'], true);
+    assert.equal(node.at(`${VPP_IF}Gig1`)['set_dhcp_client'], true);
     assert.equal(node.net.nodeAddress(), undefined);
     assert.deepEqual(keys(node, 'vxlan-default'), [
       // only the bridge domain's own interface is there
     ]);
-    assert.ok(node.config.has(`${vppIf}vxlanBVI`));
+    assert.ok(node.config.has(`${VPP_IF}vxlanBVI`));
   });
 });

@@ -5,7 +5,7 @@ import { StoreUnavailableError } from '#datastore/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import { addressOf, TestNode } from '../harness.ts';
 
-const prefix = 'local/podmanager/attachment/';
+const PREFIX = 'local/podmanager/attachment/';
 const web = { namespace: 'default', name: 'web' };
 
 async function started(): Promise<TestNode> {
@@ -15,7 +15,7 @@ async function started(): Promise<TestNode> {
 }
 
 async function kept(node: TestNode): Promise<string[]> {
-  return (await node.localBelow.list(prefix)).entries.map(({ key }) => key.slice(prefix.length));
+  return (await node.localBelow.list(PREFIX)).entries.map(({ key }) => key.slice(PREFIX.length));
 }
 
 const known = (node: TestNode) => [...node.pods.attachments().keys()];
@@ -128,7 +128,7 @@ describe('attachments', () => {
 
   it('that nobody knows are deleted without complaint, and from the store as well', async () => {
     const node = await started();
-    await node.localBelow.put(`${prefix}ghost/eth0`, '{}');
+    await node.localBelow.put(`${PREFIX}ghost/eth0`, '{}');
     assert.equal((await node.del('web', 'ghost')).error, undefined);
     assert.deepEqual(await kept(node), []);
   });
@@ -173,8 +173,8 @@ describe('attachments', () => {
   it('that cannot be read back are dropped, the others are not', async () => {
     const node = await started();
     await node.add('web', 'c1');
-    await node.localBelow.put(`${prefix}bad/eth0`, '{"containerId":"bad"}');
-    await node.localBelow.put(`${prefix}worse/eth0`, 'no json');
+    await node.localBelow.put(`${PREFIX}bad/eth0`, '{"containerId":"bad"}');
+    await node.localBelow.put(`${PREFIX}worse/eth0`, 'no json');
     const next = node.restart();
     await next.resync();
     assert.deepEqual(known(next), ['c1/eth0']);

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { InvalidMessageError } from '#vpp/binapi/api.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { Writer } from '#vpp/binapi/codec/writer.ts';
-import { FrameReader, frameHeader, writeFrame } from '#vpp/binapi/frame.ts';
+import { FRAME_HEADER, FrameReader, writeFrame } from '#vpp/binapi/frame.ts';
 
 function frame(payload: Uint8Array): Buffer {
-  const header = Buffer.alloc(frameHeader, 0xab); // what VPP leaves in there is of no meaning
+  const header = Buffer.alloc(FRAME_HEADER, 0xab); // what VPP leaves in there is of no meaning
   header.writeUInt32BE(payload.length, 8);
   return Buffer.concat([header, payload]);
 }
@@ -50,7 +50,7 @@ test('a stream cut anywhere gives the same messages', () => {
 
 test('what a frame promises is not reserved before it arrives', () => {
   const reader = new FrameReader();
-  const header = Buffer.alloc(frameHeader);
+  const header = Buffer.alloc(FRAME_HEADER);
   header.writeUInt32BE(16 * 1024 * 1024, 8);
   assert.deepEqual(messagesOf(reader, [header, new Uint8Array(1000)]), []);
   assert.ok(reader.reserved <= 4096, `${reader.reserved} bytes`);
@@ -67,7 +67,7 @@ test('a long frame in small parts is copied a few times only', { timeout: 20_000
 
 test('a length that no message has is refused', () => {
   for (const length of [0, 1, 1025, 0xffffffff]) {
-    const header = Buffer.alloc(frameHeader);
+    const header = Buffer.alloc(FRAME_HEADER);
     header.writeUInt32BE(length, 8);
     const whole = new FrameReader(1024);
     assert.throws(() => messagesOf(whole, [header]), InvalidMessageError, `${length}`);

@@ -10,18 +10,18 @@ import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import { startWatchingAgent } from '#test/descriptors/compliance/watching-agent.ts';
 
-const name = 'GigabitEthernet0/8/0';
-const link = (state: 'UP' | 'DOWN') => linkStateKey.build({ iface: name, state });
+const NAME = 'GigabitEthernet0/8/0';
+const link = (state: 'UP' | 'DOWN') => linkStateKey.build({ iface: NAME, state });
 
 function nic(more: object = {}): KeyedValue {
-  const value = vppInterfaceModel.canonical({ name, type: 'DPDK', ...more });
+  const value = vppInterfaceModel.canonical({ name: NAME, type: 'DPDK', ...more });
   return { key: vppInterfaceModel.key(value), value };
 }
 
 async function machine(t: { after(done: () => Promise<void>): void }) {
   const clock = new ManualClock();
   const random = seededRandom(1);
-  const vpp = new SimVpp({ nics: [name], clock, random, log: silentLogger });
+  const vpp = new SimVpp({ nics: [NAME], clock, random, log: silentLogger });
   const pass = (ms: number) => clock.advance(ms);
   const agent = await startWatchingAgent({ clock, connect: vpp.connect(), links: [], pass });
   t.after(async () => {
@@ -29,7 +29,7 @@ async function machine(t: { after(done: () => Promise<void>): void }) {
     vpp.close();
   });
   const lease = () =>
-    agent.scheduler.metadataMap<DHCPLease>('vpp-dhcp-lease')?.getValue(name)?.host_ip_address;
+    agent.scheduler.metadataMap<DHCPLease>('vpp-dhcp-lease')?.getValue(NAME)?.host_ip_address;
   return { vpp, agent, pass, lease };
 }
 
@@ -43,9 +43,9 @@ test('the link of a NIC is told before anybody wants it, and as it goes and come
   await agent.until('link is up', () => agent.state(link('UP')) === 'OBTAINED');
   assert.equal(agent.state(link('DOWN')), 'NONEXISTENT');
   const before = vpp.requests.length;
-  vpp.nics.setCarrier(name, false);
+  vpp.nics.setCarrier(NAME, false);
   await agent.until('link is down', () => agent.state(link('DOWN')) === 'OBTAINED');
-  vpp.nics.setCarrier(name, true);
+  vpp.nics.setCarrier(NAME, true);
   await agent.until('link is up again', () => agent.state(link('UP')) === 'OBTAINED');
   const asked = vpp.requests.slice(before).filter(({ kind }) => kind === 'request');
   assert.deepEqual(asked, [], 'only dumps');
@@ -58,7 +58,7 @@ test('many events make few looks, and none without a reason', async (t) => {
   const looks = () => vpp.requests.filter((each) => each.name === 'sw_interface_dump').length;
   const before = looks();
   for (let i = 0; i < 100; i++) {
-    vpp.nics.setCarrier(name, i % 2 === 1);
+    vpp.nics.setCarrier(NAME, i % 2 === 1);
     await pass(1);
   }
   await pass(100);
@@ -71,7 +71,7 @@ test('many events make few looks, and none without a reason', async (t) => {
 
 test('a VPP that starts anew has no lease until it is configured again', async (t) => {
   const { vpp, agent, pass, lease } = await machine(t);
-  vpp.dhcpServer.offer(name, { address: '192.168.77.5/24' });
+  vpp.dhcpServer.offer(NAME, { address: '192.168.77.5/24' });
   const wish = nic({ enabled: true, set_dhcp_client: true });
   await agent.commit('full-resync', [wish]);
   await agent.until('lease', () => lease() === '192.168.77.5/24');

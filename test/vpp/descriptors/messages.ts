@@ -2,7 +2,7 @@
 import { toPrefix } from '#vpp/binapi/addresses.ts';
 import type { AclRule, FibPath } from '#vpp/binapi/messages.gen.ts';
 
-const none = 0xffff_ffff;
+const NONE = 0xffff_ffff;
 
 /** A rule of an ACL that lets everything of IPv4 through. */
 export const permitAll: AclRule = {
@@ -21,15 +21,15 @@ export const permitAll: AclRule = {
 /** @param address of the next hop, 16 bytes; absent: none */
 export function fibPath(more: Partial<FibPath>, address: Uint8Array = new Uint8Array(16)): FibPath {
   return {
-    sw_if_index: none,
+    sw_if_index: NONE,
     table_id: 0,
-    rpf_id: none,
+    rpf_id: NONE,
     weight: 1,
     preference: 0,
     type: 0,
     flags: 0,
     proto: 0,
-    nh: { address, via_label: 0x10_0000, obj_id: none, classify_table_index: none },
+    nh: { address, via_label: 0x10_0000, obj_id: NONE, classify_table_index: NONE },
     n_labels: 0,
     label_stack: [],
     ...more,

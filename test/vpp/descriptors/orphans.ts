@@ -6,7 +6,7 @@ import type { VppClient } from '#vpp/binapi/api.ts';
 import type { VppBackend } from './backends.ts';
 import { fibPath, permitAll } from './messages.ts';
 
-const none = 0xffff_ffff;
+const NONE = 0xffff_ffff;
 
 /** @param tag empty: nobody's of ours */
 async function loopback(client: VppClient, tag: string): Promise<number> {
@@ -18,7 +18,7 @@ async function loopback(client: VppClient, tag: string): Promise<number> {
 }
 
 async function acl(client: VppClient, tag: string): Promise<number> {
-  const fields = { acl_index: none, tag, r: [permitAll] };
+  const fields = { acl_index: NONE, tag, r: [permitAll] };
   return (await client.request('acl_add_replace', fields)).acl_index;
 }
 
@@ -53,7 +53,7 @@ async function drop(client: VppClient, source: string, prefix: string): Promise<
 
 async function bridge(client: VppClient, bd_tag: string, member: number): Promise<void> {
   const { bd_id } = await client.request('bridge_domain_add_del_v2', {
-    bd_id: none,
+    bd_id: NONE,
     flood: true,
     uu_flood: true,
     forward: true,
@@ -150,7 +150,7 @@ export function vppLeftovers(backend: VppBackend, kills: number): LeftoverOption
           protocol: 6,
           local_port: 8080,
           external_port: 80,
-          external_sw_if_index: none,
+          external_sw_if_index: NONE,
           vrf_id: 0,
           tag: 'default/begun',
         });

@@ -38,8 +38,8 @@ export function objectSchema<const K extends string, P extends Record<string, TS
 }
 
 /** Objects without a namespace live in this one. */
-const defaultNamespace = 'default';
+const DEFAULT_NAMESPACE = 'default';
 
 export function namespaceOf(object: { readonly metadata: Meta }): string {
-  return object.metadata.namespace ?? defaultNamespace;
+  return object.metadata.namespace ?? DEFAULT_NAMESPACE;
 }

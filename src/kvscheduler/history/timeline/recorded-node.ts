@@ -38,7 +38,7 @@ export const flagNames = [
 ] as const;
 export type FlagName = (typeof flagNames)[number];
 
-const zeroTime = '0001-01-01T00:00:00Z';
+const ZERO_TIME = '0001-01-01T00:00:00Z';
 
 /** The keys that the graph knew at some moment. */
 export interface Presence {
@@ -64,7 +64,7 @@ export function recordedNode(
   const { value, metadata } = revision;
   return {
     Since: microsText(since),
-    Until: until === undefined ? zeroTime : microsText(until),
+    Until: until === undefined ? ZERO_TIME : microsText(until),
     Key: key,
     Label: descriptor?.label?.(key) ?? key,
     Value: value === undefined ? null : new RecordedValue(descriptor, value),

@@ -70,11 +70,11 @@ export function tellTheSame(a: Revision, b: Revision): boolean {
 }
 
 /** With its metadata, whose shape is its descriptor's own. */
-const bytesOfRevision = 256;
+const BYTES_OF_REVISION = 256;
 
 /** Rough size in memory of a revision that is over, without what a later one shares with it. */
 export function sizeOfRevision({ value, error = '', after }: Revision): number {
-  return bytesOfRevision + error.length + (value === after?.value ? 0 : roughSize(value));
+  return BYTES_OF_REVISION + error.length + (value === after?.value ? 0 : roughSize(value));
 }
 
 /** The revision that stood at this moment. */

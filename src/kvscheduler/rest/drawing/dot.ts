@@ -7,7 +7,7 @@ import type { RecordedNode, RecordedTarget } from '../../history/timeline/record
 
 type Attributes = Readonly<Record<string, string | number>>;
 
-const font = 'Helvetica';
+const FONT = 'Helvetica';
 
 /**
  * @param txn its values are marked; absent: this is the graph of now
@@ -37,8 +37,8 @@ function* pieces(
   for (const { Key } of txn?.Executed ?? []) touched.add(Key);
   const title = `KVScheduler graph - ${txn ? `SeqNum #${txn.SeqNum}` : 'current'}`;
   yield 'digraph kvscheduler {\n';
-  yield `  graph ${list({ label: title, labelloc: 't', rankdir: 'LR', fontname: font })}\n`;
-  yield `  node ${list({ shape: 'box', style: 'filled', fontname: font, fontsize: 11 })}\n`;
+  yield `  graph ${list({ label: title, labelloc: 't', rankdir: 'LR', fontname: FONT })}\n`;
+  yield `  node ${list({ shape: 'box', style: 'filled', fontname: FONT, fontsize: 11 })}\n`;
   yield `  edge ${list({ arrowsize: 0.8 })}\n`;
   for (const [descriptor, inside] of clusters) {
     if (descriptor !== '') yield clusterHead(descriptor);

@@ -9,7 +9,7 @@ export const DrawingError = defineError({
 });
 
 /** Big graphs take graphviz longer than anybody wants to wait. */
-const limitMs = 20_000;
+const LIMIT_MS = 20_000;
 
 /** Draws one graph at a time, in a thread of its own that lives for as long as that takes. */
 export class Drawer {
@@ -39,8 +39,8 @@ export class Drawer {
   #answer(worker: Worker): Promise<string> {
     return new Promise((resolve, reject) => {
       const fail = (text: string, cause?: unknown) => reject(new DrawingError(text, { cause }));
-      const timer = this.#clock.timer(limitMs, () =>
-        fail(`the graph was not drawn within ${limitMs / 1000} s`),
+      const timer = this.#clock.timer(LIMIT_MS, () =>
+        fail(`the graph was not drawn within ${LIMIT_MS / 1000} s`),
       );
       worker.once('message', resolve);
       worker.once('error', (cause) => fail(cause.message, cause));

@@ -2,7 +2,7 @@ import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor
 import { linuxInterfaceAddressKey } from '#models/linux/derived.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import { emptyType } from '../empty.ts';
+import { EMPTY_TYPE } from '../empty.ts';
 import { isRetriable, unless, unlessGone } from '../tolerated.ts';
 import type { LinuxNeeds } from './interface.ts';
 
@@ -24,7 +24,7 @@ export function linuxAddressDescriptor({
   };
   return {
     name: 'linux-interface-address',
-    typeName: emptyType,
+    typeName: EMPTY_TYPE,
     keyPrefixes: ['linux/interface/'],
     ownsKey: (key) => linuxInterfaceAddressKey.parse(key) !== undefined,
     isRetriable,

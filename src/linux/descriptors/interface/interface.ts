@@ -13,13 +13,13 @@ import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metad
 import type { LinkSettings, LinuxHost, LinuxNeighbor } from '../../api.ts';
 import { empty } from '../empty.ts';
 import { require } from '../invalid.ts';
-import { aliasLength, type LinkMarks } from '../marks.ts';
+import { ALIAS_LENGTH, type LinkMarks } from '../marks.ts';
 import type { NamespaceDumps } from '../namespaces.ts';
 import { isRetriable, unlessGone } from '../tolerated.ts';
 import type { LinkKind } from './kind.ts';
-import { hostNameLength, hostNameOf, placeOf } from './place.ts';
+import { HOST_NAME_LENGTH, hostNameOf, placeOf } from './place.ts';
 import { presentLink } from './present.ts';
-import { kernelMtu, retrieveLinks } from './retrieve.ts';
+import { KERNEL_MTU, retrieveLinks } from './retrieve.ts';
 import { tapToVpp } from './tap-to-vpp.ts';
 import { Veth } from './veth.ts';
 
@@ -81,7 +81,7 @@ export function linuxInterfaceDescriptor(
       require(key, kind !== undefined, `type`, `${value.type} is not supported`);
       kind?.validate(key, value);
       const mark = Buffer.byteLength(marks.longest(value));
-      require(key, mark <= aliasLength, 'name', 'too long for the alias of a link');
+      require(key, mark <= ALIAS_LENGTH, 'name', 'too long for the alias of a link');
     },
     equivalent: (_key, a, b) => !needsRecreate(a, b) && sameSettings(a, b),
     needsRecreate: (_key, before, after) => needsRecreate(before, after),
@@ -137,7 +137,7 @@ function changedSettings(
   shared: boolean,
 ): LinkSettings {
   const mac = after.link_only ? '' : after.phys_address;
-  const mtu = after.mtu === 0 && !shared ? kernelMtu : after.mtu;
+  const mtu = after.mtu === 0 && !shared ? KERNEL_MTU : after.mtu;
   const isUp = before?.enabled ?? (shared ? undefined : false);
   return {
     ...(mac !== '' && mac !== before?.phys_address && { mac }),
@@ -199,8 +199,8 @@ function validate(key: string, value: LinuxInterface): void {
   require(key, name !== '', 'name', 'missing');
   require(key, !name.includes('/'), 'name', 'has a slash, which the mark of a link cannot hold');
   const host = hostNameOf(value);
-  const fits = Buffer.byteLength(host) <= hostNameLength;
-  require(key, fits, `host_if_name`, `${host} is longer than ${hostNameLength} bytes`);
+  const fits = Buffer.byteLength(host) <= HOST_NAME_LENGTH;
+  require(key, fits, `host_if_name`, `${host} is longer than ${HOST_NAME_LENGTH} bytes`);
   require(key, /^[^\s/]+$/.test(host) &&
     !/^\.\.?$/.test(host), 'host_if_name', 'no name of a link');
   require(key, value.veth === undefined || value.type === 'VETH', 'veth', 'goes with type VETH');

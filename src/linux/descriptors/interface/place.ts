@@ -3,7 +3,7 @@ import type { VethEnd } from '../../api.ts';
 import { namespacePath } from '../namespaces.ts';
 
 /** Characters of a link's name in the kernel. */
-export const hostNameLength = 15;
+export const HOST_NAME_LENGTH = 15;
 
 /** Name in the kernel. */
 export function hostNameOf(value: LinuxInterface): string {

@@ -19,7 +19,7 @@ import { hostNameOf, placeOf } from './place.ts';
 import type { Veth } from './veth.ts';
 
 /** MTU that links of the kinds we make start with. */
-export const kernelMtu = 1500;
+export const KERNEL_MTU = 1500;
 
 interface Place {
   readonly path: NamespacePath;
@@ -196,7 +196,7 @@ function ours({ place, link, mark }: FoundLink, wanted: LinuxInterface | undefin
     enabled: link.up,
     ip_addresses: adoptAddresses(link, same),
     phys_address: adoptMac(link, same),
-    mtu: link.mtu === kernelMtu && same?.mtu !== kernelMtu ? 0 : link.mtu,
+    mtu: link.mtu === KERNEL_MTU && same?.mtu !== KERNEL_MTU ? 0 : link.mtu,
     link_only: same?.link_only ?? false,
     ...(mark.type === 'VETH' && {
       veth: {

@@ -1,9 +1,9 @@
 import { VppRefusedError } from '../refused.ts';
 import type { Page } from './answers.ts';
 
-const again = -165;
+const AGAIN = -165;
 /** Cursor that begins a stream. */
-const fromStart = 0xffffffff;
+const FROM_START = 0xffffffff;
 
 /**
  * Asks for page after page of a cursor stream: VPP ends a page early when it has worked on it for
@@ -15,12 +15,12 @@ export async function collectPages(
   fetchPage: (cursor: number) => Promise<Page>,
 ): Promise<readonly object[]> {
   const all: object[] = [];
-  for (let cursor = fromStart; ; ) {
+  for (let cursor = FROM_START; ; ) {
     const page = await fetchPage(cursor);
     for (const details of page.details) all.push(details);
     if (page.retval === 0) return all;
     const standsStill = page.cursor === cursor && page.details.length === 0;
-    if (page.retval !== again || standsStill) throw new VppRefusedError(name, page.retval);
+    if (page.retval !== AGAIN || standsStill) throw new VppRefusedError(name, page.retval);
     cursor = page.cursor;
   }
 }

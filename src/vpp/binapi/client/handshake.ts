@@ -1,7 +1,7 @@
 import { VppDisconnectedError, VppTimeoutError } from '../api.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Reader } from '../codec/runtime.ts';
-import { handshakeId, handshakeReplyId } from '../handshake.ts';
+import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '../handshake.ts';
 import type { ClientOptions } from './options.ts';
 import { MessageTable } from './table.ts';
 import type { Wire } from './wire.ts';
@@ -31,7 +31,7 @@ export async function greet(
 ): Promise<Greeting> {
   const answer = Promise.withResolvers<Greeting>();
   wire.onMessage = (reader) => {
-    if (reader.view.getUint16(reader.position) !== handshakeReplyId) return;
+    if (reader.view.getUint16(reader.position) !== HANDSHAKE_REPLY_ID) return;
     try {
       answer.resolve(greetingOf(reader, catalog));
     } catch (error) {
@@ -48,7 +48,7 @@ export async function greet(
   signal.addEventListener('abort', abort);
   try {
     signal.throwIfAborted();
-    wire.append(catalog.codec('sockclnt_create'), { name }, handshakeId, 0, 0);
+    wire.append(catalog.codec('sockclnt_create'), { name }, HANDSHAKE_ID, 0, 0);
     return await answer.promise;
   } catch (error) {
     wire.close();

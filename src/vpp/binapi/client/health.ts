@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { VppTimeoutError } from '../api.ts';
-import { stallMs } from './limit.ts';
+import { STALL_MS } from './limit.ts';
 import type { HealthOptions } from './options.ts';
 
 /** The part of a connection that is probed. */
@@ -48,7 +48,7 @@ export class Health {
     // a rejection is no news: it comes when the connection has ended
     this.#connection.probe().catch(() => undefined);
     this.#timer = this.#clock.timer(this.#options.limitMs, () => {
-      const isLate = this.#clock.monotonic() - sent > this.#options.limitMs + stallMs;
+      const isLate = this.#clock.monotonic() - sent > this.#options.limitMs + STALL_MS;
       void this.#judge(messages, isLate);
     });
   }

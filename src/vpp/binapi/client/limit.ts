@@ -2,7 +2,7 @@ import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { Pending } from './pending.ts';
 
 /** A timer that fires this much too late shows that our own process stood still. */
-export const stallMs = 100;
+export const STALL_MS = 100;
 
 export interface LimitOptions {
   readonly clock: Clock;
@@ -57,7 +57,7 @@ export class TimeLimit {
   #arm(ms: number): Timer {
     const due = this.#options.clock.monotonic() + ms;
     return this.#options.clock.timer(ms, () => {
-      const isLate = this.#options.clock.monotonic() - due > stallMs;
+      const isLate = this.#options.clock.monotonic() - due > STALL_MS;
       void this.#judge(isLate);
     });
   }

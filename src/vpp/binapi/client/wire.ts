@@ -7,10 +7,10 @@ import { Writer } from '../codec/writer.ts';
 import { FrameReader, writeFrame } from '../frame.ts';
 
 /** Bytes of one write; the rest of a burst follows when the transport took them. */
-const writeSize = 64 * 1024;
+const WRITE_SIZE = 64 * 1024;
 
 /** Turns of the event loop after which a peer that never falls silent counts as drained. */
-const drainTurns = 64;
+const DRAIN_TURNS = 64;
 
 /** Messages over a transport: frames in, and out the frames of one burst as one write. */
 export class Wire {
@@ -50,7 +50,7 @@ export class Wire {
 
   /** Whether a message may be appended now; otherwise `onRoom` will tell. */
   get hasRoom(): boolean {
-    return !this.#isBlocked && this.#writer.length < writeSize;
+    return !this.#isBlocked && this.#writer.length < WRITE_SIZE;
   }
 
   /**
@@ -82,7 +82,7 @@ export class Wire {
    * may wait in the socket while the timers fire.
    */
   async drained(): Promise<void> {
-    for (let turn = 0, seen = -1; seen !== this.#chunks && turn < drainTurns; turn++) {
+    for (let turn = 0, seen = -1; seen !== this.#chunks && turn < DRAIN_TURNS; turn++) {
       seen = this.#chunks;
       await this.#clock.turn();
     }

@@ -9,7 +9,7 @@ import {
   typeName,
 } from '../definitions.ts';
 
-const notice =
+const NOTICE =
   '// Made by scripts/gen-binapi.ts from the definitions of VPP. Do not edit: change used.ts.\n';
 
 /** Filled in by the connection, so callers never see them. */
@@ -44,7 +44,7 @@ export function enumsText(definitions: Definitions): string {
     const rows = values.map(([key, value]) => `  ${key}: ${value},\n`).join('');
     return `/** \`${name}\`, ${base} */\nexport const ${pascal(name)} = {\n${rows}} as const;\nexport type ${pascal(name)} = number;\n`;
   });
-  return [notice, ...parts].join('\n');
+  return [NOTICE, ...parts].join('\n');
 }
 
 /** Text of messages.gen.ts: the types of messages and what they are made of. */
@@ -90,7 +90,7 @@ export function messagesText(definitions: Definitions, session: readonly string[
     }
   }
   return [
-    notice,
+    NOTICE,
     `import type {\n${enumNames.map((name) => `  ${name},\n`).join('')}} from './enums.gen.ts';\n`,
     ...parts,
     `/** Answered by one reply. */\nexport interface Requests {\n${requests.join('')}}\n`,

@@ -1,7 +1,7 @@
 import type { Connect, Transport } from '../api.ts';
 
 /** Undelivered bytes from which `write` asks the writer to wait. */
-const highWater = 1024 * 1024;
+const HIGH_WATER = 1024 * 1024;
 
 /**
  * Two ends of a connection within the process. What one side writes reaches the other in a
@@ -39,7 +39,7 @@ class MemoryTransport implements Transport {
     if (this.#outgoing.length === 0) queueMicrotask(() => this.#deliver());
     this.#outgoing.push(bytes);
     this.#bytes += bytes.length;
-    if (this.#bytes > highWater) this.#isFull = true;
+    if (this.#bytes > HIGH_WATER) this.#isFull = true;
     return !this.#isFull;
   }
 

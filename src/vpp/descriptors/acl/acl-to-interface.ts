@@ -3,7 +3,7 @@ import { aclKey } from '#models/vpp/acl.ts';
 import { aclBindingKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import { emptyType } from '../empty.ts';
+import { EMPTY_TYPE } from '../empty.ts';
 import { unlessGone } from '../tolerated.ts';
 import type { AclMetadata } from './acl.ts';
 import type { AclBindings, Direction } from './bindings.ts';
@@ -20,7 +20,7 @@ export function aclToInterfaceDescriptor(bindings: AclBindings): KvDescriptor<ob
   };
   return {
     name: 'vpp-acl-to-interface',
-    typeName: emptyType,
+    typeName: EMPTY_TYPE,
     keyPrefixes: [aclBindingKey.prefix()],
     dependencies: (key) => [
       { label: 'interface-exists', key: vppInterfaceKey.build({ name: parts(key).iface }) },

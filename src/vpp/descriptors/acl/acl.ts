@@ -12,13 +12,13 @@ import type { VppClient } from '../../binapi/api.ts';
 import type { AclDetails, AclRule as VppRule } from '../../binapi/messages.gen.ts';
 import { VppRefusedError } from '../../binapi/refused.ts';
 import { empty } from '../empty.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names.ts';
 import { namesBehindTags, tagOf } from '../tags.ts';
 import { unlessGone } from '../tolerated.ts';
 import { type AclBindings, type Direction, readLists } from './bindings.ts';
 import { fromRule, sameRule, toRule } from './rule.ts';
-import { shellTag, validateAcl } from './rule-rules.ts';
+import { SHELL_TAG, validateAcl } from './rule-rules.ts';
 
 export interface AclMetadata {
   readonly aclIndex: number;
@@ -61,7 +61,7 @@ export function aclDescriptor(
         })),
       ),
     async create(_key, value) {
-      const metadata = await addOrReplace(value, none);
+      const metadata = await addOrReplace(value, NONE);
       bindings.learn(metadata.aclIndex, value.name);
       return metadata;
     },
@@ -90,7 +90,7 @@ async function retrieve(
   if (!client.has('acl_dump')) return [];
   const slices = new Slices(clock);
   const [acls, lists] = await Promise.all([
-    client.dump('acl_dump', { acl_index: none }),
+    client.dump('acl_dump', { acl_index: NONE }),
     readLists(client, undefined),
   ]);
   const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
@@ -148,7 +148,7 @@ function nameAll(
   const taken = new Set<string>();
   for (const details of acls) {
     const { acl_index, tag } = details;
-    if (tag === '' || tag === shellTag) continue;
+    if (tag === '' || tag === SHELL_TAG) continue;
     const first = nameBehind(tag);
     const name = taken.has(first) ? `${first} (another, index ${acl_index})` : first;
     taken.add(name);

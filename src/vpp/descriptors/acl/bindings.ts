@@ -9,7 +9,7 @@ interface Lists {
   readonly egress: readonly number[];
 }
 
-const invalidSwIfIndex = -2;
+const INVALID_SW_IF_INDEX = -2;
 
 /**
  * What is bound to interfaces. To VPP the ACLs of an interface are one list, of which the first rule
@@ -81,7 +81,7 @@ export class AclBindings {
     if (lists === undefined) {
       // an interface that is gone has nothing bound
       if (!isBound) return;
-      throw new VppRefusedError('acl_interface_set_acl_list', invalidSwIfIndex);
+      throw new VppRefusedError('acl_interface_set_acl_list', INVALID_SW_IF_INDEX);
     }
     const others = lists[direction].filter((each) => each !== acl);
     const wanted = this.#ordered(isBound ? [...others, acl] : others);

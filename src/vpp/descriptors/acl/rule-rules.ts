@@ -2,16 +2,16 @@ import type { Acl, AclRule } from '#models/vpp/acl.ts';
 import { require } from '../invalid.ts';
 import { networksOf } from './rule.ts';
 
-const mostPort = 65_535;
-const mostByte = 255;
+const MOST_PORT = 65_535;
+const MOST_BYTE = 255;
 
 /** What VPP's own shell calls the ACLs that are made in it. */
-export const shellTag = 'cli';
+export const SHELL_TAG = 'cli';
 
 /** @throws InvalidValueError */
 export function validateAcl(key: string, value: Acl): void {
   require(key, value.name !== '', 'name', 'missing');
-  require(key, value.name !== shellTag, 'name', 'is what VPP calls ACLs of others');
+  require(key, value.name !== SHELL_TAG, 'name', 'is what VPP calls ACLs of others');
   // an ACL that is bound and matches nothing drops everything
   require(key, value.rules.length > 0, 'rules', 'missing');
   for (const [position, rule] of value.rules.entries()) {
@@ -35,7 +35,7 @@ function validateRule({ ip_rule: rule, macip_rule }: AclRule, check: Check): voi
   const { source, destination } = networksOf(rule);
   const oneFamily = source.includes(':') === destination.includes(':');
   check(oneFamily, 'ip_rule.ip', 'networks of two families');
-  check((rule.ip?.protocol ?? 0) <= mostByte, 'ip_rule.ip.protocol', 'above 255');
+  check((rule.ip?.protocol ?? 0) <= MOST_BYTE, 'ip_rule.ip.protocol', 'above 255');
   const kinds = [rule.icmp, rule.tcp, rule.udp].filter((each) => each !== undefined);
   check(kinds.length <= 1, 'ip_rule', 'more than one of icmp, tcp and udp');
   if (rule.icmp !== undefined) {
@@ -44,7 +44,7 @@ function validateRule({ ip_rule: rule, macip_rule }: AclRule, check: Check): voi
   }
   for (const range of [rule.icmp?.icmp_type_range, rule.icmp?.icmp_code_range]) {
     if (range === undefined) continue;
-    const fits = range.first <= range.last && range.last <= mostByte;
+    const fits = range.first <= range.last && range.last <= MOST_BYTE;
     check(fits, 'ip_rule.icmp', 'a range is not within 0 to 255');
   }
   for (const [name, ports] of [
@@ -53,10 +53,10 @@ function validateRule({ ip_rule: rule, macip_rule }: AclRule, check: Check): voi
   ] as const) {
     for (const range of [ports?.source_port_range, ports?.destination_port_range]) {
       if (range === undefined) continue;
-      const fits = range.lower_port <= range.upper_port && range.upper_port <= mostPort;
+      const fits = range.lower_port <= range.upper_port && range.upper_port <= MOST_PORT;
       check(fits, `ip_rule.${name}`, 'a range is not within 0 to 65535');
     }
   }
   const flags = [rule.tcp?.tcp_flags_mask ?? 0, rule.tcp?.tcp_flags_value ?? 0];
-  check(Math.max(...flags) <= mostByte, 'ip_rule.tcp', 'flags above 255');
+  check(Math.max(...flags) <= MOST_BYTE, 'ip_rule.tcp', 'flags above 255');
 }

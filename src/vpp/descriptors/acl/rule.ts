@@ -7,10 +7,10 @@ import { AclAction, AddressFamily } from '../../binapi/enums.gen.ts';
 import type { AclRule as VppRule } from '../../binapi/messages.gen.ts';
 
 const icmp = { v4: 1, v6: 58 };
-const tcp = 6;
-const udp = 17;
-const mostPort = 65_535;
-const mostIcmp = 255;
+const TCP = 6;
+const UDP = 17;
+const MOST_PORT = 65_535;
+const MOST_ICMP = 255;
 
 const actions: Readonly<Record<AclRule['action'], number>> = {
   DENY: AclAction.ACL_ACTION_API_DENY,
@@ -18,8 +18,8 @@ const actions: Readonly<Record<AclRule['action'], number>> = {
   REFLECT: AclAction.ACL_ACTION_API_PERMIT_REFLECT,
 };
 
-const anyV4 = '0.0.0.0/0';
-const anyV6 = '::/0';
+const ANY_V4 = '0.0.0.0/0';
+const ANY_V6 = '::/0';
 
 /** What ports are to TCP and UDP, type and code are to ICMP. */
 interface Selection {
@@ -36,7 +36,7 @@ interface Range {
 }
 
 function portsOf(range: ACLRuleIpRulePortRange | undefined): Range {
-  if (range === undefined) return { first: 0, last: mostPort };
+  if (range === undefined) return { first: 0, last: MOST_PORT };
   return { first: range.lower_port, last: range.upper_port };
 }
 
@@ -48,7 +48,7 @@ function selectionOf(rule: AclIpRule): Selection {
   });
   if (rule.icmp !== undefined) {
     const { icmpv6, icmp_type_range, icmp_code_range } = rule.icmp;
-    const all = { first: 0, last: mostIcmp };
+    const all = { first: 0, last: MOST_ICMP };
     return {
       proto: icmpv6 ? icmp.v6 : icmp.v4,
       source: icmp_type_range ?? all,
@@ -58,9 +58,9 @@ function selectionOf(rule: AclIpRule): Selection {
   }
   if (rule.tcp !== undefined) {
     const { tcp_flags_mask: flagsMask, tcp_flags_value: flagsValue } = rule.tcp;
-    return { proto: tcp, ...ports(rule.tcp), flagsMask, flagsValue };
+    return { proto: TCP, ...ports(rule.tcp), flagsMask, flagsValue };
   }
-  if (rule.udp !== undefined) return { proto: udp, ...ports(rule.udp), ...none };
+  if (rule.udp !== undefined) return { proto: UDP, ...ports(rule.udp), ...none };
   return { proto: rule.ip?.protocol ?? 0, ...ports(undefined), ...none };
 }
 
@@ -71,7 +71,7 @@ export function networksOf(rule: AclIpRule): {
 } {
   const { source_network: source = '', destination_network: destination = '' } = rule.ip ?? {};
   const isV6 = rule.icmp?.icmpv6 === true || source.includes(':') || destination.includes(':');
-  const any = isV6 ? anyV6 : anyV4;
+  const any = isV6 ? ANY_V6 : ANY_V4;
   return { source: source || any, destination: destination || any };
 }
 
@@ -106,14 +106,14 @@ export function fromRule(rule: VppRule): DeepInput<AclRule> {
   const { proto } = rule;
   // of the protocol alone ICMP has more types than there are
   const ofFamily = rule.src_prefix.address.af === AddressFamily.ADDRESS_IP6 ? icmp.v6 : icmp.v4;
-  const isIcmp = proto === ofFamily && source.last <= mostIcmp && destination.last <= mostIcmp;
+  const isIcmp = proto === ofFamily && source.last <= MOST_ICMP && destination.last <= MOST_ICMP;
   return {
     action: action as AclRule['action'] | undefined,
     ip_rule: {
       ip: {
         source_network: fromPrefix(rule.src_prefix),
         destination_network: fromPrefix(rule.dst_prefix),
-        protocol: isIcmp || proto === tcp || proto === udp ? 0 : proto,
+        protocol: isIcmp || proto === TCP || proto === UDP ? 0 : proto,
       },
       ...(isIcmp && {
         icmp: {
@@ -122,14 +122,14 @@ export function fromRule(rule: VppRule): DeepInput<AclRule> {
           icmp_code_range: destination,
         },
       }),
-      ...(proto === tcp && {
+      ...(proto === TCP && {
         tcp: {
           ...ports,
           tcp_flags_mask: rule.tcp_flags_mask,
           tcp_flags_value: rule.tcp_flags_value,
         },
       }),
-      ...(proto === udp && { udp: ports }),
+      ...(proto === UDP && { udp: ports }),
     },
   };
 }

@@ -4,11 +4,11 @@ import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { toPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { emptyType } from '../empty.ts';
+import { EMPTY_TYPE } from '../empty.ts';
 import { except, unlessGone } from '../tolerated.ts';
 
 /** The same address on the same interface twice. */
-const duplicateAddress = -127;
+const DUPLICATE_ADDRESS = -127;
 
 /** Which table the address is in: an address stands only once in a table. */
 export interface AddressValue {
@@ -36,7 +36,7 @@ export function interfaceAddressDescriptor(
   };
   return {
     name: 'vpp-interface-address',
-    typeName: emptyType,
+    typeName: EMPTY_TYPE,
     keyPrefixes: ['vpp/interface/'],
     ownsKey: (key) => interfaceAddressKey.parse(key) !== undefined,
     dependencies: (key) => {
@@ -50,7 +50,7 @@ export function interfaceAddressDescriptor(
       return source === 'from_dhcp' ? [] : [`address/${vrf}/${address.split('/')[0]}`];
     },
     async create(key, _value, ctx) {
-      await except(set(key, true, ctx), [duplicateAddress]);
+      await except(set(key, true, ctx), [DUPLICATE_ADDRESS]);
       return undefined;
     },
     delete: (key, _value, _metadata, ctx) => unlessGone(set(key, false, ctx)),

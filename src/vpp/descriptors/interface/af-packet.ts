@@ -6,12 +6,12 @@ import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metad
 import { toMac } from '../../binapi/addresses.ts';
 import { AfPacketMode } from '../../binapi/enums.gen.ts';
 import { require } from '../invalid.ts';
-import { hostNameLength } from '../limits.ts';
+import { HOST_NAME_LENGTH } from '../limits.ts';
 import { except } from '../tolerated.ts';
 import type { InterfaceKind, KindRetrieveContext } from './kind.ts';
 
 /** How VPP says of this kind that there is none; it gives the answer for nothing else here. */
-const noSuchInterface = -11;
+const NO_SUCH_INTERFACE = -11;
 
 /**
  * Frames of the ring that VPP sends from: as many as VPP sends at once, so that none of them is
@@ -19,7 +19,7 @@ const noSuchInterface = -11;
  * would be 69 MB an interface. A frame cannot be made smaller: VPP copies a packet into it whatever
  * its length, and one that came in by segmentation offload has 64 KB.
  */
-const framesToSendFrom = 256;
+const FRAMES_TO_SEND_FROM = 256;
 
 function linuxKey(value: VppInterface): string | undefined {
   const name = value.afpacket?.linux_interface ?? '';
@@ -51,8 +51,8 @@ export const afPacket: InterfaceKind = {
     const host = afpacket?.host_if_name ?? '';
     const named = host !== '' || (afpacket?.linux_interface ?? '') !== '';
     require(key, named, 'afpacket', 'neither host_if_name nor linux_interface is given');
-    const fits = Buffer.byteLength(host) <= hostNameLength;
-    require(key, fits, `afpacket.host_if_name`, `longer than ${hostNameLength} characters`);
+    const fits = Buffer.byteLength(host) <= HOST_NAME_LENGTH;
+    require(key, fits, `afpacket.host_if_name`, `longer than ${HOST_NAME_LENGTH} characters`);
   },
 
   dependencies(value) {
@@ -85,7 +85,7 @@ export const afPacket: InterfaceKind = {
       rx_frame_size: 0,
       tx_frame_size: 0,
       rx_frames_per_block: 0,
-      tx_frames_per_block: framesToSendFrom,
+      tx_frames_per_block: FRAMES_TO_SEND_FROM,
       flags: 0,
     });
     return { swIfIndex: sw_if_index, hostIfName };
@@ -93,7 +93,7 @@ export const afPacket: InterfaceKind = {
 
   async delete(client, _value, { hostIfName }) {
     const request = client.request('af_packet_delete', { host_if_name: hostIfName ?? '' });
-    await except(request, [noSuchInterface]);
+    await except(request, [NO_SUCH_INTERFACE]);
   },
 
   async dump(client) {

@@ -3,13 +3,13 @@ import { dhcpClientKey, interfaceVrfKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { emptyType } from '../empty.ts';
+import { EMPTY_TYPE } from '../empty.ts';
 import { tagOf } from '../tags.ts';
 import { except } from '../tolerated.ts';
 
 /** There is a client on the interface already; of a delete: there is none. */
-const invalidValue = -7;
-const noSuchInterface = -2;
+const INVALID_VALUE = -7;
+const NO_SUCH_INTERFACE = -2;
 
 /** Run-time data of a client; by its coming and going others see that it is time to look. */
 export interface DhcpClientMetadata {
@@ -40,7 +40,7 @@ export function dhcpClientDescriptor(
     });
   return {
     name: 'vpp-dhcp',
-    typeName: emptyType,
+    typeName: EMPTY_TYPE,
     keyPrefixes: [dhcpClientKey.prefix()],
     label: ifaceOf,
     // the address of a lease is put into the table that the interface is in
@@ -50,12 +50,12 @@ export function dhcpClientDescriptor(
     },
     async create(key, _value, ctx) {
       const swIfIndex = indexOf(key, ctx);
-      await except(configure(key, swIfIndex, true), [invalidValue]);
+      await except(configure(key, swIfIndex, true), [INVALID_VALUE]);
       return { swIfIndex };
     },
     async delete(key, _value, _metadata, ctx) {
       const gone = configure(key, indexOf(key, ctx), false);
-      await except(gone, [invalidValue, noSuchInterface]);
+      await except(gone, [INVALID_VALUE, NO_SUCH_INTERFACE]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { interfaceAddressKey, interfaceHasAddressKey } from '#models/vpp/derived.ts';
-import { emptyType } from '../empty.ts';
+import { EMPTY_TYPE } from '../empty.ts';
 
 /**
  * A property: stands while the interface has at least one address of its configuration. It asks
@@ -9,7 +9,7 @@ import { emptyType } from '../empty.ts';
 export function interfaceHasAddressDescriptor(): KvDescriptor<object, undefined> {
   return {
     name: 'vpp-interface-has-address',
-    typeName: emptyType,
+    typeName: EMPTY_TYPE,
     keyPrefixes: ['vpp/interface/'],
     ownsKey: (key) => interfaceHasAddressKey.parse(key) !== undefined,
     dependencies: (key) => {

@@ -24,7 +24,7 @@ import { IfStatusFlags } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { empty } from '../empty.ts';
 import { require } from '../invalid.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { tagOf } from '../tags.ts';
 import { unlessGone } from '../tolerated.ts';
 import type { AddressValue } from './address.ts';
@@ -194,7 +194,7 @@ async function deviceMtu(client: VppClient, sw_if_index: number): Promise<number
 }
 
 async function vlansOf(client: VppClient, parent: number): Promise<readonly SwInterfaceDetails[]> {
-  const all = await dumpInterfaces(client, none);
+  const all = await dumpInterfaces(client, NONE);
   return all.filter((each) => each.sup_sw_if_index === parent && each.sw_if_index !== parent);
 }
 
@@ -225,7 +225,7 @@ const linkFields: readonly (readonly [keyof VppInterface, InterfaceType])[] = [
   ['bond', 'BOND_INTERFACE'],
 ];
 
-const mostMtu = 9216;
+const MOST_MTU = 9216;
 
 function validate(key: string, value: VppInterface): void {
   require(key, value.name !== '', 'name', 'missing');
@@ -235,7 +235,7 @@ function validate(key: string, value: VppInterface): void {
     const fits = value[field] === undefined || value.type === type;
     require(key, fits, field, `does not go with type ${value.type}`);
   }
-  require(key, value.mtu <= mostMtu, `mtu`, `above ${mostMtu}`);
+  require(key, value.mtu <= MOST_MTU, `mtu`, `above ${MOST_MTU}`);
   const numbered = value.ip_addresses.length > 0;
   const borrows = value.unnumbered !== undefined;
   require(key, !numbered || !borrows, 'unnumbered', 'does not go with ip_addresses');

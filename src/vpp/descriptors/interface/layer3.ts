@@ -2,7 +2,7 @@
 import type { VppInterface } from '#models/vpp/interface.ts';
 import { fromPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 
 export interface Layer3 {
   readonly addresses: readonly string[];
@@ -41,7 +41,7 @@ export async function readLayer3(
  * it is the lender.
  */
 export async function readLenders(client: VppClient): Promise<ReadonlyMap<number, number>> {
-  const all = await client.dump('ip_unnumbered_dump', { sw_if_index: none });
+  const all = await client.dump('ip_unnumbered_dump', { sw_if_index: NONE });
   return new Map(all.map((each) => [each.sw_if_index, each.ip_sw_if_index]));
 }
 

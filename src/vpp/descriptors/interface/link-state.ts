@@ -2,8 +2,8 @@ import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { linkStateKey } from '#models/vpp/derived.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags } from '../../binapi/enums.gen.ts';
-import { empty, emptyType } from '../empty.ts';
-import { none } from '../limits.ts';
+import { EMPTY_TYPE, empty } from '../empty.ts';
+import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names.ts';
 
 /** `UP` or `DOWN` out of the flags of an interface. */
@@ -15,14 +15,14 @@ export function linkState(flags: number): 'UP' | 'DOWN' {
 export function linkStateDescriptor(client: VppClient): KvDescriptor<object, undefined> {
   return {
     name: 'vpp-interface-link-state',
-    typeName: emptyType,
+    typeName: EMPTY_TYPE,
     keyPrefixes: ['vpp/interface/'],
     ownsKey: (key) => linkStateKey.parse(key) !== undefined,
     retrieveDependencies: ['vpp-interface'],
     async retrieve(_correlate, ctx) {
       const names = interfaceNames(ctx);
       const found = await client.dump('sw_interface_dump', {
-        sw_if_index: none,
+        sw_if_index: NONE,
         name_filter_valid: false,
         name_filter: '',
       });

@@ -6,24 +6,24 @@ import type { VppClient } from '../../binapi/api.ts';
 import { MemifMode, MemifRole } from '../../binapi/enums.gen.ts';
 import type { MemifCreateV2 } from '../../binapi/messages.gen.ts';
 import { require } from '../invalid.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { except } from '../tolerated.ts';
 import type { InterfaceKind } from './kind.ts';
 
-const defaultSocket = 0;
-const mostSocketName = 107;
-const mostSecret = 23;
-const mostRing = 1 << 14;
-const defaultRing = 1024;
-const defaultBuffer = 2048;
+const DEFAULT_SOCKET = 0;
+const MOST_SOCKET_NAME = 107;
+const MOST_SECRET = 23;
+const MOST_RING = 1 << 14;
+const DEFAULT_RING = 1024;
+const DEFAULT_BUFFER = 2048;
 type Socket = Pick<MemifLink, 'socket_filename' | 'master'>;
 
 /** Of what validate has refused. */
 const noSocket: Socket = { socket_filename: '', master: false };
 /** A socket on which another interface still is. */
-const inUse = -74;
+const IN_USE = -74;
 /** There is no such socket. */
-const invalidArgument = -73;
+const INVALID_ARGUMENT = -73;
 
 /**
  * Number under which a socket file is made known to VPP, which wants one for each role. Made from
@@ -31,7 +31,7 @@ const invalidArgument = -73;
  */
 function socketIdOf({ socket_filename, master }: Socket): number {
   const id = fnv1a32(`${roleOf(master)} ${socket_filename}`);
-  return id === defaultSocket || id === none ? 1 : id;
+  return id === DEFAULT_SOCKET || id === NONE ? 1 : id;
 }
 
 function roleOf(master: boolean): 'master' | 'slave' {
@@ -49,8 +49,8 @@ function settings({ memif: link, phys_address }: VppInterface): object {
     id: link?.id,
     socket: link?.socket_filename,
     secret: link?.secret,
-    ring: link?.ring_size || defaultRing,
-    buffer: link?.buffer_size || defaultBuffer,
+    ring: link?.ring_size || DEFAULT_RING,
+    buffer: link?.buffer_size || DEFAULT_BUFFER,
     // a master takes what its peer asks for
     queues: link?.master === true ? [] : [link?.rx_queues || 1, link?.tx_queues || 1],
     mac: phys_address,
@@ -85,7 +85,7 @@ async function removeSocket(client: VppClient, socket: Socket): Promise<void> {
   const { socket_filename } = socket;
   const fields = { is_add: false, socket_id: socketIdOf(socket), socket_filename };
   const request = client.request('memif_socket_filename_add_del_v2', fields);
-  await except(request, [inUse, invalidArgument]);
+  await except(request, [IN_USE, INVALID_ARGUMENT]);
 }
 
 /**
@@ -181,8 +181,8 @@ function request({ memif: link, phys_address }: VppInterface, socket_id: number)
     tx_queues: link?.tx_queues || 1,
     id: link?.id ?? 0,
     socket_id,
-    ring_size: link?.ring_size || defaultRing,
-    buffer_size: link?.buffer_size || defaultBuffer,
+    ring_size: link?.ring_size || DEFAULT_RING,
+    buffer_size: link?.buffer_size || DEFAULT_BUFFER,
     no_zero_copy: false,
     use_dma: false,
     hw_addr: phys_address === '' ? new Uint8Array(6) : toMac(phys_address),
@@ -196,13 +196,13 @@ function validateLink(key: string, link: MemifLink): void {
   const { socket_filename } = link;
   const absolute = socket_filename.startsWith('/') || socket_filename.startsWith('abstract:');
   require(key, absolute, 'memif.socket_filename', 'neither an absolute path nor abstract:…');
-  const fits = Buffer.byteLength(socket_filename) <= mostSocketName;
-  require(key, fits, 'memif.socket_filename', `longer than ${mostSocketName} bytes`);
-  const secret = Buffer.byteLength(link.secret) <= mostSecret;
-  require(key, secret, 'memif.secret', `longer than ${mostSecret} bytes`);
+  const fits = Buffer.byteLength(socket_filename) <= MOST_SOCKET_NAME;
+  require(key, fits, 'memif.socket_filename', `longer than ${MOST_SOCKET_NAME} bytes`);
+  const secret = Buffer.byteLength(link.secret) <= MOST_SECRET;
+  require(key, secret, 'memif.secret', `longer than ${MOST_SECRET} bytes`);
   const ring = link.ring_size;
-  const power = ring <= mostRing && (ring & (ring - 1)) === 0;
-  require(key, power, 'memif.ring_size', `not a power of 2 up to ${mostRing}`);
+  const power = ring <= MOST_RING && (ring & (ring - 1)) === 0;
+  require(key, power, 'memif.ring_size', `not a power of 2 up to ${MOST_RING}`);
   require(key, link.buffer_size <= 0xffff, 'memif.buffer_size', 'above 65535');
   for (const field of ['rx_queues', 'tx_queues'] as const) {
     require(key, link[field] <= 255, `memif.${field}`, 'above 255');

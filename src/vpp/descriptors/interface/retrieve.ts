@@ -25,7 +25,7 @@ import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { inSlices } from '../in-slices.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { namesBehindTags, tagOf } from '../tags.ts';
 import { readDhcpClients } from './dhcp.ts';
 import type { FoundInterface, InterfaceKind, KindFields, KindRetrieveContext } from './kind.ts';
@@ -55,7 +55,7 @@ export async function retrieveInterfaces(
   const { client, clock, log } = needs;
   const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
   const details = await client.dump('sw_interface_dump', {
-    sw_if_index: none,
+    sw_if_index: NONE,
     name_filter_valid: false,
     name_filter: '',
   });
@@ -101,7 +101,7 @@ export async function retrieveInterfaces(
     const index = each.details.sw_if_index;
     const wish = wanted.get(each.name);
     const leased = [leases.get(index)?.address, leasesNow.get(index)?.address];
-    const lender = names.get(lenders.get(index) ?? none);
+    const lender = names.get(lenders.get(index) ?? NONE);
     const layer3 = withoutLeased(layers[position]!, leased, wish);
     const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, wish);
     const context = { ...kindContext, nameOf };
@@ -117,7 +117,7 @@ interface Queues {
 }
 
 async function readQueues(client: VppClient): Promise<Queues> {
-  const all = await client.dump('sw_interface_rx_placement_dump', { sw_if_index: none });
+  const all = await client.dump('sw_interface_rx_placement_dump', { sw_if_index: NONE });
   const queues = all.map(({ sw_if_index, queue_id, mode, worker_id }) => ({
     sw_if_index,
     queue: queue_id,

@@ -7,7 +7,7 @@ export interface QueueThread {
   readonly thread: number;
 }
 
-const mainThread = 0;
+const MAIN_THREAD = 0;
 
 /**
  * What was found of the queues that were asked about, written as it was wanted where that means the
@@ -20,14 +20,14 @@ export function adoptRxPlacements(
   hasWorkers: boolean,
 ): readonly InterfaceRxPlacement[] {
   const threadOf = ({ main_thread, worker }: InterfaceRxPlacement): number => {
-    if (main_thread) return mainThread;
+    if (main_thread) return MAIN_THREAD;
     return hasWorkers ? worker + 1 : worker;
   };
   return wanted.flatMap((asked) => {
     const thread = found.find(({ queue }) => queue === asked.queue)?.thread;
     if (thread === undefined) return [];
     if (thread === threadOf(asked)) return [asked];
-    const onMain = thread === mainThread;
+    const onMain = thread === MAIN_THREAD;
     return [{ queue: asked.queue, worker: onMain ? 0 : thread - 1, main_thread: onMain }];
   });
 }

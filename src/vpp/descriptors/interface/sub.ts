@@ -12,8 +12,8 @@ import type { InterfaceKind } from './kind.ts';
 
 type Rewrite = SubInterface['tag_rw_option'];
 
-const mostVlan = 4095;
-const mostTag = 0xffff;
+const MOST_VLAN = 4095;
+const MOST_TAG = 0xffff;
 
 /** In the order of VPP's numbers. */
 const rewrites: readonly Rewrite[] = [
@@ -86,11 +86,11 @@ export const sub: InterfaceKind = {
     const parent = link?.parent_name ?? '';
     require(key, parent !== '' && parent !== name, 'sub.parent_name', 'names no other interface');
     const vlan = link?.sub_id ?? 0;
-    require(key, vlan > 0 && vlan <= mostVlan, 'sub.sub_id', `no VLAN from 1 to ${mostVlan}`);
+    require(key, vlan > 0 && vlan <= MOST_VLAN, 'sub.sub_id', `no VLAN from 1 to ${MOST_VLAN}`);
     const possible = !impossible.has(link?.tag_rw_option ?? 'DISABLED');
     require(key, possible, 'sub.tag_rw_option', 'needs packets with two tags');
     for (const field of ['tag1', 'tag2'] as const) {
-      require(key, (link?.[field] ?? 0) <= mostTag, `sub.${field}`, `above ${mostTag}`);
+      require(key, (link?.[field] ?? 0) <= MOST_TAG, `sub.${field}`, `above ${MOST_TAG}`);
     }
     require(key, phys_address === '', 'phys_address', 'a sub-interface has that of its parent');
     const queues = rx_modes.length + rx_placements.length;

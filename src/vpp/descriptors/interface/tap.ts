@@ -4,11 +4,11 @@ import type { VppInterface } from '#models/vpp/interface.ts';
 import { toMac } from '../../binapi/addresses.ts';
 import { TapFlags } from '../../binapi/enums.gen.ts';
 import { require } from '../invalid.ts';
-import { hostNameLength, none } from '../limits.ts';
+import { HOST_NAME_LENGTH, NONE } from '../limits.ts';
 import { tagOf } from '../tags.ts';
 import type { InterfaceKind } from './kind.ts';
 
-const defaultRing = 256;
+const DEFAULT_RING = 256;
 const zeroMac = new Uint8Array(6);
 const noPrefix4 = { address: new Uint8Array(4), len: 0 };
 const noPrefix6 = { address: new Uint8Array(16), len: 0 };
@@ -23,7 +23,7 @@ export function tapHostName(value: VppInterface): string {
 }
 
 function ring(size: number): number {
-  return size === 0 ? defaultRing : size;
+  return size === 0 ? DEFAULT_RING : size;
 }
 
 function flags(tap: TapLink | undefined): number {
@@ -56,8 +56,8 @@ export const tap: InterfaceKind = {
     require(key, (link?.version ?? 2) !== 1, 'tap.version', 'version 1 is gone from VPP, use 2');
     require(key, (link?.version ?? 2) <= 2, 'tap.version', 'there is no such version, use 2');
     require(key, link?.to_microservice === '', 'tap.to_microservice', 'not supported');
-    const fits = Buffer.byteLength(link?.host_if_name ?? '') <= hostNameLength;
-    require(key, fits, `tap.host_if_name`, `longer than ${hostNameLength} characters`);
+    const fits = Buffer.byteLength(link?.host_if_name ?? '') <= HOST_NAME_LENGTH;
+    require(key, fits, `tap.host_if_name`, `longer than ${HOST_NAME_LENGTH} characters`);
     for (const field of ['rx_ring_size', 'tx_ring_size'] as const) {
       const size = link?.[field] ?? 0;
       const fine = size <= 32768 && (size & (size - 1)) === 0;
@@ -72,7 +72,7 @@ export const tap: InterfaceKind = {
   async create(client, value) {
     const hostIfName = tapHostName(value);
     const { sw_if_index } = await client.request('tap_create_v3', {
-      id: none,
+      id: NONE,
       use_random_mac: value.phys_address === '',
       mac_address: value.phys_address === '' ? zeroMac : toMac(value.phys_address),
       rx_ring_sz: ring(value.tap?.rx_ring_size ?? 0),
@@ -107,7 +107,7 @@ export const tap: InterfaceKind = {
 
   async dump(client) {
     if (!client.has('sw_interface_tap_v2_dump')) return [];
-    const taps = await client.dump('sw_interface_tap_v2_dump', { sw_if_index: none });
+    const taps = await client.dump('sw_interface_tap_v2_dump', { sw_if_index: NONE });
     return taps.map((each) => ({
       swIfIndex: each.sw_if_index,
       // the name that VPP gave: it does not learn that the link is moved and renamed

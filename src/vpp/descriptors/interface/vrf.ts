@@ -6,7 +6,7 @@ import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { emptyType } from '../empty.ts';
+import { EMPTY_TYPE } from '../empty.ts';
 import { unlessGone } from '../tolerated.ts';
 import { families } from './layer3.ts';
 
@@ -36,7 +36,7 @@ export function interfaceVrfDescriptor(
 
   return {
     name: 'vpp-interface-vrf',
-    typeName: emptyType,
+    typeName: EMPTY_TYPE,
     keyPrefixes: ['vpp/interface/'],
     ownsKey: (key) => isBinding(key),
     dependencies: (key) => dependencies(key),

@@ -7,10 +7,10 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import { fromAddress, toAddress } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { require } from '../invalid.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import type { InterfaceKind } from './kind.ts';
 
-const mostVni = 0xff_ffff;
+const MOST_VNI = 0xff_ffff;
 
 function isV6(value: VppInterface): boolean {
   return value.vxlan?.dst_address.includes(':') === true;
@@ -36,7 +36,7 @@ async function addOrDelete(
 ): Promise<number> {
   const { sw_if_index } = await client.request('vxlan_add_del_tunnel_v3', {
     is_add: isAdd,
-    instance: none,
+    instance: NONE,
     src_address: toAddress(value.vxlan?.src_address ?? ''),
     dst_address: toAddress(value.vxlan?.dst_address ?? ''),
     // VPP takes 0 for 4789
@@ -44,7 +44,7 @@ async function addOrDelete(
     dst_port: 0,
     mcast_sw_if_index: multicastIndex,
     encap_vrf_id: value.vrf,
-    decap_next_index: none,
+    decap_next_index: NONE,
     vni: value.vxlan?.vni ?? 0,
   });
   return sw_if_index;
@@ -52,7 +52,7 @@ async function addOrDelete(
 
 function multicastIndex(value: VppInterface, ctx: OperationContext): number {
   const name = value.vxlan?.multicast ?? '';
-  if (name === '') return none;
+  if (name === '') return NONE;
   return ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
 }
 
@@ -74,7 +74,7 @@ export const vxlan: InterfaceKind = {
     // VPP refuses this with -82 only after it was asked
     require(key, src !== dst, 'vxlan', 'source and destination are the same');
     require(key, src.includes(':') === dst.includes(':'), 'vxlan', 'addresses of two families');
-    require(key, (link?.vni ?? 0) <= mostVni, `vxlan.vni`, `above ${mostVni}`);
+    require(key, (link?.vni ?? 0) <= MOST_VNI, `vxlan.vni`, `above ${MOST_VNI}`);
     require(key, link?.gpe === undefined, 'vxlan.gpe', 'not supported');
     const joined = isMulticast(dst) === (link?.multicast !== '');
     require(key, joined, 'vxlan.multicast', 'goes with a multicast destination, and only with one');
@@ -109,12 +109,12 @@ export const vxlan: InterfaceKind = {
   },
 
   async delete(client, value) {
-    await addOrDelete(client, value, false, none);
+    await addOrDelete(client, value, false, NONE);
   },
 
   async dump(client, ctx) {
     if (!client.has('vxlan_tunnel_v2_dump')) return [];
-    const tunnels = await client.dump('vxlan_tunnel_v2_dump', { sw_if_index: none });
+    const tunnels = await client.dump('vxlan_tunnel_v2_dump', { sw_if_index: NONE });
     return tunnels.map((each) => {
       const src = fromAddress(each.src_address);
       const dst = fromAddress(each.dst_address);

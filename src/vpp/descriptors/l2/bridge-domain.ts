@@ -13,7 +13,7 @@ import type { BridgeDomainMetadata } from '#plugins/controller/api/ports/metadat
 import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { require } from '../invalid.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names.ts';
 import { namesBehindTags, tagOf } from '../tags.ts';
 import { unlessGone } from '../tolerated.ts';
@@ -71,7 +71,7 @@ export function bridgeDomainDescriptor(
 
     create: (_key, value) =>
       allOrNothing(log, async (undo) => {
-        const { bd_id } = await addOrDelete(none, value, true);
+        const { bd_id } = await addOrDelete(NONE, value, true);
         // its ARP entries go with it
         undo.add(() => addOrDelete(bd_id, value, false));
         await allSettled(value.arp_termination_table.map((entry) => arpEntry(bd_id, entry, true)));
@@ -99,8 +99,8 @@ export function bridgeDomainDescriptor(
       const names = interfaceNames(ctx);
       const nameBehind = namesBehindTags(correlate.map(({ value }) => value.name));
       const [domains, entries] = await Promise.all([
-        client.dump('bridge_domain_dump', { bd_id: none, sw_if_index: none }),
-        client.dump('bd_ip_mac_dump', { bd_id: none }),
+        client.dump('bridge_domain_dump', { bd_id: NONE, sw_if_index: NONE }),
+        client.dump('bd_ip_mac_dump', { bd_id: NONE }),
       ]);
       const arp = Map.groupBy(entries, ({ entry }) => entry.bd_id);
       return domains

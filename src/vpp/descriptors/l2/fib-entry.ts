@@ -12,7 +12,7 @@ import { fromMac, toMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { inSlices } from '../in-slices.ts';
 import { require } from '../invalid.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { bridgeDomainNames, interfaceNames } from '../names.ts';
 import { unlessGone } from '../tolerated.ts';
 
@@ -37,7 +37,7 @@ export function fibEntryDescriptor(
         bridgeDomainKey.build({ name: value.bridge_domain }),
       ).bdId,
       // VPP files a filter under no interface and deletes only what it finds under the index given
-      sw_if_index: drops ? none : ctx.metadata<VppInterfaceMetadata>(interfaceKey).swIfIndex,
+      sw_if_index: drops ? NONE : ctx.metadata<VppInterfaceMetadata>(interfaceKey).swIfIndex,
       is_add,
       static_mac: value.static_config,
       filter_mac: drops,

@@ -9,11 +9,11 @@ import { AddressFamily, IpNeighborFlags } from '../../binapi/enums.gen.ts';
 import type { IpNeighbor } from '../../binapi/messages.gen.ts';
 import { inSlices } from '../in-slices.ts';
 import { require } from '../invalid.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names.ts';
 import { except, unlessGone } from '../tolerated.ts';
 
-const entryExists = -116;
+const ENTRY_EXISTS = -116;
 
 /**
  * Neighbors, IPv4 and IPv6. Static ones on our interfaces are ours; of those that VPP has learned
@@ -60,7 +60,7 @@ export function arpDescriptor(
     // VPP does not let a learned entry take the place of a static one
     needsRecreate: (_key, before, after) => before.static && !after.static,
     async create(_key, value, ctx) {
-      await except(addOrDelete(value, true, ctx), [entryExists]);
+      await except(addOrDelete(value, true, ctx), [ENTRY_EXISTS]);
       return undefined;
     },
     async update(_key, _before, after, _metadata, ctx) {
@@ -74,7 +74,7 @@ export function arpDescriptor(
       const names = interfaceNames(ctx);
       const dumps = await Promise.all(
         [AddressFamily.ADDRESS_IP4, AddressFamily.ADDRESS_IP6].map((af) =>
-          client.dump('ip_neighbor_dump', { sw_if_index: none, af }),
+          client.dump('ip_neighbor_dump', { sw_if_index: NONE, af }),
         ),
       );
       const entries = await inSlices(clock, dumps.flat(), ({ neighbor: found }) => {

@@ -2,8 +2,8 @@ import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import {
+  IP_SCAN_NEIGHBOR_KEY,
   type IPScanNeighbor,
-  ipScanNeighborKey,
   ipScanNeighborModel,
 } from '#models/vpp/ip-scan-neighbor.ts';
 import type { VppClient } from '../../binapi/api.ts';
@@ -18,8 +18,8 @@ interface Aging {
 }
 
 /** Limit of VPP itself where the configuration names none. */
-const vppMaxNumber = 50_000;
-const defaultStaleMinutes = 4;
+const VPP_MAX_NUMBER = 50_000;
+const DEFAULT_STALE_MINUTES = 4;
 
 function ages(value: IPScanNeighbor, family: 'IPV4' | 'IPV6'): boolean {
   return value.mode === family || value.mode === 'BOTH';
@@ -27,7 +27,7 @@ function ages(value: IPScanNeighbor, family: 'IPV4' | 'IPV6'): boolean {
 
 function maxAge(value: IPScanNeighbor, family: 'IPV4' | 'IPV6'): number {
   if (!ages(value, family)) return 0;
-  return 60 * (value.stale_threshold === 0 ? defaultStaleMinutes : value.stale_threshold);
+  return 60 * (value.stale_threshold === 0 ? DEFAULT_STALE_MINUTES : value.stale_threshold);
 }
 
 function agings(value: IPScanNeighbor): readonly Aging[] {
@@ -51,7 +51,7 @@ export function ipScanNeighborDescriptor(
   const configure = ({ af, maxAge: max_age }: Aging): Promise<unknown> =>
     client.request('ip_neighbor_config', {
       af,
-      max_number: vppMaxNumber,
+      max_number: VPP_MAX_NUMBER,
       max_age,
       recycle: false,
     });
@@ -68,9 +68,9 @@ export function ipScanNeighborDescriptor(
   return {
     name: 'vpp-ip-scan-neighbor',
     typeName: ipScanNeighborModel.typeName,
-    keyPrefixes: [ipScanNeighborKey],
-    ownsKey: (key) => key === ipScanNeighborKey,
-    nbKeyPrefix: ipScanNeighborKey,
+    keyPrefixes: [IP_SCAN_NEIGHBOR_KEY],
+    ownsKey: (key) => key === IP_SCAN_NEIGHBOR_KEY,
+    nbKeyPrefix: IP_SCAN_NEIGHBOR_KEY,
     toJson: (value) => ipScanNeighborModel.toJson(value),
     validate(key, value) {
       const fits = maxAge(value, 'IPV4') <= 0xffff_ffff && maxAge(value, 'IPV6') <= 0xffff_ffff;
@@ -91,7 +91,7 @@ export function ipScanNeighborDescriptor(
         client.request('ip_neighbor_config_get', { af: AddressFamily.ADDRESS_IP4 }),
         client.request('ip_neighbor_config_get', { af: AddressFamily.ADDRESS_IP6 }),
       ]);
-      const wanted = correlate.find(({ key }) => key === ipScanNeighborKey);
+      const wanted = correlate.find(({ key }) => key === IP_SCAN_NEIGHBOR_KEY);
       if (
         wanted !== undefined &&
         maxAge(wanted.value, 'IPV4') === v4.max_age &&
@@ -105,7 +105,7 @@ export function ipScanNeighborDescriptor(
         mode,
         stale_threshold: Math.ceil(Math.max(v4.max_age, v6.max_age) / 60),
       });
-      return [{ key: ipScanNeighborKey, value, origin: 'from-NB' as const }];
+      return [{ key: IP_SCAN_NEIGHBOR_KEY, value, origin: 'from-NB' as const }];
     },
   };
 }

@@ -4,9 +4,9 @@ import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { proxyArpInterfaceKey } from '#models/vpp/derived.ts';
 import {
+  PROXY_ARP_KEY,
   type ProxyARP,
   type ProxyARPRange,
-  proxyArpKey,
   proxyArpModel,
 } from '#models/vpp/proxy-arp.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
@@ -51,9 +51,9 @@ export function proxyArpDescriptor(
   return {
     name: 'vpp-proxy-arp',
     typeName: proxyArpModel.typeName,
-    keyPrefixes: [proxyArpKey],
-    ownsKey: (key) => key === proxyArpKey,
-    nbKeyPrefix: proxyArpKey,
+    keyPrefixes: [PROXY_ARP_KEY],
+    ownsKey: (key) => key === PROXY_ARP_KEY,
+    nbKeyPrefix: PROXY_ARP_KEY,
     toJson: (value) => proxyArpModel.toJson(value),
     retrieveDependencies: ['vpp-interface'],
     validate,
@@ -106,7 +106,7 @@ export function proxyArpDescriptor(
       // one without ranges asks nothing of VPP, and is there as soon as it is wanted
       const isWanted = correlate.some((each) => each.value.ranges.length === 0);
       if (isNothing && !isWanted) return [];
-      return [{ key: proxyArpKey, value, origin: 'from-NB' as const }];
+      return [{ key: PROXY_ARP_KEY, value, origin: 'from-NB' as const }];
     },
   };
 }

@@ -7,9 +7,9 @@ import type { VppRoute } from '#models/vpp/route.ts';
 import { bytesOfAddress, fromPrefix, fromUnion, toPrefix } from '../../binapi/addresses.ts';
 import { FibPathNhProto, FibPathType } from '../../binapi/enums.gen.ts';
 import type { FibPath, IpRoute } from '../../binapi/messages.gen.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 
-const noLabel = 0x10_0000;
+const NO_LABEL = 0x10_0000;
 
 /** @param swIfIndex of the outgoing interface, undefined where the route has none */
 export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRoute {
@@ -25,7 +25,7 @@ function toPath(route: VppRoute, swIfIndex: number | undefined): FibPath {
   const drop = route.type === 'DROP';
   return {
     // a drop path with an index of 0 would name local0
-    ...pathTo(route.dst_network.includes(':'), drop ? '' : nextHop(route), drop ? none : swIfIndex),
+    ...pathTo(route.dst_network.includes(':'), drop ? '' : nextHop(route), drop ? NONE : swIfIndex),
     table_id: nextHopTable(route),
     weight: weight(route),
     preference: route.preference,
@@ -39,7 +39,7 @@ export function pathTo(isV6: boolean, hop: string, swIfIndex: number | undefined
   const address = new Uint8Array(16);
   if (hop !== '') address.set(bytesOfAddress(hop));
   return {
-    sw_if_index: swIfIndex ?? none,
+    sw_if_index: swIfIndex ?? NONE,
     table_id: 0,
     rpf_id: 0,
     weight: 1,
@@ -49,7 +49,7 @@ export function pathTo(isV6: boolean, hop: string, swIfIndex: number | undefined
     proto: isV6
       ? FibPathNhProto.FIB_API_PATH_NH_PROTO_IP6
       : FibPathNhProto.FIB_API_PATH_NH_PROTO_IP4,
-    nh: { address, via_label: noLabel, obj_id: none, classify_table_index: none },
+    nh: { address, via_label: NO_LABEL, obj_id: NONE, classify_table_index: NONE },
     n_labels: 0,
     label_stack: [],
   };
@@ -112,7 +112,7 @@ export function fromPath(
     });
   }
   if (path.type !== FibPathType.FIB_API_PATH_TYPE_NORMAL) return undefined;
-  const outgoing = path.sw_if_index === none ? '' : names.get(path.sw_if_index);
+  const outgoing = path.sw_if_index === NONE ? '' : names.get(path.sw_if_index);
   if (outgoing === undefined) return undefined;
   const hop = fromUnion(prefix.address.af, path.nh.address);
   const inter = outgoing === '' && path.table_id !== vrf_id;

@@ -7,7 +7,7 @@ import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily, IpFlowHashConfig } from '../../binapi/enums.gen.ts';
 import type { IpTable } from '../../binapi/messages.gen.ts';
 import { require } from '../invalid.ts';
-import { fitsTag, tagLength } from '../limits.ts';
+import { fitsTag, TAG_LENGTH } from '../limits.ts';
 import { unlessGone } from '../tolerated.ts';
 
 /** How VPP names a table that nobody gave a name. */
@@ -68,7 +68,7 @@ export function vrfTableDescriptor(
     label: (key) => key.slice(vrfTableModel.keyPrefix.length),
     toJson: (value) => vrfTableModel.toJson(value),
     validate(key, value) {
-      require(key, fitsTag(value.label), `label`, `longer than ${tagLength} bytes`);
+      require(key, fitsTag(value.label), `label`, `longer than ${TAG_LENGTH} bytes`);
       require(key, value.label !== vppName(value), 'label', 'is what VPP calls tables of others');
     },
     needsRecreate: (_key, before, after) =>

@@ -1,7 +1,7 @@
 import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
-import { nat44EndpointDependentKey, twiceNatPoolKey } from '#models/vpp/derived.ts';
+import { NAT44_ENDPOINT_DEPENDENT_KEY, twiceNatPoolKey } from '#models/vpp/derived.ts';
 import {
   type Nat44AddressPool,
   nat44AddressPoolKey,
@@ -23,7 +23,7 @@ import { unlessGone } from './retvals.ts';
 import { tableDependency } from './tables.ts';
 
 /** VPP looks through its pool for each address: a longer one is a mistake. */
-const mostAddresses = 1024;
+const MOST_ADDRESSES = 1024;
 
 function lastOf(pool: Nat44AddressPool): string {
   return pool.last_ip === '' ? pool.first_ip : pool.last_ip;
@@ -82,7 +82,7 @@ export function nat44AddressPoolDescriptor(
       return [{ key: twiceNatPoolKey.build({ vrf: pool.vrf_id, range }), value: empty }];
     },
     dependencies: (_key, { vrf_id }) => [
-      { label: 'nat44-enabled', key: nat44EndpointDependentKey },
+      { label: 'nat44-enabled', key: NAT44_ENDPOINT_DEPENDENT_KEY },
       ...tableDependency([vrf_id]),
     ],
     claims: (_key, pool) => addressesOf(pool).map(addressClaim),
@@ -157,5 +157,5 @@ function validate(key: string, pool: Nat44AddressPool): void {
   require(key, isV4(lastOf(pool)), 'last_ip', 'has to be an IPv4 address');
   const count = numberOf(lastOf(pool)) - numberOf(pool.first_ip) + 1;
   require(key, count >= 1, 'last_ip', 'lies before first_ip');
-  require(key, count <= mostAddresses, 'last_ip', `makes more than ${mostAddresses} addresses`);
+  require(key, count <= MOST_ADDRESSES, 'last_ip', `makes more than ${MOST_ADDRESSES} addresses`);
 }

@@ -22,7 +22,7 @@ import type {
   Nat44LbStaticMappingDetails,
   Nat44StaticMappingDetails,
 } from '../../binapi/messages.gen.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names.ts';
 import { externalEnd, identityEnd, protocolName, sameDnat, sameMapping } from './mapping.ts';
 import { tagReader } from './mapping-tag.ts';
@@ -71,7 +71,7 @@ export async function retrieveDnats(
     if (slices.due()) await slices.turn();
     if (each.tag === '' || owned.resolves(each)) continue;
     const name = names.get(each.external_sw_if_index);
-    if (each.external_sw_if_index !== none && name === undefined) continue;
+    if (each.external_sw_if_index !== NONE && name === undefined) continue;
     add(each.tag, (hidden) => fromStatic(each, name, hidden));
   }
   for (const each of balanced) {
@@ -82,7 +82,7 @@ export async function retrieveDnats(
     if (slices.due()) await slices.turn();
     if (each.tag === '' || owned.resolvesIdentity(each)) continue;
     const name = names.get(each.sw_if_index);
-    if (each.sw_if_index !== none && name === undefined) continue;
+    if (each.sw_if_index !== NONE && name === undefined) continue;
     const mapping = asIdentity(fromIdentity(each, name));
     const { label } = readTag(each.tag);
     const owner = known.identity(mapping, label);
@@ -228,8 +228,8 @@ async function addressesOf(
   statics: readonly Nat44StaticMappingDetails[],
   identities: readonly Nat44IdentityMappingDetails[],
 ): Promise<Owned> {
-  const bound = statics.filter((each) => each.external_sw_if_index !== none);
-  const boundIdentities = identities.filter((each) => each.sw_if_index !== none);
+  const bound = statics.filter((each) => each.external_sw_if_index !== NONE);
+  const boundIdentities = identities.filter((each) => each.sw_if_index !== NONE);
   const indexes = new Set([
     ...bound.map((each) => each.external_sw_if_index),
     ...boundIdentities.map((each) => each.sw_if_index),
@@ -263,9 +263,9 @@ async function addressesOf(
   }
   return {
     resolves: (each) =>
-      each.external_sw_if_index === none &&
+      each.external_sw_if_index === NONE &&
       ends.has(endOf(each, textOfBytes(each.external_ip_address))),
     resolvesIdentity: (each) =>
-      each.sw_if_index === none && ends.has(identityOf(each, textOfBytes(each.ip_address))),
+      each.sw_if_index === NONE && ends.has(identityOf(each, textOfBytes(each.ip_address))),
   };
 }

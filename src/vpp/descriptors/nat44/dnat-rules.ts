@@ -6,11 +6,11 @@ import {
   identityEnd,
   isAddressOnly,
   isBalanced,
-  mostBackends,
+  MOST_BACKENDS,
 } from './mapping.ts';
 import { isAmbiguous } from './mapping-tag.ts';
 
-const mostPort = 65_535;
+const MOST_PORT = 65_535;
 
 function isV4(address: string): boolean {
   return address !== '' && !address.includes(':');
@@ -51,14 +51,14 @@ function validateMapping(mapping: DNat44StaticMapping, check: Check): void {
   if (external_interface === '')
     check(isV4(external_ip), '.external_ip', 'has to be an IPv4 address');
   else check(external_ip === '', '.external_ip', 'excludes external_interface');
-  check(mapping.external_port <= mostPort, '.external_port', 'is no port');
+  check(mapping.external_port <= MOST_PORT, '.external_port', 'is no port');
   check(local_ips.length > 0, '.local_ips', 'missing');
   check(
     local_ips.every((each) => isV4(each.local_ip)),
     '.local_ips',
     'have to be IPv4 addresses',
   );
-  const ports = local_ips.every(({ local_port }) => local_port <= mostPort);
+  const ports = local_ips.every(({ local_port }) => local_port <= MOST_PORT);
   check(ports, '.local_ips', 'local_port is no port');
   const twice = mapping.twice_nat !== 'DISABLED';
   if (pool !== '') {
@@ -72,7 +72,7 @@ function validateMapping(mapping: DNat44StaticMapping, check: Check): void {
   check(mapping.external_port !== 0, '.external_port', 'missing, with several backends');
   const hasPorts = local_ips.every(({ local_port }) => local_port !== 0);
   check(hasPorts, '.local_ips', 'local_port is missing, with several backends');
-  check(local_ips.length <= mostBackends, '.local_ips', `more than ${mostBackends} stop VPP`);
+  check(local_ips.length <= MOST_BACKENDS, '.local_ips', `more than ${MOST_BACKENDS} stop VPP`);
   const ends = new Set(local_ips.map(backendEnd));
   check(ends.size === local_ips.length, '.local_ips', 'one is there twice');
 }
@@ -81,5 +81,5 @@ function validateIdentity(mapping: DNat44IdentityMapping, check: Check): void {
   const { ip_address } = mapping;
   if (mapping.interface === '') check(isV4(ip_address), '.ip_address', 'has to be an IPv4 address');
   else check(ip_address === '', '.ip_address', 'excludes interface');
-  check(mapping.port <= mostPort, '.port', 'is no port');
+  check(mapping.port <= MOST_PORT, '.port', 'is no port');
 }

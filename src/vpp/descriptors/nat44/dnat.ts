@@ -2,7 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
-import { nat44EndpointDependentKey, twiceNatPoolKey } from '#models/vpp/derived.ts';
+import { NAT44_ENDPOINT_DEPENDENT_KEY, twiceNatPoolKey } from '#models/vpp/derived.ts';
 import {
   type DNat44,
   type DNat44IdentityMapping,
@@ -240,7 +240,9 @@ function reversed({ run, takeBack }: Step): Step {
 }
 
 /** What every value depends on, and most on nothing else. */
-const enabled: readonly Dependency[] = [{ label: 'nat44-enabled', key: nat44EndpointDependentKey }];
+const enabled: readonly Dependency[] = [
+  { label: 'nat44-enabled', key: NAT44_ENDPOINT_DEPENDENT_KEY },
+];
 
 function dependencies({ st_mappings, id_mappings }: DNat44): readonly Dependency[] {
   const interfaces: string[] = [];

@@ -2,12 +2,12 @@ import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
 import type { KvDescriptor, RetrieveContext } from '#kvscheduler/api/descriptor.ts';
 import {
+  NAT44_ENDPOINT_DEPENDENT_KEY,
   nat44AddressKey,
-  nat44EndpointDependentKey,
   nat44FeatureKey,
 } from '#models/vpp/derived.ts';
 import type { Nat44GlobalAddress, Nat44GlobalInterface } from '#models/vpp/nat.gen.ts';
-import { type Nat44Global, nat44GlobalKey, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
+import { NAT44_GLOBAL_KEY, type Nat44Global, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { Nat44ConfigFlags } from '../../binapi/enums.gen.ts';
 import { empty } from '../empty.ts';
@@ -29,7 +29,7 @@ interface Nat44GlobalMetadata {
 }
 
 export function takenByGlobal(ctx: RetrieveContext): Taken {
-  const metadata = ctx.retrieved<Nat44GlobalMetadata>('vpp-nat44-global').get(nat44GlobalKey);
+  const metadata = ctx.retrieved<Nat44GlobalMetadata>('vpp-nat44-global').get(NAT44_GLOBAL_KEY);
   return { features: new Set(metadata?.features), addresses: new Set(metadata?.addresses) };
 }
 
@@ -76,15 +76,15 @@ export function nat44GlobalDescriptor(
   return {
     name: 'vpp-nat44-global',
     typeName: nat44GlobalModel.typeName,
-    keyPrefixes: [nat44GlobalKey],
-    ownsKey: (key) => key === nat44GlobalKey,
-    nbKeyPrefix: nat44GlobalKey,
+    keyPrefixes: [NAT44_GLOBAL_KEY],
+    ownsKey: (key) => key === NAT44_GLOBAL_KEY,
+    nbKeyPrefix: NAT44_GLOBAL_KEY,
     toJson: (value) => nat44GlobalModel.toJson(value),
     retrieveDependencies: ['vpp-interface'],
     validate,
     equivalent: (_key, a, b) => a.forwarding === b.forwarding,
     derived: (_key, value) => [
-      { key: nat44EndpointDependentKey, value: empty },
+      { key: NAT44_ENDPOINT_DEPENDENT_KEY, value: empty },
       ...value.nat_interfaces.map((entry) => ({
         key: nat44FeatureKey.build({ iface: entry.name, feature: entry.is_inside ? 'in' : 'out' }),
         value: entry,
@@ -115,7 +115,7 @@ export function nat44GlobalDescriptor(
 
     async retrieve(correlate, ctx) {
       if (!client.has('nat44_show_running_config')) return [];
-      const known = correlate.find(({ key }) => key === nat44GlobalKey)?.value;
+      const known = correlate.find(({ key }) => key === NAT44_GLOBAL_KEY)?.value;
       const hasLists =
         known !== undefined && known.nat_interfaces.length + known.address_pool.length > 0;
       const [config, features, addresses] = await Promise.all([
@@ -137,7 +137,7 @@ export function nat44GlobalDescriptor(
         virtual_reassembly: known?.virtual_reassembly,
       });
       const metadata = listsOf(value);
-      return [{ key: nat44GlobalKey, value, metadata, origin: 'from-NB' as const }];
+      return [{ key: NAT44_GLOBAL_KEY, value, metadata, origin: 'from-NB' as const }];
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
-import { nat44GlobalKey } from '#models/vpp/nat44-global.ts';
+import { NAT44_GLOBAL_KEY } from '#models/vpp/nat44-global.ts';
 import {
   type Nat44Interface,
   nat44InterfaceKey,
@@ -63,7 +63,7 @@ export function nat44InterfaceDescriptor(
       require(key, value.output_feature || sides, 'nat_inside', 'nothing is switched on');
     },
     dependencies: (_key, { name }) => [
-      { label: 'nat44-enabled', key: nat44GlobalKey },
+      { label: 'nat44-enabled', key: NAT44_GLOBAL_KEY },
       { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
     ],
     claims: (_key, value) =>

@@ -7,9 +7,9 @@ import { namesBehindTags, tagOf } from '../tags.ts';
 import { isBalanced } from './mapping.ts';
 
 /** What is left for the label beside the longest text that may follow it. */
-const labelRoom = 46;
+const LABEL_ROOM = 46;
 
-const form = /^(.*) @(\d+|\d+\.\d+\.\d+\.\d+)$/s;
+const FORM = /^(.*) @(\d+|\d+\.\d+\.\d+\.\d+)$/s;
 
 /** VPP does not tell the affinity of several backends, nor the pool's address of one. */
 function hiddenOf(mapping: DNat44StaticMapping): string {
@@ -19,12 +19,12 @@ function hiddenOf(mapping: DNat44StaticMapping): string {
 
 export function mappingTag(label: string, mapping: DNat44StaticMapping): string {
   const hidden = hiddenOf(mapping);
-  return hidden === '' ? tagOf(label) : `${tagOf(label, labelRoom)} @${hidden}`;
+  return hidden === '' ? tagOf(label) : `${tagOf(label, LABEL_ROOM)} @${hidden}`;
 }
 
 /** A label that would read as one with something behind it. */
 export function isAmbiguous(label: string): boolean {
-  return form.test(label);
+  return FORM.test(label);
 }
 
 interface ReadTag {
@@ -36,9 +36,9 @@ interface ReadTag {
 /** @param labels that are wanted or known */
 export function tagReader(labels: readonly string[]): (tag: string) => ReadTag {
   const whole = namesBehindTags(labels);
-  const short = namesBehindTags(labels, labelRoom);
+  const short = namesBehindTags(labels, LABEL_ROOM);
   return (tag) => {
-    const parts = form.exec(tag);
+    const parts = FORM.exec(tag);
     if (parts === null) return { label: whole(tag), hidden: '' };
     const [, head = '', hidden = ''] = parts;
     return { label: short(head), hidden };

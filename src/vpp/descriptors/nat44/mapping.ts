@@ -14,12 +14,12 @@ import type {
   Nat44AddDelStaticMappingV2,
   Nat44LbAddrPort,
 } from '../../binapi/messages.gen.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 
 const protocolNumbers: Readonly<Record<DNat44Protocol, number>> = { TCP: 6, UDP: 17, ICMP: 1 };
 
 /** VPP counts backends, and the sum of their shares, with one byte; 256 of either end it. */
-export const mostBackends = 255;
+export const MOST_BACKENDS = 255;
 
 const noAddress = new Uint8Array(4);
 
@@ -30,7 +30,7 @@ export function protocolName(protocol: number): DNat44Protocol {
 
 /** VPP takes "no table" for its inside table at one place and makes a table of that number at others. */
 function table(vrf: number): number {
-  return vrf === none ? 0 : vrf;
+  return vrf === NONE ? 0 : vrf;
 }
 
 export function isBalanced(mapping: DNat44StaticMapping): boolean {
@@ -70,8 +70,8 @@ export function sharesOf(mapping: DNat44StaticMapping): ReadonlyMap<string, numb
   const sum = locals.reduce((all, { probability }) => all + probability, 0);
   const share = (probability: number): number => {
     if (sum === 0) return 1;
-    if (sum <= mostBackends || probability === 0) return probability;
-    return 1 + Math.floor(((mostBackends - locals.length) * probability) / sum);
+    if (sum <= MOST_BACKENDS || probability === 0) return probability;
+    return 1 + Math.floor(((MOST_BACKENDS - locals.length) * probability) / sum);
   };
   return new Map(locals.map((local) => [backendEnd(local), share(local.probability)]));
 }
@@ -147,7 +147,7 @@ export function toStatic(
     protocol: bare ? 0 : protocolNumbers[mapping.protocol],
     local_port: bare ? 0 : (local?.local_port ?? 0),
     external_port: bare ? 0 : mapping.external_port,
-    external_sw_if_index: interfaceIndex ?? none,
+    external_sw_if_index: interfaceIndex ?? NONE,
     vrf_id: table(local?.vrf_id ?? 0),
     tag,
   };
@@ -191,7 +191,7 @@ export function toIdentity(
     ip_address: mapping.ip_address === '' ? noAddress : bytesOfAddress(mapping.ip_address),
     protocol: bare ? 0 : protocolNumbers[mapping.protocol],
     port: mapping.port,
-    sw_if_index: interfaceIndex ?? none,
+    sw_if_index: interfaceIndex ?? NONE,
     vrf_id: table(mapping.vrf_id),
     tag,
   };

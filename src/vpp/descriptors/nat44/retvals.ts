@@ -1,22 +1,22 @@
 /** Answers of VPP that mean: what was asked for is so already. */
 import { except } from '../tolerated.ts';
 
-const invalidSwIfIndex = -2;
-const noSuchEntry = -6;
+const INVALID_SW_IF_INDEX = -2;
+const NO_SUCH_ENTRY = -6;
 /** Of everything while the plugin is not enabled. */
-const unsupported = -126;
-const alreadyDisabled = -169;
-const alreadyEnabled = -170;
+const UNSUPPORTED = -126;
+const ALREADY_DISABLED = -169;
+const ALREADY_ENABLED = -170;
 
 /** For deletes: the thing, what it was attached to, or all of NAT44 is not there. */
 export async function unlessGone(request: Promise<unknown>): Promise<void> {
-  await except(request, [invalidSwIfIndex, noSuchEntry, unsupported]);
+  await except(request, [INVALID_SW_IF_INDEX, NO_SUCH_ENTRY, UNSUPPORTED]);
 }
 
 export async function unlessEnabled(request: Promise<unknown>): Promise<void> {
-  await except(request, [alreadyEnabled]);
+  await except(request, [ALREADY_ENABLED]);
 }
 
 export async function unlessDisabled(request: Promise<unknown>): Promise<void> {
-  await except(request, [alreadyDisabled]);
+  await except(request, [ALREADY_DISABLED]);
 }

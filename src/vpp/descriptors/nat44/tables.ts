@@ -1,11 +1,11 @@
 import type { Dependency } from '#kvscheduler/api/descriptor.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 
 /** Tables that are named: VPP would make one that is not there, without its name and label. */
 export function tableDependency(ids: Iterable<number>): readonly Dependency[] {
   return [...new Set(ids)]
-    .filter((id) => id !== 0 && id !== none)
+    .filter((id) => id !== 0 && id !== NONE)
     .map((id) => ({
       label: `table-${id}-exists`,
       key: vrfTableKey.build({ id, protocol: 'IPV4' }),

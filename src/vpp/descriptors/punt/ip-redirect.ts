@@ -15,7 +15,7 @@ import type { PuntRedirectV2 } from '../../binapi/messages.gen.ts';
 import { attribute, type Family, families, familiesOf, familyNumbers } from '../by-family.ts';
 import { require } from '../invalid.ts';
 import { isAny, pathTo } from '../l3/route-path.ts';
-import { none } from '../limits.ts';
+import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names.ts';
 
 /** A next hop is of one family, and says so where all are redirected. */
@@ -57,7 +57,7 @@ export function ipRedirectDescriptor(
     isOn: boolean,
     ctx: OperationContext,
   ): Promise<void> => {
-    const rx = value.rx_interface === '' ? none : indexOf(value.rx_interface, ctx);
+    const rx = value.rx_interface === '' ? NONE : indexOf(value.rx_interface, ctx);
     const af = familyNumbers[family];
     const request = (is_add: boolean, paths: PuntRedirectV2['paths']): Promise<unknown> =>
       client.request('add_del_ip_punt_redirect_v2', {
@@ -106,7 +106,7 @@ export function ipRedirectDescriptor(
       const names = interfaceNames(ctx);
       const dumps = await Promise.all(
         families.map(async (family) => {
-          const fields = { sw_if_index: none, af: familyNumbers[family] };
+          const fields = { sw_if_index: NONE, af: familyNumbers[family] };
           const found = await client.dump('ip_punt_redirect_v2_dump', fields);
           return found.flatMap(({ punt }) => readBack(punt, family, names));
         }),
@@ -135,8 +135,8 @@ function readBack(
   names: ReadonlyMap<number, string>,
 ): readonly Found[] {
   const [path] = punt.paths;
-  const tx = names.get(path?.sw_if_index ?? none);
-  const rx = punt.rx_sw_if_index === none ? '' : names.get(punt.rx_sw_if_index);
+  const tx = names.get(path?.sw_if_index ?? NONE);
+  const rx = punt.rx_sw_if_index === NONE ? '' : names.get(punt.rx_sw_if_index);
   if (path === undefined || tx === undefined || rx === undefined) return [];
   const hop = fromUnion(punt.af, path.nh.address);
   return [{ family, rx, tx, hop: isAny(hop) ? '' : hop }];

@@ -8,12 +8,12 @@ import type { Punt } from '../../binapi/messages.gen.ts';
 import { attribute, type Family, familiesOf, familyNumbers } from '../by-family.ts';
 import { require } from '../invalid.ts';
 
-const udp = 17;
-const headerVersion = 1;
+const UDP = 17;
+const HEADER_VERSION = 1;
 /** VPP takes the highest for "no port". */
-const mostPort = 65_534;
+const MOST_PORT = 65_534;
 /** Of a socket's path, with the closing zero. */
-const pathSize = 108;
+const PATH_SIZE = 108;
 
 /** A socket that is registered with VPP. */
 interface Socket {
@@ -29,7 +29,7 @@ function identity({ family, port, path }: Socket): string {
 function puntOf(family: Family, port: number): Punt {
   return {
     type: PuntType.PUNT_API_TYPE_L4,
-    punt: { l4: { af: familyNumbers[family], protocol: udp, port } },
+    punt: { l4: { af: familyNumbers[family], protocol: UDP, port } },
   };
 }
 
@@ -45,14 +45,14 @@ export function puntToHostDescriptor(
   const sockets = async (): Promise<readonly Socket[]> => {
     const found = await client.dump('punt_socket_dump', { type: PuntType.PUNT_API_TYPE_L4 });
     return found.flatMap(({ punt: { punt }, pathname: path }) => {
-      if (!('l4' in punt) || punt.l4.protocol !== udp) return [];
+      if (!('l4' in punt) || punt.l4.protocol !== UDP) return [];
       const { af, port } = punt.l4;
       return [{ family: af === AddressFamily.ADDRESS_IP6 ? 'IPV6' : 'IPV4', port, path }] as const;
     });
   };
   const register = (family: Family, { port, socket_path }: PuntToHost): Promise<unknown> =>
     client.request('punt_socket_register', {
-      header_version: headerVersion,
+      header_version: HEADER_VERSION,
       punt: puntOf(family, port),
       pathname: socket_path,
     });
@@ -71,11 +71,11 @@ export function puntToHostDescriptor(
     validate(key, value) {
       require(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
       require(key, value.l4_protocol === 'UDP', 'l4_protocol', 'VPP hands over UDP only');
-      const isPort = value.port > 0 && value.port <= mostPort;
-      require(key, isPort, 'port', `is not between 1 and ${mostPort}`);
+      const isPort = value.port > 0 && value.port <= MOST_PORT;
+      require(key, isPort, 'port', `is not between 1 and ${MOST_PORT}`);
       require(key, value.socket_path !== '', 'socket_path', 'missing');
-      const fits = Buffer.byteLength(value.socket_path) < pathSize;
-      require(key, fits, 'socket_path', `longer than ${pathSize - 1} bytes`);
+      const fits = Buffer.byteLength(value.socket_path) < PATH_SIZE;
+      require(key, fits, 'socket_path', `longer than ${PATH_SIZE - 1} bytes`);
     },
     claims: (_key, value) =>
       familiesOf(value.l3_protocol).map((family) => `punt/${family}/${value.port}`),

@@ -3,7 +3,7 @@ import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceModel, type NetNamespace } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
-import { existingLink } from '#test/linux/descriptors/backends.ts';
+import { EXISTING_LINK } from '#test/linux/descriptors/backends.ts';
 import { keyed } from '../../compliance/keyed.ts';
 import { type Family, family } from '../family.ts';
 
@@ -133,7 +133,7 @@ export function linuxFamilies(
     family('existing link', {
       model,
       bearsNoMark: true,
-      base: { name: 'nic', type: 'EXISTING', host_if_name: existingLink, enabled: true },
+      base: { name: 'nic', type: 'EXISTING', host_if_name: EXISTING_LINK, enabled: true },
       fields: {
         mtu: [1400],
         ip_addresses: [['192.168.16.1/24'], ['192.168.16.1/24', '192.168.17.1/24']],

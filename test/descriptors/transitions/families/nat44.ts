@@ -5,7 +5,7 @@ import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { keyed, loop, table } from '../../compliance/keyed.ts';
 import { type Family, family } from '../family.ts';
 
-const anyTable = 0xffff_ffff;
+const ANY_TABLE = 0xffff_ffff;
 
 const nat = keyed(nat44GlobalModel, { forwarding: true });
 
@@ -60,13 +60,13 @@ export const nat44Families: readonly Family[] = [
         [{ name: 'nat-b', output_feature: true }],
       ],
       address_pool: [
-        [{ address: '10.72.0.1', vrf_id: anyTable }],
-        [{ address: '10.72.0.1', vrf_id: anyTable, twice_nat: true }],
+        [{ address: '10.72.0.1', vrf_id: ANY_TABLE }],
+        [{ address: '10.72.0.1', vrf_id: ANY_TABLE, twice_nat: true }],
       ],
     },
     dependents: [
       keyed(nat44InterfaceModel, { name: 'nat-a', nat_outside: true }),
-      keyed(nat44AddressPoolModel, { name: 'waits', first_ip: '10.72.0.2', vrf_id: anyTable }),
+      keyed(nat44AddressPoolModel, { name: 'waits', first_ip: '10.72.0.2', vrf_id: ANY_TABLE }),
       keyed(dnat44Model, { label: 'waits', id_mappings: [{ ip_address: '10.72.0.2' }] }),
     ],
   }),
@@ -83,7 +83,7 @@ export const nat44Families: readonly Family[] = [
   family('NAT44 pool', {
     model: nat44AddressPoolModel,
     setup: [nat, table(1)],
-    base: { name: 'pool', first_ip: '10.73.0.1', last_ip: '10.73.0.4', vrf_id: anyTable },
+    base: { name: 'pool', first_ip: '10.73.0.1', last_ip: '10.73.0.4', vrf_id: ANY_TABLE },
     fields: {
       first_ip: ['10.73.0.3'],
       last_ip: ['', '10.73.0.7'],
@@ -91,7 +91,7 @@ export const nat44Families: readonly Family[] = [
       twice_nat: [true],
     },
     others: {
-      elsewhere: { name: 'pool', first_ip: '10.74.0.1', vrf_id: anyTable, twice_nat: true },
+      elsewhere: { name: 'pool', first_ip: '10.74.0.1', vrf_id: ANY_TABLE, twice_nat: true },
     },
     dependents: [
       keyed(dnat44Model, {

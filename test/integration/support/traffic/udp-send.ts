@@ -5,7 +5,7 @@
 import { createSocket } from 'node:dgram';
 
 const [address = '', port = '', rate = ''] = process.argv.slice(2);
-const burst = 10;
+const BURST = 10;
 const socket = createSocket('udp4');
 socket.connect(Number(port), address, () => {
   const begin = performance.now();
@@ -14,7 +14,7 @@ socket.connect(Number(port), address, () => {
   const timer = setInterval(() => {
     const now = performance.now();
     const pause = 1000 / Number(rate);
-    if (now - due > burst * pause) due = now - burst * pause;
+    if (now - due > BURST * pause) due = now - BURST * pause;
     for (; due <= now; due += pause) {
       const packet = Buffer.alloc(64);
       packet.writeUInt32BE(sent++);

@@ -5,7 +5,7 @@ import { OUR_ROUTE_PROTOCOL } from '#linux/api.ts';
 import { HostBench, type LinuxBackend, linkOf, refusedWith, route } from './bench.ts';
 
 /** Protocol of routes that the kernel makes itself. */
-const kernel = 2;
+const KERNEL = 2;
 
 export function layer3Suite(name: string, make: () => Promise<LinuxBackend>): void {
   describe(`addresses, routes and neighbors: ${name}`, () => {
@@ -19,8 +19,8 @@ export function layer3Suite(name: string, make: () => Promise<LinuxBackend>): vo
       const state = await bench.host.dump(left);
       assert.deepEqual(linkOf(state, 'va').addresses, ['10.1.1.2/32', '10.1.2.2/24', 'fd00::2/64']);
       assert.deepEqual(state.routes, [
-        { ...route('10.1.2.0/24', 'va', { scope: 'link' }), protocol: kernel },
-        { ...route('fd00::/64', 'va', { metric: 256 }), protocol: kernel },
+        { ...route('10.1.2.0/24', 'va', { scope: 'link' }), protocol: KERNEL },
+        { ...route('fd00::/64', 'va', { metric: 256 }), protocol: KERNEL },
       ]);
       await bench.host.deleteAddress(left, 'va', '10.1.2.2/24');
       await bench.host.deleteAddress(left, 'va', 'fd00::2/64');
