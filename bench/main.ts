@@ -2,7 +2,7 @@
  *     npm run bench                all measurements, one after the other
  *     npm run bench -- planner     those whose name has the word in it
  *
- * A measurement is a module of this folder that exports `name` and `run(print)`. It measures in the
+ * A measurement is a module of this folder that exports `NAME` and `run(print)`. It measures in the
  * process, prints facts with their units and fails (by throwing) only when it could not measure.
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -13,13 +13,13 @@ import { basename } from 'node:path';
 export type Print = (line: string) => void;
 
 export interface Measurement {
-  readonly name: string;
+  readonly NAME: string;
   run(print: Print): Promise<void> | void;
 }
 
 function isMeasurement(module: object): module is Measurement {
-  const { name, run } = module as Partial<Measurement>;
-  return typeof name === 'string' && typeof run === 'function';
+  const { NAME, run } = module as Partial<Measurement>;
+  return typeof NAME === 'string' && typeof run === 'function';
 }
 
 async function measurements(): Promise<Measurement[]> {
@@ -46,15 +46,15 @@ function machine(): string {
 
 const words = process.argv.slice(2);
 const wanted = (await measurements()).filter(
-  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+  ({ NAME }) => words.length === 0 || words.some((word) => NAME.includes(word)),
 );
 if (wanted.length === 0) {
   console.error(`no measurement has ${words.join(' or ') || 'a name'} in bench/`);
   process.exit(1);
 }
 console.log(machine());
-for (const { name, run } of wanted) {
-  console.log(`\n${name}`);
+for (const { NAME, run } of wanted) {
+  console.log(`\n${NAME}`);
   try {
     await run((line) => console.log(`  ${line}`));
   } catch (error) {

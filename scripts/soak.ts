@@ -2,7 +2,7 @@
  *     npm run soak                 every long run, one after the other
  *     npm run soak -- scheduler    those with the word in their name
  *
- * A long run is a module of soak/ that exports `name` and `run(print)`. It prints numbers and throws
+ * A long run is a module of soak/ that exports `NAME` and `run(print)`. It prints numbers and throws
  * when they show that something grows that must not. Memory is measured after a collection, so
  * node is started with --expose-gc.
  */
@@ -10,7 +10,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface LongRun {
-  readonly name: string;
+  readonly NAME: string;
   run(print: (line: string) => void): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ const folder = join(import.meta.dirname, '../soak');
 const words = process.argv.slice(2);
 let found = 0;
 for (const file of globSync('*.ts', { cwd: folder }).sort()) {
-  const { name, run }: LongRun = await import(join(folder, file));
+  const { NAME: name, run }: LongRun = await import(join(folder, file));
   if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
   found++;
   console.log(name);
