@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { missing } from '#test/integration/support/missing.ts';
 import { Netns } from '#test/integration/support/netns.ts';
 import { RealNode } from '#test/integration/support/node.ts';
 import { RealVpp } from '#test/integration/support/vpp.ts';
-import { now, type Played, type TapeEntry } from './lib/tape.ts';
+import { missing } from '#test/support/requirements.ts';
+import { now, type RecordedEntry, type ReplayResult } from './lib/recording.ts';
 
 export const NAME = 'addpod-vpp';
 
@@ -24,26 +24,26 @@ const PAIRS = 20;
 /** What the recorder waits for before it writes, and time for what the agent does afterwards. */
 const SETTLE_MS = 300;
 
-class Player {
+class ReplayProcess {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
   constructor(netns: Netns, vpp: RealVpp) {
-    const script = fileURLToPath(new URL('lib/play.ts', import.meta.url));
+    const script = fileURLToPath(new URL('lib/replay.ts', import.meta.url));
     const [program = '', ...args] = [...netns.enter, process.execPath, script, vpp.apiSocket];
     this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#lines = createInterface(this.#child.stdout!)[Symbol.asyncIterator]();
   }
 
   /** @returns milliseconds */
-  async play(
-    entries: readonly TapeEntry[],
+  async replay(
+    entries: readonly RecordedEntry[],
     namespaces: Readonly<Record<string, string>>,
   ): Promise<number> {
     this.#child.stdin!.write(`${JSON.stringify({ entries, namespaces })}\n`);
     const { value, done } = await this.#lines.next();
     if (done) throw new Error('the replay has failed');
-    return (JSON.parse(value) as Played).ms;
+    return (JSON.parse(value) as ReplayResult).ms;
   }
 
   end(): void {
@@ -52,7 +52,7 @@ class Player {
 }
 
 /** What the recorder has written so far. */
-class Tape {
+class RecordingFile {
   readonly file: string;
   #read = 0;
 
@@ -61,12 +61,12 @@ class Tape {
   }
 
   /** What came since the last time. */
-  async next(): Promise<TapeEntry[]> {
+  async next(): Promise<RecordedEntry[]> {
     await sleep(SETTLE_MS);
     const lines = readFileSync(this.file, 'utf8').split('\n').slice(0, -1);
     const fresh = lines.slice(this.#read);
     this.#read = lines.length;
-    return fresh.map((line) => JSON.parse(line) as TapeEntry);
+    return fresh.map((line) => JSON.parse(line) as RecordedEntry);
   }
 }
 
@@ -87,22 +87,22 @@ export async function run(print: (line: string) => void): Promise<void> {
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'addpod-'));
-  const tape = new Tape(join(folder, 'tape'));
+  const tape = new RecordingFile(join(folder, 'tape'));
   const netns = await Netns.create('replay');
   const vpp = new RealVpp(netns, join(folder, 'vpp'));
-  let player: Player | undefined;
+  let player: ReplayProcess | undefined;
   try {
     await using node = await RealNode.create({
       agentEnv: (vppSocket) => ({
-        NODE_OPTIONS: `--import=${new URL('lib/record.ts', import.meta.url).href}`,
+        NODE_OPTIONS: `--import=${new URL('lib/recorder.ts', import.meta.url).href}`,
         RECORD_FILE: tape.file,
         RECORD_SOCKET: vppSocket,
       }),
     });
     await vpp.start();
-    player = new Player(netns, vpp);
+    player = new ReplayProcess(netns, vpp);
     await node.agent.start();
-    await player.play(await tape.next(), { [ownLink(node.netns)]: netns.path });
+    await player.replay(await tape.next(), { [ownLink(node.netns)]: netns.path });
     await measure(node, netns, tape, player, print);
   } finally {
     player?.end();
@@ -115,13 +115,13 @@ export async function run(print: (line: string) => void): Promise<void> {
 async function measure(
   node: RealNode,
   netns: Netns,
-  tape: Tape,
-  player: Player,
+  tape: RecordingFile,
+  player: ReplayProcess,
   print: (line: string) => void,
 ): Promise<void> {
   const agent: number[] = [];
   const replay: number[] = [];
-  let last: readonly TapeEntry[] = [];
+  let last: readonly RecordedEntry[] = [];
   for (let round = 0; round < WARM_UP + PAIRS; round++) {
     const sandbox = await node.sandbox(`pod-${round}`);
     const mirror = await Netns.create('mirror');
@@ -135,12 +135,12 @@ async function measure(
     const end = now();
     const entries = await tape.next();
     const during = entries.filter(({ at }) => at >= start && at <= end);
-    await player.play(
+    await player.replay(
       entries.filter(({ at }) => at < start),
       namespaces,
     );
-    const ms = await player.play(during, namespaces);
-    await player.play(
+    const ms = await player.replay(during, namespaces);
+    await player.replay(
       entries.filter(({ at }) => at > end),
       namespaces,
     );
@@ -152,11 +152,11 @@ async function measure(
 
     const gone = await node.agent.delete(sandbox);
     if (gone.result !== 0) throw new Error(gone.error);
-    await player.play(await tape.next(), namespaces);
+    await player.replay(await tape.next(), namespaces);
     await sandbox.remove();
     await mirror.remove();
   }
-  const kinds = (kind: TapeEntry['kind']) => last.filter((entry) => entry.kind === kind).length;
+  const kinds = (kind: RecordedEntry['kind']) => last.filter((entry) => entry.kind === kind).length;
   const ratios = agent.map((ms, i) => ms / replay[i]!);
   print(`AddPod: median ${median(agent).toFixed(1)} ms, ${kinds('started')} processes`);
   print(`bare replay of it: median ${median(replay).toFixed(1)} ms`);

@@ -18,7 +18,7 @@ import { viewOf, Writer } from '#vpp/binapi/codec/writer.ts';
 import { writeFrame } from '#vpp/binapi/frame.ts';
 import type { Requests } from '#vpp/binapi/messages.gen.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
-import type { Answering } from './lib/answering-server.ts';
+import type { CannedReply } from './lib/canned-reply-server.ts';
 
 export const NAME = 'binary API: codec and client';
 
@@ -63,13 +63,13 @@ export async function run(print: Print): Promise<void> {
 /** The client against a bare socket that packs the same messages, in turn; medians. */
 async function shares(print: Print, exchange: Exchange): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-  const answering: Answering = {
+  const answering: CannedReply = {
     path: join(folder, 'api.sock'),
     requestLength: packed(exchange).length,
     reply: exchange.reply,
     fields: exchange.fields,
   };
-  const server = new Worker(new URL('lib/answering-server.ts', import.meta.url), {
+  const server = new Worker(new URL('lib/canned-reply-server.ts', import.meta.url), {
     workerData: answering,
   });
   await once(server, 'message');

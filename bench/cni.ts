@@ -8,8 +8,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeNode, startAgent, until } from '#test/cmd/agent/harness.ts';
-import { missing } from '#test/integration/support/missing.ts';
 import { RealNode } from '#test/integration/support/node.ts';
+import { missing } from '#test/support/requirements.ts';
 import { buildExecutable } from '../scripts/lib/single-executable.ts';
 import type { Print } from './main.ts';
 

@@ -7,7 +7,7 @@ import { vppArpModel } from '#models/vpp/arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { keyed, loop } from '#test/descriptors/compliance/keyed.ts';
 import { base } from '#test/descriptors/node-values.ts';
-import { noVpp } from '#test/integration/vpp/vpp-process.ts';
+import { noVpp } from '#test/integration/support/vpp-process.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
 
 export const NAME = 'resync-vpp';

@@ -14,14 +14,14 @@ import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { NAT44_GLOBAL_KEY, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceKey, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
-import { missing } from '#test/integration/support/missing.ts';
 import { Netns } from '#test/integration/support/netns.ts';
 import { Stream } from '#test/integration/support/traffic.ts';
 import { RealVpp } from '#test/integration/support/vpp.ts';
-import { noVpp, VppProcess } from '#test/integration/vpp/vpp-process.ts';
-import { type BareRequest, BareVpp } from './lib/bare.ts';
-import { type Print, runPart } from './lib/parts.ts';
-import { VppSide } from './lib/vpp-side.ts';
+import { noVpp, VppProcess } from '#test/integration/support/vpp-process.ts';
+import { missing } from '#test/support/requirements.ts';
+import { RawClient, type RawRequest } from './lib/raw-client.ts';
+import { type Print, runInSubprocess } from './lib/subprocess.ts';
+import { VppScheduler } from './lib/vpp-scheduler.ts';
 
 export const NAME = 'scheduler-vpp: routes and NAT mappings on a real VPP';
 
@@ -38,16 +38,16 @@ const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = { route
 
 export async function run(print: Print): Promise<void> {
   if (noVpp) print(`not measured: ${noVpp}`);
-  else await runPart(import.meta.filename, 'routes', print);
+  else await runInSubprocess(import.meta.filename, 'routes', print);
   if (missing) print(`not measured under traffic: ${missing}`);
-  else await runPart(import.meta.filename, 'mappings', print);
+  else await runInSubprocess(import.meta.filename, 'mappings', print);
 }
 
 async function routes(print: Print): Promise<void> {
   const vpp = new VppProcess();
   try {
     await vpp.start();
-    const side = await VppSide.connect(vpp.apiSocket);
+    const side = await VppScheduler.connect(vpp.apiSocket);
     const loop = { name: 'loop0', type: 'SOFTWARE_LOOPBACK', enabled: true } as const;
     const interface_ = vppInterfaceModel.canonical({ ...loop, ip_addresses: ['10.255.0.1/24'] });
     await side.commit(new Map([[vppInterfaceKey.build(loop), interface_]]));
@@ -60,7 +60,7 @@ async function routes(print: Print): Promise<void> {
       });
       wishes.set(vppRouteModel.key(route), route);
     }
-    const bare = await BareVpp.connect(vpp.apiSocket);
+    const bare = await RawClient.connect(vpp.apiSocket);
     await compare(print, `${MANY} routes in one transaction`, {
       side,
       bare,
@@ -99,7 +99,7 @@ async function mappings(print: Print): Promise<void> {
     await inside.run('ip', 'route', 'add', 'default', 'via', '10.1.1.1');
     await outside.run('ip', 'addr', 'add', '10.2.2.2/24', 'dev', 'eth0');
     await vpp.start();
-    const side = await VppSide.connect(vpp.apiSocket);
+    const side = await VppScheduler.connect(vpp.apiSocket);
     side.notifyOfLinks(['in', 'out']);
     await side.commit(natNode());
     const wishes = new Map<string, Value>();
@@ -110,7 +110,7 @@ async function mappings(print: Print): Promise<void> {
       const st_mappings = [{ ...mapping, protocol: 'TCP', local_ips: [local] }] as const;
       wishes.set(dnat44Key.build({ label }), dnat44Model.canonical({ label, st_mappings }));
     }
-    const bare = await BareVpp.connect(vpp.apiSocket);
+    const bare = await RawClient.connect(vpp.apiSocket);
     const { path } = outside;
     const receiver = { path, address: '10.2.2.2', run: outside.run.bind(outside) };
     const traffic = new Map<string, { sent: number; lost: number }>();
@@ -165,8 +165,8 @@ function natNode(): Map<string, Value> {
 }
 
 interface Setup {
-  readonly side: VppSide;
-  readonly bare: BareVpp;
+  readonly side: VppScheduler;
+  readonly bare: RawClient;
   readonly wishes: ReadonlyMap<string, Value>;
   /** Runs the work and tells what else came of it. */
   readonly during: (who: string, work: () => Promise<number>) => Promise<number>;
@@ -239,7 +239,7 @@ function millisecondsOf({ user, system }: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-function perSecond(requests: readonly BareRequest[], ms: number): number {
+function perSecond(requests: readonly RawRequest[], ms: number): number {
   return (requests.length / ms) * 1000;
 }
 

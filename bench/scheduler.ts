@@ -6,18 +6,18 @@
 import { performance } from 'node:perf_hooks';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
-import { type Print, runPart } from './lib/parts.ts';
 import {
   chains,
   family,
+  InstantSouthbound,
   interfaceKey,
+  ring,
   route,
   routeKey,
   routes,
-  Standing,
-  wheel,
-} from './lib/standing.ts';
-import { measure, type Work } from './lib/work.ts';
+} from './lib/instant-southbound.ts';
+import { type Measurement, measure } from './lib/measure.ts';
+import { type Print, runInSubprocess } from './lib/subprocess.ts';
 
 export const NAME = 'scheduler: many values, one change';
 
@@ -40,7 +40,7 @@ const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = {
 };
 
 export async function run(print: Print): Promise<void> {
-  for (const part of Object.keys(parts)) await runPart(import.meta.filename, part, print);
+  for (const part of Object.keys(parts)) await runInSubprocess(import.meta.filename, part, print);
 }
 
 /** (a) Independent values. */
@@ -61,13 +61,13 @@ async function creations(
 ): Promise<void> {
   const rounds = 25;
   for (const window of [100, 1, 1000]) {
-    const works: Work[] = [];
+    const works: Measurement[] = [];
     for (let round = 0; round < rounds; round++) {
-      const scheduler = new Standing().scheduler({ window });
+      const scheduler = new InstantSouthbound().scheduler({ window });
       works.push(await measure(() => must(scheduler.commit({ ...update, values }))));
       await scheduler.close();
     }
-    const [first] = works as [Work];
+    const [first] = works as [Measurement];
     const steady = medianOf(works.slice(5).map(({ ms }) => ms));
     const rate = (values.size / steady) * 1000;
     const verdict =
@@ -86,7 +86,7 @@ const MANY = 100_000;
 
 /** (b) in a process that has made the values itself. */
 async function resyncs(print: Print): Promise<void> {
-  const standing = new Standing();
+  const standing = new InstantSouthbound();
   const scheduler = standing.scheduler();
   const wishes = routes(MANY);
   const first = await measure(() => must(scheduler.commit({ ...resync, values: wishes })));
@@ -106,7 +106,7 @@ async function resyncs(print: Print): Promise<void> {
 
 /** (b) in a process that finds what the one before it has left. */
 async function restart(print: Print, drifted: boolean): Promise<void> {
-  const standing = new Standing();
+  const standing = new InstantSouthbound();
   standing.put(routes(MANY));
   if (drifted) drift(standing);
   const scheduler = standing.scheduler();
@@ -116,7 +116,7 @@ async function restart(print: Print, drifted: boolean): Promise<void> {
 }
 
 /** Half of a hundredth is lost, the other half is not what it should be. */
-function drift(standing: Standing): void {
+function drift(standing: InstantSouthbound): void {
   for (let i = 0; i < MANY; i += 200) {
     standing.remove(routeKey(i));
     standing.put([[routeKey(i + 1), route(i + 1, 9)]]);
@@ -147,7 +147,7 @@ const noEffort: Effort = { visits: 0, lookUps: 0 };
 /** (c) The same change among few and among many, taking turns. */
 async function oneChange(print: Print): Promise<void> {
   const sizes = [1_000, MANY] as const;
-  const schedulers = sizes.map(() => new Standing().scheduler());
+  const schedulers = sizes.map(() => new InstantSouthbound().scheduler());
   for (const [i, size] of sizes.entries())
     await must((schedulers[i] as Scheduler).commit({ ...resync, values: routes(size) }));
   const changes = {
@@ -196,7 +196,7 @@ async function oneChange(print: Print): Promise<void> {
 /** (f) where it is hardest: one value from which many are derived. */
 async function families(print: Print): Promise<void> {
   const members = 20_000;
-  const scheduler = new Standing().scheduler();
+  const scheduler = new InstantSouthbound().scheduler();
   for (const [what, values] of [
     ['made', family(members, 1)],
     ['changed', family(members, 2)],
@@ -212,8 +212,8 @@ async function families(print: Print): Promise<void> {
 /** (f) where it is hardest: many values in one circle, each of which needs any of a prefix. */
 async function wheels(print: Print): Promise<void> {
   const spokes = 10_000;
-  const scheduler = new Standing().scheduler();
-  const values = wheel(spokes);
+  const scheduler = new InstantSouthbound().scheduler();
+  const values = ring(spokes);
   const work = await measure(() => must(scheduler.commit({ ...update, values })));
   print(`    a circle of ${count(spokes)} values through prefixes, made: ${seconds(work)}`);
   printStretch(print, work);
@@ -223,7 +223,7 @@ async function wheels(print: Print): Promise<void> {
 /** (e) What a value keeps in use, itself included, without the southbound's own copy of it. */
 async function memory(print: Print, historyOn: boolean): Promise<void> {
   const before = heapUsed();
-  const standing = new Standing();
+  const standing = new InstantSouthbound();
   const scheduler = standing.scheduler(historyOn ? {} : { history: { bytes: 0 } });
   const values = routes(MANY);
   const work = await measure(() => must(scheduler.commit({ ...resync, values })));
@@ -251,7 +251,7 @@ function medianOf(values: readonly number[]): number {
 }
 
 /** (f) */
-function printStretch(print: Print, { longest, longestOwnMs }: Work): void {
+function printStretch(print: Print, { longest, longestOwnMs }: Measurement): void {
   const verdict = judged(longest.cpuMs <= LONGEST_STRETCH_MS, `${LONGEST_STRETCH_MS} ms`);
   const [cpu, clock, gc, own] = [longest.cpuMs, longest.ms, longest.gcMs, longestOwnMs].map((ms) =>
     ms.toFixed(1),
@@ -270,7 +270,7 @@ function count(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
 
-function seconds({ ms, cpuMs, gcMs }: Work): string {
+function seconds({ ms, cpuMs, gcMs }: Measurement): string {
   const [all, work, gc] = [ms, cpuMs, gcMs].map((value) => (value / 1000).toFixed(2));
   return `${all} s, of it ${work} s work, ${gc} s GC`;
 }

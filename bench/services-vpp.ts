@@ -10,7 +10,7 @@ import { aclModel } from '#models/vpp/acl.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { keyed, loop, table } from '#test/descriptors/compliance/keyed.ts';
-import { noVpp } from '#test/integration/vpp/vpp-process.ts';
+import { noVpp } from '#test/integration/support/vpp-process.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
 
 export const NAME = 'services-vpp';

@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isExcused, thisMachine } from './lib/excuses.ts';
 import type { Skip } from './lib/run-tests.ts';
+import { isJustified, thisMachine } from './lib/skip-reasons.ts';
 import { type Counts, countsText } from './lib/test-report.ts';
 import { changedSince, REPORT } from './lib/vpp-report.ts';
 
@@ -76,7 +76,7 @@ for (const { name, command } of checks) {
 const tests = await runTests();
 if (!tests) report('tests', false, 'npm test ended without a result');
 else {
-  const unexcused = tests.skips.filter(({ reason }) => !isExcused(reason, thisMachine));
+  const unexcused = tests.skips.filter(({ reason }) => !isJustified(reason, thisMachine));
   const lines = unexcused.map(({ path, reason }) => `${path.join(' > ')}: ${reason}`);
   report('nothing skipped that can run here', lines.length === 0, lines.join('\n'));
 }

@@ -27,7 +27,7 @@ interface Route {
 }
 
 const random = seededRandom(1);
-const chance = (probability: number): boolean => random.next() < probability;
+const happens = (probability: number): boolean => random.next() < probability;
 const upTo = (limit: number): number => Math.floor(random.next() * limit);
 
 class Timeout extends Error {
@@ -36,9 +36,9 @@ class Timeout extends Error {
 
 /** Does what it is asked to, or fails, or does it and says nothing. */
 class Southbound {
-  readonly standing = new Map<string, Value>();
+  readonly actual = new Map<string, Value>();
   /** Probability that an operation does not go well. */
-  trouble = 0;
+  failureProbability = 0;
   #nextIndex = 1;
 
   descriptors(): AnyDescriptor[] {
@@ -66,21 +66,21 @@ class Southbound {
       keyPrefixes: [prefix],
       nbKeyPrefix: prefix,
       typeName: `soak.${kind}`,
-      create: (key: string, value: Value) => this.#operate(() => this.standing.set(key, value)),
+      create: (key: string, value: Value) => this.#operate(() => this.actual.set(key, value)),
       update: async (key: string, _before: Value, value: Value, index: number) => {
-        await this.#operate(() => this.standing.set(key, value));
+        await this.#operate(() => this.actual.set(key, value));
         return index;
       },
       delete: async (key: string) => {
-        await this.#operate(() => this.standing.delete(key));
+        await this.#operate(() => this.actual.delete(key));
       },
       retrieve: async () => this.#retrieve(prefix),
     };
   }
 
   async #operate(deed: () => unknown): Promise<number> {
-    const isTrouble = chance(this.trouble);
-    if (isTrouble && chance(0.8)) throw new Error('out of luck');
+    const isTrouble = happens(this.failureProbability);
+    if (isTrouble && happens(0.8)) throw new Error('out of luck');
     deed();
     if (isTrouble) throw new Timeout('no reply');
     return this.#nextIndex++;
@@ -88,7 +88,7 @@ class Southbound {
 
   #retrieve(prefix: string): RetrievedValue[] {
     const found: RetrievedValue[] = [];
-    for (const [key, value] of this.standing)
+    for (const [key, value] of this.actual)
       if (key.startsWith(prefix))
         found.push({ key, value, metadata: this.#nextIndex++, origin: 'from-NB' });
     return found;
@@ -96,8 +96,8 @@ class Southbound {
 }
 
 /** What the northbound wishes, and how it changes its mind. */
-class Wisher {
-  readonly wished = new Map<string, Value>();
+class NorthboundModel {
+  readonly desired = new Map<string, Value>();
   readonly #pods: string[] = [];
   #nextPod = 0;
 
@@ -106,12 +106,12 @@ class Wisher {
     const values = new Map<string, Value | null>();
     const times = 1 + upTo(5);
     for (let i = 0; i < times; i++) {
-      if (chance(0.15)) this.#changePods(values);
+      if (happens(0.15)) this.#changePods(values);
       else this.#changeRoute(values);
     }
     for (const [key, value] of values)
-      if (value === null) this.wished.delete(key);
-      else this.wished.set(key, value);
+      if (value === null) this.desired.delete(key);
+      else this.desired.set(key, value);
     return values;
   }
 
@@ -126,7 +126,7 @@ class Wisher {
   #changeRoute(values: Map<string, Value | null>): void {
     const key = `route/10.${upTo(ROUTES)}`;
     const via = this.#pods[upTo(this.#pods.length)];
-    if (via === undefined || chance(0.1)) values.set(key, null);
+    if (via === undefined || happens(0.1)) values.set(key, null);
     else values.set(key, { via, weight: upTo(1_000) } satisfies Route);
   }
 }
@@ -156,16 +156,16 @@ export async function run(print: (line: string) => void): Promise<void> {
     log: silentLogger,
     observer,
   });
-  const wisher = new Wisher();
+  const wisher = new NorthboundModel();
   const measured: number[] = [];
   let done = 0;
   let transactions = 0;
-  southbound.trouble = 0.01;
+  southbound.failureProbability = 0.01;
   while (done < CHANGES) {
     const values = wisher.change();
     await scheduler.commit({ ...best, mode: 'update', values, retry });
-    if (chance(0.05)) report(scheduler);
-    if (chance(0.001)) await resync(scheduler, wisher);
+    if (happens(0.05)) report(scheduler);
+    if (happens(0.001)) await resync(scheduler, wisher);
     await clock.advance(1_000);
     transactions++;
     const before = Math.floor(done / FIRST_MEASURE);
@@ -181,9 +181,9 @@ export async function run(print: (line: string) => void): Promise<void> {
       ].join(': '),
     );
   }
-  southbound.trouble = 0;
+  southbound.failureProbability = 0;
   await resync(scheduler, wisher);
-  assertRight(scheduler, southbound, wisher);
+  assertReconciled(scheduler, southbound, wisher);
   await scheduler.close();
   const [first = 0] = measured;
   const last = measured.at(-1) ?? 0;
@@ -196,18 +196,22 @@ export async function run(print: (line: string) => void): Promise<void> {
 
 function report(scheduler: Scheduler): void {
   const key = `if/host-${upTo(50)}`;
-  const value = chance(0.5) ? { name: key, up: chance(0.5) } : null;
+  const value = happens(0.5) ? { name: key, up: happens(0.5) } : null;
   scheduler.pushNotification([{ key, value }]);
 }
 
-async function resync(scheduler: Scheduler, { wished }: Wisher): Promise<void> {
-  const mode = chance(0.5) ? 'full-resync' : 'downstream-resync';
+async function resync(scheduler: Scheduler, { desired: wished }: NorthboundModel): Promise<void> {
+  const mode = happens(0.5) ? 'full-resync' : 'downstream-resync';
   const values = mode === 'full-resync' ? new Map(wished) : new Map<string, Value>();
   await scheduler.commit({ ...best, mode, values, retry });
 }
 
 /** What stands is what is wished, as far as it can be. */
-function assertRight(scheduler: Scheduler, { standing }: Southbound, { wished }: Wisher): void {
+function assertReconciled(
+  scheduler: Scheduler,
+  { actual: standing }: Southbound,
+  { desired: wished }: NorthboundModel,
+): void {
   let pending = 0;
   for (const [key, value] of wished) {
     const { state } = scheduler.status(key).value;

@@ -4,8 +4,9 @@
  * Between resyncs every change must come once and in order; after each trouble the watcher knows what
  * a fresh read gives.
  */
+
+import { WatcherTestbed } from '#test/integration/support/dbwatcher/testbed.ts';
 import { withoutEtcd } from '#test/integration/support/etcd-server.ts';
-import { ProvingGround } from '#test/plugins/dbwatcher/proving-ground.ts';
 
 export const NAME = 'watcher: a hundred troubles of etcd';
 
@@ -28,7 +29,7 @@ async function rounds(
   count: number,
   troubles: readonly Trouble[],
 ): Promise<void> {
-  const ground = await ProvingGround.start(members);
+  const ground = await WatcherTestbed.start(members);
   try {
     for (let round = 0; round < count; round++) {
       const trouble = troubles[round % troubles.length]!;

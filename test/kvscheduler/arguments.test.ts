@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holds } from './support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { makeBench, restOf } from './support/rest.ts';
 import { setUp } from './support/setup.ts';
 
@@ -68,7 +68,7 @@ describe('whatever is asked', () => {
       fc.constantFrom(...names, ...more, '__proto__', 'x'),
       fc.constantFrom(...moments, ...words, ...others),
     );
-    await holds(
+    await checkProperty(
       { file: 'test/kvscheduler/arguments.test.ts', name },
       400,
       fc.asyncProperty(

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
 import { Slices } from '#kvscheduler/executor/slices.ts';
 import { snapshot } from '#kvscheduler/history/timeline/questions.ts';
-import { holds, path } from './support/cases.ts';
+import { checkProperty, singleCasePath } from '#test/support/random-cases.ts';
 import { noTrouble, play, withoutConflicts } from './support/play.ts';
 import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, pass, remember } from './support/setup.ts';
@@ -24,7 +24,7 @@ function states({ scheduler }: Bench): string[] {
 
 test('what must be kept whole leaves no trace when one call of it fails', async ({ name }) => {
   let undone = 0;
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     250,
     fc.asyncProperty(
@@ -61,12 +61,12 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
       },
     ),
   );
-  assert.ok(undone > 0 || path !== undefined, `${undone} were undone`);
+  assert.ok(undone > 0 || singleCasePath !== undefined, `${undone} were undone`);
 });
 
 test('what could not be undone at once is brought back by repetitions', async ({ name }) => {
   const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     150,
     fc.asyncProperty(
@@ -127,7 +127,7 @@ async function commitWhatIsReady(
 }
 
 test('the graph knows what each value depends on', async ({ name }) => {
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     100,
     fc.asyncProperty(
@@ -175,7 +175,7 @@ async function assertRelationsKnown({ scheduler, southbound, clock }: Bench): Pr
 }
 
 test('nobody waits for a claim that nobody has', async ({ name }) => {
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     150,
     fc.asyncProperty(scripts({ wild: true }, 6), windows, async (script, window) => {
@@ -205,7 +205,7 @@ test('repetitions are bounded: in number, and in how many wait at once', async (
     maxAttempts: fc.integer({ min: 1, max: 3 }),
     exponential: fc.boolean(),
   });
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     100,
     fc.asyncProperty(

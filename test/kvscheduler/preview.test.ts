@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { RecordedTxnOp } from '#kvscheduler/history/record.ts';
 import type { Preview } from '#kvscheduler/planner/preview.ts';
-import { holds } from './support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { scripts } from './support/scripts.ts';
 import { type Bench, setUp, type Wishes } from './support/setup.ts';
 
@@ -127,7 +127,7 @@ describe('plan without applying', () => {
   });
 
   it('does nothing, and is what the change does when it comes', async ({ name }) => {
-    await holds(
+    await checkProperty(
       { file: 'test/kvscheduler/preview.test.ts', name },
       100,
       fc.asyncProperty(scripts({ wild: true, conflicts: true }, 6), async (script) => {

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { holds } from './support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { kinds } from './support/kinds.ts';
 import {
   assertAsExpected,
@@ -25,7 +25,7 @@ const windows = [1, 100] as const;
 
 test('whatever happens, the southbound becomes what the model says', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: false }, 8);
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     1500,
     fc.asyncProperty(script, kinds, async (steps, described) => {
@@ -40,7 +40,7 @@ test('whatever happens, the southbound becomes what the model says', async ({ na
 
 test('of two values that want one claim the one that the model says has it', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: true }, 8);
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     1500,
     fc.asyncProperty(script, kinds, async (steps, described) => {
@@ -57,7 +57,7 @@ test('with failures, all is done that is not behind one; without them again, all
   name,
 }) => {
   const script = scripts({ wild: false, conflicts: false }, 6);
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     2500,
     fc.asyncProperty(script, troubles, kinds, async (steps, trouble, described) => {
@@ -78,7 +78,7 @@ test('with failures, all is done that is not behind one; without them again, all
 
 test('repetitions alone bring everything to where it belongs', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: false }, 5);
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     2000,
     fc.asyncProperty(script, troubles, kinds, async (steps, trouble, described) => {

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { seededRandom } from '#infra/clock/manual.ts';
-import { holds } from './support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { type Bench, setUp } from './support/setup.ts';
 import { baseOf, type Spec } from './support/southbound.ts';
 
@@ -44,7 +44,7 @@ const turns: fc.Arbitrary<Turn> = fc.constantFrom(...keys).chain((key) => {
 });
 
 test('the window changes nothing, and there is never anything to repair', async ({ name }) => {
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     150,
     fc.asyncProperty(fc.array(turns, { maxLength: 8 }), fc.nat(), async (script, seed) => {

@@ -10,7 +10,7 @@ import {
   snapshot,
 } from '#kvscheduler/history/timeline/questions.ts';
 import type { RecordedNode } from '#kvscheduler/history/timeline/recorded-node.ts';
-import { holds } from './support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { type Played, play } from './support/play.ts';
 import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, setUp } from './support/setup.ts';
@@ -212,7 +212,7 @@ describe('snapshot of the graph', () => {
   });
 
   it('is what is known now, whatever has happened', async ({ name }) => {
-    await holds(
+    await checkProperty(
       { file: FILE, name },
       120,
       fc.asyncProperty(
@@ -228,7 +228,7 @@ describe('snapshot of the graph', () => {
   });
 
   it('is the same later as it was then', async ({ name }) => {
-    await holds(
+    await checkProperty(
       { file: FILE, name },
       40,
       fc.asyncProperty(scripts({ wild: false, conflicts: false }, 6), async (script) => {
@@ -253,7 +253,7 @@ describe('a key at a time', () => {
   it('is what the snapshot of that time has, and follows on itself without a gap', async ({
     name,
   }) => {
-    await holds(
+    await checkProperty(
       { file: FILE, name },
       40,
       fc.asyncProperty(scripts({ wild: true, conflicts: true }, 6), async (script) => {

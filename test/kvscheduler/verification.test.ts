@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { VerificationError } from '#kvscheduler/executor/verification.ts';
-import { holds } from './support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { play } from './support/play.ts';
 import { scripts } from './support/scripts.ts';
 import { type Bench, setUp } from './support/setup.ts';
@@ -116,7 +116,7 @@ describe('verification', () => {
   });
 
   it('finds nothing when the southbound is honest, whatever happens', async ({ name }) => {
-    await holds(
+    await checkProperty(
       { file: 'test/kvscheduler/verification.test.ts', name },
       100,
       fc.asyncProperty(scripts({ wild: true }, 6), async (script) => {

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { holds } from './support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { kinds } from './support/kinds.ts';
 import { type Play, type Played, play } from './support/play.ts';
 import { type Step, scripts, troubles } from './support/scripts.ts';
@@ -15,7 +15,7 @@ const FILE = 'test/kvscheduler/windows.test.ts';
 const wild = { wild: true, conflicts: true };
 
 test('the window and the order of replies change nothing', async ({ name }) => {
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     1000,
     fc.asyncProperty(scripts(wild, 6), kinds, fc.nat(), async (script, described, seed) => {
@@ -27,7 +27,7 @@ test('the window and the order of replies change nothing', async ({ name }) => {
 test('the window and the order of replies change nothing when something fails', async ({
   name,
 }) => {
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     1500,
     fc.asyncProperty(
@@ -44,7 +44,7 @@ test('the window and the order of replies change nothing when something fails', 
 
 test('the window and the order of replies change nothing in what is repeated', async ({ name }) => {
   const retry = { periodMs: 40, maxAttempts: 3, exponential: true };
-  await holds(
+  await checkProperty(
     { file: FILE, name },
     200,
     fc.asyncProperty(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isExcused, type Machine } from '../../scripts/lib/excuses.ts';
+import { isJustified, type Machine } from '../../scripts/lib/skip-reasons.ts';
 import { changedSince, folders, renderReport, treeLines } from '../../scripts/lib/vpp-report.ts';
 
 const bare: Machine = {
@@ -27,13 +27,13 @@ describe('a skipped test', () => {
   ];
   for (const reason of reasons)
     it(`is excused where it is true: ${reason}`, () => {
-      assert.equal(isExcused(reason, bare), true);
-      assert.equal(isExcused(reason, full), false);
+      assert.equal(isJustified(reason, bare), true);
+      assert.equal(isJustified(reason, full), false);
     });
 
   it('is never excused when it gives another reason, or none', () => {
     for (const reason of ['', 'later', 'install etcd-server'])
-      assert.equal(isExcused(reason, bare), false, reason);
+      assert.equal(isJustified(reason, bare), false, reason);
   });
 });
 

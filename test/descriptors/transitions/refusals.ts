@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '#test/kvscheduler/support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
 import { Agent, type Past } from './world.ts';
@@ -54,7 +54,7 @@ export function refusalSuite(
           if (backend === undefined) await own.stop();
         }
       });
-      await holds({ file, name }, runs, property);
+      await checkProperty({ file, name }, runs, property);
       context.diagnostic(`${refused} messages refused`);
       assert.ok(refused > 0);
     });

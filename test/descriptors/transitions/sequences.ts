@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
-import { holds } from '#test/kvscheduler/support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
 import { Agent, descriptorOf, type Past, type Wishes } from './world.ts';
@@ -104,7 +104,7 @@ export function sequenceSuite(
           if (backend === undefined) await own.stop();
         }
       });
-      await holds({ file, name: 'random changes' }, runs, property);
+      await checkProperty({ file, name: 'random changes' }, runs, property);
       if (!past) return;
       context.diagnostic(`${compared} compared with what was made in one go`);
       assert.ok(compared > 0);

@@ -1,15 +1,15 @@
 /** One round of each trouble on a real etcd; `npm run soak -- watcher` does a hundred. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ProvingGround } from '#test/plugins/dbwatcher/proving-ground.ts';
+import { WatcherTestbed } from '../support/dbwatcher/testbed.ts';
 import { withoutEtcd } from '../support/etcd-server.ts';
 
 const limits = { skip: withoutEtcd, timeout: 300_000 };
 
 describe('dbwatcher on an etcd in trouble, under a writer that never rests', limits, () => {
-  let ground: ProvingGround;
+  let ground: WatcherTestbed;
   before(async () => {
-    ground = await ProvingGround.start(1);
+    ground = await WatcherTestbed.start(1);
   });
   after(() => ground.close());
 
@@ -25,7 +25,7 @@ describe('dbwatcher on an etcd in trouble, under a writer that never rests', lim
 
 describe('dbwatcher on three members, under a writer that never rests', limits, () => {
   it('goes on when their leader is killed', async () => {
-    const ground = await ProvingGround.start(3);
+    const ground = await WatcherTestbed.start(3);
     try {
       await ground.loseLeader();
     } finally {

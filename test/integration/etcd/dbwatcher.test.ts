@@ -19,7 +19,7 @@ import {
   WHOLE_RESYNC,
 } from '#test/plugins/dbwatcher/harness.ts';
 import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
-import { BadLink } from '../support/faulty-link.ts';
+import { FaultyLink } from '../support/faulty-link.ts';
 
 describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
   let server: EtcdServer;
@@ -118,7 +118,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
     // Longer history than here: by revisions alone nobody would notice.
     for (let at = 0; at < 300; at++)
       await there.put(namespaceKey('elsewhere'), namespaceText('elsewhere', `${at}`));
-    const link = await BadLink.start(server.port);
+    const link = await FaultyLink.start(server.port);
     await watcher.close();
     await cluster.close();
     startWatcher(link.port);

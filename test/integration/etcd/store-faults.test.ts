@@ -11,7 +11,7 @@ import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { Listener } from '#test/datastore/compliance.ts';
 import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
-import { BadLink } from '../support/faulty-link.ts';
+import { FaultyLink } from '../support/faulty-link.ts';
 
 /** Puts numbers under a few keys until told to stop; an unknown outcome is tolerated. */
 class Writer {
@@ -54,7 +54,7 @@ const LIMIT_MS = 180_000;
 
 describe('etcd in trouble', { skip: withoutEtcd, timeout: 10 * LIMIT_MS }, () => {
   let server: EtcdServer;
-  let link: BadLink;
+  let link: FaultyLink;
   /** Through the link. */
   let store: EtcdStore;
   /** Past the link, and patient: a machine under load must not fail what is no part of the test. */
@@ -69,7 +69,7 @@ describe('etcd in trouble', { skip: withoutEtcd, timeout: 10 * LIMIT_MS }, () =>
   after(() => server.close());
   beforeEach(async () => {
     prefix = `/faults/${tests++}/`;
-    link = await BadLink.start(server.port);
+    link = await FaultyLink.start(server.port);
     store = server.store(link.port);
     direct = server.store(server.port, 60_000);
   });

@@ -6,7 +6,7 @@ import { seededRandom } from '#infra/clock/manual.ts';
 import type { LinuxHost, NamespaceState, RouteScope } from '#linux/api.ts';
 import { LinuxError } from '#linux/api.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
-import { holds } from '#test/kvscheduler/support/cases.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { kernelBackend, kernelMissing } from '../support/linux-kernel.ts';
 
 interface Call {
@@ -186,7 +186,7 @@ describe('the simulated kernel against the real one', { skip: missing }, () => {
   test('random calls have the same answers and leave the same state', async () => {
     const backend = await kernelBackend();
     after(() => backend.close());
-    await holds(
+    await checkProperty(
       { file: 'test/integration/kernel/differential.test.ts', name: 'random calls' },
       12,
       fc.asyncProperty(

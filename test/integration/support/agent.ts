@@ -7,11 +7,11 @@ import { CniClient } from '#cmd/agent/cni-client.ts';
 import { LevelStore } from '#datastore/level.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
+import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import type { Netns } from './netns.ts';
 import type { Sandbox } from './sandbox.ts';
 import { answers } from './vpp.ts';
-import { until } from './wait.ts';
 
 const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
 

@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
+import { until } from '#test/support/wait.ts';
 import type { AgentConfig } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
 import { type Networks, networks } from './networks.ts';
 import { RealNode } from './node.ts';
 import type { Endpoint, Place } from './traffic.ts';
-import { until } from './wait.ts';
 
 const MANAGEMENT = '192.0.2';
 /** The link of a node that its VPP takes as main interface. */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Etcd3 } from 'etcd3';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
+import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import type { Netns } from './netns.ts';
-import { until } from './wait.ts';
 
 /** etcd takes a socket's path only in the form `host:port`, relative to where it runs. */
 const SOCKET_NAME = 'client:0';

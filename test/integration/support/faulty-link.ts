@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-export class BadLink {
+export class FaultyLink {
   readonly #server: Server;
   /** Port to which the next connections lead. */
   target: number;
@@ -20,8 +20,8 @@ export class BadLink {
   /** Called with what a client sends, before it is forwarded. */
   onRequest: ((bytes: Buffer) => void) | undefined;
 
-  static async start(target: number): Promise<BadLink> {
-    const link = new BadLink(target);
+  static async start(target: number): Promise<FaultyLink> {
+    const link = new FaultyLink(target);
     await once(link.#server.listen(0, '127.0.0.1'), 'listening');
     return link;
   }

@@ -10,9 +10,9 @@ import { kernelHost } from '#linux/iproute/host.ts';
 import { type AgentConfig, RealAgent } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
+import { normalizedVppState } from './normalized-vpp-state.ts';
 import { Sandbox } from './sandbox.ts';
 import { RealVpp } from './vpp.ts';
-import { plainWorld } from './world.ts';
 
 const linux = kernelHost({ clock: systemClock });
 
@@ -99,7 +99,10 @@ export class RealNode implements AsyncDisposable {
 
   /** Everything that is configured on this node, outside of the agent's head. */
   async configuration(): Promise<unknown> {
-    const [vpp, host] = await Promise.all([this.vpp.ask(plainWorld), linux.dump(this.netns.path)]);
+    const [vpp, host] = await Promise.all([
+      this.vpp.ask(normalizedVppState),
+      linux.dump(this.netns.path),
+    ]);
     return {
       vpp,
       linux: {

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { until } from '#test/support/wait.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
-import { startupConfiguration } from '../vpp/vpp-process.ts';
 import { Background } from './background.ts';
 import type { Netns } from './netns.ts';
-import { until } from './wait.ts';
+import { startupConfiguration } from './vpp-process.ts';
 
 const run = promisify(execFile);
 

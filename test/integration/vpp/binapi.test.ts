@@ -11,7 +11,7 @@ import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import type { Dumps } from '#vpp/binapi/messages.gen.ts';
 import { VppRefusedError } from '#vpp/binapi/refused.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
-import { noVpp, VppProcess } from './vpp-process.ts';
+import { noVpp, VppProcess } from '../support/vpp-process.ts';
 
 const NONE = 0xffffffff;
 

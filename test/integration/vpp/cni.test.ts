@@ -19,12 +19,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { missing } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { buildExecutable } from '../../../scripts/lib/single-executable.ts';
-import { missing } from '../support/missing.ts';
 import { RealNode } from '../support/node.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { type Place, ping } from '../support/traffic.ts';
-import { until } from '../support/wait.ts';
 
 /** Where Debian keeps the reference plugins. */
 const REFERENCE = '/usr/lib/cni';

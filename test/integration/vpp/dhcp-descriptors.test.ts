@@ -21,7 +21,7 @@ async function realVpp(): Promise<DhcpBackend> {
   ip('route', 'add', '255.255.255.255', 'dev', other);
   // nobody behind AF_PACKET would complete its checksums
   execFileSync('nsenter', [enter, 'ethtool', '-K', other, 'tx', 'off'], { stdio: 'ignore' });
-  const script = new URL('dhcp-server.ts', import.meta.url).pathname;
+  const script = new URL('../support/single-lease-dhcp-server.ts', import.meta.url).pathname;
   const server = spawn(
     'nsenter',
     [enter, process.execPath, script, SERVER_ADDRESS, String(LEASE_SECONDS)],

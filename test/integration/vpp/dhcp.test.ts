@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { missing } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { RealCluster, saysOf } from '../support/cluster.ts';
 import { DhcpServer } from '../support/dhcp-server.ts';
-import { missing } from '../support/missing.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { ping, pings } from '../support/traffic.ts';
-import { until } from '../support/wait.ts';
 
 const noServer =
   spawnSync('which', ['dnsmasq']).status === 0

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { holds } from '#test/kvscheduler/support/cases.ts';
 import { hasEnded, type Message, play } from '#test/simulator/random-messages.ts';
+import { checkProperty } from '#test/support/random-cases.ts';
 import { type RunningSim, startSim } from '#test/vpp/descriptors/sim-vpp.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { noVppBecause, type RunningVpp, startVpp } from '../support/vpp-descriptors.ts';
@@ -34,7 +34,7 @@ export function differentialSuite(suite: Differential): void {
         if (await isSame(suite, all)) whole++;
         else ended++;
       });
-      await holds({ file, name: TITLE }, CASES, property);
+      await checkProperty({ file, name: TITLE }, CASES, property);
       context.diagnostic(`${whole} compared whole, in ${ended} VPP ended itself`);
       assert.ok(whole > 0);
     });

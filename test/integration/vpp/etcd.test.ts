@@ -10,11 +10,11 @@ import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { formatCidr } from '#models/ip.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
-import { missing } from '../support/missing.ts';
+import { missing } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
-import { podsSeen } from '../support/seen.ts';
+import { podsInHistory } from '../support/pods-in-history.ts';
 import { ping } from '../support/traffic.ts';
-import { until } from '../support/wait.ts';
 
 const pause = Number(process.env['VPP_ETCD_PAUSE'] ?? 15);
 const configuration = `${agentPrefix('node1')}${vppInterfaceKey.prefix()}`;
@@ -88,7 +88,7 @@ describe('etcd in trouble', { skip: missing, timeout: 240_000 }, () => {
   async function agrees(): Promise<void> {
     let [seen, wanted]: unknown[] = [];
     const same = async () => {
-      seen = [[...podsSeen(await node.agent.history())].sort(), await loopbacksInVpp(node)];
+      seen = [[...podsInHistory(await node.agent.history())].sort(), await loopbacksInVpp(node)];
       wanted = [await podsInEtcd(node), await loopbacksInEtcd(node)];
       return isDeepStrictEqual(seen, wanted);
     };
@@ -99,12 +99,12 @@ describe('etcd in trouble', { skip: missing, timeout: 240_000 }, () => {
     // and the watch is alive: the next change arrives by itself
     await node.reflect('now', '10.1.1.99');
     await until('a change arrives', async () =>
-      podsSeen(await node.agent.history()).has('default/now'),
+      podsInHistory(await node.agent.history()).has('default/now'),
     );
     await node.unreflect('now');
     await until(
       'its end arrives',
-      async () => !podsSeen(await node.agent.history()).has('default/now'),
+      async () => !podsInHistory(await node.agent.history()).has('default/now'),
     );
   }
 

@@ -13,11 +13,11 @@ import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { FaultyClient } from '#test/descriptors/compliance/faulty-client.ts';
 import { namedWorld } from '#test/descriptors/compliance/named-world.ts';
 import { manyValues } from '#test/descriptors/many-values.ts';
+import { until } from '#test/support/wait.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import { until } from '../support/wait.ts';
-import { noVpp, VppProcess } from './vpp-process.ts';
+import { noVpp, VppProcess } from '../support/vpp-process.ts';
 
 const COUNT = 5000;
 const kills = Number(process.env['VPP_KILLS_OF_VPP'] ?? 6);

@@ -8,12 +8,12 @@ import { randomInt } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#infra/clock/manual.ts';
+import { missing } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { Kubelet } from '../support/kubelet.ts';
-import { missing } from '../support/missing.ts';
 import { RealNode } from '../support/node.ts';
-import { podsSeen } from '../support/seen.ts';
+import { podsInHistory } from '../support/pods-in-history.ts';
 import { ping } from '../support/traffic.ts';
-import { until } from '../support/wait.ts';
 
 const rounds = Number(process.env['VPP_KILLS'] ?? 10);
 const seed = Number(process.env['VPP_SEED'] ?? randomInt(2 ** 31));
@@ -79,7 +79,7 @@ describe('kills of the agent', { skip: missing, timeout: 600_000 }, () => {
     assert.deepEqual(await node.configuration(), empty);
     await until(
       'the agent has seen that the records are gone',
-      async () => podsSeen(await node.agent.history()).size === 0,
+      async () => podsInHistory(await node.agent.history()).size === 0,
     );
     await node.agent.end('SIGTERM');
     const kept = [...(await node.agent.kept('local/')).keys()];

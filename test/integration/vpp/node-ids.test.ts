@@ -9,12 +9,12 @@ import { type Node as KubeNode, nodeModel } from '#kubernetes/models/node.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { nodeValue, TestNode } from '#test/plugins/harness.ts';
+import { missing } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { RealEtcd } from '../support/etcd.ts';
 import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
-import { missing } from '../support/missing.ts';
 import { Netns } from '../support/netns.ts';
 import { RealNode } from '../support/node.ts';
-import { until } from '../support/wait.ts';
 
 const prefix = REFLECTOR_PREFIX + resources.vppnode.keyPrefix;
 

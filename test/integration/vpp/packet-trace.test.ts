@@ -11,10 +11,10 @@ import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
 import { walkText } from '#packet-trace/text.ts';
 import { walk } from '#packet-trace/walk.ts';
 import { clusterOf } from '#test/packet-trace/documents.ts';
+import { missing } from '#test/support/requirements.ts';
 import { fromAddress, fromPrefix, toMac } from '#vpp/binapi/addresses.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { type ClusterNode, RealCluster } from '../support/cluster.ts';
-import { missing } from '../support/missing.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import type { Endpoint } from '../support/traffic.ts';
 

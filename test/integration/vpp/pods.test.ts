@@ -4,13 +4,13 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#infra/clock/system.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
+import { missing } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { Background } from '../support/background.ts';
-import { missing } from '../support/missing.ts';
 import { Netns } from '../support/netns.ts';
 import { RealNode } from '../support/node.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { ping, pingWhole, transfer } from '../support/traffic.ts';
-import { until } from '../support/wait.ts';
 
 const linux = kernelHost({ clock: systemClock });
 

@@ -7,10 +7,10 @@ import { after, describe, it } from 'node:test';
 import { replayedParts } from '#cmd/agent/replay.ts';
 import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
 import { replayRun } from '#plugins/controller/recording/replay.ts';
-import { missing } from '../support/missing.ts';
+import { missing } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
 import { pings } from '../support/traffic.ts';
-import { until } from '../support/wait.ts';
 
 describe('a run recorded on a real VPP', { skip: missing, timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'runs-'));

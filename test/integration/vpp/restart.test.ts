@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { missing } from '../support/missing.ts';
+import { missing } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
 import { ping, pings, Stream } from '../support/traffic.ts';
-import { until } from '../support/wait.ts';
 
 /** Messages that change nothing; the handshake is not in VPP's trace. */
 const HARMLESS =

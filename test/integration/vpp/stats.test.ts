@@ -6,7 +6,7 @@ import type { InterfaceCounters } from '#plugins/controller/api/ports/stats.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { SegmentStatistics } from '#vpp/stats/statistics.ts';
-import { noVpp, VppProcess } from './vpp-process.ts';
+import { noVpp, VppProcess } from '../support/vpp-process.ts';
 
 const SIZE = 100;
 const COUNT = 12_345;

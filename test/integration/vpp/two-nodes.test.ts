@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { missing } from '#test/support/requirements.ts';
 import { RealCluster } from '../support/cluster.ts';
-import { missing } from '../support/missing.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { type Endpoint, type Place, ping, pingWhole, transfer } from '../support/traffic.ts';
 

@@ -1,14 +1,17 @@
 /** What was told, held against what has happened. */
 import assert from 'node:assert/strict';
-import { AGENT_PREFIX, KSR } from './harness.ts';
-import { numberIn, type Session, type State } from './told.ts';
-import type { Witness } from './witness.ts';
+import { AGENT_PREFIX, KSR } from '#test/plugins/dbwatcher/harness.ts';
+import { numberIn, type RecordedSession, type State } from './event-recorder.ts';
+import type { ReferenceWatch } from './reference-watch.ts';
 
 /** Below which the watcher watches. */
 export const prefixes = [KSR, AGENT_PREFIX];
 
 /** Between two resyncs every change once and in order; each resync a state that once was. */
-export function assertTold(sessions: readonly Session[], witness: Witness): void {
+export function assertCompleteAndOrdered(
+  sessions: readonly RecordedSession[],
+  witness: ReferenceWatch,
+): void {
   for (const prefix of prefixes) {
     const history = witness
       .history(prefix)
@@ -35,7 +38,7 @@ export function assertTold(sessions: readonly Session[], witness: Witness): void
 /** How many changes lie before the states that are equal to this one; the latest last. */
 function startsOf(
   base: ReadonlyMap<string, number>,
-  history: Session['changes'],
+  history: RecordedSession['changes'],
   wanted: ReadonlyMap<string, number>,
 ): number[] {
   const state: State = new Map(base);

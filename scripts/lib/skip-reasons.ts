@@ -35,7 +35,7 @@ const excuses: readonly {
 ];
 
 /** Whether something that the reason names is really missing. */
-export function isExcused(reason: string, machine: Machine): boolean {
+export function isJustified(reason: string, machine: Machine): boolean {
   return excuses.some(({ pattern, holds }) => {
     const match = pattern.exec(reason);
     return match !== null && holds(machine, match[1] ?? '');

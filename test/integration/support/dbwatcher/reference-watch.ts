@@ -2,7 +2,7 @@
 import { Etcd3, type IWatchResponse } from 'etcd3';
 import { systemClock } from '#infra/clock/system.ts';
 
-export interface Happened {
+export interface ObservedChange {
   readonly revision: number;
   readonly key: string;
   /** undefined: deleted. */
@@ -11,9 +11,9 @@ export interface Happened {
 
 const PREFIX = '/vnf-agent/';
 
-export class Witness {
+export class ReferenceWatch {
   readonly #hosts: readonly string[];
-  #history: Happened[] = [];
+  #history: ObservedChange[] = [];
   /** What stood there before the history that is kept. */
   readonly #base = new Map<string, string>();
   #next = 1;
@@ -40,7 +40,7 @@ export class Witness {
   }
 
   /** Changes below a prefix, in their order. */
-  history(below: string): readonly Happened[] {
+  history(below: string): readonly ObservedChange[] {
     return this.#history.filter(({ key }) => key.startsWith(below));
   }
 

@@ -9,7 +9,7 @@ export type Print = (line: string) => void;
 const flags = ['--max-semi-space-size=8', '--expose-gc'];
 
 /** Runs a part of a measurement in a process of its own. @param file that calls `runAsPart` */
-export async function runPart(file: string, part: string, print: Print): Promise<void> {
+export async function runInSubprocess(file: string, part: string, print: Print): Promise<void> {
   const child = spawn(process.execPath, [...flags, file, part], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

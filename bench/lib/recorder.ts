@@ -7,16 +7,16 @@ import childProcess, { type ChildProcess } from 'node:child_process';
 import { appendFileSync, readlinkSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import net, { type Socket } from 'node:net';
-import { now, type TapeEntry } from './tape.ts';
+import { now, type RecordedEntry } from './recording.ts';
 
 const IDLE_MS = 100;
 const { RECORD_FILE: file = '', RECORD_SOCKET: vppSocket = '' } = process.env;
-let entries: (() => TapeEntry)[] = [];
+let entries: (() => RecordedEntry)[] = [];
 let timer: NodeJS.Timeout | undefined;
 let processes = 0;
 
 /** What is costly about an entry is done when it is written. */
-function record(entry: () => TapeEntry): void {
+function record(entry: () => RecordedEntry): void {
   entries.push(entry);
   timer?.refresh();
   timer ??= setTimeout(() => {

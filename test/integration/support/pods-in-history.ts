@@ -4,7 +4,7 @@ import type { ShownEvent } from './agent.ts';
  * Pod records that the agent knows, by `<namespace>/<name>`, put together from its event history:
  * the last snapshot of the database and the changes after it.
  */
-export function podsSeen(history: readonly ShownEvent[]): ReadonlySet<string> {
+export function podsInHistory(history: readonly ShownEvent[]): ReadonlySet<string> {
   const start = history.findLastIndex(({ Name }) => Name === 'Database Resync');
   const pods = new Set<string>();
   for (const { Name, Description } of history.slice(Math.max(start, 0))) {

@@ -14,14 +14,14 @@ import { systemClock } from '#infra/clock/system.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
-import { EtcdServer } from '#test/integration/support/etcd-server.ts';
-import { BadLink } from '#test/integration/support/faulty-link.ts';
-import { AGENT_PREFIX } from './harness.ts';
-import { assertTold, isSame, prefixes } from './history.ts';
-import { LIMIT_MS, until } from './patience.ts';
-import { numberIn, type State, Told } from './told.ts';
-import { Witness } from './witness.ts';
-import { Writer } from './writer.ts';
+import { AGENT_PREFIX } from '#test/plugins/dbwatcher/harness.ts';
+import { LIMIT_MS, until } from '#test/plugins/dbwatcher/patience.ts';
+import { EtcdServer } from '../etcd-server.ts';
+import { FaultyLink } from '../faulty-link.ts';
+import { assertCompleteAndOrdered, isSame, prefixes } from './assertions.ts';
+import { ContinuousWriter } from './continuous-writer.ts';
+import { EventRecorder, numberIn, type State } from './event-recorder.ts';
+import { ReferenceWatch } from './reference-watch.ts';
 
 export interface Counts {
   rounds: number;
@@ -33,7 +33,7 @@ export interface Counts {
   readonly lost: Map<string, number>;
 }
 
-export class ProvingGround {
+export class WatcherTestbed {
   readonly counts: Counts = {
     rounds: 0,
     resyncs: 0,
@@ -42,24 +42,24 @@ export class ProvingGround {
     lost: new Map(),
   };
   readonly #members: readonly EtcdServer[];
-  readonly #links: readonly BadLink[];
+  readonly #links: readonly FaultyLink[];
   readonly #folder: string;
-  readonly #told = new Told();
-  readonly #witness: Witness;
-  readonly #writer: Writer;
+  readonly #recorder = new EventRecorder();
+  readonly #reference: ReferenceWatch;
+  readonly #writer: ContinuousWriter;
   readonly #cluster: KvStore;
   /** Past all trouble, for fresh reads. */
   readonly #direct: KvStore;
   readonly #watcher: DbWatcher;
 
   /** @param members one, or three of one cluster */
-  static async start(members: 1 | 3): Promise<ProvingGround> {
+  static async start(members: 1 | 3): Promise<WatcherTestbed> {
     const servers = members === 1 ? [await EtcdServer.start()] : await EtcdServer.startCluster();
-    const links = await Promise.all(servers.map(({ port }) => BadLink.start(port)));
+    const links = await Promise.all(servers.map(({ port }) => FaultyLink.start(port)));
     const folder = await mkdtemp(join(tmpdir(), 'ground-'));
-    const ground = new ProvingGround(servers, links, folder);
+    const ground = new WatcherTestbed(servers, links, folder);
     try {
-      await ground.#writer.more(10);
+      await ground.#writer.awaitWrites(10);
       await ground.#untilSettled();
       return ground;
     } catch (error) {
@@ -68,7 +68,7 @@ export class ProvingGround {
     }
   }
 
-  private constructor(members: EtcdServer[], links: BadLink[], folder: string) {
+  private constructor(members: EtcdServer[], links: FaultyLink[], folder: string) {
     this.#members = members;
     this.#links = links;
     this.#folder = folder;
@@ -81,12 +81,12 @@ export class ProvingGround {
         },
         systemClock,
       );
-    this.#witness = new Witness(members.map(({ port }) => port));
-    this.#writer = new Writer(store(members, 3000));
+    this.#reference = new ReferenceWatch(members.map(({ port }) => port));
+    this.#writer = new ContinuousWriter(store(members, 3000));
     this.#direct = store(members, LIMIT_MS);
     this.#cluster = store(links);
     this.#watcher = createDbWatcher({
-      loop: this.#told,
+      loop: this.#recorder,
       cluster: this.#cluster,
       mirror: new MemoryStore(),
       agentPrefix: AGENT_PREFIX,
@@ -106,7 +106,7 @@ export class ProvingGround {
   async close(): Promise<void> {
     await this.#watcher.close();
     await this.#writer.close();
-    await this.#witness.close();
+    await this.#reference.close();
     for (const store of [this.#cluster, this.#direct]) await store.close();
     for (const each of [...this.#links, ...this.#members]) await each.close();
     await rm(this.#folder, { recursive: true });
@@ -135,37 +135,37 @@ export class ProvingGround {
   /** The history is compacted while the watcher is cut off. */
   compact(): Promise<void> {
     return this.#round(async ([member], [link]) => {
-      const { resyncs } = this.#told;
+      const { resyncs } = this.#recorder;
       link.closed = true;
       link.cut();
-      await this.#writer.more(30);
-      await this.#untilWitnessed();
+      await this.#writer.awaitWrites(30);
+      await this.#untilReferenceCaughtUp();
       await member.compact();
-      await this.#writer.more(5);
+      await this.#writer.awaitWrites(5);
       link.closed = false;
-      await until('a resync', () => this.#told.resyncs > resyncs);
+      await until('a resync', () => this.#recorder.resyncs > resyncs);
     });
   }
 
   /** etcd is put back to an old backup. */
   restore(): Promise<void> {
     return this.#round(async ([member], [link]) => {
-      const { resyncs } = this.#told;
+      const { resyncs } = this.#recorder;
       const file = join(this.#folder, `backup-${this.counts.rounds}`);
       const revision = member.backup(file);
-      await this.#writer.more(30);
+      await this.#writer.awaitWrites(30);
       link.closed = true;
       link.cut();
-      await this.#untilWitnessed();
+      await this.#untilReferenceCaughtUp();
       await member.kill();
-      assertTold(this.#told.sessions, this.#witness);
-      this.#told.expectResync();
+      assertCompleteAndOrdered(this.#recorder.sessions, this.#reference);
+      this.#recorder.expectResync();
       await member.restore(file);
-      this.#witness.rollBack(revision);
+      this.#reference.rollBack(revision);
       await member.run();
-      await this.#writer.more(5);
+      await this.#writer.awaitWrites(5);
       link.closed = false;
-      await until('a resync', () => this.#told.resyncs > resyncs);
+      await until('a resync', () => this.#recorder.resyncs > resyncs);
     });
   }
 
@@ -179,10 +179,10 @@ export class ProvingGround {
       link.cutAfter = 200_000;
       link.closed = false;
       const { connections } = link;
-      const { resyncs } = this.#told;
+      const { resyncs } = this.#recorder;
       const isCut = () => link.connections >= connections + 3;
       // A probe that falls into it has everything read anew: then there is nothing to replay.
-      await until('three connections', () => isCut() || this.#told.resyncs > resyncs);
+      await until('three connections', () => isCut() || this.#recorder.resyncs > resyncs);
       if (isCut()) this.counts.cutReplays++;
       link.cutAfter = Number.POSITIVE_INFINITY;
     });
@@ -193,7 +193,7 @@ export class ProvingGround {
     return this.#round(async (members) => {
       const leader = members.find((each) => each.isLeader())!;
       await leader.kill();
-      await this.#writer.more(30);
+      await this.#writer.awaitWrites(30);
       await leader.run();
     });
   }
@@ -201,26 +201,26 @@ export class ProvingGround {
   async #round(
     trouble: (
       members: readonly [EtcdServer, ...EtcdServer[]],
-      links: readonly [BadLink, ...BadLink[]],
+      links: readonly [FaultyLink, ...FaultyLink[]],
     ) => Promise<void>,
   ): Promise<void> {
     const [member, ...members] = this.#members;
     const [link, ...links] = this.#links;
-    await this.#writer.more(10);
+    await this.#writer.awaitWrites(10);
     await trouble([member!, ...members], [link!, ...links]);
-    await this.#writer.more(20);
+    await this.#writer.awaitWrites(20);
     await this.#untilSettled();
     this.counts.rounds++;
   }
 
   /** For reports. */
-  get writer(): Pick<Writer, 'acknowledged' | 'failures' | 'lastFailure'> {
+  get writer(): Pick<ContinuousWriter, 'acknowledged' | 'failures' | 'lastFailure'> {
     return this.#writer;
   }
 
   /** A moment of rest, in which everybody must know the same. */
   async #untilSettled(): Promise<void> {
-    await this.#writer.rest();
+    await this.#writer.pause();
     let fresh: State = new Map();
     await until('what was told equals a fresh read', async () => {
       if (!this.#watcher.status.watching) return false;
@@ -229,16 +229,16 @@ export class ProvingGround {
       } catch {
         return false;
       }
-      return isSame(fresh, this.#told.state);
+      return isSame(fresh, this.#recorder.state);
     });
-    await this.#untilWitnessed();
-    assertTold(this.#told.sessions, this.#witness);
-    this.#told.forget();
-    this.#witness.fold();
+    await this.#untilReferenceCaughtUp();
+    assertCompleteAndOrdered(this.#recorder.sessions, this.#reference);
+    this.#recorder.startSession();
+    this.#reference.fold();
     assert.equal(this.#watcher.status.missedChanges, 0, 'the comparison has found nothing');
-    this.counts.resyncs = this.#told.resyncs;
-    this.counts.changes = this.#told.changes;
-    this.#writer.goOn();
+    this.counts.resyncs = this.#recorder.resyncs;
+    this.counts.changes = this.#recorder.changes;
+    this.#writer.resume();
   }
 
   async #freshState(): Promise<State> {
@@ -248,9 +248,9 @@ export class ProvingGround {
   }
 
   /** The witness has seen all that the watcher can have heard by now. */
-  async #untilWitnessed(): Promise<void> {
+  async #untilReferenceCaughtUp(): Promise<void> {
     const revision = Math.max(...this.#members.map((each) => each.revision()));
-    await until('the witness has seen it', () => this.#witness.revision >= revision);
+    await until('the witness has seen it', () => this.#reference.revision >= revision);
   }
 
   #log(): Logger {

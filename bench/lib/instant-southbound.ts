@@ -32,7 +32,7 @@ interface Spoke {
   readonly behind: string;
 }
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export interface SchedulerSettings {
   readonly window?: number;
@@ -42,7 +42,7 @@ export interface SchedulerSettings {
 type Kept = Map<string, { readonly value: Value; readonly metadata: number }>;
 
 /** Keeps what it is told. */
-export class Standing {
+export class InstantSouthbound {
   /** By the prefix of their keys, so that a descriptor that reads them does not meet the others'. */
   readonly #kinds = new Map<string, Kept>();
   #next = 0;
@@ -105,25 +105,25 @@ export class Standing {
       nbKeyPrefix: prefix,
       typeName: `bench.${kind}`,
       create: async (key: string, value: Value) => {
-        await turn();
+        await nextTurn();
         const metadata = this.#next++;
         kept.set(key, { value, metadata });
         return metadata;
       },
       update: async (key: string, _before: Value, value: Value, metadata: number) => {
-        await turn();
+        await nextTurn();
         kept.set(key, { value, metadata });
         return metadata;
       },
       delete: async (key: string) => {
-        await turn();
+        await nextTurn();
         kept.delete(key);
       },
       retrieve: async () => {
         const values: RetrievedValue[] = [];
         let seen = 0;
         for (const [key, { value, metadata }] of kept) {
-          if (++seen % 500 === 0) await turn();
+          if (++seen % 500 === 0) await nextTurn();
           values.push({ key, value: { ...value }, metadata, origin: 'from-NB' });
         }
         return values;
@@ -180,7 +180,7 @@ export const family = (members: number, weight: number): Map<string, Value> =>
   new Map([['config/family/one', { members, weight } satisfies Family]]);
 
 /** As many values as asked for, each of which needs any of the one before it, all around. */
-export function wheel(count: number): Map<string, Value> {
+export function ring(count: number): Map<string, Value> {
   const prefix = (i: number): string => `config/spoke/${i}/`;
   const spokes = Array.from({ length: count }, (_, i): [string, Spoke] => [
     `${prefix(i)}end`,

@@ -11,7 +11,7 @@ const factor = Number(cases ?? 1);
  */
 const seed = process.env['CV_SEED'] ?? (cases === undefined ? '1' : undefined);
 /** The single case that is run again, instead of all. */
-export const path = process.env['CV_PATH'];
+export const singleCasePath = process.env['CV_PATH'];
 
 /** How long a smaller case is looked for after one has failed. */
 const SEARCH_MS = 60_000;
@@ -20,16 +20,16 @@ const SEARCH_MS = 60_000;
  * @param file of the test, and `name` of it: the command that runs a failure again names both
  * @param count how many cases; `CV_CASES` multiplies it
  */
-export async function holds<T extends [unknown, ...unknown[]]>(
+export async function checkProperty<T extends [unknown, ...unknown[]]>(
   { file, name }: { readonly file: string; readonly name: string },
   count: number,
   property: fc.IAsyncPropertyWithHooks<T>,
 ): Promise<void> {
   boundSearch(property);
   await fc.assert<T>(property, {
-    numRuns: path === undefined ? Math.ceil(count * factor) : 1,
+    numRuns: singleCasePath === undefined ? Math.ceil(count * factor) : 1,
     ...(seed !== undefined && { seed: Number(seed) }),
-    ...(path !== undefined && { path, endOnFailure: true }),
+    ...(singleCasePath !== undefined && { path: singleCasePath, endOnFailure: true }),
     asyncReporter: async (details) => {
       if (!details.failed) return;
       const { seed: failed, counterexamplePath: at } = details;

@@ -5,7 +5,7 @@ import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { Writer } from '#vpp/binapi/codec/writer.ts';
 import { writeFrame } from '#vpp/binapi/frame.ts';
 
-export interface Answering {
+export interface CannedReply {
   readonly path: string;
   /** Bytes of a request with its frame header; all are alike. */
   readonly requestLength: number;
@@ -13,7 +13,7 @@ export interface Answering {
   readonly fields: object;
 }
 
-const { path, requestLength, reply, fields } = workerData as Answering;
+const { path, requestLength, reply, fields } = workerData as CannedReply;
 const catalog = bundledCatalog();
 const codecs = [...catalog.codecs.values()];
 const table = codecs.map((codec, i) => ({ index: 20 + i, name: codec.tableName }));

@@ -8,7 +8,7 @@ import { Writer } from '#vpp/binapi/codec/writer.ts';
 import { FrameReader, writeFrame } from '#vpp/binapi/frame.ts';
 import { HANDSHAKE_ID } from '#vpp/binapi/handshake.ts';
 
-export interface BareRequest {
+export interface RawRequest {
   readonly name: string;
   readonly fields: object;
 }
@@ -18,18 +18,18 @@ interface Greeting {
   readonly message_table: readonly { readonly index: number; readonly name: string }[];
 }
 
-export class BareVpp {
+export class RawClient {
   readonly #socket: Socket;
   readonly #frames = new FrameReader();
   readonly #ids = new Map<string, number>();
   #clientIndex = 0;
   #onReply: (reader: Reader) => void = () => undefined;
 
-  static async connect(path: string): Promise<BareVpp> {
+  static async connect(path: string): Promise<RawClient> {
     const socket = createConnection(path);
     await once(socket, 'connect');
-    const bare = new BareVpp(socket);
-    await bare.#greet();
+    const bare = new RawClient(socket);
+    await bare.#handshake();
     return bare;
   }
 
@@ -42,7 +42,7 @@ export class BareVpp {
     this.#socket.destroy();
   }
 
-  async #greet(): Promise<void> {
+  async #handshake(): Promise<void> {
     const catalog = bundledCatalog();
     const writer = new Writer(128);
     const fields = { name: 'bench' };
@@ -62,14 +62,14 @@ export class BareVpp {
    * @returns milliseconds until the last was answered
    * @throws when one is refused
    */
-  async pipeline(requests: readonly BareRequest[], window: number): Promise<number> {
+  async pipeline(requests: readonly RawRequest[], window: number): Promise<number> {
     const start = performance.now();
     let sent = 0;
     let answered = 0;
     let refused = 0;
     const send = (upTo: number) => {
       const writer = new Writer(256 * Math.max(1, upTo - sent));
-      for (; sent < upTo; sent++) this.#pack(writer, requests[sent] as BareRequest, sent);
+      for (; sent < upTo; sent++) this.#pack(writer, requests[sent] as RawRequest, sent);
       this.#socket.write(writer.bytes.subarray(0, writer.length));
     };
     await new Promise<void>((resolve) => {
@@ -91,7 +91,7 @@ export class BareVpp {
     return performance.now() - start;
   }
 
-  #pack(writer: Writer, { name, fields }: BareRequest, context: number): void {
+  #pack(writer: Writer, { name, fields }: RawRequest, context: number): void {
     const codec = bundledCatalog().codec(name);
     const id = this.#ids.get(codec.tableName);
     if (id === undefined) throw new Error(`VPP has no ${name}`);

@@ -14,7 +14,7 @@ export interface Stretch {
   readonly gcMs: number;
 }
 
-export interface Work {
+export interface Measurement {
   readonly ms: number;
   readonly cpuMs: number;
   readonly gcMs: number;
@@ -27,42 +27,42 @@ export interface Work {
 /** Shorter stretches are not kept. */
 const SHORT_MS = 1;
 
-interface Lap {
+interface LoopTurn {
   readonly from: number;
   readonly to: number;
   readonly cpuMs: number;
 }
 
-class Laps {
-  readonly long: Lap[] = [];
+class LoopTurns {
+  readonly longTurns: LoopTurn[] = [];
   #at = performance.now();
   #cpu = cpuNow();
 
-  look(): void {
+  sample(): void {
     const [at, cpu] = [performance.now(), cpuNow()];
     const cpuMs = cpu - this.#cpu;
-    if (cpuMs >= SHORT_MS) this.long.push({ from: this.#at, to: at, cpuMs });
+    if (cpuMs >= SHORT_MS) this.longTurns.push({ from: this.#at, to: at, cpuMs });
     this.#at = at;
     this.#cpu = cpu;
   }
 }
 
-export async function measure(work: () => Promise<unknown>): Promise<Work> {
+export async function measure(work: () => Promise<unknown>): Promise<Measurement> {
   const collections: PerformanceEntry[] = [];
   const observer = new PerformanceObserver((list) => void collections.push(...list.getEntries()));
   observer.observe({ entryTypes: ['gc'] });
   const start = performance.now();
   const startCpu = cpuNow();
-  const laps = new Laps();
+  const laps = new LoopTurns();
   let running = true;
   const look = () => {
     if (!running) return;
-    laps.look();
+    laps.sample();
     setImmediate(look);
   };
   setImmediate(look);
   await work();
-  laps.look();
+  laps.sample();
   running = false;
   const ms = performance.now() - start;
   const cpuMs = cpuNow() - startCpu;
@@ -70,7 +70,7 @@ export async function measure(work: () => Promise<unknown>): Promise<Work> {
   await new Promise((resolve) => setTimeout(resolve, 10));
   collections.push(...observer.takeRecords());
   observer.disconnect();
-  const stretches = laps.long.map((lap) => stretchOf(lap, collections));
+  const stretches = laps.longTurns.map((lap) => stretchOf(lap, collections));
   return {
     ms,
     cpuMs,
@@ -80,7 +80,10 @@ export async function measure(work: () => Promise<unknown>): Promise<Work> {
   };
 }
 
-function stretchOf({ from, to, cpuMs }: Lap, collections: readonly PerformanceEntry[]): Stretch {
+function stretchOf(
+  { from, to, cpuMs }: LoopTurn,
+  collections: readonly PerformanceEntry[],
+): Stretch {
   const ms = to - from;
   return { cpuMs: Math.min(cpuMs, ms), ms, gcMs: collectedIn(collections, from, to) };
 }

@@ -1,5 +1,5 @@
 /** What an agent did to its surroundings and what came back, in the order in which it happened. */
-export type TapeEntry = { /** Milliseconds since the epoch. */ readonly at: number } & (
+export type RecordedEntry = { /** Milliseconds since the epoch. */ readonly at: number } & (
   | { /** Bytes to VPP, base64. */ readonly kind: 'sent'; readonly bytes: string }
   | { /** Bytes from VPP, base64. */ readonly kind: 'received'; readonly bytes: string }
   | ({ readonly kind: 'started'; readonly id: number } & RecordedProcess)
@@ -15,13 +15,13 @@ export interface RecordedProcess {
 }
 
 /** What a player is told to do, and to time. */
-export interface Play {
-  readonly entries: readonly TapeEntry[];
+export interface ReplayRequest {
+  readonly entries: readonly RecordedEntry[];
   /** Namespaces of the recorded node, as links of descriptors, to paths of the player's. */
   readonly namespaces: Readonly<Record<string, string>>;
 }
 
-export interface Played {
+export interface ReplayResult {
   readonly ms: number;
 }
 

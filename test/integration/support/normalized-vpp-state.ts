@@ -3,7 +3,7 @@
 import { vppWorld } from '#test/descriptors/compliance/vpp-world.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
 
-interface World {
+interface VppState {
   readonly interfaces: readonly {
     readonly sw_if_index: number;
     readonly tag: string;
@@ -16,8 +16,8 @@ interface World {
 const STATIC = 1;
 
 /** Two VPPs that are configured alike give equal worlds, however they came to it. */
-export async function plainWorld(client: BinapiClient): Promise<unknown> {
-  const world = (await vppWorld(client)) as World;
+export async function normalizedVppState(client: BinapiClient): Promise<unknown> {
+  const world = (await vppWorld(client)) as VppState;
   const names = new Map(
     world.interfaces.map(({ sw_if_index, tag, interface_name }) => [
       sw_if_index,
@@ -28,15 +28,15 @@ export async function plainWorld(client: BinapiClient): Promise<unknown> {
     ...world,
     neighbors: world.neighbors.map((list) => list.filter(({ flags }) => flags & STATIC)),
   };
-  return plain(configured, names);
+  return normalized(configured, names);
 }
 
-function plain(value: unknown, names: ReadonlyMap<number, string>): unknown {
+function normalized(value: unknown, names: ReadonlyMap<number, string>): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   if (typeof value === 'bigint') return `${value}`;
   if (Array.isArray(value))
     return value
-      .map((item) => plain(item, names))
+      .map((item) => normalized(item, names))
       .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
@@ -45,7 +45,7 @@ function plain(value: unknown, names: ReadonlyMap<number, string>): unknown {
       .filter(([field]) => field !== 'interface_name' && field !== 'stats_index')
       .map(([field, item]) => [
         field,
-        field.endsWith('sw_if_index') ? (names.get(item) ?? item) : plain(item, names),
+        field.endsWith('sw_if_index') ? (names.get(item) ?? item) : normalized(item, names),
       ]),
   );
 }

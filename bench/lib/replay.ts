@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { FrameReader } from '#vpp/binapi/frame.ts';
 import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '#vpp/binapi/handshake.ts';
-import type { Play, Played, RecordedProcess, TapeEntry } from './tape.ts';
+import type { RecordedEntry, RecordedProcess, ReplayRequest, ReplayResult } from './recording.ts';
 
 const LIMIT_MS = 10_000;
 
@@ -25,9 +25,9 @@ class Replies {
   clientIndex = 0;
 
   /** @returns whether it is a reply */
-  take(message: Message): boolean {
+  add(message: Message): boolean {
     const id = message.readUInt16BE(0);
-    if (id === HANDSHAKE_REPLY_ID) this.#greeted(message);
+    if (id === HANDSHAKE_REPLY_ID) this.#readHandshake(message);
     if (this.#events.has(id)) return false;
     const context = message.readUInt32BE(2);
     const all = this.#byContext.get(context) ?? [];
@@ -44,7 +44,7 @@ class Replies {
     return this.#byContext.get(context)?.length ?? 0;
   }
 
-  #greeted(message: Message): void {
+  #readHandshake(message: Message): void {
     const reader = {
       bytes: message,
       view: new DataView(message.buffer, message.byteOffset, message.length),
@@ -61,7 +61,7 @@ class Replies {
 }
 
 /** Cuts a stream into messages. */
-function cutter(onMessage: (message: Message) => void): (bytes: Buffer) => void {
+function messageSplitter(onMessage: (message: Message) => void): (bytes: Buffer) => void {
   const frames = new FrameReader();
   return (bytes) =>
     frames.push(bytes, ({ bytes: all, position, end }) =>
@@ -69,19 +69,19 @@ function cutter(onMessage: (message: Message) => void): (bytes: Buffer) => void 
     );
 }
 
-class Player {
+class Replayer {
   readonly #socket: Socket;
-  readonly #here = new Replies();
-  readonly #there = new Replies();
+  readonly #actualReplies = new Replies();
+  readonly #recordedReplies = new Replies();
   readonly #running = new Map<number, Promise<void>>();
-  readonly #cutSent = cutter((message) => this.#send(message));
+  readonly #cutSent = messageSplitter((message) => this.#send(message));
   readonly #recorded: Message[] = [];
-  readonly #cutReceived = cutter((message) => void this.#recorded.push(message));
+  readonly #cutReceived = messageSplitter((message) => void this.#recorded.push(message));
   #arrived = Promise.withResolvers<void>();
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    const cut = cutter((message) => void this.#here.take(message));
+    const cut = messageSplitter((message) => void this.#actualReplies.add(message));
     socket.on('data', (bytes) => {
       cut(bytes as Buffer);
       this.#arrived.resolve();
@@ -89,38 +89,39 @@ class Player {
     });
   }
 
-  async play({ entries, namespaces }: Play): Promise<Played> {
+  async replay({ entries, namespaces }: ReplayRequest): Promise<ReplayResult> {
     const start = performance.now();
-    for (const entry of entries) await this.#do(entry, namespaces);
+    for (const entry of entries) await this.#apply(entry, namespaces);
     return { ms: performance.now() - start };
   }
 
-  async #do(entry: TapeEntry, namespaces: Play['namespaces']): Promise<void> {
+  async #apply(entry: RecordedEntry, namespaces: ReplayRequest['namespaces']): Promise<void> {
     if (entry.kind === 'sent') this.#cutSent(Buffer.from(entry.bytes, 'base64'));
     else if (entry.kind === 'started') this.#running.set(entry.id, run(entry, namespaces));
     else if (entry.kind === 'ended') await this.#running.get(entry.id);
     else {
       this.#cutReceived(Buffer.from(entry.bytes, 'base64'));
       for (const message of this.#recorded.splice(0))
-        if (this.#there.take(message)) await this.#likewise(message);
+        if (this.#recordedReplies.add(message)) await this.#expectSameReply(message);
     }
   }
 
   /** VPP knows this connection under another index. */
   #send(message: Message): void {
-    if (message.readUInt16BE(0) !== HANDSHAKE_ID) message.writeUInt32BE(this.#here.clientIndex, 2);
+    if (message.readUInt16BE(0) !== HANDSHAKE_ID)
+      message.writeUInt32BE(this.#actualReplies.clientIndex, 2);
     const header = Buffer.alloc(16);
     header.writeUInt32BE(message.length, 8);
     this.#socket.write(Buffer.concat([header, message]));
   }
 
   /** Waits for the reply that stands on the tape. @throws when VPP answers otherwise here */
-  async #likewise(recorded: Message): Promise<void> {
+  async #expectSameReply(recorded: Message): Promise<void> {
     const context = recorded.readUInt32BE(2);
-    const n = this.#there.count(context) - 1;
+    const n = this.#recordedReplies.count(context) - 1;
     const end = performance.now() + LIMIT_MS;
-    let reply = this.#here.at(context, n);
-    for (; !reply; reply = this.#here.at(context, n)) {
+    let reply = this.#actualReplies.at(context, n);
+    for (; !reply; reply = this.#actualReplies.at(context, n)) {
       if (performance.now() > end) throw new Error(`no reply ${n} with context ${context}`);
       await this.#arrived.promise;
     }
@@ -133,7 +134,10 @@ class Player {
   }
 }
 
-async function run(recorded: RecordedProcess, namespaces: Play['namespaces']): Promise<void> {
+async function run(
+  recorded: RecordedProcess,
+  namespaces: ReplayRequest['namespaces'],
+): Promise<void> {
   const files = recorded.files.map((link) => openSync(mapped(link, namespaces), 'r'));
   const child = spawn(recorded.command, recorded.args, {
     detached: true,
@@ -147,7 +151,7 @@ async function run(recorded: RecordedProcess, namespaces: Play['namespaces']): P
 }
 
 /** @throws when nothing is said about it: what is recorded must not be touched */
-function mapped(link: string, namespaces: Play['namespaces']): string {
+function mapped(link: string, namespaces: ReplayRequest['namespaces']): string {
   const path = namespaces[link];
   if (path === undefined) throw new Error(`unknown namespace ${link}`);
   return path;
@@ -155,9 +159,9 @@ function mapped(link: string, namespaces: Play['namespaces']): string {
 
 const socket = connect(process.argv[2]!);
 await once(socket, 'connect');
-const player = new Player(socket);
+const player = new Replayer(socket);
 for await (const line of createInterface(process.stdin)) {
-  const played = await player.play(JSON.parse(line) as Play);
+  const played = await player.replay(JSON.parse(line) as ReplayRequest);
   process.stdout.write(`${JSON.stringify(played)}\n`);
 }
 socket.destroy();

@@ -2,20 +2,20 @@
 import assert from 'node:assert/strict';
 import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
-import { AGENT_PREFIX, KSR } from './harness.ts';
+import { AGENT_PREFIX, KSR } from '#test/plugins/dbwatcher/harness.ts';
 
 /** By full key, the number that its value carries; each number is written once. */
 export type State = Map<string, number>;
 
 /** From a resync to the next one. */
-export interface Session {
+export interface RecordedSession {
   readonly snapshot: ReadonlyMap<string, number>;
   readonly changes: { readonly key: string; readonly number: number | undefined }[];
 }
 
 /** The event loop, as far as the watcher is concerned: knows what it was told. */
-export class Told {
-  sessions: Session[] = [];
+export class EventRecorder {
+  sessions: RecordedSession[] = [];
   state: State = new Map();
   resyncs = 0;
   changes = 0;
@@ -41,7 +41,7 @@ export class Told {
   }
 
   /** What came before is checked and need not be kept. */
-  forget(): void {
+  startSession(): void {
     this.sessions = [{ snapshot: new Map(this.state), changes: [] }];
   }
 

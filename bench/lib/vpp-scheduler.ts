@@ -9,7 +9,7 @@ import { linuxHostNameKey } from '#models/linux/derived.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import type { BareRequest } from './bare.ts';
+import type { RawRequest } from './raw-client.ts';
 import { clientOf, commit } from './vpp-node.ts';
 
 const hostLink: AnyDescriptor = {
@@ -18,14 +18,14 @@ const hostLink: AnyDescriptor = {
   typeName: '',
 };
 
-export class VppSide {
+export class VppScheduler {
   readonly #client: BinapiClient;
   readonly #scheduler: Scheduler;
   /** What was requested since `record` was called. */
-  #requests: BareRequest[] | undefined;
+  #requests: RawRequest[] | undefined;
 
-  static async connect(apiSocket: string): Promise<VppSide> {
-    return new VppSide(await clientOf(apiSocket));
+  static async connect(apiSocket: string): Promise<VppScheduler> {
+    return new VppScheduler(await clientOf(apiSocket));
   }
 
   private constructor(client: BinapiClient) {
@@ -53,8 +53,8 @@ export class VppSide {
   }
 
   /** The requests that a commit leads to. */
-  async requestsOf(values: ReadonlyMap<string, Value | null>): Promise<readonly BareRequest[]> {
-    const requests: BareRequest[] = [];
+  async requestsOf(values: ReadonlyMap<string, Value | null>): Promise<readonly RawRequest[]> {
+    const requests: RawRequest[] = [];
     this.#requests = requests;
     await this.commit(values);
     this.#requests = undefined;
