@@ -74,8 +74,6 @@ function makeController(print: (text: string) => void, tap: Tap = (deps) => deps
     handlers: Array.from({ length: HANDLERS }, (_, at) => handler(at)),
     sink: { commit: async () => ({ seqNum: 0, failures: [] }), record: () => undefined },
     merge: (_key, _base, over) => over,
-    isSouthboundGone: () => false,
-    isBeyondHealing: () => false,
     southboundLife: () => 1,
     clock: systemClock,
     random: systemRandom,

@@ -8,10 +8,11 @@ import type {
   TransactionRequest,
   TransactionSink,
 } from '#kvscheduler/api/transaction.ts';
-import { type Event, EventMethod } from './api/event.ts';
-import { ExternalConfigChange, HealingResync, Shutdown } from './api/events.ts';
+import { EventMethod } from './api/event.ts';
+import { ExternalConfigChange, Shutdown } from './api/events.ts';
 import type { Caches } from './caches.ts';
 import type { ControllerConfig } from './config.ts';
+import { applyHealing, healingOf, healingOfRevert, isHealing } from './healing-policy.ts';
 import type { Processing } from './processing.ts';
 
 /** Failed values that the text of an error names. */
@@ -21,13 +22,6 @@ export interface CommitterDeps {
   readonly config: ControllerConfig;
   readonly sink: TransactionSink;
   readonly clock: Clock;
-  /** Whether a failure only says that VPP is away: its return causes the healing. */
-  readonly isSouthboundGone: (error: Error) => boolean;
-  /**
-   * Whether a failure only says that what a value stands on has gone for good, as a namespace does.
-   * Nothing is wrong with the agent then, and no healing helps.
-   */
-  readonly isBeyondHealing: (error: Error) => boolean;
 }
 
 type Wish = Pick<TransactionRequest, 'mode' | 'values'>;
@@ -75,20 +69,14 @@ export class Committer {
         wish.mode === 'update' ? wish.values.keys() : undefined,
         new Set(failures.map(({ key, base = key }) => base)),
       );
-      for (const failure of failures) this.#judgeFailure(processing, failure);
+      for (const failure of failures) this.#healFailure(processing, failure);
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.#fail(processing, error);
-      this.judge(processing, error);
+      applyHealing(processing, healingOf(processing, error));
     }
     processing.commitMs = clock.monotonic() - start;
     await this.#remember(processing);
-  }
-
-  /** Whether an error calls for healing, or waits for what will come by itself. */
-  judge(processing: Processing, error: Error, isToBeHealed = processing.isToBeHealed(error)): void {
-    if (this.#deps.isSouthboundGone(error)) processing.waitsForSouthbound = true;
-    else if (!this.#deps.isBeyondHealing(error)) processing.needsHealing ||= isToBeHealed;
   }
 
   #fail(processing: Processing, error: Error): void {
@@ -102,17 +90,17 @@ export class Committer {
    * ours nobody knows whose the fault is: it is healed, but a healing that fails of it does not end
    * the agent.
    */
-  #judgeFailure(processing: Processing, failure: KeyFailure): void {
+  #healFailure(processing: Processing, failure: KeyFailure): void {
     const { key, base = key, error, revert } = failure;
     if (revert) {
-      this.judge(processing, error, true);
+      applyHealing(processing, healingOfRevert(error));
       return;
     }
     if (this.#caches.isExternal(base)) {
       const isOurs = processing.txn.values.has(base) || this.#caches.internal(base) !== undefined;
       if (!isOurs || isHealing(processing.event)) return;
     }
-    this.judge(processing, error);
+    applyHealing(processing, healingOf(processing, error));
   }
 
   /** What the handlers want is remembered as they want it, before merging, and also when it failed. */
@@ -142,12 +130,6 @@ export class Committer {
       }),
     };
   }
-}
-
-export function isHealing(
-  event: Event,
-): event is Event<{ readonly type: 'after-error'; readonly error: string }> {
-  return HealingResync.is(event) && event.payload.type === 'after-error';
 }
 
 /** The text names some; all of them stand in the record of the transaction. */

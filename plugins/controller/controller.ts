@@ -19,7 +19,7 @@ import {
   Shutdown,
   VerificationResync,
 } from './api/events.ts';
-import { isHealing } from './commit.ts';
+import { isHealing } from './healing-policy.ts';
 import { EventHistory } from './history.ts';
 import { EventProcessor, type Outcome, type ProcessorDeps } from './process-event.ts';
 import { EventQueue, type QueuedEvent } from './queue.ts';

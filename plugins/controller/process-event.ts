@@ -25,7 +25,14 @@ import {
 } from './api/events.ts';
 import { arrivalBanner, outcomeBanner } from './banner.ts';
 import { Caches, type MergeValues } from './caches.ts';
-import { Committer, type CommitterDeps, isHealing } from './commit.ts';
+import { Committer, type CommitterDeps } from './commit.ts';
+import {
+  applyHealing,
+  fatalAfterHealing,
+  healingOf,
+  healingOfRevert,
+  leaveHealingToReconnect,
+} from './healing-policy.ts';
 import type { EventHistory } from './history.ts';
 import { Processing } from './processing.ts';
 import type { QueuedEvent } from './queue.ts';
@@ -153,23 +160,14 @@ export class EventProcessor {
     if (processing.errors.length > 0 && processing.isReverting && !processing.fatal)
       await this.#revert(processing);
 
-    // What the loss of the southbound has broken shows in errors of many kinds.
-    if (processing.errors.length > 0 && !this.#hasLived(life)) {
-      processing.waitsForSouthbound = true;
-      processing.needsHealing = false;
-    }
+    if (processing.errors.length > 0 && !this.#hasLived(life)) leaveHealingToReconnect(processing);
 
     // 11. The second log box, the record, the answer to the producer.
     const { error, record } = this.#finalize(processing, began);
     this.#current = undefined;
 
-    // 12. A healing that fails has shown that the agent cannot help itself.
-    if (processing.needsHealing && isHealing(event) && !processing.fatal)
-      processing.fatal = new FatalError(
-        `healing has not been successful (prev error: ${event.payload.error}, ` +
-          `healing error: ${errorText(error)})`,
-        { cause: error },
-      );
+    // 12. A healing resync that fails is fatal.
+    processing.fatal ??= fatalAfterHealing(processing);
 
     // 13. What comes next: the end, a healing resync, a verification, or nothing.
     const { fatal, needsHealing, waitsForSouthbound } = processing;
@@ -253,7 +251,7 @@ export class EventProcessor {
         continue;
       }
       processing.errors.push(error);
-      this.#committer.judge(processing, error);
+      applyHealing(processing, healingOf(processing, error));
       if (error instanceof FatalError) processing.fatal = error;
       processing.blocked =
         processing.isReverting || error instanceof FatalError || error instanceof AbortEventError;
@@ -309,7 +307,7 @@ export class EventProcessor {
       const { error } = await this.#call(handler, 'revert', processing);
       if (!error) continue;
       processing.errors.push(error);
-      this.#committer.judge(processing, error, true);
+      applyHealing(processing, healingOfRevert(error));
       if (!(error instanceof FatalError)) continue;
       processing.fatal = error;
       return;

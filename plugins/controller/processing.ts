@@ -2,7 +2,6 @@
 
 import { errorText } from '#infra/errors/errors.ts';
 import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
-import { AbortEventError } from './api/errors.ts';
 import { type Event, EventMethod, TransactionType } from './api/event.ts';
 import type { EventHandler } from './api/event-handler.ts';
 import type { QueuedEvent } from './queue.ts';
@@ -53,13 +52,5 @@ export class Processing {
     const { errors } = this;
     if (errors.length <= 1) return errors[0];
     return new AggregateError(errors, errors.map(errorText).join('; '));
-  }
-
-  /** Errors of resyncs and of best-effort updates are healed; the other kinds say otherwise. */
-  isToBeHealed(error: Error): boolean {
-    if (error instanceof AbortEventError) return true;
-    if (this.method !== EventMethod.Update) return true;
-    const { kind, payload } = this.event;
-    return kind.transactionType(payload) === TransactionType.BestEffort;
   }
 }

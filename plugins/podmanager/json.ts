@@ -8,9 +8,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { CodedError, errorText } from '#infra/errors/errors.ts';
+import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { messageCodec, type ServiceMethod } from '#models/message.ts';
+import { InvalidModelError } from '#models/model.ts';
 import type { ConnectionServer } from './grpc.ts';
 import { type CniService, cniMethods } from './service.ts';
 
@@ -88,7 +89,7 @@ async function answer(
   try {
     reply(response, 200, await call(given, controller.signal));
   } catch (error) {
-    if (!(error instanceof CodedError && error.code === 'CV_MODEL_INVALID')) throw error;
+    if (!(error instanceof InvalidModelError)) throw error;
     reply(response, 400, problem('invalid_argument', error.message));
   }
 }

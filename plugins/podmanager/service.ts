@@ -3,7 +3,7 @@
  * answers. Whatever goes wrong is answered with result 1 and a text, as the CNI plugin expects it.
  */
 
-import { CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import {
   type CheckRequest,
@@ -82,8 +82,6 @@ const statusCodec = messageCodec(StatusReply);
 const FAILED = 1;
 /** CNI's own code for it. */
 const TRY_AGAIN_LATER = 11;
-/** The agent ends or is too busy: the same call succeeds some time later. */
-const passing: readonly string[] = ['CV_LOOP_CLOSED', 'CV_LOOP_QUEUE_FULL'];
 
 export function cniService(deps: CniServiceDeps): CniService {
   const answered =
@@ -95,8 +93,7 @@ export function cniService(deps: CniServiceDeps): CniService {
         return await call(request, signal);
       } catch (error) {
         deps.log.error({ err: error, request }, `CNI ${what} failed`);
-        const isPassing = error instanceof CodedError && passing.includes(error.code);
-        const result = isPassing ? TRY_AGAIN_LATER : FAILED;
+        const result = traitsOf(error).isRetriable ? TRY_AGAIN_LATER : FAILED;
         return replyCodec.canonical({ result, error: errorText(error) });
       }
     };

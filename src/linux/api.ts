@@ -150,5 +150,7 @@ export class LinuxError extends CodedError {
 export const NamespaceGoneError = defineError({
   name: 'NamespaceGoneError',
   code: 'CV_LINUX_NAMESPACE_GONE',
+  isRetriable: false,
+  unavailable: 'environment',
   remedy: 'Nothing: the pod has ended; its values wait until they are deleted.',
 });

@@ -68,8 +68,6 @@ export class ExampleNode {
       handlers: wire(this.plugins, wanted),
       sink: this.scheduler,
       merge: mergeValues,
-      isSouthboundGone: () => false,
-      isBeyondHealing: () => false,
       southboundLife: () => 1,
       reportState: () => undefined,
       print: () => undefined,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
 import type { Spec, Verb } from './support/southbound.ts';
+import { TimeoutError } from './support/timeout-error.ts';
 
 const failing =
   (...names: string[]) =>
@@ -11,9 +12,7 @@ const failing =
 const timingOut =
   (...names: string[]) =>
   (verb: Verb, key: string) =>
-    names.includes(`${verb} ${key}`)
-      ? Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' })
-      : undefined;
+    names.includes(`${verb} ${key}`) ? new TimeoutError('timeout') : undefined;
 
 test('best effort: everything is done that is not behind the failure', async () => {
   const bench = setUp({ window: 1 });
@@ -377,7 +376,7 @@ test('what was not done after all leaves no dependency behind', async () => {
   const bench = setUp();
   await bench.commit({ 'a/2': { v: 1 }, 'b/1': { v: 1 } });
   await bench.commit({ 'a/1': { v: 1, needs: ['a/2'] } });
-  const timeout = Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' });
+  const timeout = new TimeoutError('timeout');
   bench.southbound.fails = () => timeout;
   await bench.commit({ 'a/1': { v: 2, needs: ['b/1'] } });
   bench.southbound.fails = () => undefined;

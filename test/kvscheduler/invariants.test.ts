@@ -10,6 +10,7 @@ import { noTrouble, play, withoutConflicts } from './support/play.ts';
 import { scripts, troubles } from './support/scripts.ts';
 import { type Bench, pass, remember } from './support/setup.ts';
 import { baseOf, dependenciesOf, identity, type Spec } from './support/southbound.ts';
+import { TimeoutError } from './support/timeout-error.ts';
 
 const FILE = 'test/kvscheduler/invariants.test.ts';
 const windows = fc.constantFrom(1, 3, 100);
@@ -48,9 +49,7 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
           return new Error('no');
         };
         southbound.losesReply = () =>
-          how === 'loses the reply' && calls === nth + 1
-            ? Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' })
-            : undefined;
+          how === 'loses the reply' && calls === nth + 1 ? new TimeoutError('timeout') : undefined;
         const failures = await commitWhatIsReady(bench, last.wishes, () => calls);
         if (failures.length === 0) return;
         if (calls > 0) undone++;

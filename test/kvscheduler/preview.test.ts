@@ -7,6 +7,7 @@ import type { Preview } from '#kvscheduler/planner/preview.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { scripts } from './support/scripts.ts';
 import { type Bench, setUp, type Wishes } from './support/setup.ts';
+import { TimeoutError } from './support/timeout-error.ts';
 
 function planOf({ scheduler }: Bench, wishes: Wishes, mode: 'update' | 'resync' = 'update') {
   return scheduler.plan({ mode, values: new Map(Object.entries(wishes)) });
@@ -99,7 +100,7 @@ describe('plan without applying', () => {
   it('leaves alone what has to be read back first, and names it', async () => {
     const bench = setUp();
     await bench.commit({ 'a/1': { v: 1 } });
-    bench.southbound.losesReply = () => Object.assign(new Error('?'), { code: 'CV_VPP_TIMEOUT' });
+    bench.southbound.losesReply = () => new TimeoutError('?');
     bench.southbound.retrieveFails = () => new Error('mute');
     await bench.commit({ 'a/1': { v: 2 } });
     const plan = await planOf(bench, { 'a/1': { v: 3 }, 'a/2': { v: 1 } });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { operationsOf, pass, setUp, withDescriptor } from './support/setup.ts';
+import { TimeoutError } from './support/timeout-error.ts';
 
 const retry = { periodMs: 1000, maxAttempts: 3, exponential: true };
 
@@ -125,7 +126,7 @@ test('an error that is not worth repeating is not repeated', async () => {
 
 test('a lost reply is read back before it is repeated', async () => {
   const bench = setUp();
-  const timeout = Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' });
+  const timeout = new TimeoutError('timeout');
   bench.southbound.losesReply = () => timeout;
   bench.southbound.retrieveFails = () => new Error('gone');
   await bench.commit({ 'a/1': { v: 1 } }, { retry });

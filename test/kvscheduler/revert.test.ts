@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { operationsOf, pass, setUp } from './support/setup.ts';
 import type { Verb } from './support/southbound.ts';
+import { TimeoutError } from './support/timeout-error.ts';
 
 const revert = { onFailure: 'revert' } as const;
 
@@ -171,7 +172,7 @@ test('what cannot be undone either is failed, told and repeated by its old polic
 
 test('what cannot be undone because nobody can read it is repeated as the transaction asks', async () => {
   const bench = setUp();
-  bench.southbound.losesReply = () => Object.assign(new Error('late'), { code: 'CV_VPP_TIMEOUT' });
+  bench.southbound.losesReply = () => new TimeoutError('late');
   bench.southbound.retrieveFails = () => new Error('mute');
   const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
   await bench.commit({ 'a/1': { v: 1 } }, { onFailure: 'revert', retry });

@@ -17,12 +17,14 @@ export const AbortEventError = defineError({
 export const ClosedControllerError = defineError({
   name: 'ClosedControllerError',
   code: 'CV_LOOP_CLOSED',
+  isRetriable: true,
   remedy: 'The agent is shutting down; repeat the request against the next one.',
 });
 
 export const EventQueueFullError = defineError({
   name: 'EventQueueFullError',
   code: 'CV_LOOP_QUEUE_FULL',
+  isRetriable: true,
   remedy: 'Repeat later; if it stays full, look for a slow handler in /controller/event-history.',
 });
 

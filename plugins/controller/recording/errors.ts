@@ -4,6 +4,7 @@ import type { RecordedError } from './format.ts';
 export const RecordingError = defineError({
   name: 'RecordingError',
   code: 'CV_RECORDING_UNREADABLE',
+  rejects: 'configuration',
   remedy: 'Name a folder that record-run has written, and replay it with the build that wrote it.',
 });
 

@@ -10,7 +10,8 @@ import type { TransactionResult, TransactionSink } from '#kvscheduler/api/transa
 import { type Event, type EventKind, eventKind } from '../api/event.ts';
 import type { EventHandler } from '../api/event-handler.ts';
 import type { ConfigRetriever } from '../api/events.ts';
-import { EventProcessor, type ProcessorDeps } from '../process-event.ts';
+import type { MergeValues } from '../caches.ts';
+import { EventProcessor } from '../process-event.ts';
 import { Comparison, type Difference } from './comparison.ts';
 import { NotRecordedError, RecordingError, replayedError } from './errors.ts';
 import type { EventLine, RunLine } from './format.ts';
@@ -20,9 +21,9 @@ import { SNAPSHOT, sourceName } from './recorder.ts';
 import { tapHandler } from './tap.ts';
 
 /** What a replay needs of the build, made anew from what the recording says. */
-export interface ReplayedParts
-  extends Pick<ProcessorDeps, 'merge' | 'isSouthboundGone' | 'isBeyondHealing'> {
+export interface ReplayedParts {
   readonly handlers: readonly EventHandler[];
+  readonly merge: MergeValues;
 }
 
 export interface ReplayReport {
@@ -80,8 +81,6 @@ class Replay {
           snapshot: async () => this.#now.answer(sourceName(label), SNAPSHOT) as object as never,
         })),
         merge: parts.merge,
-        isSouthboundGone: parts.isSouthboundGone,
-        isBeyondHealing: parts.isBeyondHealing,
         southboundLife: () => this.#now.life(),
         clock: this.#clock,
         random: seededRandom(0),

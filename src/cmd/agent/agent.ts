@@ -43,7 +43,6 @@ import { SegmentStatistics } from '#vpp/stats/statistics.ts';
 import { vppView } from '#vpp/vpp-view.ts';
 import { cniState } from './cni-state.ts';
 import type { Environment } from './environment.ts';
-import { isBeyondHealing, isSouthboundGone } from './failures.ts';
 import { traceRoutes } from './node-document.ts';
 import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
@@ -160,8 +159,6 @@ export function createAgent(parts: AgentParts): Agent {
     handlers,
     sink: scheduler,
     merge: mergeValues,
-    isSouthboundGone,
-    isBeyondHealing,
     southboundLife: () => (vpp.state === 'connected' ? vpp.generation : undefined),
     clock,
     random,

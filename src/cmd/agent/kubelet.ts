@@ -24,6 +24,7 @@ import { CniClient } from './cni-client.ts';
 export const ManifestsError = defineError({
   name: 'ManifestsError',
   code: 'CV_MANIFESTS_UNREADABLE',
+  rejects: 'configuration',
   remedy: 'Name a folder with readable .yaml files in --manifests.',
 });
 

@@ -13,7 +13,9 @@ import {
   type ReplayReport,
   replayRun,
 } from '#plugins/controller/recording/replay.ts';
-import { isBeyondHealing, isSouthboundGone } from './failures.ts';
+// Replayed errors get their traits from their classes, so these have to be loaded.
+import '#linux/api.ts';
+import '#vpp/binapi/api.ts';
 import { createPlugins, type Ports } from './plugins.ts';
 
 /** Differences of one event that are printed. */
@@ -45,7 +47,7 @@ export function replayedParts(
 ): ReplayedParts {
   const { contiv } = settings as unknown as RecordedSettings;
   const { handlers } = createPlugins(label, contiv, portsOf(wanted));
-  return { handlers, merge: mergeValues, isSouthboundGone, isBeyondHealing };
+  return { handlers, merge: mergeValues };
 }
 
 export interface RecordedSettings extends Record<string, unknown> {

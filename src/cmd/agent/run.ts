@@ -1,7 +1,7 @@
 /** Reads flags and configuration and runs the agent until it is told to end. */
 import { CommanderError } from 'commander';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
-import { CodedError, defineError, errorText } from '#infra/errors/errors.ts';
+import { CodedError, defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { type Agent, createAgent } from './agent.ts';
 import { buildInfo } from './build.ts';
@@ -13,17 +13,8 @@ import { replay } from './replay.ts';
 import { readSettings } from './settings.ts';
 import { trace } from './trace.ts';
 
-/** The agent was told something that makes no sense; starting it again does not help. */
+/** The configuration or an argument is invalid; a restart does not help. */
 const EXIT_CONFIG = 2;
-const configCodes: ReadonlySet<string> = new Set([
-  'CV_CONFIG_INVALID',
-  'CV_HTTP_CONFIG',
-  'CV_LOG_LEVEL',
-  'CV_MANIFESTS_UNREADABLE',
-  'CV_RECORDING_UNREADABLE',
-  'CV_SERVICE_LABEL',
-  'CV_STORE_CONFIG',
-]);
 const EXIT_FAILURE = 1;
 
 export const UndeployInterruptedError = defineError({
@@ -52,7 +43,7 @@ export async function runAgent(
     process.stderr.write(`contiv-agent: ${errorText(thrown)}\n`);
     if (code) process.stderr.write(`${code}: ${remedy}\n`);
     else if (thrown instanceof Error) process.stderr.write(`${thrown.stack}\n`);
-    return configCodes.has(code) ? EXIT_CONFIG : EXIT_FAILURE;
+    return traitsOf(thrown).rejects === 'configuration' ? EXIT_CONFIG : EXIT_FAILURE;
   }
 }
 

@@ -32,6 +32,7 @@ export interface EtcdOptions {
 export const StoreConfigError = defineError({
   name: 'StoreConfigError',
   code: 'CV_STORE_CONFIG',
+  rejects: 'configuration',
   remedy: 'Correct the named option of the database configuration.',
 });
 

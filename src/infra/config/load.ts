@@ -14,6 +14,7 @@ import { defineError, errorText } from '../errors/errors.ts';
 export const ConfigError = defineError({
   name: 'ConfigError',
   code: 'CV_CONFIG_INVALID',
+  rejects: 'configuration',
   remedy: 'Correct the named line; config/ in the repository has every key with its default.',
 });
 

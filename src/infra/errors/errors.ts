@@ -1,16 +1,41 @@
 /**
- * Errors have a class and a stable code, and say what was wrong, where, and what to do. A class is
- * made once, next to the code that throws it; `docs/errors.md` lists them all and a test holds the
- * two against each other.
+ * Coded errors. An error has a class and a stable code, and says what failed, where, why, and what
+ * to do. Define a class once, next to the code that throws it; `docs/errors.md` lists all classes
+ * and a test compares that list with the source.
+ *
+ * Code that reacts to an error reads its traits, not its code: a new error then needs no change in
+ * the code that handles it.
  */
 
-/** What every error of the project carries. */
-export abstract class CodedError extends Error {
+/** Facts about an error for the code that handles it. */
+export interface ErrorTraits {
+  /**
+   * `unknown`: the operation may or may not have taken place, for example because the reply is
+   * missing. The value has to be read back before the next operation on it.
+   */
+  readonly outcome: 'failed' | 'unknown';
+  /**
+   * `true`: the same call succeeds later without any other change. `false`: every retry fails in
+   * the same way. `undefined`: not known, so a retry is worth an attempt.
+   */
+  readonly isRetriable: boolean | undefined;
+  /**
+   * What the operation needs and does not have. `southbound`: the connection to VPP; the
+   * reconnect starts a resync. `environment`: what the object lives in, such as a network
+   * namespace, is deleted and does not return.
+   */
+  readonly unavailable: 'southbound' | 'environment' | undefined;
+  /** `configuration`: a configuration or an argument of a program is invalid. */
+  readonly rejects: 'configuration' | undefined;
+}
+
+/** Base class of all errors of the project. */
+export abstract class CodedError extends Error implements ErrorTraits {
   /** Stable and greppable: `CV_` and upper case. Scripts and alerts may rely on it. */
   abstract readonly code: string;
   /** What the reader can do about it. */
   abstract readonly remedy: string;
-  /** The key, file:line, message, interface … that the error is about. */
+  /** The key, file:line, message or interface that the error is about. */
   readonly where: string | undefined;
 
   constructor(message: string, options: ErrorDetails = {}) {
@@ -19,6 +44,23 @@ export abstract class CodedError extends Error {
     });
     this.where = options.where;
   }
+
+  // The traits are accessors of the class: a logged error lists its own properties only.
+  get outcome(): ErrorTraits['outcome'] {
+    return 'failed';
+  }
+
+  get isRetriable(): ErrorTraits['isRetriable'] {
+    return undefined;
+  }
+
+  get unavailable(): ErrorTraits['unavailable'] {
+    return undefined;
+  }
+
+  get rejects(): ErrorTraits['rejects'] {
+    return undefined;
+  }
 }
 
 export interface ErrorDetails {
@@ -26,7 +68,7 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-export interface ErrorSpec {
+export interface ErrorSpec extends Partial<ErrorTraits> {
   readonly name: string;
   readonly code: `CV_${string}`;
   readonly remedy: string;
@@ -36,24 +78,45 @@ export type CodedErrorClass = new (message: string, details?: ErrorDetails) => C
 
 const classes = new Map<string, CodedErrorClass>();
 
-/** The class of a code, if the module that defines it was loaded. */
+/** The class of a code; undefined when the module that defines it is not loaded. */
 export function errorClass(code: string): CodedErrorClass | undefined {
   return classes.get(code);
 }
 
 /**
- * Makes an error class. Call it at the top level of a module with a literal spec, on one line per
- * property: the documentation check reads the source.
+ * Defines an error class. Call it at the top level of a module with a literal spec, one line per
+ * property: the documentation check parses the source.
  */
 export function defineError(spec: ErrorSpec): CodedErrorClass {
-  const made = class extends CodedError {
+  const defined = class extends CodedError {
     readonly code = spec.code;
     readonly remedy = spec.remedy;
     override readonly name = spec.name;
+
+    override get outcome() {
+      return spec.outcome ?? super.outcome;
+    }
+
+    override get isRetriable() {
+      return spec.isRetriable;
+    }
+
+    override get unavailable() {
+      return spec.unavailable;
+    }
+
+    override get rejects() {
+      return spec.rejects;
+    }
   };
-  Object.defineProperty(made, 'name', { value: spec.name });
-  classes.set(spec.code, made);
-  return made;
+  Object.defineProperty(defined, 'name', { value: spec.name });
+  classes.set(spec.code, defined);
+  return defined;
+}
+
+/** The traits of anything that was thrown; empty when it is not an error of the project. */
+export function traitsOf(thrown: unknown): Partial<ErrorTraits> {
+  return thrown instanceof CodedError ? thrown : {};
 }
 
 /** The text of anything that was thrown. */

@@ -19,6 +19,7 @@ import { BadRequestError, failure, type Route, type RouteResponse } from './rout
 export const HttpConfigError = defineError({
   name: 'HttpConfigError',
   code: 'CV_HTTP_CONFIG',
+  rejects: 'configuration',
   remedy: 'Correct http.conf or the flag --http-port.',
 });
 

@@ -11,6 +11,7 @@ import type { Logger } from './log.ts';
 export const LogLevelError = defineError({
   name: 'LogLevelError',
   code: 'CV_LOG_LEVEL',
+  rejects: 'configuration',
   remedy: 'Use one of trace, debug, info, warning, error, fatal, panic.',
 });
 

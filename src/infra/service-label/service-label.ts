@@ -12,6 +12,7 @@ const FORM = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 export const ServiceLabelError = defineError({
   name: 'ServiceLabelError',
   code: 'CV_SERVICE_LABEL',
+  rejects: 'configuration',
   remedy: 'Give --microservice-label or MICROSERVICE_LABEL the name of the node.',
 });
 

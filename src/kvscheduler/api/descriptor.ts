@@ -122,7 +122,10 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
    * is free.
    */
   readonly claims?: (key: string, value: V) => readonly string[];
-  /** Whether an operation that failed with this error is worth repeating; default: yes. */
+  /**
+   * Whether an operation that failed with this error is worth a retry; default: yes. An error whose
+   * trait `isRetriable` is false is never retried.
+   */
   readonly isRetriable?: (error: Error) => boolean;
 }
 
@@ -146,12 +149,6 @@ export interface NotificationSink {
    */
   pushNotification(pairs: readonly NotifiedValue[]): void;
 }
-
-/**
- * Codes of errors after which nobody knows whether the operation took place. Such a value is read
- * back before anything else is done to it.
- */
-export const unknownOutcomeCodes: ReadonlySet<string> = new Set(['CV_VPP_TIMEOUT', 'CV_VPP_GONE']);
 
 /** What `validate` throws. */
 export class InvalidValueError extends CodedError {

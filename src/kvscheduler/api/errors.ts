@@ -45,6 +45,7 @@ export const DescriptorContractError = defineError({
 export const UnimplementedOperationError = defineError({
   name: 'UnimplementedOperationError',
   code: 'CV_SCHED_UNIMPLEMENTED_OP',
+  isRetriable: false,
   remedy: 'The descriptor of this key cannot do that; the value cannot be managed from outside.',
 });
 

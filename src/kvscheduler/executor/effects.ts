@@ -1,5 +1,5 @@
+import { traitsOf } from '#infra/errors/errors.ts';
 import type { AnyDescriptor } from '../api/descriptor.ts';
-import { unknownOutcomeCodes } from '../api/descriptor.ts';
 import type { ValueState } from '../api/value-state.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
@@ -61,7 +61,7 @@ export class GraphEffects implements Effects {
     node.lastOperation = operation.operation;
     node.lastTxn = this.#seqNum;
     node.state = this.#stateOf(node, draft.descriptor, error);
-    if (!hasUnknownOutcome(error) || !node.root.descriptor?.retrieve) return;
+    if (traitsOf(error).outcome !== 'unknown' || !node.root.descriptor?.retrieve) return;
     // Until it is read back it counts as there, with what it was and what it was to be, for all that
     // must not happen beneath it.
     const graph = this.#graph;
@@ -73,13 +73,8 @@ export class GraphEffects implements Effects {
   }
 
   #stateOf(node: Node, descriptor: AnyDescriptor | undefined, error: Error): ValueState {
-    if ((error as { code?: string }).code === 'CV_SCHED_UNIMPLEMENTED_OP') return 'FAILED';
+    if (traitsOf(error).isRetriable === false) return 'FAILED';
     const retriable = descriptor?.isRetriable?.(error) ?? true;
     return retriable && this.#rule.mayRetry(node.root) ? 'RETRYING' : 'FAILED';
   }
-}
-
-function hasUnknownOutcome(error: Error): boolean {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' && unknownOutcomeCodes.has(code);
 }

@@ -6,7 +6,7 @@ import type { LinuxNeeds } from './interface/interface.ts';
 import { require } from './invalid.ts';
 import { linksOfOurs } from './links-of-ours.ts';
 import { neededOf } from './needed-interface.ts';
-import { isRetriable, unlessGone } from './tolerated.ts';
+import { unlessGone } from './tolerated.ts';
 
 /** Neighbors, IPv4 and IPv6. Permanent ones on our interfaces are ours, the kernel learns none. */
 export function linuxArpDescriptor({
@@ -29,7 +29,6 @@ export function linuxArpDescriptor({
     label: (key) => key.slice(linuxArpModel.keyPrefix.length),
     toJson: (value) => linuxArpModel.toJson(value),
     retrieveDependencies: ['linux-interface'],
-    isRetriable,
     validate(key, value) {
       require(key, value.interface !== '', 'interface', 'missing');
       require(key, value.ip_address !== '', 'ip_address', 'missing');

@@ -11,7 +11,7 @@ import type { LinuxNeeds } from './interface/interface.ts';
 import { require } from './invalid.ts';
 import { linksOfOurs } from './links-of-ours.ts';
 import { neededOf } from './needed-interface.ts';
-import { isRetriable, unlessGone } from './tolerated.ts';
+import { unlessGone } from './tolerated.ts';
 
 /** What the kernel gives to an IPv6 route that names none. */
 const IPV6_METRIC = 1024;
@@ -78,7 +78,6 @@ export function linuxRouteDescriptor({
     label: (key) => key.slice(linuxRouteModel.keyPrefix.length),
     toJson: (value) => linuxRouteModel.toJson(value),
     retrieveDependencies: ['linux-interface'],
-    isRetriable,
     validate,
     equivalent: (_key, a, b) => equivalent(a, b),
     dependencies: (_key, value) => dependencies(value),

@@ -25,8 +25,3 @@ export async function unless(errno: string, call: Promise<unknown>): Promise<boo
 export function isErrno(thrown: unknown, errnos: readonly string[]): boolean {
   return thrown instanceof LinuxError && errnos.includes(thrown.errno ?? '');
 }
-
-/** Nobody brings a namespace back: its values wait until they are deleted. */
-export function isRetriable(error: Error): boolean {
-  return !(error instanceof NamespaceGoneError);
-}

@@ -69,12 +69,16 @@ export interface VppClient {
 export const VppDisconnectedError = defineError({
   name: 'VppDisconnectedError',
   code: 'CV_VPP_GONE',
+  outcome: 'unknown',
+  unavailable: 'southbound',
   remedy: 'Check that VPP runs and serves its API socket; the agent reconnects by itself.',
 });
 
 export const VppTimeoutError = defineError({
   name: 'VppTimeoutError',
   code: 'CV_VPP_TIMEOUT',
+  outcome: 'unknown',
+  unavailable: 'southbound',
   remedy:
     'The outcome is unknown, so the agent reconnects and resyncs; look at the load of VPP, ' +
     'and in VETH mode at docs/networking.md.',

@@ -9,6 +9,7 @@ import { expectedState } from './model.ts';
 import { foreignKeys, type Step, type Trouble } from './scripts.ts';
 import { type Bench, pass, setUp } from './setup.ts';
 import { baseOf, dependenciesOf, identity, names, type Spec } from './southbound.ts';
+import { TimeoutError } from './timeout-error.ts';
 
 export interface Played {
   readonly bench: Bench;
@@ -142,8 +143,7 @@ function makeTrouble({ southbound }: Bench, trouble: Trouble | undefined): void 
   };
   southbound.losesReply = (verb, key) => {
     const name = `${verb} ${key}`;
-    if (trouble.losing.includes(name))
-      return Object.assign(new Error('timeout'), { code: 'CV_VPP_TIMEOUT' });
+    if (trouble.losing.includes(name)) return new TimeoutError('timeout');
     const isBotched = trouble.botching?.includes(name) && trouble.blind.length === 0;
     return isBotched ? new Error(`half of ${name}`) : undefined;
   };

@@ -94,8 +94,6 @@ export function makeController(
     handlers,
     sink,
     merge: (_key, base, over) => ({ ...base, ...over }),
-    isSouthboundGone: () => false,
-    isBeyondHealing: () => false,
     southboundLife: () => 1,
     clock,
     random: seededRandom(1),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { defineError } from '#infra/errors/errors.ts';
 import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
@@ -12,8 +13,21 @@ const Note = defineEvent<object>({
   method: EventMethod.Update,
 });
 
-const gone = new Error('VPP is gone');
-const options = { isSouthboundGone: (error: Error) => error === gone };
+const DisconnectedError = defineError({
+  name: 'DisconnectedError',
+  code: 'CV_TEST_DISCONNECTED',
+  unavailable: 'southbound',
+  remedy: '',
+});
+
+const DeletedError = defineError({
+  name: 'DeletedError',
+  code: 'CV_TEST_DELETED',
+  unavailable: 'environment',
+  remedy: '',
+});
+
+const disconnected = new DisconnectedError('VPP is not connected');
 
 /** Kinds and first lines of all events so far. */
 const seen = ({ controller }: ReturnType<typeof makeController>) =>
@@ -29,7 +43,7 @@ function throwing(errors: (Error | undefined)[]) {
 
 describe('healing while VPP is away', () => {
   it('is left to the return of VPP when a handler could not ask it', async () => {
-    const bench = makeController([throwing([undefined, gone, gone])], options);
+    const bench = makeController([throwing([undefined, disconnected, disconnected])]);
     bench.controller.push(emptyResync);
     bench.controller.push(Note.event({}));
     await settle();
@@ -42,9 +56,9 @@ describe('healing while VPP is away', () => {
   });
 
   it('is left to it when the transaction could not be run', async () => {
-    const bench = makeController([], options);
+    const bench = makeController([]);
     bench.sink.answer = () => {
-      throw gone;
+      throw disconnected;
     };
     bench.controller.push(emptyResync);
     await settle();
@@ -75,7 +89,7 @@ describe('healing while VPP is away', () => {
   });
 
   it('is no state OK before VPP has taken a resync', async () => {
-    const bench = makeController([throwing([gone])], options);
+    const bench = makeController([throwing([disconnected])]);
     bench.controller.push(emptyResync);
     await settle();
     assert.deepEqual(bench.states, [['init', undefined]]);
@@ -87,8 +101,9 @@ describe('healing while VPP is away', () => {
 
 describe('what has gone for good', () => {
   it('is neither healed nor waited for', async () => {
-    const bench = makeController([], { isBeyondHealing: (error: Error) => error === gone });
-    const failures: KeyFailure[] = [{ key: 'x', operation: 'CREATE', error: gone }];
+    const bench = makeController([]);
+    const error = new DeletedError('the namespace is deleted');
+    const failures: KeyFailure[] = [{ key: 'x', operation: 'CREATE', error }];
     bench.sink.answer = () => ({ seqNum: 0, failures });
     bench.controller.push(emptyResync);
     bench.controller.scheduleHealing('anything', 0);

@@ -84,8 +84,6 @@ describe('a recording', () => {
         { label: 'outside', snapshot: async () => ({ 'key/x': { from: 'outside' } }) },
       ],
       merge: (_key, base, over) => ({ ...base, ...over }),
-      isSouthboundGone: () => false,
-      isBeyondHealing: () => false,
       southboundLife: () => 1,
       clock,
       random: seededRandom(1),
@@ -130,8 +128,8 @@ describe('a recording', () => {
   async function replay(handler: EventHandler) {
     const file = (await runFiles(folder)).at(-1)!;
     return await replayRun(await readRun(file), () => {
-      const { merge, isSouthboundGone, isBeyondHealing } = deps([]);
-      return { handlers: [handler], merge, isSouthboundGone, isBeyondHealing };
+      const { merge } = deps([]);
+      return { handlers: [handler], merge };
     });
   }
 

@@ -3,7 +3,7 @@ import { linuxInterfaceAddressKey } from '#models/linux/derived.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { EMPTY_TYPE } from '../empty.ts';
-import { isRetriable, unless, unlessGone } from '../tolerated.ts';
+import { unless, unlessGone } from '../tolerated.ts';
 import type { LinuxNeeds } from './interface.ts';
 
 /** The kernel gives these to every `lo` that comes up; they are not ours to take away. */
@@ -27,7 +27,6 @@ export function linuxAddressDescriptor({
     typeName: EMPTY_TYPE,
     keyPrefixes: ['linux/interface/'],
     ownsKey: (key) => linuxInterfaceAddressKey.parse(key) !== undefined,
-    isRetriable,
     async create(key, _value, ctx) {
       dumps.forget();
       const { namespace, hostIfName, address } = target(key, ctx);

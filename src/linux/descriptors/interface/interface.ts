@@ -15,7 +15,7 @@ import { empty } from '../empty.ts';
 import { require } from '../invalid.ts';
 import { ALIAS_LENGTH, type LinkMarks } from '../marks.ts';
 import type { NamespaceDumps } from '../namespaces.ts';
-import { isRetriable, unlessGone } from '../tolerated.ts';
+import { unlessGone } from '../tolerated.ts';
 import type { LinkKind } from './kind.ts';
 import { HOST_NAME_LENGTH, hostNameOf, placeOf } from './place.ts';
 import { presentLink } from './present.ts';
@@ -74,7 +74,6 @@ export function linuxInterfaceDescriptor(
     nbKeyPrefix: linuxInterfaceModel.keyPrefix,
     label: (key) => key.slice(linuxInterfaceModel.keyPrefix.length),
     toJson: (value) => linuxInterfaceModel.toJson(value),
-    isRetriable,
     validate(key, value) {
       validate(key, value);
       const kind = kinds.get(value.type);

@@ -31,7 +31,7 @@ import type { AddressValue } from './address.ts';
 import type { InterfaceKind, MadeInterface } from './kind.ts';
 import { kindOf } from './kinds.ts';
 import { families } from './layer3.ts';
-import { NicNotFoundError, nic } from './nic.ts';
+import { nic } from './nic.ts';
 import { retrieveInterfaces } from './retrieve.ts';
 
 type Metadata = VppInterfaceMetadata;
@@ -62,7 +62,6 @@ export function interfaceDescriptor(needs: {
     metadataFields: ({ swIfIndex }) => ({ swIfIndex: [String(swIfIndex)] }),
     derived: (_key, value) => derived(value),
     // a NIC that is not there will not come by asking again
-    isRetriable: (error) => !(error instanceof NicNotFoundError),
 
     /**
      * The kind's own message first, then tag, MAC, MTU and state together: their order on the

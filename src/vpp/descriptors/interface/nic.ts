@@ -5,6 +5,7 @@ import type { InterfaceKind } from './kind.ts';
 export const NicNotFoundError = defineError({
   name: 'NicNotFoundError',
   code: 'CV_VPP_NO_SUCH_NIC',
+  isRetriable: false,
   remedy:
     'Compare the name with `vppctl show interface`, and the NICs with the dpdk section of startup.conf.',
 });

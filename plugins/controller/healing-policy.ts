@@ -1,0 +1,75 @@
+/**
+ * Which errors are healed, and when. A healing resync follows an error of a resync or of a
+ * best-effort update. Two kinds of errors are exceptions, known by a trait of the error:
+ * - VPP is not connected: the resync that follows the reconnect heals it.
+ * - The environment of a value, such as a network namespace, is deleted: no resync helps, and the
+ *   agent works as it should.
+ */
+
+import { type CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
+import { AbortEventError, FatalError } from './api/errors.ts';
+import { type Event, EventMethod, TransactionType } from './api/event.ts';
+import { HealingResync } from './api/events.ts';
+import type { Processing } from './processing.ts';
+
+export type Healing = 'by-resync' | 'by-reconnect' | 'none';
+
+/** A healing resync after an error, not a periodic one. */
+export function isHealing(
+  event: Event,
+): event is Event<{ readonly type: 'after-error'; readonly error: string }> {
+  return HealingResync.is(event) && event.payload.type === 'after-error';
+}
+
+/** Decides how an error of a handler or of a transaction is healed. */
+export function healingOf(processing: Processing, error: Error): Healing {
+  return healingByTraits(error) ?? (isHealedByResync(processing, error) ? 'by-resync' : 'none');
+}
+
+/** Decides how an error is healed that left changes of a reverted event in place. */
+export function healingOfRevert(error: Error): Healing {
+  return healingByTraits(error) ?? 'by-resync';
+}
+
+/** Notes in the state of the event what an error needs. */
+export function applyHealing(processing: Processing, healing: Healing): void {
+  if (healing === 'by-reconnect') processing.waitsForSouthbound = true;
+  if (healing === 'by-resync') processing.needsHealing = true;
+}
+
+/**
+ * After a disconnect during the event, errors of any kind may be its consequence: the resync after
+ * the reconnect heals all of them.
+ */
+export function leaveHealingToReconnect(processing: Processing): void {
+  processing.waitsForSouthbound = true;
+  processing.needsHealing = false;
+}
+
+/** A healing resync that needs healing itself: the agent cannot recover and must be restarted. */
+export function fatalAfterHealing(processing: Processing): CodedError | undefined {
+  const { event, needsHealing, fatal, error } = processing;
+  if (!needsHealing || fatal || !isHealing(event)) return undefined;
+  return new FatalError(
+    `healing has not been successful (prev error: ${event.payload.error}, ` +
+      `healing error: ${errorText(error)})`,
+    { cause: error },
+  );
+}
+
+function healingByTraits(error: Error): Healing | undefined {
+  switch (traitsOf(error).unavailable) {
+    case 'southbound':
+      return 'by-reconnect';
+    case 'environment':
+      return 'none';
+    default:
+      return undefined;
+  }
+}
+
+/** Errors of resyncs and of best-effort updates; the other transaction types exclude it. */
+function isHealedByResync({ method, event }: Processing, error: Error): boolean {
+  if (error instanceof AbortEventError || method !== EventMethod.Update) return true;
+  return event.kind.transactionType(event.payload) === TransactionType.BestEffort;
+}
