@@ -24,7 +24,7 @@ const FILE = 'test/kvscheduler/properties.test.ts';
 const windows = [1, 100] as const;
 
 test('whatever happens, the southbound becomes what the model says', async ({ name }) => {
-  const script = scripts({ wild: false, conflicts: false }, 8);
+  const script = scripts({ wild: false, conflicts: false, losses: true }, 8);
   await checkProperty(
     { file: FILE, name },
     1500,
@@ -39,7 +39,7 @@ test('whatever happens, the southbound becomes what the model says', async ({ na
 });
 
 test('of two values that want one claim the one that the model says has it', async ({ name }) => {
-  const script = scripts({ wild: false, conflicts: true }, 8);
+  const script = scripts({ wild: false, conflicts: true, losses: true }, 8);
   await checkProperty(
     { file: FILE, name },
     1500,
@@ -56,7 +56,7 @@ test('of two values that want one claim the one that the model says has it', asy
 test('with failures, all is done that is not behind one; without them again, all is', async ({
   name,
 }) => {
-  const script = scripts({ wild: false, conflicts: false }, 6);
+  const script = scripts({ wild: false, conflicts: false, losses: true }, 6);
   await checkProperty(
     { file: FILE, name },
     2500,
@@ -77,7 +77,7 @@ test('with failures, all is done that is not behind one; without them again, all
 });
 
 test('repetitions alone bring everything to where it belongs', async ({ name }) => {
-  const script = scripts({ wild: false, conflicts: false }, 5);
+  const script = scripts({ wild: false, conflicts: false, losses: true }, 5);
   await checkProperty(
     { file: FILE, name },
     2000,

@@ -313,3 +313,68 @@ test('who could not read is told in the same order, whoever has failed first', a
   };
   assert.deepEqual(await errorsOf('beta'), await errorsOf('alpha'));
 });
+
+test('what needs a lost value that the same resync drops is removed and stays pending', async () => {
+  const needsLost = { v: 1, needs: ['a/1'] };
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': needsLost });
+  bench.southbound.values.delete('a/1');
+  assert.deepEqual(await bench.calls({ 'b/1': needsLost }, full), ['DELETE b/1']);
+  assert.equal(bench.state('a/1'), 'NONEXISTENT');
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  assert.deepEqual(await bench.calls({ 'b/1': needsLost }, full), []);
+});
+
+test('what needs a lost value that the same resync makes invalid is removed and stays pending', async () => {
+  const needsLost = { v: 1, needs: ['a/1'] };
+  const bench = setUp();
+  await bench.commit({ 'a/1': { v: 1 }, 'b/1': needsLost });
+  bench.southbound.values.delete('a/1');
+  const desired = { 'a/1': { v: 2, invalid: true }, 'b/1': needsLost };
+  assert.deepEqual(await bench.calls(desired, full), ['DELETE b/1']);
+  assert.equal(bench.state('a/1'), 'INVALID [invalid]');
+  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  assert.deepEqual(await bench.calls(desired, full), []);
+});
+
+for (const [how, resync] of [
+  ['drops', {}],
+  ['makes invalid', { 'a/1': { v: 2, invalid: true } }],
+] as const)
+  test(`no derived value of a lost value is left when the same resync ${how} it`, async () => {
+    const bench = setUp();
+    const derives = { 'd/a1.0': { v: 1 }, 'p/a1': { v: 1 } };
+    const dependents = { 'b/1': { v: 1, needs: ['d/a1.0'] }, 'b/2': { v: 1, needs: ['p/a1'] } };
+    await bench.commit({ 'a/1': { v: 1, derives }, ...dependents });
+    for (const key of ['a/1', 'd/a1.0']) bench.southbound.values.delete(key);
+    const calls = await bench.calls({ ...resync, ...dependents }, full);
+    assert.deepEqual(calls, ['DELETE b/1', 'DELETE b/2']);
+    assert.equal(bench.state('b/1'), 'PENDING [d/a1.0]');
+    assert.equal(bench.state('b/2'), 'PENDING [p/a1]');
+    assert.deepEqual(bench.scheduler.status('a/1').derived_values, undefined);
+    assert.deepEqual(await bench.calls({ ...resync, ...dependents }, full), []);
+  });
+
+test('dependents of dependents of a lost and dropped value are removed with it', async () => {
+  const bench = setUp();
+  const dependents = {
+    'a/2': { v: 1, needs: ['a/1'], derives: { 'd/a2.0': { v: 1 } } },
+    'b/1': { v: 1, needs: ['a/2'] },
+    'b/2': { v: 1, needs: ['d/a2.0'] },
+  };
+  await bench.commit({ 'a/1': { v: 1 }, ...dependents });
+  bench.southbound.values.delete('a/1');
+  const calls = await bench.calls(dependents, full);
+  assert.deepEqual(calls.toSorted(), ['DELETE a/2', 'DELETE b/1', 'DELETE b/2', 'DELETE d/a2.0']);
+  assert.equal(calls.at(-1), 'DELETE a/2');
+  assert.equal(bench.state('a/2'), 'PENDING [a/1]');
+  assert.equal(bench.state('b/1'), 'PENDING [a/2]');
+  assert.equal(bench.state('b/2'), 'PENDING [d/a2.0]');
+  assert.deepEqual(await bench.calls({ 'a/1': { v: 1 }, ...dependents }, full), [
+    'CREATE a/1',
+    'CREATE a/2',
+    'CREATE b/1',
+    'CREATE d/a2.0',
+    'CREATE b/2',
+  ]);
+});

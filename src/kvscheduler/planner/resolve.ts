@@ -220,7 +220,7 @@ export class Resolver {
     }
     this.view.index(draft);
     if (this.canRise(draft)) this.raise(draft);
-    else if (draft.up) this.lower(draft);
+    else if (draft.up || this.isLost(draft)) this.lower(draft);
   }
 
   /** Takes the wish away. */
@@ -228,7 +228,7 @@ export class Resolver {
     draft.wanted = undefined;
     draft.wish = undefined;
     draft.invalid = undefined;
-    if (draft.up || draft.current) this.lower(draft);
+    if (draft.up || draft.current || this.isLost(draft)) this.lower(draft);
   }
 
   /** Whether it went by itself: what rested on it may be gone, too, or be where it was. */

@@ -71,6 +71,8 @@ async function takeStep(
       const wishes = conflicts ? step.wishes : withoutConflicts(southbound.wished, step);
       const onFailure = step.revert ? 'revert' : 'best-effort';
       const before = southbound.wished;
+      // An unreadable southbound is taken to be in sync: nothing could repair it.
+      if (step.mode === 'full-resync' && !blind) loseSome(bench, step.lost ?? []);
       southbound.look();
       const failures = await bench.commit(wishes, { mode: step.mode, onFailure, ...repeat });
       if (step.revert && failures.length > 0) southbound.wished = before;
@@ -91,13 +93,7 @@ async function takeStep(
     case 'drift': {
       // What cannot be read back is taken to be in sync: nothing could repair it.
       if (blind) return [];
-      const ours = [...southbound.values]
-        .filter(([key, { ours: own }]) => own && baseOf(key) === undefined)
-        .sort(([a], [b]) => (a < b ? -1 : 1));
-      for (const n of step.lost) {
-        const lost = ours[n % ours.length];
-        if (lost) lose(bench, lost[0]);
-      }
+      const ours = loseSome(bench, step.lost);
       for (const n of step.wrong) {
         const [key, standing] = ours[n % ours.length] ?? [];
         if (key === undefined || !standing || !southbound.values.has(key)) continue;
@@ -107,6 +103,18 @@ async function takeStep(
       return bench.commit({}, { mode: 'downstream-resync', ...repeat });
     }
   }
+}
+
+/** @returns the managed base values as they were before some of them were lost */
+function loseSome(bench: Bench, which: readonly number[]) {
+  const ours = [...bench.southbound.values]
+    .filter(([key, { ours: own }]) => own && baseOf(key) === undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const n of which) {
+    const lost = ours[n % ours.length];
+    if (lost) lose(bench, lost[0]);
+  }
+  return ours;
 }
 
 /** The southbound loses a value and what is derived from it. */

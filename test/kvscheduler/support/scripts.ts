@@ -8,6 +8,8 @@ export type Step =
       readonly mode: 'update' | 'full-resync' | 'upstream-resync';
       readonly wishes: Readonly<Record<string, Spec | null>>;
       readonly revert: boolean;
+      /** Values that the southbound loses before a full resync, which may drop them, too. */
+      readonly lost?: readonly number[];
     }
   | { readonly kind: 'downstream' }
   /** The southbound changes a value that is not ours and says so. */
@@ -150,10 +152,12 @@ export interface ScriptOptions {
   readonly wild: boolean;
   /** Two values may want one claim; default: as wild. */
   readonly conflicts?: boolean;
+  /** The southbound may lose values just before a full resync. */
+  readonly losses?: boolean;
 }
 
 export function scripts(
-  { wild, conflicts = wild }: ScriptOptions,
+  { wild, conflicts = wild, losses = false }: ScriptOptions,
   length: number,
 ): fc.Arbitrary<Step[]> {
   const wishes = (withNulls: boolean) =>
@@ -178,6 +182,7 @@ export function scripts(
     mode: fc.constantFrom('full-resync' as const, 'upstream-resync' as const),
     wishes: wishes(false),
     revert: fc.constant(false),
+    ...(losses && { lost: fc.array(fc.nat(20), { maxLength: 3 }) }),
   });
   const report = fc.record({
     kind: fc.constant('report' as const),
