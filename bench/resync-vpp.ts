@@ -5,7 +5,7 @@
  */
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
-import { keyed, loop } from '#test/descriptors/compliance/keyed.ts';
+import { keyedValue, loop } from '#test/descriptors/compliance/example-values.ts';
 import { base } from '#test/descriptors/node-values.ts';
 import { noVpp } from '#test/integration/support/vpp-process.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
@@ -18,7 +18,7 @@ const ROUNDS = 5;
 
 function values(): ReadonlyMap<string, object> {
   const all = base();
-  const add = ({ key, value }: ReturnType<typeof keyed>): void => void all.set(key, value);
+  const add = ({ key, value }: ReturnType<typeof keyedValue>): void => void all.set(key, value);
   for (let pod = 0; pod < PODS; pod++) {
     const [ip, iface] = [`10.1.1.${pod + 2}`, `vpp-tap-${pod}`];
     const hex = pod.toString(16).padStart(2, '0');
@@ -26,7 +26,7 @@ function values(): ReadonlyMap<string, object> {
     const phys_address = `02:fe:00:00:01:${hex}`;
     add(loop(iface, { enabled: true, vrf: 1, mtu: 1450, phys_address, unnumbered }));
     add(
-      keyed(vppArpModel, {
+      keyedValue(vppArpModel, {
         interface: iface,
         ip_address: ip,
         phys_address: `02:fe:00:00:02:${hex}`,
@@ -34,7 +34,7 @@ function values(): ReadonlyMap<string, object> {
       }),
     );
     add(
-      keyed(vppRouteModel, {
+      keyedValue(vppRouteModel, {
         vrf_id: 1,
         dst_network: `${ip}/32`,
         next_hop_addr: ip,
@@ -45,7 +45,7 @@ function values(): ReadonlyMap<string, object> {
   for (let route = 0; route < ROUTES; route++) {
     const dst_network = `100.${64 + (route >> 8)}.${route & 255}.0/24`;
     const hop = { next_hop_addr: '192.168.30.2', outgoing_interface: 'vxlanBVI' };
-    add(keyed(vppRouteModel, { vrf_id: 1, dst_network, ...hop }));
+    add(keyedValue(vppRouteModel, { vrf_id: 1, dst_network, ...hop }));
   }
   return all;
 }

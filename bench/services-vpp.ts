@@ -9,7 +9,7 @@ import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import { aclModel } from '#models/vpp/acl.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
-import { keyed, loop, table } from '#test/descriptors/compliance/keyed.ts';
+import { keyedValue, loop, table } from '#test/descriptors/compliance/example-values.ts';
 import { noVpp } from '#test/integration/support/vpp-process.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
 
@@ -18,7 +18,7 @@ export const NAME = 'services-vpp';
 const BACKENDS = 10;
 const RULES = 1000;
 
-const base = [keyed(nat44GlobalModel, { forwarding: true }), table(1), loop('a')];
+const base = [keyedValue(nat44GlobalModel, { forwarding: true }), table(1), loop('a')];
 
 function mapping(n: number, backends: number) {
   return {
@@ -37,19 +37,19 @@ function mapping(n: number, backends: number) {
 /** As many services with a mapping each. */
 function services(count: number, backends: number): readonly KeyedValue[] {
   return Array.from({ length: count }, (_, n) =>
-    keyed(dnat44Model, { label: `default/service-${n}`, st_mappings: [mapping(n, backends)] }),
+    keyedValue(dnat44Model, { label: `default/service-${n}`, st_mappings: [mapping(n, backends)] }),
   );
 }
 
 /** One service with as many mappings. */
 function service(count: number, backends: number): readonly KeyedValue[] {
   const st_mappings = Array.from({ length: count }, (_, n) => mapping(n, backends));
-  return [keyed(dnat44Model, { label: 'default/all', st_mappings })];
+  return [keyedValue(dnat44Model, { label: 'default/all', st_mappings })];
 }
 
 function acls(count: number, rules: number): readonly KeyedValue[] {
   return Array.from({ length: count }, (_, n) =>
-    keyed(aclModel, {
+    keyedValue(aclModel, {
       name: `contiv-policy-${n}`,
       rules: Array.from({ length: rules }, (_, rule) => ({
         action: 'PERMIT' as const,

@@ -73,10 +73,10 @@ export interface NamespaceState {
 }
 
 /** `rtm_protocol` of the routes that we add: what is ours is marked, the rest is left alone. */
-export const OUR_ROUTE_PROTOCOL = 190;
+export const AGENT_ROUTE_PROTOCOL = 190;
 
 /** One end of a veth pair to be made. */
-export interface VethEnd {
+export interface LinkLocation {
   readonly namespace: NamespacePath;
   readonly name: string;
 }
@@ -99,14 +99,14 @@ export interface LinuxHost {
   namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined>;
   /** The kernel's boot id: changes with every boot, and with it all namespaces and links. */
   bootId(): Promise<string>;
-  createVeth(a: VethEnd, b: VethEnd): Promise<void>;
+  createVeth(a: LinkLocation, b: LinkLocation): Promise<void>;
   deleteLink(namespace: NamespacePath, name: string): Promise<void>;
   /**
    * Moves a link to another namespace under another name (both may be the same namespace: then it
    * is renamed). It comes out down and without addresses; MTU, MAC and alias stay. Where the name
    * is taken it stays where it was, but may be down and bare.
    */
-  moveLink(from: VethEnd, to: VethEnd): Promise<void>;
+  moveLink(from: LinkLocation, to: LinkLocation): Promise<void>;
   setLink(namespace: NamespacePath, name: string, settings: LinkSettings): Promise<void>;
   addAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
   deleteAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
@@ -147,7 +147,7 @@ export class LinuxError extends CodedError {
   }
 }
 
-export const NamespaceGoneError = defineError({
+export const NamespaceNotFoundError = defineError({
   name: 'NamespaceGoneError',
   code: 'CV_LINUX_NAMESPACE_GONE',
   isRetriable: false,

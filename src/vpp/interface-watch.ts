@@ -18,12 +18,12 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import type { VppClient } from './binapi/api.ts';
 import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
 import { empty } from './descriptors/empty.ts';
-import { type FoundLease, readDhcpClients } from './descriptors/interface/dhcp.ts';
+import { ignoreRetvals } from './descriptors/ignored-retvals.ts';
+import { type FoundLease, readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
 import { dhcpLease } from './descriptors/interface/dhcp-lease.ts';
 import { linkState } from './descriptors/interface/link-state.ts';
 import { NONE } from './descriptors/limits.ts';
 import { tagOf } from './descriptors/tags.ts';
-import { except } from './descriptors/tolerated.ts';
 
 /** What comes within this time after a reason to look is seen by the same look. */
 const GATHER_MS = 50;
@@ -99,7 +99,7 @@ export class InterfaceWatch {
   #subscribe(): void {
     const { client } = this.#needs;
     const asked = client.request('want_interface_events', { enable_disable: 1, pid: 0 });
-    except(asked, [SUBSCRIBED_ALREADY]).catch((error) => this.#report(error));
+    ignoreRetvals(asked, [SUBSCRIBED_ALREADY]).catch((error) => this.#report(error));
     this.#told.clear();
     this.#lookSoon();
   }

@@ -1,7 +1,7 @@
 import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
 import type { VppClient } from './binapi/api.ts';
 import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
-import { readDhcpClients } from './descriptors/interface/dhcp.ts';
+import { readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
 import { NONE } from './descriptors/limits.ts';
 
 /** Where packets come in: from NICs, from TAPs, and from links of the kernel. */

@@ -8,7 +8,7 @@ import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { keyed, loop } from './compliance/keyed.ts';
+import { keyedValue, loop } from './compliance/example-values.ts';
 
 /** `02:fe:00:…` of a number up to 2^16. */
 function mac(number: number): string {
@@ -24,13 +24,13 @@ const GROUP = 50;
  */
 export function manyValues(count: number): ReadonlyMap<string, object> {
   const values = new Map<string, object>();
-  const add: (value: ReturnType<typeof keyed>) => void = ({ key, value }) => {
+  const add: (value: ReturnType<typeof keyedValue>) => void = ({ key, value }) => {
     if (values.size < count) values.set(key, value);
   };
-  for (let id = 1; id <= 4; id++) add(keyed(vrfTableModel, { id, label: `table-${id}` }));
-  add(keyed(nat44GlobalModel, { forwarding: true }));
+  for (let id = 1; id <= 4; id++) add(keyedValue(vrfTableModel, { id, label: `table-${id}` }));
+  add(keyedValue(nat44GlobalModel, { forwarding: true }));
   const members = Array.from({ length: Math.ceil(count / GROUP) }, (_, i) => `member-${i}`);
-  add(keyed(bridgeDomainModel, { name: 'bd', interfaces: members.map((name) => ({ name })) }));
+  add(keyedValue(bridgeDomainModel, { name: 'bd', interfaces: members.map((name) => ({ name })) }));
   for (let i = 0; values.size < count; i++) {
     const [name, net] = [`if-${i}`, `10.${i >> 8}.${i & 255}`];
     const vrf = i % 5;
@@ -45,7 +45,7 @@ export function manyValues(count: number): ReadonlyMap<string, object> {
     );
     add(loop(`member-${i}`, { enabled: true }));
     add(
-      keyed(fibEntryModel, {
+      keyedValue(fibEntryModel, {
         bridge_domain: 'bd',
         phys_address: mac(30_000 + i),
         outgoing_interface: `member-${i}`,
@@ -54,7 +54,7 @@ export function manyValues(count: number): ReadonlyMap<string, object> {
     );
     const next_hop_addr = `${net}.2`;
     add(
-      keyed(vppArpModel, {
+      keyedValue(vppArpModel, {
         interface: name,
         ip_address: next_hop_addr,
         phys_address: mac(i),
@@ -62,13 +62,13 @@ export function manyValues(count: number): ReadonlyMap<string, object> {
       }),
     );
     add(
-      keyed(aclModel, {
+      keyedValue(aclModel, {
         name: `acl-${i}`,
         rules: [{ action: 'PERMIT', ip_rule: { ip: { source_network: `${net}.0/24` } } }],
         interfaces: { ingress: [name] },
       }),
     );
-    add(keyed(nat44InterfaceModel, { name, nat_inside: true }));
+    add(keyedValue(nat44InterfaceModel, { name, nat_inside: true }));
     const local = (last: number) => ({
       vrf_id: vrf,
       local_ip: `${net}.${last}`,
@@ -76,7 +76,7 @@ export function manyValues(count: number): ReadonlyMap<string, object> {
       probability: 1,
     });
     add(
-      keyed(dnat44Model, {
+      keyedValue(dnat44Model, {
         label: `default/service-${i}`,
         st_mappings: [
           {
@@ -91,7 +91,7 @@ export function manyValues(count: number): ReadonlyMap<string, object> {
     for (let route = 0; route < GROUP - 7; route++) {
       const dst_network = `100.${64 + (i >> 8)}.${i & 255}.${route * 4}/30`;
       add(
-        keyed(vppRouteModel, {
+        keyedValue(vppRouteModel, {
           vrf_id: vrf,
           dst_network,
           next_hop_addr,

@@ -7,9 +7,9 @@ import type { TransactionMode } from '#kvscheduler/api/transaction.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import type { NamespaceState } from '#linux/api.ts';
 import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
-import { type RunningSim, startSim } from '#test/vpp/descriptors/sim-vpp.ts';
+import { type RunningSim, startSim } from '#test/vpp/descriptors/simulated-vpp.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import { vppWorld } from './compliance/vpp-world.ts';
+import { vppState } from './compliance/vpp-state.ts';
 import { base, tapPod, type Values, vethPod } from './node-values.ts';
 
 const pods = ['/run/netns/pod1', '/run/netns/pod2'] as const;
@@ -138,7 +138,7 @@ describe('a node with pods on TAPs', () => {
     const rest = async (): Promise<unknown> => {
       const states = await inPods();
       const links = states.map((state) => state.links.map(({ name }) => name));
-      return { vpp: await vppWorld(sim.client), links };
+      return { vpp: await vppState(sim.client), links };
     };
     const before = await rest();
     await commit('full-resync', everything());

@@ -6,7 +6,7 @@ import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
-import { hostView } from '#linux/host-view.ts';
+import { hostPort } from '#linux/host-port.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
@@ -58,7 +58,7 @@ export class ExampleNode {
       cluster: this.cluster,
       local: this.local,
       vpp: vppView(client),
-      host: hostView(this.linux, () => false),
+      host: hostPort(this.linux, () => false),
       stn: new FakeStn(),
       wanted,
     });

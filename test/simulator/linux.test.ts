@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { seededRandom } from '#infra/clock/manual.ts';
-import { LinuxError, NamespaceGoneError } from '#linux/api.ts';
+import { LinuxError, NamespaceNotFoundError } from '#linux/api.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 
 const POD = '/proc/7/ns/net';
@@ -58,7 +58,7 @@ describe('the simulated kernel as a test double', () => {
     assert.notEqual(await linux.bootId(), before);
     assert.equal(nic.gone, true);
     assert.equal((await linux.dump(undefined)).links.length, 1);
-    await assert.rejects(linux.dump(POD), NamespaceGoneError);
+    await assert.rejects(linux.dump(POD), NamespaceNotFoundError);
   });
 
   test('planned faults fall on the operation that they were planned for, once', async () => {

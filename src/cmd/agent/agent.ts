@@ -18,8 +18,8 @@ import { SchedulerMetrics } from '#kvscheduler/history/metrics.ts';
 import { schedulerRoutes } from '#kvscheduler/rest/routes.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
-import { hostView } from '#linux/host-view.ts';
-import type { HostFacts } from '#linux/iproute/prepare.ts';
+import { hostPort } from '#linux/host-port.ts';
+import type { HostFacts } from '#linux/iproute/prepare-host.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { Controller, type ControllerDeps } from '#plugins/controller/controller.ts';
@@ -33,7 +33,7 @@ import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { cniService } from '#plugins/podmanager/service.ts';
 import { type CniServer, serveCni } from '#plugins/podmanager/socket.ts';
-import { stnDaemon } from '#stn/daemon.ts';
+import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
 import { InterfaceWatch } from '#vpp/interface-watch.ts';
@@ -145,8 +145,8 @@ export function createAgent(parts: AgentParts): Agent {
       cluster,
       local,
       vpp: vppView(vpp),
-      host: hostView(linux, () => hostFacts.ipv6),
-      stn: stnDaemon(settings.contiv.stnSocketFile, clock),
+      host: hostPort(linux, () => hostFacts.ipv6),
+      stn: stnDaemonClient(settings.contiv.stnSocketFile, clock),
       wanted: { getConfig: (key) => controller.getConfig(key) },
     },
   );

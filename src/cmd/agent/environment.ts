@@ -2,7 +2,7 @@ import type { KvStore } from '#datastore/api.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { LinuxHost } from '#linux/api.ts';
-import type { HostFacts, HostNeeds } from '#linux/iproute/prepare.ts';
+import type { HostFacts, HostRequirements } from '#linux/iproute/prepare-host.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
 
 /** What the agent runs on: stores, VPP and Linux. */
@@ -16,7 +16,7 @@ export interface Environment {
   readonly connectVpp: Connect;
   readonly linux: LinuxHost;
   /** Sets what pods need of the machine. @throws HostNotReadyError */
-  prepareHost(needs: HostNeeds): Promise<HostFacts>;
+  prepareHost(needs: HostRequirements): Promise<HostFacts>;
   /** Present in the embedded environment: makes the network namespace of a pod. */
   readonly addNamespace: ((path: string) => void) | undefined;
   close(): Promise<void>;

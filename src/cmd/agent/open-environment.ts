@@ -11,7 +11,7 @@ import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
 import { thisMachine } from '#linux/iproute/machine.ts';
-import { prepareHost } from '#linux/iproute/prepare.ts';
+import { prepareHost } from '#linux/iproute/prepare-host.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentParts } from './environment.ts';
 import type { Settings } from './settings.ts';

@@ -18,7 +18,7 @@ import {
   resolveNode,
   stolenNic,
 } from '#plugins/contivconf/api.ts';
-import { stnDaemon } from '#stn/daemon.ts';
+import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { vppView } from '#vpp/vpp-view.ts';
@@ -76,7 +76,7 @@ async function sourcesOf(parts: Parts, asked: Asked): Promise<ConfigSources> {
         nic === undefined
           ? undefined
           : asked('the STN daemon', () =>
-              stnDaemon(file.stnSocketFile, clock).stolenInterface(nic),
+              stnDaemonClient(file.stnSocketFile, clock).stolenInterface(nic),
             ),
       ]);
   return { ...known, nics, stolen };

@@ -2,21 +2,21 @@ import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor
 import { type LinuxArpEntry, linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { LinuxNeeds } from './interface/interface.ts';
-import { require } from './invalid.ts';
-import { linksOfOurs } from './links-of-ours.ts';
-import { neededOf } from './needed-interface.ts';
-import { unlessGone } from './tolerated.ts';
+import { ignoreNotFound } from './ignored-errors.ts';
+import type { LinuxDescriptorOptions } from './interface/interface.ts';
+import { interfaceDependencies } from './interface-dependencies.ts';
+import { checkField } from './invalid.ts';
+import { managedLinks } from './managed-links.ts';
 
 /** Neighbors, IPv4 and IPv6. Permanent ones on our interfaces are ours, the kernel learns none. */
 export function linuxArpDescriptor({
   host,
   dumps,
-}: LinuxNeeds): KvDescriptor<LinuxArpEntry, undefined> {
+}: LinuxDescriptorOptions): KvDescriptor<LinuxArpEntry, undefined> {
   const metadata = (value: LinuxArpEntry, ctx: OperationContext): LinuxInterfaceMetadata =>
     ctx.metadata<LinuxInterfaceMetadata>(linuxInterfaceKey.build({ name: value.interface }));
   const set = async (value: LinuxArpEntry, ctx: OperationContext): Promise<undefined> => {
-    dumps.forget();
+    dumps.invalidate();
     const { namespace, hostIfName } = metadata(value, ctx);
     const { ip_address: address, hw_address: mac } = value;
     await host.setNeighbor(namespace, { address, mac, device: hostIfName });
@@ -30,23 +30,23 @@ export function linuxArpDescriptor({
     toJson: (value) => linuxArpModel.toJson(value),
     retrieveDependencies: ['linux-interface'],
     validate(key, value) {
-      require(key, value.interface !== '', 'interface', 'missing');
-      require(key, value.ip_address !== '', 'ip_address', 'missing');
-      require(key, value.hw_address !== '', 'hw_address', 'missing');
+      checkField(key, value.interface !== '', 'interface', 'missing');
+      checkField(key, value.ip_address !== '', 'ip_address', 'missing');
+      checkField(key, value.hw_address !== '', 'hw_address', 'missing');
     },
-    dependencies: (_key, value) => neededOf(value.interface, value.ip_address),
+    dependencies: (_key, value) => interfaceDependencies(value.interface, value.ip_address),
     create: (_key, value, ctx) => set(value, ctx),
     update: (_key, _before, after, _metadata, ctx) => set(after, ctx),
     async delete(_key, value, _metadata, ctx) {
-      dumps.forget();
+      dumps.invalidate();
       const { namespace, hostIfName } = metadata(value, ctx);
-      await unlessGone(host.deleteNeighbor(namespace, hostIfName, value.ip_address));
+      await ignoreNotFound(host.deleteNeighbor(namespace, hostIfName, value.ip_address));
     },
 
     async retrieve(_correlate, ctx) {
       const found = await Promise.all(
-        [...linksOfOurs(ctx)].map(async ([namespace, names]) => {
-          const state = await dumps.look(namespace, 'linux-arp');
+        [...managedLinks(ctx)].map(async ([namespace, names]) => {
+          const state = await dumps.read(namespace, 'linux-arp');
           return (state?.neighbors ?? [])
             .filter(({ permanent }) => permanent)
             .flatMap(({ address, mac, device }) => {

@@ -4,8 +4,8 @@ import type { LinuxHost } from '../api.ts';
 import { linuxArpDescriptor } from './arp.ts';
 import { hostLinkDescriptor } from './host-link.ts';
 import { linuxAddressDescriptor } from './interface/address.ts';
-import { type LinuxNeeds, linuxInterfaceDescriptor } from './interface/interface.ts';
-import { LinkMarks } from './marks.ts';
+import { type LinuxDescriptorOptions, linuxInterfaceDescriptor } from './interface/interface.ts';
+import { LinkMarks } from './link-marks.ts';
 import { NamespaceDumps } from './namespaces.ts';
 import { linuxRouteDescriptor } from './route.ts';
 
@@ -17,7 +17,7 @@ export function linuxDescriptors(parts: {
   readonly log: Logger;
 }): readonly AnyDescriptor[] {
   const { host, label, log } = parts;
-  const needs: LinuxNeeds = {
+  const needs: LinuxDescriptorOptions = {
     host,
     log,
     marks: new LinkMarks(label),

@@ -1,7 +1,7 @@
 import type { NetNamespace } from '#models/linux/interface.ts';
 import {
   type LinuxHost,
-  NamespaceGoneError,
+  NamespaceNotFoundError,
   type NamespacePath,
   type NamespaceState,
 } from '../api.ts';
@@ -23,7 +23,7 @@ export function namespacePath(namespace: NetNamespace | undefined): NamespacePat
 
 type Reader = 'linux-interface' | 'linux-route' | 'linux-arp' | 'linux-host-link';
 
-interface Held {
+interface CachedDump {
   readonly state: Promise<NamespaceState | undefined>;
   readonly readBy: Set<Reader>;
 }
@@ -34,18 +34,18 @@ interface Held {
  */
 export class NamespaceDumps {
   readonly #host: LinuxHost;
-  readonly #held = new Map<NamespacePath, Held>();
+  readonly #held = new Map<NamespacePath, CachedDump>();
 
   constructor(host: LinuxHost) {
     this.#host = host;
   }
 
   /** To be called before anything is changed. */
-  forget(): void {
+  invalidate(): void {
     this.#held.clear();
   }
 
-  look(namespace: NamespacePath, reader: Reader): Promise<NamespaceState | undefined> {
+  read(namespace: NamespacePath, reader: Reader): Promise<NamespaceState | undefined> {
     const held = this.#held.get(namespace);
     if (held !== undefined && !held.readBy.has(reader)) {
       held.readBy.add(reader);
@@ -60,7 +60,7 @@ export class NamespaceDumps {
     try {
       return await this.#host.dump(namespace);
     } catch (thrown) {
-      if (thrown instanceof NamespaceGoneError) return undefined;
+      if (thrown instanceof NamespaceNotFoundError) return undefined;
       throw thrown;
     }
   }

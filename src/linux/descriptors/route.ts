@@ -5,13 +5,13 @@ import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import { type LinuxRoute, type LinuxRouteScope, linuxRouteModel } from '#models/linux/route.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type * as api from '../api.ts';
-import { OUR_ROUTE_PROTOCOL } from '../api.ts';
+import { AGENT_ROUTE_PROTOCOL } from '../api.ts';
 import { empty } from './empty.ts';
-import type { LinuxNeeds } from './interface/interface.ts';
-import { require } from './invalid.ts';
-import { linksOfOurs } from './links-of-ours.ts';
-import { neededOf } from './needed-interface.ts';
-import { unlessGone } from './tolerated.ts';
+import { ignoreNotFound } from './ignored-errors.ts';
+import type { LinuxDescriptorOptions } from './interface/interface.ts';
+import { interfaceDependencies } from './interface-dependencies.ts';
+import { checkField } from './invalid.ts';
+import { managedLinks } from './managed-links.ts';
 
 /** What the kernel gives to an IPv6 route that names none. */
 const IPV6_METRIC = 1024;
@@ -52,7 +52,7 @@ function equivalent(a: LinuxRoute, b: LinuxRoute): boolean {
 export function linuxRouteDescriptor({
   host,
   dumps,
-}: LinuxNeeds): KvDescriptor<LinuxRoute, undefined> {
+}: LinuxDescriptorOptions): KvDescriptor<LinuxRoute, undefined> {
   const target = (
     route: LinuxRoute,
     ctx: OperationContext,
@@ -84,21 +84,23 @@ export function linuxRouteDescriptor({
     derived: (_key, value) => derived(value),
 
     async create(_key, value, ctx) {
-      dumps.forget();
+      dumps.invalidate();
       await host.addRoute(...target(value, ctx));
       return undefined;
     },
     async delete(_key, value, _metadata, ctx) {
-      dumps.forget();
-      await unlessGone(host.deleteRoute(...target(value, ctx)));
+      dumps.invalidate();
+      await ignoreNotFound(host.deleteRoute(...target(value, ctx)));
     },
 
     async retrieve(correlate, ctx) {
       const wanted = new Map(correlate.map(({ key, value }) => [key, value]));
       const found = await Promise.all(
-        [...linksOfOurs(ctx)].map(async ([namespace, names]) => {
-          const state = await dumps.look(namespace, 'linux-route');
-          const ours = (state?.routes ?? []).filter((each) => each.protocol === OUR_ROUTE_PROTOCOL);
+        [...managedLinks(ctx)].map(async ([namespace, names]) => {
+          const state = await dumps.read(namespace, 'linux-route');
+          const ours = (state?.routes ?? []).filter(
+            (each) => each.protocol === AGENT_ROUTE_PROTOCOL,
+          );
           return ours.flatMap((route) => {
             const iface = names.get(route.device);
             return iface === undefined ? [] : [read(route, iface)];
@@ -127,19 +129,19 @@ function read(route: api.LinuxRoute, iface: string): LinuxRoute {
 }
 
 function validate(key: string, route: LinuxRoute): void {
-  require(key, route.outgoing_interface !== '', 'outgoing_interface', 'missing');
-  require(key, route.dst_network !== '', 'dst_network', 'missing');
+  checkField(key, route.outgoing_interface !== '', 'outgoing_interface', 'missing');
+  checkField(key, route.dst_network !== '', 'dst_network', 'missing');
   for (const field of ['dst_network', 'gw_addr'] as const) {
     const allocated = route[field].startsWith('alloc:');
-    require(key, !allocated, field, 'references to allocated addresses are not supported');
+    checkField(key, !allocated, field, 'references to allocated addresses are not supported');
   }
   const sameFamily = route.gw_addr === '' || route.gw_addr.includes(':') === isIpv6(route);
-  require(key, sameFamily, 'gw_addr', 'another family than dst_network');
+  checkField(key, sameFamily, 'gw_addr', 'another family than dst_network');
 }
 
 function dependencies(route: LinuxRoute): readonly Dependency[] {
   const iface = route.outgoing_interface;
-  const needed = neededOf(iface, route.dst_network);
+  const needed = interfaceDependencies(iface, route.dst_network);
   if (route.gw_addr === '') return needed;
   const prefixes = [
     linuxInterfaceAddressKey.prefix({ iface }),

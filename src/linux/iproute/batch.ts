@@ -7,7 +7,7 @@ import { probeLink } from './commands.ts';
 import { errnoOf } from './errno.ts';
 import { openNamespace } from './namespace-file.ts';
 import { ipBatch, outcomesOf, shScript } from './outcome.ts';
-import { type Ended, runProcess } from './process.ts';
+import { type ProcessResult, runProcess } from './process.ts';
 
 /** A command on its way, and who waits for it. `value` is the output of a dump. */
 export interface Pending {
@@ -83,7 +83,7 @@ class BatchProcess {
     return { sent, lines };
   }
 
-  #run(input: string, commands = 1): Promise<Ended> {
+  #run(input: string, commands = 1): Promise<ProcessResult> {
     const program = programs[this.#tool];
     const inside =
       this.#namespace === undefined ? [] : ['nsenter', `--net=${this.#paths.get(this.#namespace)}`];
@@ -116,7 +116,7 @@ class BatchProcess {
   async #settle(
     sent: readonly Pending[],
     lines: readonly string[][],
-    ended: Ended,
+    ended: ProcessResult,
   ): Promise<readonly Pending[]> {
     const { failures, reached, rest } = outcomesOf(ended.stderr, lines);
     for (const [i, { command, resolve, reject }] of sent.slice(0, reached).entries()) {
@@ -168,7 +168,7 @@ class BatchProcess {
   }
 }
 
-function unknownOutcome(command: Command, ended: Ended): LinuxError {
+function unknownOutcome(command: Command, ended: ProcessResult): LinuxError {
   const why = ended.timedOut ? 'no answer within the time limit' : 'the process was killed';
   return new LinuxError(`${why}; the outcome is unknown`, {
     where: command.where,
@@ -176,7 +176,7 @@ function unknownOutcome(command: Command, ended: Ended): LinuxError {
   });
 }
 
-function settleDump(sent: readonly Pending[], ended: Ended): readonly Pending[] {
+function settleDump(sent: readonly Pending[], ended: ProcessResult): readonly Pending[] {
   for (const { command, resolve, reject } of sent) {
     if (ended.code === 0) resolve(ended.stdout);
     else if (ended.code === undefined) reject(unknownOutcome(command, ended));

@@ -1,6 +1,12 @@
 /** Each operation as lines of `ip -batch` or of `sh`. Bad names are refused here, unsent. */
-import type { LinkSettings, LinuxNeighbor, LinuxRoute, NamespacePath, VethEnd } from '../api.ts';
-import { OUR_ROUTE_PROTOCOL } from '../api.ts';
+import type {
+  LinkLocation,
+  LinkSettings,
+  LinuxNeighbor,
+  LinuxRoute,
+  NamespacePath,
+} from '../api.ts';
+import { AGENT_ROUTE_PROTOCOL } from '../api.ts';
 import {
   cidr,
   ipAddress,
@@ -11,7 +17,7 @@ import {
   sysctlPath,
   sysctlValue,
   wholeNumber,
-} from './text.ts';
+} from './command-arguments.ts';
 
 export interface Command {
   /** `ip`: lines of its batch. `sh`: commands of a script. `dump`: reads everything. */
@@ -39,7 +45,7 @@ function at(what: string, namespace: NamespacePath): string {
   return namespace === undefined ? what : `${what} in ${namespace}`;
 }
 
-export function createVeth(a: VethEnd, b: VethEnd): Command {
+export function createVeth(a: LinkLocation, b: LinkLocation): Command {
   const nameA = linkName(a.name);
   const nameB = linkName(b.name);
   const apart = a.namespace !== b.namespace;
@@ -66,7 +72,7 @@ export function deleteLink(namespace: NamespacePath, name: string): Command {
   };
 }
 
-export function moveLink(from: VethEnd, to: VethEnd): Command {
+export function moveLink(from: LinkLocation, to: LinkLocation): Command {
   const name = linkName(from.name);
   const target = linkName(to.name);
   const apart = from.namespace !== to.namespace;
@@ -148,7 +154,7 @@ export function route(
   words.push('dev', linkName(wanted.device));
   if (!isV6(wanted.destination)) words.push('scope', wanted.scope);
   if (wanted.metric !== 0) words.push('metric', wholeNumber('metric', wanted.metric));
-  words.push('proto', String(OUR_ROUTE_PROTOCOL));
+  words.push('proto', String(AGENT_ROUTE_PROTOCOL));
   return {
     tool: 'ip',
     namespace,

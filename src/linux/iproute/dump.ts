@@ -1,7 +1,7 @@
 /** Reads what `ip -json -N -details` says; anything of another shape is refused, not guessed. */
 import type { LinuxLink, LinuxNeighbor, LinuxRoute, NamespaceState, RouteScope } from '../api.ts';
 import { LinuxError } from '../api.ts';
-import { isV6 } from './text.ts';
+import { isV6 } from './command-arguments.ts';
 
 const MAIN_TABLE = 254;
 const UNICAST = 1;

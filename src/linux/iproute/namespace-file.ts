@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { errorText } from '#infra/errors/errors.ts';
 import type { NamespaceIdentity, NamespacePath } from '../api.ts';
-import { NamespaceGoneError } from '../api.ts';
+import { NamespaceNotFoundError } from '../api.ts';
 
 const OWN = '/proc/self/ns/net';
 
@@ -31,12 +31,12 @@ export async function openNamespace(namespace: NamespacePath): Promise<FileHandl
   try {
     file = await open(path, 'r');
   } catch (cause) {
-    throw new NamespaceGoneError(`no network namespace here (${errorText(cause)})`, {
+    throw new NamespaceNotFoundError(`no network namespace here (${errorText(cause)})`, {
       where: path,
       cause,
     });
   }
   if ((await file.stat()).dev === ours.dev) return file;
   await file.close();
-  throw new NamespaceGoneError('the file is no network namespace', { where: path });
+  throw new NamespaceNotFoundError('the file is no network namespace', { where: path });
 }

@@ -4,7 +4,7 @@ import { errorText } from '#infra/errors/errors.ts';
 import { LinuxError } from '../api.ts';
 
 /** How one process ended. */
-export interface Ended {
+export interface ProcessResult {
   /** Undefined when it was killed. */
   readonly code: number | undefined;
   readonly stdout: string;
@@ -29,7 +29,7 @@ const MAXIMUM_OUTPUT = 64 * 1024 * 1024;
  * children end with it.
  * @throws LinuxError when the program cannot be started (ENOENT: it is not installed)
  */
-export function runProcess(clock: Clock, request: ProcessRequest): Promise<Ended> {
+export function runProcess(clock: Clock, request: ProcessRequest): Promise<ProcessResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(request.command, request.args, {
       detached: true,

@@ -1,7 +1,7 @@
 /** The routing rules of the kernel, for as far as an agent can run into them. */
 
 import type { LinuxRoute, RouteScope } from '#linux/api.ts';
-import { OUR_ROUTE_PROTOCOL } from '#linux/api.ts';
+import { AGENT_ROUTE_PROTOCOL } from '#linux/api.ts';
 import { type Cidr, contains, formatCidr, network, parseCidr, parseIp } from '#models/ip.ts';
 import type { SimLink, SimSpace } from './link.ts';
 import { refusal } from './refusal.ts';
@@ -114,7 +114,7 @@ export function addRoute(space: SimSpace, wanted: RouteRequest): void {
     link,
     scope: v6 ? 'global' : scope,
     metric,
-    protocol: OUR_ROUTE_PROTOCOL,
+    protocol: AGENT_ROUTE_PROTOCOL,
   });
 }
 
@@ -129,7 +129,7 @@ export function deleteRoute(space: SimSpace, wanted: RouteRequest): void {
     .filter(
       (r) =>
         r.link === link &&
-        r.protocol === OUR_ROUTE_PROTOCOL &&
+        r.protocol === AGENT_ROUTE_PROTOCOL &&
         sameCidr(r.to, to) &&
         (wanted.metric === 0 || r.metric === wanted.metric) &&
         (wanted.gateway === undefined || r.gateway === wanted.gateway) &&

@@ -1,14 +1,14 @@
 import type { Random } from '#infra/clock/clock.ts';
 import type {
+  LinkLocation,
   LinkSettings,
   LinuxHost,
   LinuxNeighbor,
   NamespaceIdentity,
   NamespacePath,
   NamespaceState,
-  VethEnd,
 } from '#linux/api.ts';
-import { NamespaceGoneError } from '#linux/api.ts';
+import { NamespaceNotFoundError } from '#linux/api.ts';
 import { formatMac } from '#models/ip.ts';
 import { FaultPlan, record } from '../faults.ts';
 import { addRoute, deleteRoute, type RouteRequest } from './fib.ts';
@@ -177,7 +177,7 @@ export class SimLinux implements LinuxHost {
   #space(path: NamespacePath): SimNamespace {
     const space = this.#spaces.get(path);
     if (space) return space;
-    throw new NamespaceGoneError('no network namespace here', { where: path });
+    throw new NamespaceNotFoundError('no network namespace here', { where: path });
   }
 
   /** One operation at a time, in the order of the calls. */
@@ -214,7 +214,7 @@ export class SimLinux implements LinuxHost {
     return this.#bootId;
   }
 
-  async createVeth(a: VethEnd, b: VethEnd): Promise<void> {
+  async createVeth(a: LinkLocation, b: LinkLocation): Promise<void> {
     text.checkLinkName(a.name);
     text.checkLinkName(b.name);
     await this.#operate('createVeth', a.namespace, [a.name, b.name, b.namespace], (spaceA) => {
@@ -254,7 +254,7 @@ export class SimLinux implements LinuxHost {
     await this.#operate(operation, namespace, args, action);
   }
 
-  moveLink(from: VethEnd, to: VethEnd): Promise<void> {
+  moveLink(from: LinkLocation, to: LinkLocation): Promise<void> {
     const check = () => {
       text.checkLinkName(from.name);
       text.checkLinkName(to.name);

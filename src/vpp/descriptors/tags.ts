@@ -25,10 +25,7 @@ export function tagOf(name: string, room = TAG_LENGTH): string {
  * @returns for the tag of a name that nobody knows the tag itself: there is nothing better to call
  *   it by while it is removed
  */
-export function namesBehindTags(
-  names: Iterable<string>,
-  room = TAG_LENGTH,
-): (tag: string) => string {
+export function tagToName(names: Iterable<string>, room = TAG_LENGTH): (tag: string) => string {
   const long = new Map<string, string>();
   for (const name of names) if (!fits(name, room)) long.set(tagOf(name, room), name);
   return (tag) => long.get(tag) ?? tag;

@@ -1,6 +1,6 @@
 import type { DeepInput } from '#models/model.ts';
 import { type AclRule, aclModel } from '#models/vpp/acl.ts';
-import { changing, keyed, loop } from './keyed.ts';
+import { changing, keyedValue, loop } from './example-values.ts';
 import type { Example } from './suite.ts';
 
 const ports = (lower_port: number, upper_port = lower_port) => ({ lower_port, upper_port });
@@ -79,8 +79,8 @@ export const aclExamples: readonly Example[] = [
     name: 'ACL between two others on one interface',
     setup: [
       loop('a'),
-      keyed(aclModel, { name: 'acl-1', rules: [web], ...egress('a') }),
-      keyed(aclModel, { name: 'acl-3', rules: [denyAll], ...egress('a') }),
+      keyedValue(aclModel, { name: 'acl-1', rules: [web], ...egress('a') }),
+      keyedValue(aclModel, { name: 'acl-3', rules: [denyAll], ...egress('a') }),
     ],
     ...changing(
       aclModel,

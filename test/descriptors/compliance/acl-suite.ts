@@ -6,8 +6,8 @@ import type { DeepInput } from '#models/model.ts';
 import { type Acl, aclModel } from '#models/vpp/acl.ts';
 import type { VppBackend } from '#test/vpp/descriptors/backends.ts';
 import { permitAll } from '#test/vpp/descriptors/messages.ts';
-import { keyed, loop } from './keyed.ts';
-import { ServicesBench, toMap } from './services-bench.ts';
+import { keyedValue, loop } from './example-values.ts';
+import { RecordedAgent, toMap } from './recorded-agent.ts';
 
 const ALL = 0xffff_ffff;
 
@@ -15,12 +15,16 @@ const permit = (source_network: string) =>
   ({ action: 'PERMIT', ip_rule: { ip: { source_network } } }) as const;
 
 function acl(name: string, interfaces: DeepInput<Acl>['interfaces'] = {}): KeyedValue {
-  return keyed(aclModel, { name, rules: [permit('10.1.0.0/16'), { action: 'DENY' }], interfaces });
+  return keyedValue(aclModel, {
+    name,
+    rules: [permit('10.1.0.0/16'), { action: 'DENY' }],
+    interfaces,
+  });
 }
 
 export function aclSuite(start: () => Promise<VppBackend>): void {
   describe('ACLs', () => {
-    const bench = new ServicesBench(start);
+    const bench = new RecordedAgent(start);
 
     /** Tags of what is bound to the interface with this tag. */
     const bound = async (iface: string) => {
@@ -60,7 +64,7 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
         ...list,
         acls: list.acls.toReversed(),
       });
-      await bench.agent.repair();
+      await bench.agent.reconcile();
       assert.deepEqual(await bound('a'), { ingress: [], egress: ['a', 'b', 'c'] });
       await bench.agent.assertSettled();
     });
@@ -69,7 +73,7 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
       await bench.apply(loop('a'), acl('x', { egress: ['a'] }));
       const [before] = await bench.client.dump('acl_dump', { acl_index: ALL });
       const rules = [permit('10.9.0.0/16')];
-      await bench.put(keyed(aclModel, { name: 'x', rules, interfaces: { egress: ['a'] } }));
+      await bench.put(keyedValue(aclModel, { name: 'x', rules, interfaces: { egress: ['a'] } }));
       assert.deepEqual(bench.taken(), ['acl_add_replace']);
       const [now] = await bench.client.dump('acl_dump', { acl_index: ALL });
       assert.equal(now?.acl_index, before?.acl_index);

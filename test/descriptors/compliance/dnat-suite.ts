@@ -12,12 +12,12 @@ import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import type { VppBackend } from '#test/vpp/descriptors/backends.ts';
 import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
-import { keyed, table } from './keyed.ts';
-import { ServicesBench, toMap } from './services-bench.ts';
+import { keyedValue, table } from './example-values.ts';
+import { RecordedAgent, toMap } from './recorded-agent.ts';
 
 const ALL = 0xffff_ffff;
 
-const nat = keyed(nat44GlobalModel, { forwarding: true });
+const nat = keyedValue(nat44GlobalModel, { forwarding: true });
 
 const web = { external_ip: '10.96.0.10', external_port: 80 } as const;
 
@@ -29,20 +29,20 @@ const backend = (last: number, probability = 1) => ({
 });
 
 function service(label: string, ...st_mappings: DeepInput<DNat44StaticMapping>[]): KeyedValue {
-  return keyed(dnat44Model, { label, st_mappings });
+  return keyedValue(dnat44Model, { label, st_mappings });
 }
 
 function identities(label: string, ...id_mappings: DeepInput<DNat44IdentityMapping>[]): KeyedValue {
-  return keyed(dnat44Model, { label, id_mappings });
+  return keyedValue(dnat44Model, { label, id_mappings });
 }
 
 function pool(name: string, first_ip: string, last_ip = '', twice_nat = false): KeyedValue {
-  return keyed(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: ALL });
+  return keyedValue(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: ALL });
 }
 
 export function dnatSuite(start: () => Promise<VppBackend>): void {
   describe('services', () => {
-    const bench = new ServicesBench(start);
+    const bench = new RecordedAgent(start);
 
     const balanced = async (): Promise<readonly string[]> => {
       const found = await bench.client.dump('nat44_lb_static_mapping_dump', {});

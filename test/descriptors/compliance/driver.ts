@@ -20,7 +20,7 @@ interface Node {
   metadata: unknown;
 }
 
-interface Wish {
+interface DesiredValue {
   readonly value: object;
   readonly base: string | undefined;
 }
@@ -31,7 +31,7 @@ export interface Operation {
 }
 
 /** Without a word from the descriptor the wanted ones are. */
-export function isOurs(found: RetrievedValue, wanted: readonly KeyedValue[]): boolean {
+export function isManaged(found: RetrievedValue, wanted: readonly KeyedValue[]): boolean {
   if (found.origin === 'from-NB') return true;
   return found.origin !== 'from-SB' && wanted.some(({ key }) => key === found.key);
 }
@@ -39,7 +39,7 @@ export function isOurs(found: RetrievedValue, wanted: readonly KeyedValue[]): bo
 export class Driver {
   readonly #descriptors: readonly AnyDescriptor[];
   /** What there shall be, base values and derived ones. */
-  readonly #wishes = new Map<string, Wish>();
+  readonly #desired = new Map<string, DesiredValue>();
   /** What there is. */
   readonly #nodes = new Map<string, Node>();
   readonly #leaving = new Set<string>();
@@ -54,11 +54,11 @@ export class Driver {
   }
 
   get pending(): readonly string[] {
-    return [...this.#wishes.keys()].filter((key) => !this.#nodes.has(key));
+    return [...this.#desired.keys()].filter((key) => !this.#nodes.has(key));
   }
 
-  get wanted(): readonly KeyedValue[] {
-    return [...this.#wishes]
+  get desired(): readonly KeyedValue[] {
+    return [...this.#desired]
       .filter(([, wish]) => wish.base === undefined)
       .map(([key, { value }]) => ({ key, value }));
   }
@@ -87,7 +87,7 @@ export class Driver {
     const descriptor = this.descriptorOf(key);
     if (descriptor === undefined) throw new Error(`no descriptor for ${key}`);
     descriptor.validate?.(key, value);
-    await this.#wish(key, value, undefined);
+    await this.#desire(key, value, undefined);
     await this.#settle();
   }
 
@@ -96,16 +96,16 @@ export class Driver {
     await this.#settle();
   }
 
-  async #wish(key: string, value: object, base: string | undefined): Promise<void> {
-    this.#wishes.set(key, { value, base });
+  async #desire(key: string, value: object, base: string | undefined): Promise<void> {
+    this.#desired.set(key, { value, base });
     const node = this.#nodes.get(key);
     if (node !== undefined) await this.#change(node, value);
   }
 
   async #forget(key: string): Promise<void> {
-    this.#wishes.delete(key);
+    this.#desired.delete(key);
     await this.#remove(key);
-    for (const [derived, { base }] of [...this.#wishes]) {
+    for (const [derived, { base }] of [...this.#desired]) {
       if (base === key) await this.#forget(derived);
     }
   }
@@ -114,8 +114,8 @@ export class Driver {
   async #settle(): Promise<void> {
     for (let moved = true; moved; ) {
       moved = false;
-      for (const [key, { value, base }] of [...this.#wishes]) {
-        if (this.#nodes.has(key) || !this.#wishes.has(key)) continue;
+      for (const [key, { value, base }] of [...this.#desired]) {
+        if (this.#nodes.has(key) || !this.#desired.has(key)) continue;
         if (base !== undefined && !this.#nodes.has(base)) continue;
         if (!this.#isMet(key, value)) continue;
         await this.#create(key, value, base);
@@ -135,7 +135,7 @@ export class Driver {
     this.#nodes.set(key, node);
     this.log.push({ kind: 'create', key });
     for (const derived of descriptor?.derived?.(key, value) ?? []) {
-      await this.#wish(derived.key, derived.value, key);
+      await this.#desire(derived.key, derived.value, key);
     }
   }
 
@@ -158,10 +158,10 @@ export class Driver {
     }
     node.value = value;
     const derived = descriptor?.derived?.(key, value) ?? [];
-    for (const [other, { base }] of [...this.#wishes]) {
+    for (const [other, { base }] of [...this.#desired]) {
       if (base === key && !derived.some((each) => each.key === other)) await this.#forget(other);
     }
-    for (const each of derived) await this.#wish(each.key, each.value, key);
+    for (const each of derived) await this.#desire(each.key, each.value, key);
   }
 
   /** Takes it away after all that depends on it or derives from it; wishes stay. */
@@ -220,7 +220,7 @@ export class Driver {
 
   /** Retrieves all that is ours, in the order of the descriptors' dependencies. */
   async retrieve(
-    correlate: readonly KeyedValue[] = this.wanted,
+    correlate: readonly KeyedValue[] = this.desired,
   ): Promise<ReadonlyMap<string, RetrievedValue>> {
     const found = new Map<string, RetrievedValue>();
     const metadata = new Map<string, Map<string, unknown>>();
@@ -260,23 +260,23 @@ export class Driver {
   async resync(wanted: readonly KeyedValue[]): Promise<void> {
     const found = await this.retrieve(wanted);
     for (const each of found.values()) {
-      if (isOurs(each, wanted)) this.#adopt(each);
+      if (isManaged(each, wanted)) this.#adopt(each);
     }
     for (const key of [...found.keys()]) {
       if (!wanted.some((each) => each.key === key)) await this.#forget(key);
     }
-    for (const { key, value } of wanted) await this.#wish(key, value, undefined);
+    for (const { key, value } of wanted) await this.#desire(key, value, undefined);
     await this.#settle();
   }
 
   #adopt({ key, value, metadata }: RetrievedValue): void {
     const descriptor = this.descriptorOf(key);
-    this.#wishes.set(key, { value, base: undefined });
+    this.#desired.set(key, { value, base: undefined });
     this.#nodes.set(key, { key, descriptor, base: undefined, value, metadata });
     for (const derived of descriptor?.derived?.(key, value) ?? []) {
       const own = this.descriptorOf(derived.key);
       const { key: name, value: held } = derived;
-      this.#wishes.set(name, { value: held, base: key });
+      this.#desired.set(name, { value: held, base: key });
       this.#nodes.set(name, {
         key: name,
         descriptor: own,

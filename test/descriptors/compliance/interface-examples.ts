@@ -1,7 +1,7 @@
 /** Interfaces of all kinds. */
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { changing, keyedValue, loop, table } from './example-values.ts';
 import { hostLink } from './host-link-stub.ts';
-import { changing, keyed, loop, table } from './keyed.ts';
 import type { Example } from './suite.ts';
 
 const iface = vppInterfaceModel;
@@ -181,7 +181,7 @@ export function interfaceExamples(hostLinks: readonly [string, string]): readonl
     },
     {
       name: 'VXLAN tunnel that is down',
-      value: keyed(iface, {
+      value: keyedValue(iface, {
         name: 'vxlan-default-2',
         type: 'VXLAN_TUNNEL',
         vxlan: { src_address: '192.168.16.1', dst_address: '192.168.16.2', vni: 10 },
@@ -241,7 +241,7 @@ export function interfaceExamples(hostLinks: readonly [string, string]): readonl
     {
       name: 'memif of IP, on a socket with another one',
       setup: [
-        keyed(iface, {
+        keyedValue(iface, {
           name: 'memif-1',
           type: 'MEMIF',
           memif: { id: 1, master: true, socket_filename: 'abstract:contiv-compliance-1' },

@@ -2,7 +2,7 @@
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
-import { changing, keyed, loop } from './keyed.ts';
+import { changing, keyedValue, loop } from './example-values.ts';
 import type { Example } from './suite.ts';
 
 const longName = `vpp-tap-${'0123456789abcdef'.repeat(4)}`;
@@ -90,16 +90,16 @@ export const layer2Examples: readonly Example[] = [
     setup: [
       loop('a'),
       loop('b'),
-      keyed(xConnectModel, { receive_interface: 'b', transmit_interface: 'a' }),
+      keyedValue(xConnectModel, { receive_interface: 'b', transmit_interface: 'a' }),
     ],
-    value: keyed(xConnectModel, { receive_interface: 'a', transmit_interface: 'b' }),
+    value: keyedValue(xConnectModel, { receive_interface: 'a', transmit_interface: 'b' }),
   },
   {
     name: 'entry of a bridge domain',
     setup: [
       loop('b'),
       loop('c'),
-      keyed(bridgeDomainModel, {
+      keyedValue(bridgeDomainModel, {
         name: 'bd',
         forward: true,
         interfaces: [{ name: 'b' }, { name: 'c' }],
@@ -119,8 +119,8 @@ export const layer2Examples: readonly Example[] = [
   },
   {
     name: 'entry of a bridge domain that drops',
-    setup: [keyed(bridgeDomainModel, { name: 'bd', forward: true })],
-    value: keyed(fibEntryModel, {
+    setup: [keyedValue(bridgeDomainModel, { name: 'bd', forward: true })],
+    value: keyedValue(fibEntryModel, {
       phys_address: '02:fe:00:00:00:02',
       bridge_domain: 'bd',
       action: 'DROP',

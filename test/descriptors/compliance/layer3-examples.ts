@@ -4,7 +4,7 @@ import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { changing, keyed, loop, table } from './keyed.ts';
+import { changing, keyedValue, loop, table } from './example-values.ts';
 import type { Example } from './suite.ts';
 
 export const layer3Examples: readonly Example[] = [
@@ -12,7 +12,7 @@ export const layer3Examples: readonly Example[] = [
     name: 'table',
     ...changing(vrfTableModel, { id: 7, label: 'podVRF' }, { label: 'other' }, false),
   },
-  { name: 'table without a label', value: keyed(vrfTableModel, { id: 7, protocol: 'IPV6' }) },
+  { name: 'table without a label', value: keyedValue(vrfTableModel, { id: 7, protocol: 'IPV6' }) },
   {
     name: 'table 0, of which VPP keeps no label',
     ...changing(vrfTableModel, { id: 0, label: 'mainVRF' }, { label: 'other' }, true),
@@ -49,7 +49,7 @@ export const layer3Examples: readonly Example[] = [
   {
     name: 'route via a next hop alone',
     setup: [table(1)],
-    value: keyed(vppRouteModel, {
+    value: keyedValue(vppRouteModel, {
       vrf_id: 1,
       dst_network: '10.9.0.0/16',
       next_hop_addr: '10.1.1.2',
@@ -59,13 +59,13 @@ export const layer3Examples: readonly Example[] = [
     name: 'second path beside the first',
     setup: [
       loop('out', { enabled: true, ip_addresses: ['10.1.1.1/24'] }),
-      keyed(vppRouteModel, {
+      keyedValue(vppRouteModel, {
         dst_network: '10.9.0.0/16',
         next_hop_addr: '10.1.1.2',
         outgoing_interface: 'out',
       }),
     ],
-    value: keyed(vppRouteModel, {
+    value: keyedValue(vppRouteModel, {
       dst_network: '10.9.0.0/16',
       next_hop_addr: '10.1.1.3',
       outgoing_interface: 'out',
@@ -89,7 +89,7 @@ export const layer3Examples: readonly Example[] = [
   {
     name: 'default route from a table into the main one',
     setup: [table(1, 'IPV6')],
-    value: keyed(vppRouteModel, {
+    value: keyedValue(vppRouteModel, {
       type: 'INTER_VRF',
       vrf_id: 1,
       dst_network: '::/0',
@@ -99,7 +99,7 @@ export const layer3Examples: readonly Example[] = [
   {
     name: 'route via a next hop of another table',
     setup: [table(1)],
-    value: keyed(vppRouteModel, {
+    value: keyedValue(vppRouteModel, {
       type: 'INTER_VRF',
       dst_network: '10.1.0.0/16',
       next_hop_addr: '10.5.0.1',
@@ -109,12 +109,12 @@ export const layer3Examples: readonly Example[] = [
   {
     name: 'route that drops',
     setup: [table(1)],
-    value: keyed(vppRouteModel, { type: 'DROP', vrf_id: 1, dst_network: '10.1.0.0/16' }),
+    value: keyedValue(vppRouteModel, { type: 'DROP', vrf_id: 1, dst_network: '10.1.0.0/16' }),
   },
   {
     name: 'IPv6 route on an interface',
     setup: [loop('out', { enabled: true, ip_addresses: ['fd00::1/64'] })],
-    value: keyed(vppRouteModel, {
+    value: keyedValue(vppRouteModel, {
       dst_network: 'fd00:9::/48',
       next_hop_addr: 'fd00::2',
       outgoing_interface: 'out',

@@ -2,7 +2,7 @@ import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceModel, type NetNamespace } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
-import { changing, keyed } from './keyed.ts';
+import { changing, keyedValue } from './example-values.ts';
 import type { Example } from './suite.ts';
 
 const link = linuxInterfaceModel;
@@ -12,7 +12,7 @@ export function linuxExamples(
   [pod, otherPod]: readonly [NetNamespace, NetNamespace, ...NetNamespace[]],
   existing: string,
 ): readonly Example[] {
-  const vppTap = keyed(vppInterfaceModel, {
+  const vppTap = keyedValue(vppInterfaceModel, {
     name: 'vpp-tap-1',
     type: 'TAP',
     tap: { version: 2, host_if_name: 'tap-12345' },
@@ -34,17 +34,17 @@ export function linuxExamples(
     ip_addresses: ['10.1.1.2/32'],
     veth: { peer_if_name: 'veth2' },
   };
-  const wired = [keyed(link, hostEnd), keyed(link, podEnd)];
-  const podLink = keyed(linuxRouteModel, {
+  const wired = [keyedValue(link, hostEnd), keyedValue(link, podEnd)];
+  const podLink = keyedValue(linuxRouteModel, {
     outgoing_interface: 'veth1',
     scope: 'LINK',
     dst_network: '10.1.1.1/32',
   });
   return [
-    { name: 'one end of a veth pair, in a pod', value: keyed(link, podEnd) },
+    { name: 'one end of a veth pair, in a pod', value: keyedValue(link, podEnd) },
     {
       name: 'second end of a veth pair, in the agent’s own namespace',
-      setup: [keyed(link, podEnd)],
+      setup: [keyedValue(link, podEnd)],
       ...changing(
         link,
         hostEnd,
@@ -55,7 +55,7 @@ export function linuxExamples(
     {
       name: 'second end of a veth pair, in a pod, with checksums off',
       essential: true,
-      setup: [keyed(link, hostEnd)],
+      setup: [keyedValue(link, hostEnd)],
       ...changing(
         link,
         {
@@ -68,12 +68,12 @@ export function linuxExamples(
     },
     {
       name: 'end of a veth pair that moves to another pod',
-      setup: [keyed(link, hostEnd)],
+      setup: [keyedValue(link, hostEnd)],
       ...changing(link, podEnd, { namespace: otherPod }, false),
     },
     {
       name: 'end of a veth pair that changes its addresses',
-      setup: [keyed(link, hostEnd)],
+      setup: [keyedValue(link, hostEnd)],
       ...changing(link, podEnd, { ip_addresses: ['fd00::2/128', '10.1.1.3/32'], mtu: 0 }, true),
     },
     {
@@ -110,7 +110,7 @@ export function linuxExamples(
     {
       name: 'the kernel’s side of a TAP under the name that VPP gave it',
       setup: [vppTap],
-      value: keyed(link, {
+      value: keyedValue(link, {
         name: 'linux-tap-1',
         host_if_name: 'tap-12345',
         type: 'TAP_TO_VPP',
@@ -120,8 +120,8 @@ export function linuxExamples(
     },
     {
       name: 'loopback of a pod',
-      bearsNoMark: true,
-      value: keyed(link, {
+      isUnmarked: true,
+      value: keyedValue(link, {
         name: 'linux-loop-1',
         type: 'LOOPBACK',
         namespace: pod,
@@ -130,7 +130,7 @@ export function linuxExamples(
     },
     {
       name: 'existing link that gets an address',
-      bearsNoMark: true,
+      isUnmarked: true,
       setup: [{ key: `linux/interface/host-name/${existing}`, value: {} }],
       ...changing(
         link,
@@ -159,7 +159,7 @@ export function linuxExamples(
     {
       name: 'default route over a gateway that another route reaches',
       setup: [...wired, podLink],
-      value: keyed(linuxRouteModel, {
+      value: keyedValue(linuxRouteModel, {
         outgoing_interface: 'veth1',
         scope: 'GLOBAL',
         dst_network: '0.0.0.0/0',
@@ -168,7 +168,10 @@ export function linuxExamples(
     },
     {
       name: 'IPv6 route over a gateway in the subnet',
-      setup: [keyed(link, hostEnd), keyed(link, { ...podEnd, ip_addresses: ['fd00:1::2/64'] })],
+      setup: [
+        keyedValue(link, hostEnd),
+        keyedValue(link, { ...podEnd, ip_addresses: ['fd00:1::2/64'] }),
+      ],
       ...changing(
         linuxRouteModel,
         {
@@ -184,7 +187,10 @@ export function linuxExamples(
     {
       name: 'route of undefined scope',
       setup: wired,
-      value: keyed(linuxRouteModel, { outgoing_interface: 'veth1', dst_network: '10.9.0.0/16' }),
+      value: keyedValue(linuxRouteModel, {
+        outgoing_interface: 'veth1',
+        dst_network: '10.9.0.0/16',
+      }),
     },
     {
       name: 'neighbor',
@@ -199,7 +205,7 @@ export function linuxExamples(
     {
       name: 'IPv6 neighbor',
       setup: wired,
-      value: keyed(linuxArpModel, {
+      value: keyedValue(linuxArpModel, {
         interface: 'veth1',
         ip_address: 'fd00::1',
         hw_address: '02:fe:00:00:00:09',

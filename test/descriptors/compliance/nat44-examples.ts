@@ -2,12 +2,12 @@ import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
-import { changing, keyed, loop, table } from './keyed.ts';
+import { changing, keyedValue, loop, table } from './example-values.ts';
 import type { Example } from './suite.ts';
 
 const ANY_TABLE = 0xffff_ffff;
 
-const nat = keyed(nat44GlobalModel, { forwarding: true });
+const nat = keyedValue(nat44GlobalModel, { forwarding: true });
 
 const backend = (last: number, probability = 1) => ({
   vrf_id: 1,
@@ -109,7 +109,7 @@ export const nat44Examples: readonly Example[] = [
   {
     name: 'NAT44 pool of twice-NAT under the key of its address',
     setup: [nat],
-    value: keyed(nat44AddressPoolModel, {
+    value: keyedValue(nat44AddressPoolModel, {
       first_ip: '10.1.255.254',
       vrf_id: ANY_TABLE,
       twice_nat: true,
@@ -157,7 +157,7 @@ export const nat44Examples: readonly Example[] = [
   {
     name: 'service with backends without a share',
     setup: [nat, table(1)],
-    value: keyed(dnat44Model, {
+    value: keyedValue(dnat44Model, {
       label: 'default/web',
       st_mappings: [{ ...web, local_ips: [backend(2, 0), backend(3, 0)] }],
     }),
@@ -196,7 +196,7 @@ export const nat44Examples: readonly Example[] = [
   {
     name: 'service with one backend and affinity, which VPP does not keep',
     setup: [nat, table(1)],
-    value: keyed(dnat44Model, {
+    value: keyedValue(dnat44Model, {
       label: 'default/web',
       st_mappings: [{ ...web, session_affinity: 60, local_ips: [backend(2)] }],
     }),
@@ -263,7 +263,7 @@ export const nat44Examples: readonly Example[] = [
     setup: [
       nat,
       table(1),
-      keyed(nat44AddressPoolModel, {
+      keyedValue(nat44AddressPoolModel, {
         name: 'twice',
         first_ip: '10.2.0.1',
         last_ip: '10.2.0.4',

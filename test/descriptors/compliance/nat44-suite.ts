@@ -9,24 +9,24 @@ import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import type { VppBackend } from '#test/vpp/descriptors/backends.ts';
 import { bytesOfAddress, textOfBytes } from '#vpp/binapi/addresses.ts';
-import { keyed, loop } from './keyed.ts';
-import { ServicesBench } from './services-bench.ts';
+import { keyedValue, loop } from './example-values.ts';
+import { RecordedAgent } from './recorded-agent.ts';
 
 const ALL = 0xffff_ffff;
 
-const nat = keyed(nat44GlobalModel, { forwarding: true });
+const nat = keyedValue(nat44GlobalModel, { forwarding: true });
 
 function identities(label: string, ...id_mappings: DeepInput<DNat44IdentityMapping>[]): KeyedValue {
-  return keyed(dnat44Model, { label, id_mappings });
+  return keyedValue(dnat44Model, { label, id_mappings });
 }
 
 function pool(name: string, first_ip: string, last_ip = '', twice_nat = false): KeyedValue {
-  return keyed(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: ALL });
+  return keyedValue(nat44AddressPoolModel, { name, first_ip, last_ip, twice_nat, vrf_id: ALL });
 }
 
 export function nat44Suite(start: () => Promise<VppBackend>): void {
   describe('NAT44', () => {
-    const bench = new ServicesBench(start);
+    const bench = new RecordedAgent(start);
 
     const addresses = async (): Promise<readonly string[]> => {
       const found = await bench.client.dump('nat44_address_dump', {});
@@ -36,7 +36,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
     test('nothing of NAT44 is asked for before it is enabled, nor after', async () => {
       const waiting = [
         loop('a'),
-        keyed(nat44InterfaceModel, { name: 'a', nat_inside: true }),
+        keyedValue(nat44InterfaceModel, { name: 'a', nat_inside: true }),
         pool('p', '10.2.0.1'),
         identities('i', { ip_address: '10.2.0.1' }),
       ];
@@ -69,7 +69,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
     });
 
     test('a feature goes before another one comes that VPP has not beside it', async () => {
-      const on = (features: object) => keyed(nat44InterfaceModel, { name: 'a', ...features });
+      const on = (features: object) => keyedValue(nat44InterfaceModel, { name: 'a', ...features });
       await bench.apply(nat, loop('a'), on({ nat_inside: true, nat_outside: true }));
       await bench.put(on({ output_feature: true }));
       assert.deepEqual(bench.taken(), [
@@ -86,12 +86,12 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
     });
 
     test('a feature moves from the global list to a value of its own, and back', async () => {
-      const listed = keyed(nat44GlobalModel, {
+      const listed = keyedValue(nat44GlobalModel, {
         nat_interfaces: [{ name: 'a', output_feature: true }],
         address_pool: [{ address: '10.2.0.1', vrf_id: ALL }],
       });
-      const plain = keyed(nat44GlobalModel, {});
-      const own = keyed(nat44InterfaceModel, { name: 'a', nat_inside: true });
+      const plain = keyedValue(nat44GlobalModel, {});
+      const own = keyedValue(nat44InterfaceModel, { name: 'a', nat_inside: true });
       const address = pool('p', '10.2.0.1');
       await bench.apply(loop('a'), listed);
       await bench.put(plain, own, address);
@@ -108,7 +108,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
     });
 
     test('one more interface is one more message', async () => {
-      const inside = (name: string) => keyed(nat44InterfaceModel, { name, nat_inside: true });
+      const inside = (name: string) => keyedValue(nat44InterfaceModel, { name, nat_inside: true });
       await bench.apply(nat, loop('a'), loop('b'), inside('a'));
       await bench.put(inside('b'));
       assert.deepEqual(bench.taken(), ['nat44_interface_add_del_feature']);

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { toMac } from '#vpp/binapi/addresses.ts';
-import { NicNotFoundError } from '#vpp/descriptors/interface/nic.ts';
+import { NicNotFoundError } from '#vpp/descriptors/interface/types/dpdk.ts';
 import { Driver } from './driver.ts';
-import { keyed } from './keyed.ts';
-import { entries, type SharedVpp, VppOwner } from './vpp-owner.ts';
+import { keyedValue } from './example-values.ts';
+import { entries, type SharedVpp, SharedVppAgent } from './shared-vpp-agent.ts';
 
 export function nicSuite(start: () => Promise<SharedVpp>): void {
   describe('NICs', () => {
-    const owner = new VppOwner(start);
+    const owner = new SharedVppAgent(start);
 
     /** One that somebody else has made, and whose name is VPP's. */
     const withNic = async (
@@ -48,30 +48,30 @@ export function nicSuite(start: () => Promise<SharedVpp>): void {
           return found.map((each) => ({ ...each, flags: each.flags & 1 }));
         };
         const theirs = await look();
-        const nic = keyed(vppInterfaceModel, {
+        const nic = keyedValue(vppInterfaceModel, {
           name,
           type: 'DPDK',
           enabled: true,
           ip_addresses: ['192.168.16.1/24'],
         });
         await owner.commit('full-resync', entries([nic]));
-        await owner.assertThere([nic]);
+        await owner.assertReadsBack([nic]);
         await owner.commit('full-resync', []);
         assert.deepEqual(await look(), theirs);
       }));
 
     test('VLANs keep their MTU when that of the NIC changes', () =>
       withNic(async (name) => {
-        const nic = (mtu: number) => keyed(vppInterfaceModel, { name, type: 'DPDK', mtu });
+        const nic = (mtu: number) => keyedValue(vppInterfaceModel, { name, type: 'DPDK', mtu });
         const vlans = [0, 1300].map((mtu, position) =>
-          keyed(vppInterfaceModel, {
+          keyedValue(vppInterfaceModel, {
             name: `vlan-${position}`,
             type: 'SUB_INTERFACE',
             mtu,
             sub: { parent_name: name, sub_id: 10 + position },
           }),
         );
-        await owner.walk(
+        await owner.applyInTurn(
           [nic(1450), ...vlans],
           [nic(1400), ...vlans],
           [nic(1300), ...vlans],
@@ -81,7 +81,7 @@ export function nicSuite(start: () => Promise<SharedVpp>): void {
 
     test('a NIC that VPP does not have fails once and is not tried again', async () => {
       const driver = new Driver(owner.descriptors());
-      const nic = keyed(vppInterfaceModel, { name: 'GigabitEthernet0/99/0', type: 'DPDK' });
+      const nic = keyedValue(vppInterfaceModel, { name: 'GigabitEthernet0/99/0', type: 'DPDK' });
       const failure = await driver.put(nic.key, nic.value).catch((thrown: Error) => thrown);
       assert.ok(failure instanceof NicNotFoundError);
       assert.equal(failure.isRetriable, false);

@@ -1,7 +1,7 @@
 import { ipRedirectModel } from '#models/vpp/ip-redirect.ts';
 import { puntToHostModel } from '#models/vpp/punt-to-host.ts';
 import { stnRuleModel } from '#models/vpp/stn-rule.ts';
-import { changing, keyed, loop } from './keyed.ts';
+import { changing, keyedValue, loop } from './example-values.ts';
 import type { Example } from './suite.ts';
 
 const host = loop('host', { enabled: true, ip_addresses: ['10.1.1.1/24', 'fd00::1/64'] });
@@ -12,12 +12,12 @@ export const puntExamples: readonly Example[] = [
     name: 'STN rule',
     setup: [host],
     essential: true,
-    value: keyed(stnRuleModel, { ip_address: '192.168.16.1', interface: 'host' }),
+    value: keyedValue(stnRuleModel, { ip_address: '192.168.16.1', interface: 'host' }),
   },
   {
     name: 'STN rule for an IPv6 address beside another one',
-    setup: [host, keyed(stnRuleModel, { ip_address: '192.168.16.1', interface: 'host' })],
-    value: keyed(stnRuleModel, { ip_address: 'fd00:16::1', interface: 'host' }),
+    setup: [host, keyedValue(stnRuleModel, { ip_address: '192.168.16.1', interface: 'host' })],
+    value: keyedValue(stnRuleModel, { ip_address: 'fd00:16::1', interface: 'host' }),
   },
   {
     name: 'redirect of punted packets of both families',
@@ -44,7 +44,7 @@ export const puntExamples: readonly Example[] = [
     name: 'redirect of punted IPv6 packets beside the one of IPv4',
     setup: [
       host,
-      keyed(ipRedirectModel, {
+      keyedValue(ipRedirectModel, {
         l3_protocol: 'IPV4',
         tx_interface: 'host',
         next_hop: '10.1.1.2',
@@ -69,7 +69,7 @@ export const puntExamples: readonly Example[] = [
   },
   {
     name: 'socket of the host for a port of IPv6 alone',
-    value: keyed(puntToHostModel, {
+    value: keyedValue(puntToHostModel, {
       l3_protocol: 'IPV6',
       l4_protocol: 'UDP',
       port: 9001,

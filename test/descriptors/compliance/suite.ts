@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api/descriptor.ts';
-import { Driver, isOurs } from './driver.ts';
+import { Driver, isManaged } from './driver.ts';
 
 export interface Example {
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Example {
   /** Worth its time on a backend where every message takes milliseconds. */
   readonly essential?: true;
   /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
-  readonly bearsNoMark?: true;
+  readonly isUnmarked?: true;
   /** Reason to leave the example out on this backend. */
   readonly skip?: (backend: Pick<Backend, 'name'>) => string | undefined;
 }
@@ -35,7 +35,7 @@ export interface Backend {
   /** New descriptors, as after a restart of the agent. */
   descriptors(): readonly AnyDescriptor[];
   /** Everything that descriptors can change, in a form to be compared. */
-  world(): Promise<unknown>;
+  state(): Promise<unknown>;
   /** The n-th change from now on (from 1) is refused once; 0 switches it off. */
   refuse(n: number): void;
   /** From the n-th change on nothing gets through any more, until 0 switches it off. */
@@ -45,7 +45,7 @@ export interface Backend {
   stop(): Promise<void>;
 }
 
-const MOST_MESSAGES = 40;
+const MAX_MESSAGES = 40;
 
 /** @param release of which it is a proof */
 export function complianceSuite(
@@ -83,12 +83,12 @@ async function prepared(backend: Backend, example: Example): Promise<Driver> {
 }
 
 async function clear(driver: Driver): Promise<void> {
-  for (const { key } of [...driver.wanted].reverse()) await driver.delete(key);
+  for (const { key } of [...driver.desired].reverse()) await driver.delete(key);
 }
 
 async function assertReadsBack(driver: Driver, wanted: readonly KeyedValue[]): Promise<void> {
   const found = await driver.retrieve(wanted);
-  const ours = [...found.values()].filter((each) => isOurs(each, wanted));
+  const ours = [...found.values()].filter((each) => isManaged(each, wanted));
   assert.deepEqual(ours.map(({ key }) => key).sort(), wanted.map(({ key }) => key).sort());
   // a scheduler also correlates with what it once found to be others'
   const again = await driver.retrieve([
@@ -104,13 +104,13 @@ async function assertReadsBack(driver: Driver, wanted: readonly KeyedValue[]): P
 }
 
 async function lifeCycle(backend: Backend, example: Example): Promise<void> {
-  const start = await backend.world();
+  const start = await backend.state();
   const driver = await prepared(backend, example);
-  const setup = await backend.world();
+  const setup = await backend.state();
   const { key, value } = example.value;
   await driver.put(key, value);
   assert.deepEqual(driver.pending, [], 'pending');
-  await assertReadsBack(driver, driver.wanted);
+  await assertReadsBack(driver, driver.desired);
 
   await aSecondResyncDoesNothing(backend, driver);
   if (example.change !== undefined) {
@@ -125,24 +125,24 @@ async function lifeCycle(backend: Backend, example: Example): Promise<void> {
       assert.equal(index(driver.metadata(key)), index(metadata), 'same sw_if_index');
     }
     assert.deepEqual(driver.pending, [], 'pending after the change');
-    await assertReadsBack(driver, driver.wanted);
+    await assertReadsBack(driver, driver.desired);
     // and back again
     await driver.put(key, value);
-    await assertReadsBack(driver, driver.wanted);
+    await assertReadsBack(driver, driver.desired);
   }
   const known = new Map(driver.keys.map((each) => [each, driver.metadata<unknown>(each)]));
   const derived = driver.descriptorOf(key)?.derived?.(key, value) ?? [];
   await driver.delete(key);
-  assert.deepEqual(await backend.world(), setup, 'left behind by the value');
-  await deletedTwice(driver, [...derived, { key, value }], known);
-  assert.deepEqual(await backend.world(), setup, 'changed by deleting what is not there');
-  await assertReadsBack(driver, driver.wanted);
+  assert.deepEqual(await backend.state(), setup, 'left behind by the value');
+  await deleteTwice(driver, [...derived, { key, value }], known);
+  assert.deepEqual(await backend.state(), setup, 'changed by deleting what is not there');
+  await assertReadsBack(driver, driver.desired);
   await clear(driver);
-  assert.deepEqual(await backend.world(), start, 'left behind by the setup');
+  assert.deepEqual(await backend.state(), start, 'left behind by the setup');
 }
 
 /** An operation may come twice, after a crash or where a base took what was derived along. */
-async function deletedTwice(
+async function deleteTwice(
   driver: Driver,
   values: readonly KeyedValue[],
   known: ReadonlyMap<string, unknown>,
@@ -155,27 +155,27 @@ async function deletedTwice(
 
 async function aSecondResyncDoesNothing(backend: Backend, driver: Driver): Promise<void> {
   const again = new Driver(backend.descriptors());
-  const before = await backend.world();
+  const before = await backend.state();
   backend.cut(0);
-  await again.resync(driver.wanted);
+  await again.resync(driver.desired);
   assert.deepEqual(again.log, [], 'a second resync does nothing');
   assert.equal(backend.changes, 0, 'a second resync sends nothing');
-  assert.deepEqual(await backend.world(), before);
+  assert.deepEqual(await backend.state(), before);
 }
 
 /** Refuses the first, the second, … message of the value, until there are no more. */
 async function refusals(backend: Backend, example: Example): Promise<void> {
-  const start = await backend.world();
+  const start = await backend.state();
   const { key, value } = example.value;
-  for (let n = 1; n <= MOST_MESSAGES; n++) {
+  for (let n = 1; n <= MAX_MESSAGES; n++) {
     const driver = await prepared(backend, example);
     const left: { readonly by: string; readonly before: unknown; readonly after: unknown }[] = [];
     driver.aroundCreate = async (created, create) => {
-      const before = await backend.world();
+      const before = await backend.state();
       try {
         return await create();
       } catch (failure) {
-        left.push({ by: created, before, after: await backend.world() });
+        left.push({ by: created, before, after: await backend.state() });
         throw failure;
       }
     };
@@ -192,7 +192,7 @@ async function refusals(backend: Backend, example: Example): Promise<void> {
     }
     if (n === 1) assert.ok(failed || changes === 0, 'the first message was refused');
     await clear(driver);
-    assert.deepEqual(await backend.world(), start, `message ${n}: left behind`);
+    assert.deepEqual(await backend.state(), start, `message ${n}: left behind`);
     if (changes < n) return;
   }
   assert.fail('more messages than the test counts');
@@ -200,9 +200,9 @@ async function refusals(backend: Backend, example: Example): Promise<void> {
 
 /** Lets the agent die before its first, second, … message got through, and another one start. */
 async function crashes(backend: Backend, example: Example): Promise<void> {
-  const start = await backend.world();
+  const start = await backend.state();
   const { key, value } = example.value;
-  for (let n = 1; n <= MOST_MESSAGES; n++) {
+  for (let n = 1; n <= MAX_MESSAGES; n++) {
     const dying = await prepared(backend, example);
     backend.cut(n);
     await dying.put(key, value).catch(() => undefined);
@@ -216,11 +216,11 @@ async function crashes(backend: Backend, example: Example): Promise<void> {
     await assertReadsBack(next, wanted);
     await aSecondResyncDoesNothing(backend, next);
 
-    if (example.bearsNoMark === true) await clear(next);
+    if (example.isUnmarked === true) await clear(next);
     // an agent that wants nothing any more finds all that is ours
     const last = new Driver(backend.descriptors());
     await last.resync([]);
-    assert.deepEqual(await backend.world(), start, `crash at ${n}: not recognized as ours`);
+    assert.deepEqual(await backend.state(), start, `crash at ${n}: not recognized as ours`);
     if (changes < n) return;
   }
   assert.fail('more messages than the test counts');

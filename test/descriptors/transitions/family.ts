@@ -25,7 +25,7 @@ export interface Family {
   /** Reason to leave it out on this backend. */
   readonly skip?: (backend: Pick<Backend, 'name'>) => string | undefined;
   /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
-  readonly bearsNoMark?: true;
+  readonly isUnmarked?: true;
 }
 
 interface FamilyInput<T extends object>
@@ -66,7 +66,7 @@ export function family<T extends object>(name: string, input: FamilyInput<T>): F
  */
 export function familiesOf(examples: readonly Example[]): readonly Family[] {
   const found = new Map<string, Family & { configurations: Configuration[] }>();
-  for (const { name, value, change, setup = [], bearsNoMark, skip } of examples) {
+  for (const { name, value, change, setup = [], isUnmarked: bearsNoMark, skip } of examples) {
     const around = setup.filter(({ key }) => linuxHostNameKey.parse(key) === undefined);
     const id = JSON.stringify([value.key, around]);
     const known = found.get(id) ?? {
@@ -74,7 +74,7 @@ export function familiesOf(examples: readonly Example[]): readonly Family[] {
       key: value.key,
       configurations: [],
       setup: around,
-      ...(bearsNoMark && { bearsNoMark }),
+      ...(bearsNoMark && { isUnmarked: bearsNoMark }),
       ...(skip && { skip }),
     };
     found.set(id, known);

@@ -4,9 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
-import { Agent } from './world.ts';
+import { TestAgent } from './test-agent.ts';
 
-export interface LeftoverOptions {
+export interface OrphanOptions {
   /** Places in the course of an agent at which it is killed. */
   readonly kills: number;
   /** Makes things of all kinds as somebody else would. */
@@ -17,17 +17,17 @@ export interface LeftoverOptions {
   readonly begun: Readonly<Record<string, () => Promise<void>>>;
 }
 
-export function leftoverSuite(
-  start: () => Promise<{ readonly backend: Backend } & LeftoverOptions>,
+export function orphanSuite(
+  start: () => Promise<{ readonly backend: Backend } & OrphanOptions>,
   families: readonly Family[],
 ): void {
   describe('leftovers of an agent beside things of others', () => {
     let backend: Backend;
-    let options: LeftoverOptions;
+    let options: OrphanOptions;
     /** With nothing but the things of others. */
     let theirs: unknown;
 
-    const world = async () => [await backend.world(), await options.moreOfOthers()];
+    const world = async () => [await backend.state(), await options.moreOfOthers()];
 
     before(async () => {
       ({ backend, ...options } = await start());
@@ -43,7 +43,7 @@ export function leftoverSuite(
         context.after(() => wantNothing(backend));
         const around = [...setup, ...dependents].map((each) => [each.key, each.value] as const);
         for (const { name: configuration, value } of configurations) {
-          const gone = new Agent(backend);
+          const gone = new TestAgent(backend);
           await gone.resync(new Map([...around, [key, value]]));
           await gone.close();
           await wantNothing(backend);
@@ -58,7 +58,7 @@ export function leftoverSuite(
         for (const each of [...setup, ...dependents]) wishes.set(each.key, each.value);
         if (configurations[0]) wishes.set(key, configurations[0].value);
       }
-      const whole = new Agent(backend);
+      const whole = new TestAgent(backend);
       backend.cut(0);
       await whole.resync(wishes);
       const { changes } = backend;
@@ -67,12 +67,12 @@ export function leftoverSuite(
       assert.deepEqual(await world(), theirs);
 
       const property = fc.asyncProperty(fc.integer({ min: 1, max: changes }), async (at) => {
-        const dying = new Agent(backend);
+        const dying = new TestAgent(backend);
         backend.cut(at);
         await dying.resync(wishes).catch(() => undefined);
         await dying.close();
         backend.cut(0);
-        const next = new Agent(backend);
+        const next = new TestAgent(backend);
         await next.resync(wishes);
         await next.assertSettled();
         await next.close();
@@ -96,7 +96,7 @@ export function leftoverSuite(
 
 async function wantNothing(backend: Backend): Promise<void> {
   backend.cut(0);
-  const agent = new Agent(backend);
+  const agent = new TestAgent(backend);
   try {
     await agent.resync(new Map());
   } finally {

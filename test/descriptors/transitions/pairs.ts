@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { Backend } from '../compliance/suite.ts';
 import { type Configuration, type Family, tour } from './family.ts';
-import { Agent, type Past } from './world.ts';
+import { type FreshComparison, TestAgent } from './test-agent.ts';
 
 const absent = { name: 'absent', value: undefined } as const;
 
@@ -19,7 +19,7 @@ function entries(values: readonly KeyedValue[]): (readonly [string, object])[] {
 export function pairSuite(
   start: () => Promise<Backend>,
   families: readonly Family[],
-  { past, release = '' }: { readonly past?: Past; readonly release?: string } = {},
+  { past, release = '' }: { readonly past?: FreshComparison; readonly release?: string } = {},
 ): void {
   describe(`every change of one value ${release}`.trim(), () => {
     let backend: Backend;
@@ -43,22 +43,22 @@ export function pairSuite(
 
 async function cleanUp(backend: Backend): Promise<void> {
   backend.cut(0);
-  const last = new Agent(backend);
+  const last = new TestAgent(backend);
   await last.resync(new Map()).catch(() => undefined);
   await last.close();
 }
 
-async function walk(backend: Backend, family: Family, past?: Past): Promise<void> {
+async function walk(backend: Backend, family: Family, past?: FreshComparison): Promise<void> {
   const { key, setup, dependents = [] } = family;
   const configurations: readonly (Configuration | typeof absent)[] = [
     absent,
     ...family.configurations,
   ];
-  const start = await backend.world();
-  const agent = new Agent(backend);
+  const start = await backend.state();
+  const agent = new TestAgent(backend);
   try {
     await agent.resync(new Map(entries([...setup, ...dependents])));
-    const empty = await backend.world();
+    const empty = await backend.state();
     const mayWait = new Set(dependents.map((each) => each.key));
     const hasStood = new Set<string>();
     const inOneGo = new Map<object | undefined, unknown>();
@@ -76,7 +76,8 @@ async function walk(backend: Backend, family: Family, past?: Past): Promise<void
         for (const each of mayWait) if (!waiting.includes(each)) hasStood.add(each);
         await agent.assertSettled();
         if (past) {
-          if (!inOneGo.has(to.value)) inOneGo.set(to.value, await past.inOneGo(agent.wishes));
+          if (!inOneGo.has(to.value))
+            inOneGo.set(to.value, await past.configuredAtOnce(agent.desired));
           assert.deepEqual(past.stateOf(backend), inOneGo.get(to.value), 'as if made in one go');
         }
       } catch (cause) {
@@ -85,11 +86,11 @@ async function walk(backend: Backend, family: Family, past?: Past): Promise<void
       from = to;
     }
     assert.deepEqual([...hasStood].sort(), [...mayWait].sort(), 'dependents that stood at times');
-    if (family.bearsNoMark !== true)
-      assert.deepEqual(await backend.world(), empty, 'left behind by the value');
+    if (family.isUnmarked !== true)
+      assert.deepEqual(await backend.state(), empty, 'left behind by the value');
     await agent.resync(new Map());
-    if (family.bearsNoMark !== true)
-      assert.deepEqual(await backend.world(), start, 'left behind by all');
+    if (family.isUnmarked !== true)
+      assert.deepEqual(await backend.state(), start, 'left behind by all');
   } finally {
     await agent.close();
   }

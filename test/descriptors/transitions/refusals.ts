@@ -8,27 +8,27 @@ import fc from 'fast-check';
 import { checkProperty } from '#test/support/random-cases.ts';
 import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
-import { Agent, type Past } from './world.ts';
+import { type FreshComparison, TestAgent } from './test-agent.ts';
 
 /** What is done about a change that has failed, before the southbound is read back. */
-const ways = ['nothing', 'wished again', 'reverted'] as const;
+const RECOVERIES = ['nothing', 'wished again', 'reverted'] as const;
 
 interface Case {
   readonly family: Family;
   /** Undefined: the value is not there. */
   readonly from: object | undefined;
   readonly to: object | undefined;
-  readonly way: (typeof ways)[number];
+  readonly way: (typeof RECOVERIES)[number];
 }
 
-const MOST_MESSAGES = 60;
+const MAX_MESSAGES = 60;
 
 export interface RefusalOptions {
   /** Of the suite, for whoever runs a failure again. */
   readonly file: string;
   /** `CV_CASES` multiplies them. */
   readonly runs: number;
-  readonly past?: Past;
+  readonly past?: FreshComparison;
 }
 
 export function refusalSuite(
@@ -66,7 +66,7 @@ function caseOf(families: readonly Family[]): fc.Arbitrary<Case> {
     family: fc.constantFrom(...families),
     from: fc.nat(99),
     step: fc.nat(99),
-    way: fc.constantFrom(...ways),
+    way: fc.constantFrom(...RECOVERIES),
   };
   return fc.record(record).map(({ family, from, step, way }) => {
     const values = [undefined, ...family.configurations.map(({ value }) => value)];
@@ -82,15 +82,15 @@ function caseOf(families: readonly Family[]): fc.Arbitrary<Case> {
 async function refuseEach(
   backend: Backend,
   { family, from, to, way }: Case,
-  past?: Past,
+  past?: FreshComparison,
 ): Promise<number> {
   const { key, setup, dependents = [] } = family;
   const around = [...setup, ...dependents].map((each) => [each.key, each.value] as const);
   const wishes = (value: object | undefined) =>
     new Map<string, object>(value === undefined ? around : [...around, [key, value]]);
   const inOneGo = new Map<object | undefined, unknown>();
-  for (let n = 1; n <= MOST_MESSAGES; n++) {
-    const agent = new Agent(backend);
+  for (let n = 1; n <= MAX_MESSAGES; n++) {
+    const agent = new TestAgent(backend);
     try {
       await agent.resync(wishes(from));
       const change = new Map([[key, to ?? null]]);
@@ -99,10 +99,11 @@ async function refuseEach(
       await agent.recover();
       await agent.assertSettled();
       const end = way === 'reverted' && failures > 0 ? from : to;
-      assert.deepEqual(new Map(agent.wishes), wishes(end));
+      assert.deepEqual(new Map(agent.desired), wishes(end));
       if (past) {
-        if (!inOneGo.has(end)) inOneGo.set(end, past.withoutRests(await past.inOneGo(wishes(end))));
-        const state = past.withoutRests(past.stateOf(backend));
+        if (!inOneGo.has(end))
+          inOneGo.set(end, past.withoutResidue(await past.configuredAtOnce(wishes(end))));
+        const state = past.withoutResidue(past.stateOf(backend));
         assert.deepEqual(state, inOneGo.get(end), 'as if made in one go');
       }
       // some values bear no mark: nobody after this agent would know that they are ours

@@ -6,7 +6,7 @@ import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
-import { Agent, descriptorOf, type Past, type Wishes } from './world.ts';
+import { type DesiredState, descriptorOf, type FreshComparison, TestAgent } from './test-agent.ts';
 
 /** What each key can be; one that is not there is left out. */
 export type Pool = readonly (readonly [key: string, values: readonly object[]])[];
@@ -38,19 +38,19 @@ interface Step {
   readonly refused: number;
 }
 
-const perCent = fc.nat(99);
+const percentage = fc.nat(99);
 
 function stepOf(pool: Pool, mayBeRefused: boolean): fc.Arbitrary<Step> {
   const change = fc
-    .record({ key: fc.nat(pool.length - 1), value: fc.nat(999), stays: perCent })
+    .record({ key: fc.nat(pool.length - 1), value: fc.nat(999), stays: percentage })
     .map(({ key, value, stays }): Change => {
       const [name, values] = pool[key]!;
       return { key: name, value: stays < 70 ? values[value % values.length]! : null };
     });
   return fc.record({
     changes: fc.array(change, { minLength: 1, maxLength: 25, size: 'max' }),
-    restart: perCent.map((chance) => chance < 15),
-    refused: mayBeRefused ? perCent.map((chance) => (chance < 40 ? chance : 0)) : fc.constant(0),
+    restart: percentage.map((chance) => chance < 15),
+    refused: mayBeRefused ? percentage.map((chance) => (chance < 40 ? chance : 0)) : fc.constant(0),
   });
 }
 
@@ -60,7 +60,7 @@ export interface SequenceOptions {
   /** `CV_CASES` multiplies them. */
   readonly runs: number;
   readonly steps: number;
-  readonly past?: Past;
+  readonly past?: FreshComparison;
 }
 
 export function sequenceSuite(
@@ -81,18 +81,18 @@ export function sequenceSuite(
       );
       let compared = 0;
       const check = async (on: Backend, all: readonly Step[]): Promise<void> => {
-        const empty = await on.world();
+        const empty = await on.state();
         const wishes = await play(on, all);
         if (past && !hasContest(on.descriptors(), wishes)) {
           compared++;
           const isWhole = all.every(({ refused }) => refused === 0);
-          const [state, inOneGo] = [past.stateOf(on), await past.inOneGo(wishes)].map((each) =>
-            isWhole ? each : past.withoutRests(each),
+          const [state, inOneGo] = [past.stateOf(on), await past.configuredAtOnce(wishes)].map(
+            (each) => (isWhole ? each : past.withoutResidue(each)),
           );
           assert.deepEqual(state, inOneGo, 'as if made in one go');
         }
         await clear(on);
-        assert.deepEqual(await on.world(), empty, 'left behind');
+        assert.deepEqual(await on.state(), empty, 'left behind');
       };
       const property = fc.asyncProperty(sequence, async (all) => {
         const own = backend ?? (await start());
@@ -114,13 +114,13 @@ export function sequenceSuite(
 
 async function clear(backend: Backend): Promise<void> {
   backend.cut(0);
-  const agent = new Agent(backend);
+  const agent = new TestAgent(backend);
   await agent.resync(new Map());
   await agent.close();
 }
 
-async function play(backend: Backend, steps: readonly Step[]): Promise<Wishes> {
-  let agent = new Agent(backend);
+async function play(backend: Backend, steps: readonly Step[]): Promise<DesiredState> {
+  let agent = new TestAgent(backend);
   try {
     await agent.resync(new Map());
     for (const { changes, restart, refused } of steps) {
@@ -132,19 +132,19 @@ async function play(backend: Backend, steps: readonly Step[]): Promise<Wishes> {
       }
       await agent.assertSettled();
       if (!restart) continue;
-      const { wishes } = agent;
+      const { desired: wishes } = agent;
       await agent.close();
-      agent = new Agent(backend);
+      agent = new TestAgent(backend);
       await agent.resync(wishes);
     }
-    return agent.wishes;
+    return agent.desired;
   } finally {
     await agent.close();
   }
 }
 
 /** Whether two values want one thing: then it depends on the past who has it. */
-function hasContest(descriptors: readonly AnyDescriptor[], wishes: Wishes): boolean {
+function hasContest(descriptors: readonly AnyDescriptor[], wishes: DesiredState): boolean {
   const taken = new Set<string>();
   for (const [key, value] of wishes) {
     const all = [{ key, value }, ...(descriptorOf(descriptors, key)?.derived?.(key, value) ?? [])];

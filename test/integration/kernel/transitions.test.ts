@@ -12,7 +12,7 @@ if (missing === undefined) {
   pairSuite(() => backendOn(pairs), linuxFamilies(pairs.spaces.pods));
   const sequences = await kernelMachine();
   const families = linuxFamilies(sequences.spaces.pods);
-  sequenceSuite(() => backendOn(sequences), poolOf(families.filter((each) => !each.bearsNoMark)), {
+  sequenceSuite(() => backendOn(sequences), poolOf(families.filter((each) => !each.isUnmarked)), {
     file: 'test/integration/kernel/transitions.test.ts',
     runs: 3,
     steps: 8,

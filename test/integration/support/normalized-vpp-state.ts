@@ -1,6 +1,6 @@
 /** What VPP is configured with, told without the numbers that it gives out itself. */
 
-import { vppWorld } from '#test/descriptors/compliance/vpp-world.ts';
+import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
 
 interface VppState {
@@ -17,7 +17,7 @@ const STATIC = 1;
 
 /** Two VPPs that are configured alike give equal worlds, however they came to it. */
 export async function normalizedVppState(client: BinapiClient): Promise<unknown> {
-  const world = (await vppWorld(client)) as VppState;
+  const world = (await vppState(client)) as VppState;
   const names = new Map(
     world.interfaces.map(({ sw_if_index, tag, interface_name }) => [
       sw_if_index,

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { hasEnded, type Message, play } from '#test/simulator/random-messages.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { type RunningSim, startSim } from '#test/vpp/descriptors/sim-vpp.ts';
+import { type RunningSim, startSim } from '#test/vpp/descriptors/simulated-vpp.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { noVppBecause, type RunningVpp, startVpp } from '../support/vpp-descriptors.ts';
 

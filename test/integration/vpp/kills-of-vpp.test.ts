@@ -11,7 +11,7 @@ import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { FaultyClient } from '#test/descriptors/compliance/faulty-client.ts';
-import { namedWorld } from '#test/descriptors/compliance/named-world.ts';
+import { normalizedVppState } from '#test/descriptors/compliance/normalized-vpp-state.ts';
 import { manyValues } from '#test/descriptors/many-values.ts';
 import { until } from '#test/support/wait.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
@@ -79,7 +79,7 @@ describe('kills of VPP', { skip: noVpp, timeout: 240_000 }, () => {
     changes.cut(0);
     assert.deepEqual(await commit('full-resync', wishes), []);
     messages = changes.changes;
-    whole = await namedWorld(client);
+    whole = await normalizedVppState(client);
   });
   after(async () => {
     await scheduler?.close();
@@ -112,7 +112,7 @@ describe('kills of VPP', { skip: noVpp, timeout: 240_000 }, () => {
         (key) => scheduler.status(key).value.state !== 'CONFIGURED',
       );
       assert.deepEqual(open.slice(0, 5), []);
-      assert.deepEqual(await namedWorld(client), whole);
+      assert.deepEqual(await normalizedVppState(client), whole);
       changes.cut(0);
       await heal();
       assert.equal(changes.changes, 0, 'a second resync sends nothing');

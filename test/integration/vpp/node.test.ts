@@ -13,7 +13,7 @@ import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
 import { FaultyHost } from '#test/descriptors/compliance/faulty-host.ts';
-import { vppWorld } from '#test/descriptors/compliance/vpp-world.ts';
+import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
 import { base, type Values, vethPod } from '#test/descriptors/node-values.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
 import { kernelMissing } from '../support/linux-kernel.ts';
@@ -84,7 +84,7 @@ describe('a node on VPP and the kernel', { skip: reason ?? false }, () => {
   let empty: unknown;
 
   test('two pods are wired and reach the gateway and each other', async () => {
-    empty = await vppWorld(vpp.client);
+    empty = await vppState(vpp.client);
     await commit('full-resync', base());
     await commit('update', vethPod(1, pods[0]));
     await commit('update', vethPod(2, pods[1]));
@@ -138,7 +138,7 @@ describe('a node on VPP and the kernel', { skip: reason ?? false }, () => {
     scheduler = newScheduler();
     await commit('full-resync', new Map());
     const linux = kernelHost({ clock: systemClock });
-    assert.deepEqual(await vppWorld(vpp.client), empty);
+    assert.deepEqual(await vppState(vpp.client), empty);
     const { links } = await linux.dump(vpp.namespace);
     assert.deepEqual(
       links.map(({ name }) => name),

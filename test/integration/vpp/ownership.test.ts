@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { nicSuite } from '#test/descriptors/compliance/nic-suite.ts';
-import { vppMovesSuite } from '#test/descriptors/compliance/vpp-moves.ts';
-import type { SharedVpp } from '#test/descriptors/compliance/vpp-owner.ts';
-import { vppOwnershipSuite } from '#test/descriptors/compliance/vpp-ownership.ts';
+import { ownershipSuite } from '#test/descriptors/compliance/ownership-suite.ts';
+import { reassignmentSuite } from '#test/descriptors/compliance/reassignment-suite.ts';
+import type { SharedVpp } from '#test/descriptors/compliance/shared-vpp-agent.ts';
 import { noVppBecause, startVpp } from '../support/vpp-descriptors.ts';
 
 async function realVpp(): Promise<SharedVpp> {
@@ -17,7 +17,7 @@ async function realVpp(): Promise<SharedVpp> {
 
 const reason = noVppBecause();
 if (reason === undefined) {
-  vppOwnershipSuite(realVpp, { shell: true });
-  vppMovesSuite(realVpp);
+  ownershipSuite(realVpp, { shell: true });
+  reassignmentSuite(realVpp);
   nicSuite(realVpp);
 } else test.skip(`ownership on a real VPP: ${reason}`);

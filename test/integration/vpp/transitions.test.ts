@@ -4,12 +4,12 @@ import { vppFamilies, writtenFamilies } from '#test/descriptors/transitions/fami
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
 import { refusalSuite } from '#test/descriptors/transitions/refusals.ts';
 import { poolOf, sequenceSuite } from '#test/descriptors/transitions/sequences.ts';
-import { realVpp, tellingOfLinks } from '#test/vpp/descriptors/backends.ts';
+import { realVpp, withHostLinkNotifications } from '#test/vpp/descriptors/backends.ts';
 import { noVppBecause } from '../support/vpp-descriptors.ts';
 
 const reason = noVppBecause();
 if (reason === undefined) {
-  const start = async () => tellingOfLinks(await realVpp());
+  const start = async () => withHostLinkNotifications(await realVpp());
   pairSuite(start, vppFamilies);
   refusalSuite(start, vppFamilies, {
     file: 'test/integration/vpp/transitions.test.ts',

@@ -129,7 +129,7 @@ export async function backendOn(machine: Machine): Promise<LinuxBackend> {
       ...linuxDescriptors({ host: faulty.host, label: 'node1', log: silentLogger }),
       taps.descriptor(),
     ],
-    async world() {
+    async state() {
       const states = await Promise.all([own, ...pods].map((path) => host.dump(path)));
       return states.map(({ links, ...rest }) => ({ ...rest, links: links.map(comparable) }));
     },
@@ -143,7 +143,7 @@ export async function backendOn(machine: Machine): Promise<LinuxBackend> {
 }
 
 /** The same where links of others are wished for, to be there when a value needs one. */
-export function wishingForLinks(backend: Backend): Backend {
+export function withHostLinkStub(backend: Backend): Backend {
   const descriptors = (): readonly AnyDescriptor[] =>
     backend.descriptors().map((each) => (each.name === 'linux-host-link' ? hostLinkStub : each));
   return Object.create(backend, { descriptors: { value: descriptors } });

@@ -9,11 +9,11 @@ import {
   kernelMachine,
   simulatedLinux,
   simulatedSpaces,
-  wishingForLinks,
+  withHostLinkStub,
 } from './backends.ts';
 
 complianceSuite(
-  async () => wishingForLinks(await simulatedLinux()),
+  async () => withHostLinkStub(await simulatedLinux()),
   linuxExamples(simulatedSpaces.pods, EXISTING_LINK),
 );
 
@@ -21,7 +21,7 @@ const missing = await kernelMissing();
 if (missing === undefined) {
   const machine = await kernelMachine();
   complianceSuite(
-    async () => wishingForLinks(await backendOn(machine)),
+    async () => withHostLinkStub(await backendOn(machine)),
     linuxExamples(machine.spaces.pods, EXISTING_LINK),
   );
 } else {

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linuxInterfaceModel } from '#models/linux/interface.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
-import { keyed } from '#test/descriptors/compliance/keyed.ts';
-import { Agent } from '#test/descriptors/transitions/world.ts';
+import { keyedValue } from '#test/descriptors/compliance/example-values.ts';
+import { TestAgent } from '#test/descriptors/transitions/test-agent.ts';
 import { simulatedLinux } from './backends.ts';
 
 function tapToVpp(vppTap: string) {
-  return keyed(linuxInterfaceModel, {
+  return keyedValue(linuxInterfaceModel, {
     name: 'linux-tap',
     type: 'TAP_TO_VPP',
     host_if_name: 'eth0',
@@ -19,14 +19,14 @@ function tapToVpp(vppTap: string) {
 
 test('a TAP that its value does not want any more is found by the mark that it kept', async () => {
   const backend = await simulatedLinux();
-  const vppTap = keyed(vppInterfaceModel, {
+  const vppTap = keyedValue(vppInterfaceModel, {
     name: 'vpp-tap',
     type: 'TAP',
     tap: { version: 2, host_if_name: 'tap-0' },
   });
   let refused = 0;
   for (let n = 1, more = true; more; n++) {
-    const agent = new Agent(backend);
+    const agent = new TestAgent(backend);
     const former = tapToVpp('vpp-tap');
     const wanted = tapToVpp('not-there');
     await agent.resync(new Map([vppTap, former].map(({ key, value }) => [key, value])));
@@ -35,7 +35,7 @@ test('a TAP that its value does not want any more is found by the mark that it k
     if (more) refused++;
     await agent.recover();
     await agent.close();
-    const next = new Agent(backend);
+    const next = new TestAgent(backend);
     await next.resync(new Map([vppTap, wanted].map(({ key, value }) => [key, value])));
     await next.update(new Map([[wanted.key, null]]));
     await next.assertSettled();

@@ -1,7 +1,7 @@
 /** Leftovers in a simulated kernel and in that of this machine. */
 import { test } from 'node:test';
 import { linuxFamilies } from '#test/descriptors/transitions/families/linux.ts';
-import { type LeftoverOptions, leftoverSuite } from '#test/descriptors/transitions/orphans.ts';
+import { type OrphanOptions, orphanSuite } from '#test/descriptors/transitions/orphans.ts';
 import { kernelMissing } from '#test/integration/support/linux-kernel.ts';
 import {
   backendOn,
@@ -14,7 +14,7 @@ import {
 
 const MARK = '/vnf-agent/node1/begun/peer';
 
-function linuxLeftovers({ plain, pods }: LinuxBackend, kills: number): LeftoverOptions {
+function linuxLeftovers({ plain, pods }: LinuxBackend, kills: number): OrphanOptions {
   const pod = pods[0];
   const pair = (a: string, b: string) =>
     plain.createVeth({ namespace: undefined, name: a }, { namespace: pod, name: b });
@@ -55,10 +55,10 @@ function linuxLeftovers({ plain, pods }: LinuxBackend, kills: number): LeftoverO
 }
 
 function families({ pods }: LinuxSpaces) {
-  return linuxFamilies(pods).filter(({ bearsNoMark }) => bearsNoMark !== true);
+  return linuxFamilies(pods).filter(({ isUnmarked: bearsNoMark }) => bearsNoMark !== true);
 }
 
-leftoverSuite(async () => {
+orphanSuite(async () => {
   const backend = await simulatedLinux();
   return { backend, ...linuxLeftovers(backend, 60) };
 }, families(simulatedSpaces));
@@ -66,7 +66,7 @@ leftoverSuite(async () => {
 const missing = await kernelMissing();
 if (missing === undefined) {
   const machine = await kernelMachine();
-  leftoverSuite(async () => {
+  orphanSuite(async () => {
     const backend = await backendOn(machine);
     return { backend, ...linuxLeftovers(backend, 5) };
   }, families(machine.spaces));

@@ -4,9 +4,9 @@ import { beforeEach, describe, test } from 'node:test';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor, KeyedValue, RetrieveContext } from '#kvscheduler/api/descriptor.ts';
-import { NamespaceGoneError } from '#linux/api.ts';
+import { NamespaceNotFoundError } from '#linux/api.ts';
 import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
-import { hostView } from '#linux/host-view.ts';
+import { hostPort } from '#linux/host-port.ts';
 import type { MessageModel } from '#models/define.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
@@ -155,7 +155,7 @@ describe('descriptors of Linux', () => {
     assert.deepEqual(await linksIn(), ['lo']);
 
     const failure = await driver.put(inside.key, inside.value).catch((thrown: Error) => thrown);
-    assert.ok(failure instanceof NamespaceGoneError);
+    assert.ok(failure instanceof NamespaceNotFoundError);
     assert.equal(failure.isRetriable, false);
     assert.deepEqual(await linksIn(), ['lo']);
   });
@@ -168,7 +168,7 @@ describe('descriptors of Linux', () => {
     await next.resync(all);
     assert.deepEqual(next.pending, []);
     assert.deepEqual((await next.retrieve()).get(outside.key)?.value, outside.value);
-    assert.ok(first.wanted.length > 0);
+    assert.ok(first.desired.length > 0);
   });
 
   test('a namespace that another process now has under the old path is not taken for ours', async () => {
@@ -236,7 +236,7 @@ describe('descriptors of Linux', () => {
       metric: 0,
     });
     assert.deepEqual(
-      (await driver.retrieve([...driver.wanted, route])).get(route.key)?.value,
+      (await driver.retrieve([...driver.desired, route])).get(route.key)?.value,
       route.value,
     );
   });
@@ -326,7 +326,7 @@ describe('descriptors of Linux', () => {
     const here = { namespace: undefined, name: 'ours0' };
     await host.createVeth(here, { namespace: undefined, name: 'ours1' });
     await host.setLink(undefined, 'ours0', { alias: '/vnf-agent/node1/ours0/ours1' });
-    const view = hostView(host, () => true);
+    const view = hostPort(host, () => true);
     const links = await view.links();
     const nic = links.find(({ name }) => name === 'nic0');
     assert.deepEqual(nic, { name: 'nic0', mtu: 1500, addresses: ['172.30.1.2/24'] });

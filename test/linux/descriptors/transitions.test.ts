@@ -12,7 +12,7 @@ refusalSuite(simulatedLinux, families, {
   file: 'test/linux/descriptors/transitions.test.ts',
   runs: 60,
 });
-sequenceSuite(simulatedLinux, poolOf(families.filter((each) => !each.bearsNoMark)), {
+sequenceSuite(simulatedLinux, poolOf(families.filter((each) => !each.isUnmarked)), {
   file: 'test/linux/descriptors/transitions.test.ts',
   runs: 60,
   steps: 12,

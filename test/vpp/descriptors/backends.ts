@@ -6,12 +6,12 @@ import type { SimVpp } from '#simulator/vpp/vpp.ts';
 import { FaultyClient } from '#test/descriptors/compliance/faulty-client.ts';
 import { hostLinkStub, hostLinksStub } from '#test/descriptors/compliance/host-link-stub.ts';
 import type { Backend } from '#test/descriptors/compliance/suite.ts';
-import { vppWorld } from '#test/descriptors/compliance/vpp-world.ts';
+import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
 import { startVpp } from '#test/integration/support/vpp-descriptors.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import type { Catalog } from '#vpp/binapi/catalog.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import { type RunningSim, startSim } from './sim-vpp.ts';
+import { type RunningSim, startSim } from './simulated-vpp.ts';
 
 /** Links of the kernel that VPP can bind to. */
 export const hostLinks = ['host1', 'host2'] as const;
@@ -23,7 +23,7 @@ export interface VppBackend extends Backend {
 }
 
 /** The same with the links told as what is there, as the descriptors of Linux would. */
-export function tellingOfLinks(backend: VppBackend): VppBackend {
+export function withHostLinkNotifications(backend: VppBackend): VppBackend {
   const links = hostLinksStub(hostLinks);
   return Object.create(backend, {
     descriptors: {
@@ -33,7 +33,7 @@ export function tellingOfLinks(backend: VppBackend): VppBackend {
 }
 
 /** A simulated VPP on a machine with the links. */
-export async function simWithLinks(catalog?: Catalog): Promise<RunningSim> {
+export async function simulatedVppWithLinks(catalog?: Catalog): Promise<RunningSim> {
   const sim = await startSim(catalog);
   const [a, b] = hostLinks;
   await sim.linux.createVeth({ namespace: undefined, name: a }, { namespace: undefined, name: b });
@@ -42,7 +42,7 @@ export async function simWithLinks(catalog?: Catalog): Promise<RunningSim> {
 
 /** @param catalog of the release that it pretends to be; default: the one that is bundled */
 export async function simulatedVpp(catalog?: Catalog): Promise<VppBackend> {
-  const { client, vpp, stop } = await simWithLinks(catalog);
+  const { client, vpp, stop } = await simulatedVppWithLinks(catalog);
   return backendOver('simulation', client, stop, vpp);
 }
 
@@ -69,7 +69,7 @@ function backendOver(
       ...vppDescriptors({ client: faulty.client, clock: systemClock, log: silentLogger }),
       hostLinkStub,
     ],
-    world: () => vppWorld(client),
+    state: () => vppState(client),
     refuse: (n) => faulty.refuse(n),
     cut: (n) => faulty.cut(n),
     get changes() {

@@ -1,19 +1,19 @@
 /** The descriptors of VPP on the simulated one. */
 import { nicSuite } from '#test/descriptors/compliance/nic-suite.ts';
+import { ownershipSuite } from '#test/descriptors/compliance/ownership-suite.ts';
+import { reassignmentSuite } from '#test/descriptors/compliance/reassignment-suite.ts';
+import type { SharedVpp } from '#test/descriptors/compliance/shared-vpp-agent.ts';
 import { complianceSuite } from '#test/descriptors/compliance/suite.ts';
 import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
-import { vppMovesSuite } from '#test/descriptors/compliance/vpp-moves.ts';
-import type { SharedVpp } from '#test/descriptors/compliance/vpp-owner.ts';
-import { vppOwnershipSuite } from '#test/descriptors/compliance/vpp-ownership.ts';
-import { hostLinks, simulatedVpp, simWithLinks } from './backends.ts';
+import { hostLinks, simulatedVpp, simulatedVppWithLinks } from './backends.ts';
 
 complianceSuite(simulatedVpp, vppExamples(hostLinks));
 
 async function sharedVpp(): Promise<SharedVpp> {
-  const { client, stop } = await simWithLinks();
+  const { client, stop } = await simulatedVppWithLinks();
   return { client, hostLink: hostLinks[0], stop };
 }
 
-vppOwnershipSuite(sharedVpp, { shell: false });
-vppMovesSuite(sharedVpp);
+ownershipSuite(sharedVpp, { shell: false });
+reassignmentSuite(sharedVpp);
 nicSuite(sharedVpp);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { readLayer3, tableOf } from '#vpp/descriptors/interface/layer3.ts';
-import { startSim } from './sim-vpp.ts';
+import { startSim } from './simulated-vpp.ts';
 
 const network = { v4: '0a000001', v6: 'fd000000000000000000000000000001' } as const;
 

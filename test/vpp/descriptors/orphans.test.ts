@@ -1,10 +1,10 @@
 /** Leftovers in a simulated VPP. */
 import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
-import { leftoverSuite } from '#test/descriptors/transitions/orphans.ts';
-import { simulatedVpp, tellingOfLinks } from './backends.ts';
+import { orphanSuite } from '#test/descriptors/transitions/orphans.ts';
+import { simulatedVpp, withHostLinkNotifications } from './backends.ts';
 import { vppLeftovers } from './orphans.ts';
 
-leftoverSuite(async () => {
-  const backend = tellingOfLinks(await simulatedVpp());
+orphanSuite(async () => {
+  const backend = withHostLinkNotifications(await simulatedVpp());
   return { backend, ...vppLeftovers(backend, 40) };
 }, writtenFamilies);

@@ -1,6 +1,6 @@
 /** Things of VPP that others have made, and those that an agent of ours had begun. */
 import assert from 'node:assert/strict';
-import type { LeftoverOptions } from '#test/descriptors/transitions/orphans.ts';
+import type { OrphanOptions } from '#test/descriptors/transitions/orphans.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import type { VppBackend } from './backends.ts';
@@ -93,7 +93,7 @@ async function nat(client: VppClient): Promise<void> {
   });
 }
 
-export function vppLeftovers(backend: VppBackend, kills: number): LeftoverOptions {
+export function vppLeftovers(backend: VppBackend, kills: number): OrphanOptions {
   const { client } = backend;
   return {
     kills,

@@ -10,7 +10,7 @@ import { mergeDefinitions, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { selectDefinitions } from '#vpp/binapi/gen/select.ts';
 import { sessionMessages, usedMessages } from '#vpp/binapi/used.ts';
 import { missing, shared } from '../binapi/vectors.ts';
-import { hostLinks, simulatedVpp, tellingOfLinks } from './backends.ts';
+import { hostLinks, simulatedVpp, withHostLinkNotifications } from './backends.ts';
 
 for (const release of ['v24.10', 'v25.10']) {
   const folder = `${shared}/vpp-api/${release}`;
@@ -23,7 +23,7 @@ for (const release of ['v24.10', 'v25.10']) {
   const all = mergeDefinitions([bundledDefinitions, await readDefinitions(folder)]);
   const catalog = new Catalog(selectDefinitions(all, [...sessionMessages, ...usedMessages]));
   complianceSuite(() => simulatedVpp(catalog), vppExamples(hostLinks), release);
-  pairSuite(async () => tellingOfLinks(await simulatedVpp(catalog)), writtenFamilies, {
+  pairSuite(async () => withHostLinkNotifications(await simulatedVpp(catalog)), writtenFamilies, {
     release,
   });
 }

@@ -15,7 +15,7 @@ import { cidrText } from '#test/models/arbitrary.ts';
 import { fromRule, sameRule, toRule } from '#vpp/descriptors/acl/rule.ts';
 import { sharesOf } from '#vpp/descriptors/nat44/mapping.ts';
 import { mappingTag, tagReader } from '#vpp/descriptors/nat44/mapping-tag.ts';
-import { accepted, descriptorOf, refused } from './refusals.ts';
+import { assertAccepted, assertRejected, descriptorOf } from './validation.ts';
 
 const web = { external_ip: '10.96.0.10', external_port: 80 } as const;
 const backend = (last: number) => ({ local_ip: `10.1.1.${last}`, local_port: 8080 });
@@ -32,7 +32,7 @@ describe('refused before anything is sent', () => {
   test('NAT44', () => {
     const a = { name: 'a' };
     const address = { address: '10.1.1.1' };
-    refused('vpp-nat44-global', nat44GlobalModel, [
+    assertRejected('vpp-nat44-global', nat44GlobalModel, [
       [{ endpoint_independent: true }, 'endpoint_independent'],
       [{ nat_interfaces: [{}] }, 'nat_interfaces'],
       [{ nat_interfaces: [a, a] }, 'nat_interfaces'],
@@ -41,13 +41,13 @@ describe('refused before anything is sent', () => {
       [{ address_pool: [{}] }, 'address_pool'],
       [{ address_pool: [{ address: 'fd00::1' }] }, 'address_pool'],
     ]);
-    accepted('vpp-nat44-global', nat44GlobalModel, [
+    assertAccepted('vpp-nat44-global', nat44GlobalModel, [
       {
         nat_interfaces: [a, { ...a, is_inside: true }],
         address_pool: [address, { ...address, twice_nat: true }],
       },
     ]);
-    refused('vpp-nat44-interface', nat44InterfaceModel, [
+    assertRejected('vpp-nat44-interface', nat44InterfaceModel, [
       [{ nat_inside: true }, 'name'],
       [{ ...a }, 'nat_inside'],
       [{ ...a, nat_inside: true, output_feature: true }, 'output_feature'],
@@ -56,14 +56,14 @@ describe('refused before anything is sent', () => {
   });
 
   test('pools', () => {
-    refused('vpp-nat44-address-pool', nat44AddressPoolModel, [
+    assertRejected('vpp-nat44-address-pool', nat44AddressPoolModel, [
       [{ name: 'p' }, 'first_ip'],
       [{ first_ip: 'fd00::1' }, 'first_ip'],
       [{ first_ip: '10.1.1.1', last_ip: 'fd00::1' }, 'last_ip'],
       [{ first_ip: '10.1.1.2', last_ip: '10.1.1.1' }, 'last_ip'],
       [{ first_ip: '10.1.0.0', last_ip: '10.1.4.0' }, 'last_ip'],
     ]);
-    accepted('vpp-nat44-address-pool', nat44AddressPoolModel, [
+    assertAccepted('vpp-nat44-address-pool', nat44AddressPoolModel, [
       { first_ip: '10.1.0.0', last_ip: '10.1.3.255' },
       { first_ip: '10.1.1.1', last_ip: '10.1.1.1' },
     ]);
@@ -73,7 +73,7 @@ describe('refused before anything is sent', () => {
     const first = 'st_mappings[0]';
     const two = [backend(2), backend(3)];
     const many = Array.from({ length: 256 }, (_, n) => backend(n));
-    refused('vpp-nat44-dnat', dnat44Model, [
+    assertRejected('vpp-nat44-dnat', dnat44Model, [
       [{}, 'label'],
       [{ label: 's @30' }, 'label'],
       [{ label: 's @10.1.1.1' }, 'label'],
@@ -148,7 +148,7 @@ describe('refused before anything is sent', () => {
         'id_mappings',
       ],
     ]);
-    accepted('vpp-nat44-dnat', dnat44Model, [
+    assertAccepted('vpp-nat44-dnat', dnat44Model, [
       { label: 's' },
       mapped({ ...web, session_affinity: 60, local_ips: many.slice(1) }),
       mapped({ external_interface: 'a', local_ips: [{ local_ip: '10.1.1.1' }] }),
@@ -159,7 +159,7 @@ describe('refused before anything is sent', () => {
     const range = { lower_port: 2, upper_port: 1 };
     const high = { lower_port: 1, upper_port: 65_536 };
     const mixed = { source_network: '10.1.0.0/16', destination_network: 'fd00::/64' };
-    refused('vpp-acl', aclModel, [
+    assertRejected('vpp-acl', aclModel, [
       [{ rules: [{}] }, 'name'],
       [{ name: 'cli', rules: [{}] }, 'name'],
       [{ name: 'a' }, 'rules'],
@@ -184,12 +184,12 @@ describe('refused before anything is sent', () => {
   });
 
   test('STN rules and redirects', () => {
-    refused('vpp-stn-rules', stnRuleModel, [
+    assertRejected('vpp-stn-rules', stnRuleModel, [
       [{ interface: 'a' }, 'ip_address'],
       [{ ip_address: '10.1.1.1' }, 'interface'],
     ]);
     const to = { tx_interface: 'a' };
-    refused('vpp-punt-ipredirect', ipRedirectModel, [
+    assertRejected('vpp-punt-ipredirect', ipRedirectModel, [
       [to, 'l3_protocol'],
       [{ l3_protocol: 'ALL' }, 'tx_interface'],
       [{ ...to, l3_protocol: 'IPV4', next_hop: 'fd00::1' }, 'next_hop'],
@@ -201,7 +201,7 @@ describe('refused before anything is sent', () => {
       port: 9000,
       socket_path: '/s',
     } as const;
-    refused('vpp-punt-to-host', puntToHostModel, [
+    assertRejected('vpp-punt-to-host', puntToHostModel, [
       [{ ...socket, l3_protocol: 'UNDEFINED_L3' }, 'l3_protocol'],
       [{ ...socket, l4_protocol: 'TCP' }, 'l4_protocol'],
       [{ ...socket, port: 0 }, 'port'],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { namesBehindTags, tagOf } from '#vpp/descriptors/tags.ts';
+import { tagOf, tagToName } from '#vpp/descriptors/tags.ts';
 
 const name = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 90 }),
@@ -12,7 +12,7 @@ const name = fc.oneof(
 test('a tag fits, is the name itself where that fits, and leads back to it', () => {
   fc.assert(
     fc.property(fc.uniqueArray(name, { maxLength: 8 }), (names) => {
-      const behind = namesBehindTags(names);
+      const behind = tagToName(names);
       for (const each of names) {
         const tag = tagOf(each);
         assert.ok(Buffer.byteLength(tag) <= 63, tag);
@@ -31,5 +31,5 @@ test('names with one beginning have tags of their own, the same at any time', ()
 });
 
 test('of a name that nobody knows the tag is told', () => {
-  assert.equal(namesBehindTags([])(tagOf('b'.repeat(64))), tagOf('b'.repeat(64)));
+  assert.equal(tagToName([])(tagOf('b'.repeat(64))), tagOf('b'.repeat(64)));
 });

@@ -3,8 +3,8 @@ import { vppFamilies, writtenFamilies } from '#test/descriptors/transitions/fami
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
 import { refusalSuite } from '#test/descriptors/transitions/refusals.ts';
 import { poolOf, sequenceSuite } from '#test/descriptors/transitions/sequences.ts';
-import { Agent, type Past } from '#test/descriptors/transitions/world.ts';
-import { simulatedVpp, tellingOfLinks, type VppBackend } from './backends.ts';
+import { type FreshComparison, TestAgent } from '#test/descriptors/transitions/test-agent.ts';
+import { simulatedVpp, type VppBackend, withHostLinkNotifications } from './backends.ts';
 
 /**
  * What depends on the past: a MAC that is left to VPP is the one that is there; AF_PACKET starts with
@@ -28,20 +28,20 @@ function stateOf({ simulated }: VppBackend): unknown {
  */
 const rests = ['memifSockets', 'vrf'];
 
-const start = async () => tellingOfLinks(await simulatedVpp());
+const start = async () => withHostLinkNotifications(await simulatedVpp());
 
-const past: Past = {
+const past: FreshComparison = {
   stateOf: (backend) => stateOf(backend as VppBackend),
-  async inOneGo(wishes) {
+  async configuredAtOnce(wishes) {
     const backend = await start();
-    const agent = new Agent(backend);
+    const agent = new TestAgent(backend);
     await agent.resync(wishes);
     const made = stateOf(backend);
     await agent.close();
     await backend.stop();
     return made;
   },
-  withoutRests: (state) =>
+  withoutResidue: (state) =>
     JSON.parse(JSON.stringify(state), (name, value) => (rests.includes(name) ? undefined : value)),
 };
 

@@ -13,11 +13,11 @@ import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { type VrfTable, vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
 import { cidrText, ipText } from '#test/models/arbitrary.ts';
-import { adoptRxModes } from '#vpp/descriptors/interface/rx-modes.ts';
-import { adoptRxPlacements } from '#vpp/descriptors/interface/rx-placements.ts';
-import { tapHostName } from '#vpp/descriptors/interface/tap.ts';
+import { adoptRxModes } from '#vpp/descriptors/interface/rx-mode-values.ts';
+import { adoptRxPlacements } from '#vpp/descriptors/interface/rx-placement-values.ts';
+import { tapHostName } from '#vpp/descriptors/interface/types/tap.ts';
 import { fromPath, pathIdentity, toIpRoute } from '#vpp/descriptors/l3/route-path.ts';
-import { accepted, descriptorOf, refused } from './refusals.ts';
+import { assertAccepted, assertRejected, descriptorOf } from './validation.ts';
 
 describe('refused before anything is sent', () => {
   test('interfaces', () => {
@@ -100,7 +100,7 @@ describe('refused before anything is sent', () => {
       ],
       [{ name: 'nic', type: 'DPDK', phys_address: '02:fe:00:00:00:01' }, 'phys_address'],
     ];
-    refused('vpp-interface', vppInterfaceModel, cases);
+    assertRejected('vpp-interface', vppInterfaceModel, cases);
   });
 
   test('tables', () => {
@@ -109,8 +109,10 @@ describe('refused before anything is sent', () => {
       // a table of this name would be taken for one of VPP's own
       [{ id: 1, label: 'ipv4-VRF:1' }, 'label'],
     ];
-    refused('vpp-vrf-table', vrfTableModel, cases);
-    accepted('vpp-vrf-table', vrfTableModel, [{ id: 1, protocol: 'IPV6', label: 'ipv4-VRF:1' }]);
+    assertRejected('vpp-vrf-table', vrfTableModel, cases);
+    assertAccepted('vpp-vrf-table', vrfTableModel, [
+      { id: 1, protocol: 'IPV6', label: 'ipv4-VRF:1' },
+    ]);
   });
 
   test('routes', () => {
@@ -130,8 +132,8 @@ describe('refused before anything is sent', () => {
       [{ ...to, type: 'INTER_VRF', outgoing_interface: 'a', via_vrf_id: 1 }, 'outgoing_interface'],
       [{ ...to, type: 'INTER_VRF' }, 'via_vrf_id'],
     ];
-    refused('vpp-route', vppRouteModel, cases);
-    accepted('vpp-route', vppRouteModel, [
+    assertRejected('vpp-route', vppRouteModel, cases);
+    assertAccepted('vpp-route', vppRouteModel, [
       to,
       { type: 'DROP', dst_network: '10.0.0.0/8' },
       { type: 'INTER_VRF', dst_network: '10.0.0.0/8', via_vrf_id: 1 },
@@ -145,14 +147,14 @@ describe('refused before anything is sent', () => {
       [{ interface: 'a', phys_address: '02:fe:00:00:00:01' }, 'ip_address'],
       [{ interface: 'a', ip_address: '10.1.1.1' }, 'phys_address'],
     ];
-    refused('vpp-arp', vppArpModel, cases);
-    refused('vpp-ip-scan-neighbor', ipScanNeighborModel, [
+    assertRejected('vpp-arp', vppArpModel, cases);
+    assertRejected('vpp-ip-scan-neighbor', ipScanNeighborModel, [
       [{ mode: 'BOTH', stale_threshold: 2 ** 31 }, 'stale_threshold'],
     ]);
   });
 
   test('cross-connects and proxy ARP', () => {
-    refused('vpp-xconnect', xConnectModel, [
+    assertRejected('vpp-xconnect', xConnectModel, [
       [{ transmit_interface: 'a' }, 'receive_interface'],
       [{ receive_interface: 'a' }, 'transmit_interface'],
     ]);
@@ -166,8 +168,8 @@ describe('refused before anything is sent', () => {
       [{ interfaces: [{ name: 'a' }, { name: 'a' }] }, 'interfaces'],
       [{ interfaces: [{}] }, 'interfaces'],
     ];
-    refused('vpp-proxy-arp', proxyArpModel, cases);
-    accepted('vpp-proxy-arp', proxyArpModel, [{ ranges: [range, { ...range, vrf_id: 1 }] }]);
+    assertRejected('vpp-proxy-arp', proxyArpModel, cases);
+    assertAccepted('vpp-proxy-arp', proxyArpModel, [{ ranges: [range, { ...range, vrf_id: 1 }] }]);
   });
 
   test('bridge domains and their entries', () => {
@@ -199,13 +201,13 @@ describe('refused before anything is sent', () => {
         'arp_termination_table',
       ],
     ];
-    refused('vpp-bridge-domain', bridgeDomainModel, cases);
+    assertRejected('vpp-bridge-domain', bridgeDomainModel, cases);
     const fib: readonly (readonly [DeepInput<FIBEntry>, string])[] = [
       [{ bridge_domain: 'bd', outgoing_interface: 'a' }, 'phys_address'],
       [{ phys_address: '02:fe:00:00:00:01', outgoing_interface: 'a' }, 'bridge_domain'],
       [{ phys_address: '02:fe:00:00:00:01', bridge_domain: 'bd' }, 'outgoing_interface'],
     ];
-    refused('vpp-l2-fib', fibEntryModel, fib);
+    assertRejected('vpp-l2-fib', fibEntryModel, fib);
   });
 });
 

@@ -3,8 +3,8 @@ import { linuxInterfaceAddressKey } from '#models/linux/derived.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { EMPTY_TYPE } from '../empty.ts';
-import { unless, unlessGone } from '../tolerated.ts';
-import type { LinuxNeeds } from './interface.ts';
+import { ignoreErrno, ignoreNotFound } from '../ignored-errors.ts';
+import type { LinuxDescriptorOptions } from './interface.ts';
 
 /** The kernel gives these to every `lo` that comes up; they are not ours to take away. */
 const loopbackAddresses = ['127.0.0.1/8', '::1/128'];
@@ -13,7 +13,7 @@ const loopbackAddresses = ['127.0.0.1/8', '::1/128'];
 export function linuxAddressDescriptor({
   host,
   dumps,
-}: LinuxNeeds): KvDescriptor<object, undefined> {
+}: LinuxDescriptorOptions): KvDescriptor<object, undefined> {
   const target = (
     key: string,
     ctx: OperationContext,
@@ -28,16 +28,16 @@ export function linuxAddressDescriptor({
     keyPrefixes: ['linux/interface/'],
     ownsKey: (key) => linuxInterfaceAddressKey.parse(key) !== undefined,
     async create(key, _value, ctx) {
-      dumps.forget();
+      dumps.invalidate();
       const { namespace, hostIfName, address } = target(key, ctx);
-      await unless('EEXIST', host.addAddress(namespace, hostIfName, address));
+      await ignoreErrno('EEXIST', host.addAddress(namespace, hostIfName, address));
       return undefined;
     },
     async delete(key, _value, _metadata, ctx) {
-      dumps.forget();
+      dumps.invalidate();
       const { namespace, hostIfName, address } = target(key, ctx);
       if (hostIfName === 'lo' && loopbackAddresses.includes(address)) return;
-      await unlessGone(host.deleteAddress(namespace, hostIfName, address));
+      await ignoreNotFound(host.deleteAddress(namespace, hostIfName, address));
     },
   };
 }

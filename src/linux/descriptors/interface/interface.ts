@@ -12,20 +12,20 @@ import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interfac
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { LinkSettings, LinuxHost, LinuxNeighbor } from '../../api.ts';
 import { empty } from '../empty.ts';
-import { require } from '../invalid.ts';
-import { ALIAS_LENGTH, type LinkMarks } from '../marks.ts';
+import { ignoreNotFound } from '../ignored-errors.ts';
+import { checkField } from '../invalid.ts';
+import { ALIAS_LENGTH, type LinkMarks } from '../link-marks.ts';
 import type { NamespaceDumps } from '../namespaces.ts';
-import { unlessGone } from '../tolerated.ts';
-import type { LinkKind } from './kind.ts';
-import { HOST_NAME_LENGTH, hostNameOf, placeOf } from './place.ts';
-import { presentLink } from './present.ts';
+import { HOST_NAME_LENGTH, hostNameOf, linkLocation } from './link-location.ts';
 import { KERNEL_MTU, retrieveLinks } from './retrieve.ts';
-import { tapToVpp } from './tap-to-vpp.ts';
-import { Veth } from './veth.ts';
+import { existingLink } from './types/existing-link.ts';
+import type { LinkTypeHandler } from './types/handler.ts';
+import { tapToVpp } from './types/tap-to-vpp.ts';
+import { Veth } from './types/veth.ts';
 
 type Metadata = LinuxInterfaceMetadata;
 
-export interface LinuxNeeds {
+export interface LinuxDescriptorOptions {
   readonly host: LinuxHost;
   readonly log: Logger;
   readonly marks: LinkMarks;
@@ -33,16 +33,16 @@ export interface LinuxNeeds {
 }
 
 export function linuxInterfaceDescriptor(
-  needs: LinuxNeeds,
+  needs: LinuxDescriptorOptions,
 ): KvDescriptor<LinuxInterface, Metadata> {
   const { host, log, marks, dumps } = needs;
   const veth = new Veth(host, marks);
-  const kinds: ReadonlyMap<LinuxInterface['type'], LinkKind> = new Map(
-    [veth, tapToVpp(host, marks), presentLink('LOOPBACK'), presentLink('EXISTING')].map(
-      (kind: LinkKind) => [kind.type, kind],
+  const kinds: ReadonlyMap<LinuxInterface['type'], LinkTypeHandler> = new Map(
+    [veth, tapToVpp(host, marks), existingLink('LOOPBACK'), existingLink('EXISTING')].map(
+      (kind: LinkTypeHandler) => [kind.type, kind],
     ),
   );
-  const kindFor = (value: LinuxInterface): LinkKind => {
+  const kindFor = (value: LinuxInterface): LinkTypeHandler => {
     const kind = kinds.get(value.type);
     // validate has refused other types
     if (kind === undefined) throw new TypeError(`no kind for ${value.type}`);
@@ -77,10 +77,10 @@ export function linuxInterfaceDescriptor(
     validate(key, value) {
       validate(key, value);
       const kind = kinds.get(value.type);
-      require(key, kind !== undefined, `type`, `${value.type} is not supported`);
+      checkField(key, kind !== undefined, `type`, `${value.type} is not supported`);
       kind?.validate(key, value);
       const mark = Buffer.byteLength(marks.longest(value));
-      require(key, mark <= ALIAS_LENGTH, 'name', 'too long for the alias of a link');
+      checkField(key, mark <= ALIAS_LENGTH, 'name', 'too long for the alias of a link');
     },
     equivalent: (_key, a, b) => !needsRecreate(a, b) && sameSettings(a, b),
     needsRecreate: (_key, before, after) => needsRecreate(before, after),
@@ -91,17 +91,17 @@ export function linuxInterfaceDescriptor(
     /** A link of another's name in the way refuses the move, before any of its settings change. */
     create: (_key, value, ctx) =>
       allOrNothing(log, (undo) => {
-        dumps.forget();
+        dumps.invalidate();
         const kind = kindFor(value);
         return kind.create(value, ctx, undo, (metadata, mark) =>
-          settle(metadata, undefined, value, kind.shared, mark),
+          settle(metadata, undefined, value, kind.isShared, mark),
         );
       }),
 
     /** With a new MAC address the kernel drops the neighbors of a link, permanent ones too. */
     async update(_key, before, after, metadata) {
-      dumps.forget();
-      const { shared } = kindFor(after);
+      dumps.invalidate();
+      const { isShared: shared } = kindFor(after);
       const { mac } = changedSettings(before, after, shared);
       const kept = mac === undefined ? [] : await permanentNeighbors(host, metadata);
       try {
@@ -113,8 +113,8 @@ export function linuxInterfaceDescriptor(
     },
 
     async delete(_key, value, metadata) {
-      dumps.forget();
-      await unlessGone(kindFor(value).delete(value, metadata));
+      dumps.invalidate();
+      await ignoreNotFound(kindFor(value).delete(value, metadata));
     },
 
     retrieve: (correlate) => retrieveLinks({ host, log, marks, dumps, veth }, correlate),
@@ -176,7 +176,7 @@ function sameSettings(a: LinuxInterface, b: LinuxInterface): boolean {
 function needsRecreate(before: LinuxInterface, after: LinuxInterface): boolean {
   return (
     before.type !== after.type ||
-    !isDeepStrictEqual(placeOf(before), placeOf(after)) ||
+    !isDeepStrictEqual(linkLocation(before), linkLocation(after)) ||
     before.veth?.peer_if_name !== after.veth?.peer_if_name ||
     before.tap?.vpp_tap_if_name !== after.tap?.vpp_tap_if_name
   );
@@ -184,7 +184,7 @@ function needsRecreate(before: LinuxInterface, after: LinuxInterface): boolean {
 
 /** Its place, and what only one link can be the other end of. */
 function claims(value: LinuxInterface): readonly string[] {
-  const { namespace = 'own', name } = placeOf(value);
+  const { namespace = 'own', name } = linkLocation(value);
   const { veth, tap } = value;
   return [
     `link/${namespace}/${name}`,
@@ -195,36 +195,50 @@ function claims(value: LinuxInterface): readonly string[] {
 
 function validate(key: string, value: LinuxInterface): void {
   const { name, namespace } = value;
-  require(key, name !== '', 'name', 'missing');
-  require(key, !name.includes('/'), 'name', 'has a slash, which the mark of a link cannot hold');
+  checkField(key, name !== '', 'name', 'missing');
+  checkField(key, !name.includes('/'), 'name', 'has a slash, which the mark of a link cannot hold');
   const host = hostNameOf(value);
   const fits = Buffer.byteLength(host) <= HOST_NAME_LENGTH;
-  require(key, fits, `host_if_name`, `${host} is longer than ${HOST_NAME_LENGTH} bytes`);
-  require(key, /^[^\s/]+$/.test(host) &&
-    !/^\.\.?$/.test(host), 'host_if_name', 'no name of a link');
-  require(key, value.veth === undefined || value.type === 'VETH', 'veth', 'goes with type VETH');
+  checkField(key, fits, `host_if_name`, `${host} is longer than ${HOST_NAME_LENGTH} bytes`);
+  checkField(
+    key,
+    /^[^\s/]+$/.test(host) && !/^\.\.?$/.test(host),
+    'host_if_name',
+    'no name of a link',
+  );
+  checkField(key, value.veth === undefined || value.type === 'VETH', 'veth', 'goes with type VETH');
   const isTap = value.type === 'TAP_TO_VPP';
-  require(key, value.tap === undefined || isTap, 'tap', 'goes with type TAP_TO_VPP');
-  require(key, value.vrf_dev === undefined, 'vrf_dev', 'not supported');
-  require(key, value.vrf_master_interface === '', 'vrf_master_interface', 'not supported');
-  require(key, namespace?.type !== 'MICROSERVICE', 'namespace', 'microservices are not supported');
+  checkField(key, value.tap === undefined || isTap, 'tap', 'goes with type TAP_TO_VPP');
+  checkField(key, value.vrf_dev === undefined, 'vrf_dev', 'not supported');
+  checkField(key, value.vrf_master_interface === '', 'vrf_master_interface', 'not supported');
+  checkField(
+    key,
+    namespace?.type !== 'MICROSERVICE',
+    'namespace',
+    'microservices are not supported',
+  );
   const reference = namespace?.reference ?? '';
   const named = namespace === undefined || namespace.type === 'UNDEFINED' || reference !== '';
-  require(key, named, 'namespace.reference', 'missing');
+  checkField(key, named, 'namespace.reference', 'missing');
   const isNumber = namespace?.type !== 'PID' || /^\d+$/.test(reference);
-  require(key, isNumber, 'namespace.reference', 'no process ID');
+  checkField(key, isNumber, 'namespace.reference', 'no process ID');
   const isPath = namespace?.type !== 'FD' || reference.startsWith('/');
-  require(key, isPath, 'namespace.reference', 'no absolute path');
+  checkField(key, isPath, 'namespace.reference', 'no absolute path');
   const isName = namespace?.type !== 'NSID' || !/[/\0]/.test(reference);
-  require(key, isName, 'namespace.reference', 'no name below /run/netns');
+  checkField(key, isName, 'namespace.reference', 'no name below /run/netns');
   const allocated = value.ip_addresses.some((address) => address.startsWith('alloc:'));
-  require(key, !allocated, 'ip_addresses', 'references to allocated addresses are not supported');
+  checkField(
+    key,
+    !allocated,
+    'ip_addresses',
+    'references to allocated addresses are not supported',
+  );
 }
 
 function derived(value: LinuxInterface): readonly KeyedValue[] {
   const { name: iface } = value;
   const state = value.enabled ? 'UP' : 'DOWN';
-  const { namespace, name: host } = placeOf(value);
+  const { namespace, name: host } = linkLocation(value);
   const addresses = value.link_only ? [] : [...new Set(value.ip_addresses)];
   return [
     { key: linuxInterfaceStateKey.build({ iface, state }), value: empty },

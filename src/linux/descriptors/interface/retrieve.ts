@@ -13,15 +13,15 @@ import {
 } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { LinuxHost, LinuxLink, NamespacePath } from '../../api.ts';
-import { type LinkMark, type LinkMarks, waitingName } from '../marks.ts';
+import { type LinkMark, type LinkMarks, pendingEndName } from '../link-marks.ts';
 import { type NamespaceDumps, namespacePath } from '../namespaces.ts';
-import { hostNameOf, placeOf } from './place.ts';
-import type { Veth } from './veth.ts';
+import { hostNameOf, linkLocation } from './link-location.ts';
+import type { Veth } from './types/veth.ts';
 
 /** MTU that links of the kinds we make start with. */
 export const KERNEL_MTU = 1500;
 
-interface Place {
+interface NamespaceLinks {
   readonly path: NamespacePath;
   /** As the configuration names it. */
   readonly namespace: NetNamespace | undefined;
@@ -29,14 +29,14 @@ interface Place {
 }
 
 interface FoundLink {
-  readonly place: Place;
+  readonly place: NamespaceLinks;
   readonly link: LinuxLink;
   readonly mark: LinkMark;
 }
 
 type Retrieved = RetrievedValue<LinuxInterface, LinuxInterfaceMetadata>;
 
-export interface RetrieveNeeds {
+export interface RetrieveOptions {
   readonly host: LinuxHost;
   readonly log: Logger;
   readonly marks: LinkMarks;
@@ -45,12 +45,12 @@ export interface RetrieveNeeds {
 }
 
 export async function retrieveLinks(
-  needs: RetrieveNeeds,
+  needs: RetrieveOptions,
   correlate: readonly KeyedValue<LinuxInterface>[],
 ): Promise<readonly Retrieved[]> {
-  needs.dumps.forget();
+  needs.dumps.invalidate();
   const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
-  const places = await lookAround(needs, [...wanted.values()]);
+  const places = await readNamespaces(needs, [...wanted.values()]);
   const byName = new Map<string, FoundLink[]>();
   for (const place of places.values()) {
     for (const link of place.links) {
@@ -65,30 +65,30 @@ export async function retrieveLinks(
   const placed = new Map<string, FoundLink>();
   for (const [name, found] of byName) {
     const value = wanted.get(name);
-    const here = found.filter((each) => !isOnItsWay(each, value));
+    const here = found.filter((each) => !isUnmoved(each, value));
     const chosen = here.find((each) => value && isInPlace(each, value)) ?? here[0];
     if (chosen !== undefined) placed.set(name, chosen);
   }
-  noteEnds(needs.veth, wanted, byName, placed);
+  recordEnds(needs.veth, wanted, byName, placed);
   addOrphans(wanted, byName, placed);
   return [
-    ...[...placed].map(([name, found]) => ours(found, wanted.get(name))),
-    ...[...wanted.values()].flatMap((value) => present(value, places)),
+    ...[...placed].map(([name, found]) => managedValue(found, wanted.get(name))),
+    ...[...wanted.values()].flatMap((value) => existingLinkValue(value, places)),
   ];
 }
 
-async function lookAround(
-  { dumps }: RetrieveNeeds,
+async function readNamespaces(
+  { dumps }: RetrieveOptions,
   wanted: readonly LinuxInterface[],
-): Promise<ReadonlyMap<NamespacePath, Place>> {
+): Promise<ReadonlyMap<NamespacePath, NamespaceLinks>> {
   const named = new Map<NamespacePath, NetNamespace | undefined>([[undefined, undefined]]);
   for (const { namespace } of wanted) {
     const path = namespacePath(namespace);
     if (!named.has(path)) named.set(path, namespace);
   }
   const places = await Promise.all(
-    [...named].map(async ([path, namespace]): Promise<[NamespacePath, Place]> => {
-      const state = await dumps.look(path, 'linux-interface');
+    [...named].map(async ([path, namespace]): Promise<[NamespacePath, NamespaceLinks]> => {
+      const state = await dumps.read(path, 'linux-interface');
       return [path, { path, namespace, links: state?.links ?? [] }];
     }),
   );
@@ -96,20 +96,22 @@ async function lookAround(
 }
 
 function isInPlace({ place, link }: FoundLink, value: LinuxInterface): boolean {
-  const { namespace, name } = placeOf(value);
+  const { namespace, name } = linkLocation(value);
   return place.path === namespace && link.name === name;
 }
 
-function isWaiting({ place, link, mark }: FoundLink): boolean {
-  return mark.type === 'VETH' && place.path === undefined && link.name === waitingName(mark.name);
+function isPendingEnd({ place, link, mark }: FoundLink): boolean {
+  return (
+    mark.type === 'VETH' && place.path === undefined && link.name === pendingEndName(mark.name)
+  );
 }
 
 /**
  * Marked, but still where it comes from: its value has yet to be created. A TAP that its value does
  * not want any more has only kept its mark, which is to go.
  */
-function isOnItsWay(found: FoundLink, value: LinuxInterface | undefined): boolean {
-  if (isWaiting(found)) return true;
+function isUnmoved(found: FoundLink, value: LinuxInterface | undefined): boolean {
+  if (isPendingEnd(found)) return true;
   const { place, link, mark } = found;
   if (mark.type !== 'TAP_TO_VPP' || value?.tap?.vpp_tap_if_name !== mark.vppTap) return false;
   const isBack = link.name === mark.vppHostIfName && place.path === undefined;
@@ -122,16 +124,16 @@ function isOnItsWay(found: FoundLink, value: LinuxInterface | undefined): boolea
  * pair.
  */
 async function markUnmarked(
-  { host, log, marks }: RetrieveNeeds,
+  { host, log, marks }: RetrieveOptions,
   wanted: ReadonlyMap<string, LinuxInterface>,
-  places: ReadonlyMap<NamespacePath, Place>,
+  places: ReadonlyMap<NamespacePath, NamespaceLinks>,
   byName: Map<string, FoundLink[]>,
 ): Promise<void> {
   const own = places.get(undefined);
   for (const value of wanted.values()) {
     const peer = value.veth?.peer_if_name;
     if (own === undefined || peer === undefined || byName.has(value.name)) continue;
-    const { namespace, name } = placeOf(value);
+    const { namespace, name } = linkLocation(value);
     const place = places.get(namespace);
     const link = place?.links.find((each) => each.name === name && !each.alias);
     if (place === undefined || link?.kind !== 'veth') continue;
@@ -140,7 +142,7 @@ async function markUnmarked(
     const marked = byName
       .get(peer)
       ?.find((each) => each.mark.type === 'VETH' && each.mark.peer === value.name);
-    const waiting = own.links.find((each) => each.name === waitingName(peer));
+    const waiting = own.links.find((each) => each.name === pendingEndName(peer));
     const hasMarked = marked !== undefined && isOther(marked.link);
     if (!hasMarked && (waiting === undefined || !isOther(waiting))) continue;
     log.warn({ interface: value.name }, 'mark a veth pair left without a mark');
@@ -154,19 +156,19 @@ async function markUnmarked(
 }
 
 /** Of a name that was not looked for only what is seen counts: its place may be elsewhere. */
-function noteEnds(
+function recordEnds(
   veth: Veth,
   wanted: ReadonlyMap<string, LinuxInterface>,
   byName: ReadonlyMap<string, readonly FoundLink[]>,
   placed: ReadonlyMap<string, FoundLink>,
 ): void {
-  const waiting = [...byName.values()].flat().filter(isWaiting);
-  veth.noteWaiting(
+  const waiting = [...byName.values()].flat().filter(isPendingEnd);
+  veth.setPendingEnds(
     new Map(waiting.flatMap(({ mark }) => (mark.type === 'VETH' ? [[mark.name, mark.peer]] : []))),
   );
   for (const name of new Set([...wanted.keys(), ...placed.keys()])) {
     const mark = placed.get(name)?.mark;
-    veth.notePlaced(name, mark?.type === 'VETH' ? mark.peer : undefined);
+    veth.setPlacedEnd(name, mark?.type === 'VETH' ? mark.peer : undefined);
   }
 }
 
@@ -177,16 +179,19 @@ function addOrphans(
   placed: Map<string, FoundLink>,
 ): void {
   for (const [name, found] of byName) {
-    const waiting = found.find(isWaiting);
+    const waiting = found.find(isPendingEnd);
     if (waiting?.mark.type !== 'VETH' || placed.has(name)) continue;
     const { peer } = waiting.mark;
     if (!wanted.has(name) && !wanted.has(peer) && !placed.has(peer)) placed.set(name, waiting);
   }
 }
 
-function ours({ place, link, mark }: FoundLink, wanted: LinuxInterface | undefined): Retrieved {
+function managedValue(
+  { place, link, mark }: FoundLink,
+  wanted: LinuxInterface | undefined,
+): Retrieved {
   const same = wanted?.type === mark.type ? wanted : undefined;
-  const inPlace = same !== undefined && placeOf(same).namespace === place.path;
+  const inPlace = same !== undefined && linkLocation(same).namespace === place.path;
   const value = linuxInterfaceModel.canonical({
     name: mark.name,
     type: mark.type,
@@ -235,12 +240,12 @@ function adoptAddresses(link: LinuxLink, wanted: LinuxInterface | undefined): re
 const sharedTypes: readonly InterfaceType[] = ['LOOPBACK', 'EXISTING'];
 
 /** Of a link that is not ours, only what is asked for is told. */
-function present(
+function existingLinkValue(
   wanted: LinuxInterface,
-  places: ReadonlyMap<NamespacePath, Place>,
+  places: ReadonlyMap<NamespacePath, NamespaceLinks>,
 ): readonly Retrieved[] {
   if (!sharedTypes.includes(wanted.type)) return [];
-  const { namespace, name } = placeOf(wanted);
+  const { namespace, name } = linkLocation(wanted);
   const link = places.get(namespace)?.links.find((each) => each.name === name);
   if (link === undefined) return [];
   const { link_only, ip_addresses } = wanted;

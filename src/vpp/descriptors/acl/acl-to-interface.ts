@@ -4,7 +4,7 @@ import { aclBindingKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { EMPTY_TYPE } from '../empty.ts';
-import { unlessGone } from '../tolerated.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { AclMetadata } from './acl.ts';
 import type { AclBindings, Direction } from './bindings.ts';
 
@@ -29,7 +29,7 @@ export function aclToInterfaceDescriptor(bindings: AclBindings): KvDescriptor<ob
       await set(key, true, ctx);
       return undefined;
     },
-    delete: (key, _value, _metadata, ctx) => unlessGone(set(key, false, ctx)),
+    delete: (key, _value, _metadata, ctx) => ignoreNotFound(set(key, false, ctx)),
   };
 }
 

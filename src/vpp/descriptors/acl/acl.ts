@@ -12,13 +12,13 @@ import type { VppClient } from '../../binapi/api.ts';
 import type { AclDetails, AclRule as VppRule } from '../../binapi/messages.gen.ts';
 import { VppRefusedError } from '../../binapi/refused.ts';
 import { empty } from '../empty.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
 import { NONE } from '../limits.ts';
-import { interfaceNames } from '../names.ts';
-import { namesBehindTags, tagOf } from '../tags.ts';
-import { unlessGone } from '../tolerated.ts';
+import { interfaceNames } from '../names-by-index.ts';
+import { tagOf, tagToName } from '../tags.ts';
 import { type AclBindings, type Direction, readLists } from './bindings.ts';
 import { fromRule, sameRule, toRule } from './rule.ts';
-import { SHELL_TAG, validateAcl } from './rule-rules.ts';
+import { SHELL_TAG, validateAcl } from './validate-acl.ts';
 
 export interface AclMetadata {
   readonly aclIndex: number;
@@ -62,20 +62,20 @@ export function aclDescriptor(
       ),
     async create(_key, value) {
       const metadata = await addOrReplace(value, NONE);
-      bindings.learn(metadata.aclIndex, value.name);
+      bindings.add(metadata.aclIndex, value.name);
       return metadata;
     },
     update: (_key, _before, after, { aclIndex }) => addOrReplace(after, aclIndex),
     async delete(_key, { name }, { aclIndex: acl_index }) {
       try {
-        await unlessGone(client.request('acl_del', { acl_index }));
+        await ignoreNotFound(client.request('acl_del', { acl_index }));
       } catch (thrown) {
         if (!(thrown instanceof VppRefusedError) || !inUse.includes(thrown.retval)) throw thrown;
         // somebody else has bound it
         await bindings.release(acl_index);
-        await unlessGone(client.request('acl_del', { acl_index }));
+        await ignoreNotFound(client.request('acl_del', { acl_index }));
       }
-      bindings.forget(acl_index, name);
+      bindings.remove(acl_index, name);
     },
     retrieve: (correlate, ctx) => retrieve(needs, bindings, correlate, ctx),
   };
@@ -95,7 +95,7 @@ async function retrieve(
   ]);
   const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
   const named = nameAll(acls, wanted.keys());
-  bindings.know(new Map([...named].map(([index, { name }]) => [index, name])));
+  bindings.replaceAll(new Map([...named].map(([index, { name }]) => [index, name])));
 
   const bound = new Map<number, Record<Direction, string[]>>();
   const interfaces = interfaceNames(ctx);
@@ -143,7 +143,7 @@ function nameAll(
   acls: readonly AclDetails[],
   wanted: Iterable<string>,
 ): ReadonlyMap<number, Named> {
-  const nameBehind = namesBehindTags(wanted);
+  const nameBehind = tagToName(wanted);
   const named = new Map<number, Named>();
   const taken = new Set<string>();
   for (const details of acls) {

@@ -1,6 +1,6 @@
 import type { VppClient } from '../../binapi/api.ts';
 import { VppRefusedError } from '../../binapi/refused.ts';
-import { unlessGone } from '../tolerated.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
 
 export type Direction = 'ingress' | 'egress';
 
@@ -28,16 +28,16 @@ export class AclBindings {
   }
 
   /** Called with all ACLs that are ours, as they were just read back. */
-  know(names: ReadonlyMap<number, string>): void {
+  replaceAll(names: ReadonlyMap<number, string>): void {
     this.#names = new Map(names);
   }
 
-  learn(index: number, name: string): void {
+  add(index: number, name: string): void {
     this.#names.set(index, name);
   }
 
   /** The next ACL may have got the index, and been learned, before this is called. */
-  forget(index: number, name: string): void {
+  remove(index: number, name: string): void {
     if (this.#names.get(index) === name) this.#names.delete(index);
   }
 
@@ -59,7 +59,7 @@ export class AclBindings {
     for (const [swIfIndex, lists] of found) {
       for (const direction of ['ingress', 'egress'] as const) {
         if (!lists[direction].includes(acl)) continue;
-        await unlessGone(this.set(swIfIndex, direction, acl, false));
+        await ignoreNotFound(this.set(swIfIndex, direction, acl, false));
       }
     }
   }

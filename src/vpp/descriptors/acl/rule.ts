@@ -9,8 +9,8 @@ import type { AclRule as VppRule } from '../../binapi/messages.gen.ts';
 const icmp = { v4: 1, v6: 58 };
 const TCP = 6;
 const UDP = 17;
-const MOST_PORT = 65_535;
-const MOST_ICMP = 255;
+const MAX_PORT = 65_535;
+const MAX_ICMP = 255;
 
 const actions: Readonly<Record<AclRule['action'], number>> = {
   DENY: AclAction.ACL_ACTION_API_DENY,
@@ -36,7 +36,7 @@ interface Range {
 }
 
 function portsOf(range: ACLRuleIpRulePortRange | undefined): Range {
-  if (range === undefined) return { first: 0, last: MOST_PORT };
+  if (range === undefined) return { first: 0, last: MAX_PORT };
   return { first: range.lower_port, last: range.upper_port };
 }
 
@@ -48,7 +48,7 @@ function selectionOf(rule: AclIpRule): Selection {
   });
   if (rule.icmp !== undefined) {
     const { icmpv6, icmp_type_range, icmp_code_range } = rule.icmp;
-    const all = { first: 0, last: MOST_ICMP };
+    const all = { first: 0, last: MAX_ICMP };
     return {
       proto: icmpv6 ? icmp.v6 : icmp.v4,
       source: icmp_type_range ?? all,
@@ -106,7 +106,7 @@ export function fromRule(rule: VppRule): DeepInput<AclRule> {
   const { proto } = rule;
   // of the protocol alone ICMP has more types than there are
   const ofFamily = rule.src_prefix.address.af === AddressFamily.ADDRESS_IP6 ? icmp.v6 : icmp.v4;
-  const isIcmp = proto === ofFamily && source.last <= MOST_ICMP && destination.last <= MOST_ICMP;
+  const isIcmp = proto === ofFamily && source.last <= MAX_ICMP && destination.last <= MAX_ICMP;
   return {
     action: action as AclRule['action'] | undefined,
     ip_rule: {

@@ -5,7 +5,7 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import { toPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { EMPTY_TYPE } from '../empty.ts';
-import { except, unlessGone } from '../tolerated.ts';
+import { ignoreNotFound, ignoreRetvals } from '../ignored-retvals.ts';
 
 /** The same address on the same interface twice. */
 const DUPLICATE_ADDRESS = -127;
@@ -50,10 +50,10 @@ export function interfaceAddressDescriptor(
       return source === 'from_dhcp' ? [] : [`address/${vrf}/${address.split('/')[0]}`];
     },
     async create(key, _value, ctx) {
-      await except(set(key, true, ctx), [DUPLICATE_ADDRESS]);
+      await ignoreRetvals(set(key, true, ctx), [DUPLICATE_ADDRESS]);
       return undefined;
     },
-    delete: (key, _value, _metadata, ctx) => unlessGone(set(key, false, ctx)),
+    delete: (key, _value, _metadata, ctx) => ignoreNotFound(set(key, false, ctx)),
   };
 }
 

@@ -4,8 +4,8 @@ import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { EMPTY_TYPE } from '../empty.ts';
+import { ignoreRetvals } from '../ignored-retvals.ts';
 import { tagOf } from '../tags.ts';
-import { except } from '../tolerated.ts';
 
 /** There is a client on the interface already; of a delete: there is none. */
 const INVALID_VALUE = -7;
@@ -50,12 +50,12 @@ export function dhcpClientDescriptor(
     },
     async create(key, _value, ctx) {
       const swIfIndex = indexOf(key, ctx);
-      await except(configure(key, swIfIndex, true), [INVALID_VALUE]);
+      await ignoreRetvals(configure(key, swIfIndex, true), [INVALID_VALUE]);
       return { swIfIndex };
     },
     async delete(key, _value, _metadata, ctx) {
       const gone = configure(key, indexOf(key, ctx), false);
-      await except(gone, [INVALID_VALUE, NO_SUCH_INTERFACE]);
+      await ignoreRetvals(gone, [INVALID_VALUE, NO_SUCH_INTERFACE]);
     },
   };
 }

@@ -3,8 +3,8 @@ import { interfaceAddressKey } from '#models/vpp/derived.ts';
 import { type DHCPLease, dhcpLeaseKey, dhcpLeaseModel } from '#models/vpp/interface-state.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { empty } from '../empty.ts';
-import { interfaceNames } from '../names.ts';
-import { type FoundLease, readDhcpClients } from './dhcp.ts';
+import { interfaceNames } from '../names-by-index.ts';
+import { type FoundLease, readDhcpClients } from './dhcp-dump.ts';
 
 /** A lease under the logical name of its interface. */
 export function dhcpLease(name: string, found: FoundLease): DHCPLease {

@@ -23,16 +23,16 @@ import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { empty } from '../empty.ts';
-import { require } from '../invalid.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
 import { NONE } from '../limits.ts';
 import { tagOf } from '../tags.ts';
-import { unlessGone } from '../tolerated.ts';
 import type { AddressValue } from './address.ts';
-import type { InterfaceKind, MadeInterface } from './kind.ts';
-import { kindOf } from './kinds.ts';
-import { families } from './layer3.ts';
-import { nic } from './nic.ts';
+import { interfaceFamilies } from './layer3.ts';
 import { retrieveInterfaces } from './retrieve.ts';
+import { dpdk } from './types/dpdk.ts';
+import type { CreatedInterface, InterfaceTypeHandler } from './types/handler.ts';
+import { handlerOf } from './types/registry.ts';
 
 type Metadata = VppInterfaceMetadata;
 
@@ -53,11 +53,11 @@ export function interfaceDescriptor(needs: {
     validate,
     equivalent,
     needsRecreate: (_key, before, after) => needsRecreate(before, after),
-    dependencies: (_key, value) => kindOf(value.type)?.dependencies(value) ?? [],
+    dependencies: (_key, value) => handlerOf(value.type)?.dependencies(value) ?? [],
     claims: (_key, value) => {
-      const kind = kindOf(value.type);
+      const kind = handlerOf(value.type);
       const identity = kind?.identity(value);
-      return identity !== undefined && kind?.onlyOnce === true ? [identity] : [];
+      return identity !== undefined && kind?.hasUniqueIdentity === true ? [identity] : [];
     },
     metadataFields: ({ swIfIndex }) => ({ swIfIndex: [String(swIfIndex)] }),
     derived: (_key, value) => derived(value),
@@ -69,16 +69,16 @@ export function interfaceDescriptor(needs: {
      */
     create: (_key, value, ctx) =>
       allOrNothing(log, async (undo) => {
-        const kind = kindFor(value);
+        const kind = requireHandler(value);
         const made = await kind.create(client, value, ctx);
         const metadata = metadataOf(value, made);
         undo.add(() => kind.delete(client, value, metadata));
-        await allSettled(settle(client, kind, value, made.swIfIndex));
+        await allSettled(configureCreated(client, kind, value, made.swIfIndex));
         return metadata;
       }),
 
     async update(_key, before, after, metadata) {
-      const kind = kindFor(after);
+      const kind = requireHandler(after);
       const sw_if_index = metadata.swIfIndex;
       // before all requests, whose order on the connection is kept
       const vlans =
@@ -102,32 +102,32 @@ export function interfaceDescriptor(needs: {
         requests.push(setState(client, sw_if_index, after.enabled));
       }
       // a NIC that was found as VPP's own is taken over by its first update
-      if (kind === nic) requests.push(tag(client, sw_if_index, after.name));
+      if (kind === dpdk) requests.push(tag(client, sw_if_index, after.name));
       await allSettled(requests);
       return metadataOf(after, metadata);
     },
 
     async delete(_key, value, metadata) {
-      const kind = kindFor(value);
+      const kind = requireHandler(value);
       const { swIfIndex } = metadata;
-      const down = kind.downOnDelete ? [unlessGone(setState(client, swIfIndex, false))] : [];
+      const down = kind.downOnDelete ? [ignoreNotFound(setState(client, swIfIndex, false))] : [];
       // VPP clears the tag of an interface that it deletes; clearing it before would make an
       // orphan of it if the agent died in between
-      await allSettled([...down, unlessGone(kind.delete(client, value, metadata))]);
+      await allSettled([...down, ignoreNotFound(kind.delete(client, value, metadata))]);
     },
 
     retrieve: (correlate, ctx) => retrieveInterfaces(needs, correlate, ctx),
   };
 }
 
-function kindFor(value: VppInterface): InterfaceKind {
-  const kind = kindOf(value.type);
+function requireHandler(value: VppInterface): InterfaceTypeHandler {
+  const kind = handlerOf(value.type);
   // validate has refused other types
   if (kind === undefined) throw new TypeError(`no kind for ${value.type}`);
   return kind;
 }
 
-function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: MadeInterface): Metadata {
+function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: CreatedInterface): Metadata {
   return {
     swIfIndex,
     type: value.type,
@@ -139,19 +139,19 @@ function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: MadeInterfac
 }
 
 /** What is left to be set when the interface has been made. */
-function settle(
+function configureCreated(
   client: VppClient,
-  kind: InterfaceKind,
+  kind: InterfaceTypeHandler,
   value: VppInterface,
   sw_if_index: number,
 ): Promise<unknown>[] {
   const requests: Promise<unknown>[] = [];
-  if (!kind.tagsItself) requests.push(tag(client, sw_if_index, value.name));
+  if (!kind.tagsOnCreate) requests.push(tag(client, sw_if_index, value.name));
   if (kind.mac === 'message' && value.phys_address !== '') {
     requests.push(setMac(client, sw_if_index, value.phys_address));
   }
   if (value.mtu !== 0) requests.push(setMtu(client, kind, sw_if_index, value.mtu));
-  requests.push(...(kind.settle?.(client, value, sw_if_index) ?? []));
+  requests.push(...(kind.configure?.(client, value, sw_if_index) ?? []));
   if (value.enabled !== kind.startsUp) {
     requests.push(setState(client, sw_if_index, value.enabled));
   }
@@ -173,7 +173,7 @@ function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<un
 /** @param mtu 0 goes back to what VPP gave, where that is known: of hardware it is not */
 async function setMtu(
   client: VppClient,
-  kind: InterfaceKind,
+  kind: InterfaceTypeHandler,
   sw_if_index: number,
   mtu: number,
 ): Promise<void> {
@@ -224,34 +224,39 @@ const linkFields: readonly (readonly [keyof VppInterface, InterfaceType])[] = [
   ['bond', 'BOND_INTERFACE'],
 ];
 
-const MOST_MTU = 9216;
+const MAX_MTU = 9216;
 
 function validate(key: string, value: VppInterface): void {
-  require(key, value.name !== '', 'name', 'missing');
-  const kind = kindOf(value.type);
-  require(key, kind !== undefined, `type`, `${value.type} is not supported`);
+  checkField(key, value.name !== '', 'name', 'missing');
+  const kind = handlerOf(value.type);
+  checkField(key, kind !== undefined, `type`, `${value.type} is not supported`);
   for (const [field, type] of linkFields) {
     const fits = value[field] === undefined || value.type === type;
-    require(key, fits, field, `does not go with type ${value.type}`);
+    checkField(key, fits, field, `does not go with type ${value.type}`);
   }
-  require(key, value.mtu <= MOST_MTU, `mtu`, `above ${MOST_MTU}`);
+  checkField(key, value.mtu <= MAX_MTU, `mtu`, `above ${MAX_MTU}`);
   const numbered = value.ip_addresses.length > 0;
   const borrows = value.unnumbered !== undefined;
-  require(key, !numbered || !borrows, 'unnumbered', 'does not go with ip_addresses');
+  checkField(key, !numbered || !borrows, 'unnumbered', 'does not go with ip_addresses');
   const lender = value.unnumbered?.interface_with_ip;
-  require(key, lender !== '' && lender !== value.name, 'unnumbered', 'names no other interface');
+  checkField(key, lender !== '' && lender !== value.name, 'unnumbered', 'names no other interface');
   const allocated = value.ip_addresses.some((address) => addressSource(address) !== 'static');
-  require(key, !allocated, 'ip_addresses', 'references to allocated addresses are not supported');
+  checkField(
+    key,
+    !allocated,
+    'ip_addresses',
+    'references to allocated addresses are not supported',
+  );
   const isNetwork = value.ip_addresses.every((address) => !address.endsWith('/0'));
-  require(key, isNetwork, 'ip_addresses', 'a prefix of length 0 would be everything');
+  checkField(key, isNetwork, 'ip_addresses', 'a prefix of length 0 would be everything');
   const leases = !value.set_dhcp_client || !borrows;
-  require(key, leases, 'unnumbered', 'does not go with set_dhcp_client');
-  require(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');
+  checkField(key, leases, 'unnumbered', 'does not go with set_dhcp_client');
+  checkField(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');
   const queues = new Set(value.rx_placements.map(({ queue }) => queue));
   const once = queues.size === value.rx_placements.length;
-  require(key, once, 'rx_placements', 'a queue is there twice');
+  checkField(key, once, 'rx_placements', 'a queue is there twice');
   const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
-  require(key, !unknown, 'rx_modes', 'mode is missing');
+  checkField(key, !unknown, 'rx_modes', 'mode is missing');
   kind?.validate(key, value);
 }
 
@@ -263,7 +268,7 @@ function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
   return (
     a.enabled === b.enabled &&
     (a.phys_address === b.phys_address || b.phys_address === '') &&
-    (a.mtu === b.mtu || (b.mtu === 0 && kindOf(b.type)?.mtu === 'hardware')) &&
+    (a.mtu === b.mtu || (b.mtu === 0 && handlerOf(b.type)?.mtu === 'hardware')) &&
     (b.unnumbered !== undefined || a.vrf === b.vrf) &&
     a.set_dhcp_client === b.set_dhcp_client &&
     isDeepStrictEqual([...a.ip_addresses].sort(), [...b.ip_addresses].sort()) &&
@@ -273,7 +278,7 @@ function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
 
 function needsRecreate(before: VppInterface, after: VppInterface): boolean {
   if (before.type !== after.type) return true;
-  const kind = kindFor(after);
+  const kind = requireHandler(after);
   return !isDeepStrictEqual(kind.settings(before), kind.settings(after));
 }
 
@@ -288,7 +293,7 @@ function derived(value: VppInterface): readonly KeyedValue[] {
     values.push({ key: unnumberedKey.build({ iface }), value: value.unnumbered });
     values.push({ key: inheritedVrfKey.build({ iface, lender }), value: empty });
   } else {
-    const { v4, v6 } = families(value);
+    const { v4, v6 } = interfaceFamilies(value);
     // the table of a tunnel is that of its outer addresses
     const vrf = value.type === 'VXLAN_TUNNEL' ? 0 : value.vrf;
     const version = v4 && v6 ? 'both' : v4 ? 'v4' : 'v6';

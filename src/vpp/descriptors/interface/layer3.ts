@@ -26,7 +26,7 @@ export async function readLayer3(
     [false, true].map((is_ipv6) => client.dump('ip_address_dump', { sw_if_index, is_ipv6 })),
   );
   const addresses = found.flat().map(({ prefix }) => fromPrefix(prefix));
-  const has = families({ ip_addresses: addresses, set_dhcp_client: dhcpClient });
+  const has = interfaceFamilies({ ip_addresses: addresses, set_dhcp_client: dhcpClient });
   const table = async (is_ipv6: boolean): Promise<number> =>
     (await client.request('sw_interface_get_table', { sw_if_index, is_ipv6 })).vrf_id;
   const [table4, table6] = await Promise.all([
@@ -46,7 +46,7 @@ export async function readLenders(client: VppClient): Promise<ReadonlyMap<number
 }
 
 /** Which families an interface with this configuration has addresses of. */
-export function families(value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_client'>): {
+export function interfaceFamilies(value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_client'>): {
   readonly v4: boolean;
   readonly v6: boolean;
 } {
@@ -63,7 +63,7 @@ export function families(value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_cl
  */
 export function tableOf(found: Layer3, wanted: VppInterface | undefined): number {
   const { addresses, dhcpClient } = found;
-  const has = families({ ip_addresses: addresses, set_dhcp_client: dhcpClient });
+  const has = interfaceFamilies({ ip_addresses: addresses, set_dhcp_client: dhcpClient });
   const tables = [...(has.v4 ? [found.table4] : []), ...(has.v6 ? [found.table6] : [])];
   const asWanted = wanted?.vrf ?? 0;
   return tables.find((table) => table !== asWanted) ?? asWanted;

@@ -4,7 +4,7 @@ import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags } from '../../binapi/enums.gen.ts';
 import { EMPTY_TYPE, empty } from '../empty.ts';
 import { NONE } from '../limits.ts';
-import { interfaceNames } from '../names.ts';
+import { interfaceNames } from '../names-by-index.ts';
 
 /** `UP` or `DOWN` out of the flags of an interface. */
 export function linkState(flags: number): 'UP' | 'DOWN' {

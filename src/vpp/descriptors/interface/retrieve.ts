@@ -24,24 +24,29 @@ import { fromMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
-import { inSlices } from '../in-slices.ts';
 import { NONE } from '../limits.ts';
-import { namesBehindTags, tagOf } from '../tags.ts';
-import { readDhcpClients } from './dhcp.ts';
-import type { FoundInterface, InterfaceKind, KindFields, KindRetrieveContext } from './kind.ts';
-import { interfaceKinds } from './kinds.ts';
+import { mapInSlices } from '../map-in-slices.ts';
+import { tagOf, tagToName } from '../tags.ts';
+import { readDhcpClients } from './dhcp-dump.ts';
 import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
-import { nic } from './nic.ts';
-import { adoptRxModes, type QueueMode } from './rx-modes.ts';
-import { adoptRxPlacements, type QueueThread } from './rx-placements.ts';
-import { takeBackStray } from './stray.ts';
+import { resetOrphanedTables } from './orphaned-tables.ts';
+import { adoptRxModes, type QueueMode } from './rx-mode-values.ts';
+import { adoptRxPlacements, type QueueThread } from './rx-placement-values.ts';
+import { dpdk } from './types/dpdk.ts';
+import type {
+  FoundInterface,
+  InterfaceTypeHandler,
+  TypeFields,
+  TypeRetrieveContext,
+} from './types/handler.ts';
+import { interfaceTypeHandlers } from './types/registry.ts';
 
 type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata>;
 
 /** An interface of VPP that has a logical name. */
 interface Named {
   readonly name: string;
-  readonly kind: InterfaceKind;
+  readonly kind: InterfaceTypeHandler;
   readonly found: FoundInterface;
   readonly details: SwInterfaceDetails;
   readonly origin: Origin;
@@ -59,12 +64,12 @@ export async function retrieveInterfaces(
     name_filter_valid: false,
     name_filter: '',
   });
-  const nameBehind = namesBehindTags(wanted.keys());
+  const nameBehind = tagToName(wanted.keys());
   const called = new Map(
     details.map((each) => [each.sw_if_index, nameBehind(each.tag || each.interface_name)]),
   );
   const linux = ctx.retrieved<LinuxInterfaceMetadata>('linux-interface');
-  const kindContext: KindRetrieveContext = {
+  const kindContext: TypeRetrieveContext = {
     details,
     linuxHostName: (name) => linux.get(linuxInterfaceKey.build({ name }))?.hostIfName,
     nameOf: (swIfIndex) => called.get(swIfIndex),
@@ -73,10 +78,10 @@ export async function retrieveInterfaces(
     readLenders(client),
     readQueues(client),
     readDhcpClients(client),
-    ...interfaceKinds.map((kind) => kind.dump(client, kindContext)),
+    ...interfaceTypeHandlers.map((kind) => kind.dump(client, kindContext)),
   ]);
-  const found = new Map<number, { kind: InterfaceKind; found: FoundInterface }>();
-  for (const [position, kind] of interfaceKinds.entries()) {
+  const found = new Map<number, { kind: InterfaceTypeHandler; found: FoundInterface }>();
+  for (const [position, kind] of interfaceTypeHandlers.entries()) {
     for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
   }
   const named = nameAll(details, found, wanted, nameBehind);
@@ -85,7 +90,7 @@ export async function retrieveInterfaces(
   const asked = named.filter(({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true);
   const nameOf = (swIfIndex: number): string | undefined => names.get(swIfIndex);
   const layers = await Promise.all(
-    await inSlices(clock, asked, ({ details: { sw_if_index } }) =>
+    await mapInSlices(clock, asked, ({ details: { sw_if_index } }) =>
       readLayer3(client, sw_if_index, leases.has(sw_if_index)),
     ),
   );
@@ -94,10 +99,10 @@ export async function retrieveInterfaces(
     const isBare = addresses.length === 0 && !dhcpClient && !lenders.has(sw_if_index);
     return isBare && origin === 'from-NB';
   });
-  await takeBackStray(client, log, bare);
+  await resetOrphanedTables(client, log, bare);
   // a lease may have come or gone in between
   const leasesNow = leases.size === 0 ? leases : await readDhcpClients(client);
-  return inSlices(clock, asked.entries(), ([position, each]) => {
+  return mapInSlices(clock, asked.entries(), ([position, each]) => {
     const index = each.details.sw_if_index;
     const wish = wanted.get(each.name);
     const leased = [leases.get(index)?.address, leasesNow.get(index)?.address];
@@ -144,14 +149,14 @@ function withoutLeased(
 
 function nameAll(
   details: readonly SwInterfaceDetails[],
-  found: ReadonlyMap<number, { kind: InterfaceKind; found: FoundInterface }>,
+  found: ReadonlyMap<number, { kind: InterfaceTypeHandler; found: FoundInterface }>,
   wanted: ReadonlyMap<string, VppInterface>,
   nameBehind: (tag: string) => string,
 ): readonly Named[] {
   const byIdentity = new Map<string, string[]>();
   const tagged = new Set(details.map(({ tag }) => tag));
   for (const value of wanted.values()) {
-    const kind = interfaceKinds.find(({ type }) => type === value.type);
+    const kind = interfaceTypeHandlers.find(({ type }) => type === value.type);
     const identity = kind?.identity(value);
     if (identity === undefined || tagged.has(tagOf(value.name))) continue;
     byIdentity.set(identity, [...(byIdentity.get(identity) ?? []), value.name]);
@@ -159,7 +164,7 @@ function nameAll(
   return details.flatMap((each) => {
     const known = found.get(each.sw_if_index);
     // a NIC of any driver, where a value asks for it by VPP's name
-    const isNic = known?.kind === nic || wanted.get(each.interface_name)?.type === 'DPDK';
+    const isNic = known?.kind === dpdk || wanted.get(each.interface_name)?.type === 'DPDK';
     if (isNic && each.type === IfType.IF_API_TYPE_HARDWARE) return [nicOf(each)];
     if (known === undefined) return [];
     if (each.tag !== '')
@@ -173,7 +178,7 @@ function nicOf(details: SwInterfaceDetails): Named {
   const name = details.interface_name;
   return {
     name,
-    kind: nic,
+    kind: dpdk,
     found: { swIfIndex: details.sw_if_index, fields: {}, identity: undefined },
     details,
     origin: details.tag === name ? 'from-NB' : 'from-SB',
@@ -203,10 +208,10 @@ function assemble(
   wanted: VppInterface | undefined,
   layer3: Layer3,
   { lender, ...queues }: { readonly lender: string | undefined } & QueueFields,
-  ctx: KindRetrieveContext,
+  ctx: TypeRetrieveContext,
 ): Retrieved {
   const sameKind = wanted?.type === kind.type ? wanted : undefined;
-  const fields: KindFields =
+  const fields: TypeFields =
     sameKind === undefined ? found.fields : kind.adopt(found, sameKind, ctx);
   const vrf = lender === undefined ? tableOf(layer3, wanted) : (wanted?.vrf ?? 0);
   const value = vppInterfaceModel.canonical({
@@ -242,7 +247,7 @@ type QueueFields = Pick<VppInterface, 'rx_modes' | 'rx_placements'>;
 function adoptQueues(
   { of, hasWorkers }: Queues,
   swIfIndex: number,
-  { queuesCome }: InterfaceKind,
+  { hasDynamicQueues: queuesCome }: InterfaceTypeHandler,
   wanted: VppInterface | undefined,
 ): QueueFields {
   const found = of.get(swIfIndex) ?? [];
@@ -254,7 +259,7 @@ function adoptQueues(
 }
 
 function adoptMac(
-  kind: InterfaceKind,
+  kind: InterfaceTypeHandler,
   details: SwInterfaceDetails,
   wanted: VppInterface | undefined,
 ): string {
@@ -267,7 +272,7 @@ function adoptMac(
  * size of the device; for hardware only VPP knows which that would be.
  */
 function adoptMtu(
-  kind: InterfaceKind,
+  kind: InterfaceTypeHandler,
   details: SwInterfaceDetails,
   wanted: VppInterface | undefined,
 ): number {

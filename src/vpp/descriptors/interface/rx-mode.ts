@@ -5,9 +5,9 @@ import type { InterfaceRxMode } from '#models/vpp/interface.gen.ts';
 import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { unlessGone } from '../tolerated.ts';
-import { queuesExist } from './queues.ts';
-import { modeNumber } from './rx-modes.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { queueDependencies } from './queue-dependencies.ts';
+import { modeNumber } from './rx-mode-values.ts';
 
 const allByDefault: readonly InterfaceRxMode[] = [
   { queue: 0, mode: 'DEFAULT', default_mode: true },
@@ -44,7 +44,7 @@ export function interfaceRxModeDescriptor(
     keyPrefixes: ['vpp/interface/'],
     ownsKey: (key) => rxModesKey.parse(key) !== undefined,
     toJson: (value) => vppInterfaceModel.toJson(value),
-    dependencies: (_key, value) => queuesExist(value),
+    dependencies: (_key, value) => queueDependencies(value),
     async create(_key, value, ctx) {
       await set(value, value.rx_modes, ctx);
       return undefined;
@@ -54,6 +54,6 @@ export function interfaceRxModeDescriptor(
       await set(after, [...allByDefault, ...after.rx_modes], ctx);
       return undefined;
     },
-    delete: (_key, value, _metadata, ctx) => unlessGone(set(value, allByDefault, ctx)),
+    delete: (_key, value, _metadata, ctx) => ignoreNotFound(set(value, allByDefault, ctx)),
   };
 }

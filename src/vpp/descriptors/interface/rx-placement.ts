@@ -3,7 +3,7 @@ import { rxPlacementKey } from '#models/vpp/derived.ts';
 import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { queuesExist } from './queues.ts';
+import { queueDependencies } from './queue-dependencies.ts';
 
 /**
  * The thread that serves one receive queue of an interface, which is the only one in the value; read
@@ -32,7 +32,7 @@ export function interfaceRxPlacementDescriptor(
     keyPrefixes: ['vpp/interface/'],
     ownsKey: (key) => rxPlacementKey.parse(key) !== undefined,
     toJson: (value) => vppInterfaceModel.toJson(value),
-    dependencies: (_key, value) => queuesExist(value),
+    dependencies: (_key, value) => queueDependencies(value),
     create: (_key, value, ctx) => place(value, ctx),
     update: (_key, _before, after, _metadata, ctx) => place(after, ctx),
     delete: async () => undefined,

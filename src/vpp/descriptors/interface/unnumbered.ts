@@ -4,7 +4,7 @@ import type { InterfaceUnnumbered } from '#models/vpp/interface.gen.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { unlessGone } from '../tolerated.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
 
 /** An interface that borrows its address from another one; reads back with the interface. */
 export function unnumberedInterfaceDescriptor(
@@ -45,7 +45,7 @@ export function unnumberedInterfaceDescriptor(
       await set(key, value, true, ctx);
       return undefined;
     },
-    delete: (key, value, _metadata, ctx) => unlessGone(set(key, value, false, ctx)),
+    delete: (key, value, _metadata, ctx) => ignoreNotFound(set(key, value, false, ctx)),
   };
 }
 

@@ -7,8 +7,8 @@ import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { EMPTY_TYPE } from '../empty.ts';
-import { unlessGone } from '../tolerated.ts';
-import { families } from './layer3.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { interfaceFamilies } from './layer3.ts';
 
 /** Which table an interface is put in, for which families. */
 interface Binding {
@@ -62,8 +62,8 @@ export function interfaceVrfDescriptor(
       const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
       if (vrf === 0) return;
       await allSettled([
-        unlessGone(v4 ? put(swIfIndex, false, 0) : takeBack(swIfIndex, false)),
-        unlessGone(v6 ? put(swIfIndex, true, 0) : takeBack(swIfIndex, true)),
+        ignoreNotFound(v4 ? put(swIfIndex, false, 0) : takeBack(swIfIndex, false)),
+        ignoreNotFound(v6 ? put(swIfIndex, true, 0) : takeBack(swIfIndex, true)),
       ]);
     },
   };
@@ -116,7 +116,7 @@ function binding(key: string, ctx: OperationContext): Binding {
   const inherited = inheritedVrfKey.parse(key);
   if (inherited !== undefined) {
     const { vrf, ipAddresses, dhcpClient = false } = metadata(inherited.lender);
-    const lent = families({ ip_addresses: ipAddresses, set_dhcp_client: dhcpClient });
+    const lent = interfaceFamilies({ ip_addresses: ipAddresses, set_dhcp_client: dhcpClient });
     return { swIfIndex, vrf, ...lent };
   }
   const { vrf, version } = interfaceVrfKey.parse(key) ?? {};

@@ -12,11 +12,11 @@ import type { BridgeDomainArpTerminationEntry } from '#models/vpp/l2.gen.ts';
 import type { BridgeDomainMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { require } from '../invalid.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
 import { NONE } from '../limits.ts';
-import { interfaceNames } from '../names.ts';
-import { namesBehindTags, tagOf } from '../tags.ts';
-import { unlessGone } from '../tolerated.ts';
+import { interfaceNames } from '../names-by-index.ts';
+import { tagOf, tagToName } from '../tags.ts';
 
 type ArpEntry = BridgeDomainArpTerminationEntry;
 
@@ -84,20 +84,20 @@ export function bridgeDomainDescriptor(
         const gone = missing(before.arp_termination_table, after.arp_termination_table);
         const come = missing(after.arp_termination_table, before.arp_termination_table);
         for (const entry of gone) undo.add(() => arpEntry(bdId, entry, true));
-        for (const entry of come) undo.add(() => unlessGone(arpEntry(bdId, entry, false)));
+        for (const entry of come) undo.add(() => ignoreNotFound(arpEntry(bdId, entry, false)));
         // an address that changes its MAC is in both lists: the old entry goes first
         await allSettled([
-          ...gone.map((entry) => unlessGone(arpEntry(bdId, entry, false))),
+          ...gone.map((entry) => ignoreNotFound(arpEntry(bdId, entry, false))),
           ...come.map((entry) => arpEntry(bdId, entry, true)),
         ]);
         return metadata;
       }),
 
-    delete: (_key, value, { bdId }) => unlessGone(addOrDelete(bdId, value, false)),
+    delete: (_key, value, { bdId }) => ignoreNotFound(addOrDelete(bdId, value, false)),
 
     async retrieve(correlate, ctx) {
       const names = interfaceNames(ctx);
-      const nameBehind = namesBehindTags(correlate.map(({ value }) => value.name));
+      const nameBehind = tagToName(correlate.map(({ value }) => value.name));
       const [domains, entries] = await Promise.all([
         client.dump('bridge_domain_dump', { bd_id: NONE, sw_if_index: NONE }),
         client.dump('bd_ip_mac_dump', { bd_id: NONE }),
@@ -134,21 +134,21 @@ export function bridgeDomainDescriptor(
 }
 
 function validate(key: string, value: BridgeDomain): void {
-  require(key, value.name !== '', 'name', 'missing');
-  require(key, value.mac_age <= 255, 'mac_age', 'above 255 minutes');
+  checkField(key, value.name !== '', 'name', 'missing');
+  checkField(key, value.mac_age <= 255, 'mac_age', 'above 255 minutes');
   const bvis = value.interfaces.filter((member) => member.bridged_virtual_interface);
-  require(key, bvis.length <= 1, 'interfaces', 'more than one bridged_virtual_interface');
+  checkField(key, bvis.length <= 1, 'interfaces', 'more than one bridged_virtual_interface');
   const members = new Set(value.interfaces.map(({ name }) => name));
-  require(key, members.size === value.interfaces.length, 'interfaces', 'one is named twice');
+  checkField(key, members.size === value.interfaces.length, 'interfaces', 'one is named twice');
   const deep = value.interfaces.some((member) => member.split_horizon_group > 255);
-  require(key, !deep, 'interfaces', 'split_horizon_group above 255');
+  checkField(key, !deep, 'interfaces', 'split_horizon_group above 255');
   const whole = value.arp_termination_table.every(
     (entry) => entry.ip_address !== '' && entry.phys_address !== '',
   );
-  require(key, whole, 'arp_termination_table', 'an address is missing');
+  checkField(key, whole, 'arp_termination_table', 'an address is missing');
   const addresses = new Set(value.arp_termination_table.map((entry) => entry.ip_address));
   const twice = addresses.size !== value.arp_termination_table.length;
-  require(key, !twice, 'arp_termination_table', 'an address is there twice');
+  checkField(key, !twice, 'arp_termination_table', 'an address is there twice');
 }
 
 function flagsDiffer(a: BridgeDomain, b: BridgeDomain): boolean {

@@ -8,7 +8,7 @@ import type {
 } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { L2PortType } from '../../binapi/enums.gen.ts';
-import { unlessGone } from '../tolerated.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
 
 /** An interface in a bridge domain; read back with the bridge domain. */
 export function bridgedInterfaceDescriptor(
@@ -50,7 +50,7 @@ export function bridgedInterfaceDescriptor(
       await set(key, value, true, ctx);
       return undefined;
     },
-    delete: (key, value, _metadata, ctx) => unlessGone(set(key, value, false, ctx)),
+    delete: (key, value, _metadata, ctx) => ignoreNotFound(set(key, value, false, ctx)),
   };
 }
 

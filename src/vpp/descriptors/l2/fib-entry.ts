@@ -10,11 +10,11 @@ import type {
 } from '#plugins/controller/api/ports/metadata.ts';
 import { fromMac, toMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { inSlices } from '../in-slices.ts';
-import { require } from '../invalid.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
 import { NONE } from '../limits.ts';
-import { bridgeDomainNames, interfaceNames } from '../names.ts';
-import { unlessGone } from '../tolerated.ts';
+import { mapInSlices } from '../map-in-slices.ts';
+import { bridgeDomainNames, interfaceNames } from '../names-by-index.ts';
 
 /**
  * Entries of a bridge domain's table. Static and filtering ones are ours; what VPP learns, and the
@@ -53,10 +53,10 @@ export function fibEntryDescriptor(
     toJson: (value) => fibEntryModel.toJson(value),
     retrieveDependencies: ['vpp-interface', 'vpp-bridge-domain'],
     validate(key, value) {
-      require(key, value.phys_address !== '', 'phys_address', 'missing');
-      require(key, value.bridge_domain !== '', 'bridge_domain', 'missing');
+      checkField(key, value.phys_address !== '', 'phys_address', 'missing');
+      checkField(key, value.bridge_domain !== '', 'bridge_domain', 'missing');
       const leads = value.action === 'DROP' || value.outgoing_interface !== '';
-      require(key, leads, 'outgoing_interface', 'missing');
+      checkField(key, leads, 'outgoing_interface', 'missing');
     },
     // of an entry that drops VPP keeps nothing but the MAC
     equivalent: (_key, a, b) =>
@@ -70,7 +70,7 @@ export function fibEntryDescriptor(
       await addOrDelete(value, true, ctx);
       return undefined;
     },
-    delete: (_key, value, _metadata, ctx) => unlessGone(addOrDelete(value, false, ctx)),
+    delete: (_key, value, _metadata, ctx) => ignoreNotFound(addOrDelete(value, false, ctx)),
 
     async retrieve(correlate, ctx) {
       const wanted = new Map(correlate.map(({ key, value }) => [key, value]));
@@ -82,7 +82,7 @@ export function fibEntryDescriptor(
       const found = domains.flatMap(([, bd], position) =>
         (dumps[position] ?? []).map((entry) => ({ bd, entry })),
       );
-      const entries = await inSlices(clock, found, ({ bd, entry }) => {
+      const entries = await mapInSlices(clock, found, ({ bd, entry }) => {
         const mac = fromMac(entry.mac);
         const key = fibEntryKey.build({ bd, mac });
         const known = wanted.get(key);

@@ -3,9 +3,9 @@ import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { type XConnectPair, xConnectKey, xConnectModel } from '#models/vpp/xconnect.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { require } from '../invalid.ts';
-import { interfaceNames } from '../names.ts';
-import { unlessGone } from '../tolerated.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
+import { interfaceNames } from '../names-by-index.ts';
 
 /**
  * Whatever comes in at one interface goes out at another; the way back is a value of its own. VPP
@@ -32,8 +32,8 @@ export function xConnectDescriptor(client: VppClient): KvDescriptor<XConnectPair
     toJson: (value) => xConnectModel.toJson(value),
     retrieveDependencies: ['vpp-interface'],
     validate(key, value) {
-      require(key, value.receive_interface !== '', 'receive_interface', 'missing');
-      require(key, value.transmit_interface !== '', 'transmit_interface', 'missing');
+      checkField(key, value.receive_interface !== '', 'receive_interface', 'missing');
+      checkField(key, value.transmit_interface !== '', 'transmit_interface', 'missing');
     },
     dependencies: (_key, { receive_interface, transmit_interface }) => [
       {
@@ -55,7 +55,7 @@ export function xConnectDescriptor(client: VppClient): KvDescriptor<XConnectPair
         tx_sw_if_index: 0,
         enable: false,
       });
-      await unlessGone(request);
+      await ignoreNotFound(request);
     },
 
     async retrieve(_correlate, ctx) {

@@ -7,11 +7,11 @@ import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.t
 import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily, IpNeighborFlags } from '../../binapi/enums.gen.ts';
 import type { IpNeighbor } from '../../binapi/messages.gen.ts';
-import { inSlices } from '../in-slices.ts';
-import { require } from '../invalid.ts';
+import { ignoreNotFound, ignoreRetvals } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
 import { NONE } from '../limits.ts';
-import { interfaceNames } from '../names.ts';
-import { except, unlessGone } from '../tolerated.ts';
+import { mapInSlices } from '../map-in-slices.ts';
+import { interfaceNames } from '../names-by-index.ts';
 
 const ENTRY_EXISTS = -116;
 
@@ -50,9 +50,9 @@ export function arpDescriptor(
     toJson: (value) => vppArpModel.toJson(value),
     retrieveDependencies: ['vpp-interface'],
     validate(key, value) {
-      require(key, value.interface !== '', 'interface', 'missing');
-      require(key, value.ip_address !== '', 'ip_address', 'missing');
-      require(key, value.phys_address !== '', 'phys_address', 'missing');
+      checkField(key, value.interface !== '', 'interface', 'missing');
+      checkField(key, value.ip_address !== '', 'ip_address', 'missing');
+      checkField(key, value.phys_address !== '', 'phys_address', 'missing');
     },
     dependencies: (_key, { interface: name }) => [
       { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
@@ -60,14 +60,14 @@ export function arpDescriptor(
     // VPP does not let a learned entry take the place of a static one
     needsRecreate: (_key, before, after) => before.static && !after.static,
     async create(_key, value, ctx) {
-      await except(addOrDelete(value, true, ctx), [ENTRY_EXISTS]);
+      await ignoreRetvals(addOrDelete(value, true, ctx), [ENTRY_EXISTS]);
       return undefined;
     },
     async update(_key, _before, after, _metadata, ctx) {
       await addOrDelete(after, true, ctx);
       return undefined;
     },
-    delete: (_key, value, _metadata, ctx) => unlessGone(addOrDelete(value, false, ctx)),
+    delete: (_key, value, _metadata, ctx) => ignoreNotFound(addOrDelete(value, false, ctx)),
 
     async retrieve(correlate, ctx) {
       const wanted = new Set(correlate.map(({ key }) => key));
@@ -77,7 +77,7 @@ export function arpDescriptor(
           client.dump('ip_neighbor_dump', { sw_if_index: NONE, af }),
         ),
       );
-      const entries = await inSlices(clock, dumps.flat(), ({ neighbor: found }) => {
+      const entries = await mapInSlices(clock, dumps.flat(), ({ neighbor: found }) => {
         const name = names.get(found.sw_if_index);
         if (name === undefined) return [];
         const isStatic = (found.flags & IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC) !== 0;

@@ -8,7 +8,7 @@ import {
 } from '#models/vpp/ip-scan-neighbor.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily } from '../../binapi/enums.gen.ts';
-import { require } from '../invalid.ts';
+import { checkField } from '../invalid.ts';
 
 /** What one family's neighbors are told. */
 interface Aging {
@@ -74,7 +74,7 @@ export function ipScanNeighborDescriptor(
     toJson: (value) => ipScanNeighborModel.toJson(value),
     validate(key, value) {
       const fits = maxAge(value, 'IPV4') <= 0xffff_ffff && maxAge(value, 'IPV6') <= 0xffff_ffff;
-      require(key, fits, 'stale_threshold', 'too many minutes');
+      checkField(key, fits, 'stale_threshold', 'too many minutes');
     },
     equivalent: (_key, a, b) =>
       maxAge(a, 'IPV4') === maxAge(b, 'IPV4') && maxAge(a, 'IPV6') === maxAge(b, 'IPV6'),

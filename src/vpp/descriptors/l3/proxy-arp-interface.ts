@@ -3,7 +3,7 @@ import { proxyArpInterfaceKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { unlessGone } from '../tolerated.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
 
 /**
  * An interface that answers for the ranges of proxy ARP; read back with these. VPP keeps the switch
@@ -24,7 +24,7 @@ export function proxyArpInterfaceDescriptor(client: VppClient): KvDescriptor<obj
       await enable(key, true, ctx);
       return undefined;
     },
-    delete: (key, _value, _metadata, ctx) => unlessGone(enable(key, false, ctx)),
+    delete: (key, _value, _metadata, ctx) => ignoreNotFound(enable(key, false, ctx)),
   };
 }
 

@@ -12,10 +12,10 @@ import {
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import { bytesOfAddress, textOfBytes } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { require } from '../invalid.ts';
-import { interfaceNames } from '../names.ts';
-import { unlessGone } from '../tolerated.ts';
-import { isNameless } from './vrf-table.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
+import { interfaceNames } from '../names-by-index.ts';
+import { hasDefaultName } from './vrf-table.ts';
 
 /**
  * Ranges of addresses that VPP answers ARP for, on the interfaces that are derived from this value.
@@ -40,9 +40,9 @@ export function proxyArpDescriptor(
       const gone = missing(before, after);
       const come = missing(after, before);
       for (const range of gone) undo.add(() => set(range, true));
-      for (const range of come) undo.add(() => unlessGone(set(range, false)));
+      for (const range of come) undo.add(() => ignoreNotFound(set(range, false)));
       await allSettled([
-        ...gone.map((range) => unlessGone(set(range, false))),
+        ...gone.map((range) => ignoreNotFound(set(range, false))),
         ...come.map((range) => set(range, true)),
       ]);
       return undefined;
@@ -86,7 +86,7 @@ export function proxyArpDescriptor(
       const wanted = new Set(correlate.flatMap((each) => each.value.ranges.map((r) => r.vrf_id)));
       const others = new Set(
         tables
-          .filter(({ table }) => !table.is_ip6 && isNameless(table))
+          .filter(({ table }) => !table.is_ip6 && hasDefaultName(table))
           .map(({ table }) => table.table_id)
           .filter((id) => id !== 0 && !wanted.has(id)),
       );
@@ -115,16 +115,16 @@ function validate(key: string, { ranges, interfaces }: ProxyARP): void {
   for (const { first_ip_addr, last_ip_addr } of ranges) {
     const first = v4(first_ip_addr);
     const last = v4(last_ip_addr);
-    require(key, first !== undefined, 'ranges.first_ip_addr', 'no IPv4 address');
-    require(key, last !== undefined, 'ranges.last_ip_addr', 'no IPv4 address');
+    checkField(key, first !== undefined, 'ranges.first_ip_addr', 'no IPv4 address');
+    checkField(key, last !== undefined, 'ranges.last_ip_addr', 'no IPv4 address');
     const ordered = Buffer.compare(first ?? empty, last ?? empty) <= 0;
-    require(key, ordered, 'ranges.last_ip_addr', 'before first_ip_addr');
+    checkField(key, ordered, 'ranges.last_ip_addr', 'before first_ip_addr');
   }
   const distinct = new Set(ranges.map((range) => Object.values(range).join(' ')));
-  require(key, distinct.size === ranges.length, 'ranges', 'one is named twice');
+  checkField(key, distinct.size === ranges.length, 'ranges', 'one is named twice');
   const names = new Set(interfaces.map(({ name }) => name));
-  require(key, names.size === interfaces.length, 'interfaces', 'one is named twice');
-  require(key, !names.has(''), 'interfaces', 'one has no name');
+  checkField(key, names.size === interfaces.length, 'interfaces', 'one is named twice');
+  checkField(key, !names.has(''), 'interfaces', 'one has no name');
 }
 
 const empty = new Uint8Array();

@@ -6,11 +6,11 @@ import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import type { FibPath, IpRoute, IpTable } from '../../binapi/messages.gen.ts';
-import { inSlices } from '../in-slices.ts';
-import { require } from '../invalid.ts';
-import { interfaceNames } from '../names.ts';
-import { unlessGone } from '../tolerated.ts';
-import { ApiSource } from './fib-source.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
+import { mapInSlices } from '../map-in-slices.ts';
+import { interfaceNames } from '../names-by-index.ts';
+import { ApiFibSource } from './api-fib-source.ts';
 import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
 
 /**
@@ -21,7 +21,7 @@ export function routeDescriptor(
   client: VppClient,
   clock: Clock,
 ): KvDescriptor<VppRoute, undefined> {
-  const apiSource = new ApiSource(client);
+  const apiSource = new ApiFibSource(client);
   const addOrDelete = (
     route: VppRoute,
     is_add: boolean,
@@ -54,7 +54,7 @@ export function routeDescriptor(
       await addOrDelete(value, true, ctx);
       return undefined;
     },
-    delete: (_key, value, _metadata, ctx) => unlessGone(addOrDelete(value, false, ctx)),
+    delete: (_key, value, _metadata, ctx) => ignoreNotFound(addOrDelete(value, false, ctx)),
 
     async retrieve(correlate, ctx) {
       const source = await apiSource.get();
@@ -62,7 +62,7 @@ export function routeDescriptor(
       const names = interfaceNames(ctx);
       // of two keys for one path VPP does not tell which: it is the first by key, who would get it
       const wanted = new Map<string, KeyedValue<VppRoute>>();
-      await inSlices(clock, correlate, (each) => {
+      await mapInSlices(clock, correlate, (each) => {
         const identity = pathIdentity(each.value);
         const same = wanted.get(identity);
         if (same === undefined || each.key < same.key) wanted.set(identity, each);
@@ -79,12 +79,12 @@ export function routeDescriptor(
       };
       const dumps = tables.map(async ({ table }) => {
         const routes = await client.dump('ip_route_v2_dump', { src: source, table });
-        await inSlices(clock, routes, ({ route }) => {
+        await mapInSlices(clock, routes, ({ route }) => {
           for (const path of route.paths) read(route, path);
         });
       });
       await Promise.all(dumps);
-      await inSlices(clock, unwanted, (value) => found.set(freeKey(value, found), value));
+      await mapInSlices(clock, unwanted, (value) => found.set(freeKey(value, found), value));
       return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
     },
   };
@@ -122,31 +122,44 @@ function adopt(wanted: VppRoute, found: VppRoute): VppRoute {
 }
 
 /** Each table has these from VPP itself; it would keep one of ours behind its own, and not tell it. */
-const ofVpp: ReadonlySet<string> = new Set(['224.0.0.0/4', '240.0.0.0/4', 'fe80::/10']);
+const VPP_OWN_ROUTES: ReadonlySet<string> = new Set(['224.0.0.0/4', '240.0.0.0/4', 'fe80::/10']);
 
 function validate(key: string, route: VppRoute): void {
   const { dst_network, next_hop_addr } = route;
-  require(key, dst_network !== '', 'dst_network', 'missing');
-  require(key, !ofVpp.has(dst_network), 'dst_network', 'VPP has a route of its own there');
+  checkField(key, dst_network !== '', 'dst_network', 'missing');
+  checkField(
+    key,
+    !VPP_OWN_ROUTES.has(dst_network),
+    'dst_network',
+    'VPP has a route of its own there',
+  );
   for (const field of ['dst_network', 'next_hop_addr'] as const) {
     const allocated = route[field].startsWith('alloc:');
-    require(key, !allocated, field, 'references to allocated addresses are not supported');
+    checkField(key, !allocated, field, 'references to allocated addresses are not supported');
   }
   const sameFamily =
     next_hop_addr === '' || next_hop_addr.includes(':') === dst_network.includes(':');
-  require(key, sameFamily, 'next_hop_addr', 'another family than dst_network');
-  require(key, route.weight <= 255, 'weight', 'above 255');
-  require(key, route.preference <= 255, 'preference', 'above 255');
+  checkField(key, sameFamily, 'next_hop_addr', 'another family than dst_network');
+  checkField(key, route.weight <= 255, 'weight', 'above 255');
+  checkField(key, route.preference <= 255, 'preference', 'above 255');
   const inter = route.type === 'INTER_VRF';
-  require(key, inter || route.via_vrf_id === 0, 'via_vrf_id', 'goes with type INTER_VRF');
+  checkField(key, inter || route.via_vrf_id === 0, 'via_vrf_id', 'goes with type INTER_VRF');
   const leads = next_hop_addr !== '' || route.outgoing_interface !== '';
-  require(key, route.type !== 'INTRA_VRF' ||
-    leads, 'next_hop_addr', 'missing, and so is outgoing_interface');
-  require(key, !inter ||
-    route.outgoing_interface === '', 'outgoing_interface', 'not with INTER_VRF');
+  checkField(
+    key,
+    route.type !== 'INTRA_VRF' || leads,
+    'next_hop_addr',
+    'missing, and so is outgoing_interface',
+  );
+  checkField(
+    key,
+    !inter || route.outgoing_interface === '',
+    'outgoing_interface',
+    'not with INTER_VRF',
+  );
   // looking an address up in the table it was looked up in would never end
   const loops = inter && route.via_vrf_id === route.vrf_id;
-  require(key, !loops, 'via_vrf_id', 'is the table of the route itself');
+  checkField(key, !loops, 'via_vrf_id', 'is the table of the route itself');
 }
 
 function dependencies(

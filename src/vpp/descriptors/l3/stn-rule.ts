@@ -4,9 +4,9 @@ import { type StnRule, stnRuleKey, stnRuleModel } from '#models/vpp/stn-rule.ts'
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromAddress, toAddress } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { require } from '../invalid.ts';
-import { interfaceNames } from '../names.ts';
-import { unlessGone } from '../tolerated.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
+import { interfaceNames } from '../names-by-index.ts';
 
 /**
  * Packets to an address of the host, which VPP shares its NIC with, are handed to an interface. VPP
@@ -31,8 +31,8 @@ export function stnRuleDescriptor(client: VppClient): KvDescriptor<StnRule, unde
     toJson: (value) => stnRuleModel.toJson(value),
     retrieveDependencies: ['vpp-interface'],
     validate(key, rule) {
-      require(key, rule.ip_address !== '', 'ip_address', 'missing');
-      require(key, rule.interface !== '', 'interface', 'missing');
+      checkField(key, rule.ip_address !== '', 'ip_address', 'missing');
+      checkField(key, rule.interface !== '', 'interface', 'missing');
     },
     dependencies: (_key, { interface: name }) => [
       { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
@@ -42,7 +42,7 @@ export function stnRuleDescriptor(client: VppClient): KvDescriptor<StnRule, unde
       await set(rule, true, ctx);
       return undefined;
     },
-    delete: (_key, rule, _metadata, ctx) => unlessGone(set(rule, false, ctx)),
+    delete: (_key, rule, _metadata, ctx) => ignoreNotFound(set(rule, false, ctx)),
 
     async retrieve(_correlate, ctx) {
       if (!client.has('stn_rules_dump')) return [];

@@ -6,23 +6,23 @@ import { type VrfTable, vrfTableKey, vrfTableModel } from '#models/vpp/vrf-table
 import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily, IpFlowHashConfig } from '../../binapi/enums.gen.ts';
 import type { IpTable } from '../../binapi/messages.gen.ts';
-import { require } from '../invalid.ts';
+import { ignoreNotFound } from '../ignored-retvals.ts';
+import { checkField } from '../invalid.ts';
 import { fitsTag, TAG_LENGTH } from '../limits.ts';
-import { unlessGone } from '../tolerated.ts';
 
 /** How VPP names a table that nobody gave a name. */
-function vppName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
+function defaultName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
   return `${protocol === 'IPV6' ? 'ipv6' : 'ipv4'}-VRF:${id}`;
 }
 
 /** Nobody gave it a name: it is not ours, unless it is wanted. */
-export function isNameless({ table_id, is_ip6, name }: IpTable): boolean {
-  return name === vppName({ id: table_id, protocol: is_ip6 ? 'IPV6' : 'IPV4' });
+export function hasDefaultName({ table_id, is_ip6, name }: IpTable): boolean {
+  return name === defaultName({ id: table_id, protocol: is_ip6 ? 'IPV6' : 'IPV4' });
 }
 
 /** Marks a table without a label as ours: VPP's own name would not. */
 function unlabeledName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
-  return `unlabeled-${vppName({ id, protocol })}`;
+  return `unlabeled-${defaultName({ id, protocol })}`;
 }
 
 function toTable(value: VrfTable): IpTable {
@@ -68,8 +68,13 @@ export function vrfTableDescriptor(
     label: (key) => key.slice(vrfTableModel.keyPrefix.length),
     toJson: (value) => vrfTableModel.toJson(value),
     validate(key, value) {
-      require(key, fitsTag(value.label), `label`, `longer than ${TAG_LENGTH} bytes`);
-      require(key, value.label !== vppName(value), 'label', 'is what VPP calls tables of others');
+      checkField(key, fitsTag(value.label), `label`, `longer than ${TAG_LENGTH} bytes`);
+      checkField(
+        key,
+        value.label !== defaultName(value),
+        'label',
+        'is what VPP calls tables of others',
+      );
     },
     needsRecreate: (_key, before, after) =>
       (after.id !== 0 && before.label !== after.label) ||
@@ -91,7 +96,7 @@ export function vrfTableDescriptor(
     },
 
     async delete(_key, value) {
-      if (value.id !== 0) await unlessGone(addOrDelete(value, false));
+      if (value.id !== 0) await ignoreNotFound(addOrDelete(value, false));
     },
 
     async retrieve(correlate) {
@@ -102,7 +107,7 @@ export function vrfTableDescriptor(
         const protocol = table.is_ip6 ? 'IPV6' : 'IPV4';
         const key = vrfTableKey.build({ id, protocol });
         const known = wanted.get(key);
-        const ours = id !== 0 && !isNameless(table);
+        const ours = id !== 0 && !hasDefaultName(table);
         const label = table.name === unlabeledName({ id, protocol }) ? '' : table.name;
         const value = vrfTableModel.canonical({
           id,

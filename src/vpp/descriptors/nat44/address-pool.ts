@@ -9,7 +9,7 @@ import {
 } from '#models/vpp/nat44-address-pool.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { empty } from '../empty.ts';
-import { require } from '../invalid.ts';
+import { checkField } from '../invalid.ts';
 import {
   addressAt,
   addressClaim,
@@ -18,12 +18,12 @@ import {
   readAddresses,
   setAddress,
 } from './addresses.ts';
-import { takenByGlobal } from './global.ts';
-import { unlessGone } from './retvals.ts';
-import { tableDependency } from './tables.ts';
+import { globalEntries } from './global.ts';
+import { ignoreNotFound } from './ignored-retvals.ts';
+import { tableDependencies } from './table-dependencies.ts';
 
 /** VPP looks through its pool for each address: a longer one is a mistake. */
-const MOST_ADDRESSES = 1024;
+const MAX_ADDRESSES = 1024;
 
 function lastOf(pool: Nat44AddressPool): string {
   return pool.last_ip === '' ? pool.first_ip : pool.last_ip;
@@ -56,7 +56,7 @@ export function nat44AddressPoolDescriptor(
     allOrNothing(log, async (undo) => {
       await allSettled([
         ...gone.map(async (each) => {
-          await unlessGone(setAddress(client, each, false));
+          await ignoreNotFound(setAddress(client, each, false));
           undo.add(() => setAddress(client, each, true));
         }),
         ...come.map(async (each) => {
@@ -83,7 +83,7 @@ export function nat44AddressPoolDescriptor(
     },
     dependencies: (_key, { vrf_id }) => [
       { label: 'nat44-enabled', key: NAT44_ENDPOINT_DEPENDENT_KEY },
-      ...tableDependency([vrf_id]),
+      ...tableDependencies([vrf_id]),
     ],
     claims: (_key, pool) => addressesOf(pool).map(addressClaim),
     equivalent: (_key, a, b) =>
@@ -106,7 +106,7 @@ export function nat44AddressPoolDescriptor(
 
     async retrieve(correlate, ctx) {
       if (!client.has('nat44_address_dump')) return [];
-      const taken = takenByGlobal(ctx);
+      const taken = globalEntries(ctx);
       const found = await readAddresses(client);
       return attribute(
         found.filter((each) => !taken.addresses.has(addressClaim(each))),
@@ -153,9 +153,9 @@ function attribute(
 
 function validate(key: string, pool: Nat44AddressPool): void {
   const isV4 = (address: string): boolean => address !== '' && !address.includes(':');
-  require(key, isV4(pool.first_ip), 'first_ip', 'has to be an IPv4 address');
-  require(key, isV4(lastOf(pool)), 'last_ip', 'has to be an IPv4 address');
+  checkField(key, isV4(pool.first_ip), 'first_ip', 'has to be an IPv4 address');
+  checkField(key, isV4(lastOf(pool)), 'last_ip', 'has to be an IPv4 address');
   const count = numberOf(lastOf(pool)) - numberOf(pool.first_ip) + 1;
-  require(key, count >= 1, 'last_ip', 'lies before first_ip');
-  require(key, count <= MOST_ADDRESSES, 'last_ip', `makes more than ${MOST_ADDRESSES} addresses`);
+  checkField(key, count >= 1, 'last_ip', 'lies before first_ip');
+  checkField(key, count <= MAX_ADDRESSES, 'last_ip', `makes more than ${MAX_ADDRESSES} addresses`);
 }

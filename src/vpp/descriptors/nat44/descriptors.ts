@@ -5,8 +5,8 @@ import type { VppClient } from '../../binapi/api.ts';
 import { nat44AddressPoolDescriptor } from './address-pool.ts';
 import { dnat44Descriptor } from './dnat.ts';
 import { nat44GlobalDescriptor } from './global.ts';
+import { nat44GlobalAddressDescriptor, nat44GlobalInterfaceDescriptor } from './global-entries.ts';
 import { nat44InterfaceDescriptor } from './interface.ts';
-import { nat44GlobalAddressDescriptor, nat44GlobalInterfaceDescriptor } from './listed.ts';
 
 /** All descriptors of NAT44. */
 export function nat44Descriptors(needs: {

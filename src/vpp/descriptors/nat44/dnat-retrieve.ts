@@ -23,7 +23,7 @@ import type {
   Nat44StaticMappingDetails,
 } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
-import { interfaceNames } from '../names.ts';
+import { interfaceNames } from '../names-by-index.ts';
 import { externalEnd, identityEnd, protocolName, sameDnat, sameMapping } from './mapping.ts';
 import { tagReader } from './mapping-tag.ts';
 

@@ -16,7 +16,7 @@ import type { Requests } from '../../binapi/messages.gen.ts';
 import { tagOf } from '../tags.ts';
 import { numberOf } from './addresses.ts';
 import { retrieveDnats } from './dnat-retrieve.ts';
-import { validateDnat } from './dnat-rules.ts';
+import { ignoreNotFound } from './ignored-retvals.ts';
 import {
   backendEnd,
   externalEnd,
@@ -31,8 +31,8 @@ import {
   toStatic,
 } from './mapping.ts';
 import { mappingTag } from './mapping-tag.ts';
-import { unlessGone } from './retvals.ts';
-import { tableDependency } from './tables.ts';
+import { tableDependencies } from './table-dependencies.ts';
+import { validateDnat } from './validate-dnat.ts';
 
 /** Requests that add a part of a value, or take it away. */
 type Switched =
@@ -216,7 +216,7 @@ class Changes {
   #adding<N extends Switched>(name: N, added: Requests[N]['request']): Step {
     return {
       run: () => this.#client.request(name, added),
-      takeBack: () => unlessGone(this.#client.request(name, { ...added, is_add: false })),
+      takeBack: () => ignoreNotFound(this.#client.request(name, { ...added, is_add: false })),
     };
   }
 
@@ -264,7 +264,7 @@ function dependencies({ st_mappings, id_mappings }: DNat44): readonly Dependency
       label: `interface-${name}-exists`,
       key: vppInterfaceKey.build({ name }),
     })),
-    ...tableDependency(tables),
+    ...tableDependencies(tables),
     ...[...new Set(poolAddresses)].map((address) => ({
       label: `twice-nat-pool-has-${address}`,
       anyOf: {

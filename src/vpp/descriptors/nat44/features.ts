@@ -1,7 +1,7 @@
 import type { RetrieveContext } from '#kvscheduler/api/descriptor.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { NatConfigFlags } from '../../binapi/enums.gen.ts';
-import { interfaceNames } from '../names.ts';
+import { interfaceNames } from '../names-by-index.ts';
 
 /**
  * What NAT44 does on an interface. `output` translates what leaves, after the routing decision; VPP

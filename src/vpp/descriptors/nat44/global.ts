@@ -11,13 +11,13 @@ import { NAT44_GLOBAL_KEY, type Nat44Global, nat44GlobalModel } from '#models/vp
 import type { VppClient } from '../../binapi/api.ts';
 import { Nat44ConfigFlags } from '../../binapi/enums.gen.ts';
 import { empty } from '../empty.ts';
-import { require } from '../invalid.ts';
+import { checkField } from '../invalid.ts';
 import { addressClaim, readAddresses } from './addresses.ts';
 import { type Feature, readFeatures } from './features.ts';
-import { unlessDisabled, unlessEnabled } from './retvals.ts';
+import { ignoreAlreadyDisabled, ignoreAlreadyEnabled } from './ignored-retvals.ts';
 
 /** Which of what VPP has belongs to the lists of the global value, not to a value of its own. */
-interface Taken {
+interface GlobalEntries {
   /** `<interface>/<feature>` */
   readonly features: ReadonlySet<string>;
   readonly addresses: ReadonlySet<string>;
@@ -28,25 +28,25 @@ interface Nat44GlobalMetadata {
   readonly addresses: readonly string[];
 }
 
-export function takenByGlobal(ctx: RetrieveContext): Taken {
+export function globalEntries(ctx: RetrieveContext): GlobalEntries {
   const metadata = ctx.retrieved<Nat44GlobalMetadata>('vpp-nat44-global').get(NAT44_GLOBAL_KEY);
   return { features: new Set(metadata?.features), addresses: new Set(metadata?.addresses) };
 }
 
-export function listedFeature(entry: Nat44GlobalInterface): Feature {
+export function featureOfEntry(entry: Nat44GlobalInterface): Feature {
   if (entry.output_feature) return 'output';
   return entry.is_inside ? 'in' : 'out';
 }
 
 function featureName(entry: Nat44GlobalInterface): string {
-  return `${entry.name}/${listedFeature(entry)}`;
+  return `${entry.name}/${featureOfEntry(entry)}`;
 }
 
 function addressName({ address, twice_nat }: Nat44GlobalAddress): string {
   return addressClaim({ address, twiceNat: twice_nat });
 }
 
-const noLists: Nat44GlobalMetadata = { features: [], addresses: [] };
+const NO_ENTRIES: Nat44GlobalMetadata = { features: [], addresses: [] };
 
 /**
  * NAT44 as a whole. VPP has it in two plugins; what services need (several backends of one address,
@@ -100,17 +100,17 @@ export function nat44GlobalDescriptor(
 
     create: (_key, value) =>
       allOrNothing(log, async (undo) => {
-        await unlessEnabled(enable(true));
+        await ignoreAlreadyEnabled(enable(true));
         undo.add(() => enable(false));
         await forward(value.forwarding);
-        return listsOf(value);
+        return entriesOf(value);
       }),
     async update(_key, _before, after) {
       await forward(after.forwarding);
-      return listsOf(after);
+      return entriesOf(after);
     },
     async delete() {
-      await unlessDisabled(enable(false));
+      await ignoreAlreadyDisabled(enable(false));
     },
 
     async retrieve(correlate, ctx) {
@@ -129,21 +129,21 @@ export function nat44GlobalDescriptor(
       const value = nat44GlobalModel.canonical({
         forwarding: config.forwarding_enabled,
         nat_interfaces: known?.nat_interfaces.filter((entry) =>
-          features.get(entry.name)?.includes(listedFeature(entry)),
+          features.get(entry.name)?.includes(featureOfEntry(entry)),
         ),
         address_pool: known?.address_pool.filter((entry) =>
           inVpp.has(`${addressName(entry)} ${entry.vrf_id}`),
         ),
         virtual_reassembly: known?.virtual_reassembly,
       });
-      const metadata = listsOf(value);
+      const metadata = entriesOf(value);
       return [{ key: NAT44_GLOBAL_KEY, value, metadata, origin: 'from-NB' as const }];
     },
   };
 }
 
-function listsOf(value: Nat44Global): Nat44GlobalMetadata {
-  if (value.nat_interfaces.length + value.address_pool.length === 0) return noLists;
+function entriesOf(value: Nat44Global): Nat44GlobalMetadata {
+  if (value.nat_interfaces.length + value.address_pool.length === 0) return NO_ENTRIES;
   return {
     features: value.nat_interfaces.map(featureName),
     addresses: value.address_pool.map(addressName),
@@ -152,18 +152,23 @@ function listsOf(value: Nat44Global): Nat44GlobalMetadata {
 
 function validate(key: string, value: Nat44Global): void {
   const ends = 'VPP balances no load and has no twice-NAT without telling sessions by both ends';
-  require(key, !value.endpoint_independent, 'endpoint_independent', ends);
+  checkField(key, !value.endpoint_independent, 'endpoint_independent', ends);
   const { nat_interfaces: interfaces, address_pool: addresses } = value;
-  require(key, interfaces.every(({ name }) => name !== ''), 'nat_interfaces', 'name is missing');
+  checkField(
+    key,
+    interfaces.every(({ name }) => name !== ''),
+    'nat_interfaces',
+    'name is missing',
+  );
   const features = new Set(interfaces.map(featureName));
-  require(key, features.size === interfaces.length, 'nat_interfaces', 'one is there twice');
+  checkField(key, features.size === interfaces.length, 'nat_interfaces', 'one is there twice');
   const mixed = interfaces.some(
     ({ name, output_feature }) =>
       output_feature && (features.has(`${name}/in`) || features.has(`${name}/out`)),
   );
-  require(key, !mixed, 'nat_interfaces', 'VPP has output_feature alone only');
+  checkField(key, !mixed, 'nat_interfaces', 'VPP has output_feature alone only');
   const isV4 = addresses.every(({ address }) => address !== '' && !address.includes(':'));
-  require(key, isV4, 'address_pool', 'address has to be an IPv4 address');
+  checkField(key, isV4, 'address_pool', 'address has to be an IPv4 address');
   const names = new Set(addresses.map(addressName));
-  require(key, names.size === addresses.length, 'address_pool', 'an address is there twice');
+  checkField(key, names.size === addresses.length, 'address_pool', 'an address is there twice');
 }

@@ -10,10 +10,10 @@ import {
 } from '#models/vpp/nat44-interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import { require } from '../invalid.ts';
+import { checkField } from '../invalid.ts';
 import { type Feature, featureClaims, readFeatures, setFeature } from './features.ts';
-import { takenByGlobal } from './global.ts';
-import { unlessGone } from './retvals.ts';
+import { globalEntries } from './global.ts';
+import { ignoreNotFound } from './ignored-retvals.ts';
 
 function featuresOf(value: Nat44Interface): readonly Feature[] {
   const features: Feature[] = [];
@@ -38,7 +38,7 @@ export function nat44InterfaceDescriptor(
   ): Promise<undefined> =>
     allOrNothing(log, async (undo) => {
       for (const gone of before.filter((feature) => !after.includes(feature))) {
-        await unlessGone(setFeature(client, index, gone, false));
+        await ignoreNotFound(setFeature(client, index, gone, false));
         undo.add(() => setFeature(client, index, gone, true));
       }
       for (const come of after.filter((feature) => !before.includes(feature))) {
@@ -57,10 +57,10 @@ export function nat44InterfaceDescriptor(
     toJson: (value) => nat44InterfaceModel.toJson(value),
     retrieveDependencies: ['vpp-interface', 'vpp-nat44-global'],
     validate(key, value) {
-      require(key, value.name !== '', 'name', 'missing');
+      checkField(key, value.name !== '', 'name', 'missing');
       const sides = value.nat_inside || value.nat_outside;
-      require(key, !(value.output_feature && sides), 'output_feature', 'VPP has it alone only');
-      require(key, value.output_feature || sides, 'nat_inside', 'nothing is switched on');
+      checkField(key, !(value.output_feature && sides), 'output_feature', 'VPP has it alone only');
+      checkField(key, value.output_feature || sides, 'nat_inside', 'nothing is switched on');
     },
     dependencies: (_key, { name }) => [
       { label: 'nat44-enabled', key: NAT44_GLOBAL_KEY },
@@ -78,7 +78,7 @@ export function nat44InterfaceDescriptor(
     async retrieve(_correlate, ctx) {
       if (!client.has('nat44_interface_dump')) return [];
       const features = await readFeatures(client, ctx);
-      const taken = takenByGlobal(ctx);
+      const taken = globalEntries(ctx);
       return [...features].flatMap(([name, all]) => {
         const on = all.filter((feature) => !taken.features.has(`${name}/${feature}`));
         if (on.length === 0) return [];

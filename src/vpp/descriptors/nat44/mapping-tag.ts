@@ -3,7 +3,7 @@
  * again. Without it a change that was made while no agent ran would not be seen.
  */
 import type { DNat44StaticMapping } from '#models/vpp/dnat44.ts';
-import { namesBehindTags, tagOf } from '../tags.ts';
+import { tagOf, tagToName } from '../tags.ts';
 import { isBalanced } from './mapping.ts';
 
 /** What is left for the label beside the longest text that may follow it. */
@@ -35,8 +35,8 @@ interface ReadTag {
 
 /** @param labels that are wanted or known */
 export function tagReader(labels: readonly string[]): (tag: string) => ReadTag {
-  const whole = namesBehindTags(labels);
-  const short = namesBehindTags(labels, LABEL_ROOM);
+  const whole = tagToName(labels);
+  const short = tagToName(labels, LABEL_ROOM);
   return (tag) => {
     const parts = FORM.exec(tag);
     if (parts === null) return { label: whole(tag), hidden: '' };

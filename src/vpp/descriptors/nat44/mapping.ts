@@ -19,7 +19,7 @@ import { NONE } from '../limits.ts';
 const protocolNumbers: Readonly<Record<DNat44Protocol, number>> = { TCP: 6, UDP: 17, ICMP: 1 };
 
 /** VPP counts backends, and the sum of their shares, with one byte; 256 of either end it. */
-export const MOST_BACKENDS = 255;
+export const MAX_BACKENDS = 255;
 
 const noAddress = new Uint8Array(4);
 
@@ -70,8 +70,8 @@ export function sharesOf(mapping: DNat44StaticMapping): ReadonlyMap<string, numb
   const sum = locals.reduce((all, { probability }) => all + probability, 0);
   const share = (probability: number): number => {
     if (sum === 0) return 1;
-    if (sum <= MOST_BACKENDS || probability === 0) return probability;
-    return 1 + Math.floor(((MOST_BACKENDS - locals.length) * probability) / sum);
+    if (sum <= MAX_BACKENDS || probability === 0) return probability;
+    return 1 + Math.floor(((MAX_BACKENDS - locals.length) * probability) / sum);
   };
   return new Map(locals.map((local) => [backendEnd(local), share(local.probability)]));
 }

@@ -12,14 +12,20 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import { fromUnion } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import type { PuntRedirectV2 } from '../../binapi/messages.gen.ts';
-import { attribute, type Family, families, familiesOf, familyNumbers } from '../by-family.ts';
-import { require } from '../invalid.ts';
+import {
+  type AddressFamilyName,
+  addressFamilies,
+  attributeByFamily,
+  familiesOf,
+  familyNumbers,
+} from '../address-family.ts';
+import { checkField } from '../invalid.ts';
 import { isAny, pathTo } from '../l3/route-path.ts';
 import { NONE } from '../limits.ts';
-import { interfaceNames } from '../names.ts';
+import { interfaceNames } from '../names-by-index.ts';
 
 /** A next hop is of one family, and says so where all are redirected. */
-function redirected({ l3_protocol, next_hop }: IPRedirect): readonly Family[] {
+function redirected({ l3_protocol, next_hop }: IPRedirect): readonly AddressFamilyName[] {
   return familiesOf(l3_protocol).filter(
     (family) => next_hop === '' || next_hop.includes(':') === (family === 'IPV6'),
   );
@@ -27,7 +33,7 @@ function redirected({ l3_protocol, next_hop }: IPRedirect): readonly Family[] {
 
 /** One redirect, as VPP has it. */
 interface Found {
-  readonly family: Family;
+  readonly family: AddressFamilyName;
   /** Empty for any. */
   readonly rx: string;
   readonly tx: string;
@@ -53,7 +59,7 @@ export function ipRedirectDescriptor(
 
   const set = async (
     value: IPRedirect,
-    family: Family,
+    family: AddressFamilyName,
     isOn: boolean,
     ctx: OperationContext,
   ): Promise<void> => {
@@ -81,10 +87,10 @@ export function ipRedirectDescriptor(
     toJson: (value) => ipRedirectModel.toJson(value),
     retrieveDependencies: ['vpp-interface'],
     validate(key, value) {
-      require(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
-      require(key, value.tx_interface !== '', 'tx_interface', 'missing');
+      checkField(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
+      checkField(key, value.tx_interface !== '', 'tx_interface', 'missing');
       const fits = redirected(value).length > 0;
-      require(key, fits, 'next_hop', 'is not of the family of l3_protocol');
+      checkField(key, fits, 'next_hop', 'is not of the family of l3_protocol');
     },
     dependencies: (_key, value) => dependencies(value),
     claims: (_key, value) =>
@@ -105,15 +111,18 @@ export function ipRedirectDescriptor(
       if (!client.has('ip_punt_redirect_v2_dump')) return [];
       const names = interfaceNames(ctx);
       const dumps = await Promise.all(
-        families.map(async (family) => {
+        addressFamilies.map(async (family) => {
           const fields = { sw_if_index: NONE, af: familyNumbers[family] };
           const found = await client.dump('ip_punt_redirect_v2_dump', fields);
           return found.flatMap(({ punt }) => readBack(punt, family, names));
         }),
       );
       const found = new Map(dumps.flat().map((each) => [identity(each), each]));
-      const { values, left } = attribute(found.keys(), correlate, partsOf, (value, l3_protocol) =>
-        ipRedirectModel.canonical({ ...value, l3_protocol }),
+      const { values, left } = attributeByFamily(
+        found.keys(),
+        correlate,
+        partsOf,
+        (value, l3_protocol) => ipRedirectModel.canonical({ ...value, l3_protocol }),
       );
       const keys = new Set(values.map(({ key }) => key));
       const others = [...left].flatMap((part) => unwanted(found.get(part), keys));
@@ -131,7 +140,7 @@ function dependencies({ tx_interface: tx, rx_interface: rx }: IPRedirect): reado
 
 function readBack(
   punt: PuntRedirectV2,
-  family: Family,
+  family: AddressFamilyName,
   names: ReadonlyMap<number, string>,
 ): readonly Found[] {
   const [path] = punt.paths;
@@ -142,7 +151,7 @@ function readBack(
   return [{ family, rx, tx, hop: isAny(hop) ? '' : hop }];
 }
 
-function partsOf(value: IPRedirect): ReadonlyMap<Family, string> {
+function partsOf(value: IPRedirect): ReadonlyMap<AddressFamilyName, string> {
   const { rx_interface: rx, tx_interface: tx, next_hop } = value;
   const hop = isAny(next_hop) ? '' : next_hop;
   return new Map(redirected(value).map((family) => [family, identity({ family, rx, tx, hop })]));

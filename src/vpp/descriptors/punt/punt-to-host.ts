@@ -5,19 +5,24 @@ import { type PuntToHost, puntToHostModel } from '#models/vpp/punt-to-host.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily, PuntType } from '../../binapi/enums.gen.ts';
 import type { Punt } from '../../binapi/messages.gen.ts';
-import { attribute, type Family, familiesOf, familyNumbers } from '../by-family.ts';
-import { require } from '../invalid.ts';
+import {
+  type AddressFamilyName,
+  attributeByFamily,
+  familiesOf,
+  familyNumbers,
+} from '../address-family.ts';
+import { checkField } from '../invalid.ts';
 
 const UDP = 17;
 const HEADER_VERSION = 1;
 /** VPP takes the highest for "no port". */
-const MOST_PORT = 65_534;
+const MAX_PORT = 65_534;
 /** Of a socket's path, with the closing zero. */
 const PATH_SIZE = 108;
 
 /** A socket that is registered with VPP. */
 interface Socket {
-  readonly family: Family;
+  readonly family: AddressFamilyName;
   readonly port: number;
   readonly path: string;
 }
@@ -26,7 +31,7 @@ function identity({ family, port, path }: Socket): string {
   return `${family} ${port} ${path}`;
 }
 
-function puntOf(family: Family, port: number): Punt {
+function puntOf(family: AddressFamilyName, port: number): Punt {
   return {
     type: PuntType.PUNT_API_TYPE_L4,
     punt: { l4: { af: familyNumbers[family], protocol: UDP, port } },
@@ -50,13 +55,16 @@ export function puntToHostDescriptor(
       return [{ family: af === AddressFamily.ADDRESS_IP6 ? 'IPV6' : 'IPV4', port, path }] as const;
     });
   };
-  const register = (family: Family, { port, socket_path }: PuntToHost): Promise<unknown> =>
+  const register = (
+    family: AddressFamilyName,
+    { port, socket_path }: PuntToHost,
+  ): Promise<unknown> =>
     client.request('punt_socket_register', {
       header_version: HEADER_VERSION,
       punt: puntOf(family, port),
       pathname: socket_path,
     });
-  const deregister = async (family: Family, port: number): Promise<void> => {
+  const deregister = async (family: AddressFamilyName, port: number): Promise<void> => {
     const isThere = (await sockets()).some((each) => each.family === family && each.port === port);
     if (isThere) await client.request('punt_socket_deregister', { punt: puntOf(family, port) });
   };
@@ -69,13 +77,13 @@ export function puntToHostDescriptor(
     label: (key) => key.slice(puntToHostModel.keyPrefix.length),
     toJson: (value) => puntToHostModel.toJson(value),
     validate(key, value) {
-      require(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
-      require(key, value.l4_protocol === 'UDP', 'l4_protocol', 'VPP hands over UDP only');
-      const isPort = value.port > 0 && value.port <= MOST_PORT;
-      require(key, isPort, 'port', `is not between 1 and ${MOST_PORT}`);
-      require(key, value.socket_path !== '', 'socket_path', 'missing');
+      checkField(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
+      checkField(key, value.l4_protocol === 'UDP', 'l4_protocol', 'VPP hands over UDP only');
+      const isPort = value.port > 0 && value.port <= MAX_PORT;
+      checkField(key, isPort, 'port', `is not between 1 and ${MAX_PORT}`);
+      checkField(key, value.socket_path !== '', 'socket_path', 'missing');
       const fits = Buffer.byteLength(value.socket_path) < PATH_SIZE;
-      require(key, fits, 'socket_path', `longer than ${PATH_SIZE - 1} bytes`);
+      checkField(key, fits, 'socket_path', `longer than ${PATH_SIZE - 1} bytes`);
     },
     claims: (_key, value) =>
       familiesOf(value.l3_protocol).map((family) => `punt/${family}/${value.port}`),
@@ -93,8 +101,11 @@ export function puntToHostDescriptor(
     async retrieve(correlate) {
       if (!client.has('punt_socket_dump')) return [];
       const found = new Map((await sockets()).map((each) => [identity(each), each]));
-      const { values, left } = attribute(found.keys(), correlate, partsOf, (value, l3_protocol) =>
-        puntToHostModel.canonical({ ...value, l3_protocol }),
+      const { values, left } = attributeByFamily(
+        found.keys(),
+        correlate,
+        partsOf,
+        (value, l3_protocol) => puntToHostModel.canonical({ ...value, l3_protocol }),
       );
       const others = [...left].flatMap((part) => unwanted(found.get(part)));
       return [...values, ...others].map((each) => ({ ...each, origin: 'from-NB' as const }));
@@ -106,7 +117,7 @@ function partsOf({
   l3_protocol,
   port,
   socket_path: path,
-}: PuntToHost): ReadonlyMap<Family, string> {
+}: PuntToHost): ReadonlyMap<AddressFamilyName, string> {
   return new Map(
     familiesOf(l3_protocol).map((family) => [family, identity({ family, port, path })]),
   );

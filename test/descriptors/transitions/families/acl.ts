@@ -1,5 +1,5 @@
 import { aclModel } from '#models/vpp/acl.ts';
-import { keyed, loop } from '../../compliance/keyed.ts';
+import { keyedValue, loop } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 
 const permit = {
@@ -15,7 +15,7 @@ export const aclFamilies: readonly Family[] = [
     setup: [
       loop('acl-a'),
       loop('acl-b'),
-      keyed(aclModel, {
+      keyedValue(aclModel, {
         name: 'aaa',
         rules: [reflect],
         interfaces: { ingress: ['acl-a'], egress: ['acl-b'] },
@@ -31,7 +31,7 @@ export const aclFamilies: readonly Family[] = [
       ],
     },
     dependents: [
-      keyed(aclModel, {
+      keyedValue(aclModel, {
         name: 'ccc',
         rules: [deny],
         interfaces: { ingress: ['acl-a'], egress: ['acl-b'] },

@@ -4,7 +4,7 @@ import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { keyed, loop } from '../../compliance/keyed.ts';
+import { keyedValue, loop } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 
 const model = vppInterfaceModel;
@@ -12,7 +12,7 @@ const model = vppInterfaceModel;
 export function tables(...ids: readonly number[]): readonly KeyedValue[] {
   return ids.flatMap((id) =>
     (['IPV4', 'IPV6'] as const).map((protocol) =>
-      keyed(vrfTableModel, { id, protocol, label: `table-${id}-${protocol}` }),
+      keyedValue(vrfTableModel, { id, protocol, label: `table-${id}-${protocol}` }),
     ),
   );
 }
@@ -74,12 +74,12 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
       },
       dependents: [
         loop('guest', { enabled: true, unnumbered: { interface_with_ip: 'base' } }),
-        keyed(vppRouteModel, {
+        keyedValue(vppRouteModel, {
           dst_network: '10.53.0.0/16',
           next_hop_addr: '10.52.1.2',
           outgoing_interface: 'base',
         }),
-        keyed(vppArpModel, {
+        keyedValue(vppArpModel, {
           interface: 'base',
           ip_address: '10.52.1.2',
           phys_address: macs[0]!,
@@ -91,7 +91,7 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
       model,
       setup: [
         loop('bvi', { enabled: true }),
-        keyed(bridgeDomainModel, {
+        keyedValue(bridgeDomainModel, {
           name: 'bd-of-member',
           forward: true,
           interfaces: [

@@ -1,6 +1,6 @@
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
-import { keyed, loop } from '../../compliance/keyed.ts';
+import { keyedValue, loop } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 
 const macs = ['02:fe:00:00:00:11', '02:fe:00:00:00:12'] as const;
@@ -35,7 +35,7 @@ export const layer2Families: readonly Family[] = [
       ],
     },
     dependents: [
-      keyed(fibEntryModel, {
+      keyedValue(fibEntryModel, {
         bridge_domain: 'bd',
         phys_address: macs[1],
         outgoing_interface: 'b',
@@ -49,7 +49,7 @@ export const layer2Families: readonly Family[] = [
       loop('a', { phys_address: macs[0] }),
       loop('b'),
       loop('c'),
-      keyed(bridgeDomainModel, {
+      keyedValue(bridgeDomainModel, {
         name: 'bd',
         forward: true,
         interfaces: [

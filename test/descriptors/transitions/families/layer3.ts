@@ -2,7 +2,7 @@ import { vppArpModel } from '#models/vpp/arp.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { keyed, loop } from '../../compliance/keyed.ts';
+import { keyedValue, loop } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 import { tables } from './interfaces.ts';
 
@@ -22,14 +22,14 @@ export const layer3Families: readonly Family[] = [
     setup: [],
     dependents: [
       loop('in-table', { vrf: 7, enabled: true, ip_addresses: ['10.71.1.1/24'] }),
-      keyed(vppRouteModel, {
+      keyedValue(vppRouteModel, {
         vrf_id: 7,
         dst_network: '10.72.0.0/16',
         next_hop_addr: '10.71.1.2',
         outgoing_interface: 'in-table',
       }),
-      keyed(vppRouteModel, { type: 'DROP', vrf_id: 7, dst_network: '10.73.0.0/16' }),
-      keyed(vppRouteModel, { type: 'INTER_VRF', dst_network: '10.74.0.0/16', via_vrf_id: 7 }),
+      keyedValue(vppRouteModel, { type: 'DROP', vrf_id: 7, dst_network: '10.73.0.0/16' }),
+      keyedValue(vppRouteModel, { type: 'INTER_VRF', dst_network: '10.74.0.0/16', via_vrf_id: 7 }),
     ],
   }),
   family('table of IPv6', {
@@ -37,7 +37,7 @@ export const layer3Families: readonly Family[] = [
     base: { id: 7, protocol: 'IPV6' },
     fields: { label: ['one', 'another'] },
     dependents: [
-      keyed(vppRouteModel, { type: 'DROP', vrf_id: 7, dst_network: 'fd73::/32' }),
+      keyedValue(vppRouteModel, { type: 'DROP', vrf_id: 7, dst_network: 'fd73::/32' }),
       loop('in-table6', { vrf: 7, enabled: true, ip_addresses: ['fd71::1/64'] }),
     ],
   }),
@@ -50,7 +50,7 @@ export const layer3Families: readonly Family[] = [
     model: vppRouteModel,
     setup: [
       out,
-      keyed(vppRouteModel, {
+      keyedValue(vppRouteModel, {
         dst_network: '10.75.0.0/16',
         next_hop_addr: '10.70.1.9',
         outgoing_interface: 'out',

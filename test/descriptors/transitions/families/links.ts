@@ -1,7 +1,7 @@
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
-import { keyed, loop } from '../../compliance/keyed.ts';
+import { keyedValue, loop } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 import { tables } from './interfaces.ts';
 
@@ -15,7 +15,7 @@ export const linkFamilies: readonly Family[] = [
     model,
     setup: [
       ...tables(1),
-      keyed(model, { name: 'memif-beside', type: 'MEMIF', memif: { ...memif, id: 9 } }),
+      keyedValue(model, { name: 'memif-beside', type: 'MEMIF', memif: { ...memif, id: 9 } }),
     ],
     base: { name: 'memif', type: 'MEMIF', memif },
     fields: {
@@ -61,7 +61,7 @@ export const linkFamilies: readonly Family[] = [
       },
     },
     dependents: [
-      keyed(model, {
+      keyedValue(model, {
         name: 'carrier.5',
         type: 'SUB_INTERFACE',
         enabled: true,
@@ -76,7 +76,7 @@ export const linkFamilies: readonly Family[] = [
       loop('left'),
       loop('right'),
       loop('third'),
-      keyed(xConnectModel, { receive_interface: 'right', transmit_interface: 'left' }),
+      keyedValue(xConnectModel, { receive_interface: 'right', transmit_interface: 'left' }),
     ],
     base: { receive_interface: 'left', transmit_interface: 'right' },
     fields: { transmit_interface: ['third'] },

@@ -4,7 +4,7 @@ import { linuxInterfaceModel, type NetNamespace } from '#models/linux/interface.
 import { linuxRouteModel } from '#models/linux/route.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { EXISTING_LINK } from '#test/linux/descriptors/backends.ts';
-import { keyed } from '../../compliance/keyed.ts';
+import { keyedValue } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 
 const model = linuxInterfaceModel;
@@ -27,32 +27,36 @@ export function linuxFamilies(
     veth,
   } as const;
   const over = [
-    keyed(linuxRouteModel, {
+    keyedValue(linuxRouteModel, {
       outgoing_interface: 'inside',
       scope: 'LINK',
       dst_network: '10.1.9.1/32',
     }),
-    keyed(linuxRouteModel, {
+    keyedValue(linuxRouteModel, {
       outgoing_interface: 'inside',
       scope: 'GLOBAL',
       dst_network: '10.9.0.0/16',
       gw_addr: '10.1.1.1',
     }),
-    keyed(linuxArpModel, {
+    keyedValue(linuxArpModel, {
       interface: 'inside',
       ip_address: '10.1.1.1',
       hw_address: macs[0]!,
     }),
   ];
-  const wired = [keyed(model, { ...outside, enabled: true }), keyed(model, inside)];
+  const wired = [keyedValue(model, { ...outside, enabled: true }), keyedValue(model, inside)];
   const vppTaps = ['vpp-tap', 'other-tap'].map((name, i) =>
-    keyed(vppInterfaceModel, { name, type: 'TAP', tap: { version: 2, host_if_name: `tap-${i}` } }),
+    keyedValue(vppInterfaceModel, {
+      name,
+      type: 'TAP',
+      tap: { version: 2, host_if_name: `tap-${i}` },
+    }),
   );
   const tap = { vpp_tap_if_name: 'vpp-tap' };
   return [
     family('end of a veth pair on which much hangs', {
       model,
-      setup: [keyed(model, { ...outside, enabled: true })],
+      setup: [keyedValue(model, { ...outside, enabled: true })],
       base: inside,
       fields: {
         namespace: [byProcess, byFile],
@@ -65,7 +69,7 @@ export function linuxFamilies(
     }),
     family('end of a veth pair', {
       model,
-      setup: [keyed(model, outside)],
+      setup: [keyedValue(model, outside)],
       base: { name: 'inside', type: 'VETH', veth },
       fields: {
         namespace: [pod, byProcess, byFile],
@@ -110,7 +114,7 @@ export function linuxFamilies(
     }),
     family('interface that changes its type', {
       model,
-      setup: [...vppTaps, keyed(model, outside)],
+      setup: [...vppTaps, keyedValue(model, outside)],
       base: { ...inside, ip_addresses: ['10.1.1.2/24'] },
       others: {
         'a TAP': {
@@ -126,13 +130,13 @@ export function linuxFamilies(
     }),
     family('loopback of a pod', {
       model,
-      bearsNoMark: true,
+      isUnmarked: true,
       base: { name: 'lo-of-pod', type: 'LOOPBACK', namespace: pod, enabled: true },
       fields: { enabled: [false], ip_addresses: [['127.0.0.1/8'], ['10.2.2.2/32']] },
     }),
     family('existing link', {
       model,
-      bearsNoMark: true,
+      isUnmarked: true,
       base: { name: 'nic', type: 'EXISTING', host_if_name: EXISTING_LINK, enabled: true },
       fields: {
         mtu: [1400],
@@ -167,7 +171,7 @@ export function linuxFamilies(
     }),
     family('route of IPv6', {
       model: linuxRouteModel,
-      setup: [wired[0]!, keyed(model, { ...inside, ip_addresses: ['fd01::2/64'] })],
+      setup: [wired[0]!, keyedValue(model, { ...inside, ip_addresses: ['fd01::2/64'] })],
       base: { outgoing_interface: 'inside', scope: 'GLOBAL', dst_network: 'fd09::/32' },
       fields: { gw_addr: ['fd01::1', 'fd01::3'], metric: [9] },
     }),

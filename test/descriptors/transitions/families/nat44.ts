@@ -2,12 +2,12 @@ import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
-import { keyed, loop, table } from '../../compliance/keyed.ts';
+import { keyedValue, loop, table } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 
 const ANY_TABLE = 0xffff_ffff;
 
-const nat = keyed(nat44GlobalModel, { forwarding: true });
+const nat = keyedValue(nat44GlobalModel, { forwarding: true });
 
 const backend = (last: number, probability = 1, vrf_id = 1) => ({
   vrf_id,
@@ -65,9 +65,13 @@ export const nat44Families: readonly Family[] = [
       ],
     },
     dependents: [
-      keyed(nat44InterfaceModel, { name: 'nat-a', nat_outside: true }),
-      keyed(nat44AddressPoolModel, { name: 'waits', first_ip: '10.72.0.2', vrf_id: ANY_TABLE }),
-      keyed(dnat44Model, { label: 'waits', id_mappings: [{ ip_address: '10.72.0.2' }] }),
+      keyedValue(nat44InterfaceModel, { name: 'nat-a', nat_outside: true }),
+      keyedValue(nat44AddressPoolModel, {
+        name: 'waits',
+        first_ip: '10.72.0.2',
+        vrf_id: ANY_TABLE,
+      }),
+      keyedValue(dnat44Model, { label: 'waits', id_mappings: [{ ip_address: '10.72.0.2' }] }),
     ],
   }),
   family('NAT44 interface', {
@@ -94,7 +98,7 @@ export const nat44Families: readonly Family[] = [
       elsewhere: { name: 'pool', first_ip: '10.74.0.1', vrf_id: ANY_TABLE, twice_nat: true },
     },
     dependents: [
-      keyed(dnat44Model, {
+      keyedValue(dnat44Model, {
         label: 'pool',
         st_mappings: [
           {
@@ -114,7 +118,7 @@ export const nat44Families: readonly Family[] = [
       nat,
       table(1),
       loop('nat-a', { enabled: true, ip_addresses: ['10.71.1.1/24'] }),
-      keyed(nat44InterfaceModel, { name: 'nat-a', nat_outside: true }),
+      keyedValue(nat44InterfaceModel, { name: 'nat-a', nat_outside: true }),
     ],
     base: { label: 'default/web' },
     others: Object.fromEntries(
@@ -148,7 +152,7 @@ export const nat44Families: readonly Family[] = [
     },
     // one object to VPP with the one above, whose tag it bears
     dependents: [
-      keyed(dnat44Model, {
+      keyedValue(dnat44Model, {
         label: 'others',
         id_mappings: [{ ip_address: '10.75.0.1', protocol: 'UDP', vrf_id: 3 }],
       }),

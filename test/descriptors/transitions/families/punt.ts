@@ -1,6 +1,6 @@
 import { ipRedirectModel } from '#models/vpp/ip-redirect.ts';
 import { stnRuleModel } from '#models/vpp/stn-rule.ts';
-import { loop } from '../../compliance/keyed.ts';
+import { loop } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
 
 const host = loop('punt-host', { enabled: true, ip_addresses: ['10.85.1.1/24', 'fd85::1/64'] });

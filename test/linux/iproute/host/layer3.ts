@@ -1,7 +1,7 @@
 /** Addresses, routes and neighbors of the kernel. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OUR_ROUTE_PROTOCOL } from '#linux/api.ts';
+import { AGENT_ROUTE_PROTOCOL } from '#linux/api.ts';
 import { HostBench, type LinuxBackend, linkOf, refusedWith, route } from './bench.ts';
 
 /** Protocol of routes that the kernel makes itself. */
@@ -57,8 +57,8 @@ export function layer3Suite(name: string, make: () => Promise<LinuxBackend>): vo
       ]);
       const state = await bench.host.dump(pod);
       assert.deepEqual(state.routes, [
-        { ...route('0.0.0.0/0', 'eth0', { gateway }), protocol: OUR_ROUTE_PROTOCOL },
-        { ...route('10.1.1.1/32', 'eth0', { scope: 'link' }), protocol: OUR_ROUTE_PROTOCOL },
+        { ...route('0.0.0.0/0', 'eth0', { gateway }), protocol: AGENT_ROUTE_PROTOCOL },
+        { ...route('10.1.1.1/32', 'eth0', { scope: 'link' }), protocol: AGENT_ROUTE_PROTOCOL },
       ]);
       assert.deepEqual(state.neighbors, [
         { device: 'eth0', address: gateway, mac: '02:fe:00:00:00:09', permanent: true },
@@ -77,7 +77,7 @@ export function layer3Suite(name: string, make: () => Promise<LinuxBackend>): vo
       assert.deepEqual((await bench.host.dump(left)).routes[0], {
         ...viaV6,
         metric: 1024,
-        protocol: OUR_ROUTE_PROTOCOL,
+        protocol: AGENT_ROUTE_PROTOCOL,
       });
     });
 
@@ -91,8 +91,8 @@ export function layer3Suite(name: string, make: () => Promise<LinuxBackend>): vo
       await bench.host.addRoute(left, { ...some, metric: 7 });
       await bench.host.deleteRoute(left, some);
       assert.deepEqual(
-        (await bench.host.dump(left)).routes.filter((r) => r.protocol === OUR_ROUTE_PROTOCOL),
-        [{ ...some, metric: 7, protocol: OUR_ROUTE_PROTOCOL }],
+        (await bench.host.dump(left)).routes.filter((r) => r.protocol === AGENT_ROUTE_PROTOCOL),
+        [{ ...some, metric: 7, protocol: AGENT_ROUTE_PROTOCOL }],
       );
       await assert.rejects(
         bench.host.addRoute(left, route('10.9.9.9/16', 'va', { scope: 'link' })),

@@ -1,0 +1,19 @@
+import type { HostView } from '#plugins/controller/api/ports/host.ts';
+import type { LinuxHost } from './api.ts';
+import { isMarked } from './descriptors/link-marks.ts';
+
+/** @param hasIpv6 what was found when the host was prepared */
+export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostView {
+  return {
+    async links() {
+      const { links } = await host.dump(undefined);
+      return links
+        .filter(({ alias }) => !isMarked(alias))
+        .map(({ name, mtu, addresses }) => ({ name, mtu, addresses }));
+    },
+    bootId: () => host.bootId(),
+    namespaceIdentity: (path) => host.namespaceIdentity(path),
+    hasIpv6: async () => hasIpv6(),
+    enableIpv6: (path) => host.setSysctl(path, 'net.ipv6.conf.all.disable_ipv6', '0'),
+  };
+}

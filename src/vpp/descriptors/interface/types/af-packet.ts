@@ -1,0 +1,116 @@
+import type { OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { linuxHostNameKey } from '#models/linux/derived.ts';
+import { linuxInterfaceKey } from '#models/linux/interface.ts';
+import type { VppInterface } from '#models/vpp/interface.ts';
+import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import { toMac } from '../../../binapi/addresses.ts';
+import { AfPacketMode } from '../../../binapi/enums.gen.ts';
+import { ignoreRetvals } from '../../ignored-retvals.ts';
+import { checkField } from '../../invalid.ts';
+import { HOST_NAME_LENGTH } from '../../limits.ts';
+import type { InterfaceTypeHandler, TypeRetrieveContext } from './handler.ts';
+
+/** How VPP says of this kind that there is none; it gives the answer for nothing else here. */
+const NO_SUCH_INTERFACE = -11;
+
+/**
+ * Frames of the ring that VPP sends from: as many as VPP sends at once, so that none of them is
+ * dropped. The kernel holds the memory of all of them from the start, 66 KB each; VPP's own 1,024
+ * would be 69 MB an interface. A frame cannot be made smaller: VPP copies a packet into it whatever
+ * its length, and one that came in by segmentation offload has 64 KB.
+ */
+const FRAMES_TO_SEND_FROM = 256;
+
+function linuxKey(value: VppInterface): string | undefined {
+  const name = value.afpacket?.linux_interface ?? '';
+  return name === '' ? undefined : linuxInterfaceKey.build({ name });
+}
+
+/** The link in the agent's own namespace that VPP binds to. */
+function hostName(value: VppInterface, ctx: OperationContext): string {
+  const key = linuxKey(value);
+  if (key === undefined) return value.afpacket?.host_if_name ?? '';
+  return ctx.metadata<LinuxInterfaceMetadata>(key).hostIfName;
+}
+
+/**
+ * Bound to a link of the kernel by its name. When that link goes, VPP keeps a dead interface: the
+ * dependency makes it go first and come again with the link. Its MAC is given at creation only,
+ * because changing it later changes the MAC of the link in the kernel as well.
+ */
+export const afPacket: InterfaceTypeHandler = {
+  type: 'AF_PACKET',
+  tagsOnCreate: false,
+  mac: 'create',
+  mtu: 'software',
+  startsUp: false,
+  downOnDelete: false,
+  hasUniqueIdentity: true,
+
+  validate(key, { afpacket }) {
+    const host = afpacket?.host_if_name ?? '';
+    const named = host !== '' || (afpacket?.linux_interface ?? '') !== '';
+    checkField(key, named, 'afpacket', 'neither host_if_name nor linux_interface is given');
+    const fits = Buffer.byteLength(host) <= HOST_NAME_LENGTH;
+    checkField(key, fits, `afpacket.host_if_name`, `longer than ${HOST_NAME_LENGTH} characters`);
+  },
+
+  dependencies(value) {
+    const label = 'linux-interface-exists';
+    const key = linuxKey(value);
+    if (key !== undefined) return [{ label, key }];
+    const present = linuxHostNameKey.build({ host: value.afpacket?.host_if_name ?? '' });
+    // the link itself as the kernel shows it, or what one of our Linux interfaces derives from it
+    const accepts = (each: string): boolean => each === present || each.startsWith(`${present}/`);
+    return [{ label, anyOf: { prefixes: [present], accepts } }];
+  },
+
+  settings(value) {
+    const key = linuxKey(value);
+    return { link: key ?? value.afpacket?.host_if_name, mac: value.phys_address };
+  },
+
+  identity(value) {
+    return linuxKey(value) === undefined ? `af-packet/${value.afpacket?.host_if_name}` : undefined;
+  },
+
+  async create(client, value, ctx) {
+    const mac = value.phys_address;
+    const hostIfName = hostName(value, ctx);
+    const { sw_if_index } = await client.request('af_packet_create_v3', {
+      mode: AfPacketMode.AF_PACKET_API_MODE_ETHERNET,
+      hw_addr: mac === '' ? new Uint8Array(6) : toMac(mac),
+      use_random_hw_addr: mac === '',
+      host_if_name: hostIfName,
+      rx_frame_size: 0,
+      tx_frame_size: 0,
+      rx_frames_per_block: 0,
+      tx_frames_per_block: FRAMES_TO_SEND_FROM,
+      flags: 0,
+    });
+    return { swIfIndex: sw_if_index, hostIfName };
+  },
+
+  async delete(client, _value, { hostIfName }) {
+    const request = client.request('af_packet_delete', { host_if_name: hostIfName ?? '' });
+    await ignoreRetvals(request, [NO_SUCH_INTERFACE]);
+  },
+
+  async dump(client) {
+    if (!client.has('af_packet_dump')) return [];
+    const bound = await client.dump('af_packet_dump', {});
+    return bound.map((each) => ({
+      swIfIndex: each.sw_if_index,
+      hostIfName: each.host_if_name,
+      identity: `af-packet/${each.host_if_name}`,
+      fields: { afpacket: { host_if_name: each.host_if_name, linux_interface: '' } },
+    }));
+  },
+
+  adopt({ fields }, wanted, ctx: TypeRetrieveContext) {
+    const logical = wanted.afpacket?.linux_interface ?? '';
+    const meant = logical === '' ? wanted.afpacket?.host_if_name : ctx.linuxHostName(logical);
+    if (wanted.afpacket === undefined || meant !== fields.afpacket?.host_if_name) return fields;
+    return { afpacket: wanted.afpacket };
+  },
+};

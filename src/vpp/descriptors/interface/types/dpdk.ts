@@ -1,0 +1,61 @@
+import { defineError } from '#infra/errors/errors.ts';
+import { checkField } from '../../invalid.ts';
+import type { InterfaceTypeHandler } from './handler.ts';
+
+export const NicNotFoundError = defineError({
+  name: 'NicNotFoundError',
+  code: 'CV_VPP_NO_SUCH_NIC',
+  isRetriable: false,
+  remedy:
+    'Compare the name with `vppctl show interface`, and the NICs with the dpdk section of startup.conf.',
+});
+
+/**
+ * A NIC exists since VPP started, under VPP's own name for it, which is its logical name too.
+ * Creating it means to take it over (tag, MTU, state), deleting it to give it back.
+ */
+export const dpdk: InterfaceTypeHandler = {
+  type: 'DPDK',
+  tagsOnCreate: false,
+  mac: 'never',
+  mtu: 'hardware',
+  startsUp: false,
+  downOnDelete: true,
+  hasUniqueIdentity: false,
+
+  validate(key, { phys_address }) {
+    checkField(key, phys_address === '', 'phys_address', 'a NIC keeps its own');
+  },
+
+  dependencies: () => [],
+  settings: () => ({}),
+  identity: () => undefined,
+
+  async create(client, value) {
+    // the filter of VPP finds parts of names as well
+    const found = await client.dump('sw_interface_dump', {
+      name_filter_valid: true,
+      name_filter: value.name,
+    });
+    const exact = found.find((each) => each.interface_name === value.name);
+    if (exact === undefined)
+      throw new NicNotFoundError('VPP has no such NIC', { where: value.name });
+    return { swIfIndex: exact.sw_if_index };
+  },
+
+  async delete(client, value, { swIfIndex }) {
+    await client.request('sw_interface_tag_add_del', {
+      is_add: false,
+      sw_if_index: swIfIndex,
+      tag: value.name,
+    });
+  },
+
+  async dump(_client, { details }) {
+    return details
+      .filter((each) => each.interface_dev_type === 'dpdk')
+      .map((each) => ({ swIfIndex: each.sw_if_index, fields: {}, identity: undefined }));
+  },
+
+  adopt: () => ({}),
+};

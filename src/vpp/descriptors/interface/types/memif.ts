@@ -1,0 +1,210 @@
+import { fnv1a32 } from '#models/fnv.ts';
+import type { MemifLink } from '#models/vpp/interface.gen.ts';
+import type { VppInterface } from '#models/vpp/interface.ts';
+import { toMac } from '../../../binapi/addresses.ts';
+import type { VppClient } from '../../../binapi/api.ts';
+import { MemifMode, MemifRole } from '../../../binapi/enums.gen.ts';
+import type { MemifCreateV2 } from '../../../binapi/messages.gen.ts';
+import { ignoreRetvals } from '../../ignored-retvals.ts';
+import { checkField } from '../../invalid.ts';
+import { NONE } from '../../limits.ts';
+import type { InterfaceTypeHandler } from './handler.ts';
+
+const DEFAULT_SOCKET = 0;
+const MAX_SOCKET_NAME = 107;
+const MAX_SECRET = 23;
+const MAX_RING = 1 << 14;
+const DEFAULT_RING = 1024;
+const DEFAULT_BUFFER = 2048;
+type Socket = Pick<MemifLink, 'socket_filename' | 'master'>;
+
+/** Of what validate has refused. */
+const noSocket: Socket = { socket_filename: '', master: false };
+/** A socket on which another interface still is. */
+const IN_USE = -74;
+/** There is no such socket. */
+const INVALID_ARGUMENT = -73;
+
+/**
+ * Number under which a socket file is made known to VPP, which wants one for each role. Made from
+ * its name, so that two interfaces that ask for one file at the same time ask for the same thing.
+ */
+function socketIdOf({ socket_filename, master }: Socket): number {
+  const id = fnv1a32(`${roleOf(master)} ${socket_filename}`);
+  return id === DEFAULT_SOCKET || id === NONE ? 1 : id;
+}
+
+function roleOf(master: boolean): 'master' | 'slave' {
+  return master ? 'master' : 'slave';
+}
+
+function identity({ socket_filename, master, id }: Socket & Pick<MemifLink, 'id'>): string {
+  return `memif/${socket_filename}/${roleOf(master)}/${id}`;
+}
+
+function settings({ memif: link, phys_address }: VppInterface): object {
+  return {
+    mode: link?.mode,
+    master: link?.master,
+    id: link?.id,
+    socket: link?.socket_filename,
+    secret: link?.secret,
+    ring: link?.ring_size || DEFAULT_RING,
+    buffer: link?.buffer_size || DEFAULT_BUFFER,
+    // a master takes what its peer asks for
+    queues: link?.master === true ? [] : [link?.rx_queues || 1, link?.tx_queues || 1],
+    mac: phys_address,
+  };
+}
+
+/** Where others are on the file in the same role already, it is theirs that listens. */
+async function sharedId(client: VppClient, socket: Socket): Promise<number | undefined> {
+  const [files, memifs] = await Promise.all([
+    client.dump('memif_socket_filename_dump', {}),
+    client.dump('memif_dump', {}),
+  ]);
+  const known = files.filter((each) => each.socket_filename === socket.socket_filename);
+  const master = socket.master ? MemifRole.MEMIF_ROLE_API_MASTER : MemifRole.MEMIF_ROLE_API_SLAVE;
+  const used = known.find(({ socket_id }) =>
+    memifs.some((each) => each.socket_id === socket_id && each.role === master),
+  );
+  return used?.socket_id;
+}
+
+/** VPP takes the same again for done: another interface may make it known at the same time. */
+async function addSocket(client: VppClient, socket: Socket): Promise<number> {
+  const socket_id = socketIdOf(socket);
+  const { socket_filename } = socket;
+  const fields = { is_add: true, socket_id, socket_filename };
+  await client.request('memif_socket_filename_add_del_v2', fields);
+  return socket_id;
+}
+
+/** With the last interface on it. One that others made known has another number, and stays. */
+async function removeSocket(client: VppClient, socket: Socket): Promise<void> {
+  const { socket_filename } = socket;
+  const fields = { is_add: false, socket_id: socketIdOf(socket), socket_filename };
+  const request = client.request('memif_socket_filename_add_del_v2', fields);
+  await ignoreRetvals(request, [IN_USE, INVALID_ARGUMENT]);
+}
+
+/**
+ * Shared memory with a peer, met over a socket file. VPP tells of rings and buffers only what was
+ * agreed with the peer, and nothing of queues and secret: these are taken to be as wanted.
+ */
+export const memif: InterfaceTypeHandler = {
+  type: 'MEMIF',
+  tagsOnCreate: false,
+  mac: 'create',
+  mtu: 'software',
+  startsUp: false,
+  downOnDelete: false,
+  hasDynamicQueues: true,
+  hasUniqueIdentity: true,
+
+  validate(key, value) {
+    const { memif: link, phys_address } = value;
+    checkField(key, link !== undefined, 'memif', 'a memif needs its link settings');
+    if (link !== undefined) validateLink(key, link);
+    const ip = link?.mode === 'IP';
+    checkField(key, !ip || phys_address === '', 'phys_address', 'does not go with mode IP');
+  },
+
+  dependencies: () => [],
+  settings,
+  identity: ({ memif: link }) => link && identity(link),
+
+  async create(client, value) {
+    const socket = value.memif ?? noSocket;
+    const shared = await sharedId(client, socket);
+    const socket_id = shared ?? (await addSocket(client, socket));
+    try {
+      const { sw_if_index } = await client.request('memif_create_v2', request(value, socket_id));
+      return { swIfIndex: sw_if_index };
+    } catch (failure) {
+      // the failure counts; a socket that stays is used by the next try
+      if (shared === undefined) await removeSocket(client, socket).catch(() => undefined);
+      throw failure;
+    }
+  },
+
+  async delete(client, { memif: link }, { swIfIndex }) {
+    await client.request('memif_delete', { sw_if_index: swIfIndex });
+    await removeSocket(client, link ?? noSocket);
+  },
+
+  async dump(client) {
+    if (!client.has('memif_dump')) return [];
+    const [found, sockets] = await Promise.all([
+      client.dump('memif_dump', {}),
+      client.dump('memif_socket_filename_dump', {}),
+    ]);
+    const files = new Map(sockets.map((each) => [each.socket_id, each.socket_filename]));
+    return found.map((each) => {
+      const socket_filename = files.get(each.socket_id) ?? '';
+      const master = each.role === MemifRole.MEMIF_ROLE_API_MASTER;
+      return {
+        swIfIndex: each.sw_if_index,
+        identity: identity({ socket_filename, master, id: each.id }),
+        fields: {
+          memif: {
+            mode: each.mode === MemifMode.MEMIF_MODE_API_IP ? 'IP' : 'ETHERNET',
+            master,
+            id: each.id,
+            socket_filename,
+            secret: '',
+            ring_size: 0,
+            buffer_size: 0,
+            rx_queues: 0,
+            tx_queues: 0,
+          },
+        },
+      };
+    });
+  },
+
+  adopt({ fields }, wanted) {
+    const found = fields.memif;
+    if (found === undefined || wanted.memif === undefined) return fields;
+    const { mode, master, id, socket_filename } = found;
+    return { memif: { ...wanted.memif, mode, master, id, socket_filename } };
+  },
+};
+
+function request({ memif: link, phys_address }: VppInterface, socket_id: number): MemifCreateV2 {
+  const { MEMIF_ROLE_API_MASTER: master, MEMIF_ROLE_API_SLAVE: slave } = MemifRole;
+  const { MEMIF_MODE_API_IP: ip, MEMIF_MODE_API_ETHERNET: ethernet } = MemifMode;
+  return {
+    role: link?.master === true ? master : slave,
+    mode: link?.mode === 'IP' ? ip : ethernet,
+    rx_queues: link?.rx_queues || 1,
+    tx_queues: link?.tx_queues || 1,
+    id: link?.id ?? 0,
+    socket_id,
+    ring_size: link?.ring_size || DEFAULT_RING,
+    buffer_size: link?.buffer_size || DEFAULT_BUFFER,
+    no_zero_copy: false,
+    use_dma: false,
+    hw_addr: phys_address === '' ? new Uint8Array(6) : toMac(phys_address),
+    secret: link?.secret ?? '',
+  };
+}
+
+function validateLink(key: string, link: MemifLink): void {
+  // VPP ends itself over an interface that it cannot make
+  checkField(key, link.mode !== 'PUNT_INJECT', 'memif.mode', 'VPP does not support PUNT_INJECT');
+  const { socket_filename } = link;
+  const absolute = socket_filename.startsWith('/') || socket_filename.startsWith('abstract:');
+  checkField(key, absolute, 'memif.socket_filename', 'neither an absolute path nor abstract:…');
+  const fits = Buffer.byteLength(socket_filename) <= MAX_SOCKET_NAME;
+  checkField(key, fits, 'memif.socket_filename', `longer than ${MAX_SOCKET_NAME} bytes`);
+  const secret = Buffer.byteLength(link.secret) <= MAX_SECRET;
+  checkField(key, secret, 'memif.secret', `longer than ${MAX_SECRET} bytes`);
+  const ring = link.ring_size;
+  const power = ring <= MAX_RING && (ring & (ring - 1)) === 0;
+  checkField(key, power, 'memif.ring_size', `not a power of 2 up to ${MAX_RING}`);
+  checkField(key, link.buffer_size <= 0xffff, 'memif.buffer_size', 'above 65535');
+  for (const field of ['rx_queues', 'tx_queues'] as const) {
+    checkField(key, link[field] <= 255, `memif.${field}`, 'above 255');
+  }
+}

@@ -1,0 +1,145 @@
+import { fnv1a32 } from '#models/fnv.ts';
+import type { TapLink } from '#models/vpp/interface.gen.ts';
+import type { VppInterface } from '#models/vpp/interface.ts';
+import { toMac } from '../../../binapi/addresses.ts';
+import { TapFlags } from '../../../binapi/enums.gen.ts';
+import { checkField } from '../../invalid.ts';
+import { HOST_NAME_LENGTH, NONE } from '../../limits.ts';
+import { tagOf } from '../../tags.ts';
+import type { InterfaceTypeHandler } from './handler.ts';
+
+const DEFAULT_RING = 256;
+const zeroMac = new Uint8Array(6);
+const noPrefix4 = { address: new Uint8Array(4), len: 0 };
+const noPrefix6 = { address: new Uint8Array(16), len: 0 };
+
+/**
+ * Name that the kernel's side gets from VPP. Where the configuration names none, the Linux side is
+ * moved and renamed later, and this one only has to be unique and the same after a restart.
+ */
+export function tapHostName(value: VppInterface): string {
+  const given = value.tap?.host_if_name ?? '';
+  return given === '' ? `tap-${fnv1a32(value.name)}` : given;
+}
+
+function ring(size: number): number {
+  return size === 0 ? DEFAULT_RING : size;
+}
+
+function flags(tap: TapLink | undefined): number {
+  const gso = tap?.enable_gso === true ? TapFlags.TAP_API_FLAG_GSO : 0;
+  const tunnel = tap?.enable_tunnel === true ? TapFlags.TAP_API_FLAG_TUN : 0;
+  return gso | tunnel;
+}
+
+function settings(value: VppInterface): object {
+  return {
+    host: tapHostName(value),
+    rx: ring(value.tap?.rx_ring_size ?? 0),
+    tx: ring(value.tap?.tx_ring_size ?? 0),
+    flags: flags(value.tap),
+  };
+}
+
+/** TAP v2. Its tag goes with the create message. */
+export const tap: InterfaceTypeHandler = {
+  type: 'TAP',
+  tagsOnCreate: true,
+  mac: 'create',
+  mtu: 'software',
+  startsUp: false,
+  downOnDelete: true,
+  hasUniqueIdentity: true,
+
+  validate(key, { tap: link }) {
+    checkField(key, link !== undefined, 'tap', 'a TAP needs its link settings');
+    checkField(key, (link?.version ?? 2) !== 1, 'tap.version', 'version 1 is gone from VPP, use 2');
+    checkField(key, (link?.version ?? 2) <= 2, 'tap.version', 'there is no such version, use 2');
+    checkField(key, link?.to_microservice === '', 'tap.to_microservice', 'not supported');
+    const fits = Buffer.byteLength(link?.host_if_name ?? '') <= HOST_NAME_LENGTH;
+    checkField(key, fits, `tap.host_if_name`, `longer than ${HOST_NAME_LENGTH} characters`);
+    for (const field of ['rx_ring_size', 'tx_ring_size'] as const) {
+      const size = link?.[field] ?? 0;
+      const fine = size <= 32768 && (size & (size - 1)) === 0;
+      checkField(key, fine, `tap.${field}`, `not a power of 2 up to 32768`);
+    }
+  },
+
+  dependencies: () => [],
+  settings,
+  identity: (value) => `tap/${tapHostName(value)}`,
+
+  async create(client, value) {
+    const hostIfName = tapHostName(value);
+    const { sw_if_index } = await client.request('tap_create_v3', {
+      id: NONE,
+      use_random_mac: value.phys_address === '',
+      mac_address: value.phys_address === '' ? zeroMac : toMac(value.phys_address),
+      rx_ring_sz: ring(value.tap?.rx_ring_size ?? 0),
+      tx_ring_sz: ring(value.tap?.tx_ring_size ?? 0),
+      host_mtu_set: false,
+      host_mtu_size: 0,
+      host_mac_addr_set: false,
+      host_mac_addr: zeroMac,
+      host_ip4_prefix_set: false,
+      host_ip4_prefix: noPrefix4,
+      host_ip6_prefix_set: false,
+      host_ip6_prefix: noPrefix6,
+      host_ip4_gw_set: false,
+      host_ip4_gw: new Uint8Array(4),
+      host_ip6_gw_set: false,
+      host_ip6_gw: new Uint8Array(16),
+      tap_flags: flags(value.tap),
+      host_namespace_set: false,
+      host_namespace: '',
+      host_if_name_set: true,
+      host_if_name: hostIfName,
+      host_bridge_set: false,
+      host_bridge: '',
+      tag: tagOf(value.name),
+    });
+    return { swIfIndex: sw_if_index, hostIfName };
+  },
+
+  async delete(client, _value, { swIfIndex }) {
+    await client.request('tap_delete_v2', { sw_if_index: swIfIndex });
+  },
+
+  async dump(client) {
+    if (!client.has('sw_interface_tap_v2_dump')) return [];
+    const taps = await client.dump('sw_interface_tap_v2_dump', { sw_if_index: NONE });
+    return taps.map((each) => ({
+      swIfIndex: each.sw_if_index,
+      // the name that VPP gave: it does not learn that the link is moved and renamed
+      hostIfName: each.host_if_name,
+      identity: `tap/${each.host_if_name}`,
+      fields: {
+        tap: {
+          version: 2,
+          host_if_name: each.host_if_name,
+          to_microservice: '',
+          rx_ring_size: each.rx_ring_sz,
+          tx_ring_size: each.tx_ring_sz,
+          enable_gso: (each.tap_flags & TapFlags.TAP_API_FLAG_GSO) !== 0,
+          enable_tunnel: (each.tap_flags & TapFlags.TAP_API_FLAG_TUN) !== 0,
+        },
+      },
+    }));
+  },
+
+  adopt({ fields }, wanted) {
+    const found = fields.tap;
+    if (found === undefined || wanted.tap === undefined) return fields;
+    const same = (size: number, asked: number): number => (size === ring(asked) ? asked : size);
+    return {
+      tap: {
+        ...found,
+        version: wanted.tap.version,
+        host_if_name:
+          found.host_if_name === tapHostName(wanted) ? wanted.tap.host_if_name : found.host_if_name,
+        rx_ring_size: same(found.rx_ring_size, wanted.tap.rx_ring_size),
+        tx_ring_size: same(found.tx_ring_size, wanted.tap.tx_ring_size),
+      },
+    };
+  },
+};

@@ -1,0 +1,63 @@
+/** What is listed in the global value of NAT44: derived from it and read back with it. */
+import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
+import { nat44AddressKey, nat44FeatureKey } from '#models/vpp/derived.ts';
+import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { Nat44GlobalAddress, Nat44GlobalInterface } from '#models/vpp/nat.gen.ts';
+import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
+import type { VppClient } from '../../binapi/api.ts';
+import { addressClaim, type NatAddress, setAddress } from './addresses.ts';
+import { featureClaims, setFeature } from './features.ts';
+import { featureOfEntry } from './global.ts';
+import { ignoreNotFound } from './ignored-retvals.ts';
+import { tableDependencies } from './table-dependencies.ts';
+
+/** An interface of the list. */
+export function nat44GlobalInterfaceDescriptor(
+  client: VppClient,
+): KvDescriptor<Nat44GlobalInterface, undefined> {
+  const set = (
+    entry: Nat44GlobalInterface,
+    isOn: boolean,
+    ctx: OperationContext,
+  ): Promise<unknown> => {
+    const key = vppInterfaceKey.build({ name: entry.name });
+    const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(key);
+    return setFeature(client, swIfIndex, featureOfEntry(entry), isOn);
+  };
+  return {
+    name: 'vpp-nat44-global-interface',
+    typeName: Nat44GlobalInterface.typeName,
+    keyPrefixes: [nat44FeatureKey.prefix()],
+    dependencies: (_key, { name }) => [
+      { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
+    ],
+    claims: (_key, entry) => featureClaims(entry.name, featureOfEntry(entry)),
+    async create(_key, entry, ctx) {
+      await set(entry, true, ctx);
+      return undefined;
+    },
+    delete: (_key, entry, _metadata, ctx) => ignoreNotFound(set(entry, false, ctx)),
+  };
+}
+
+/** An address of the list. */
+export function nat44GlobalAddressDescriptor(
+  client: VppClient,
+): KvDescriptor<Nat44GlobalAddress, undefined> {
+  return {
+    name: 'vpp-nat44-global-address',
+    typeName: Nat44GlobalAddress.typeName,
+    keyPrefixes: [nat44AddressKey.prefix()],
+    dependencies: (_key, { vrf_id }) => tableDependencies([vrf_id]),
+    claims: (_key, entry) => [addressClaim(natAddress(entry))],
+    async create(_key, entry) {
+      await setAddress(client, natAddress(entry), true);
+      return undefined;
+    },
+    delete: (_key, entry) => ignoreNotFound(setAddress(client, natAddress(entry), false)),
+  };
+}
+
+function natAddress({ address, vrf_id, twice_nat }: Nat44GlobalAddress): NatAddress {
+  return { address, vrf: vrf_id, twiceNat: twice_nat };
+}

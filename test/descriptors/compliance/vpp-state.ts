@@ -1,0 +1,87 @@
+import type { VppClient } from '#vpp/binapi/api.ts';
+
+const ALL = 0xffff_ffff;
+
+/** Everything of VPP that the descriptors can change. */
+export async function vppState(client: VppClient): Promise<unknown> {
+  const index = { sw_if_index: ALL };
+  const interfaces = await client.dump('sw_interface_dump', {
+    ...index,
+    name_filter_valid: false,
+    name_filter: '',
+  });
+  const tables = await client.dump('ip_table_dump', {});
+  const domains = await client.dump('bridge_domain_dump', { ...index, bd_id: ALL });
+  const sources = await client.dump('fib_source_dump', {});
+  const api = sources.find(({ src }) => src.name === 'API')?.src.id ?? 0;
+  return {
+    interfaces,
+    addresses: await Promise.all(
+      interfaces.flatMap(({ sw_if_index }) =>
+        [false, true].map((is_ipv6) => client.dump('ip_address_dump', { sw_if_index, is_ipv6 })),
+      ),
+    ),
+    bound: await Promise.all(
+      interfaces.flatMap(({ sw_if_index }) =>
+        [false, true].map((is_ipv6) =>
+          client.request('sw_interface_get_table', { sw_if_index, is_ipv6 }),
+        ),
+      ),
+    ),
+    unnumbered: await client.dump('ip_unnumbered_dump', index),
+    queues: await client.dump('sw_interface_rx_placement_dump', index),
+    tables,
+    routes: (
+      await Promise.all(
+        tables.map(({ table }) => client.dump('ip_route_v2_dump', { src: api, table })),
+      )
+    ).map((routes) => routes.map(({ route }) => ({ ...route, stats_index: 0 }))),
+    neighbors: await Promise.all(
+      [0, 1].map(async (af) => {
+        const found = await client.dump('ip_neighbor_dump', { ...index, af });
+        return found.map(({ neighbor }) => neighbor);
+      }),
+    ),
+    aging: await Promise.all([0, 1].map((af) => client.request('ip_neighbor_config_get', { af }))),
+    domains,
+    fib: await Promise.all(domains.map(({ bd_id }) => client.dump('l2_fib_table_dump', { bd_id }))),
+    memifs: await client.dump('memif_dump', {}),
+    memifSockets: (await client.dump('memif_socket_filename_dump', {})).toSorted(
+      (a, b) => a.socket_id - b.socket_id,
+    ),
+    dhcpClients: (await client.dump('dhcp_client_dump', {})).map((each) => each.client),
+    crossConnects: await client.dump('l2_xconnect_dump', {}),
+    proxyArp: await client.dump('proxy_arp_dump', {}),
+    proxyArpInterfaces: await client.dump('proxy_arp_intfc_dump', {}),
+    arpTermination: await client.dump('bd_ip_mac_dump', { bd_id: ALL }),
+    nat44: await nat44World(client),
+    stn: await client.dump('stn_rules_dump', {}),
+    sockets: sorted(await client.dump('punt_socket_dump', { type: 0 })),
+    redirects: await Promise.all(
+      [0, 1].map((af) => client.dump('ip_punt_redirect_v2_dump', { ...index, af })),
+    ),
+    acls: await client.dump('acl_dump', { acl_index: ALL }),
+    aclBindings: await client.dump('acl_interface_list_dump', index),
+  };
+}
+
+async function nat44World(client: VppClient): Promise<unknown> {
+  const { sessions, forwarding_enabled } = await client.request('nat44_show_running_config', {});
+  const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
+  return {
+    sessions,
+    forwarding_enabled,
+    interfaces: sorted(await client.dump('nat44_interface_dump', {})),
+    outputs: sorted(await client.dump('nat44_ed_output_interface_get', {})),
+    addresses: sorted(await client.dump('nat44_address_dump', {})),
+    mappings: sorted(await client.dump('nat44_static_mapping_dump', {})),
+    balanced: sorted(balanced.map((each) => ({ ...each, locals: sorted(each.locals) }))),
+    identities: sorted(await client.dump('nat44_identity_mapping_dump', {})),
+  };
+}
+
+/** Of lists whose order says nothing but what was there before. */
+function sorted<T>(values: readonly T[]): readonly T[] {
+  const text = (value: T): string => JSON.stringify(value);
+  return values.toSorted((a, b) => (text(a) < text(b) ? -1 : 1));
+}

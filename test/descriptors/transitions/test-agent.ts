@@ -1,0 +1,204 @@
+/** One southbound under a scheduler, and what has to hold after each step. */
+import assert from 'node:assert/strict';
+import { systemClock } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import type { TransactionMode } from '#kvscheduler/api/transaction.ts';
+import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
+import { Driver, isManaged } from '../compliance/driver.ts';
+import type { Backend } from '../compliance/suite.ts';
+
+export type DesiredState = ReadonlyMap<string, object>;
+
+/** By what it shows whether a southbound is as if it had been configured in one go, whatever was before. */
+export interface FreshComparison {
+  /** All that depends on no past. */
+  stateOf(backend: Backend): unknown;
+  /** That of another southbound, which never was anything else. */
+  configuredAtOnce(wishes: DesiredState): Promise<unknown>;
+  /** A state without what may stay of a change of which a part was refused. */
+  withoutResidue(state: unknown): unknown;
+}
+
+export function descriptorOf(
+  descriptors: readonly AnyDescriptor[],
+  key: string,
+): AnyDescriptor | undefined {
+  return descriptors.find(
+    ({ keyPrefixes, ownsKey }) =>
+      keyPrefixes.some((prefix) => key.startsWith(prefix)) && (ownsKey?.(key) ?? true),
+  );
+}
+
+/** An agent's scheduler over a backend. */
+export class TestAgent {
+  readonly #backend: Backend;
+  readonly #scheduler: Scheduler;
+  #desired = new Map<string, object>();
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.#scheduler = createScheduler({
+      descriptors: backend.descriptors(),
+      clock: systemClock,
+      log: silentLogger,
+    });
+  }
+
+  get desired(): DesiredState {
+    return this.#desired;
+  }
+
+  /** Keys of what is wished and waits for something. */
+  get pending(): readonly string[] {
+    return [...this.#desired.keys()].filter(
+      (key) => this.#scheduler.status(key).value.state === 'PENDING',
+    );
+  }
+
+  /** Everything besides is taken away. @returns operations, all of which went well */
+  resync(wishes: DesiredState): Promise<readonly string[]> {
+    this.#desired = new Map(wishes);
+    return this.#commit('full-resync', wishes);
+  }
+
+  /** Holds what is wished against the southbound. */
+  reconcile(): Promise<readonly string[]> {
+    return this.#commit('downstream-resync', new Map());
+  }
+
+  /** As `attempt`, with the n-th message refused. */
+  async updateRefused(
+    changes: ReadonlyMap<string, object | null>,
+    n: number,
+    revert = false,
+  ): Promise<{ readonly failures: number; readonly isRefused: boolean }> {
+    this.#backend.refuse(n);
+    const failures = await this.attempt(changes, revert);
+    const isRefused = this.#backend.changes >= n;
+    this.#backend.refuse(0);
+    return { failures, isRefused };
+  }
+
+  /**
+   * Reads the southbound back until all is as it is wished: twice, because a table is renamed only
+   * after all that is in it has been found.
+   */
+  async recover(): Promise<void> {
+    await this.reconcile();
+    await this.reconcile();
+  }
+
+  /** @param changes null takes a value away */
+  update(changes: ReadonlyMap<string, object | null>): Promise<readonly string[]> {
+    this.#desire(changes);
+    return this.#commit('update', changes);
+  }
+
+  /**
+   * As `update`, but not all has to go well.
+   * @param revert takes the whole change back then
+   * @returns how much failed
+   */
+  async attempt(changes: ReadonlyMap<string, object | null>, revert: boolean): Promise<number> {
+    const before = new Map(this.#desired);
+    this.#desire(changes);
+    const { failures } = await this.#scheduler.commit({
+      description: 'attempt',
+      mode: 'update',
+      values: changes,
+      onFailure: revert ? 'revert' : 'best-effort',
+    });
+    if (revert && failures.length > 0) this.#desired = before;
+    return failures.length;
+  }
+
+  #desire(changes: ReadonlyMap<string, object | null>): void {
+    for (const [key, value] of changes) {
+      if (value === null) this.#desired.delete(key);
+      else this.#desired.set(key, value);
+    }
+  }
+
+  async #commit(
+    mode: TransactionMode,
+    values: ReadonlyMap<string, object | null>,
+  ): Promise<readonly string[]> {
+    const request = { description: mode, mode, values, onFailure: 'best-effort' as const };
+    const { seqNum, failures } = await this.#scheduler.commit(request);
+    assert.deepEqual(
+      failures.map(({ key, operation, error }) => `${operation} ${key}: ${error.message}`),
+      [],
+    );
+    const record = this.#scheduler.record(seqNum);
+    assert.deepEqual(record?.RetrieveErrors ?? [], []);
+    return (record?.Executed ?? [])
+      .filter((each) => each.NOOP !== true)
+      .map((each) => `${each.Operation} ${each.Key}`);
+  }
+
+  /**
+   * What is there is what is wished and does not wait; an agent that starts now finds it so and does
+   * nothing, nor does this one when it looks.
+   */
+  async assertSettled(): Promise<void> {
+    const waiting = new Set(this.pending);
+    const states = [...this.#desired.keys()].filter((key) => !waiting.has(key));
+    for (const key of states)
+      assert.equal(this.#scheduler.status(key).value.state, 'CONFIGURED', key);
+    const wanted = [...this.#desired].map(([key, value]): KeyedValue => ({ key, value }));
+
+    const found = await new Driver(this.#backend.descriptors()).retrieve(wanted);
+    const ours = [...found.values()].filter((each) => isManaged(each, wanted));
+    const there = new Map(ours.map(({ key, value }) => [key, value]));
+    assert.deepEqual(this.#names(there.keys()), this.#names(states), 'what is there');
+    for (const key of states)
+      if (there.has(key) || !this.#isContested(key)) this.#assertThere(key, there.get(key));
+
+    // a value of which a part waits reads back without it, and may be renewed; nothing is sent
+    const renewals = new Set(
+      states.filter((key) => this.#isPartial(key)).map((key) => `UPDATE ${key}`),
+    );
+    const done = (operations: readonly string[]) =>
+      operations.filter((each) => !renewals.has(each));
+    this.#backend.cut(0);
+    assert.deepEqual(done(await this.reconcile()), [], 'a downstream resync does nothing');
+    const next = new TestAgent(this.#backend);
+    assert.deepEqual(done(await next.resync(this.#desired)), [], 'the next agent does nothing');
+    assert.deepEqual(this.#names(next.pending), this.#names(waiting), 'the same values wait');
+    await next.close();
+    assert.equal(this.#backend.changes, 0, 'resyncs send no change');
+  }
+
+  #assertThere(key: string, found: object | undefined): void {
+    if (this.#isPartial(key)) assert.ok(found, key);
+    else assert.deepEqual(found, this.#desired.get(key), key);
+  }
+
+  /** Of values that want one thing the southbound cannot tell who has it: they go by its name. */
+  #names(keys: Iterable<string>): readonly string[] {
+    return [...keys].map((key) => (this.#isContested(key) ? this.#claims(key).join() : key)).sort();
+  }
+
+  #isContested(key: string): boolean {
+    const claims = this.#claims(key);
+    return [...this.#desired.keys()].some(
+      (other) => other !== key && this.#claims(other).some((each) => claims.includes(each)),
+    );
+  }
+
+  #claims(key: string): readonly string[] {
+    const descriptor = descriptorOf(this.#scheduler.descriptors, key);
+    return descriptor?.claims?.(key, this.#desired.get(key) ?? {}) ?? [];
+  }
+
+  /** Whether something that is derived from the value waits. */
+  #isPartial(key: string): boolean {
+    const { derived_values = [] } = this.#scheduler.status(key);
+    return derived_values.some(({ state }) => state === 'PENDING');
+  }
+
+  close(): Promise<void> {
+    return this.#scheduler.close();
+  }
+}
