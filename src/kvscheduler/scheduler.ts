@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { IndexMap, type NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
@@ -19,7 +20,6 @@ import type {
 import { guarded } from './executor/guarded-descriptor.ts';
 import { look } from './executor/refresh.ts';
 import { Retries, type RetryGroup } from './executor/retry.ts';
-import { Slices } from './executor/slices.ts';
 import { CallWatch } from './executor/timed-descriptor.ts';
 import type { RunAround } from './executor/transaction-run.ts';
 import { Transactor, type Writer } from './executor/transactor.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { Slices } from '#infra/clock/slices.ts';
 import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
-import { Slices } from '#kvscheduler/executor/slices.ts';
 import { snapshot } from '#kvscheduler/history/timeline/questions.ts';
 import { checkProperty, singleCasePath } from '#test/support/random-cases.ts';
 import { noTrouble, play, withoutConflicts } from './support/play.ts';

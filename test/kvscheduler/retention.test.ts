@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { ManualClock } from '#infra/clock/manual.ts';
-import { Fifo } from '#kvscheduler/executor/fifo.ts';
 import { Retention } from '#kvscheduler/history/retention.ts';
 
 const MINUTE = 60_000;
@@ -68,36 +66,5 @@ describe('retention', () => {
     add('big', 11);
     assert.deepEqual(drop(), ['big']);
     assert.equal(kept.bytes, 0);
-  });
-});
-
-describe('first in, first out', () => {
-  it('is like an array', () => {
-    fc.assert(
-      fc.property(fc.array(fc.boolean(), { maxLength: 4_000 }), (pushes) => {
-        const fifo = new Fifo<number>();
-        const array: number[] = [];
-        let next = 0;
-        for (const push of pushes) {
-          if (push) {
-            fifo.push(next);
-            array.push(next++);
-          } else assert.equal(fifo.shift(), array.shift());
-          assert.equal(fifo.size, array.length);
-          assert.equal(fifo.first, array[0]);
-        }
-        assert.deepEqual([...fifo], array);
-      }),
-      { numRuns: 30 },
-    );
-  });
-
-  it('stays in order when it is cut', () => {
-    const fifo = new Fifo<number>();
-    for (let i = 0; i < 5_000; i++) fifo.push(i);
-    for (let i = 0; i < 4_000; i++) assert.equal(fifo.shift(), i);
-    for (let i = 5_000; i < 6_000; i++) fifo.push(i);
-    assert.deepEqual([fifo.size, fifo.first], [2_000, 4_000]);
-    assert.deepEqual([...fifo].at(-1), 5_999);
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { Slices } from '#kvscheduler/executor/slices.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import {
   flagStats,
   keyAt,

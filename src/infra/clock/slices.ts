@@ -1,28 +1,108 @@
 import type { Clock } from './clock.ts';
 
-/** The main thread must never be held longer than 20 ms; this leaves room for a slow unit. */
-const SLICE_MS = 8;
+/** The main thread must not be blocked for longer than 20 ms: the rest is for garbage collection. */
+const SLICE_MS = 5;
+/** The clock is read once for so many units of work. */
+const UNITS_PER_CLOCK_READ = 16;
 
 /**
- * Cuts long work on the main thread into slices: ask `due` after each small unit of work, and wait
- * for `turn` when it says so.
+ * Cuts long work on the main thread into slices: call `due` after each small unit of work, and await
+ * `turn` when it returns true. A slice ends whenever the event loop turns, whoever yielded to it.
  */
 export class Slices {
   readonly #clock: Clock;
-  #began: number;
+  #began = 0;
+  #working = false;
+  #units = 0;
+  #longest = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#began = clock.monotonic();
+  }
+
+  /** Milliseconds of the longest stretch so far in which the event loop did not turn. */
+  get longest(): number {
+    return this.#longest;
   }
 
   due(): boolean {
+    if (!this.#working) {
+      this.#begin();
+      return false;
+    }
+    if (++this.#units % UNITS_PER_CLOCK_READ !== 0) return false;
     return this.#clock.monotonic() - this.#began >= SLICE_MS;
   }
 
-  /** Gives way to pending input and output; a new slice begins. */
-  async turn(): Promise<void> {
-    await this.#clock.turn();
-    this.#began = this.#clock.monotonic();
+  /** Yields to pending input and output; a new slice begins. */
+  turn(): Promise<void> {
+    return this.#clock.turn();
   }
+
+  #begin(): void {
+    this.#working = true;
+    this.#began = this.#clock.monotonic();
+    void this.#clock.turn().then(() => {
+      this.#working = false;
+      this.#longest = Math.max(this.#longest, this.#clock.monotonic() - this.#began);
+    });
+  }
+}
+
+const RUN_LENGTH = 2048;
+
+/** Sorts a copy in slices: `Array.sort` on short runs, then merges them. Stable. */
+export async function sortInSlices<T>(
+  items: readonly T[],
+  compare: (a: T, b: T) => number,
+  slices: Slices,
+): Promise<T[]> {
+  let runs: T[][] = [];
+  for (let i = 0; i < items.length; i += RUN_LENGTH) {
+    runs.push(items.slice(i, i + RUN_LENGTH).sort(compare));
+    if (slices.due()) await slices.turn();
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let i = 0; i < runs.length; i += 2) {
+      const left = runs[i] as T[];
+      const right = runs[i + 1];
+      merged.push(right ? await merge(left, right, compare, slices) : left);
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+async function merge<T>(
+  left: readonly T[],
+  right: readonly T[],
+  compare: (a: T, b: T) => number,
+  slices: Slices,
+): Promise<T[]> {
+  // Runs that are in order already are only joined.
+  if (compare(left.at(-1) as T, right[0] as T) <= 0) return left.concat(right);
+  const merged = new Array<T>(left.length + right.length);
+  let i = 0;
+  let j = 0;
+  for (let at = 0; at < merged.length; at++) {
+    if (slices.due()) await slices.turn();
+    const isLeft =
+      j === right.length || (i < left.length && compare(left[i] as T, right[j] as T) <= 0);
+    merged[at] = (isLeft ? left[i++] : right[j++]) as T;
+  }
+  return merged;
+}
+
+export async function filterInSlices<T>(
+  items: Iterable<T>,
+  test: (item: T) => boolean,
+  slices: Slices,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (const item of items) {
+    if (slices.due()) await slices.turn();
+    if (test(item)) found.push(item);
+  }
+  return found;
 }

@@ -1,10 +1,10 @@
 /** How a plan's wishes get into the graph, and out again when they are undone. */
 
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
 import type { RetryPolicy, Value } from '../api/transaction.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import type { Draft } from '../planner/draft.ts';
-import type { Slices } from './slices.ts';
 
 const none: readonly never[] = [];
 

@@ -2,6 +2,8 @@
  * Carries a plan out with a window of operations in flight. An operation starts when those that it
  * waits for have succeeded, the earliest in the plan first; what is behind a failure never starts.
  */
+
+import type { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { AnyDescriptor, OperationContext } from '../api/descriptor.ts';
 import {
@@ -12,7 +14,6 @@ import {
 import type { Graph, Node } from '../graph/graph.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
 import { MinHeap } from './min-heap.ts';
-import type { Slices } from './slices.ts';
 import type { CallWatch } from './timed-descriptor.ts';
 
 /** Undefined: not carried out, because it was behind a failure. */

@@ -4,6 +4,7 @@
  * depend on each other overlaps. Whoever fails to answer, or cannot, is assumed to be in sync.
  */
 
+import type { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type {
@@ -18,7 +19,6 @@ import type { Value } from '../api/transaction.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
 import { type Graph, type Node, nodesOf } from '../graph/graph.ts';
-import type { Slices } from './slices.ts';
 
 const none: readonly never[] = [];
 

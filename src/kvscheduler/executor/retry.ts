@@ -13,8 +13,8 @@
  * others, or beyond their limit.
  */
 import type { Clock, Timer } from '#infra/clock/clock.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Graph, Node } from '../graph/graph.ts';
-import type { Slices } from './slices.ts';
 
 /** Base values that are repeated together. */
 export interface RetryGroup {

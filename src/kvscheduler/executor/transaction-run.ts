@@ -4,6 +4,7 @@
  * all or nothing ends at its first failure instead and is undone.
  */
 
+import type { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import {
@@ -23,7 +24,6 @@ import { FormerWishes, noteWishes, sweep } from './desired-state.ts';
 import { GraphEffects, type RetryRule } from './effects.ts';
 import { execute, executeByLevel, type Outcome } from './executor.ts';
 import { readBack } from './refresh.ts';
-import type { Slices } from './slices.ts';
 import type { CallWatch } from './timed-descriptor.ts';
 
 export interface RunAround {

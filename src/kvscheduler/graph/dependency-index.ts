@@ -1,5 +1,5 @@
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
-import type { Slices } from '../executor/slices.ts';
 import { addAll, addOwner, countOf, deleteOwner, type Owners } from './owners.ts';
 
 /** Who depends on a key: by the key itself, and by the prefixes of `anyOf` dependencies. */

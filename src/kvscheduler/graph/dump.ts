@@ -1,7 +1,8 @@
 /** The values of one descriptor, as they are wished, known, or found in the southbound. */
+
+import type { Slices } from '#infra/clock/slices.ts';
 import type { AnyDescriptor, Origin } from '../api/descriptor.ts';
 import { NoRetrieveError, UnknownDescriptorError } from '../api/errors.ts';
-import type { Slices } from '../executor/slices.ts';
 import { originNumber, RecordedValue } from '../history/record.ts';
 import type { Registry } from './descriptor-registry.ts';
 import { type Graph, type Node, nodesStepwise } from './graph.ts';

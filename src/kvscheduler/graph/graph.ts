@@ -3,11 +3,12 @@
  * between them. Everything is found through an index; nothing walks over all values.
  */
 
+import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
 import type { IndexMap } from '#infra/idxmap/idxmap.ts';
 import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
 import type { RetryPolicy, Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
-import { byKey, type Slices, sortInSlices } from '../executor/slices.ts';
+import { byKey } from './by-key.ts';
 import { DependencyIndex } from './dependency-index.ts';
 import { deepEqual } from './equality.ts';
 import { KeyIndex } from './key-index.ts';

@@ -1,7 +1,7 @@
 import type { Dependency } from '../api/descriptor.ts';
 import { InvalidValueError } from '../api/descriptor.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
-import { byKey } from '../executor/slices.ts';
+import { byKey } from './by-key.ts';
 import type { Graph, Node } from './graph.ts';
 
 /** State of one value, with the field names that REST shows. */

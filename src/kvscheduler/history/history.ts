@@ -1,6 +1,6 @@
 /** The records of past transactions, for as long as they are kept. */
 import type { Clock } from '#infra/clock/clock.ts';
-import type { Slices } from '../executor/slices.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from './record.ts';
 import { Retention, type RetentionLimits } from './retention.ts';
 import { roughSize } from './rough-size.ts';

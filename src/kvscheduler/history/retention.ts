@@ -4,7 +4,7 @@
  * at most, its beginning first, so that it never crowds out the present.
  */
 import type { Clock } from '#infra/clock/clock.ts';
-import { Fifo } from '../executor/fifo.ts';
+import { Fifo } from '#infra/collections/fifo.ts';
 
 export interface RetentionLimits {
   /** Milliseconds after which what is past is dropped. */

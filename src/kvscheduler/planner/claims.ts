@@ -3,7 +3,7 @@
  * has it, then the first by key. The others stay out until it is free.
  */
 
-import { byKey } from '../executor/slices.ts';
+import { byKey } from '../graph/by-key.ts';
 import type { Node } from '../graph/graph.ts';
 import { Draft } from './draft.ts';
 import type { Resolver } from './resolve.ts';

@@ -1,4 +1,4 @@
-import type { Slices } from '../executor/slices.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Draft } from './draft.ts';
 
 /** Values that depend on each other in a circle and can only come together. */

@@ -1,6 +1,6 @@
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '../api/transaction.ts';
-import type { Slices } from '../executor/slices.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 

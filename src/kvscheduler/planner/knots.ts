@@ -2,8 +2,10 @@
  * What is left when nothing can be placed any more: values that wait for each other, over whatever
  * detours, by `anyOf` dependencies too.
  */
+
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
-import { byKey, type Slices } from '../executor/slices.ts';
+import { byKey } from '../graph/by-key.ts';
 import { KeyIndex } from '../graph/key-index.ts';
 import { components } from './cycles.ts';
 import type { Draft } from './draft.ts';

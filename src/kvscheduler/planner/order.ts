@@ -5,7 +5,8 @@
  * for it comes, and then what is derived from it.
  */
 
-import { byKey, filterInSlices, sortInSlices } from '../executor/slices.ts';
+import { filterInSlices, sortInSlices } from '#infra/clock/slices.ts';
+import { byKey } from '../graph/by-key.ts';
 import type { Node } from '../graph/graph.ts';
 import { type Cycle, findCycles } from './cycles.ts';
 import { Draft } from './draft.ts';

@@ -3,7 +3,8 @@
  * changed and no descriptor is asked to do anything.
  */
 
-import { byKey, sortInSlices } from '../executor/slices.ts';
+import { sortInSlices } from '#infra/clock/slices.ts';
+import { byKey } from '../graph/by-key.ts';
 import type { Node } from '../graph/graph.ts';
 import { arbitrate } from './claims.ts';
 import { settleContinuity } from './continuity.ts';

@@ -1,5 +1,6 @@
 /** What a transaction aims at, worked out when its turn has come. */
 
+import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
 import type { NotifiedValue } from '../api/descriptor.ts';
 import { InvalidTransactionError } from '../api/errors.ts';
 import type {
@@ -11,8 +12,8 @@ import type {
 } from '../api/transaction.ts';
 import { type Refreshed, readBack, refreshAll } from '../executor/refresh.ts';
 import type { RetryGroup } from '../executor/retry.ts';
-import { byKey, type Slices, sortInSlices } from '../executor/slices.ts';
 import type { Aims, RunAround } from '../executor/transaction-run.ts';
+import { byKey } from '../graph/by-key.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Graph, Node } from '../graph/graph.ts';

@@ -1,5 +1,5 @@
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
-import type { Slices } from '../executor/slices.ts';
 import { DependencyIndex } from '../graph/dependency-index.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { KeyIndex } from '../graph/key-index.ts';

@@ -1,4 +1,4 @@
-import type { Slices } from '../executor/slices.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 
 /** A walk that may yield further walks, and promises, which are carried out before it goes on. */
 export type Walk = Generator<Walk | Promise<void>, void, void>;

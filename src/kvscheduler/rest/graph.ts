@@ -1,5 +1,6 @@
 /** REST: the graph as a picture. */
 import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import {
   failure,
   integerArgument,
@@ -8,7 +9,6 @@ import {
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedText } from '#infra/http/streamed.ts';
-import { Slices } from '../executor/slices.ts';
 import type { RecordedTxn } from '../history/record.ts';
 import { microsOf } from '../history/time.ts';
 import { snapshot } from '../history/timeline/questions.ts';

@@ -1,6 +1,7 @@
 /** REST: what a change would do, without doing it. */
 
 import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { CodedError, errorText } from '#infra/errors/errors.ts';
 import {
   BadRequestError,
@@ -12,7 +13,6 @@ import {
 import { streamedJson } from '#infra/http/streamed.ts';
 import { InvalidTransactionError, TransactionQueueFullError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
-import { Slices } from '../executor/slices.ts';
 import type { PreviewRequest } from '../planner/preview.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly } from './arguments.ts';

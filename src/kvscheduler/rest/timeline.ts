@@ -1,5 +1,6 @@
 /** REST: what the graph was like at any moment. */
 import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import {
   argument,
   BadRequestError,
@@ -10,7 +11,6 @@ import {
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList } from '#infra/http/streamed.ts';
-import { Slices } from '../executor/slices.ts';
 import { flagStats, keyAt, keyTimeline, snapshot } from '../history/timeline/questions.ts';
 import { flagNames } from '../history/timeline/recorded-node.ts';
 import type { Scheduler } from '../scheduler.ts';

@@ -7,9 +7,9 @@
  */
 import assert from 'node:assert/strict';
 import { ManualClock } from '#infra/clock/manual.ts';
+import { Slices } from '#infra/clock/slices.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { TransactionRequest } from '#kvscheduler/api/transaction.ts';
-import { Slices } from '#kvscheduler/executor/slices.ts';
 import type { RecordedTxn, RecordedTxnOp } from '#kvscheduler/history/record.ts';
 import { flagStats, snapshot } from '#kvscheduler/history/timeline/questions.ts';
 import { flagNames } from '#kvscheduler/history/timeline/recorded-node.ts';

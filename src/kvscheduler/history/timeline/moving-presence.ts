@@ -1,4 +1,4 @@
-import type { Slices } from '../../executor/slices.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 import type { Presence } from './recorded-node.ts';
 import type { KeyRevisions, Revision } from './revision.ts';
 import type { Timeline } from './timeline.ts';

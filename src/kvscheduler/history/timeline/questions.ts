@@ -1,6 +1,6 @@
 /** What people ask the timeline: one key over time, all keys at one moment, and counts of flags. */
 
-import { type Slices, sortInSlices } from '../../executor/slices.ts';
+import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
 import { deepEqual } from '../../graph/equality.ts';
 import { changesOf, MovingPresence } from './moving-presence.ts';
 import { PresenceAt } from './presence.ts';

@@ -4,8 +4,8 @@
  * is always kept, what is over for as long as `Retention` says.
  */
 import type { Clock } from '#infra/clock/clock.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 import type { ValueState } from '../../api/value-state.ts';
-import type { Slices } from '../../executor/slices.ts';
 import type { Graph, Node } from '../../graph/graph.ts';
 import { Retention, type RetentionLimits } from '../retention.ts';
 import {

@@ -1,6 +1,6 @@
 /** The graph in the language of graphviz. */
 
-import type { Slices } from '../../executor/slices.ts';
+import type { Slices } from '#infra/clock/slices.ts';
 import type { RecordedTxn } from '../../history/record.ts';
 import { valueText } from '../../history/record-text.ts';
 import type { RecordedNode, RecordedTarget } from '../../history/timeline/recorded-node.ts';

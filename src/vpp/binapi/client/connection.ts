@@ -1,3 +1,4 @@
+import { Fifo } from '#infra/collections/fifo.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { UnsupportedMessageError, VppDisconnectedError, VppTimeoutError } from '../api.ts';
@@ -9,7 +10,6 @@ import { writeFrame } from '../frame.ts';
 import { DumpAnswer, type Page, PageAnswer, ReplyAnswer } from './answers.ts';
 import { collectPages } from './dumps.ts';
 import type { EventListeners } from './events.ts';
-import { Fifo } from './fifo.ts';
 import type { Greeting } from './handshake.ts';
 import { TimeLimit } from './limit.ts';
 import type { ClientOptions } from './options.ts';
@@ -157,7 +157,7 @@ export class Connection {
   #send(service: Service, fields: object, pending: Pending, last?: MessageCodec): void {
     if (!this.#isOpen) throw new VppDisconnectedError('VPP is gone', { where: pending.name });
     const context = this.#nextContext();
-    if (this.#queue.length === 0 && this.#mayStart()) {
+    if (this.#queue.size === 0 && this.#mayStart()) {
       this.#append(service.request, fields, context);
       if (last) this.#append(last, {}, context);
       this.#start(context, pending);
@@ -188,7 +188,7 @@ export class Connection {
   }
 
   #pump(): void {
-    while (this.#queue.length > 0 && this.#mayStart()) {
+    while (this.#queue.size > 0 && this.#mayStart()) {
       const { frames, context, pending } = this.#queue.shift()!;
       this.#wire.appendFrames(frames);
       this.#start(context, pending);

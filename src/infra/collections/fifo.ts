@@ -1,6 +1,6 @@
-const LEAST_TO_CUT = 1024;
+const MIN_TO_COMPACT = 1024;
 
-/** First in, first out, at constant cost each, and without holding on to what has left. */
+/** A first-in-first-out queue with constant cost per item; items that were removed are not retained. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -21,14 +21,14 @@ export class Fifo<T> {
     const item = this.#items[this.#head];
     if (this.size === 0) return undefined;
     this.#items[this.#head++] = undefined;
-    if (this.#head >= LEAST_TO_CUT && this.#head * 2 >= this.#items.length) {
+    if (this.#head >= MIN_TO_COMPACT && this.#head * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }
     return item;
   }
 
-  /** The first in comes first. */
+  /** The oldest item first. */
   *[Symbol.iterator](): Generator<T, void, void> {
     for (let i = this.#head; i < this.#items.length; i++) yield this.#items[i] as T;
   }

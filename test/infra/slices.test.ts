@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { Slices, sortInSlices } from '#infra/clock/slices.ts';
+
+/** A clock that advances by a millisecond with every read. */
+class SlowClock extends ManualClock {
+  reads = 0;
+
+  override monotonic(): number {
+    return this.reads++;
+  }
+}
+
+describe('slices', () => {
+  it('are due when time has passed since the event loop turned', async () => {
+    const slices = new Slices(new SlowClock());
+    let units = 0;
+    while (!slices.due()) units++;
+    assert.ok(units > 16 && units < 400, String(units));
+    await slices.turn();
+    assert.equal(slices.due(), false);
+  });
+
+  it('begin again when the event loop has turned by itself', async () => {
+    const clock = new SlowClock();
+    const slices = new Slices(clock);
+    assert.equal(slices.due(), false);
+    clock.reads += 1_000;
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let i = 0; i < 30; i++) assert.equal(slices.due(), false);
+  });
+
+  it('measure the longest stretch without the time of other work', async () => {
+    const clock = new SlowClock();
+    const slices = new Slices(clock);
+    slices.due();
+    clock.reads += 40;
+    await slices.turn();
+    clock.reads += 1_000;
+    slices.due();
+    clock.reads += 10;
+    await slices.turn();
+    assert.equal(slices.longest, 41);
+  });
+
+  it('sort as the engine does', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(50), { maxLength: 5_000 }), async (numbers) => {
+        const items = numbers.map((n, i) => ({ n, i }));
+        const sorted = await sortInSlices(items, (a, b) => a.n - b.n, new Slices(new SlowClock()));
+        assert.deepEqual(
+          sorted,
+          [...items].sort((a, b) => a.n - b.n),
+        );
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
