@@ -12,9 +12,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Netns } from '#test/integration/support/netns.ts';
+import { vppIn } from '#test/integration/support/netns-vpp.ts';
 import { RealNode } from '#test/integration/support/node.ts';
-import { RealVpp } from '#test/integration/support/vpp.ts';
-import { missing } from '#test/support/requirements.ts';
+import type { VppProcess } from '#test/integration/support/vpp-process.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { now, type RecordedEntry, type ReplayResult } from './lib/recording.ts';
 
 export const NAME = 'addpod-vpp';
@@ -28,7 +29,7 @@ class ReplayProcess {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  constructor(netns: Netns, vpp: RealVpp) {
+  constructor(netns: Netns, vpp: VppProcess) {
     const script = fileURLToPath(new URL('lib/replay.ts', import.meta.url));
     const [program = '', ...args] = [...netns.enter, process.execPath, script, vpp.apiSocket];
     this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -82,14 +83,14 @@ function median(values: readonly number[]): number {
 }
 
 export async function run(print: (line: string) => void): Promise<void> {
-  if (missing) {
-    print(`not measured: ${missing}`);
+  if (withoutNodes()) {
+    print(`not measured: ${withoutNodes()}`);
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'addpod-'));
   const tape = new RecordingFile(join(folder, 'tape'));
   const netns = await Netns.create('replay');
-  const vpp = new RealVpp(netns, join(folder, 'vpp'));
+  const vpp = vppIn(netns, join(folder, 'vpp'));
   let player: ReplayProcess | undefined;
   try {
     await using node = await RealNode.create({
@@ -106,7 +107,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     await measure(node, netns, tape, player, print);
   } finally {
     player?.end();
-    await vpp.end('SIGKILL');
+    await vpp.kill();
     await netns.remove();
     rmSync(folder, { recursive: true });
   }

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeNode, startAgent, until } from '#test/cmd/agent/harness.ts';
 import { RealNode } from '#test/integration/support/node.ts';
-import { missing } from '#test/support/requirements.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { buildExecutable } from '../scripts/lib/single-executable.ts';
 import type { Print } from './main.ts';
 
@@ -27,7 +27,7 @@ export async function run(print: Print): Promise<void> {
     await buildExecutable(join(import.meta.dirname, '../src/cmd/cni/main.ts'), cni);
     await overhead(folder, empty, cni, print);
     await wholeAdd(folder, cni, print);
-    if (missing) print(`whole ADD on VPP: ${missing}`);
+    if (withoutNodes()) print(`whole ADD on VPP: ${withoutNodes()}`);
     else await wholeAddOnVpp(folder, cni, print);
   } finally {
     rmSync(folder, { recursive: true });

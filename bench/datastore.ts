@@ -14,7 +14,8 @@ import { silentLogger } from '#infra/log/log.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
-import { EtcdServer, withoutEtcd } from '#test/integration/support/etcd-server.ts';
+import { EtcdServer } from '#test/integration/support/etcd-server.ts';
+import { withoutEtcd } from '#test/support/requirements.ts';
 
 export const NAME = 'datastore: 50,000 pods';
 
@@ -48,7 +49,7 @@ export async function run(print: Print): Promise<void> {
     await memory.putAll(pods);
     await watcher(print, 'memory, no mirror', memory, undefined);
     await level(print, folder);
-    if (withoutEtcd) print(`etcd: ${withoutEtcd}`);
+    if (withoutEtcd()) print(`etcd: ${withoutEtcd()}`);
     else await etcd(print, folder);
   } finally {
     await rm(folder, { recursive: true });

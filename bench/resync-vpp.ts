@@ -7,7 +7,7 @@ import { vppArpModel } from '#models/vpp/arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { keyedValue, loop } from '#test/descriptors/compliance/example-values.ts';
 import { base } from '#test/descriptors/node-values.ts';
-import { noVpp } from '#test/integration/support/vpp-process.ts';
+import { withoutVpp } from '#test/support/requirements.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
 
 export const NAME = 'resync-vpp';
@@ -51,8 +51,8 @@ function values(): ReadonlyMap<string, object> {
 }
 
 export async function run(print: (line: string) => void): Promise<void> {
-  if (noVpp) {
-    print(`not measured: ${noVpp}`);
+  if (withoutVpp()) {
+    print(`not measured: ${withoutVpp()}`);
     return;
   }
   const wishes = values();

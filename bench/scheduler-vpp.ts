@@ -15,10 +15,10 @@ import { NAT44_GLOBAL_KEY, nat44GlobalModel } from '#models/vpp/nat44-global.ts'
 import { nat44InterfaceKey, nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { Netns } from '#test/integration/support/netns.ts';
+import { vppIn } from '#test/integration/support/netns-vpp.ts';
 import { Stream } from '#test/integration/support/traffic.ts';
-import { RealVpp } from '#test/integration/support/vpp.ts';
-import { noVpp, VppProcess } from '#test/integration/support/vpp-process.ts';
-import { missing } from '#test/support/requirements.ts';
+import { VppProcess } from '#test/integration/support/vpp-process.ts';
+import { withoutNodes, withoutVpp } from '#test/support/requirements.ts';
 import { RawClient, type RawRequest } from './lib/raw-client.ts';
 import { type Print, runInSubprocess } from './lib/subprocess.ts';
 import { VppScheduler } from './lib/vpp-scheduler.ts';
@@ -37,9 +37,9 @@ const AIM = 1 / 3;
 const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = { routes, mappings };
 
 export async function run(print: Print): Promise<void> {
-  if (noVpp) print(`not measured: ${noVpp}`);
+  if (withoutVpp()) print(`not measured: ${withoutVpp()}`);
   else await runInSubprocess(import.meta.filename, 'routes', print);
-  if (missing) print(`not measured under traffic: ${missing}`);
+  if (withoutNodes()) print(`not measured under traffic: ${withoutNodes()}`);
   else await runInSubprocess(import.meta.filename, 'mappings', print);
 }
 
@@ -82,7 +82,7 @@ async function mappings(print: Print): Promise<void> {
   const [home, inside, outside] = (await Promise.all(
     ['vpp', 'inside', 'outside'].map((label) => Netns.create(label)),
   )) as [Netns, Netns, Netns];
-  const vpp = new RealVpp(home, join(folder, 'vpp'), 'cpu { main-core 0 corelist-workers 1 }\n');
+  const vpp = vppIn(home, join(folder, 'vpp'), 'cpu { main-core 0 corelist-workers 1 }\n');
   try {
     for (const [end, place] of [
       ['in', inside],
@@ -135,7 +135,7 @@ async function mappings(print: Print): Promise<void> {
     bare.close();
     await side.close();
   } finally {
-    await vpp.end('SIGKILL');
+    await vpp.kill();
     for (const place of [inside, outside, home]) await place.remove();
     rmSync(folder, { recursive: true });
   }

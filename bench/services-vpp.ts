@@ -10,7 +10,7 @@ import { aclModel } from '#models/vpp/acl.ts';
 import { dnat44Model } from '#models/vpp/dnat44.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { keyedValue, loop, table } from '#test/descriptors/compliance/example-values.ts';
-import { noVpp } from '#test/integration/support/vpp-process.ts';
+import { withoutVpp } from '#test/support/requirements.ts';
 import { commit, VppNode } from './lib/vpp-node.ts';
 
 export const NAME = 'services-vpp';
@@ -77,8 +77,8 @@ async function round(values: readonly KeyedValue[], after: readonly KeyedValue[]
 }
 
 export async function run(print: (line: string) => void): Promise<void> {
-  if (noVpp) {
-    print(`not measured: ${noVpp}`);
+  if (withoutVpp()) {
+    print(`not measured: ${withoutVpp()}`);
     return;
   }
   for (const count of [2500, 5000, 10_000]) {

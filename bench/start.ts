@@ -17,7 +17,8 @@ import { REFLECTOR_PREFIX, type Resource, resources } from '#kubernetes/resource
 import { valueText } from '#kubernetes/resources/text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { makeNode, prepareAgent } from '#test/cmd/agent/harness.ts';
-import { EtcdServer, withoutEtcd } from '#test/integration/support/etcd-server.ts';
+import { EtcdServer } from '#test/integration/support/etcd-server.ts';
+import { withoutEtcd } from '#test/support/requirements.ts';
 
 export const NAME = 'start: 50,000 keys in etcd';
 
@@ -32,7 +33,8 @@ const BATCH = 100;
 const AIM_MS = 5_000;
 
 export async function run(print: Print): Promise<void> {
-  if (withoutEtcd) throw new Error(withoutEtcd);
+  const reason = withoutEtcd();
+  if (reason) throw new Error(reason);
   const server = await EtcdServer.start('--quota-backend-bytes=2147483648');
   const folder = await mkdtemp(join(tmpdir(), 'bench-'));
   const store = server.store(server.port, 60_000);

@@ -6,7 +6,7 @@
  */
 
 import { WatcherTestbed } from '#test/integration/support/dbwatcher/testbed.ts';
-import { withoutEtcd } from '#test/integration/support/etcd-server.ts';
+import { withoutEtcd, withoutEtcdctl } from '#test/support/requirements.ts';
 
 export const NAME = 'watcher: a hundred troubles of etcd';
 
@@ -16,7 +16,8 @@ const OF_CLUSTER = 20;
 type Print = (line: string) => void;
 
 export async function run(print: Print): Promise<void> {
-  if (withoutEtcd) throw new Error(withoutEtcd);
+  const reason = withoutEtcd() || withoutEtcdctl();
+  if (reason) throw new Error(reason);
   await rounds(print, 1, ROUNDS - OF_CLUSTER, ['kill', 'stop', 'compact', 'restore', 'cut']);
   await rounds(print, 3, OF_CLUSTER, ['loseLeader']);
 }

@@ -1,35 +1,176 @@
-/** What the suites on a real VPP, a real kernel and a real etcd need of this machine. */
-import { execFileSync, spawnSync } from 'node:child_process';
+/**
+ * What a suite needs of the machine that runs it. Each function returns false when the machine has
+ * it, otherwise the reason to skip, always in the form `needs X: install Y`:
+ *
+ *     describe('store on etcd', { skip: withoutEtcd() }, …)
+ *
+ * `.ci/run` compares each reason with the machine (scripts/lib/skip-reasons.ts): a skip whose reason
+ * is not true there fails the run.
+ */
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { test } from 'node:test';
 
-const packages: Readonly<Record<string, string>> = {
-  vpp: 'FD.io VPP',
-  vppctl: 'FD.io VPP',
+export type SkipReason = string | false;
+
+const repository = resolve(import.meta.dirname, '../..');
+
+/** Programs that suites call, with the Debian package (or the origin) of each. */
+const packages = {
   etcd: 'etcd-server',
+  etcdctl: 'etcd-client',
+  openssl: 'openssl',
   ip: 'iproute2',
+  ethtool: 'ethtool',
+  ping: 'iputils-ping',
   nsenter: 'util-linux',
   setpriv: 'util-linux',
   chrt: 'util-linux',
-  ethtool: 'ethtool',
-  ping: 'iputils-ping',
-};
+  unshare: 'util-linux',
+  iptables: 'iptables',
+  dnsmasq: 'dnsmasq-base',
+  vpp: 'FD.io VPP 24.10, 25.10 or 26.06',
+  vppctl: 'FD.io VPP 24.10, 25.10 or 26.06',
+  cnitool: 'it with `go install github.com/containernetworking/cni/cnitool@v1.3.0`',
+} as const;
 
-/** False when a node can be run here, else the line that says what to install. */
-export const missing: string | false = find();
+type Program = keyof typeof packages;
 
-function find(): string | false {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    return 'needs root on Linux, to give a node its own network namespace';
-  for (const [program, what] of Object.entries(packages))
-    if (spawnSync('which', [program]).status !== 0)
-      return `no ${program} in the PATH: install ${what}`;
-  const probe = `cv${process.pid}-probe`;
-  try {
-    execFileSync('ip', ['netns', 'add', probe], { stdio: 'pipe' });
-    execFileSync('ip', ['netns', 'del', probe], { stdio: 'pipe' });
-  } catch {
-    return 'network namespaces are not allowed here: allow them (CAP_SYS_ADMIN)';
-  }
-  if (spawnSync('chrt', ['--fifo', '10', 'true']).status !== 0)
-    return 'real-time scheduling is not allowed here: allow it (CAP_SYS_NICE)';
+/** Path of a program in the PATH. */
+export function findProgram(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  return folders
+    .map((folder) => join(folder, name))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+export function withoutProgram(...names: readonly Program[]): SkipReason {
+  for (const name of names)
+    if (findProgram(name) === undefined)
+      return `needs ${name} in the PATH: install ${packages[name]}`;
   return false;
+}
+
+function withoutPath(path: string, remedy: string): SkipReason {
+  return existsSync(path) ? false : `needs ${path}: ${remedy}`;
+}
+
+/**
+ * Test vectors and the API definitions of VPP's releases, which are beside the repository.
+ * @param path in the folder `../shared`
+ */
+export function withoutShared(path: string): SkipReason {
+  return existsSync(resolve(repository, '../shared', path))
+    ? false
+    : `needs ../shared/${path}: copy the shared files beside the repository`;
+}
+
+export function withoutRoot(): SkipReason {
+  return process.platform === 'linux' && process.getuid?.() === 0
+    ? false
+    : 'needs root on Linux: run as root';
+}
+
+export function withoutEtcd(): SkipReason {
+  return withoutProgram('etcd');
+}
+
+/** Backups, and which member leads. */
+export function withoutEtcdctl(): SkipReason {
+  return withoutProgram('etcdctl');
+}
+
+export function withoutOpenssl(): SkipReason {
+  return withoutProgram('openssl');
+}
+
+/** A VPP without devices, in the namespaces of the test. */
+export function withoutVpp(): SkipReason {
+  return withoutProgram('vpp');
+}
+
+/** A VPP in a network namespace of its own. */
+export function withoutIsolatedVpp(): SkipReason {
+  return withoutRoot() || withoutProgram('vpp', 'setpriv', 'unshare', 'ip', 'nsenter');
+}
+
+/** Interfaces, routes and neighbors of this machine's kernel, in network namespaces of the test. */
+export function withoutKernel(): SkipReason {
+  return withoutRoot() || withoutProgram('ip', 'ethtool', 'nsenter') || withoutNamespaces();
+}
+
+/** Nodes with their own network namespace, VPP, etcd and agent. */
+export function withoutNodes(): SkipReason {
+  return (
+    withoutRoot() ||
+    withoutProgram(
+      'vpp',
+      'vppctl',
+      'etcd',
+      'ip',
+      'nsenter',
+      'setpriv',
+      'chrt',
+      'ethtool',
+      'ping',
+    ) ||
+    withoutNamespaces() ||
+    withoutRealTimeScheduling()
+  );
+}
+
+export function withoutDhcpServer(): SkipReason {
+  return withoutProgram('dnsmasq');
+}
+
+/** Where Debian has the reference plugins of CNI. */
+export const CNI_PLUGINS = '/usr/lib/cni';
+
+/** The plugins that are chained with contiv-cni. */
+export function withoutCniPlugins(): SkipReason {
+  return (
+    withoutPath(join(CNI_PLUGINS, 'portmap'), 'install containernetworking-plugins') ||
+    withoutProgram('iptables')
+  );
+}
+
+export function withoutCnitool(): SkipReason {
+  return withoutProgram('cnitool');
+}
+
+let namespaces: SkipReason | undefined;
+
+function withoutNamespaces(): SkipReason {
+  namespaces ??=
+    spawnSync('unshare', ['--net', 'true']).status === 0
+      ? false
+      : 'needs network namespaces: grant CAP_SYS_ADMIN';
+  return namespaces;
+}
+
+function withoutRealTimeScheduling(): SkipReason {
+  return spawnSync('chrt', ['--fifo', '10', 'true']).status === 0
+    ? false
+    : 'needs real-time scheduling: grant CAP_SYS_NICE';
+}
+
+/**
+ * Declares suites that need their machine already while they are declared.
+ * @param reason they cannot run here: then one skipped test stands for all of them
+ */
+export async function declareUnless(
+  reason: SkipReason,
+  title: string,
+  declare: () => void | Promise<void>,
+): Promise<void> {
+  if (reason) test(title, { skip: reason }, () => undefined);
+  else await declare();
 }

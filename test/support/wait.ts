@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Polls until the condition holds. @throws when it does not within the limit */
@@ -11,4 +12,16 @@ export async function until(
     if (performance.now() > end) throw new Error(`not within ${limitMs / 1000} s: ${what}`);
     await sleep(20);
   }
+}
+
+/** Whether a unix socket accepts connections. */
+export function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }

@@ -1,10 +1,10 @@
 /** One round of each trouble on a real etcd; `npm run soak -- watcher` does a hundred. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { withoutEtcd, withoutEtcdctl } from '#test/support/requirements.ts';
 import { WatcherTestbed } from '../support/dbwatcher/testbed.ts';
-import { withoutEtcd } from '../support/etcd-server.ts';
 
-const limits = { skip: withoutEtcd, timeout: 300_000 };
+const limits = { skip: withoutEtcd() || withoutEtcdctl(), timeout: 300_000 };
 
 describe('dbwatcher on an etcd in trouble, under a writer that never rests', limits, () => {
   let ground: WatcherTestbed;

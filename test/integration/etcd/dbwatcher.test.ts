@@ -18,10 +18,11 @@ import {
   namespaceText,
   WHOLE_RESYNC,
 } from '#test/plugins/dbwatcher/harness.ts';
-import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
+import { withoutEtcd } from '#test/support/requirements.ts';
+import { EtcdServer } from '../support/etcd-server.ts';
 import { FaultyLink } from '../support/faulty-link.ts';
 
-describe('dbwatcher on etcd', { skip: withoutEtcd, timeout: 300_000 }, () => {
+describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
   let server: EtcdServer;
   let folder: string;
   let local: LevelStore;

@@ -10,7 +10,8 @@ import {
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { Listener } from '#test/datastore/compliance.ts';
-import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
+import { withoutEtcd } from '#test/support/requirements.ts';
+import { EtcdServer } from '../support/etcd-server.ts';
 import { FaultyLink } from '../support/faulty-link.ts';
 
 /** Puts numbers under a few keys until told to stop; an unknown outcome is tolerated. */
@@ -52,7 +53,7 @@ class Writer {
 /** For what never comes; nothing is decided by time. */
 const LIMIT_MS = 180_000;
 
-describe('etcd in trouble', { skip: withoutEtcd, timeout: 10 * LIMIT_MS }, () => {
+describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () => {
   let server: EtcdServer;
   let link: FaultyLink;
   /** Through the link. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +8,13 @@ import { StoreUnavailableError } from '#datastore/api.ts';
 import { type EtcdTlsOptions, StoreConfigError } from '#datastore/etcd/options.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
-import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
+import { withoutEtcd, withoutOpenssl } from '#test/support/requirements.ts';
+import { EtcdServer } from '../support/etcd-server.ts';
 
-const withoutOpenssl =
-  spawnSync('openssl', ['version']).status === 0 ? false : 'needs openssl to make certificates';
-
-describe('EtcdStore over TLS', { skip: withoutEtcd || withoutOpenssl, timeout: 300_000 }, () => {
+describe('EtcdStore over TLS', {
+  skip: withoutEtcd() || withoutOpenssl(),
+  timeout: 300_000,
+}, () => {
   let folder: string;
   let server: EtcdServer;
   const file = (name: string) => join(folder, name);

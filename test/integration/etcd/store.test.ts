@@ -6,10 +6,10 @@ import { StoreConfigError } from '#datastore/etcd/options.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { compliance, Listener } from '#test/datastore/compliance.ts';
-import { EtcdServer, freePort, withoutEtcd } from '../support/etcd-server.ts';
+import { declareUnless, withoutEtcd } from '#test/support/requirements.ts';
+import { EtcdServer, freePort } from '../support/etcd-server.ts';
 
-if (withoutEtcd) it('KvStore on etcd', { skip: withoutEtcd });
-else {
+await declareUnless(withoutEtcd(), 'KvStore on etcd', () =>
   compliance('etcd', async () => {
     const server = await EtcdServer.start();
     return {
@@ -17,10 +17,10 @@ else {
       compact: () => server.compact(),
       close: () => server.close(),
     };
-  });
-}
+  }),
+);
 
-describe('EtcdStore', { skip: withoutEtcd, timeout: 300_000 }, () => {
+describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
   let server: EtcdServer;
   let store: KvStore;
   before(async () => {

@@ -7,7 +7,8 @@ import type { LinuxHost, NamespaceState, RouteScope } from '#linux/api.ts';
 import { LinuxError } from '#linux/api.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { kernelBackend, kernelMissing } from '../support/linux-kernel.ts';
+import { withoutKernel } from '#test/support/requirements.ts';
+import { kernelBackend } from '../support/linux-kernel.ts';
 
 interface Call {
   [fc.toStringMethod](): string;
@@ -180,9 +181,7 @@ function comparable(states: readonly NamespaceState[]) {
   }));
 }
 
-const missing = await kernelMissing();
-
-describe('the simulated kernel against the real one', { skip: missing }, () => {
+describe('the simulated kernel against the real one', { skip: withoutKernel() }, () => {
   test('random calls have the same answers and leave the same state', async () => {
     const backend = await kernelBackend();
     after(() => backend.close());

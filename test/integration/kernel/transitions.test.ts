@@ -1,13 +1,13 @@
 /** Values of the kernel of this machine from any of their configurations to any other. */
-import { test } from 'node:test';
 import { linuxFamilies } from '#test/descriptors/transitions/families/linux.ts';
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
 import { poolOf, sequenceSuite } from '#test/descriptors/transitions/sequences.ts';
-import { backendOn, kernelMachine } from '#test/linux/descriptors/backends.ts';
-import { kernelMissing } from '../support/linux-kernel.ts';
+import { backendOn } from '#test/linux/descriptors/backends.ts';
+import { declareUnless, withoutKernel } from '#test/support/requirements.ts';
+import { kernelMachine } from '../support/linux-kernel.ts';
 
-const missing = await kernelMissing();
-if (missing === undefined) {
+const title = 'changes of values of the kernel of this machine';
+await declareUnless(withoutKernel(), title, async () => {
   const pairs = await kernelMachine();
   pairSuite(() => backendOn(pairs), linuxFamilies(pairs.spaces.pods));
   const sequences = await kernelMachine();
@@ -17,6 +17,4 @@ if (missing === undefined) {
     runs: 3,
     steps: 8,
   });
-} else {
-  test.skip(`changes of values of the kernel of this machine: ${missing}`);
-}
+});

@@ -7,11 +7,10 @@ import { CniClient } from '#cmd/agent/cni-client.ts';
 import { LevelStore } from '#datastore/level.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
-import { until } from '#test/support/wait.ts';
+import { isListening, until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import type { Netns } from './netns.ts';
 import type { Sandbox } from './sandbox.ts';
-import { answers } from './vpp.ts';
 
 const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
 
@@ -108,7 +107,7 @@ export class RealAgent {
   async whenServing(): Promise<void> {
     const serves = async () => {
       this.#process!.assertRunning();
-      if (!(await answers(this.cniSocket))) return false;
+      if (!(await isListening(this.cniSocket))) return false;
       const { status } = await this.get('/readiness').catch(() => ({ status: 0 }));
       return status === 200;
     };

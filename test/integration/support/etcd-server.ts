@@ -9,12 +9,6 @@ import { Etcd3 } from 'etcd3';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
 
-/** False when etcd can be run, else the reason to skip. */
-export const withoutEtcd =
-  spawnSync('etcd', ['--version']).status === 0
-    ? false
-    : 'needs the etcd binary: install etcd-server';
-
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

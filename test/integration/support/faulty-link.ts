@@ -1,23 +1,23 @@
-/** A TCP link on loopback that treats connections badly at the call of a test. */
+/** A TCP proxy on loopback that injects faults into its connections. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export class FaultyLink {
   readonly #server: Server;
-  /** Port to which the next connections lead. */
+  /** Port of the server for new connections. */
   target: number;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
-  /** Cuts a connection when it has carried so many bytes from the server. */
+  /** Closes a connection after this many bytes from the server. */
   cutAfter = Number.POSITIVE_INFINITY;
-  /** Takes no new connections. */
+  /** Rejects new connections. */
   closed = false;
-  /** Forwards nothing in either direction, yet keeps the connections open. */
+  /** Forwards nothing in either direction; connections stay open. */
   silent = false;
   /** Forwards requests but no replies. */
   swallowReplies = false;
-  /** Connections that were made so far. */
+  /** Connections that were accepted so far. */
   connections = 0;
-  /** Called with what a client sends, before it is forwarded. */
+  /** Called with the bytes of a client before they are forwarded. */
   onRequest: ((bytes: Buffer) => void) | undefined;
 
   static async start(target: number): Promise<FaultyLink> {
@@ -35,7 +35,7 @@ export class FaultyLink {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** Ends all connections, as a pulled cable and a reset would. */
+  /** Closes all connections abruptly. */
   cut(): void {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }

@@ -1,25 +1,15 @@
-import { execFile } from 'node:child_process';
+/** The kernel of this machine as a backend: for suites over LinuxHost and over the descriptors. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemClock } from '#infra/clock/system.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
+import type { Machine } from '#test/linux/descriptors/backends.ts';
 import type { LinuxBackend } from '#test/linux/iproute/host/bench.ts';
 
 const run = promisify(execFile);
-
-/** One line on what this machine lacks for suites on its own kernel; undefined when nothing. */
-export async function kernelMissing(): Promise<string | undefined> {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'needs root on Linux';
-  const probe = `cvprobe${process.pid}`;
-  try {
-    await run('nsenter', ['--version']);
-    await run('ethtool', ['--version']);
-    await run('ip', ['netns', 'add', probe]);
-    await run('ip', ['netns', 'del', probe]);
-    return undefined;
-  } catch {
-    return 'install iproute2, util-linux and ethtool, and allow network namespaces';
-  }
-}
 
 let count = 0;
 
@@ -46,4 +36,42 @@ export async function kernelBackend(): Promise<LinuxBackend> {
       for (const name of [...names]) await remove(name);
     },
   };
+}
+
+/** The kernel of this machine; its namespaces are needed before the suites are declared. */
+export async function kernelMachine(): Promise<Machine> {
+  const linux = await kernelBackend();
+  const [own, named, file] = [
+    await linux.makeNamespace(),
+    await linux.makeNamespace(),
+    await linux.makeNamespace(),
+  ];
+  const process = await namespaceOfProcess();
+  return {
+    name: 'kernel',
+    host: linux.host,
+    spaces: {
+      own,
+      pods: [
+        { type: 'NSID', reference: named.slice('/run/netns/'.length) },
+        { type: 'PID', reference: String(process.pid) },
+        { type: 'FD', reference: file },
+      ],
+    },
+    makeTap: linux.makeTap,
+    async close() {
+      const ended = once(process, 'exit');
+      process.kill('SIGKILL');
+      await ended;
+      await linux.close();
+    },
+  };
+}
+
+/** A process that does nothing in a network namespace of its own. */
+async function namespaceOfProcess(): Promise<ChildProcess> {
+  const child = spawn('unshare', ['--net', 'sleep', 'infinity'], { stdio: 'ignore' });
+  const own = readlinkSync('/proc/self/ns/net');
+  while (readlinkSync(`/proc/${child.pid}/ns/net`) === own) await sleep(5);
+  return child;
 }

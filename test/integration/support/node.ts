@@ -10,9 +10,10 @@ import { kernelHost } from '#linux/iproute/host.ts';
 import { type AgentConfig, RealAgent } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
+import { vppIn } from './netns-vpp.ts';
 import { normalizedVppState } from './normalized-vpp-state.ts';
 import { Sandbox } from './sandbox.ts';
-import { RealVpp } from './vpp.ts';
+import type { VppProcess } from './vpp-process.ts';
 
 const linux = kernelHost({ clock: systemClock });
 
@@ -28,7 +29,7 @@ export interface NodeOptions {
 
 export class RealNode implements AsyncDisposable {
   readonly netns: Netns;
-  readonly vpp: RealVpp;
+  readonly vpp: VppProcess;
   readonly etcd: RealEtcd;
   readonly agent: RealAgent;
   readonly #folder: string;
@@ -51,7 +52,7 @@ export class RealNode implements AsyncDisposable {
     const label = options.label ?? 'node1';
     this.#folder = mkdtempSync(join(tmpdir(), 'real-'));
     this.netns = netns;
-    this.vpp = new RealVpp(netns, join(this.#folder, 'vpp'));
+    this.vpp = vppIn(netns, join(this.#folder, 'vpp'));
     this.#ownsEtcd = options.etcd === undefined;
     this.etcd = options.etcd ?? new RealEtcd(netns, join(this.#folder, 'etcd'));
     this.agent = new RealAgent(netns, join(this.#folder, 'agent'), {
@@ -100,7 +101,7 @@ export class RealNode implements AsyncDisposable {
   /** Everything that is configured on this node, outside of the agent's head. */
   async configuration(): Promise<unknown> {
     const [vpp, host] = await Promise.all([
-      this.vpp.ask(normalizedVppState),
+      this.vpp.withClient(normalizedVppState),
       linux.dump(this.netns.path),
     ]);
     return {
@@ -115,7 +116,7 @@ export class RealNode implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.agent.end('SIGKILL');
-    await this.vpp.end('SIGKILL');
+    await this.vpp.kill();
     if (this.#ownsEtcd) await this.etcd.close();
     for (const sandbox of this.#sandboxes) await sandbox.remove();
     await this.netns.remove();

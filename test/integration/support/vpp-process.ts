@@ -1,79 +1,115 @@
-/** A VPP of our own for a test: small, without devices, in a folder that goes with it. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** A VPP of the test's own: small, without devices, in a folder that is removed with it. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, delimiter, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { silentLogger } from '#infra/log/log.ts';
+import { isListening, until } from '#test/support/wait.ts';
+import type { Connect } from '#vpp/binapi/api.ts';
+import { BinapiClient } from '#vpp/binapi/client/client.ts';
+import { unixConnect } from '#vpp/binapi/transport/unix.ts';
+import { Background } from './background.ts';
 
+const run = promisify(execFile);
 const START_LIMIT_MS = 30_000;
 
-function findVpp(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders
-    .map((folder) => join(folder, 'vpp'))
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+export interface VppOptions {
+  /** Words before the command, each of which becomes the command: `nsenter --net=…`, `chrt …`. */
+  readonly prefix?: readonly string[];
+  /** Default: a new one. */
+  readonly folder?: string;
+  /** Appended to startup.conf. */
+  readonly extraConfig?: string;
 }
 
-const binary = findVpp();
-
-/** `false`, or the line that says what to install. */
-export const noVpp: string | false =
-  binary === undefined ? 'no vpp in the PATH: install FD.io VPP 24.10, 25.10 or 26.06' : false;
-
 export class VppProcess {
-  readonly folder = mkdtempSync(join(tmpdir(), 'vpp-'));
-  readonly apiSocket = join(this.folder, 'api.sock');
-  readonly cliSocket = join(this.folder, 'cli.sock');
-  readonly #more: string;
-  #child: ChildProcess | undefined;
-  #output = '';
+  readonly folder: string;
+  readonly apiSocket: string;
+  readonly #prefix: readonly string[];
+  readonly #extraConfig: string;
+  #process: Background | undefined;
 
-  /** @param more of startup.conf */
-  constructor(more = '') {
-    this.#more = more;
+  constructor({ prefix = [], folder, extraConfig = '' }: VppOptions = {}) {
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), 'vpp-'));
+    this.apiSocket = join(this.folder, 'api.sock');
+    this.#prefix = prefix;
+    this.#extraConfig = extraConfig;
+    mkdirSync(this.folder, { recursive: true });
   }
 
-  /** Starts it, or starts it again; resolves when it listens. */
+  /** Starts or restarts it; resolves when it accepts connections. */
   async start(): Promise<void> {
-    for (const socket of [this.apiSocket, this.cliSocket]) rmSync(socket, { force: true });
+    for (const socket of ['api.sock', 'cli.sock', 'stats.sock'])
+      rmSync(join(this.folder, socket), { force: true });
     const file = join(this.folder, 'startup.conf');
-    writeFileSync(file, startupConfiguration(this.folder, this.#more));
-    this.#output = '';
-    const child = spawn(binary!, ['-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
-    this.#child = child;
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (text) => {
-        this.#output = (this.#output + text).slice(-4000);
-      });
-    const end = Date.now() + START_LIMIT_MS;
-    while (!existsSync(this.apiSocket)) {
-      if (child.exitCode !== null || Date.now() > end)
-        throw new Error(`vpp does not start: ${this.#output}`);
-      await sleep(20);
+    writeFileSync(file, startupConfiguration(this.folder, this.#extraConfig));
+    this.#process = new Background([...this.#prefix, 'vpp', '-c', file], {
+      log: join(this.folder, 'vpp.log'),
+    });
+    const accepts = () => {
+      this.assertRunning();
+      return isListening(this.apiSocket);
+    };
+    await until('VPP accepts connections', accepts, START_LIMIT_MS);
+  }
+
+  /** Throws with the end of its output when it has ended. */
+  assertRunning(): void {
+    this.#process!.assertRunning();
+  }
+
+  get connect(): Connect {
+    return unixConnect(this.apiSocket, systemClock);
+  }
+
+  /** Path of the network namespace that it runs in. */
+  get namespace(): string {
+    return `/proc/${this.#process!.pid}/ns/net`;
+  }
+
+  /** Runs a command of its CLI, past the binary API. @returns what it printed */
+  async cli(command: string): Promise<string> {
+    const socket = join(this.folder, 'cli.sock');
+    const { stdout } = await run('vppctl', ['-s', socket, ...command.split(' ')], {
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    return stdout;
+  }
+
+  /** A new connection. */
+  async client(): Promise<BinapiClient> {
+    const client = new BinapiClient({
+      connect: this.connect,
+      clock: systemClock,
+      random: systemRandom,
+      log: silentLogger,
+      name: 'test',
+    });
+    client.start();
+    await client.whenConnected();
+    return client;
+  }
+
+  /** Calls `use` with a connection that is closed afterwards. */
+  async withClient<T>(use: (client: BinapiClient) => Promise<T>): Promise<T> {
+    const client = await this.client();
+    try {
+      return await use(client);
+    } finally {
+      await client.close();
     }
   }
 
-  /** `SIGKILL` ends it as a crash would; `SIGSTOP` and `SIGCONT` do not end it. */
+  /** `SIGSTOP` and `SIGCONT` suspend and resume it. */
   signal(signal: NodeJS.Signals): void {
-    this.#child?.kill(signal);
+    this.#process?.signal(signal);
   }
 
-  /** Ends it; resolves when it is gone. */
+  /** Ends it as a crash does; resolves when the process has exited. */
   async kill(): Promise<void> {
-    const child = this.#child;
-    this.#child = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
+    await this.#process?.end('SIGKILL');
   }
 
   /** Ends it and removes its folder. */
@@ -85,8 +121,8 @@ export class VppProcess {
   }
 }
 
-/** A small VPP without devices, all of whose files are in the folder; `more` goes to its end. */
-export function startupConfiguration(folder: string, more = ''): string {
+/** A small VPP without devices, all of whose files are in the folder. */
+function startupConfiguration(folder: string, extra: string): string {
   return `unix { nodaemon nosyslog runtime-dir ${folder} cli-listen ${folder}/cli.sock poll-sleep-usec 100 }
 api-segment { prefix ${basename(folder)} }
 socksvr { socket-name ${folder}/api.sock }
@@ -94,5 +130,41 @@ statseg { socket-name ${folder}/stats.sock }
 memory { main-heap-size 512M main-heap-page-size 4k }
 buffers { buffers-per-numa 16384 page-size 4k }
 plugins { plugin dpdk_plugin.so { disable } }
-${more}`;
+${extra}`;
+}
+
+export interface IsolatedVpp {
+  readonly client: BinapiClient;
+  /** For further clients. */
+  readonly connect: Connect;
+  /** Path of the network namespace that it runs in. */
+  readonly namespace: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a VPP in a new network namespace, and a client that is connected. */
+export async function startIsolatedVpp(): Promise<IsolatedVpp> {
+  const folder = mkdtempSync(join(tmpdir(), 'vpp-'));
+  const vpp = new VppProcess({
+    // `unshare` becomes VPP, so that the namespace is that of the process
+    prefix: ['unshare', '--net'],
+    folder,
+    extraConfig: `punt { socket ${join(folder, 'punt.sock')} }\n`,
+  });
+  try {
+    await vpp.start();
+    const client = await vpp.client();
+    return {
+      client,
+      connect: vpp.connect,
+      namespace: vpp.namespace,
+      async stop() {
+        await client.close();
+        await vpp.remove();
+      },
+    };
+  } catch (error) {
+    await vpp.remove();
+    throw error;
+  }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
+import { withoutVpp } from '#test/support/requirements.ts';
 import { type Logged, recordingLog } from '#test/vpp/binapi/scripted-vpp.ts';
 import { fromAddress, fromMac, toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import { VppDisconnectedError } from '#vpp/binapi/api.ts';
@@ -11,11 +12,11 @@ import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import type { Dumps } from '#vpp/binapi/messages.gen.ts';
 import { VppRefusedError } from '#vpp/binapi/refused.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
-import { noVpp, VppProcess } from '../support/vpp-process.ts';
+import { VppProcess } from '../support/vpp-process.ts';
 
 const NONE = 0xffffffff;
 
-describe('binary API of a real VPP', { skip: noVpp, timeout: 180_000 }, () => {
+describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, () => {
   const vpp = new VppProcess();
   const clients: BinapiClient[] = [];
 

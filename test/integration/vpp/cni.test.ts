@@ -3,51 +3,39 @@
  * plugins, on a real VPP; and by a runtime that is in a hurry while the agent is killed.
  */
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { missing } from '#test/support/requirements.ts';
+import {
+  CNI_PLUGINS,
+  withoutCniPlugins,
+  withoutCnitool,
+  withoutNodes,
+} from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { buildExecutable } from '../../../scripts/lib/single-executable.ts';
 import { RealNode } from '../support/node.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { type Place, ping } from '../support/traffic.ts';
 
-/** Where Debian keeps the reference plugins. */
-const REFERENCE = '/usr/lib/cni';
-
-const lacking =
-  missing ||
-  (!existsSync(join(REFERENCE, 'portmap')) && 'no portmap: install containernetworking-plugins') ||
-  (spawnSync('which', ['iptables']).status !== 0 && 'no iptables in the PATH: install iptables');
-const noTool =
-  lacking ||
-  (spawnSync('which', ['cnitool']).status !== 0 &&
-    'no cnitool in the PATH: go install github.com/containernetworking/cni/cnitool@v1.3.0');
+const lacksAdd = withoutNodes() || withoutCniPlugins();
+const lacksCnitool = lacksAdd || withoutCnitool();
 
 let folder: string;
 let executable: string;
 
 before(async () => {
-  if (lacking) return;
+  if (lacksAdd) return;
   folder = mkdtempSync(join(tmpdir(), 'cni-'));
   executable = join(folder, 'bin/contiv-cni');
   await buildExecutable(join(import.meta.dirname, '../../../src/cmd/cni/main.ts'), executable);
   for (const plugin of ['portmap', 'bandwidth'])
-    symlinkSync(join(REFERENCE, plugin), join(folder, 'bin', plugin));
+    symlinkSync(join(CNI_PLUGINS, plugin), join(folder, 'bin', plugin));
 });
 after(() => {
   if (folder) rmSync(folder, { recursive: true });
@@ -90,7 +78,7 @@ function args(sandbox: Sandbox): string {
   return sandbox.request().extra_arguments;
 }
 
-describe('contiv-cni under cnitool', { skip: noTool, timeout: 120_000 }, () => {
+describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, () => {
   it('adds, checks and deletes a pod, with portmap and bandwidth behind it', async () => {
     await using node = await RealNode.create();
     await node.agent.start();
@@ -174,7 +162,7 @@ describe('contiv-cni under cnitool', { skip: noTool, timeout: 120_000 }, () => {
   });
 });
 
-describe('contiv-cni in a hurry', { skip: lacking, timeout: 300_000 }, () => {
+describe('contiv-cni in a hurry', { skip: lacksAdd, timeout: 300_000 }, () => {
   it('attaches and detaches a hundred pods at once while the agent is killed', async (t) => {
     await using node = await RealNode.create();
     await silence(node.netns);

@@ -1,10 +1,10 @@
 /** The descriptors against a real VPP. */
-import { test } from 'node:test';
 import { complianceSuite } from '#test/descriptors/compliance/suite.ts';
 import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
-import { hostLinks, realVpp } from '#test/vpp/descriptors/backends.ts';
-import { noVppBecause } from '../support/vpp-descriptors.ts';
+import { declareUnless, withoutIsolatedVpp } from '#test/support/requirements.ts';
+import { hostLinks } from '#test/vpp/descriptors/backends.ts';
+import { realVpp } from '../support/vpp-backend.ts';
 
-const reason = noVppBecause();
-if (reason === undefined) complianceSuite(realVpp, vppExamples(hostLinks));
-else test.skip(`descriptors against a real VPP: ${reason}`);
+await declareUnless(withoutIsolatedVpp(), 'descriptors against a real VPP', () =>
+  complianceSuite(realVpp, vppExamples(hostLinks)),
+);

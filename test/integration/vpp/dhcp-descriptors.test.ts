@@ -1,16 +1,16 @@
 /** Leases and links of a real VPP, from a server behind a link of it. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { test } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
 import { type DhcpBackend, dhcpSuite } from '#test/descriptors/compliance/dhcp-suite.ts';
-import { noVppBecause, startVpp } from '../support/vpp-descriptors.ts';
+import { declareUnless, withoutIsolatedVpp } from '#test/support/requirements.ts';
+import { startIsolatedVpp } from '../support/vpp-process.ts';
 
 const SERVER_ADDRESS = '192.168.77.1';
 const LEASE_SECONDS = 4;
 
 async function realVpp(): Promise<DhcpBackend> {
-  const { client, connect, namespace, stop } = await startVpp();
+  const { client, connect, namespace, stop } = await startIsolatedVpp();
   await client.close();
   const [link, other] = ['host1', 'host2'];
   const enter = `--net=${namespace}`;
@@ -43,6 +43,4 @@ async function realVpp(): Promise<DhcpBackend> {
   };
 }
 
-const reason = noVppBecause();
-if (reason === undefined) dhcpSuite(realVpp);
-else test.skip(`leases of a real VPP: ${reason}`);
+await declareUnless(withoutIsolatedVpp(), 'leases of a real VPP', () => dhcpSuite(realVpp));

@@ -1,25 +1,22 @@
 /** Nodes whose addresses come from a DHCP server on their network, on real VPP. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { missing } from '#test/support/requirements.ts';
+import { withoutDhcpServer, withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealCluster, saysOf } from '../support/cluster.ts';
 import { DhcpServer } from '../support/dhcp-server.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { ping, pings } from '../support/traffic.ts';
 
-const noServer =
-  spawnSync('which', ['dnsmasq']).status === 0
-    ? false
-    : 'no dnsmasq in the PATH: install dnsmasq-base';
-
 const lastByte = (address: string) => Number(address.split('.')[3]);
 
-describe('nodes with DHCP', { skip: missing || noServer, timeout: 240_000 }, () => {
+describe('nodes with DHCP', {
+  skip: withoutNodes() || withoutDhcpServer(),
+  timeout: 240_000,
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), 'dhcp-'));
   let server: DhcpServer;
   let cluster: RealCluster;
@@ -72,7 +69,7 @@ describe('nodes with DHCP', { skip: missing || noServer, timeout: 240_000 }, () 
   it('move to another when VPP comes back to a server that gives another', async () => {
     const [one] = cluster.nodes;
     await server.end();
-    await one!.node.vpp.end('SIGKILL');
+    await one!.node.vpp.kill();
     server = DhcpServer.start(cluster.outside, 'eth0', folder, 150);
     await one!.node.vpp.start();
     await until('the node has another address', async () => {

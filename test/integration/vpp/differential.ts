@@ -4,9 +4,10 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { hasEnded, type Message, play } from '#test/simulator/random-messages.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
+import { withoutIsolatedVpp } from '#test/support/requirements.ts';
 import { type RunningSim, startSim } from '#test/vpp/descriptors/simulated-vpp.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
-import { noVppBecause, type RunningVpp, startVpp } from '../support/vpp-descriptors.ts';
+import { type IsolatedVpp, startIsolatedVpp } from '../support/vpp-process.ts';
 
 export interface Differential {
   readonly name: string;
@@ -16,7 +17,7 @@ export interface Differential {
   /** Of one case at most. */
   readonly messages: number;
   /** Before the first message. */
-  prepare?(real: RunningVpp, sim: RunningSim): Promise<void>;
+  prepare?(real: IsolatedVpp, sim: RunningSim): Promise<void>;
   stateOf(client: VppClient): Promise<unknown>;
 }
 
@@ -24,7 +25,7 @@ const CASES = 4;
 const TITLE = 'random messages have the same answers and leave the same state';
 
 export function differentialSuite(suite: Differential): void {
-  describe(suite.name, { skip: noVppBecause() }, () => {
+  describe(suite.name, { skip: withoutIsolatedVpp() }, () => {
     test(TITLE, async (context) => {
       const { file, message, messages } = suite;
       let whole = 0;
@@ -43,7 +44,7 @@ export function differentialSuite(suite: Differential): void {
 
 /** @returns false when VPP ended itself: some mixtures end it, which is not to be simulated */
 async function isSame(suite: Differential, messages: readonly Message[]): Promise<boolean> {
-  const real = await startVpp();
+  const real = await startIsolatedVpp();
   try {
     const sim = await startSim();
     try {

@@ -10,7 +10,7 @@ import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { formatCidr } from '#models/ip.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
-import { missing } from '#test/support/requirements.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
 import { podsInHistory } from '../support/pods-in-history.ts';
@@ -42,7 +42,7 @@ async function loopbacksInEtcd({ etcd }: RealNode): Promise<Map<string, string[]
 
 /** Addresses of the loopbacks that VPP has, by name. */
 function loopbacksInVpp({ vpp }: RealNode): Promise<Map<string, string[]>> {
-  return vpp.ask(async (client) => {
+  return vpp.withClient(async (client) => {
     const found = new Map<string, string[]>();
     const all = { sw_if_index: 0xffffffff, name_filter_valid: false, name_filter: '' };
     for (const { sw_if_index, tag } of await client.dump('sw_interface_dump', all)) {
@@ -59,7 +59,7 @@ function loopbacksInVpp({ vpp }: RealNode): Promise<Map<string, string[]>> {
   });
 }
 
-describe('etcd in trouble', { skip: missing, timeout: 240_000 }, () => {
+describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
   let node: RealNode;
   let round = 0;
 

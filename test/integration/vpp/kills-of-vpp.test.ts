@@ -13,17 +13,18 @@ import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import { FaultyClient } from '#test/descriptors/compliance/faulty-client.ts';
 import { normalizedVppState } from '#test/descriptors/compliance/normalized-vpp-state.ts';
 import { manyValues } from '#test/descriptors/many-values.ts';
+import { withoutVpp } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import { noVpp, VppProcess } from '../support/vpp-process.ts';
+import { VppProcess } from '../support/vpp-process.ts';
 
 const COUNT = 5000;
 const kills = Number(process.env['VPP_KILLS_OF_VPP'] ?? 6);
 const seed = Number(process.env['VPP_SEED'] ?? randomInt(2 ** 31));
 
-describe('kills of VPP', { skip: noVpp, timeout: 240_000 }, () => {
+describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
   const wishes = manyValues(COUNT);
   let vpp: VppProcess;
   let client: BinapiClient;

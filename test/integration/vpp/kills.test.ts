@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '#infra/clock/manual.ts';
-import { missing } from '#test/support/requirements.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { Kubelet } from '../support/kubelet.ts';
 import { RealNode } from '../support/node.ts';
@@ -28,7 +28,7 @@ async function allocations(node: RealNode): Promise<Map<string, string>> {
   return new Map(Pods.map(({ PodID, MainIP }) => [PodID.Name, MainIP]));
 }
 
-describe('kills of the agent', { skip: missing, timeout: 600_000 }, () => {
+describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () => {
   it(`${rounds} at random moments leave every address unique and nothing over`, async (t) => {
     t.diagnostic(`VPP_SEED=${seed} VPP_KILLS=${rounds}`);
     const random = seededRandom(seed);

@@ -9,10 +9,10 @@ import { type Node as KubeNode, nodeModel } from '#kubernetes/models/node.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { nodeValue, TestNode } from '#test/plugins/harness.ts';
-import { missing } from '#test/support/requirements.ts';
+import { withoutEtcd, withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealEtcd } from '../support/etcd.ts';
-import { EtcdServer, withoutEtcd } from '../support/etcd-server.ts';
+import { EtcdServer } from '../support/etcd-server.ts';
 import { Netns } from '../support/netns.ts';
 import { RealNode } from '../support/node.ts';
 
@@ -27,7 +27,7 @@ async function ids(store: KvStore): Promise<[string, number][]> {
     .sort(([, a], [, b]) => a - b);
 }
 
-describe('node IDs on etcd', { skip: withoutEtcd, timeout: 120_000 }, () => {
+describe('node IDs on etcd', { skip: withoutEtcd(), timeout: 120_000 }, () => {
   const rounds = 100;
 
   it(`are different in ${rounds} rounds of nodes that start at once`, async () => {
@@ -67,7 +67,7 @@ describe('node IDs on etcd', { skip: withoutEtcd, timeout: 120_000 }, () => {
   });
 });
 
-describe('node IDs of agents', { skip: missing, timeout: 180_000 }, () => {
+describe('node IDs of agents', { skip: withoutNodes(), timeout: 180_000 }, () => {
   for (const round of [1, 2, 3])
     it(`are 1 and 2 when two start at the same instant (${round})`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'ids-'));

@@ -15,16 +15,14 @@ import { kernelHost } from '#linux/iproute/host.ts';
 import { FaultyHost } from '#test/descriptors/compliance/faulty-host.ts';
 import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
 import { base, type Values, vethPod } from '#test/descriptors/node-values.ts';
+import { withoutIsolatedVpp, withoutKernel } from '#test/support/requirements.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import { kernelMissing } from '../support/linux-kernel.ts';
-import { noVppBecause, type RunningVpp, startVpp } from '../support/vpp-descriptors.ts';
+import { type IsolatedVpp, startIsolatedVpp } from '../support/vpp-process.ts';
 
 const run = promisify(execFile);
 
-const reason = noVppBecause() ?? (await kernelMissing());
-
-describe('a node on VPP and the kernel', { skip: reason ?? false }, () => {
-  let vpp: RunningVpp;
+describe('a node on VPP and the kernel', { skip: withoutIsolatedVpp() || withoutKernel() }, () => {
+  let vpp: IsolatedVpp;
   const names = [1, 2].map((number) => `cvpod${process.pid}-${number}`);
   const pods = names.map((name) => `/run/netns/${name}`) as [string, string];
   let scheduler: Scheduler;
@@ -72,7 +70,7 @@ describe('a node on VPP and the kernel', { skip: reason ?? false }, () => {
 
   before(async () => {
     for (const name of names) execFileSync('ip', ['netns', 'add', name]);
-    vpp = await startVpp();
+    vpp = await startIsolatedVpp();
     scheduler = newScheduler();
   });
   after(async () => {

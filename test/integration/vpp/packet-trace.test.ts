@@ -11,14 +11,14 @@ import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
 import { walkText } from '#packet-trace/text.ts';
 import { walk } from '#packet-trace/walk.ts';
 import { clusterOf } from '#test/packet-trace/documents.ts';
-import { missing } from '#test/support/requirements.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { fromAddress, fromPrefix, toMac } from '#vpp/binapi/addresses.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { type ClusterNode, RealCluster } from '../support/cluster.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import type { Endpoint } from '../support/traffic.ts';
 
-describe('the walker', { skip: missing, timeout: 240_000 }, () => {
+describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
   let cluster: RealCluster;
   let one: ClusterNode;
   let two: ClusterNode;
@@ -78,7 +78,7 @@ describe('the walker', { skip: missing, timeout: 240_000 }, () => {
 
   /** Breaks something behind the agent, compares, and has the agent repair it. */
   async function broken(act: (client: BinapiClient) => Promise<unknown>): Promise<string[]> {
-    await one.node.vpp.ask(act);
+    await one.node.vpp.withClient(act);
     const failing = await compare();
     const { status } = await one.node.agent.post('/scheduler/downstream-resync');
     assert.equal(status, 200);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#infra/clock/system.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
-import { missing } from '#test/support/requirements.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { Background } from '../support/background.ts';
 import { Netns } from '../support/netns.ts';
@@ -63,7 +63,7 @@ async function remembered(node: RealNode, sandboxes: readonly Sandbox[]): Promis
     .map(([key, value]) => `${key} ${value}`);
 }
 
-describe('pods on a real VPP', { skip: missing, timeout: 120_000 }, () => {
+describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () => {
   it('reach each other by ICMP and TCP, and leave nothing behind', async () => {
     await using canary = await Canary.create();
     await using node = await RealNode.create();

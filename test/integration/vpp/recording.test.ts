@@ -7,12 +7,12 @@ import { after, describe, it } from 'node:test';
 import { replayedParts } from '#cmd/agent/replay.ts';
 import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
 import { replayRun } from '#plugins/controller/recording/replay.ts';
-import { missing } from '#test/support/requirements.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
 import { pings } from '../support/traffic.ts';
 
-describe('a run recorded on a real VPP', { skip: missing, timeout: 120_000 }, () => {
+describe('a run recorded on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'runs-'));
   after(() => rmSync(folder, { recursive: true }));
 
@@ -24,7 +24,7 @@ describe('a run recorded on a real VPP', { skip: missing, timeout: 120_000 }, ()
     await node.agent.end('SIGKILL');
     await node.agent.start();
     const db = await node.pod('db');
-    await node.vpp.end('SIGKILL');
+    await node.vpp.kill();
     await node.vpp.start();
     await until('VPP is configured again', () => pings(web, db.address), 30_000);
     assert.equal((await node.agent.delete(db)).error, '');

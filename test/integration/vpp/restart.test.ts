@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { missing } from '#test/support/requirements.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
 import { ping, pings, Stream } from '../support/traffic.ts';
@@ -11,7 +11,7 @@ import { ping, pings, Stream } from '../support/traffic.ts';
 const HARMLESS =
   /_dump$|_get$|_show_running_config$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^api_versions$|^memclnt_keepalive$/;
 
-describe('restart', { skip: missing, timeout: 120_000 }, () => {
+describe('restart', { skip: withoutNodes(), timeout: 120_000 }, () => {
   it('of the agent sends VPP nothing but questions, and no packet is lost', async () => {
     await using node = await RealNode.create();
     await node.agent.start();
@@ -66,7 +66,7 @@ describe('restart', { skip: missing, timeout: 120_000 }, () => {
     const [web, db] = [await node.pod('web'), await node.pod('db')];
     await ping(web, db.address);
     const before = await node.configuration();
-    await node.vpp.end('SIGKILL');
+    await node.vpp.kill();
     assert.equal(await pings(web, db.address), false);
     await node.vpp.start();
     const start = performance.now();
@@ -92,7 +92,7 @@ describe('restart', { skip: missing, timeout: 120_000 }, () => {
     await node.agent.start();
     const [web, db] = [await node.pod('web'), await node.pod('db')];
     const before = await node.configuration();
-    await Promise.all([node.vpp.end('SIGKILL'), node.agent.end('SIGKILL')]);
+    await Promise.all([node.vpp.kill(), node.agent.end('SIGKILL')]);
     node.agent.launch();
     await node.vpp.start();
     await node.agent.whenServing();

@@ -3,17 +3,18 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { InterfaceCounters } from '#plugins/controller/api/ports/stats.ts';
+import { withoutVpp } from '#test/support/requirements.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { SegmentStatistics } from '#vpp/stats/statistics.ts';
-import { noVpp, VppProcess } from '../support/vpp-process.ts';
+import { VppProcess } from '../support/vpp-process.ts';
 
 const SIZE = 100;
 const COUNT = 12_345;
 /** The most that VPP takes from an interface at once: bytes may be this far behind the packets. */
 const VECTOR = 256;
 
-describe('statistics of a real VPP', { skip: noVpp, timeout: 120_000 }, () => {
+describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, () => {
   const vpp = new VppProcess();
   let client: BinapiClient;
   let statistics: SegmentStatistics;

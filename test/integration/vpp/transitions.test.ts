@@ -1,14 +1,13 @@
 /** Values of a real VPP from any of their configurations to any other, and many at once. */
-import { test } from 'node:test';
 import { vppFamilies, writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
 import { refusalSuite } from '#test/descriptors/transitions/refusals.ts';
 import { poolOf, sequenceSuite } from '#test/descriptors/transitions/sequences.ts';
-import { realVpp, withHostLinkNotifications } from '#test/vpp/descriptors/backends.ts';
-import { noVppBecause } from '../support/vpp-descriptors.ts';
+import { declareUnless, withoutIsolatedVpp } from '#test/support/requirements.ts';
+import { withHostLinkNotifications } from '#test/vpp/descriptors/backends.ts';
+import { realVpp } from '../support/vpp-backend.ts';
 
-const reason = noVppBecause();
-if (reason === undefined) {
+await declareUnless(withoutIsolatedVpp(), 'changes of values of a real VPP', () => {
   const start = async () => withHostLinkNotifications(await realVpp());
   pairSuite(start, vppFamilies);
   refusalSuite(start, vppFamilies, {
@@ -21,6 +20,4 @@ if (reason === undefined) {
     runs: 15,
     steps: 12,
   });
-} else {
-  test.skip(`changes of values of a real VPP: ${reason}`);
-}
+});

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { missing } from '#test/support/requirements.ts';
+import { withoutNodes } from '#test/support/requirements.ts';
 import { RealCluster } from '../support/cluster.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import { type Endpoint, type Place, ping, pingWhole, transfer } from '../support/traffic.ts';
@@ -38,7 +38,7 @@ async function refusesLarger(from: Place, to: Endpoint): Promise<void> {
 }
 
 for (const family of [4, 6] as const)
-  describe(`two nodes, IPv${family}`, { skip: missing, timeout: 300_000 }, () => {
+  describe(`two nodes, IPv${family}`, { skip: withoutNodes(), timeout: 300_000 }, () => {
     let cluster: RealCluster;
     let web: Sandbox;
     let db: Sandbox;
@@ -112,7 +112,7 @@ for (const family of [4, 6] as const)
     });
   });
 
-describe('two nodes without an overlay', { skip: missing, timeout: 120_000 }, () => {
+describe('two nodes without an overlay', { skip: withoutNodes(), timeout: 120_000 }, () => {
   it('reach pods, hosts and the outside by plain routes, with packets of the full size', async () => {
     await using cluster = await RealCluster.create({
       nodes: 2,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Endpoints } from '#kubernetes/models/endpoints.ts';
@@ -13,6 +13,7 @@ import { type ManifestObject, readManifests } from '#kubernetes/reflector/manife
 import { problemText } from '#kubernetes/reflector/problem.ts';
 import { parseResourceKey, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
+import { withoutShared } from '#test/support/requirements.ts';
 
 const options: ClusterOptions = {
   node: { name: 'node-a', address: '192.168.16.1', podCidr: '10.1.1.0/24' },
@@ -318,7 +319,7 @@ test('every service of the example shop has backends once its pods run', () => {
 const vectors = new URL('../../../../shared/vectors/netpol', import.meta.url).pathname;
 
 test('manifests of others: each object is taken or named', {
-  skip: !existsSync(vectors) && 'no ../shared/vectors/netpol: put the test vectors there',
+  skip: withoutShared('vectors/netpol'),
 }, () => {
   for (const name of readdirSync(vectors)) {
     const objects = manifestsIn(join(vectors, name, 'manifests'));

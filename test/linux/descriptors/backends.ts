@@ -1,8 +1,4 @@
-/** Linux, simulated and of this machine, as the suites over descriptors want it. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readlinkSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Backends of the descriptor suites on Linux: the simulated kernel; the real one is in test/integration/support. */
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
@@ -15,7 +11,6 @@ import { FaultyHost } from '#test/descriptors/compliance/faulty-host.ts';
 import { hostLinkStub } from '#test/descriptors/compliance/host-link-stub.ts';
 import type { Backend } from '#test/descriptors/compliance/suite.ts';
 import { VppTapStub } from '#test/descriptors/compliance/vpp-tap-stub.ts';
-import { kernelBackend } from '#test/integration/support/linux-kernel.ts';
 
 /** A link in the agent's namespace that somebody else has made. */
 export const EXISTING_LINK = 'nic0';
@@ -28,7 +23,7 @@ export interface LinuxSpaces {
 }
 
 /** Namespaces that hold nothing, and how to get at them. */
-interface Machine {
+export interface Machine {
   readonly name: 'simulation' | 'kernel';
   readonly host: LinuxHost;
   readonly spaces: LinuxSpaces;
@@ -63,44 +58,6 @@ export async function simulatedLinux(): Promise<LinuxBackend> {
     makeTap: async (namespace, name) => void host.openTap(name, namespace),
     close: async () => undefined,
   });
-}
-
-/** The kernel of this machine; its namespaces are needed before the suites are declared. */
-export async function kernelMachine(): Promise<Machine> {
-  const linux = await kernelBackend();
-  const [own, named, file] = [
-    await linux.makeNamespace(),
-    await linux.makeNamespace(),
-    await linux.makeNamespace(),
-  ];
-  const process = await namespaceOfProcess();
-  return {
-    name: 'kernel',
-    host: linux.host,
-    spaces: {
-      own,
-      pods: [
-        { type: 'NSID', reference: named.slice('/run/netns/'.length) },
-        { type: 'PID', reference: String(process.pid) },
-        { type: 'FD', reference: file },
-      ],
-    },
-    makeTap: linux.makeTap,
-    async close() {
-      const ended = once(process, 'exit');
-      process.kill('SIGKILL');
-      await ended;
-      await linux.close();
-    },
-  };
-}
-
-/** A process that does nothing in a network namespace of its own. */
-async function namespaceOfProcess(): Promise<ChildProcess> {
-  const child = spawn('unshare', ['--net', 'sleep', 'infinity'], { stdio: 'ignore' });
-  const own = readlinkSync('/proc/self/ns/net');
-  while (readlinkSync(`/proc/${child.pid}/ns/net`) === own) await sleep(5);
-  return child;
 }
 
 function pathOf(namespace: NetNamespace): string {

@@ -1,7 +1,5 @@
-import { test } from 'node:test';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
-import { kernelBackend, kernelMissing } from '#test/integration/support/linux-kernel.ts';
 import { linuxHostSuite } from './host-suite.ts';
 
 linuxHostSuite('simulated', async () => {
@@ -19,7 +17,3 @@ linuxHostSuite('simulated', async () => {
     close: async () => undefined,
   };
 });
-
-const missing = await kernelMissing();
-if (missing === undefined) linuxHostSuite('the kernel of this machine', kernelBackend);
-else test('LinuxHost: the kernel of this machine', { skip: missing }, () => undefined);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { withoutShared } from '#test/support/requirements.ts';
 import { InvalidMessageError } from '#vpp/binapi/api.ts';
 import { bundledCatalog, Catalog } from '#vpp/binapi/catalog.ts';
 import type { MessageCodec } from '#vpp/binapi/codec/codec.ts';
@@ -38,9 +38,7 @@ test('random messages in use are read back as they were packed', () => {
   for (const codec of bundled) roundTrips(codec, 10);
 });
 
-const absent = existsSync(`${shared}/vpp-api`) ? false : `${shared}/vpp-api is not there`;
-
-test('random messages of three releases, too', { skip: absent }, async () => {
+test('random messages of three releases, too', { skip: withoutShared('vpp-api') }, async () => {
   const codecs = await releasedCodecs();
   assert.ok(codecs.length > 1000);
   for (const codec of codecs) roundTrips(codec, 4);

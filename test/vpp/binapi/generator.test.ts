@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { withoutShared } from '#test/support/requirements.ts';
 import { bundledDefinitions } from '#vpp/binapi/bundled.ts';
 import { crcOf, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { definitionsText, selectDefinitions } from '#vpp/binapi/gen/select.ts';
 import { enumsText, messagesText } from '#vpp/binapi/gen/typescript.ts';
 import { sessionMessages, usedMessages } from '#vpp/binapi/used.ts';
-import { missing, shared } from './vectors.ts';
+import { shared } from './vectors.ts';
 
 const room = fileURLToPath(new URL('../../../src/vpp/binapi', import.meta.url));
 const stands = (file: string) => readFileSync(`${room}/${file}`, 'utf8');
@@ -25,13 +26,15 @@ test('the bundle has exactly the messages in use', () => {
 
 const api = `${shared}/vpp-api/v26.06`;
 
-test('the bundle is what VPP 26.06 says', { skip: missing(api) }, async () => {
+test('the bundle is what VPP 26.06 says', { skip: withoutShared('vpp-api') }, async () => {
   const all = await readDefinitions(api);
   const selected = selectDefinitions(all, [...sessionMessages, ...usedMessages]);
   assert.equal(definitionsText(selected), stands('definitions.gen.json'));
 });
 
-test('messages in use have one CRC in all three releases', { skip: missing(api) }, async () => {
+test('messages in use have one CRC in all three releases', {
+  skip: withoutShared('vpp-api'),
+}, async () => {
   for (const release of ['v24.10', 'v25.10']) {
     const { messages } = await readDefinitions(`${shared}/vpp-api/${release}`);
     const theirs = new Map(messages.map((message) => [message[0], crcOf(message)]));

@@ -1,5 +1,5 @@
 /** Vectors packed by VPP's own Python client, and how their fields read in ours. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { MessageCodec } from '#vpp/binapi/codec/codec.ts';
 import type { Layout, StructLayout } from '#vpp/binapi/codec/layout.ts';
@@ -14,11 +14,6 @@ export interface Vector {
 }
 
 export const shared = fileURLToPath(new URL('../../../../shared', import.meta.url));
-
-/** `false`, or the line that says what is missing. */
-export function missing(path: string): string | false {
-  return existsSync(path) ? false : `${path} is not there`;
-}
 
 export function readVectors(path: string): Vector[] {
   return JSON.parse(readFileSync(path, 'utf8')) as Vector[];

@@ -1,5 +1,4 @@
-/** VPP, simulated and real, as the suites over descriptors want it. */
-import { execFileSync } from 'node:child_process';
+/** Backends of the descriptor suites on VPP: the simulated VPP; the real one is in test/integration/support. */
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { SimVpp } from '#simulator/vpp/vpp.ts';
@@ -7,7 +6,6 @@ import { FaultyClient } from '#test/descriptors/compliance/faulty-client.ts';
 import { hostLinkStub, hostLinksStub } from '#test/descriptors/compliance/host-link-stub.ts';
 import type { Backend } from '#test/descriptors/compliance/suite.ts';
 import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
-import { startVpp } from '#test/integration/support/vpp-descriptors.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import type { Catalog } from '#vpp/binapi/catalog.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
@@ -46,15 +44,7 @@ export async function simulatedVpp(catalog?: Catalog): Promise<VppBackend> {
   return backendOver('simulation', client, stop, vpp);
 }
 
-export async function realVpp(): Promise<VppBackend> {
-  const { client, namespace, stop } = await startVpp();
-  const [a, b] = hostLinks;
-  const pair = ['ip', 'link', 'add', a, 'type', 'veth', 'peer', 'name', b];
-  execFileSync('nsenter', [`--net=${namespace}`, ...pair]);
-  return backendOver('VPP', client, stop);
-}
-
-function backendOver(
+export function backendOver(
   name: string,
   client: VppClient,
   stop: () => Promise<void>,

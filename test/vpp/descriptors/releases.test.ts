@@ -1,29 +1,27 @@
 /** The descriptors against the simulated VPP with the messages of the older releases. */
-import { test } from 'node:test';
 import { complianceSuite } from '#test/descriptors/compliance/suite.ts';
 import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
 import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
+import { declareUnless, withoutShared } from '#test/support/requirements.ts';
 import { bundledDefinitions } from '#vpp/binapi/bundled.ts';
 import { Catalog } from '#vpp/binapi/catalog.ts';
 import { mergeDefinitions, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { selectDefinitions } from '#vpp/binapi/gen/select.ts';
 import { sessionMessages, usedMessages } from '#vpp/binapi/used.ts';
-import { missing, shared } from '../binapi/vectors.ts';
+import { shared } from '../binapi/vectors.ts';
 import { hostLinks, simulatedVpp, withHostLinkNotifications } from './backends.ts';
 
 for (const release of ['v24.10', 'v25.10']) {
   const folder = `${shared}/vpp-api/${release}`;
-  const reason = missing(folder);
-  if (reason) {
-    test.skip(`descriptors against the definitions of ${release}: ${reason}`);
-    continue;
-  }
-  // what a release tells nothing of (the module punt) is taken for what it is today
-  const all = mergeDefinitions([bundledDefinitions, await readDefinitions(folder)]);
-  const catalog = new Catalog(selectDefinitions(all, [...sessionMessages, ...usedMessages]));
-  complianceSuite(() => simulatedVpp(catalog), vppExamples(hostLinks), release);
-  pairSuite(async () => withHostLinkNotifications(await simulatedVpp(catalog)), writtenFamilies, {
-    release,
+  const title = `descriptors with the messages of ${release}`;
+  await declareUnless(withoutShared(`vpp-api/${release}`), title, async () => {
+    // what a release tells nothing of (the module punt) is taken for what it is today
+    const all = mergeDefinitions([bundledDefinitions, await readDefinitions(folder)]);
+    const catalog = new Catalog(selectDefinitions(all, [...sessionMessages, ...usedMessages]));
+    complianceSuite(() => simulatedVpp(catalog), vppExamples(hostLinks), release);
+    pairSuite(async () => withHostLinkNotifications(await simulatedVpp(catalog)), writtenFamilies, {
+      release,
+    });
   });
 }

@@ -8,9 +8,9 @@ import {
   namespaceKey,
   namespaceText,
 } from '#test/plugins/dbwatcher/harness.ts';
-import { until } from '#test/plugins/dbwatcher/patience.ts';
+import { until } from './until.ts';
 
-/** Writes as fast as it is let, whatever the answers are. */
+/** Writes random values all the time, whether the writes succeed or fail. */
 export class ContinuousWriter {
   acknowledged = 0;
   failures = 0;
@@ -28,10 +28,10 @@ export class ContinuousWriter {
     this.#running = this.#run();
   }
 
-  /** Lets the last write end. */
+  /** Resolves when the last write has ended. */
   async pause(): Promise<void> {
     this.#shouldPause = true;
-    await until('the writer rests', () => this.#isPaused);
+    await until('the writer has paused', () => this.#isPaused);
   }
 
   resume(): void {
@@ -45,13 +45,13 @@ export class ContinuousWriter {
     await this.#store.close();
   }
 
-  /** Writes that are acknowledged from now on. */
+  /** Waits for this many more acknowledged writes. */
   async awaitWrites(count: number): Promise<void> {
     const before = this.acknowledged;
     await until(`${count} more writes`, () => this.acknowledged - before >= count);
   }
 
-  /** Many at once, through a store that has the patience for it. */
+  /** Many writes at once, through a store with a long operation timeout. */
   async burst(count: number, store: KvStore): Promise<void> {
     await this.pause();
     for (let left = count; left > 0; left -= 50)
@@ -72,12 +72,12 @@ export class ContinuousWriter {
         continue;
       }
       try {
-        const chance = this.#random.next();
-        if (chance < 0.15) await this.#store.delete(this.#randomKey());
-        else if (chance < 0.25) await this.#store.putAll(this.#randomValues(3));
+        const choice = this.#random.next();
+        if (choice < 0.15) await this.#store.delete(this.#randomKey());
+        else if (choice < 0.25) await this.#store.putAll(this.#randomValues(3));
         else for (const [key, text] of this.#randomValues(1)) await this.#store.put(key, text);
         this.acknowledged++;
-        // Hundreds a second are many; more only make the database large.
+        // A few hundred writes a second are enough; more would only grow the database.
         await systemClock.sleep(2);
       } catch (error) {
         this.failures++;

@@ -1,19 +1,19 @@
-/** What a watcher has told, in numbers: each value carries one, and each is written once. */
+/** The events of a watcher as numbers: each value carries a number, and each number is written once. */
 import assert from 'node:assert/strict';
 import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
 import { AGENT_PREFIX, KSR } from '#test/plugins/dbwatcher/harness.ts';
 
-/** By full key, the number that its value carries; each number is written once. */
+/** Number of the value, by full key. */
 export type State = Map<string, number>;
 
-/** From a resync to the next one. */
+/** The events from one resync to the next. */
 export interface RecordedSession {
   readonly snapshot: ReadonlyMap<string, number>;
   readonly changes: { readonly key: string; readonly number: number | undefined }[];
 }
 
-/** The event loop, as far as the watcher is concerned: knows what it was told. */
+/** Stands in for the event loop: records the events that the watcher pushes. */
 export class EventRecorder {
   sessions: RecordedSession[] = [];
   state: State = new Map();
@@ -40,12 +40,12 @@ export class EventRecorder {
         this.#change(AGENT_PREFIX + key, value ?? undefined);
   }
 
-  /** What came before is checked and need not be kept. */
+  /** Drops the sessions that were checked. */
   startSession(): void {
     this.sessions = [{ snapshot: new Map(this.state), changes: [] }];
   }
 
-  /** From here on only a resync may come. */
+  /** The next event must be a resync. */
   expectResync(): void {
     this.sessions = [];
   }
@@ -56,7 +56,7 @@ export class EventRecorder {
     else this.state.set(key, number);
     this.changes++;
     const session = this.sessions.at(-1);
-    assert.ok(session, 'a change of a database that is no more');
+    assert.ok(session, 'a change of the database before the restore');
     session.changes.push({ key, number });
   }
 }

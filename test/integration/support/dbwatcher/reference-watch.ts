@@ -1,11 +1,11 @@
-/** What has really happened in an etcd, by a watch of its own that shares no code with ours. */
+/** The changes of an etcd, by a watch that shares no code with the project's datastore. */
 import { Etcd3, type IWatchResponse } from 'etcd3';
 import { systemClock } from '#infra/clock/system.ts';
 
 export interface ObservedChange {
   readonly revision: number;
   readonly key: string;
-  /** undefined: deleted. */
+  /** undefined: the key was deleted. */
   readonly text: string | undefined;
 }
 
@@ -14,7 +14,7 @@ const PREFIX = '/vnf-agent/';
 export class ReferenceWatch {
   readonly #hosts: readonly string[];
   #history: ObservedChange[] = [];
-  /** What stood there before the history that is kept. */
+  /** State before the history that is kept. */
   readonly #base = new Map<string, string>();
   #next = 1;
   #closed = false;
@@ -26,12 +26,12 @@ export class ReferenceWatch {
     this.#running = this.#run();
   }
 
-  /** What stood below a prefix before its history. */
+  /** State below a prefix before its history. */
   base(below: string): ReadonlyMap<string, string> {
     return new Map([...this.#base].filter(([key]) => key.startsWith(below)));
   }
 
-  /** From here on nobody asks for what was before. */
+  /** Folds the history into the base: it is not needed any more. */
   fold(): void {
     for (const { key, text } of this.#history.splice(0)) {
       if (text === undefined) this.#base.delete(key);
@@ -39,17 +39,17 @@ export class ReferenceWatch {
     }
   }
 
-  /** Changes below a prefix, in their order. */
+  /** Changes below a prefix, in order. */
   history(below: string): readonly ObservedChange[] {
     return this.#history.filter(({ key }) => key.startsWith(below));
   }
 
-  /** Highest revision that was seen. */
+  /** Highest revision that was received. */
   get revision(): number {
     return this.#next - 1;
   }
 
-  /** The database has gone back to this revision. */
+  /** The database was restored to this revision. */
   rollBack(revision: number): void {
     this.#history = this.#history.filter((one) => one.revision <= revision);
     this.#next = revision + 1;
@@ -76,7 +76,7 @@ export class ReferenceWatch {
     }
   }
 
-  /** Resolves or rejects when the stream ends, or stays silent for a second. */
+  /** Resolves or rejects when the stream ends, or sends nothing for a second. */
   async #follow(client: Etcd3): Promise<void> {
     const stream = await client.watchClient.watch();
     const { promise: over, resolve, reject } = Promise.withResolvers<void>();

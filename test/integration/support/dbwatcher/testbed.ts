@@ -1,6 +1,7 @@
 /**
- * A watcher on a real etcd, reached over a bad link, under a writer that never rests; and one trouble
- * after the other. What the watcher tells the event loop is held against what a witness has seen.
+ * A database watcher on a real etcd that it reaches over a faulty link, a writer that writes all the
+ * time, and faults that are injected one after the other. The events that the watcher pushes are
+ * compared with the changes that an independent watch has seen.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -15,13 +16,13 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { AGENT_PREFIX } from '#test/plugins/dbwatcher/harness.ts';
-import { LIMIT_MS, until } from '#test/plugins/dbwatcher/patience.ts';
 import { EtcdServer } from '../etcd-server.ts';
 import { FaultyLink } from '../faulty-link.ts';
 import { assertCompleteAndOrdered, isSame, prefixes } from './assertions.ts';
 import { ContinuousWriter } from './continuous-writer.ts';
 import { EventRecorder, numberIn, type State } from './event-recorder.ts';
 import { ReferenceWatch } from './reference-watch.ts';
+import { LIMIT_MS, until } from './until.ts';
 
 export interface Counts {
   rounds: number;
@@ -29,7 +30,7 @@ export interface Counts {
   changes: number;
   /** Replays that were cut at least twice. */
   cutReplays: number;
-  /** Watches that were lost, by the reason. */
+  /** Lost watches by reason. */
   readonly lost: Map<string, number>;
 }
 
@@ -48,7 +49,7 @@ export class WatcherTestbed {
   readonly #reference: ReferenceWatch;
   readonly #writer: ContinuousWriter;
   readonly #cluster: KvStore;
-  /** Past all trouble, for fresh reads. */
+  /** Not over the faulty link, for reads of the actual state. */
   readonly #direct: KvStore;
   readonly #watcher: DbWatcher;
 
@@ -56,7 +57,7 @@ export class WatcherTestbed {
   static async start(members: 1 | 3): Promise<WatcherTestbed> {
     const servers = members === 1 ? [await EtcdServer.start()] : await EtcdServer.startCluster();
     const links = await Promise.all(servers.map(({ port }) => FaultyLink.start(port)));
-    const folder = await mkdtemp(join(tmpdir(), 'ground-'));
+    const folder = await mkdtemp(join(tmpdir(), 'watcher-testbed-'));
     const ground = new WatcherTestbed(servers, links, folder);
     try {
       await ground.#writer.awaitWrites(10);
@@ -112,7 +113,7 @@ export class WatcherTestbed {
     await rm(this.#folder, { recursive: true });
   }
 
-  /** etcd is killed under the writer, and comes back. */
+  /** Kills etcd under the writer and restarts it. */
   kill(): Promise<void> {
     return this.#round(async ([member]) => {
       const { failures } = this.#writer;
@@ -122,7 +123,7 @@ export class WatcherTestbed {
     });
   }
 
-  /** etcd stands still, and goes on. */
+  /** Suspends and resumes etcd. */
   stop(): Promise<void> {
     return this.#round(async ([member]) => {
       const { failures } = this.#writer;
@@ -132,7 +133,7 @@ export class WatcherTestbed {
     });
   }
 
-  /** The history is compacted while the watcher is cut off. */
+  /** Compacts the history while the watcher is disconnected. */
   compact(): Promise<void> {
     return this.#round(async ([member], [link]) => {
       const { resyncs } = this.#recorder;
@@ -147,7 +148,7 @@ export class WatcherTestbed {
     });
   }
 
-  /** etcd is put back to an old backup. */
+  /** Restores etcd from an older backup. */
   restore(): Promise<void> {
     return this.#round(async ([member], [link]) => {
       const { resyncs } = this.#recorder;
@@ -169,26 +170,26 @@ export class WatcherTestbed {
     });
   }
 
-  /** The connection breaks in the middle of a long replay, again and again. */
+  /** Breaks the connection repeatedly in the middle of a long replay. */
   cut(): Promise<void> {
     return this.#round(async (_members, [link]) => {
       link.closed = true;
       link.cut();
       await this.#writer.burst(2500, this.#direct);
-      // Room for one of the messages, of a thousand revisions each, that etcd replays in.
+      // Enough for one message of the replay: etcd puts a thousand revisions into each.
       link.cutAfter = 200_000;
       link.closed = false;
       const { connections } = link;
       const { resyncs } = this.#recorder;
       const isCut = () => link.connections >= connections + 3;
-      // A probe that falls into it has everything read anew: then there is nothing to replay.
+      // A probe at this moment makes the watcher read everything again: then nothing is replayed.
       await until('three connections', () => isCut() || this.#recorder.resyncs > resyncs);
       if (isCut()) this.counts.cutReplays++;
       link.cutAfter = Number.POSITIVE_INFINITY;
     });
   }
 
-  /** The leader of three is killed; the two others go on. */
+  /** Kills and restarts the leader of three members. */
   loseLeader(): Promise<void> {
     return this.#round(async (members) => {
       const leader = members.find((each) => each.isLeader())!;
@@ -199,7 +200,7 @@ export class WatcherTestbed {
   }
 
   async #round(
-    trouble: (
+    inject: (
       members: readonly [EtcdServer, ...EtcdServer[]],
       links: readonly [FaultyLink, ...FaultyLink[]],
     ) => Promise<void>,
@@ -207,22 +208,22 @@ export class WatcherTestbed {
     const [member, ...members] = this.#members;
     const [link, ...links] = this.#links;
     await this.#writer.awaitWrites(10);
-    await trouble([member!, ...members], [link!, ...links]);
+    await inject([member!, ...members], [link!, ...links]);
     await this.#writer.awaitWrites(20);
     await this.#untilSettled();
     this.counts.rounds++;
   }
 
-  /** For reports. */
+  /** Counters of the writer, for reports. */
   get writer(): Pick<ContinuousWriter, 'acknowledged' | 'failures' | 'lastFailure'> {
     return this.#writer;
   }
 
-  /** A moment of rest, in which everybody must know the same. */
+  /** Pauses the writer; then the watcher, the reference watch and etcd must have the same state. */
   async #untilSettled(): Promise<void> {
     await this.#writer.pause();
     let fresh: State = new Map();
-    await until('what was told equals a fresh read', async () => {
+    await until('the state from the events equals a fresh read', async () => {
       if (!this.#watcher.status.watching) return false;
       try {
         fresh = await this.#freshState();
@@ -235,7 +236,7 @@ export class WatcherTestbed {
     assertCompleteAndOrdered(this.#recorder.sessions, this.#reference);
     this.#recorder.startSession();
     this.#reference.fold();
-    assert.equal(this.#watcher.status.missedChanges, 0, 'the comparison has found nothing');
+    assert.equal(this.#watcher.status.missedChanges, 0, 'the comparison found missed changes');
     this.counts.resyncs = this.#recorder.resyncs;
     this.counts.changes = this.#recorder.changes;
     this.#writer.resume();
@@ -247,10 +248,10 @@ export class WatcherTestbed {
     return new Map(entries.map(({ key, value }) => [key, numberIn(value)!]));
   }
 
-  /** The witness has seen all that the watcher can have heard by now. */
+  /** Waits until the reference watch has every change that the watcher can have received. */
   async #untilReferenceCaughtUp(): Promise<void> {
     const revision = Math.max(...this.#members.map((each) => each.revision()));
-    await until('the witness has seen it', () => this.#reference.revision >= revision);
+    await until('the reference watch has caught up', () => this.#reference.revision >= revision);
   }
 
   #log(): Logger {
