@@ -17,11 +17,11 @@ import type {
   TransactionResult,
   TransactionSink,
 } from './api/transaction.ts';
-import { guarded } from './executor/guarded-descriptor.ts';
-import { look } from './executor/refresh.ts';
+import { DescriptorCalls } from './executor/descriptor-calls.ts';
+import { readSouthbound } from './executor/refresh.ts';
 import { Retries, type RetryGroup } from './executor/retry.ts';
-import { CallWatch } from './executor/timed-descriptor.ts';
-import type { RunAround } from './executor/transaction-run.ts';
+import { safeDescriptor } from './executor/safe-descriptor.ts';
+import type { SchedulerContext } from './executor/transaction-execution.ts';
 import { Transactor, type Writer } from './executor/transactor.ts';
 import { type Task, TaskQueue } from './executor/work-queue.ts';
 import { Registry } from './graph/descriptor-registry.ts';
@@ -38,19 +38,19 @@ import { Graph, nodesStepwise } from './graph/graph.ts';
 import { graphText } from './graph/graph-text.ts';
 import { type BaseValueStatus, statusOf, unknownStatus } from './graph/value-status.ts';
 import { History } from './history/history.ts';
-import { type Observer, tellAll } from './history/observer.ts';
+import { combineObservers, type Observer } from './history/observer.ts';
 import type { RecordedTxn, TxnType } from './history/record.ts';
 import { defaultRetention, type RetentionLimits } from './history/retention.ts';
 import { Stats, type StatsDocument } from './history/stats.ts';
 import { Timeline } from './history/timeline/timeline.ts';
-import { assertPlannable, type Preview, type PreviewRequest, preview } from './planner/preview.ts';
 import {
-  aimsOfCommit,
-  aimsOfNotification,
-  aimsOfRetry,
-  assertSensible,
-  type Opening,
-} from './planner/targets.ts';
+  assertValid,
+  type PreparedTransaction,
+  prepareCommit,
+  prepareNotification,
+  prepareRetry,
+} from './planner/prepare.ts';
+import { assertPlannable, type Preview, type PreviewRequest, preview } from './planner/preview.ts';
 
 /** Transactions that may wait for their turn. */
 const QUEUE_LIMIT = 200;
@@ -151,8 +151,8 @@ class KvScheduler implements Scheduler {
   readonly #log: Logger;
   readonly #stats = new Stats();
   readonly #observer: Observer;
-  readonly #calls: CallWatch;
-  readonly #around: RunAround;
+  readonly #calls: DescriptorCalls;
+  readonly #around: SchedulerContext;
   readonly #maps = new Map<string, IndexMap<unknown>>();
   readonly timeline: Timeline;
   readonly #history: History;
@@ -166,9 +166,11 @@ class KvScheduler implements Scheduler {
     const { descriptors, clock, log, observer } = options;
     this.#clock = clock;
     this.#log = log;
-    this.#observer = observer ? tellAll([this.#stats, observer]) : this.#stats;
-    this.#calls = new CallWatch(clock, this.#observer);
-    const registry = new Registry(descriptors.map((one) => this.#calls.watch(guarded(one, log))));
+    this.#observer = observer ? combineObservers([this.#stats, observer]) : this.#stats;
+    this.#calls = new DescriptorCalls(clock, this.#observer);
+    const registry = new Registry(
+      descriptors.map((one) => this.#calls.watch(safeDescriptor(one, log))),
+    );
     for (const { name, metadataFields } of registry.descriptors)
       this.#maps.set(name, new IndexMap(name, log, metadataFields));
     this.#around = {
@@ -223,8 +225,8 @@ class KvScheduler implements Scheduler {
       onFailure: 'best-effort',
       ...(retry && { retry }),
     };
-    const open = async (): Promise<Opening> => {
-      const opening = await aimsOfCommit(this.#around, request);
+    const open = async (): Promise<PreparedTransaction> => {
+      const opening = await prepareCommit(this.#around, request);
       if (verbose) await this.#transactor.write(graphText(this.#around.graph));
       return opening;
     };
@@ -294,7 +296,8 @@ class KvScheduler implements Scheduler {
     if (view !== 'SB') return dumpKnown(graph, descriptor, view, new Slices(this.#clock));
     assertReadable(descriptor);
     return this.#inTurn(
-      async () => dumpFound(this.#around, descriptor, await look(this.#around, descriptor)),
+      async () =>
+        dumpFound(this.#around, descriptor, await readSouthbound(this.#around, descriptor)),
       (task) => this.#queue.addIfRoom(task),
     );
   }
@@ -312,17 +315,17 @@ class KvScheduler implements Scheduler {
     request: TransactionRequest,
     enqueue: (task: Task) => void,
   ): Promise<TransactionResult> {
-    assertSensible(request);
+    assertValid(request);
     return this.#transactInTurn(
       'NBTransaction',
-      () => aimsOfCommit(this.#around, request),
+      () => prepareCommit(this.#around, request),
       enqueue,
     );
   }
 
   async #transactInTurn(
     type: TxnType,
-    open: () => Promise<Opening>,
+    open: () => Promise<PreparedTransaction>,
     enqueue: (task: Task) => void,
   ): Promise<TransactionResult> {
     const asked = this.#clock.monotonic();
@@ -355,7 +358,7 @@ class KvScheduler implements Scheduler {
   #retryTask(group: RetryGroup): Task {
     return this.#ownTask('RetryFailedOps', async () => {
       this.#retries.begin(group);
-      const opening = await aimsOfRetry(this.#around, group);
+      const opening = await prepareRetry(this.#around, group);
       if (opening) await this.#transactor.run(async () => opening, group);
     });
   }
@@ -364,7 +367,7 @@ class KvScheduler implements Scheduler {
     return this.#ownTask('SBNotification', async () => {
       const pairs = [...this.#reported.values()];
       this.#reported.clear();
-      const opening = await aimsOfNotification(this.#around, pairs);
+      const opening = await prepareNotification(this.#around, pairs);
       if (opening) await this.#transactor.run(async () => opening);
       else await this.#transactor.recordGraph(new Set(), this.#clock.now());
     });

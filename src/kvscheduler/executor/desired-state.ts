@@ -4,7 +4,7 @@ import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
 import type { RetryPolicy, Value } from '../api/transaction.ts';
 import type { Graph, Node } from '../graph/graph.ts';
-import type { Draft } from '../planner/draft.ts';
+import type { Draft } from '../planner/planned-value.ts';
 
 const none: readonly never[] = [];
 
@@ -24,7 +24,7 @@ export class FormerWishes {
   readonly #remembered: Remembered[] = [];
 
   remember(node: Node): void {
-    const { wanted, wantedDependencies: dependencies, invalid, seqNum, retry } = node;
+    const { desired: wanted, desiredDependencies: dependencies, invalid, seqNum, retry } = node;
     if (node.available) this.stood.add(node);
     this.#remembered.push({ node, wanted, dependencies, invalid, seqNum, retry });
   }
@@ -41,9 +41,9 @@ export class FormerWishes {
       retry,
     } of this.#remembered.reverse()) {
       if (slices.due()) await slices.turn();
-      graph.setWanted(node, wanted, dependencies);
+      graph.setDesired(node, wanted, dependencies);
       node.invalid = invalid;
-      node.leaving = false;
+      node.toBeRemoved = false;
       node.seqNum = seqNum;
       // What cannot be undone at once is repeated as the transaction asks, if nobody else has asked.
       node.retry = retry ?? node.retry;
@@ -77,17 +77,17 @@ export async function noteWishes(
     }
     const node = draft.live;
     former?.remember(node);
-    node.leaving = !draft.up;
+    node.toBeRemoved = !draft.up;
     if (draft.held) {
-      if (node.wanted !== draft.wanted) {
-        graph.setWanted(node, draft.wanted, none);
-        node.unstudied = true;
+      if (node.desired !== draft.wanted) {
+        graph.setDesired(node, draft.wanted, none);
+        node.needsInspection = true;
       }
     } else {
       const isBare = draft.foreign || draft.wanted === undefined;
-      graph.setWanted(node, draft.wanted, isBare ? none : draft.dependencies);
+      graph.setDesired(node, draft.wanted, isBare ? none : draft.dependencies);
       node.invalid = draft.invalid;
-      node.unstudied = false;
+      node.needsInspection = false;
     }
     if (draft.blocked) graph.setAwaitedClaims(node, [draft.blocked.name]);
     if (!fromNorth || !(draft.target || draft.seed)) continue;
@@ -101,7 +101,7 @@ export async function sweep(graph: Graph, nodes: Iterable<Node>, slices: Slices)
   const bases: Node[] = [];
   for (const node of nodes) {
     if (slices.due()) await slices.turn();
-    if (node.wanted !== undefined || node.actual !== undefined || node.unknown) continue;
+    if (node.desired !== undefined || node.actual !== undefined || node.outcomeUnknown) continue;
     if (graph.get(node.key) !== node) continue;
     // A base is not forgotten before what is derived from it.
     if (node.base) graph.remove(node);

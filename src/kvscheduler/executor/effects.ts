@@ -47,7 +47,7 @@ export class GraphEffects implements Effects {
     }
     if (draft.foreign) node.lastOperation = undefined;
     graph.failed.delete(node);
-    graph.hindered.delete(node);
+    graph.blocked.delete(node);
     node.state = stateAfter;
     node.error = operation.errorAfter;
   }
@@ -69,7 +69,7 @@ export class GraphEffects implements Effects {
     if (maybe === undefined) return;
     const dependencies = [...node.actualDependencies, ...draft.dependencies];
     graph.setActual(node, node.actual ?? maybe, dependencies);
-    graph.setUnknown(node, maybe);
+    graph.setOutcomeUnknown(node, maybe);
   }
 
   #stateOf(node: Node, descriptor: AnyDescriptor | undefined, error: Error): ValueState {

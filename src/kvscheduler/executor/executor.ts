@@ -13,8 +13,8 @@ import {
 } from '../api/errors.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
+import type { DescriptorCalls } from './descriptor-calls.ts';
 import { MinHeap } from './min-heap.ts';
-import type { CallWatch } from './timed-descriptor.ts';
 
 /** Undefined: not carried out, because it was behind a failure. */
 export type Outcome = { readonly error?: Error } | undefined;
@@ -30,7 +30,7 @@ export interface ExecutorOptions {
   readonly graph: Graph;
   readonly window: number;
   readonly slices: Slices;
-  readonly calls: CallWatch;
+  readonly calls: DescriptorCalls;
   readonly effects: Effects;
 }
 

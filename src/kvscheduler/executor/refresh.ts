@@ -29,7 +29,7 @@ export interface RetrieveFailure {
 
 export interface Refreshed {
   /** Nodes whose actual value is another than was known. */
-  readonly moved: Set<Node>;
+  readonly drifted: Set<Node>;
   readonly failures: readonly RetrieveFailure[];
 }
 
@@ -66,7 +66,7 @@ export async function readBack(around: Surroundings, nodes: ReadonlySet<Node>): 
  * @param only keys that are of interest; absent: all
  * @throws what its `retrieve` throws
  */
-export async function look(
+export async function readSouthbound(
   around: Surroundings,
   descriptor: AnyDescriptor,
   only?: ReadonlySet<string>,
@@ -110,7 +110,7 @@ class Refresh {
     const failures = descriptors.flatMap(
       (one) => this.#failures.find(({ descriptor }) => descriptor === one) ?? [],
     );
-    return { moved: this.#moved, failures };
+    return { drifted: this.#moved, failures };
   }
 
   async look(descriptor: AnyDescriptor): Promise<readonly RetrievedValue[]> {
@@ -138,7 +138,7 @@ class Refresh {
       for (const node of nodesOf(graph, descriptor)) {
         if (slices.due()) await slices.turn();
         if (node.base) continue;
-        const { key, actual, wanted } = node;
+        const { key, actual, desired: wanted } = node;
         if (this.#only?.has(key) ?? true) bases.push(node);
         const value = actual ?? this.#wished.get(key) ?? wanted;
         if (value !== undefined) list.push({ key, value });
@@ -233,7 +233,7 @@ class Refresh {
       if (seen.has(node.key)) continue;
       this.#lost(node);
       for (const child of node.derived) this.#lost(child);
-      graph.setKnown(node);
+      graph.setOutcomeKnown(node);
     }
   }
 
@@ -254,7 +254,7 @@ class Refresh {
   #found(node: Node, { key, value, metadata, origin }: RetrievedValue): void {
     const { graph } = this.#around;
     const isNew = node.state === 'NONEXISTENT';
-    if (node.wanted === undefined && (isNew || node.state === 'OBTAINED')) {
+    if (node.desired === undefined && (isNew || node.state === 'OBTAINED')) {
       const ours = origin === 'from-NB' || (origin !== 'from-SB' && isNew && this.#isWished(key));
       node.state = ours ? 'DISCOVERED' : 'OBTAINED';
     } else markFound(node);
@@ -270,10 +270,10 @@ class Refresh {
 
   /** A value of unknown outcome depends on what it is, no longer on what it may have become. */
   #settle(node: Node): void {
-    if (!node.unknown) return;
+    if (!node.outcomeUnknown) return;
     const { graph } = this.#around;
     const { actual } = node;
-    graph.setKnown(node);
+    graph.setOutcomeKnown(node);
     if (actual !== undefined) graph.setActual(node, actual, dependenciesOf(node, actual));
   }
 
@@ -292,7 +292,7 @@ class Refresh {
       if (own === undefined || own === null || (known && known.base !== node)) continue;
       const child = known ?? graph.add(key, tryFind(registry, key), node);
       there.add(key);
-      if (child.state === 'NONEXISTENT') child.state = node.foreign ? 'OBTAINED' : 'DISCOVERED';
+      if (child.state === 'NONEXISTENT') child.state = node.unmanaged ? 'OBTAINED' : 'DISCOVERED';
       else markFound(child);
       this.#settle(child);
       if (child.actual !== undefined && isSame(child, own)) continue;
@@ -305,11 +305,11 @@ class Refresh {
 
   #lost(node: Node): void {
     const { graph } = this.#around;
-    graph.setKnown(node);
+    graph.setOutcomeKnown(node);
     if (node.actual === undefined) return;
     graph.setActual(node, undefined, none);
     this.#moved.add(node);
-    if (node.wanted === undefined) return;
+    if (node.desired === undefined) return;
     if (node.state === 'CONFIGURED' || node.state === 'DISCOVERED') node.state = 'MISSING';
   }
 }
@@ -328,7 +328,10 @@ function isSame({ key, actual, descriptor }: Node, found: Value): boolean {
   }
 }
 
-function dependenciesOf({ key, descriptor, foreign }: Node, value: Value): readonly Dependency[] {
+function dependenciesOf(
+  { key, descriptor, unmanaged: foreign }: Node,
+  value: Value,
+): readonly Dependency[] {
   if (foreign) return none;
   try {
     return descriptor?.dependencies?.(key, value) ?? none;

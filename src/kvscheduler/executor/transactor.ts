@@ -14,9 +14,9 @@ import { beginningText, endText } from '../history/record-text.ts';
 import { Stopwatch } from '../history/stopwatch.ts';
 import { timeText, wholeMicros } from '../history/time.ts';
 import type { Timeline } from '../history/timeline/timeline.ts';
-import type { Opening } from '../planner/targets.ts';
+import type { PreparedTransaction } from '../planner/prepare.ts';
 import type { Retries, RetryGroup } from './retry.ts';
-import { type RunAround, TransactionRun } from './transaction-run.ts';
+import { type SchedulerContext, TransactionExecution } from './transaction-execution.ts';
 import { verify } from './verification.ts';
 
 export interface Writer {
@@ -24,7 +24,7 @@ export interface Writer {
 }
 
 export interface TransactorParts {
-  readonly around: RunAround;
+  readonly around: SchedulerContext;
   readonly clock: Clock;
   readonly observer: Observer;
   readonly retries: Retries;
@@ -46,14 +46,17 @@ export class Transactor {
    * To be called when the one before has ended.
    * @param retried what is repeated, if it is a repetition
    */
-  async run(open: () => Promise<Opening>, retried?: RetryGroup): Promise<TransactionResult> {
+  async run(
+    open: () => Promise<PreparedTransaction>,
+    retried?: RetryGroup,
+  ): Promise<TransactionResult> {
     const { around, clock, observer, retries, history, verifies } = this.#parts;
     const watch = new Stopwatch(clock, observer);
     const seqNum = this.#nextSeqNum++;
     const start = wholeMicros(clock.now());
     const opening = await open();
     const readingMs = watch.lap('preProcessTransaction');
-    const run = new TransactionRun(around, {
+    const run = new TransactionExecution(around, {
       seqNum,
       fromNorth: opening.type === 'NBTransaction',
       retry: opening.retry,
@@ -104,7 +107,7 @@ export class Transactor {
     const { graph, slices } = around;
     const start = clock.monotonic();
     const micros = Math.round(ms * 1000);
-    await timeline.record(graph, touched, graph.takeRemarked(), micros, slices);
+    await timeline.record(graph, touched, graph.takeNodesWithNewMetadata(), micros, slices);
     observer.worked('Record', clock.monotonic() - start);
   }
 
@@ -119,7 +122,7 @@ export class Transactor {
   }
 
   /** Holds what was touched against the southbound. @returns a failure for each difference */
-  async #verify(record: RecordedTxn, run: TransactionRun): Promise<KeyFailure[]> {
+  async #verify(record: RecordedTxn, run: TransactionExecution): Promise<KeyFailure[]> {
     const { mismatches, unread } = await verify(this.#parts.around, run.touched);
     if (mismatches.length > 0)
       record.VerificationErrors = mismatches.map(({ error }) => error.message);
@@ -144,9 +147,9 @@ export class Transactor {
 function announcement(
   seqNum: number,
   start: number,
-  { type, resync, description, values, failures }: Opening,
+  { type, resync, description, values, failures }: PreparedTransaction,
   retried: RetryGroup | undefined,
-  { planned }: TransactionRun,
+  { planned }: TransactionExecution,
 ): RecordedTxn {
   return {
     PreRecord: true,

@@ -8,8 +8,8 @@ import type { AnyDescriptor, RetrievedValue } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Graph, Node } from '../graph/graph.ts';
-import { look, type RetrieveFailure } from './refresh.ts';
-import type { RunAround } from './transaction-run.ts';
+import { type RetrieveFailure, readSouthbound } from './refresh.ts';
+import type { SchedulerContext } from './transaction-execution.ts';
 
 export type MismatchType = 'ExpectedToExist' | 'ExpectedToNotExist' | 'NotEquivalent';
 
@@ -45,7 +45,7 @@ export interface Verified {
 }
 
 /** @param touched nodes that a transaction has just changed or removed */
-export async function verify(around: RunAround, touched: Iterable<Node>): Promise<Verified> {
+export async function verify(around: SchedulerContext, touched: Iterable<Node>): Promise<Verified> {
   const { graph, registry, slices } = around;
   const bases = new Map<AnyDescriptor, Map<string, Node>>();
   for (const { root } of touched) {
@@ -61,7 +61,7 @@ export async function verify(around: RunAround, touched: Iterable<Node>): Promis
     const nodes = bases.get(descriptor);
     if (!nodes) continue;
     try {
-      const found = await look(around, descriptor, new Set(nodes.keys()));
+      const found = await readSouthbound(around, descriptor, new Set(nodes.keys()));
       const byKey = new Map<string, RetrievedValue>();
       for (const one of found) {
         if (slices.due()) await slices.turn();
@@ -85,7 +85,7 @@ function* compare(
   found: RetrievedValue | undefined,
 ): Generator<Mismatch, void, void> {
   // What is not ours is the southbound's to change.
-  if (node.foreign) return;
+  if (node.unmanaged) return;
   const ours = found?.origin === 'from-SB' && node.actual === undefined ? undefined : found;
   yield* compareOne(node, ours?.value);
   const derived = new Map<string, Value>();
@@ -99,7 +99,7 @@ function* compare(
 }
 
 function* compareOne(node: Node, found: Value | undefined): Generator<Mismatch, void, void> {
-  const { key, actual, unknown } = node;
+  const { key, actual, outcomeUnknown: unknown } = node;
   // Of a value whose last operation has an unknown outcome nothing is expected.
   if (unknown || (actual === undefined && found === undefined)) return;
   if (found === undefined) yield mismatch('ExpectedToExist', key);

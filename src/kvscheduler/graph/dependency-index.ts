@@ -1,30 +1,30 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
-import { addAll, addOwner, countOf, deleteOwner, type Owners } from './owners.ts';
+import { addItem, collectItems, deleteItem, itemCount, type OneOrMany } from './one-or-many.ts';
 
 /** Who depends on a key: by the key itself, and by the prefixes of `anyOf` dependencies. */
 export class DependencyIndex<T extends object> {
-  readonly #byKey = new Map<string, Owners<T>>();
-  readonly #byPrefix = new Map<string, Owners<T>>();
+  readonly #byKey = new Map<string, OneOrMany<T>>();
+  readonly #byPrefix = new Map<string, OneOrMany<T>>();
   /** How many prefixes there are of each length: what has to be looked up for one key. */
   readonly #lengths = new Map<number, number>();
 
   add(owner: T, dependencies: readonly Dependency[]): void {
     for (const { key, anyOf } of dependencies) {
-      if (key !== undefined) addOwner(this.#byKey, key, owner);
+      if (key !== undefined) addItem(this.#byKey, key, owner);
       if (!anyOf) continue;
       for (const prefix of anyOf.prefixes)
-        if (addOwner(this.#byPrefix, prefix, owner))
+        if (addItem(this.#byPrefix, prefix, owner))
           this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1);
     }
   }
 
   delete(owner: T, dependencies: readonly Dependency[]): void {
     for (const { key, anyOf } of dependencies) {
-      if (key !== undefined) deleteOwner(this.#byKey, key, owner);
+      if (key !== undefined) deleteItem(this.#byKey, key, owner);
       if (!anyOf) continue;
       for (const prefix of anyOf.prefixes)
-        if (deleteOwner(this.#byPrefix, prefix, owner)) {
+        if (deleteItem(this.#byPrefix, prefix, owner)) {
           const left = (this.#lengths.get(prefix.length) ?? 0) - 1;
           if (left > 0) this.#lengths.set(prefix.length, left);
           else this.#lengths.delete(prefix.length);
@@ -34,17 +34,17 @@ export class DependencyIndex<T extends object> {
 
   /** How many `collect` finds at most. */
   count(key: string): number {
-    let count = countOf(this.#byKey.get(key));
+    let count = itemCount(this.#byKey.get(key));
     for (const length of this.#lengths.keys())
-      if (length <= key.length) count += countOf(this.#byPrefix.get(key.slice(0, length)));
+      if (length <= key.length) count += itemCount(this.#byPrefix.get(key.slice(0, length)));
     return count;
   }
 
   /** Adds to `found` everyone with a dependency that names the key or a prefix of it. */
   collect(key: string, found: Set<T>): void {
-    addAll(this.#byKey.get(key), found);
+    collectItems(this.#byKey.get(key), found);
     for (const length of this.#lengths.keys())
-      if (length <= key.length) addAll(this.#byPrefix.get(key.slice(0, length)), found);
+      if (length <= key.length) collectItems(this.#byPrefix.get(key.slice(0, length)), found);
   }
 
   /** The same, where there are many. */
@@ -58,6 +58,6 @@ export class DependencyIndex<T extends object> {
           if (slices.due()) await slices.turn();
           found.add(owner);
         }
-      else addAll(owners, found);
+      else collectItems(owners, found);
   }
 }

@@ -47,7 +47,7 @@ export async function dumpKnown(
   for (const node of nodesStepwise(graph, descriptor)) {
     if (slices.due()) await slices.turn();
     if (node.base) continue;
-    const value = view === 'NB' ? node.wanted : node.actual;
+    const value = view === 'NB' ? node.desired : node.actual;
     if (value === undefined) continue;
     values.push({
       Key: node.key,
@@ -92,6 +92,6 @@ export async function dumpFound(
   return values;
 }
 
-function originOf({ foreign }: Node): Origin {
+function originOf({ unmanaged: foreign }: Node): Origin {
   return foreign ? 'from-SB' : 'from-NB';
 }

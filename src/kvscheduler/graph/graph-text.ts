@@ -22,7 +22,7 @@ function stateText({ state, available, base }: Node): string {
   return `[${remarks.join(', ')}]`;
 }
 
-function nodeText({ descriptor, actual, wanted }: Node): string {
+function nodeText({ descriptor, actual, desired: wanted }: Node): string {
   const value = actual ?? wanted;
   return valueText(value && new RecordedValue(descriptor, value));
 }

@@ -12,7 +12,7 @@ import { byKey } from './by-key.ts';
 import { DependencyIndex } from './dependency-index.ts';
 import { deepEqual } from './equality.ts';
 import { KeyIndex } from './key-index.ts';
-import { addOwner, deleteOwner, eachOf, type Owners } from './owners.ts';
+import { addItem, deleteItem, itemsOf, type OneOrMany } from './one-or-many.ts';
 
 const none: readonly never[] = [];
 const noNodes: ReadonlySet<Node> = new Set();
@@ -23,7 +23,7 @@ export class Node {
   /** The value that this one is derived from. */
   readonly base: Node | undefined;
   /** What shall be there. Of a value that is not ours, and of one that shall go: undefined. */
-  wanted: Value | undefined;
+  desired: Value | undefined;
   /** What is there; the same object as `wanted` exactly when nothing is left to do. */
   actual: Value | undefined;
   metadata: unknown;
@@ -33,14 +33,14 @@ export class Node {
   lastTxn = -1;
   error: Error | undefined;
   /** Nobody knows whether the last operation took place: to be read back first. */
-  unknown = false;
+  outcomeUnknown = false;
   /** By the last plan it shall not be there, even if what is there could not be removed. */
-  leaving = false;
+  toBeRemoved = false;
   /** What is wrong with what is wanted, whatever the state tells of what is there. */
   invalid: Error | undefined;
   /** What is wanted was not shown to the descriptor yet. */
-  unstudied = false;
-  wantedDependencies: readonly Dependency[] = none;
+  needsInspection = false;
+  desiredDependencies: readonly Dependency[] = none;
   actualDependencies: readonly Dependency[] = none;
   derived: ReadonlySet<Node> = noNodes;
   /** Claimed resources that a pending value waits for. */
@@ -60,20 +60,20 @@ export class Node {
   }
 
   /** Made by somebody else: never created, changed or deleted by us. */
-  get foreign(): boolean {
+  get unmanaged(): boolean {
     return this.state === 'OBTAINED';
   }
 
   /** There and meant to stay: what dependencies ask. */
   get available(): boolean {
-    if (this.actual === undefined || this.unknown || this.leaving) return false;
-    return this.wanted !== undefined || this.foreign;
+    if (this.actual === undefined || this.outcomeUnknown || this.toBeRemoved) return false;
+    return this.desired !== undefined || this.unmanaged;
   }
 
   /** What is there is not what the last plan wished: a failure stood in the way. */
-  get overdue(): boolean {
-    if (this.actual === undefined || this.foreign) return false;
-    return this.actual !== this.wanted || this.leaving;
+  get outOfSync(): boolean {
+    if (this.actual === undefined || this.unmanaged) return false;
+    return this.actual !== this.desired || this.toBeRemoved;
   }
 
   get root(): Node {
@@ -89,16 +89,16 @@ export class Graph {
   /** How often an index was asked. */
   lookUps = 0;
   /** Nodes whose last operation has an unknown outcome. */
-  readonly unknown = new Set<Node>();
+  readonly withUnknownOutcome = new Set<Node>();
   /** Nodes whose last operation failed: those in the states FAILED and RETRYING. */
   readonly failed = new Set<Node>();
   /** Nodes to which a failed one stood in the way; for some nothing may be left to do since. */
-  readonly hindered = new Set<Node>();
+  readonly blocked = new Set<Node>();
   readonly #nodes = new Map<string, Node>();
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();
-  readonly #holders = new Map<string, Owners<Node>>();
-  readonly #waiters = new Map<string, Owners<Node>>();
+  readonly #holders = new Map<string, OneOrMany<Node>>();
+  readonly #waiters = new Map<string, OneOrMany<Node>>();
   /** What the nodes of unknown outcome may have become. */
   readonly #maybe = new Map<Node, Value>();
   readonly #metadata: ReadonlyMap<string, IndexMap<unknown>>;
@@ -119,8 +119,8 @@ export class Graph {
   }
 
   /** Whether it failed or was hindered by one that did: others may wait for what becomes of it. */
-  isTroubled(node: Node): boolean {
-    return node.overdue || this.failed.has(node) || this.hindered.has(node);
+  mayBlockOthers(node: Node): boolean {
+    return node.outOfSync || this.failed.has(node) || this.blocked.has(node);
   }
 
   /** All nodes in the order in which they came. */
@@ -150,7 +150,7 @@ export class Graph {
   }
 
   /** Nodes that got other metadata since the last call. */
-  takeRemarked(): ReadonlySet<Node> {
+  takeNodesWithNewMetadata(): ReadonlySet<Node> {
     const remarked = this.#remarked;
     this.#remarked = new Set();
     return remarked;
@@ -183,11 +183,11 @@ export class Graph {
   /** Nodes whose actual value claims the name. */
   holders(name: string): Iterable<Node> {
     this.lookUps++;
-    return eachOf(this.#holders.get(name));
+    return itemsOf(this.#holders.get(name));
   }
 
   /** Whether the actual value of another than this node claims the name. */
-  isHeldBesides(node: Node | undefined, name: string): boolean {
+  isClaimedByOther(node: Node | undefined, name: string): boolean {
     this.lookUps++;
     const holders = this.#holders.get(name);
     return holders !== undefined && holders !== node;
@@ -196,7 +196,7 @@ export class Graph {
   /** Pending nodes that wait for the name to become free. */
   waiters(name: string): Iterable<Node> {
     this.lookUps++;
-    return eachOf(this.#waiters.get(name));
+    return itemsOf(this.#waiters.get(name));
   }
 
   /** Whether some pending node waits for the name, or for any at all. */
@@ -220,19 +220,19 @@ export class Graph {
 
   /** Forgets a node of which nothing is wanted and nothing is there. */
   remove(node: Node): void {
-    this.setWanted(node, undefined, none);
+    this.setDesired(node, undefined, none);
     this.setActual(node, undefined, none);
-    this.setKnown(node);
+    this.setOutcomeKnown(node);
     this.failed.delete(node);
-    this.hindered.delete(node);
+    this.blocked.delete(node);
     this.#nodes.delete(node.key);
     this.#keys.delete(node.key);
     (node.base?.derived as Set<Node> | undefined)?.delete(node);
   }
 
-  setWanted(node: Node, value: Value | undefined, dependencies: readonly Dependency[]): void {
-    node.wanted = value;
-    node.wantedDependencies = dependencies;
+  setDesired(node: Node, value: Value | undefined, dependencies: readonly Dependency[]): void {
+    node.desired = value;
+    node.desiredDependencies = dependencies;
     this.#reindex(node);
     this.setAwaitedClaims(node, none);
   }
@@ -267,39 +267,39 @@ export class Graph {
   }
 
   /** @param maybe what the value may have become: it counts as holding what that claims */
-  setUnknown(node: Node, maybe: Value): void {
-    node.unknown = true;
-    this.unknown.add(node);
+  setOutcomeUnknown(node: Node, maybe: Value): void {
+    node.outcomeUnknown = true;
+    this.withUnknownOutcome.add(node);
     this.#maybe.set(node, maybe);
-    for (const name of claimsOf(node, maybe)) addOwner(this.#holders, name, node);
+    for (const name of claimsOf(node, maybe)) addItem(this.#holders, name, node);
   }
 
-  setKnown(node: Node): void {
+  setOutcomeKnown(node: Node): void {
     const maybe = this.#maybe.get(node);
     if (maybe === undefined) return;
-    node.unknown = false;
-    this.unknown.delete(node);
+    node.outcomeUnknown = false;
+    this.withUnknownOutcome.delete(node);
     this.#maybe.delete(node);
     const held = new Set(node.claims);
     for (const name of claimsOf(node, maybe))
-      if (!held.has(name)) deleteOwner(this.#holders, name, node);
+      if (!held.has(name)) deleteItem(this.#holders, name, node);
   }
 
   setAwaitedClaims(node: Node, names: readonly string[]): void {
-    for (const name of node.awaitedClaims) deleteOwner(this.#waiters, name, node);
+    for (const name of node.awaitedClaims) deleteItem(this.#waiters, name, node);
     node.awaitedClaims = names;
-    for (const name of names) addOwner(this.#waiters, name, node);
+    for (const name of names) addItem(this.#waiters, name, node);
   }
 
   #setClaims(node: Node, names: readonly string[]): void {
     if (deepEqual(names, node.claims)) return;
-    for (const name of node.claims) deleteOwner(this.#holders, name, node);
+    for (const name of node.claims) deleteItem(this.#holders, name, node);
     node.claims = names;
-    for (const name of node.claims) addOwner(this.#holders, name, node);
+    for (const name of node.claims) addItem(this.#holders, name, node);
   }
 
   #reindex(node: Node): void {
-    const { wantedDependencies: wanted, actualDependencies: actual } = node;
+    const { desiredDependencies: wanted, actualDependencies: actual } = node;
     let both = wanted;
     if (wanted.length === 0) both = actual;
     else if (actual.length > 0 && actual !== wanted) both = [...wanted, ...actual];

@@ -55,7 +55,7 @@ function detailsOf(graph: Graph, node: Node): readonly string[] {
  * one was lost before tells of the past alone.
  */
 function awaitedBy(graph: Graph, node: Node): string[] {
-  const labels = node.wantedDependencies
+  const labels = node.desiredDependencies
     .filter((dependency) => !isMet(graph, node, dependency))
     .map(({ label }) => label);
   if (labels.length > 0) return labels;

@@ -33,7 +33,7 @@ export interface Observer {
 }
 
 /** Tells all of them, in this order. */
-export function tellAll(observers: readonly Observer[]): Observer {
+export function combineObservers(observers: readonly Observer[]): Observer {
   const each = (tell: (observer: Observer) => void): void => {
     for (const observer of observers) tell(observer);
   };

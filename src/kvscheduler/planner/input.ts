@@ -10,10 +10,10 @@ export interface Target {
   /** null: it shall go, or (reported) is gone. */
   readonly value: Value | null;
   /** Reported, not wished. */
-  readonly foreign?: boolean;
+  readonly unmanaged?: boolean;
   readonly metadata?: unknown;
   /** Nobody asked for its removal: nobody asks for the value any more. */
-  readonly leftover?: boolean;
+  readonly orphan?: boolean;
 }
 
 /** Everything that a plan depends on. Equal input, equal plan. */
@@ -22,9 +22,9 @@ export interface PlanInput {
   readonly registry: Registry;
   readonly targets: readonly Target[];
   /** Nodes that may not be as wished. */
-  readonly examine: Iterable<Node>;
+  readonly reconcile: Iterable<Node>;
   /** Nodes whose actual value was found to be another than was known. */
-  readonly moved: ReadonlySet<Node>;
+  readonly drifted: ReadonlySet<Node>;
   /** Nodes that may not be touched: an operation failed and is not due, or its outcome is unknown. */
   readonly frozen: ReadonlySet<Node>;
   /**

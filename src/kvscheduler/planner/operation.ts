@@ -1,6 +1,6 @@
 import type { Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './planned-value.ts';
 import type { Reason } from './reason.ts';
 
 export interface PlannedOperation {

@@ -6,14 +6,14 @@
 import { sortInSlices } from '#infra/clock/slices.ts';
 import { byKey } from '../graph/by-key.ts';
 import type { Node } from '../graph/graph.ts';
-import { arbitrate } from './claims.ts';
-import { settleContinuity } from './continuity.ts';
-import type { Draft } from './draft.ts';
+import { pin } from './blockers.ts';
+import { arbitrate } from './claim-arbiter.ts';
+import { settleContinuity } from './decisions.ts';
 import type { PlanInput } from './input.ts';
 import type { PlannedOperation } from './operation.ts';
-import { Ordering } from './order.ts';
-import { pin } from './pins.ts';
-import { Resolver } from './resolve.ts';
+import { Ordering } from './ordering.ts';
+import type { Draft } from './planned-value.ts';
+import { Resolver } from './resolver.ts';
 
 export interface Plan {
   readonly operations: readonly PlannedOperation[];

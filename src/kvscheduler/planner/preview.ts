@@ -2,10 +2,10 @@
 
 import { InvalidTransactionError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
-import type { RunAround } from '../executor/transaction-run.ts';
+import type { SchedulerContext } from '../executor/transaction-execution.ts';
 import { type RecordedTxnOp, recordPlanned } from '../history/record.ts';
 import { makePlan } from './planner.ts';
-import { targetsOf } from './targets.ts';
+import { targetsOf } from './prepare.ts';
 
 export interface PreviewRequest {
   /** `resync`: the values are all that is wished; what else is ours goes. */
@@ -36,7 +36,7 @@ export function assertPlannable({ mode, values }: PreviewRequest): void {
 }
 
 export async function preview(
-  around: RunAround,
+  around: SchedulerContext,
   { mode, values }: PreviewRequest,
 ): Promise<Preview> {
   const { graph, registry, slices, log } = around;
@@ -44,9 +44,9 @@ export async function preview(
     graph,
     registry,
     targets: await targetsOf(graph, values, mode === 'resync', slices),
-    examine: [],
-    moved: new Set(),
-    frozen: new Set(graph.unknown),
+    reconcile: [],
+    drifted: new Set(),
+    frozen: new Set(graph.withUnknownOutcome),
     settled: new Set(),
     slices,
     log,
@@ -60,6 +60,6 @@ export async function preview(
   return {
     Operations: operations,
     Refused: plan.refused.map(({ key, error }) => ({ Key: key, Error: error.message })),
-    Unknown: [...graph.unknown].map(({ key }) => key).sort(),
+    Unknown: [...graph.withUnknownOutcome].map(({ key }) => key).sort(),
   };
 }

@@ -37,9 +37,9 @@ export interface KeyRevisions {
 }
 
 export function revisionOf(node: Node, since: number, before: Revision | undefined): Revision {
-  const { actual, wanted } = node;
-  let dependencies = actual === undefined ? node.wantedDependencies : node.actualDependencies;
-  if (node.foreign) dependencies = none;
+  const { actual, desired: wanted } = node;
+  let dependencies = actual === undefined ? node.desiredDependencies : node.actualDependencies;
+  if (node.unmanaged) dependencies = none;
   return {
     since,
     until: undefined,

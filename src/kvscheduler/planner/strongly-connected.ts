@@ -1,5 +1,5 @@
 import type { Slices } from '#infra/clock/slices.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './planned-value.ts';
 
 /** Values that depend on each other in a circle and can only come together. */
 export interface Cycle {

@@ -5,7 +5,7 @@ import { DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Node } from '../graph/graph.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './planned-value.ts';
 
 const none: readonly never[] = [];
 
@@ -38,25 +38,31 @@ export function study(draft: Draft, value: Value): void {
 
 /** What is wished already, if the value is no other. */
 export function knownWish({ node, foreign }: Draft, value: Value): Value | undefined {
-  const known = foreign ? undefined : node?.wanted;
+  const known = foreign ? undefined : node?.desired;
   return known === value || (known && deepEqual(known, value)) ? known : undefined;
 }
 
 /** What is asked for was found there, though it was not wished. */
-export function isThere({ actual, wanted, foreign, unknown }: Node, value: Value): boolean {
+export function isThere(
+  { actual, desired: wanted, unmanaged: foreign, outcomeUnknown: unknown }: Node,
+  value: Value,
+): boolean {
   if (actual === undefined || actual === wanted || foreign || unknown) return false;
   return deepEqual(actual, value);
 }
 
 /** The value is there, nothing is amiss, and it is the one that is asked for. */
 export function inSync(node: Node, value: Value, foreign: boolean): boolean {
-  if (node.unknown || node.leaving) return false;
-  if (foreign) return node.foreign && deepEqual(node.actual, value);
-  if (node.state !== 'CONFIGURED' || node.actual !== node.wanted) return false;
-  return node.wanted === value || deepEqual(node.wanted, value);
+  if (node.outcomeUnknown || node.toBeRemoved) return false;
+  if (foreign) return node.unmanaged && deepEqual(node.actual, value);
+  if (node.state !== 'CONFIGURED' || node.actual !== node.desired) return false;
+  return node.desired === value || deepEqual(node.desired, value);
 }
 
 /** The descriptor was asked about this very value when it was found, and has said something. */
-function isStudied({ actual, actualDependencies, foreign, unknown }: Node, value: Value): boolean {
+function isStudied(
+  { actual, actualDependencies, unmanaged: foreign, outcomeUnknown: unknown }: Node,
+  value: Value,
+): boolean {
   return value === actual && !foreign && !unknown && actualDependencies.length > 0;
 }

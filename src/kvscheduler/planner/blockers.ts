@@ -2,7 +2,7 @@
  * What has to stay because of values that cannot be touched: their base, and what they depend on.
  */
 import type { Node } from '../graph/graph.ts';
-import type { Resolver } from './resolve.ts';
+import type { Resolver } from './resolver.ts';
 
 /**
  * Adds to `held` what the plan would take away from under a held value.
@@ -30,7 +30,8 @@ function pinBase({ drafts }: Resolver, { key, base }: Node, held: Set<Node>): vo
 function pinDependencies(resolver: Resolver, node: Node, held: Set<Node>): void {
   const { drafts, input } = resolver;
   // Of what has an unknown outcome nobody knows whether it is there to be relied on.
-  const isThere = (one: Node | undefined): one is Node => one?.actual !== undefined && !one.unknown;
+  const isThere = (one: Node | undefined): one is Node =>
+    one?.actual !== undefined && !one.outcomeUnknown;
   const remains = (key: string): boolean => {
     const draft = drafts.get(key);
     if (!draft) return isThere(input.graph.get(key));

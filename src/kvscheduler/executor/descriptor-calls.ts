@@ -3,7 +3,7 @@ import type { AnyDescriptor } from '../api/descriptor.ts';
 import type { DescriptorMethod, Observer } from '../history/observer.ts';
 
 /** Calls of descriptors, counted and timed. */
-export class CallWatch {
+export class DescriptorCalls {
   readonly #clock: Clock;
   readonly #observer: Observer;
   #inFlight = 0;

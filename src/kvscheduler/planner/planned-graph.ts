@@ -3,7 +3,7 @@ import type { Dependency } from '../api/descriptor.ts';
 import { DependencyIndex } from '../graph/dependency-index.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { KeyIndex } from '../graph/key-index.ts';
-import type { Draft } from './draft.ts';
+import type { Draft } from './planned-value.ts';
 
 /** Whether so many depend on a value, or are derived from it, that it takes slices to go on. */
 export function isMany(count: number): boolean {

@@ -1,26 +1,29 @@
 /** Who has a name: one owner stands alone, as most do; more stand in a set. */
-export type Owners<T> = T | Set<T>;
+export type OneOrMany<T> = T | Set<T>;
 
 const nobody: readonly never[] = [];
 
-export function eachOf<T extends object>(owners: Owners<T> | undefined): Iterable<T> {
+export function itemsOf<T extends object>(owners: OneOrMany<T> | undefined): Iterable<T> {
   if (owners instanceof Set) return owners;
   return owners === undefined ? nobody : [owners];
 }
 
-export function countOf<T extends object>(owners: Owners<T> | undefined): number {
+export function itemCount<T extends object>(owners: OneOrMany<T> | undefined): number {
   if (owners instanceof Set) return owners.size;
   return owners === undefined ? 0 : 1;
 }
 
-export function addAll<T extends object>(owners: Owners<T> | undefined, found: Set<T>): void {
+export function collectItems<T extends object>(
+  owners: OneOrMany<T> | undefined,
+  found: Set<T>,
+): void {
   if (owners instanceof Set) for (const owner of owners) found.add(owner);
   else if (owners !== undefined) found.add(owners);
 }
 
 /** @returns whether the name is new */
-export function addOwner<T extends object>(
-  map: Map<string, Owners<T>>,
+export function addItem<T extends object>(
+  map: Map<string, OneOrMany<T>>,
   name: string,
   owner: T,
 ): boolean {
@@ -35,8 +38,8 @@ export function addOwner<T extends object>(
 }
 
 /** @returns whether the name is gone */
-export function deleteOwner<T extends object>(
-  map: Map<string, Owners<T>>,
+export function deleteItem<T extends object>(
+  map: Map<string, OneOrMany<T>>,
   name: string,
   owner: T,
 ): boolean {

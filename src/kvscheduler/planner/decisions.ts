@@ -6,10 +6,10 @@
 
 import { deepEqual } from '../graph/equality.ts';
 import type { Node } from '../graph/graph.ts';
-import type { Draft } from './draft.ts';
+import { isMany } from './planned-graph.ts';
+import type { Draft } from './planned-value.ts';
 import type { Reason } from './reason.ts';
-import type { Resolver } from './resolve.ts';
-import { isMany } from './view.ts';
+import type { Resolver } from './resolver.ts';
 
 /**
  * @param bounced values that have to go for a moment so that others get a claim: key to claim
@@ -30,7 +30,7 @@ export async function settleContinuity(
   }
   const interrupt = (node: Node, reason: Reason, tolerable: (draft: Draft) => boolean): void => {
     if (node.actual === undefined) return;
-    if (!resolver.drafts.has(node.key) && graph.isTroubled(node)) troubled.push(node);
+    if (!resolver.drafts.has(node.key) && graph.mayBlockOthers(node)) troubled.push(node);
     const draft = resolver.touch(node, reason);
     judge(resolver, draft, bounced);
     if (!draft.stays || draft.held || tolerable(draft)) return;

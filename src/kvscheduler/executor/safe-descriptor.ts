@@ -7,7 +7,7 @@ import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
  * values, fields of metadata, whether an error is worth a repetition, whether a key meets a
  * dependency. Of each of them the first mistake is logged; the transaction goes on without it.
  */
-export function guarded(descriptor: AnyDescriptor, log: Logger): AnyDescriptor {
+export function safeDescriptor(descriptor: AnyDescriptor, log: Logger): AnyDescriptor {
   const { name, label, metadataFields, isRetriable, dependencies } = descriptor;
   const told = new Set<string>();
   const tell = (what: string, thrown: unknown): void => {

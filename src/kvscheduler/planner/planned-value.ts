@@ -100,9 +100,9 @@ export class Draft {
     this.baseKey = baseKey;
     this.held = held;
     this.reason = reason;
-    this.foreign = node?.foreign ?? false;
+    this.foreign = node?.unmanaged ?? false;
     this.current = node?.actual !== undefined;
-    this.wanted = node?.wanted;
+    this.wanted = node?.desired;
     this.up = node?.available ?? false;
     if (held) {
       // What is held counts as what it is, not as what it was to become.
@@ -111,7 +111,7 @@ export class Draft {
       this.dependencies = node?.actualDependencies ?? none;
     } else {
       this.wish = this.foreign ? node?.actual : this.wanted;
-      this.dependencies = this.foreign ? none : (node?.wantedDependencies ?? none);
+      this.dependencies = this.foreign ? none : (node?.desiredDependencies ?? none);
     }
     this.invalid = node?.invalid;
   }

@@ -10,11 +10,11 @@ import { errorText } from '#infra/errors/errors.ts';
 import { DerivedKeyError, DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Node } from '../graph/graph.ts';
-import { Draft } from './draft.ts';
 import type { PlanInput, Target } from './input.ts';
+import { inSync, isThere, knownWish, study } from './inspection.ts';
+import { isMany, names, PlannedView } from './planned-graph.ts';
+import { Draft } from './planned-value.ts';
 import type { Reason } from './reason.ts';
-import { inSync, isThere, knownWish, study } from './study.ts';
-import { isMany, names, PlannedView } from './view.ts';
 
 const none: readonly never[] = [];
 
@@ -50,7 +50,7 @@ export class Resolver {
    * @param troubled nodes that an earlier attempt at the plan has met too late
    */
   async open(troubled: readonly Node[]): Promise<void> {
-    const { graph, targets, examine, moved, slices } = this.input;
+    const { graph, targets, reconcile: examine, drifted: moved, slices } = this.input;
     for (const node of this.#held) {
       if (slices.due()) await slices.turn();
       const draft = this.touch(node, { why: 'repair' });
@@ -68,7 +68,7 @@ export class Resolver {
       if (slices.due()) await slices.turn();
       this.#examine(node);
     }
-    for (const node of moved.size > 0 ? [...troubled, ...graph.hindered] : troubled) {
+    for (const node of moved.size > 0 ? [...troubled, ...graph.blocked] : troubled) {
       if (slices.due()) await slices.turn();
       this.touch(node, { why: 'repair' });
     }
@@ -79,7 +79,7 @@ export class Resolver {
     const known = this.drafts.get(node.key);
     if (known) return known;
     const draft = this.#draft(node, reason);
-    if (node.overdue && !draft.held) this.#open(draft);
+    if (node.outOfSync && !draft.held) this.#open(draft);
     return draft;
   }
 
@@ -89,8 +89,9 @@ export class Resolver {
     const draft = new Draft(node, node, node.base?.key, this.#held.has(node), reason);
     this.view.add(draft);
     if (node.descriptor?.claims) this.claimants.add(draft);
-    if (graph.hindered.size > 0 && !draft.held && graph.isTroubled(node)) this.#giving.push(node);
-    if (node.unstudied && !draft.held && draft.wish !== undefined) {
+    if (graph.blocked.size > 0 && !draft.held && graph.mayBlockOthers(node))
+      this.#giving.push(node);
+    if (node.needsInspection && !draft.held && draft.wish !== undefined) {
       study(draft, draft.wish);
       this.view.index(draft);
     }
@@ -143,14 +144,14 @@ export class Resolver {
       return;
     }
     if (value === null) {
-      if (!node || (node.foreign && !target.foreign)) return;
-      const draft = this.touch(node, { why: target.leftover ? 'leftover' : aimOf(target) });
+      if (!node || (node.unmanaged && !target.unmanaged)) return;
+      const draft = this.touch(node, { why: target.orphan ? 'leftover' : aimOf(target) });
       draft.target = true;
       draft.seed = true;
       this.#unwish(draft);
       return;
     }
-    if (node && inSync(node, value, target.foreign ?? false)) {
+    if (node && inSync(node, value, target.unmanaged ?? false)) {
       for (const child of node.derived) if (isBroken(child)) this.#examine(child);
       return;
     }
@@ -161,10 +162,10 @@ export class Resolver {
     draft.reason = { why: node?.state === 'MISSING' ? 'missing' : aimOf(target) };
     draft.target = true;
     draft.seed = true;
-    draft.foreign = target.foreign ?? false;
+    draft.foreign = target.unmanaged ?? false;
     draft.metadata = target.metadata;
     this.#wish(draft, value);
-    const isLeft = node?.overdue && !draft.held && !draft.up && !draft.lowered;
+    const isLeft = node?.outOfSync && !draft.held && !draft.up && !draft.lowered;
     if (isLeft) this.lower(draft);
   }
 
@@ -203,9 +204,9 @@ export class Resolver {
     }
     if (node && known !== undefined) {
       draft.wish = known;
-      if (node.unstudied) study(draft, known);
+      if (node.needsInspection) study(draft, known);
       else {
-        draft.dependencies = node.wantedDependencies;
+        draft.dependencies = node.desiredDependencies;
         draft.invalid = node.invalid;
       }
     } else if (draft.foreign) {
@@ -233,7 +234,7 @@ export class Resolver {
 
   /** Whether it went by itself: what rested on it may be gone, too, or be where it was. */
   isLost({ node, current }: Draft): boolean {
-    return !current && node !== undefined && this.input.moved.has(node);
+    return !current && node !== undefined && this.input.drifted.has(node);
   }
 
   /** Until nothing moves: brings up what can be up, takes out what lacks something. */
@@ -277,12 +278,12 @@ export class Resolver {
   /** What the node may have kept from going: its base and what it depends on. */
   *#hinderedBy({ base, actualDependencies }: Node): Generator<Node, void, void> {
     const { graph } = this.input;
-    if (base && graph.hindered.has(base)) yield base;
+    if (base && graph.blocked.has(base)) yield base;
     for (const dependency of actualDependencies) {
       const node = dependency.key === undefined ? undefined : graph.get(dependency.key);
-      if (node && graph.hindered.has(node)) yield node;
+      if (node && graph.blocked.has(node)) yield node;
       if (dependency.anyOf)
-        for (const one of graph.hindered) if (names(dependency, one.key)) yield one;
+        for (const one of graph.blocked) if (names(dependency, one.key)) yield one;
     }
   }
 
@@ -300,7 +301,7 @@ export class Resolver {
     // Of what stood before, however that came, the values brought each other up: so they do again.
     if (node && this.input.restored?.has(node)) this.#expand(draft);
     else if (hasFamily(draft)) this.#expanding.push(draft);
-    if (node?.available && !draft.lowered && !this.input.moved.has(node)) return undefined;
+    if (node?.available && !draft.lowered && !this.input.drifted.has(node)) return undefined;
     const count = this.view.dependentCount(key);
     if (isMany(count)) return this.#followMany(key);
     if (count > 0) for (const one of this.view.dependents(key)) this.#offer(one, key);
@@ -423,7 +424,7 @@ function hasFamily({ descriptor, node, newChildren, baseKey }: Draft): boolean {
   return baseKey === undefined && descriptor?.derived !== undefined;
 }
 
-function aimOf({ foreign }: Target): 'notified' | 'changed' {
+function aimOf({ unmanaged: foreign }: Target): 'notified' | 'changed' {
   return foreign ? 'notified' : 'changed';
 }
 

@@ -7,9 +7,9 @@ import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
 import { byKey } from '../graph/by-key.ts';
 import { KeyIndex } from '../graph/key-index.ts';
-import { components } from './cycles.ts';
-import type { Draft } from './draft.ts';
-import { names } from './view.ts';
+import { names } from './planned-graph.ts';
+import type { Draft } from './planned-value.ts';
+import { components } from './strongly-connected.ts';
 
 /** A value, or all values whose keys have a prefix. */
 type Place = Draft | string;

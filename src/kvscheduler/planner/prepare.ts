@@ -12,7 +12,7 @@ import type {
 } from '../api/transaction.ts';
 import { type Refreshed, readBack, refreshAll } from '../executor/refresh.ts';
 import type { RetryGroup } from '../executor/retry.ts';
-import type { Aims, RunAround } from '../executor/transaction-run.ts';
+import type { PlanScope, SchedulerContext } from '../executor/transaction-execution.ts';
 import { byKey } from '../graph/by-key.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
@@ -29,7 +29,7 @@ import type { Target } from './input.ts';
 const nothing: readonly never[] = [];
 const nobody: ReadonlySet<Node> = new Set();
 
-export interface Opening extends Aims {
+export interface PreparedTransaction extends PlanScope {
   readonly type: TxnType;
   readonly resync: ResyncType | undefined;
   readonly description: string;
@@ -41,7 +41,7 @@ export interface Opening extends Aims {
 }
 
 /** @throws InvalidTransactionError */
-export function assertSensible({ mode, values, onFailure, retry }: TransactionRequest): void {
+export function assertValid({ mode, values, onFailure, retry }: TransactionRequest): void {
   const refuse = (reason: string, where?: string): never => {
     throw new InvalidTransactionError(reason, { where });
   };
@@ -80,21 +80,21 @@ export async function targetsOf(
     targets.push({ key, value });
   }
   if (isWhole)
-    for (const { key, base, foreign } of graph.all()) {
+    for (const { key, base, unmanaged: foreign } of graph.all()) {
       if (slices.due()) await slices.turn();
-      if (!base && !foreign && !values.has(key)) targets.push({ key, value: null, leftover: true });
+      if (!base && !foreign && !values.has(key)) targets.push({ key, value: null, orphan: true });
     }
   return sortInSlices(targets, byKey, slices);
 }
 
-export async function aimsOfCommit(
-  around: RunAround,
+export async function prepareCommit(
+  around: SchedulerContext,
   request: TransactionRequest,
-): Promise<Opening> {
+): Promise<PreparedTransaction> {
   const { mode, values } = request;
   const { graph, slices } = around;
   const refreshes = mode === 'full-resync' || mode === 'downstream-resync';
-  const { moved, failures } = refreshes
+  const { drifted: moved, failures } = refreshes
     ? await refreshAll(around, values)
     : await readUnknown(around);
   const isWhole = mode === 'full-resync' || mode === 'upstream-resync';
@@ -103,13 +103,13 @@ export async function aimsOfCommit(
   if (mode === 'downstream-resync')
     for (const node of graph.all()) {
       if (slices.due()) await slices.turn();
-      if (!node.base && !node.foreign && !isSettled(node)) examine.push(node);
+      if (!node.base && !node.unmanaged && !isSettled(node)) examine.push(node);
     }
   return {
     targets,
-    examine,
-    moved,
-    resting: nobody,
+    reconcile: examine,
+    drifted: moved,
+    retryNotDue: nobody,
     type: 'NBTransaction',
     resync: resyncTypes[mode],
     description: request.description,
@@ -125,22 +125,22 @@ export async function aimsOfCommit(
 }
 
 /** What is reported, without what concerns nobody: undefined when nothing is left. */
-export async function aimsOfNotification(
-  around: RunAround,
+export async function prepareNotification(
+  around: SchedulerContext,
   pairs: readonly NotifiedValue[],
-): Promise<Opening | undefined> {
+): Promise<PreparedTransaction | undefined> {
   const { graph, registry, slices } = around;
   const targets: Target[] = [];
   for (const pair of pairs) {
     if (slices.due()) await slices.turn();
-    if (concernsUs(graph, registry, pair)) targets.push({ ...pair, foreign: true });
+    if (concernsUs(graph, registry, pair)) targets.push({ ...pair, unmanaged: true });
   }
   if (targets.length === 0) return undefined;
   return {
     ...unsolicited,
     targets,
-    examine: nothing,
-    moved: nobody,
+    reconcile: nothing,
+    drifted: nobody,
     type: 'SBNotification',
     values: await recordEach(around, targets, true),
   };
@@ -153,19 +153,19 @@ function concernsUs(
 ): boolean {
   const node = graph.get(key);
   if (!node) return value !== null && owner(registry, key) !== undefined;
-  if (!node.foreign || node.base) return false;
+  if (!node.unmanaged || node.base) return false;
   if (value === null || !deepEqual(node.actual, value)) return true;
   graph.setMetadata(node, metadata);
   return false;
 }
 
 /** A repetition; undefined when nothing is left of it. What has failed besides is left alone. */
-export async function aimsOfRetry(
-  around: RunAround,
+export async function prepareRetry(
+  around: SchedulerContext,
   { bases }: RetryGroup,
-): Promise<Opening | undefined> {
+): Promise<PreparedTransaction | undefined> {
   const { graph, slices } = around;
-  const { moved } = await readUnknown(around);
+  const { drifted: moved } = await readUnknown(around);
   if (bases.size === 0 && moved.size === 0) return undefined;
   const resting = new Set<Node>();
   for (const node of graph.failed) {
@@ -176,13 +176,13 @@ export async function aimsOfRetry(
   return {
     ...unsolicited,
     targets: nothing,
-    examine,
-    moved,
-    resting,
+    reconcile: examine,
+    drifted: moved,
+    retryNotDue: resting,
     type: 'RetryFailedOps',
     values: await recordEach(
       around,
-      examine.map(({ key, wanted }) => ({ key, value: wanted ?? null })),
+      examine.map(({ key, desired: wanted }) => ({ key, value: wanted ?? null })),
       false,
     ),
   };
@@ -191,24 +191,24 @@ export async function aimsOfRetry(
 const unsolicited = {
   resync: undefined,
   description: '',
-  resting: nobody,
+  retryNotDue: nobody,
   retry: undefined,
   revert: false,
   failures: nothing,
 } as const;
 
 /** Values of unknown outcome are read back before anything is done. */
-async function readUnknown(around: RunAround): Promise<Refreshed> {
+async function readUnknown(around: SchedulerContext): Promise<Refreshed> {
   const bases = new Set<Node>();
-  for (const node of around.graph.unknown) bases.add(node.root);
-  if (bases.size === 0) return { moved: new Set(), failures: nothing };
-  const { moved } = await readBack(around, bases);
-  return { moved, failures: nothing };
+  for (const node of around.graph.withUnknownOutcome) bases.add(node.root);
+  if (bases.size === 0) return { drifted: new Set(), failures: nothing };
+  const { drifted: moved } = await readBack(around, bases);
+  return { drifted: moved, failures: nothing };
 }
 
 /** Whether a value and all that is derived from it are as they are wished. */
 function isSettled(node: Node): boolean {
-  const isFine = ({ state, actual, wanted, overdue }: Node): boolean =>
+  const isFine = ({ state, actual, desired: wanted, outOfSync: overdue }: Node): boolean =>
     state === 'CONFIGURED' && actual === wanted && !overdue;
   return isFine(node) && [...node.derived].every(isFine);
 }
@@ -237,14 +237,14 @@ function recordTarget(
 
 /** @param wished set where what is there without being ours, and stays so, is told too */
 async function recordTargets(
-  around: RunAround,
+  around: SchedulerContext,
   targets: readonly Target[],
   wished: ReadonlyMap<string, Value | null> | undefined,
 ): Promise<RecordedKeyValue[]> {
   const { graph, registry, slices } = around;
   const values = await recordEach(around, targets, false);
   if (wished)
-    for (const { key, base, foreign, actual } of graph.all()) {
+    for (const { key, base, unmanaged: foreign, actual } of graph.all()) {
       if (slices.due()) await slices.turn();
       if (foreign && !base && actual !== undefined && !wished.has(key))
         values.push(recordTarget(graph, registry, { key, value: actual }, true));
@@ -253,7 +253,7 @@ async function recordTargets(
 }
 
 async function recordEach(
-  { graph, registry, slices }: RunAround,
+  { graph, registry, slices }: SchedulerContext,
   targets: readonly Target[],
   foreign: boolean,
 ): Promise<RecordedKeyValue[]> {

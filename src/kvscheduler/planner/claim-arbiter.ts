@@ -5,15 +5,15 @@
 
 import { byKey } from '../graph/by-key.ts';
 import type { Node } from '../graph/graph.ts';
-import { Draft } from './draft.ts';
-import type { Resolver } from './resolve.ts';
+import { Draft } from './planned-value.ts';
+import type { Resolver } from './resolver.ts';
 
 /**
  * Takes the losers out, lets those in whose winner has fallen, wakes those who waited.
  * @returns whether anything moved, so that the rest has to be settled again
  */
 export async function arbitrate(resolver: Resolver): Promise<boolean> {
-  if (resolver.claimants.size === 0 && resolver.input.moved.size === 0) return false;
+  if (resolver.claimants.size === 0 && resolver.input.drifted.size === 0) return false;
   const takers = await takersByName(resolver);
   if (await takeLosersOut(resolver, takers)) return true;
   if (await revive(resolver, takers)) return true;
@@ -52,7 +52,8 @@ async function takeLosersOut(resolver: Resolver, takers: Takers): Promise<boolea
   for (const [name, found] of takers) {
     if (slices.due()) await slices.turn();
     // most names have one taker, and no other holder
-    if (found instanceof Draft && !resolver.input.graph.isHeldBesides(found.node, name)) continue;
+    if (found instanceof Draft && !resolver.input.graph.isClaimedByOther(found.node, name))
+      continue;
     const unmoved = unmovedHolder(resolver, name);
     const drafts = takersOf(takers, name);
     const rivals = drafts.filter(({ up, key }) => up && key !== unmoved);
@@ -161,7 +162,7 @@ async function namesToBeHad(
   { claimants, input }: Resolver,
   takers: Takers,
 ): Promise<Iterable<string>> {
-  const { graph, moved, slices } = input;
+  const { graph, drifted: moved, slices } = input;
   if (moved.size > 0) return [...graph.awaitedNames()];
   const names = new Set<string>();
   if (!graph.isAwaited()) return names;

@@ -10,10 +10,10 @@ import type { Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
 import { deepEqual } from '../graph/equality.ts';
 import { claimLabel } from '../graph/value-status.ts';
-import type { Draft } from './draft.ts';
 import type { PlannedOperation } from './operation.ts';
+import type { Draft } from './planned-value.ts';
 import type { Reason } from './reason.ts';
-import type { Resolver } from './resolve.ts';
+import type { Resolver } from './resolver.ts';
 
 const none: readonly never[] = [];
 
@@ -65,7 +65,7 @@ export class OperationList {
     const wasKnown = draft.state === 'PENDING' || (!current && draft.state !== 'REMOVED');
     this.#add(draft, {
       operation: 'CREATE',
-      before: wasKnown ? node?.wanted : undefined,
+      before: wasKnown ? node?.desired : undefined,
       after: wish,
       stateAfter: configured(draft),
       recreate: current && this.#isRecreated(draft),
@@ -102,11 +102,11 @@ export class OperationList {
     } else if (wish === undefined) {
       if (!node) return;
       const silent = draft.foreign || state === 'NONEXISTENT' || state === 'REMOVED';
-      const [before, stateAfter] = [node.wanted, 'REMOVED' as const];
+      const [before, stateAfter] = [node.desired, 'REMOVED' as const];
       this.#add(draft, { operation: 'DELETE', before, after: wish, stateAfter, noop, silent });
     } else if (!draft.up) {
       const why = this.#whyNot(draft);
-      const before = node?.wanted;
+      const before = node?.desired;
       const silent = before !== undefined && deepEqual(before, wish) && state === why.stateAfter;
       this.#add(draft, { operation: 'CREATE', before, after: wish, noop, silent, ...why });
     }
@@ -123,7 +123,7 @@ export class OperationList {
   #isStillThere(key: string): boolean {
     const draft = this.#resolver.drafts.get(key);
     const node = draft ? draft.node : this.#resolver.input.graph.get(key);
-    return node?.actual !== undefined && !node.unknown && !draft?.deleted;
+    return node?.actual !== undefined && !node.outcomeUnknown && !draft?.deleted;
   }
 
   /** In which state a value is that cannot be there, and why. */

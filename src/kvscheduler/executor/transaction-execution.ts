@@ -17,25 +17,25 @@ import type { Registry } from '../graph/descriptor-registry.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import type { RecordedTxnOp } from '../history/record.ts';
 import { recordFailed, recordPlanned } from '../history/record.ts';
-import type { Draft } from '../planner/draft.ts';
 import type { PlanInput, Target } from '../planner/input.ts';
+import type { Draft } from '../planner/planned-value.ts';
 import { makePlan, type Plan } from '../planner/planner.ts';
+import type { DescriptorCalls } from './descriptor-calls.ts';
 import { FormerWishes, noteWishes, sweep } from './desired-state.ts';
 import { GraphEffects, type RetryRule } from './effects.ts';
 import { execute, executeByLevel, type Outcome } from './executor.ts';
 import { readBack } from './refresh.ts';
-import type { CallWatch } from './timed-descriptor.ts';
 
-export interface RunAround {
+export interface SchedulerContext {
   readonly graph: Graph;
   readonly registry: Registry;
   readonly window: number;
   readonly log: Logger;
   readonly slices: Slices;
-  readonly calls: CallWatch;
+  readonly calls: DescriptorCalls;
 }
 
-export interface RunSettings {
+export interface TransactionSettings {
   readonly seqNum: number;
   /** The northbound speaks: its policy counts for its values from now on. */
   readonly fromNorth: boolean;
@@ -46,22 +46,22 @@ export interface RunSettings {
   readonly isRetry: boolean;
 }
 
-export interface Aims {
+export interface PlanScope {
   readonly targets: readonly Target[];
-  readonly examine: readonly Node[];
-  readonly moved: ReadonlySet<Node>;
+  readonly reconcile: readonly Node[];
+  readonly drifted: ReadonlySet<Node>;
   /** Nodes that have failed and stand there, and that are left alone until their time comes. */
-  readonly resting: ReadonlySet<Node>;
+  readonly retryNotDue: ReadonlySet<Node>;
 }
 
 const nothing: readonly never[] = [];
 
-export class TransactionRun {
+export class TransactionExecution {
   readonly failures: KeyFailure[] = [];
   readonly executed: RecordedTxnOp[] = [];
   planned: readonly RecordedTxnOp[] = nothing;
-  readonly #around: RunAround;
-  readonly #settings: RunSettings;
+  readonly #around: SchedulerContext;
+  readonly #settings: TransactionSettings;
   readonly #effects: GraphEffects;
   readonly #touched = new Set<Node>();
   /** Values that were as wished until something derived from them failed. */
@@ -72,7 +72,7 @@ export class TransactionRun {
   #restored: ReadonlySet<Node> | undefined;
   #plan: Plan | undefined;
 
-  constructor(around: RunAround, settings: RunSettings) {
+  constructor(around: SchedulerContext, settings: TransactionSettings) {
     this.#around = around;
     this.#settings = settings;
     const rule: RetryRule = { mayRetry: (base) => this.#mayRetry(base) };
@@ -80,9 +80,9 @@ export class TransactionRun {
   }
 
   /** Works out what to do; nothing is changed yet. */
-  async prepare(aims: Aims): Promise<void> {
-    await this.#touch(aims.moved);
-    this.#resting = aims.resting;
+  async prepare(aims: PlanScope): Promise<void> {
+    await this.#touch(aims.drifted);
+    this.#resting = aims.retryNotDue;
     this.#plan = await this.#makePlan(aims);
     this.planned = await this.#recordPlan(this.#plan);
   }
@@ -117,14 +117,14 @@ export class TransactionRun {
       const outcomes = await execute(plan.operations, this.#executorOptions());
       const { failed } = await this.#collect(plan, outcomes);
       if (failed.size === 0) return;
-      const { moved } = await this.#readBack(failed);
+      const { drifted: moved } = await this.#readBack(failed);
       const examine: Node[] = [];
       for (const node of this.#touched) {
         if (slices.due()) await slices.turn();
-        if (node.foreign || (node.actual === node.wanted && !node.overdue)) continue;
+        if (node.unmanaged || (node.actual === node.desired && !node.outOfSync)) continue;
         if (graph.get(node.key) === node) examine.push(node);
       }
-      plan = await this.#makePlan({ targets: nothing, examine, moved }, order);
+      plan = await this.#makePlan({ targets: nothing, reconcile: examine, drifted: moved }, order);
     }
   }
 
@@ -136,30 +136,33 @@ export class TransactionRun {
     const outcomes = await executeByLevel(plan.operations, this.#executorOptions());
     const { failed, done } = await this.#collect(plan, outcomes);
     if (failed.size === 0) return;
-    const { moved } = await this.#readBack(failed);
+    const { drifted: moved } = await this.#readBack(failed);
     this.#reverting = true;
     this.#restored = former.stood;
     const { graph, slices } = this.#around;
     const examine = await former.restore(graph, slices);
     for (const node of failed)
-      if (node.unknown) node.state = this.#mayRetry(node.root) ? 'RETRYING' : 'FAILED';
+      if (node.outcomeUnknown) node.state = this.#mayRetry(node.root) ? 'RETRYING' : 'FAILED';
     this.#effects.frozen.clear();
     this.#settled.clear();
     const order = done.reverse();
-    const undo = await this.#makePlan({ targets: nothing, examine, moved }, order);
+    const undo = await this.#makePlan(
+      { targets: nothing, reconcile: examine, drifted: moved },
+      order,
+    );
     await this.#asMuchAsPossible(undo, order);
   }
 
-  async #makePlan(aims: Omit<Aims, 'resting'>, order?: readonly string[]): Promise<Plan> {
+  async #makePlan(aims: Omit<PlanScope, 'retryNotDue'>, order?: readonly string[]): Promise<Plan> {
     const { graph, registry, slices, log } = this.#around;
-    const { targets, examine, moved } = aims;
+    const { targets, reconcile: examine, drifted: moved } = aims;
     const input: PlanInput = {
       targets,
-      examine,
-      moved,
+      reconcile: examine,
+      drifted: moved,
       graph,
       registry,
-      frozen: new Set([...this.#effects.frozen, ...graph.unknown, ...this.#resting]),
+      frozen: new Set([...this.#effects.frozen, ...graph.withUnknownOutcome, ...this.#resting]),
       settled: this.#settled,
       slices,
       log,
@@ -179,7 +182,7 @@ export class TransactionRun {
       if (slices.due()) await slices.turn();
       if (live) this.#touched.add(live);
     }
-    for (const node of plan.pinned) graph.hindered.add(node);
+    for (const node of plan.pinned) graph.blocked.add(node);
   }
 
   /** Notes what was found to be another than was known. */
@@ -204,10 +207,10 @@ export class TransactionRun {
     for (const { root } of failed) {
       if (slices.due()) await slices.turn();
       bases.add(root);
-      if (root.actual === root.wanted) this.#settled.add(root);
+      if (root.actual === root.desired) this.#settled.add(root);
     }
     const refreshed = await readBack(this.#around, bases);
-    await this.#touch(refreshed.moved);
+    await this.#touch(refreshed.drifted);
     return refreshed;
   }
 
@@ -309,7 +312,7 @@ async function unfulfilled(plan: Plan, slices: Slices): Promise<KeyFailure[]> {
 
 function unknownOutcome({ key, node }: Draft): KeyFailure {
   const cause = node?.error ? ` (${errorText(node.error)})` : '';
-  const reason = node?.unknown
+  const reason = node?.outcomeUnknown
     ? `could not be read back after its last operation${cause}`
     : 'is needed by a value that could not be read back after its last operation';
   const error = new UnknownOutcomeError(reason, { where: key, cause: node?.error });

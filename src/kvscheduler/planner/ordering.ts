@@ -8,13 +8,13 @@
 import { filterInSlices, sortInSlices } from '#infra/clock/slices.ts';
 import { byKey } from '../graph/by-key.ts';
 import type { Node } from '../graph/graph.ts';
-import { type Cycle, findCycles } from './cycles.ts';
-import { Draft } from './draft.ts';
-import { waysOut } from './knots.ts';
-import { OperationList, releasedByUpdate, takenBy } from './listing.ts';
-import type { Resolver } from './resolve.ts';
-import { isMany } from './view.ts';
-import { carryOut, type Walk } from './walk.ts';
+import { waysOut } from './deadlocks.ts';
+import { OperationList, releasedByUpdate, takenBy } from './operation-list.ts';
+import { isMany } from './planned-graph.ts';
+import { Draft } from './planned-value.ts';
+import type { Resolver } from './resolver.ts';
+import { type Cycle, findCycles } from './strongly-connected.ts';
+import { carryOut, type Walk } from './traversal.ts';
 
 const nobody: readonly Draft[] = [];
 
@@ -282,7 +282,7 @@ export class Ordering {
   #holdersOf(name: string, draft: Draft): readonly Draft[] {
     const { drafts, input } = this.#resolver;
     // most names have no other holder
-    if (!input.graph.isHeldBesides(draft.node, name)) return nobody;
+    if (!input.graph.isClaimedByOther(draft.node, name)) return nobody;
     const holders: Draft[] = [];
     for (const { key } of input.graph.holders(name)) {
       const holder = drafts.get(key);
