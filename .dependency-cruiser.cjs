@@ -1,6 +1,6 @@
 /**
- * The import table of docs/architecture.md as rules. A folder (a room) may import what its row
- * allows, and nothing else of ours; nobody imports in circles.
+ * The import table of docs/architecture.md as rules. A folder may import what its row
+ * allows and nothing else of this project; import cycles are errors.
  */
 const southbound = [
   'src/kvscheduler/api/descriptor.ts',
@@ -61,25 +61,25 @@ const otherPrograms = [
   'plugins/[^/]+/api.ts',
 ];
 
-/** Paths of the table as one regular expression; each room may always import itself. */
+/** Paths of the table as one regular expression; each folder may import itself. */
 const anyOf = (paths) => `^(${paths.join('|')})(/|$)`;
 
 /** A folder with a row of its own inside a folder with a row. */
 const inner = { 'src/vpp': 'src/vpp/binapi', 'plugins/controller': 'plugins/controller/api' };
 
-const rooms = Object.entries(table).map(([room, allowed]) => ({
-  name: `room ${room}`,
+const folders = Object.entries(table).map(([folder, allowed]) => ({
+  name: `folder ${folder}`,
   severity: 'error',
   from: {
-    path: `^${room}/`,
-    ...(inner[room] && { pathNot: `^${inner[room]}/` }),
+    path: `^${folder}/`,
+    ...(inner[folder] && { pathNot: `^${inner[folder]}/` }),
   },
-  to: { path: '^(src|plugins)/', pathNot: anyOf([room, ...allowed]) },
+  to: { path: '^(src|plugins)/', pathNot: anyOf([folder, ...allowed]) },
 }));
 
 module.exports = {
   forbidden: [
-    ...rooms,
+    ...folders,
     {
       name: 'plugins',
       comment: 'a plugin sees the language of plugins, models and the api.ts of others',
@@ -94,7 +94,7 @@ module.exports = {
       to: { path: '^(src|plugins)/', pathNot: anyOf(['src/cmd/$1', ...otherPrograms]) },
     },
     {
-      name: 'no circles',
+      name: 'no cycles',
       severity: 'error',
       from: {},
       to: { circular: true },

@@ -1,8 +1,8 @@
 /**
  *     npm run docs
  *
- * Brings the tables of docs/ and the files of config/ in line with the source. Cells that are
- * written by hand stay; new ones say so and are refused by the tests until somebody writes them.
+ * Updates the tables of docs/ and the files of config/ from the source. Hand-written cells are kept;
+ * a new one contains a placeholder that the tests reject until it is written.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { documents, isCurrent } from './lib/docs/documents.ts';

@@ -194,7 +194,7 @@ function source(file: Parsed): string {
   const uses = new Uses(file);
   const texts = comments(file);
   const parts: string[] = [];
-  // services name the handles of messages, which must stand before them
+  // services name the handles of messages, which must precede them
   const services: string[] = [];
   for (const type of file.types) {
     if (type instanceof protobuf.Enum) parts.push(enumSource(file, type));

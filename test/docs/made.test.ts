@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { Blocking, DefinedKind } from '#plugins/controller/api/event.ts';
 import { EventMethod } from '#plugins/controller/api/event.ts';
 import { type Document, documents, partOf } from '../../scripts/lib/docs/documents.ts';
-import { rooms } from '../../scripts/lib/docs/rooms.ts';
+import { folderRules } from '../../scripts/lib/docs/folders.ts';
 import { documentedArguments, queryArguments, routes } from '../../scripts/lib/docs/routes.ts';
 import { keysOf, MISSING } from '../../scripts/lib/docs/table.ts';
 
@@ -174,16 +174,16 @@ describe('routes', () => {
 
 describe('import rules', () => {
   it('say of every folder what it may import', () => {
-    const ruled = rooms().map(({ folder }) => folder);
+    const ruled = folderRules().map(({ folder }) => folder);
     assert.ok(ruled.length > 10);
     for (const folder of globSync('src/*/').map((path) => path.replace(/\/$/, ''))) {
-      const hasRule = ruled.some((room) => room === folder || room.startsWith(`${folder}/`));
+      const hasRule = ruled.some((path) => path === folder || path.startsWith(`${folder}/`));
       assert.ok(hasRule, `.dependency-cruiser.cjs has no rule for ${folder}`);
     }
   });
 
   it('are reserved exactly for the folders that do not exist yet', () => {
-    const table = partOf(readFileSync('docs/architecture.md', 'utf8'), 'rooms');
+    const table = partOf(readFileSync('docs/architecture.md', 'utf8'), 'folders');
     for (const line of table.split('\n').slice(2)) {
       const [, folder = '', about = ''] = line.split('|').map((cell) => cell.trim());
       const found = globSync(folder.replaceAll('`', '').replace('<name>', '*')).filter(

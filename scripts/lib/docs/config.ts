@@ -123,12 +123,12 @@ export function configTables(documents: readonly ConfigDocument[]): string {
 
 /**
  * The file with every key at its default, each commented out, so that a later release may change
- * a default: taking one `#` away from every line gives valid YAML.
+ * a default: with one `#` removed from every line the file is valid YAML.
  */
 export function configFileText({ fileName, schema }: ConfigDocument): string {
   const head = [
-    `## ${fileName}: every key with its default. To change one, take away the # before it`,
-    '## (and before the keys that it stands under).',
+    `## ${fileName}: every key with its default. To change one, remove the # before it`,
+    '## (and before its parent keys).',
   ];
   return `${[...head, ...keyLines(schema as Node, '')].join('\n')}\n`;
 }
@@ -165,7 +165,7 @@ function entryLines(schema: Node, indent: string): string[] {
   });
 }
 
-/** Where the file of a schema lies. */
+/** Path of the configuration file of a schema. */
 export function configPath({ fileName }: ConfigDocument): string {
   return join('config', fileName);
 }

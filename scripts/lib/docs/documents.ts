@@ -1,26 +1,26 @@
 /**
- * Everything in docs/ and config/ that follows from the source. In a document of docs/ such a part
- * stands between `<!-- made: name -->` and `<!-- end -->`; the rest is written by hand and kept.
+ * Everything in docs/ and config/ that is generated from the source. In a document of docs/ a
+ * generated part is between `<!-- made: name -->` and `<!-- end -->`; the rest is hand-written.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { configDocuments, configFileText, configPath, configTables } from './config.ts';
 import { errorTable } from './errors.ts';
 import { eventTable } from './events.ts';
+import { folderTable } from './folders.ts';
 import { metricTable } from './metrics.ts';
 import { retvalTable } from './retvals.ts';
-import { roomTable } from './rooms.ts';
 import { routeTable } from './routes.ts';
 
 export interface Document {
   readonly path: string;
-  /** As it has to be; undefined: the file has no right to exist. */
+  /** Generated text; undefined: the file must not exist. */
   readonly text: string | undefined;
 }
 
 export async function documents(): Promise<Document[]> {
   const schemas = await configDocuments();
   const made: [path: string, name: string, render: (old: string) => string][] = [
-    ['docs/architecture.md', 'rooms', roomTable],
+    ['docs/architecture.md', 'folders', folderTable],
     ['docs/errors.md', 'errors', errorTable],
     ['docs/errors.md', 'return values of VPP', retvalTable],
     ['docs/events.md', 'events', eventTable],

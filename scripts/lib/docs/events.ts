@@ -4,8 +4,8 @@ import {
   constantNameOf,
   findAll,
   findCalls,
+  moduleOf,
   propertyOf,
-  roomOf,
   type Source,
   textOf,
   whereOf,
@@ -22,12 +22,12 @@ export interface EventKindText {
   readonly transactionTypes: readonly string[];
   readonly directions: readonly string[];
   readonly blocking: 'yes' | 'no' | 'yes or no';
-  /** Rooms that make such events. */
+  /** Modules that produce such events. */
   readonly producers: readonly string[];
   readonly comment: string;
 }
 
-/** What `defineEvent` is called with, anywhere in the source. */
+/** Arguments of all `defineEvent` calls in the source. */
 export function eventKinds(): EventKindText[] {
   const producers = producersByConstant();
   return findCalls('defineEvent').map((call) => {
@@ -78,7 +78,7 @@ function members(
 }
 
 function producersByConstant(): Map<string, string[]> {
-  const rooms = new Map<string, Set<string>>();
+  const modules = new Map<string, Set<string>>();
   const calls = findAll(
     (node): node is ts.CallExpression =>
       ts.isCallExpression(node) &&
@@ -87,9 +87,9 @@ function producersByConstant(): Map<string, string[]> {
   );
   for (const { source, node } of calls) {
     const kind = (node.expression as ts.PropertyAccessExpression).expression.getText(source.tree);
-    rooms.set(kind, (rooms.get(kind) ?? new Set()).add(roomOf(source.path)));
+    modules.set(kind, (modules.get(kind) ?? new Set()).add(moduleOf(source.path)));
   }
-  return new Map([...rooms].map(([kind, names]) => [kind, [...names].sort()]));
+  return new Map([...modules].map(([kind, names]) => [kind, [...names].sort()]));
 }
 
 export function eventTable(old: string): string {

@@ -9,7 +9,7 @@ export interface Expanded {
   readonly source: Source;
   /** `file:line` of the literal, or of the call that it is made for. */
   readonly where: string;
-  /** By field, with the file that the expression stands in. */
+  /** By field, with the file that contains the expression. */
   readonly values: ReadonlyMap<string, { readonly expression: ts.Expression; source: Source }>;
 }
 

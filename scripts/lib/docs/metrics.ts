@@ -8,7 +8,7 @@ import { readSettings } from '#cmd/agent/settings.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
-import { roomOf } from './source.ts';
+import { moduleOf } from './source.ts';
 import { byKey, type Row, renderTable } from './table.ts';
 
 export interface MetricText {
@@ -16,11 +16,11 @@ export interface MetricText {
   readonly type: string;
   readonly labels: readonly string[];
   readonly help: string;
-  /** Part of the agent that made it. */
-  readonly room: string;
+  /** Module of the agent that registers it. */
+  readonly producer: string;
 }
 
-/** What an agent registers when it is made (it is not started), besides what every process has. */
+/** Metrics that an agent registers when it is created (not started), without those of Node.js. */
 export function metrics(): MetricText[] {
   const found: MetricText[] = [];
   const register = Registry.prototype.registerMetric;
@@ -63,21 +63,21 @@ function textOf(metric: Metric): MetricText {
     help,
     labels: labelNames,
     type: metric.constructor.name.toLowerCase(),
-    room: room(),
+    producer: registeringModule(),
   };
 }
 
-/** Room of the innermost caller that is the agent's own code. */
-function room(): string {
+/** Module of the innermost caller in src or plugins. */
+function registeringModule(): string {
   const own = /file:\/\/\S+?\/(?:src|plugins)\/[^\s:]+/.exec(new Error('here').stack ?? '');
-  return own ? roomOf(relative('.', fileURLToPath(own[0]))) : '';
+  return own ? moduleOf(relative('.', fileURLToPath(own[0]))) : '';
 }
 
 export function metricTable(): string {
   const rows = metrics().map(
-    ({ name, type, labels, help, room }): Row => ({
+    ({ name, type, labels, help, producer }): Row => ({
       key: `\`${name}\``,
-      cells: [type, labels.map((label) => `\`${label}\``).join(', ') || '–', help, room],
+      cells: [type, labels.map((label) => `\`${label}\``).join(', ') || '–', help, producer],
     }),
   );
   return renderTable(['metric', 'type', 'labels', 'meaning', 'from'], rows.sort(byKey), '');

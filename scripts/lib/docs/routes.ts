@@ -1,6 +1,6 @@
 import ts from 'typescript';
 import { expand } from './factories.ts';
-import { findAll, roomOf, type Source, textOf } from './source.ts';
+import { findAll, moduleOf, type Source, textOf } from './source.ts';
 import { byKey, keysOf, type Row, renderTable } from './table.ts';
 
 export interface RouteText {
@@ -54,7 +54,7 @@ export function routeTable(old: string): string {
   const rows = routes().map(
     ({ method, path, mutating, summary, file }): Row => ({
       key: `\`${method} ${path}\``,
-      cells: [summary, { suggestion: '–' }, mutating ? 'yes' : 'no', roomOf(file)],
+      cells: [summary, { suggestion: '–' }, mutating ? 'yes' : 'no', moduleOf(file)],
     }),
   );
   return renderTable(

@@ -22,10 +22,10 @@ export function sources(): readonly Source[] {
 }
 
 /** `plugins/ipam/plan.ts` is in `ipam`, `src/vpp/…` in `vpp`, `src/cmd/agent/…` in `agent`. */
-export function roomOf(path: string): string {
-  const [, room = '', part = ''] = path.split('/');
-  if (path.startsWith('src/cmd/')) return part;
-  return room;
+export function moduleOf(path: string): string {
+  const [, folder = '', program = ''] = path.split('/');
+  if (path.startsWith('src/cmd/')) return program;
+  return folder;
 }
 
 export interface Found<N extends ts.Node> {
@@ -56,7 +56,7 @@ export function findCalls(name: string): Found<ts.CallExpression>[] {
   );
 }
 
-/** Where a node stands: `file:line`. */
+/** Position of a node: `file:line`. */
 export function whereOf({ source, node }: Found<ts.Node>): string {
   return `${source.path}:${source.tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
 }
@@ -105,7 +105,7 @@ export function textOf(
   return undefined;
 }
 
-/** What a name of the top level of a file was set to. */
+/** Initializer of a top-level name of a file. */
 function constant({ tree }: Source, name: string): ts.Expression | undefined {
   for (const statement of tree.statements) {
     if (!ts.isVariableStatement(statement)) continue;

@@ -1,6 +1,6 @@
-/** Tables in Markdown: most cells come from the source, some are written by hand and kept. */
+/** Markdown tables: most cells are generated from the source, hand-written ones are kept. */
 
-/** A cell written by hand; `suggestion` stands there until somebody does. */
+/** A hand-written cell; `suggestion` is its placeholder until it is written. */
 export interface HandWritten {
   readonly suggestion: string;
 }
@@ -11,10 +11,10 @@ export interface Row {
   readonly cells: readonly (string | HandWritten)[];
 }
 
-/** Stands in a hand-written cell that nobody has written yet; a test refuses it. */
+/** Placeholder of a hand-written cell; a test rejects it. */
 export const MISSING = '(to be written)';
 
-/** @param old the table as it stands; cells written by hand are taken from it by key and column */
+/** @param old the current table; hand-written cells are taken from it by key and column */
 export function renderTable(columns: readonly string[], rows: readonly Row[], old: string): string {
   const written = handWritten(old);
   const lines = rows.map(({ key, cells }) => {

@@ -9,14 +9,14 @@ interface Rule {
   readonly to: { readonly path?: string; readonly pathNot?: string };
 }
 
-interface Room {
+interface FolderRule {
   /** `src/infra`; `plugins/<name>` for rules that hold for every folder of a kind. */
   readonly folder: string;
   readonly mayImport: readonly string[];
 }
 
-/** Rules that say what a folder may import; the others (circles, packages …) are about all. */
-export function rooms(): Room[] {
+/** Rules that say what a folder may import; the others (cycles, packages …) apply to all. */
+export function folderRules(): FolderRule[] {
   const require = createRequire(import.meta.url);
   const { forbidden } = require(resolve('.dependency-cruiser.cjs')) as {
     forbidden: readonly Rule[];
@@ -30,15 +30,15 @@ export function rooms(): Room[] {
   });
 }
 
-/** A path of a rule as people write it. */
+/** A path of a rule in its readable form. */
 function readable(path: string): string {
   return path.replace('([^/]+)', '<name>').replace('[^/]+', '*').replace('$1', '<name>');
 }
 
-export function roomTable(old: string): string {
-  const rows = rooms().map(({ folder, mayImport }): Row => {
+export function folderTable(old: string): string {
+  const rows = folderRules().map(({ folder, mayImport }): Row => {
     const list = mayImport.map((path) => `\`${path}\``).join(', ');
-    return { key: `\`${folder}\``, cells: [{ suggestion: '' }, list || 'nothing of ours'] };
+    return { key: `\`${folder}\``, cells: [{ suggestion: '' }, list || 'no other folder'] };
   });
-  return renderTable(['folder', 'what lives there', 'may import'], rows, old);
+  return renderTable(['folder', 'contents', 'may import'], rows, old);
 }
