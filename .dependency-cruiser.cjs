@@ -3,6 +3,8 @@
  * allows and nothing else of this project; import cycles are errors.
  */
 const southbound = [
+  'src/kvscheduler/api/check-field.ts',
+  'src/kvscheduler/api/define-descriptor.ts',
   'src/kvscheduler/api/descriptor.ts',
   'src/kvscheduler/api/transaction.ts',
   'plugins/controller/api/ports',

@@ -10,6 +10,7 @@ import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { MappingEvent, NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { NotificationSink, NotifiedValue } from '#kvscheduler/api/descriptor.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { linkStateKey } from '#models/vpp/derived.ts';
@@ -17,7 +18,6 @@ import { dhcpLeaseKey } from '#models/vpp/interface-state.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from './binapi/api.ts';
 import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
-import { empty } from './descriptors/empty.ts';
 import { ignoreRetvals } from './descriptors/ignored-retvals.ts';
 import { type FoundLease, readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
 import { dhcpLease } from './descriptors/interface/dhcp-lease.ts';
@@ -189,7 +189,7 @@ function state(
   const value = found && lease && dhcpLease(iface, lease);
   const links = (['UP', 'DOWN'] as const).map((each) => ({
     key: linkStateKey.build({ iface, state: each }),
-    value: each === link ? empty : null,
+    value: each === link ? emptyValue : null,
   }));
   const key = dhcpLeaseKey.build({ iface });
   return [...links, { key, value: value ?? null, metadata: value }];

@@ -1,12 +1,13 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { type LinuxArpEntry, linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { ignoreNotFound } from './ignored-errors.ts';
-import type { LinuxDescriptorOptions } from './interface/interface.ts';
 import { interfaceDependencies } from './interface-dependencies.ts';
-import { checkField } from './invalid.ts';
 import { managedLinks } from './managed-links.ts';
+import type { LinuxDescriptorOptions } from './options.ts';
 
 /** Neighbors, IPv4 and IPv6. Permanent ones on our interfaces are ours, the kernel learns none. */
 export function linuxArpDescriptor({
@@ -21,13 +22,7 @@ export function linuxArpDescriptor({
     const { ip_address: address, hw_address: mac } = value;
     await host.setNeighbor(namespace, { address, mac, device: hostIfName });
   };
-  return {
-    name: 'linux-arp',
-    typeName: linuxArpModel.typeName,
-    keyPrefixes: [linuxArpModel.keyPrefix],
-    nbKeyPrefix: linuxArpModel.keyPrefix,
-    label: (key) => key.slice(linuxArpModel.keyPrefix.length),
-    toJson: (value) => linuxArpModel.toJson(value),
+  return defineDescriptor('linux-arp', linuxArpModel, {
     retrieveDependencies: ['linux-interface'],
     validate(key, value) {
       checkField(key, value.interface !== '', 'interface', 'missing');
@@ -61,5 +56,5 @@ export function linuxArpDescriptor({
         .flat()
         .map((value) => ({ key: linuxArpModel.key(value), value, origin: 'from-NB' as const }));
     },
-  };
+  });
 }

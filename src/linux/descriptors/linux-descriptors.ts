@@ -4,30 +4,34 @@ import type { LinuxHost } from '../api.ts';
 import { linuxArpDescriptor } from './arp.ts';
 import { hostLinkDescriptor } from './host-link.ts';
 import { linuxAddressDescriptor } from './interface/address.ts';
-import { type LinuxDescriptorOptions, linuxInterfaceDescriptor } from './interface/interface.ts';
+import { linuxInterfaceDescriptor } from './interface/interface.ts';
 import { LinkMarks } from './link-marks.ts';
 import { NamespaceDumps } from './namespaces.ts';
+import type { LinuxDescriptorOptions } from './options.ts';
 import { linuxRouteDescriptor } from './route.ts';
 
-/** All descriptors of what the kernel is configured with. */
-export function linuxDescriptors(parts: {
+/** Every descriptor of Linux is registered here. */
+const FACTORIES: readonly ((options: LinuxDescriptorOptions) => AnyDescriptor)[] = [
+  linuxInterfaceDescriptor,
+  linuxAddressDescriptor,
+  linuxRouteDescriptor,
+  linuxArpDescriptor,
+  hostLinkDescriptor,
+];
+
+/** New descriptors of all that the agent configures in the kernel. */
+export function linuxDescriptors(options: {
   readonly host: LinuxHost;
   /** Service label of this agent: part of the mark on its links. */
   readonly label: string;
   readonly log: Logger;
 }): readonly AnyDescriptor[] {
-  const { host, label, log } = parts;
-  const needs: LinuxDescriptorOptions = {
+  const { host, label, log } = options;
+  const shared: LinuxDescriptorOptions = {
     host,
     log,
     marks: new LinkMarks(label),
     dumps: new NamespaceDumps(host),
   };
-  return [
-    linuxInterfaceDescriptor(needs),
-    linuxAddressDescriptor(needs),
-    linuxRouteDescriptor(needs),
-    linuxArpDescriptor(needs),
-    hostLinkDescriptor(needs),
-  ];
+  return FACTORIES.map((create) => create(shared));
 }

@@ -1,3 +1,5 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { contains, parseCidr, parseIp } from '#models/ip.ts';
 import { linkLocalRouteKey, linuxInterfaceAddressKey } from '#models/linux/derived.ts';
@@ -6,12 +8,10 @@ import { type LinuxRoute, type LinuxRouteScope, linuxRouteModel } from '#models/
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type * as api from '../api.ts';
 import { AGENT_ROUTE_PROTOCOL } from '../api.ts';
-import { empty } from './empty.ts';
 import { ignoreNotFound } from './ignored-errors.ts';
-import type { LinuxDescriptorOptions } from './interface/interface.ts';
 import { interfaceDependencies } from './interface-dependencies.ts';
-import { checkField } from './invalid.ts';
 import { managedLinks } from './managed-links.ts';
+import type { LinuxDescriptorOptions } from './options.ts';
 
 /** What the kernel gives to an IPv6 route that names none. */
 const IPV6_METRIC = 1024;
@@ -70,13 +70,7 @@ export function linuxRouteDescriptor({
       },
     ];
   };
-  return {
-    name: 'linux-route',
-    typeName: linuxRouteModel.typeName,
-    keyPrefixes: [linuxRouteModel.keyPrefix],
-    nbKeyPrefix: linuxRouteModel.keyPrefix,
-    label: (key) => key.slice(linuxRouteModel.keyPrefix.length),
-    toJson: (value) => linuxRouteModel.toJson(value),
+  return defineDescriptor('linux-route', linuxRouteModel, {
     retrieveDependencies: ['linux-interface'],
     validate,
     equivalent: (_key, a, b) => equivalent(a, b),
@@ -114,7 +108,7 @@ export function linuxRouteDescriptor({
         return { key, value: same ? known : value, origin: 'from-NB' as const };
       });
     },
-  };
+  });
 }
 
 function read(route: api.LinuxRoute, iface: string): LinuxRoute {
@@ -164,5 +158,5 @@ function isReachableBy(key: string, gateway: string): boolean {
 function derived(route: LinuxRoute): ReturnType<NonNullable<KvDescriptor['derived']>> {
   if (route.gw_addr !== '') return [];
   const { outgoing_interface: iface, dst_network: destination } = route;
-  return [{ key: linkLocalRouteKey.build({ iface, destination }), value: empty }];
+  return [{ key: linkLocalRouteKey.build({ iface, destination }), value: emptyValue }];
 }

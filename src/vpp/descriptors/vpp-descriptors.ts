@@ -1,8 +1,7 @@
-import type { Clock } from '#infra/clock/clock.ts';
-import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
-import type { VppClient } from '../binapi/api.ts';
-import { aclDescriptors } from './acl/descriptors.ts';
+import { aclDescriptor } from './acl/acl.ts';
+import { aclToInterfaceDescriptor } from './acl/acl-to-interface.ts';
+import { AclBindings } from './acl/bindings.ts';
 import { interfaceAddressDescriptor } from './interface/address.ts';
 import { dhcpClientDescriptor } from './interface/dhcp-client.ts';
 import { dhcpLeaseDescriptor } from './interface/dhcp-lease.ts';
@@ -24,42 +23,57 @@ import { proxyArpInterfaceDescriptor } from './l3/proxy-arp-interface.ts';
 import { routeDescriptor } from './l3/route.ts';
 import { stnRuleDescriptor } from './l3/stn-rule.ts';
 import { vrfTableDescriptor } from './l3/vrf-table.ts';
-import { nat44Descriptors } from './nat44/descriptors.ts';
+import { nat44AddressPoolDescriptor } from './nat44/address-pool.ts';
+import { dnat44Descriptor } from './nat44/dnat.ts';
+import { nat44GlobalDescriptor } from './nat44/global.ts';
+import {
+  nat44GlobalAddressDescriptor,
+  nat44GlobalInterfaceDescriptor,
+} from './nat44/global-entries.ts';
+import { nat44InterfaceDescriptor } from './nat44/interface.ts';
+import type { VppDescriptorOptions } from './options.ts';
 import { ipRedirectDescriptor } from './punt/ip-redirect.ts';
 import { puntToHostDescriptor } from './punt/punt-to-host.ts';
 
-/** All descriptors of what VPP is configured with. */
-export function vppDescriptors(needs: {
-  readonly client: VppClient;
-  readonly clock: Clock;
-  readonly log: Logger;
-}): readonly AnyDescriptor[] {
-  const { client, clock, log } = needs;
-  return [
-    interfaceDescriptor({ client, clock, log }),
-    interfaceAddressDescriptor(client),
-    interfaceVrfDescriptor(client, log),
-    interfaceHasAddressDescriptor(),
-    unnumberedInterfaceDescriptor(client),
-    interfaceRxModeDescriptor(client),
-    interfaceRxPlacementDescriptor(client),
-    linkStateDescriptor(client),
-    dhcpClientDescriptor(client),
-    dhcpLeaseDescriptor(client),
-    vrfTableDescriptor(client, log),
-    routeDescriptor(client, clock),
-    arpDescriptor(client, clock),
-    ipScanNeighborDescriptor(client, log),
-    bridgeDomainDescriptor(client, log),
-    bridgedInterfaceDescriptor(client),
-    xConnectDescriptor(client),
-    proxyArpDescriptor(client, log),
-    proxyArpInterfaceDescriptor(client),
-    fibEntryDescriptor(client, clock),
-    ...nat44Descriptors({ client, clock, log }),
-    ...aclDescriptors({ client, clock }),
-    stnRuleDescriptor(client),
-    ipRedirectDescriptor(client, log),
-    puntToHostDescriptor(client, log),
-  ];
+/** Every descriptor of VPP is registered here. */
+const FACTORIES: readonly ((options: VppDescriptorOptions) => AnyDescriptor)[] = [
+  interfaceDescriptor,
+  interfaceAddressDescriptor,
+  interfaceVrfDescriptor,
+  interfaceHasAddressDescriptor,
+  unnumberedInterfaceDescriptor,
+  interfaceRxModeDescriptor,
+  interfaceRxPlacementDescriptor,
+  linkStateDescriptor,
+  dhcpClientDescriptor,
+  dhcpLeaseDescriptor,
+  vrfTableDescriptor,
+  routeDescriptor,
+  arpDescriptor,
+  ipScanNeighborDescriptor,
+  bridgeDomainDescriptor,
+  bridgedInterfaceDescriptor,
+  xConnectDescriptor,
+  proxyArpDescriptor,
+  proxyArpInterfaceDescriptor,
+  fibEntryDescriptor,
+  nat44GlobalDescriptor,
+  nat44GlobalInterfaceDescriptor,
+  nat44GlobalAddressDescriptor,
+  nat44InterfaceDescriptor,
+  nat44AddressPoolDescriptor,
+  dnat44Descriptor,
+  aclDescriptor,
+  aclToInterfaceDescriptor,
+  stnRuleDescriptor,
+  ipRedirectDescriptor,
+  puntToHostDescriptor,
+];
+
+/** New descriptors of all that the agent configures in VPP. */
+export function vppDescriptors(
+  options: Omit<VppDescriptorOptions, 'aclBindings'>,
+): readonly AnyDescriptor[] {
+  const shared = { ...options, aclBindings: new AclBindings(options.client) };
+  return FACTORIES.map((create) => create(shared));
 }

@@ -1,10 +1,10 @@
+import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { linuxInterfaceAddressKey } from '#models/linux/derived.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import { EMPTY_TYPE } from '../empty.ts';
 import { ignoreErrno, ignoreNotFound } from '../ignored-errors.ts';
-import type { LinuxDescriptorOptions } from './interface.ts';
+import type { LinuxDescriptorOptions } from '../options.ts';
 
 /** The kernel gives these to every `lo` that comes up; they are not ours to take away. */
 const loopbackAddresses = ['127.0.0.1/8', '::1/128'];
@@ -22,22 +22,22 @@ export function linuxAddressDescriptor({
     const base = ctx.metadata<LinuxInterfaceMetadata>(linuxInterfaceKey.build({ name: iface }));
     return { ...base, address };
   };
-  return {
-    name: 'linux-interface-address',
-    typeName: EMPTY_TYPE,
-    keyPrefixes: ['linux/interface/'],
-    ownsKey: (key) => linuxInterfaceAddressKey.parse(key) !== undefined,
-    async create(key, _value, ctx) {
-      dumps.invalidate();
-      const { namespace, hostIfName, address } = target(key, ctx);
-      await ignoreErrno('EEXIST', host.addAddress(namespace, hostIfName, address));
-      return undefined;
+  return defineInternalDescriptor(
+    'linux-interface-address',
+    { keys: [linuxInterfaceAddressKey] },
+    {
+      async create(key, _value, ctx) {
+        dumps.invalidate();
+        const { namespace, hostIfName, address } = target(key, ctx);
+        await ignoreErrno('EEXIST', host.addAddress(namespace, hostIfName, address));
+        return undefined;
+      },
+      async delete(key, _value, _metadata, ctx) {
+        dumps.invalidate();
+        const { namespace, hostIfName, address } = target(key, ctx);
+        if (hostIfName === 'lo' && loopbackAddresses.includes(address)) return;
+        await ignoreNotFound(host.deleteAddress(namespace, hostIfName, address));
+      },
     },
-    async delete(key, _value, _metadata, ctx) {
-      dumps.invalidate();
-      const { namespace, hostIfName, address } = target(key, ctx);
-      if (hostIfName === 'lo' && loopbackAddresses.includes(address)) return;
-      await ignoreNotFound(host.deleteAddress(namespace, hostIfName, address));
-    },
-  };
+  );
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import {
   linuxHostNameOfKey,
@@ -11,11 +12,9 @@ import type { VethLinkChecksumOffloading } from '#models/linux/interface.gen.ts'
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { LinkSettings, LinuxHost, LinuxNeighbor } from '../../api.ts';
-import { empty } from '../empty.ts';
 import { ignoreNotFound } from '../ignored-errors.ts';
-import { checkField } from '../invalid.ts';
-import { ALIAS_LENGTH, type LinkMarks } from '../link-marks.ts';
-import type { NamespaceDumps } from '../namespaces.ts';
+import { ALIAS_LENGTH } from '../link-marks.ts';
+import type { LinuxDescriptorOptions } from '../options.ts';
 import { HOST_NAME_LENGTH, hostNameOf, linkLocation } from './link-location.ts';
 import { KERNEL_MTU, retrieveLinks } from './retrieve.ts';
 import { existingLink } from './types/existing-link.ts';
@@ -24,13 +23,6 @@ import { tapToVpp } from './types/tap-to-vpp.ts';
 import { Veth } from './types/veth.ts';
 
 type Metadata = LinuxInterfaceMetadata;
-
-export interface LinuxDescriptorOptions {
-  readonly host: LinuxHost;
-  readonly log: Logger;
-  readonly marks: LinkMarks;
-  readonly dumps: NamespaceDumps;
-}
 
 export function linuxInterfaceDescriptor(
   needs: LinuxDescriptorOptions,
@@ -67,13 +59,7 @@ export function linuxInterfaceDescriptor(
     ]);
   };
 
-  return {
-    name: 'linux-interface',
-    typeName: linuxInterfaceModel.typeName,
-    keyPrefixes: [linuxInterfaceModel.keyPrefix],
-    nbKeyPrefix: linuxInterfaceModel.keyPrefix,
-    label: (key) => key.slice(linuxInterfaceModel.keyPrefix.length),
-    toJson: (value) => linuxInterfaceModel.toJson(value),
+  return defineDescriptor('linux-interface', linuxInterfaceModel, {
     validate(key, value) {
       validate(key, value);
       const kind = kinds.get(value.type);
@@ -118,7 +104,7 @@ export function linuxInterfaceDescriptor(
     },
 
     retrieve: (correlate) => retrieveLinks({ host, log, marks, dumps, veth }, correlate),
-  };
+  });
 }
 
 async function permanentNeighbors(
@@ -241,13 +227,13 @@ function derived(value: LinuxInterface): readonly KeyedValue[] {
   const { namespace, name: host } = linkLocation(value);
   const addresses = value.link_only ? [] : [...new Set(value.ip_addresses)];
   return [
-    { key: linuxInterfaceStateKey.build({ iface, state }), value: empty },
+    { key: linuxInterfaceStateKey.build({ iface, state }), value: emptyValue },
     ...(namespace === undefined
-      ? [{ key: linuxHostNameOfKey.build({ host, iface }), value: empty }]
+      ? [{ key: linuxHostNameOfKey.build({ host, iface }), value: emptyValue }]
       : []),
     ...addresses.map((address) => ({
       key: linuxInterfaceAddressKey.build({ iface, source: 'static', address }),
-      value: empty,
+      value: emptyValue,
     })),
   ];
 }

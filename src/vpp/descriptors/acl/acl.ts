@@ -1,5 +1,6 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type {
   KeyedValue,
   KvDescriptor,
@@ -11,10 +12,10 @@ import { aclBindingKey } from '#models/vpp/derived.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import type { AclDetails, AclRule as VppRule } from '../../binapi/messages.gen.ts';
 import { VppRefusedError } from '../../binapi/refused.ts';
-import { empty } from '../empty.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf, tagToName } from '../tags.ts';
 import { type AclBindings, type Direction, readLists } from './bindings.ts';
 import { fromRule, sameRule, toRule } from './rule.ts';
@@ -30,11 +31,11 @@ const inUse: readonly number[] = [-142, -143, -149];
  * Access lists. Ours bear their name as tag, which goes with the message that makes them. Rules are
  * replaced in place, all in one message: at no moment traffic meets half of them.
  */
-export function aclDescriptor(
-  needs: { readonly client: VppClient; readonly clock: Clock },
-  bindings: AclBindings,
-): KvDescriptor<Acl, AclMetadata> {
-  const { client } = needs;
+export function aclDescriptor({
+  client,
+  clock,
+  aclBindings: bindings,
+}: VppDescriptorOptions): KvDescriptor<Acl, AclMetadata> {
   const addOrReplace = async (value: Acl, acl_index: number): Promise<AclMetadata> => {
     const reply = await client.request('acl_add_replace', {
       acl_index,
@@ -43,13 +44,7 @@ export function aclDescriptor(
     });
     return { aclIndex: reply.acl_index };
   };
-  return {
-    name: 'vpp-acl',
-    typeName: aclModel.typeName,
-    keyPrefixes: [aclModel.keyPrefix],
-    nbKeyPrefix: aclModel.keyPrefix,
-    label: (key) => key.slice(aclModel.keyPrefix.length),
-    toJson: (value) => aclModel.toJson(value),
+  return defineDescriptor('vpp-acl', aclModel, {
     retrieveDependencies: ['vpp-interface'],
     validate: validateAcl,
     equivalent: (_key, a, b) => sameRules(a.rules.map(toRule), b.rules.map(toRule)),
@@ -57,7 +52,7 @@ export function aclDescriptor(
       (['ingress', 'egress'] as const).flatMap((direction) =>
         (interfaces?.[direction] ?? []).map((iface) => ({
           key: aclBindingKey.build({ acl: name, direction, iface }),
-          value: empty,
+          value: emptyValue,
         })),
       ),
     async create(_key, value) {
@@ -77,8 +72,8 @@ export function aclDescriptor(
       }
       bindings.remove(acl_index, name);
     },
-    retrieve: (correlate, ctx) => retrieve(needs, bindings, correlate, ctx),
-  };
+    retrieve: (correlate, ctx) => retrieve({ client, clock }, bindings, correlate, ctx),
+  });
 }
 
 async function retrieve(

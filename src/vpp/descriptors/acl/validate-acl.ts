@@ -1,5 +1,5 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { Acl, AclRule } from '#models/vpp/acl.ts';
-import { checkField } from '../invalid.ts';
 import { networksOf } from './rule.ts';
 
 const MAX_PORT = 65_535;

@@ -1,11 +1,11 @@
+import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { interfaceAddressKey, interfaceVrfKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { toPrefix } from '../../binapi/addresses.ts';
-import type { VppClient } from '../../binapi/api.ts';
-import { EMPTY_TYPE } from '../empty.ts';
 import { ignoreNotFound, ignoreRetvals } from '../ignored-retvals.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /** The same address on the same interface twice. */
 const DUPLICATE_ADDRESS = -127;
@@ -19,9 +19,9 @@ export interface AddressValue {
  * An address of an interface; reads back with the interface. Which table the interface is in can
  * only be changed while it has none.
  */
-export function interfaceAddressDescriptor(
-  client: VppClient,
-): KvDescriptor<AddressValue, undefined> {
+export function interfaceAddressDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<AddressValue, undefined> {
   const set = (key: string, isAdd: boolean, ctx: OperationContext): Promise<unknown> => {
     const { iface, address } = parts(key);
     const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
@@ -34,27 +34,27 @@ export function interfaceAddressDescriptor(
       prefix: toPrefix(address),
     });
   };
-  return {
-    name: 'vpp-interface-address',
-    typeName: EMPTY_TYPE,
-    keyPrefixes: ['vpp/interface/'],
-    ownsKey: (key) => interfaceAddressKey.parse(key) !== undefined,
-    dependencies: (key) => {
-      const prefix = interfaceVrfKey.prefix({ iface: parts(key).iface });
-      return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes: [prefix] } }];
+  return defineInternalDescriptor(
+    'vpp-interface-address',
+    { keys: [interfaceAddressKey] },
+    {
+      dependencies: (key) => {
+        const prefix = interfaceVrfKey.prefix({ iface: parts(key).iface });
+        return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes: [prefix] } }];
+      },
+      // One that moves to another interface goes there before it comes here. One that DHCP gave is
+      // not ours to place.
+      claims: (key, { vrf }) => {
+        const { source, address } = parts(key);
+        return source === 'from_dhcp' ? [] : [`address/${vrf}/${address.split('/')[0]}`];
+      },
+      async create(key, _value, ctx) {
+        await ignoreRetvals(set(key, true, ctx), [DUPLICATE_ADDRESS]);
+        return undefined;
+      },
+      delete: (key, _value, _metadata, ctx) => ignoreNotFound(set(key, false, ctx)),
     },
-    // One that moves to another interface goes there before it comes here. One that DHCP gave is
-    // not ours to place.
-    claims: (key, { vrf }) => {
-      const { source, address } = parts(key);
-      return source === 'from_dhcp' ? [] : [`address/${vrf}/${address.split('/')[0]}`];
-    },
-    async create(key, _value, ctx) {
-      await ignoreRetvals(set(key, true, ctx), [DUPLICATE_ADDRESS]);
-      return undefined;
-    },
-    delete: (key, _value, _metadata, ctx) => ignoreNotFound(set(key, false, ctx)),
-  };
+  );
 }
 
 function parts(key: string): {

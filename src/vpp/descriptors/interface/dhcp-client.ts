@@ -1,10 +1,10 @@
+import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { dhcpClientKey, interfaceVrfKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
-import { EMPTY_TYPE } from '../empty.ts';
 import { ignoreRetvals } from '../ignored-retvals.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
 
 /** There is a client on the interface already; of a delete: there is none. */
@@ -20,9 +20,9 @@ export interface DhcpClientMetadata {
  * A DHCP client of an interface; read back with the interface. It has to go before its interface:
  * VPP keeps it for the number of an interface that is gone, for whoever gets that number next.
  */
-export function dhcpClientDescriptor(
-  client: VppClient,
-): KvDescriptor<object, DhcpClientMetadata | undefined> {
+export function dhcpClientDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<object, DhcpClientMetadata> {
   const indexOf = (key: string, ctx: OperationContext): number =>
     ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name: ifaceOf(key) })).swIfIndex;
   const configure = (key: string, sw_if_index: number, is_add: boolean): Promise<unknown> =>
@@ -38,26 +38,27 @@ export function dhcpClientDescriptor(
         pid: 0,
       },
     });
-  return {
-    name: 'vpp-dhcp',
-    typeName: EMPTY_TYPE,
-    keyPrefixes: [dhcpClientKey.prefix()],
-    label: ifaceOf,
-    // the address of a lease is put into the table that the interface is in
-    dependencies: (key) => {
-      const prefixes = [interfaceVrfKey.prefix({ iface: ifaceOf(key) })];
-      return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes } }];
+  return defineInternalDescriptor(
+    'vpp-dhcp',
+    { keys: [dhcpClientKey] },
+    {
+      label: ifaceOf,
+      // the address of a lease is put into the table that the interface is in
+      dependencies: (key) => {
+        const prefixes = [interfaceVrfKey.prefix({ iface: ifaceOf(key) })];
+        return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes } }];
+      },
+      async create(key, _value, ctx) {
+        const swIfIndex = indexOf(key, ctx);
+        await ignoreRetvals(configure(key, swIfIndex, true), [INVALID_VALUE]);
+        return { swIfIndex };
+      },
+      async delete(key, _value, _metadata, ctx) {
+        const gone = configure(key, indexOf(key, ctx), false);
+        await ignoreRetvals(gone, [INVALID_VALUE, NO_SUCH_INTERFACE]);
+      },
     },
-    async create(key, _value, ctx) {
-      const swIfIndex = indexOf(key, ctx);
-      await ignoreRetvals(configure(key, swIfIndex, true), [INVALID_VALUE]);
-      return { swIfIndex };
-    },
-    async delete(key, _value, _metadata, ctx) {
-      const gone = configure(key, indexOf(key, ctx), false);
-      await ignoreRetvals(gone, [INVALID_VALUE, NO_SUCH_INTERFACE]);
-    },
-  };
+  );
 }
 
 function ifaceOf(key: string): string {

@@ -1,9 +1,9 @@
+import { defineInternalDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { interfaceAddressKey } from '#models/vpp/derived.ts';
 import { type DHCPLease, dhcpLeaseKey, dhcpLeaseModel } from '#models/vpp/interface-state.ts';
-import type { VppClient } from '../../binapi/api.ts';
-import { empty } from '../empty.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { type FoundLease, readDhcpClients } from './dhcp-dump.ts';
 
 /** A lease under the logical name of its interface. */
@@ -22,30 +22,32 @@ export function dhcpLease(name: string, found: FoundLease): DHCPLease {
  * What VPP's DHCP clients got: told, never made. The address that comes with it is VPP's to put on
  * the interface; here it stands for those who wait for one.
  */
-export function dhcpLeaseDescriptor(client: VppClient): KvDescriptor<DHCPLease, DHCPLease> {
-  return {
-    name: 'vpp-dhcp-lease',
-    typeName: dhcpLeaseModel.typeName,
-    keyPrefixes: [dhcpLeaseModel.keyPrefix],
-    label: (key) => key.slice(dhcpLeaseModel.keyPrefix.length),
-    toJson: (value) => dhcpLeaseModel.toJson(value),
-    retrieveDependencies: ['vpp-interface'],
-    derived: (_key, { interface_name: iface, host_ip_address: address }) => [
-      {
-        key: interfaceAddressKey.build({ iface, source: 'from_dhcp', address }),
-        value: empty,
+export function dhcpLeaseDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<DHCPLease, DHCPLease> {
+  return defineInternalDescriptor(
+    'vpp-dhcp-lease',
+    { keys: [dhcpLeaseKey], valueType: dhcpLeaseModel },
+    {
+      label: (key) => key.slice(dhcpLeaseModel.keyPrefix.length),
+      retrieveDependencies: ['vpp-interface'],
+      derived: (_key, { interface_name: iface, host_ip_address: address }) => [
+        {
+          key: interfaceAddressKey.build({ iface, source: 'from_dhcp', address }),
+          value: emptyValue,
+        },
+      ],
+      async retrieve(_correlate, ctx) {
+        const names = interfaceNames(ctx);
+        const clients = await readDhcpClients(client);
+        return [...clients].flatMap(([swIfIndex, found]) => {
+          const iface = names.get(swIfIndex);
+          if (iface === undefined || found === undefined) return [];
+          const value = dhcpLease(iface, found);
+          const key = dhcpLeaseKey.build({ iface });
+          return [{ key, value, metadata: value, origin: 'from-SB' as const }];
+        });
       },
-    ],
-    async retrieve(_correlate, ctx) {
-      const names = interfaceNames(ctx);
-      const clients = await readDhcpClients(client);
-      return [...clients].flatMap(([swIfIndex, found]) => {
-        const iface = names.get(swIfIndex);
-        if (iface === undefined || found === undefined) return [];
-        const value = dhcpLease(iface, found);
-        const key = dhcpLeaseKey.build({ iface });
-        return [{ key, value, metadata: value, origin: 'from-SB' as const }];
-      });
     },
-  };
+  );
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '#infra/clock/clock.ts';
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import {
   addressSource,
@@ -22,10 +22,9 @@ import { toMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { IfStatusFlags } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
-import { empty } from '../empty.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { NONE } from '../limits.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
 import type { AddressValue } from './address.ts';
 import { interfaceFamilies } from './layer3.ts';
@@ -36,19 +35,11 @@ import { handlerOf } from './types/registry.ts';
 
 type Metadata = VppInterfaceMetadata;
 
-export function interfaceDescriptor(needs: {
-  readonly client: VppClient;
-  readonly clock: Clock;
-  readonly log: Logger;
-}): KvDescriptor<VppInterface, Metadata> {
-  const { client, log } = needs;
-  return {
-    name: 'vpp-interface',
-    typeName: vppInterfaceModel.typeName,
-    keyPrefixes: [vppInterfaceModel.keyPrefix],
-    nbKeyPrefix: vppInterfaceModel.keyPrefix,
-    label: (key) => key.slice(vppInterfaceModel.keyPrefix.length),
-    toJson: (value) => vppInterfaceModel.toJson(value),
+export function interfaceDescriptor(
+  options: VppDescriptorOptions,
+): KvDescriptor<VppInterface, Metadata> {
+  const { client, log } = options;
+  return defineDescriptor('vpp-interface', vppInterfaceModel, {
     retrieveDependencies: ['linux-interface'],
     validate,
     equivalent,
@@ -116,8 +107,8 @@ export function interfaceDescriptor(needs: {
       await allSettled([...down, ignoreNotFound(kind.delete(client, value, metadata))]);
     },
 
-    retrieve: (correlate, ctx) => retrieveInterfaces(needs, correlate, ctx),
-  };
+    retrieve: (correlate, ctx) => retrieveInterfaces(options, correlate, ctx),
+  });
 }
 
 function requireHandler(value: VppInterface): InterfaceTypeHandler {
@@ -287,18 +278,18 @@ function derived(value: VppInterface): readonly KeyedValue[] {
   const values: KeyedValue[] = [];
   // VLANs of it can be up only while it is
   if (value.enabled && value.type !== 'SUB_INTERFACE')
-    values.push({ key: interfaceUpKey.build({ iface }), value: empty });
+    values.push({ key: interfaceUpKey.build({ iface }), value: emptyValue });
   const lender = value.unnumbered?.interface_with_ip;
   if (value.unnumbered !== undefined && lender !== undefined) {
     values.push({ key: unnumberedKey.build({ iface }), value: value.unnumbered });
-    values.push({ key: inheritedVrfKey.build({ iface, lender }), value: empty });
+    values.push({ key: inheritedVrfKey.build({ iface, lender }), value: emptyValue });
   } else {
     const { v4, v6 } = interfaceFamilies(value);
     // the table of a tunnel is that of its outer addresses
     const vrf = value.type === 'VXLAN_TUNNEL' ? 0 : value.vrf;
     const version = v4 && v6 ? 'both' : v4 ? 'v4' : 'v6';
     if (v4 || v6) {
-      values.push({ key: interfaceVrfKey.build({ iface, vrf, version }), value: empty });
+      values.push({ key: interfaceVrfKey.build({ iface, vrf, version }), value: emptyValue });
     }
   }
   for (const address of new Set(value.ip_addresses)) {
@@ -308,9 +299,10 @@ function derived(value: VppInterface): readonly KeyedValue[] {
       value: { vrf: value.vrf } satisfies AddressValue,
     });
   }
-  if (value.set_dhcp_client) values.push({ key: dhcpClientKey.build({ iface }), value: empty });
+  if (value.set_dhcp_client)
+    values.push({ key: dhcpClientKey.build({ iface }), value: emptyValue });
   if (value.ip_addresses.length > 0) {
-    values.push({ key: interfaceHasAddressKey.build({ iface }), value: empty });
+    values.push({ key: interfaceHasAddressKey.build({ iface }), value: emptyValue });
   }
   if (value.rx_modes.length > 0) {
     const { name, type, rx_modes } = value;

@@ -1,11 +1,12 @@
 import { allSettled } from '#infra/undo/undo.ts';
+import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { rxModesKey } from '#models/vpp/derived.ts';
 import type { InterfaceRxMode } from '#models/vpp/interface.gen.ts';
 import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { queueDependencies } from './queue-dependencies.ts';
 import { modeNumber } from './rx-mode-values.ts';
 
@@ -14,9 +15,9 @@ const allByDefault: readonly InterfaceRxMode[] = [
 ];
 
 /** Receive modes of an interface's queues; read back with the interface. */
-export function interfaceRxModeDescriptor(
-  client: VppClient,
-): KvDescriptor<VppInterface, undefined> {
+export function interfaceRxModeDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<VppInterface, undefined> {
   const set = async (
     value: VppInterface,
     modes: readonly InterfaceRxMode[],
@@ -38,22 +39,21 @@ export function interfaceRxModeDescriptor(
       ),
     );
   };
-  return {
-    name: 'vpp-interface-rx-mode',
-    typeName: vppInterfaceModel.typeName,
-    keyPrefixes: ['vpp/interface/'],
-    ownsKey: (key) => rxModesKey.parse(key) !== undefined,
-    toJson: (value) => vppInterfaceModel.toJson(value),
-    dependencies: (_key, value) => queueDependencies(value),
-    async create(_key, value, ctx) {
-      await set(value, value.rx_modes, ctx);
-      return undefined;
+  return defineInternalDescriptor(
+    'vpp-interface-rx-mode',
+    { keys: [rxModesKey], valueType: vppInterfaceModel },
+    {
+      dependencies: (_key, value) => queueDependencies(value),
+      async create(_key, value, ctx) {
+        await set(value, value.rx_modes, ctx);
+        return undefined;
+      },
+      /** Queues that are no longer named fall back to VPP's own mode first. */
+      async update(_key, _before, after, _metadata, ctx) {
+        await set(after, [...allByDefault, ...after.rx_modes], ctx);
+        return undefined;
+      },
+      delete: (_key, value, _metadata, ctx) => ignoreNotFound(set(value, allByDefault, ctx)),
     },
-    /** Queues that are no longer named fall back to VPP's own mode first. */
-    async update(_key, _before, after, _metadata, ctx) {
-      await set(after, [...allByDefault, ...after.rx_modes], ctx);
-      return undefined;
-    },
-    delete: (_key, value, _metadata, ctx) => ignoreNotFound(set(value, allByDefault, ctx)),
-  };
+  );
 }

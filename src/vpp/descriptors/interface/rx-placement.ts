@@ -1,17 +1,18 @@
+import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { rxPlacementKey } from '#models/vpp/derived.ts';
 import { type VppInterface, vppInterfaceKey, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { queueDependencies } from './queue-dependencies.ts';
 
 /**
  * The thread that serves one receive queue of an interface, which is the only one in the value; read
  * back with the interface. VPP has no place of its own to give a queue back to: it stays.
  */
-export function interfaceRxPlacementDescriptor(
-  client: VppClient,
-): KvDescriptor<VppInterface, undefined> {
+export function interfaceRxPlacementDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<VppInterface, undefined> {
   const place = async (value: VppInterface, ctx: OperationContext): Promise<undefined> => {
     const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
       vppInterfaceKey.build({ name: value.name }),
@@ -26,15 +27,14 @@ export function interfaceRxPlacementDescriptor(
     }
     return undefined;
   };
-  return {
-    name: 'vpp-interface-rx-placement',
-    typeName: vppInterfaceModel.typeName,
-    keyPrefixes: ['vpp/interface/'],
-    ownsKey: (key) => rxPlacementKey.parse(key) !== undefined,
-    toJson: (value) => vppInterfaceModel.toJson(value),
-    dependencies: (_key, value) => queueDependencies(value),
-    create: (_key, value, ctx) => place(value, ctx),
-    update: (_key, _before, after, _metadata, ctx) => place(after, ctx),
-    delete: async () => undefined,
-  };
+  return defineInternalDescriptor(
+    'vpp-interface-rx-placement',
+    { keys: [rxPlacementKey], valueType: vppInterfaceModel },
+    {
+      dependencies: (_key, value) => queueDependencies(value),
+      create: (_key, value, ctx) => place(value, ctx),
+      update: (_key, _before, after, _metadata, ctx) => place(after, ctx),
+      delete: async () => undefined,
+    },
+  );
 }

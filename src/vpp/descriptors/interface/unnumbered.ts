@@ -1,15 +1,16 @@
+import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { interfaceAddressKey, interfaceVrfKey, unnumberedKey } from '#models/vpp/derived.ts';
-import type { InterfaceUnnumbered } from '#models/vpp/interface.gen.ts';
+import { InterfaceUnnumbered } from '#models/vpp/interface.gen.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /** An interface that borrows its address from another one; reads back with the interface. */
-export function unnumberedInterfaceDescriptor(
-  client: VppClient,
-): KvDescriptor<InterfaceUnnumbered, undefined> {
+export function unnumberedInterfaceDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<InterfaceUnnumbered, undefined> {
   const set = (
     key: string,
     value: InterfaceUnnumbered,
@@ -25,28 +26,29 @@ export function unnumberedInterfaceDescriptor(
       is_add: isAdd,
     });
   };
-  return {
-    name: 'vpp-unnumbered-interface',
-    typeName: 'ligato.vpp.interfaces.Interface.Unnumbered',
-    keyPrefixes: [unnumberedKey.prefix()],
-    dependencies: (key, { interface_with_ip: lender }) => [
-      { label: 'lending-interface-exists', key: vppInterfaceKey.build({ name: lender }) },
-      // a configured one, or one that DHCP gave
-      {
-        label: 'lending-interface-has-address',
-        anyOf: { prefixes: [interfaceAddressKey.prefix({ iface: lender })] },
+  return defineInternalDescriptor(
+    'vpp-unnumbered-interface',
+    { keys: [unnumberedKey], valueType: InterfaceUnnumbered },
+    {
+      dependencies: (key, { interface_with_ip: lender }) => [
+        { label: 'lending-interface-exists', key: vppInterfaceKey.build({ name: lender }) },
+        // a configured one, or one that DHCP gave
+        {
+          label: 'lending-interface-has-address',
+          anyOf: { prefixes: [interfaceAddressKey.prefix({ iface: lender })] },
+        },
+        {
+          label: 'interface-assigned-to-vrf-table',
+          anyOf: { prefixes: [interfaceVrfKey.prefix({ iface: ifaceOf(key) })] },
+        },
+      ],
+      async create(key, value, ctx) {
+        await set(key, value, true, ctx);
+        return undefined;
       },
-      {
-        label: 'interface-assigned-to-vrf-table',
-        anyOf: { prefixes: [interfaceVrfKey.prefix({ iface: ifaceOf(key) })] },
-      },
-    ],
-    async create(key, value, ctx) {
-      await set(key, value, true, ctx);
-      return undefined;
+      delete: (key, value, _metadata, ctx) => ignoreNotFound(set(key, value, false, ctx)),
     },
-    delete: (key, value, _metadata, ctx) => ignoreNotFound(set(key, value, false, ctx)),
-  };
+  );
 }
 
 function ifaceOf(key: string): string {

@@ -1,13 +1,12 @@
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { inheritedVrfKey, interfaceVrfKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
-import { EMPTY_TYPE } from '../empty.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { interfaceFamilies } from './layer3.ts';
 
 /** Which table an interface is put in, for which families. */
@@ -23,10 +22,10 @@ interface Binding {
  * every interface in table 0: there it is, unless it could not be taken back from another one. Only
  * of a family that it has addresses of its table is known, so that of the other one is looked up.
  */
-export function interfaceVrfDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<object, undefined> {
+export function interfaceVrfDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<object, undefined> {
   const put = (sw_if_index: number, is_ipv6: boolean, vrf_id: number): Promise<unknown> =>
     client.request('sw_interface_set_table', { sw_if_index, is_ipv6, vrf_id });
   const takeBack = async (sw_if_index: number, is_ipv6: boolean): Promise<void> => {
@@ -34,43 +33,39 @@ export function interfaceVrfDescriptor(
     if (vrf_id !== 0) await put(sw_if_index, is_ipv6, 0);
   };
 
-  return {
-    name: 'vpp-interface-vrf',
-    typeName: EMPTY_TYPE,
-    keyPrefixes: ['vpp/interface/'],
-    ownsKey: (key) => isBinding(key),
-    dependencies: (key) => dependencies(key),
-    // the old table is given up before the new one is taken, and addresses go in between
-    claims: (key) => [`interface-table/${ifaceOf(key)}`],
+  return defineInternalDescriptor(
+    'vpp-interface-vrf',
+    { keys: [interfaceVrfKey, inheritedVrfKey] },
+    {
+      dependencies: (key) => dependencies(key),
+      // the old table is given up before the new one is taken, and addresses go in between
+      claims: (key) => [`interface-table/${ifaceOf(key)}`],
 
-    create: (key, _value, ctx) =>
-      allOrNothing(log, async (undo) => {
-        const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
-        if (vrf === 0) {
-          await allSettled([takeBack(swIfIndex, false), takeBack(swIfIndex, true)]);
+      create: (key, _value, ctx) =>
+        allOrNothing(log, async (undo) => {
+          const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
+          if (vrf === 0) {
+            await allSettled([takeBack(swIfIndex, false), takeBack(swIfIndex, true)]);
+            return undefined;
+          }
+          undo.add(() => allSettled([put(swIfIndex, false, 0), put(swIfIndex, true, 0)]));
+          await allSettled([
+            v4 ? put(swIfIndex, false, vrf) : takeBack(swIfIndex, false),
+            v6 ? put(swIfIndex, true, vrf) : takeBack(swIfIndex, true),
+          ]);
           return undefined;
-        }
-        undo.add(() => allSettled([put(swIfIndex, false, 0), put(swIfIndex, true, 0)]));
+        }),
+
+      async delete(key, _value, _metadata, ctx) {
+        const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
+        if (vrf === 0) return;
         await allSettled([
-          v4 ? put(swIfIndex, false, vrf) : takeBack(swIfIndex, false),
-          v6 ? put(swIfIndex, true, vrf) : takeBack(swIfIndex, true),
+          ignoreNotFound(v4 ? put(swIfIndex, false, 0) : takeBack(swIfIndex, false)),
+          ignoreNotFound(v6 ? put(swIfIndex, true, 0) : takeBack(swIfIndex, true)),
         ]);
-        return undefined;
-      }),
-
-    async delete(key, _value, _metadata, ctx) {
-      const { swIfIndex, vrf, v4, v6 } = binding(key, ctx);
-      if (vrf === 0) return;
-      await allSettled([
-        ignoreNotFound(v4 ? put(swIfIndex, false, 0) : takeBack(swIfIndex, false)),
-        ignoreNotFound(v6 ? put(swIfIndex, true, 0) : takeBack(swIfIndex, true)),
-      ]);
+      },
     },
-  };
-}
-
-function isBinding(key: string): boolean {
-  return interfaceVrfKey.parse(key) !== undefined || inheritedVrfKey.parse(key) !== undefined;
+  );
 }
 
 function ifaceOf(key: string): string {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import {
   type BridgeDomain,
@@ -11,11 +12,10 @@ import { bridgedInterfaceKey } from '#models/vpp/derived.ts';
 import type { BridgeDomainArpTerminationEntry } from '#models/vpp/l2.gen.ts';
 import type { BridgeDomainMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf, tagToName } from '../tags.ts';
 
 type ArpEntry = BridgeDomainArpTerminationEntry;
@@ -24,10 +24,10 @@ type ArpEntry = BridgeDomainArpTerminationEntry;
  * Bridge domains. Ours carry their name as tag, VPP chooses the number. Members are derived values;
  * flags and aging cannot be changed in place, the ARP entries can.
  */
-export function bridgeDomainDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<BridgeDomain, BridgeDomainMetadata> {
+export function bridgeDomainDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<BridgeDomain, BridgeDomainMetadata> {
   const arpEntry = (bd_id: number, entry: ArpEntry, is_add: boolean): Promise<unknown> =>
     client.request('bd_ip_mac_add_del', {
       is_add,
@@ -51,13 +51,7 @@ export function bridgeDomainDescriptor(
       is_add,
     });
 
-  return {
-    name: 'vpp-bridge-domain',
-    typeName: bridgeDomainModel.typeName,
-    keyPrefixes: [bridgeDomainModel.keyPrefix],
-    nbKeyPrefix: bridgeDomainModel.keyPrefix,
-    label: (key) => key.slice(bridgeDomainModel.keyPrefix.length),
-    toJson: (value) => bridgeDomainModel.toJson(value),
+  return defineDescriptor('vpp-bridge-domain', bridgeDomainModel, {
     retrieveDependencies: ['vpp-interface'],
     validate,
     equivalent: (_key, a, b) =>
@@ -130,7 +124,7 @@ export function bridgeDomainDescriptor(
           return { key, value, metadata: { bdId: found.bd_id }, origin: 'from-NB' as const };
         });
     },
-  };
+  });
 }
 
 function validate(key: string, value: BridgeDomain): void {

@@ -1,19 +1,21 @@
+import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
-import { type BridgeDomainInterface, bridgeDomainKey } from '#models/vpp/bridge-domain.ts';
+import { bridgeDomainKey } from '#models/vpp/bridge-domain.ts';
 import { bridgedInterfaceKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
+import { BridgeDomainInterface } from '#models/vpp/l2.gen.ts';
 import type {
   BridgeDomainMetadata,
   VppInterfaceMetadata,
 } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { L2PortType } from '../../binapi/enums.gen.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /** An interface in a bridge domain; read back with the bridge domain. */
-export function bridgedInterfaceDescriptor(
-  client: VppClient,
-): KvDescriptor<BridgeDomainInterface, undefined> {
+export function bridgedInterfaceDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<BridgeDomainInterface, undefined> {
   const set = (
     key: string,
     value: BridgeDomainInterface,
@@ -32,26 +34,27 @@ export function bridgedInterfaceDescriptor(
       enable,
     });
   };
-  return {
-    name: 'vpp-bd-interface',
-    typeName: 'ligato.vpp.l2.BridgeDomain.Interface',
-    keyPrefixes: [bridgedInterfaceKey.prefix()],
-    dependencies: (key) => [
-      { label: 'interface-exists', key: vppInterfaceKey.build({ name: parts(key).iface }) },
-    ],
-    // taking an interface out of one bridge domain takes it out of any: it has to leave before it
-    // joins; and a bridge domain has one BVI
-    claims: (key, value) => {
-      const { bd, iface } = parts(key);
-      const place = `l2/${iface}`;
-      return value.bridged_virtual_interface ? [place, `bvi/${bd}`] : [place];
+  return defineInternalDescriptor(
+    'vpp-bd-interface',
+    { keys: [bridgedInterfaceKey], valueType: BridgeDomainInterface },
+    {
+      dependencies: (key) => [
+        { label: 'interface-exists', key: vppInterfaceKey.build({ name: parts(key).iface }) },
+      ],
+      // taking an interface out of one bridge domain takes it out of any: it has to leave before it
+      // joins; and a bridge domain has one BVI
+      claims: (key, value) => {
+        const { bd, iface } = parts(key);
+        const place = `l2/${iface}`;
+        return value.bridged_virtual_interface ? [place, `bvi/${bd}`] : [place];
+      },
+      async create(key, value, ctx) {
+        await set(key, value, true, ctx);
+        return undefined;
+      },
+      delete: (key, value, _metadata, ctx) => ignoreNotFound(set(key, value, false, ctx)),
     },
-    async create(key, value, ctx) {
-      await set(key, value, true, ctx);
-      return undefined;
-    },
-    delete: (key, value, _metadata, ctx) => ignoreNotFound(set(key, value, false, ctx)),
-  };
+  );
 }
 
 function parts(key: string): { readonly bd: string; readonly iface: string } {

@@ -1,4 +1,5 @@
-import type { Clock } from '#infra/clock/clock.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { bridgeDomainKey } from '#models/vpp/bridge-domain.ts';
 import { bridgedInterfaceKey } from '#models/vpp/derived.ts';
@@ -9,21 +10,20 @@ import type {
   VppInterfaceMetadata,
 } from '#plugins/controller/api/ports/metadata.ts';
 import { fromMac, toMac } from '../../binapi/addresses.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { NONE } from '../limits.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import { bridgeDomainNames, interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /**
  * Entries of a bridge domain's table. Static and filtering ones are ours; what VPP learns, and the
  * entry that it makes itself for the MAC of a BVI, are ours only where they are wanted.
  */
-export function fibEntryDescriptor(
-  client: VppClient,
-  clock: Clock,
-): KvDescriptor<FIBEntry, undefined> {
+export function fibEntryDescriptor({
+  client,
+  clock,
+}: VppDescriptorOptions): KvDescriptor<FIBEntry, undefined> {
   const addOrDelete = (
     value: FIBEntry,
     is_add: boolean,
@@ -44,13 +44,7 @@ export function fibEntryDescriptor(
       bvi_mac: value.bridged_virtual_interface,
     });
   };
-  return {
-    name: 'vpp-l2-fib',
-    typeName: fibEntryModel.typeName,
-    keyPrefixes: [fibEntryModel.keyPrefix],
-    nbKeyPrefix: fibEntryModel.keyPrefix,
-    label: (key) => key.slice(fibEntryModel.keyPrefix.length),
-    toJson: (value) => fibEntryModel.toJson(value),
+  return defineDescriptor('vpp-l2-fib', fibEntryModel, {
     retrieveDependencies: ['vpp-interface', 'vpp-bridge-domain'],
     validate(key, value) {
       checkField(key, value.phys_address !== '', 'phys_address', 'missing');
@@ -105,7 +99,7 @@ export function fibEntryDescriptor(
       });
       return entries.flat();
     },
-  };
+  });
 }
 
 function dependencies(value: FIBEntry): readonly Dependency[] {

@@ -1,17 +1,20 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { type XConnectPair, xConnectKey, xConnectModel } from '#models/vpp/xconnect.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /**
  * Whatever comes in at one interface goes out at another; the way back is a value of its own. VPP
  * keeps one under an interface that has no such place any more, so it goes before either of them.
  */
-export function xConnectDescriptor(client: VppClient): KvDescriptor<XConnectPair, undefined> {
+export function xConnectDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<XConnectPair, undefined> {
   const indexOf = (name: string, ctx: OperationContext): number =>
     ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
   const connect = async (value: XConnectPair, ctx: OperationContext): Promise<undefined> => {
@@ -23,13 +26,7 @@ export function xConnectDescriptor(client: VppClient): KvDescriptor<XConnectPair
     return undefined;
   };
 
-  return {
-    name: 'vpp-xconnect',
-    typeName: xConnectModel.typeName,
-    keyPrefixes: [xConnectModel.keyPrefix],
-    nbKeyPrefix: xConnectModel.keyPrefix,
-    label: (key) => key.slice(xConnectModel.keyPrefix.length),
-    toJson: (value) => xConnectModel.toJson(value),
+  return defineDescriptor('vpp-xconnect', xConnectModel, {
     retrieveDependencies: ['vpp-interface'],
     validate(key, value) {
       checkField(key, value.receive_interface !== '', 'receive_interface', 'missing');
@@ -71,5 +68,5 @@ export function xConnectDescriptor(client: VppClient): KvDescriptor<XConnectPair
         return [{ key: xConnectKey.build({ rx }), value, origin: 'from-NB' as const }];
       });
     },
-  };
+  });
 }

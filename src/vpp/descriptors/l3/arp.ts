@@ -1,17 +1,17 @@
-import type { Clock } from '#infra/clock/clock.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { type VppArpEntry, vppArpKey, vppArpModel } from '#models/vpp/arp.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromAddress, fromMac, toAddress, toMac } from '../../binapi/addresses.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily, IpNeighborFlags } from '../../binapi/enums.gen.ts';
 import type { IpNeighbor } from '../../binapi/messages.gen.ts';
 import { ignoreNotFound, ignoreRetvals } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { NONE } from '../limits.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 const ENTRY_EXISTS = -116;
 
@@ -19,10 +19,10 @@ const ENTRY_EXISTS = -116;
  * Neighbors, IPv4 and IPv6. Static ones on our interfaces are ours; of those that VPP has learned
  * only the wanted ones are.
  */
-export function arpDescriptor(
-  client: VppClient,
-  clock: Clock,
-): KvDescriptor<VppArpEntry, undefined> {
+export function arpDescriptor({
+  client,
+  clock,
+}: VppDescriptorOptions): KvDescriptor<VppArpEntry, undefined> {
   const neighbor = (value: VppArpEntry, ctx: OperationContext): IpNeighbor => {
     const key = vppInterfaceKey.build({ name: value.interface });
     const isStatic = value.static ? IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC : 0;
@@ -41,13 +41,7 @@ export function arpDescriptor(
   ): Promise<unknown> =>
     client.request('ip_neighbor_add_del', { is_add, neighbor: neighbor(value, ctx) });
 
-  return {
-    name: 'vpp-arp',
-    typeName: vppArpModel.typeName,
-    keyPrefixes: [vppArpModel.keyPrefix],
-    nbKeyPrefix: vppArpModel.keyPrefix,
-    label: (key) => key.slice(vppArpModel.keyPrefix.length),
-    toJson: (value) => vppArpModel.toJson(value),
+  return defineDescriptor('vpp-arp', vppArpModel, {
     retrieveDependencies: ['vpp-interface'],
     validate(key, value) {
       checkField(key, value.interface !== '', 'interface', 'missing');
@@ -94,5 +88,5 @@ export function arpDescriptor(
       });
       return entries.flat();
     },
-  };
+  });
 }

@@ -1,14 +1,14 @@
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import {
   IP_SCAN_NEIGHBOR_KEY,
   type IPScanNeighbor,
   ipScanNeighborModel,
 } from '#models/vpp/ip-scan-neighbor.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily } from '../../binapi/enums.gen.ts';
-import { checkField } from '../invalid.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /** What one family's neighbors are told. */
 interface Aging {
@@ -44,10 +44,10 @@ const off = ipScanNeighborModel.canonical({});
  * stale entries are probed and dropped, is now the maximal age of an entry: `stale_threshold`. The
  * fields that shaped the scanning have nothing left to shape.
  */
-export function ipScanNeighborDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<IPScanNeighbor, undefined> {
+export function ipScanNeighborDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<IPScanNeighbor, undefined> {
   const configure = ({ af, maxAge: max_age }: Aging): Promise<unknown> =>
     client.request('ip_neighbor_config', {
       af,
@@ -65,13 +65,7 @@ export function ipScanNeighborDescriptor(
       return undefined;
     });
 
-  return {
-    name: 'vpp-ip-scan-neighbor',
-    typeName: ipScanNeighborModel.typeName,
-    keyPrefixes: [IP_SCAN_NEIGHBOR_KEY],
-    ownsKey: (key) => key === IP_SCAN_NEIGHBOR_KEY,
-    nbKeyPrefix: IP_SCAN_NEIGHBOR_KEY,
-    toJson: (value) => ipScanNeighborModel.toJson(value),
+  return defineDescriptor('vpp-ip-scan-neighbor', ipScanNeighborModel, {
     validate(key, value) {
       const fits = maxAge(value, 'IPV4') <= 0xffff_ffff && maxAge(value, 'IPV6') <= 0xffff_ffff;
       checkField(key, fits, 'stale_threshold', 'too many minutes');
@@ -107,5 +101,5 @@ export function ipScanNeighborDescriptor(
       });
       return [{ key: IP_SCAN_NEIGHBOR_KEY, value, origin: 'from-NB' as const }];
     },
-  };
+  });
 }

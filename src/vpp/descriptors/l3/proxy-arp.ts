@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { proxyArpInterfaceKey } from '#models/vpp/derived.ts';
 import {
@@ -11,10 +12,9 @@ import {
 } from '#models/vpp/proxy-arp.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import { bytesOfAddress, textOfBytes } from '../../binapi/addresses.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { hasDefaultName } from './vrf-table.ts';
 
 /**
@@ -22,10 +22,10 @@ import { hasDefaultName } from './vrf-table.ts';
  * They bear no mark: those in table 0, in tables of ours and in wanted ones are taken for ours. A
  * range keeps its table's place and not the table: it has to go first.
  */
-export function proxyArpDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<ProxyARP, undefined> {
+export function proxyArpDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<ProxyARP, undefined> {
   const set = (range: ProxyARPRange, is_add: boolean): Promise<unknown> =>
     client.request('proxy_arp_add_del', {
       is_add,
@@ -48,13 +48,7 @@ export function proxyArpDescriptor(
       return undefined;
     });
 
-  return {
-    name: 'vpp-proxy-arp',
-    typeName: proxyArpModel.typeName,
-    keyPrefixes: [PROXY_ARP_KEY],
-    ownsKey: (key) => key === PROXY_ARP_KEY,
-    nbKeyPrefix: PROXY_ARP_KEY,
-    toJson: (value) => proxyArpModel.toJson(value),
+  return defineDescriptor('vpp-proxy-arp', proxyArpModel, {
     retrieveDependencies: ['vpp-interface'],
     validate,
     equivalent: (_key, a, b) => isDeepStrictEqual(a.ranges, b.ranges),
@@ -108,7 +102,7 @@ export function proxyArpDescriptor(
       if (isNothing && !isWanted) return [];
       return [{ key: PROXY_ARP_KEY, value, origin: 'from-NB' as const }];
     },
-  };
+  });
 }
 
 function validate(key: string, { ranges, interfaces }: ProxyARP): void {

@@ -1,4 +1,5 @@
-import type { Clock } from '#infra/clock/clock.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KeyedValue, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteKey, vppRouteModel } from '#models/vpp/route.ts';
@@ -7,9 +8,9 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import type { VppClient } from '../../binapi/api.ts';
 import type { FibPath, IpRoute, IpTable } from '../../binapi/messages.gen.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { ApiFibSource } from './api-fib-source.ts';
 import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
 
@@ -17,10 +18,10 @@ import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
  * Routes. Ours are those that VPP has from its API: the dump asks for that source alone, so what
  * VPP, its neighbors or its DHCP client put into a table is never seen here.
  */
-export function routeDescriptor(
-  client: VppClient,
-  clock: Clock,
-): KvDescriptor<VppRoute, undefined> {
+export function routeDescriptor({
+  client,
+  clock,
+}: VppDescriptorOptions): KvDescriptor<VppRoute, undefined> {
   const apiSource = new ApiFibSource(client);
   const addOrDelete = (
     route: VppRoute,
@@ -35,13 +36,7 @@ export function routeDescriptor(
     const fields = { is_add, is_multipath: true, route: toIpRoute(route, index) };
     return client.request('ip_route_add_del', fields);
   };
-  return {
-    name: 'vpp-route',
-    typeName: vppRouteModel.typeName,
-    keyPrefixes: [vppRouteModel.keyPrefix],
-    nbKeyPrefix: vppRouteModel.keyPrefix,
-    label: (key) => key.slice(vppRouteModel.keyPrefix.length),
-    toJson: (value) => vppRouteModel.toJson(value),
+  return defineDescriptor('vpp-route', vppRouteModel, {
     retrieveDependencies: ['vpp-interface', 'vpp-vrf-table'],
     validate,
     equivalent: (_key, a, b) =>
@@ -87,7 +82,7 @@ export function routeDescriptor(
       await mapInSlices(clock, unwanted, (value) => found.set(freeKey(value, found), value));
       return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
     },
-  };
+  });
 }
 
 /** One key may stand for several paths, of which each has to be known to be taken away. */

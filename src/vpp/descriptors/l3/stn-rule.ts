@@ -1,18 +1,21 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { type StnRule, stnRuleKey, stnRuleModel } from '#models/vpp/stn-rule.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromAddress, toAddress } from '../../binapi/addresses.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /**
  * Packets to an address of the host, which VPP shares its NIC with, are handed to an interface. VPP
  * has one rule an address and deletes it by that alone; a rule outlives its interface.
  */
-export function stnRuleDescriptor(client: VppClient): KvDescriptor<StnRule, undefined> {
+export function stnRuleDescriptor({
+  client,
+}: VppDescriptorOptions): KvDescriptor<StnRule, undefined> {
   const set = (rule: StnRule, is_add: boolean, ctx: OperationContext): Promise<unknown> => {
     const key = vppInterfaceKey.build({ name: rule.interface });
     return client.request('stn_add_del_rule', {
@@ -22,13 +25,7 @@ export function stnRuleDescriptor(client: VppClient): KvDescriptor<StnRule, unde
       is_add,
     });
   };
-  return {
-    name: 'vpp-stn-rules',
-    typeName: stnRuleModel.typeName,
-    keyPrefixes: [stnRuleModel.keyPrefix],
-    nbKeyPrefix: stnRuleModel.keyPrefix,
-    label: (key) => key.slice(stnRuleModel.keyPrefix.length),
-    toJson: (value) => stnRuleModel.toJson(value),
+  return defineDescriptor('vpp-stn-rules', stnRuleModel, {
     retrieveDependencies: ['vpp-interface'],
     validate(key, rule) {
       checkField(key, rule.ip_address !== '', 'ip_address', 'missing');
@@ -56,5 +53,5 @@ export function stnRuleDescriptor(client: VppClient): KvDescriptor<StnRule, unde
         return [{ key: stnRuleKey.build({ iface: name, ip }), value, origin: 'from-NB' as const }];
       });
     },
-  };
+  });
 }

@@ -1,14 +1,14 @@
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import type { VrfTableFlowHashSettings } from '#models/vpp/l3.gen.ts';
 import { type VrfTable, vrfTableKey, vrfTableModel } from '#models/vpp/vrf-table.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily, IpFlowHashConfig } from '../../binapi/enums.gen.ts';
 import type { IpTable } from '../../binapi/messages.gen.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
-import { checkField } from '../invalid.ts';
 import { fitsTag, TAG_LENGTH } from '../limits.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /** How VPP names a table that nobody gave a name. */
 function defaultName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
@@ -47,10 +47,10 @@ function flowHash(settings: VrfTableFlowHashSettings): number {
  * label. Of the others those with a name of their own are ours; a name is given once, when a table
  * is made. VPP does not tell the flow hash, so what is wanted is taken to be there.
  */
-export function vrfTableDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<VrfTable, undefined> {
+export function vrfTableDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<VrfTable, undefined> {
   const setFlowHash = (value: VrfTable, settings: VrfTableFlowHashSettings): Promise<unknown> =>
     client.request('set_ip_flow_hash_v2', {
       table_id: value.id,
@@ -60,13 +60,7 @@ export function vrfTableDescriptor(
   const addOrDelete = (value: VrfTable, is_add: boolean): Promise<unknown> =>
     client.request('ip_table_add_del', { is_add, table: toTable(value) });
 
-  return {
-    name: 'vpp-vrf-table',
-    typeName: vrfTableModel.typeName,
-    keyPrefixes: [vrfTableModel.keyPrefix],
-    nbKeyPrefix: vrfTableModel.keyPrefix,
-    label: (key) => key.slice(vrfTableModel.keyPrefix.length),
-    toJson: (value) => vrfTableModel.toJson(value),
+  return defineDescriptor('vpp-vrf-table', vrfTableModel, {
     validate(key, value) {
       checkField(key, fitsTag(value.label), `label`, `longer than ${TAG_LENGTH} bytes`);
       checkField(
@@ -120,5 +114,5 @@ export function vrfTableDescriptor(
         return { key, value, origin: ours ? 'from-NB' : 'unknown' };
       });
     },
-  };
+  });
 }

@@ -1,5 +1,6 @@
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { NAT44_ENDPOINT_DEPENDENT_KEY, twiceNatPoolKey } from '#models/vpp/derived.ts';
 import {
@@ -7,9 +8,7 @@ import {
   nat44AddressPoolKey,
   nat44AddressPoolModel,
 } from '#models/vpp/nat44-address-pool.ts';
-import type { VppClient } from '../../binapi/api.ts';
-import { empty } from '../empty.ts';
-import { checkField } from '../invalid.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import {
   addressAt,
   addressClaim,
@@ -48,10 +47,10 @@ function sameAddress(a: NatAddress): string {
  * wants would be what traffic leaves with, so all that are in it count as ours. Addresses go to VPP
  * one by one: a range that it refuses in the middle would stay half done.
  */
-export function nat44AddressPoolDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<Nat44AddressPool, undefined> {
+export function nat44AddressPoolDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<Nat44AddressPool, undefined> {
   const change = (gone: readonly NatAddress[], come: readonly NatAddress[]): Promise<undefined> =>
     allOrNothing(log, async (undo) => {
       await allSettled([
@@ -67,19 +66,13 @@ export function nat44AddressPoolDescriptor(
       return undefined;
     });
 
-  return {
-    name: 'vpp-nat44-address-pool',
-    typeName: nat44AddressPoolModel.typeName,
-    keyPrefixes: [nat44AddressPoolModel.keyPrefix],
-    nbKeyPrefix: nat44AddressPoolModel.keyPrefix,
-    label: (key) => key.slice(nat44AddressPoolModel.keyPrefix.length),
-    toJson: (value) => nat44AddressPoolModel.toJson(value),
+  return defineDescriptor('vpp-nat44-address-pool', nat44AddressPoolModel, {
     retrieveDependencies: ['vpp-nat44-global'],
     validate,
     derived: (_key, pool) => {
       if (!pool.twice_nat) return [];
       const range = pool.last_ip === '' ? pool.first_ip : `${pool.first_ip}-${pool.last_ip}`;
-      return [{ key: twiceNatPoolKey.build({ vrf: pool.vrf_id, range }), value: empty }];
+      return [{ key: twiceNatPoolKey.build({ vrf: pool.vrf_id, range }), value: emptyValue }];
     },
     dependencies: (_key, { vrf_id }) => [
       { label: 'nat44-enabled', key: NAT44_ENDPOINT_DEPENDENT_KEY },
@@ -113,7 +106,7 @@ export function nat44AddressPoolDescriptor(
         correlate,
       ).map((each) => ({ ...each, origin: 'from-NB' as const }));
     },
-  };
+  });
 }
 
 /**

@@ -1,6 +1,5 @@
-import type { Clock } from '#infra/clock/clock.ts';
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { NAT44_ENDPOINT_DEPENDENT_KEY, twiceNatPoolKey } from '#models/vpp/derived.ts';
 import {
@@ -13,6 +12,7 @@ import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import type { Requests } from '../../binapi/messages.gen.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
 import { numberOf } from './addresses.ts';
 import { retrieveDnats } from './dnat-retrieve.ts';
@@ -55,11 +55,11 @@ const nothing = dnat44Model.canonical({});
  * their tag. A value changes mapping by mapping, and a balanced one backend by backend, so that the
  * sessions of the others live on.
  */
-export function dnat44Descriptor(
-  client: VppClient,
-  clock: Clock,
-  log: Logger,
-): KvDescriptor<DNat44, undefined> {
+export function dnat44Descriptor({
+  client,
+  clock,
+  log,
+}: VppDescriptorOptions): KvDescriptor<DNat44, undefined> {
   const change = async (
     label: string,
     before: DNat44,
@@ -83,13 +83,7 @@ export function dnat44Descriptor(
       ),
     );
 
-  return {
-    name: 'vpp-nat44-dnat',
-    typeName: dnat44Model.typeName,
-    keyPrefixes: [dnat44Model.keyPrefix],
-    nbKeyPrefix: dnat44Model.keyPrefix,
-    label: (key) => key.slice(dnat44Model.keyPrefix.length),
-    toJson: (value) => dnat44Model.toJson(value),
+  return defineDescriptor('vpp-nat44-dnat', dnat44Model, {
     retrieveDependencies: ['vpp-interface'],
     validate: validateDnat,
     equivalent: (_key, a, b) => sameDnat(a, b),
@@ -106,7 +100,7 @@ export function dnat44Descriptor(
       await change(value.label, value, nothing, ctx);
     },
     retrieve: (correlate, ctx) => retrieveDnats({ client, clock }, correlate, ctx),
-  };
+  });
 }
 
 /**

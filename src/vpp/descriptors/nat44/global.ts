@@ -1,5 +1,6 @@
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, RetrieveContext } from '#kvscheduler/api/descriptor.ts';
 import {
   NAT44_ENDPOINT_DEPENDENT_KEY,
@@ -8,10 +9,8 @@ import {
 } from '#models/vpp/derived.ts';
 import type { Nat44GlobalAddress, Nat44GlobalInterface } from '#models/vpp/nat.gen.ts';
 import { NAT44_GLOBAL_KEY, type Nat44Global, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { Nat44ConfigFlags } from '../../binapi/enums.gen.ts';
-import { empty } from '../empty.ts';
-import { checkField } from '../invalid.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { addressClaim, readAddresses } from './addresses.ts';
 import { type Feature, readFeatures } from './features.ts';
 import { ignoreAlreadyDisabled, ignoreAlreadyEnabled } from './ignored-retvals.ts';
@@ -56,10 +55,10 @@ const NO_ENTRIES: Nat44GlobalMetadata = { features: [], addresses: [] };
  * values then, equal in VPP to those that are values of their own. VPP does the reassembly that
  * port numbers of fragments need by itself, so there is nothing to set for it.
  */
-export function nat44GlobalDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<Nat44Global, Nat44GlobalMetadata> {
+export function nat44GlobalDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<Nat44Global, Nat44GlobalMetadata> {
   const enable = (isOn: boolean): Promise<unknown> =>
     client.request('nat44_ed_plugin_enable_disable', {
       // VPP's own tables and number of sessions
@@ -73,18 +72,12 @@ export function nat44GlobalDescriptor(
   const forward = (isOn: boolean): Promise<unknown> =>
     client.request('nat44_forwarding_enable_disable', { enable: isOn });
 
-  return {
-    name: 'vpp-nat44-global',
-    typeName: nat44GlobalModel.typeName,
-    keyPrefixes: [NAT44_GLOBAL_KEY],
-    ownsKey: (key) => key === NAT44_GLOBAL_KEY,
-    nbKeyPrefix: NAT44_GLOBAL_KEY,
-    toJson: (value) => nat44GlobalModel.toJson(value),
+  return defineDescriptor('vpp-nat44-global', nat44GlobalModel, {
     retrieveDependencies: ['vpp-interface'],
     validate,
     equivalent: (_key, a, b) => a.forwarding === b.forwarding,
     derived: (_key, value) => [
-      { key: NAT44_ENDPOINT_DEPENDENT_KEY, value: empty },
+      { key: NAT44_ENDPOINT_DEPENDENT_KEY, value: emptyValue },
       ...value.nat_interfaces.map((entry) => ({
         key: nat44FeatureKey.build({ iface: entry.name, feature: entry.is_inside ? 'in' : 'out' }),
         value: entry,
@@ -139,7 +132,7 @@ export function nat44GlobalDescriptor(
       const metadata = entriesOf(value);
       return [{ key: NAT44_GLOBAL_KEY, value, metadata, origin: 'from-NB' as const }];
     },
-  };
+  });
 }
 
 function entriesOf(value: Nat44Global): Nat44GlobalMetadata {

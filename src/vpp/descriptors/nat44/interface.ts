@@ -1,5 +1,6 @@
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { NAT44_GLOBAL_KEY } from '#models/vpp/nat44-global.ts';
@@ -9,8 +10,7 @@ import {
   nat44InterfaceModel,
 } from '#models/vpp/nat44-interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
-import type { VppClient } from '../../binapi/api.ts';
-import { checkField } from '../invalid.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { type Feature, featureClaims, readFeatures, setFeature } from './features.ts';
 import { globalEntries } from './global.ts';
 import { ignoreNotFound } from './ignored-retvals.ts';
@@ -24,10 +24,10 @@ function featuresOf(value: Nat44Interface): readonly Feature[] {
 }
 
 /** What NAT44 does on one interface: one value each, so that one pod more is one value more. */
-export function nat44InterfaceDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<Nat44Interface, undefined> {
+export function nat44InterfaceDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<Nat44Interface, undefined> {
   const indexOf = (value: Nat44Interface, ctx: OperationContext): number =>
     ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name: value.name })).swIfIndex;
   /** What goes goes first: VPP has no output feature beside the others. */
@@ -48,13 +48,7 @@ export function nat44InterfaceDescriptor(
       return undefined;
     });
 
-  return {
-    name: 'vpp-nat44-interface',
-    typeName: nat44InterfaceModel.typeName,
-    keyPrefixes: [nat44InterfaceModel.keyPrefix],
-    nbKeyPrefix: nat44InterfaceModel.keyPrefix,
-    label: (key) => key.slice(nat44InterfaceModel.keyPrefix.length),
-    toJson: (value) => nat44InterfaceModel.toJson(value),
+  return defineDescriptor('vpp-nat44-interface', nat44InterfaceModel, {
     retrieveDependencies: ['vpp-interface', 'vpp-nat44-global'],
     validate(key, value) {
       checkField(key, value.name !== '', 'name', 'missing');
@@ -91,5 +85,5 @@ export function nat44InterfaceDescriptor(
         return [{ key: nat44InterfaceKey.build({ name }), value, origin: 'from-NB' as const }];
       });
     },
-  };
+  });
 }

@@ -1,5 +1,5 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { DNat44, DNat44IdentityMapping, DNat44StaticMapping } from '#models/vpp/dnat44.ts';
-import { checkField } from '../invalid.ts';
 import {
   backendEnd,
   externalEnd,

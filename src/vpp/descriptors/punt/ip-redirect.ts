@@ -1,5 +1,6 @@
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type {
   Dependency,
   KeyedValue,
@@ -10,7 +11,6 @@ import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import { type IPRedirect, ipRedirectKey, ipRedirectModel } from '#models/vpp/ip-redirect.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromUnion } from '../../binapi/addresses.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import type { PuntRedirectV2 } from '../../binapi/messages.gen.ts';
 import {
   type AddressFamilyName,
@@ -19,10 +19,10 @@ import {
   familiesOf,
   familyNumbers,
 } from '../address-family.ts';
-import { checkField } from '../invalid.ts';
 import { isAny, pathTo } from '../l3/route-path.ts';
 import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 /** A next hop is of one family, and says so where all are redirected. */
 function redirected({ l3_protocol, next_hop }: IPRedirect): readonly AddressFamilyName[] {
@@ -50,10 +50,10 @@ function identity({ family, rx, tx, hop }: Found): string {
  * anything, and by that count switches redirecting on and off: so it is asked only for what it does
  * not have yet, or has.
  */
-export function ipRedirectDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<IPRedirect, undefined> {
+export function ipRedirectDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<IPRedirect, undefined> {
   const indexOf = (name: string, ctx: OperationContext): number =>
     ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
 
@@ -78,13 +78,7 @@ export function ipRedirectDescriptor(
     await request(true, [pathTo(family === 'IPV6', value.next_hop, tx)]);
   };
 
-  return {
-    name: 'vpp-punt-ipredirect',
-    typeName: ipRedirectModel.typeName,
-    keyPrefixes: [ipRedirectModel.keyPrefix],
-    nbKeyPrefix: ipRedirectModel.keyPrefix,
-    label: (key) => key.slice(ipRedirectModel.keyPrefix.length),
-    toJson: (value) => ipRedirectModel.toJson(value),
+  return defineDescriptor('vpp-punt-ipredirect', ipRedirectModel, {
     retrieveDependencies: ['vpp-interface'],
     validate(key, value) {
       checkField(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
@@ -128,7 +122,7 @@ export function ipRedirectDescriptor(
       const others = [...left].flatMap((part) => unwanted(found.get(part), keys));
       return [...values, ...others].map((each) => ({ ...each, origin: 'from-NB' as const }));
     },
-  };
+  });
 }
 
 function dependencies({ tx_interface: tx, rx_interface: rx }: IPRedirect): readonly Dependency[] {

@@ -1,8 +1,8 @@
-import type { Logger } from '#infra/log/log.ts';
 import { allOrNothing } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
+import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { type PuntToHost, puntToHostModel } from '#models/vpp/punt-to-host.ts';
-import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily, PuntType } from '../../binapi/enums.gen.ts';
 import type { Punt } from '../../binapi/messages.gen.ts';
 import {
@@ -11,7 +11,7 @@ import {
   familiesOf,
   familyNumbers,
 } from '../address-family.ts';
-import { checkField } from '../invalid.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 
 const UDP = 17;
 const HEADER_VERSION = 1;
@@ -43,10 +43,10 @@ function puntOf(family: AddressFamilyName, port: number): Punt {
  * family and port. It frees a port at any request to do so, whoever listens there: so it is asked
  * only where a socket is registered.
  */
-export function puntToHostDescriptor(
-  client: VppClient,
-  log: Logger,
-): KvDescriptor<PuntToHost, undefined> {
+export function puntToHostDescriptor({
+  client,
+  log,
+}: VppDescriptorOptions): KvDescriptor<PuntToHost, undefined> {
   const sockets = async (): Promise<readonly Socket[]> => {
     const found = await client.dump('punt_socket_dump', { type: PuntType.PUNT_API_TYPE_L4 });
     return found.flatMap(({ punt: { punt }, pathname: path }) => {
@@ -69,13 +69,7 @@ export function puntToHostDescriptor(
     if (isThere) await client.request('punt_socket_deregister', { punt: puntOf(family, port) });
   };
 
-  return {
-    name: 'vpp-punt-to-host',
-    typeName: puntToHostModel.typeName,
-    keyPrefixes: [puntToHostModel.keyPrefix],
-    nbKeyPrefix: puntToHostModel.keyPrefix,
-    label: (key) => key.slice(puntToHostModel.keyPrefix.length),
-    toJson: (value) => puntToHostModel.toJson(value),
+  return defineDescriptor('vpp-punt-to-host', puntToHostModel, {
     validate(key, value) {
       checkField(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
       checkField(key, value.l4_protocol === 'UDP', 'l4_protocol', 'VPP hands over UDP only');
@@ -110,7 +104,7 @@ export function puntToHostDescriptor(
       const others = [...left].flatMap((part) => unwanted(found.get(part)));
       return [...values, ...others].map((each) => ({ ...each, origin: 'from-NB' as const }));
     },
-  };
+  });
 }
 
 function partsOf({

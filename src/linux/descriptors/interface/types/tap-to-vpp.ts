@@ -1,10 +1,10 @@
 import { allSettled } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { LinuxInterface } from '#models/linux/interface.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { LinkLocation, LinuxHost } from '../../../api.ts';
 import { ignoreNotFound } from '../../ignored-errors.ts';
-import { checkField } from '../../invalid.ts';
 import type { LinkMarks } from '../../link-marks.ts';
 import { linkLocation } from '../link-location.ts';
 import type { LinkTypeHandler } from './handler.ts';

@@ -1,8 +1,8 @@
 import { allSettled } from '#infra/undo/undo.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { LinuxInterface } from '#models/linux/interface.ts';
 import type { LinkLocation, LinuxHost } from '../../../api.ts';
 import { ignoreErrno, ignoreNotFound } from '../../ignored-errors.ts';
-import { checkField } from '../../invalid.ts';
 import { type LinkMarks, pendingEndName } from '../../link-marks.ts';
 import { linkLocation } from '../link-location.ts';
 import type { LinkTypeHandler } from './handler.ts';

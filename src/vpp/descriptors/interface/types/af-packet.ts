@@ -1,3 +1,4 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { linuxHostNameKey } from '#models/linux/derived.ts';
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
@@ -6,7 +7,6 @@ import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metad
 import { toMac } from '../../../binapi/addresses.ts';
 import { AfPacketMode } from '../../../binapi/enums.gen.ts';
 import { ignoreRetvals } from '../../ignored-retvals.ts';
-import { checkField } from '../../invalid.ts';
 import { HOST_NAME_LENGTH } from '../../limits.ts';
 import type { InterfaceTypeHandler, TypeRetrieveContext } from './handler.ts';
 

@@ -1,5 +1,5 @@
 import { defineError } from '#infra/errors/errors.ts';
-import { checkField } from '../../invalid.ts';
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { InterfaceTypeHandler } from './handler.ts';
 
 export const NicNotFoundError = defineError({

@@ -1,3 +1,4 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import { fnv1a32 } from '#models/fnv.ts';
 import type { MemifLink } from '#models/vpp/interface.gen.ts';
 import type { VppInterface } from '#models/vpp/interface.ts';
@@ -6,7 +7,6 @@ import type { VppClient } from '../../../binapi/api.ts';
 import { MemifMode, MemifRole } from '../../../binapi/enums.gen.ts';
 import type { MemifCreateV2 } from '../../../binapi/messages.gen.ts';
 import { ignoreRetvals } from '../../ignored-retvals.ts';
-import { checkField } from '../../invalid.ts';
 import { NONE } from '../../limits.ts';
 import type { InterfaceTypeHandler } from './handler.ts';
 

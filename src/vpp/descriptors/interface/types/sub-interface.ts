@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { Dependency } from '#kvscheduler/api/descriptor.ts';
 import { interfaceUpKey } from '#models/vpp/derived.ts';
 import type { SubInterface } from '#models/vpp/interface.gen.ts';
@@ -7,7 +8,6 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import { IfType, SubIfFlags } from '../../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../../binapi/messages.gen.ts';
 import { ignoreNotFound } from '../../ignored-retvals.ts';
-import { checkField } from '../../invalid.ts';
 import type { InterfaceTypeHandler } from './handler.ts';
 
 type Rewrite = SubInterface['tag_rw_option'];

@@ -1,9 +1,9 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import { fnv1a32 } from '#models/fnv.ts';
 import type { TapLink } from '#models/vpp/interface.gen.ts';
 import type { VppInterface } from '#models/vpp/interface.ts';
 import { toMac } from '../../../binapi/addresses.ts';
 import { TapFlags } from '../../../binapi/enums.gen.ts';
-import { checkField } from '../../invalid.ts';
 import { HOST_NAME_LENGTH, NONE } from '../../limits.ts';
 import { tagOf } from '../../tags.ts';
 import type { InterfaceTypeHandler } from './handler.ts';

@@ -1,3 +1,4 @@
+import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { Dependency, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { parseIp } from '#models/ip.ts';
 import { interfaceAddressKey } from '#models/vpp/derived.ts';
@@ -6,7 +7,6 @@ import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import { fromAddress, toAddress } from '../../../binapi/addresses.ts';
 import type { VppClient } from '../../../binapi/api.ts';
-import { checkField } from '../../invalid.ts';
 import { NONE } from '../../limits.ts';
 import type { InterfaceTypeHandler } from './handler.ts';
 

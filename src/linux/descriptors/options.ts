@@ -1,0 +1,12 @@
+import type { Logger } from '#infra/log/log.ts';
+import type { LinuxHost } from '../api.ts';
+import type { LinkMarks } from './link-marks.ts';
+import type { NamespaceDumps } from './namespaces.ts';
+
+/** What the descriptors of Linux share. */
+export interface LinuxDescriptorOptions {
+  readonly host: LinuxHost;
+  readonly log: Logger;
+  readonly marks: LinkMarks;
+  readonly dumps: NamespaceDumps;
+}

@@ -1,0 +1,12 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { VppClient } from '../binapi/api.ts';
+import type { AclBindings } from './acl/bindings.ts';
+
+/** What the descriptors of VPP share. */
+export interface VppDescriptorOptions {
+  readonly client: VppClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly aclBindings: AclBindings;
+}
