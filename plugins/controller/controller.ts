@@ -165,6 +165,11 @@ export class Controller implements EventLoop, ConfigRetriever {
     this.#healing = { due, timer };
   }
 
+  /** VPP may have lost its configuration: a healing resync follows at once. */
+  southboundReconnected(): void {
+    this.scheduleHealing('VPP reconnected', 0);
+  }
+
   /** The value of a key in the current transaction, else the last internal one; a copy. */
   getConfig(key: string): Value | undefined {
     return this.#processor.getConfig(key);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { Lifecycle, type Part, StartAbandonedError } from '#infra/process/lifecycle.ts';
+import { type Component, Lifecycle, StartAbandonedError } from '#infra/process/lifecycle.ts';
 
 const limits = { startMs: 1000, stopMs: 100 };
 
-function traced(name: string, trace: string[], behavior: Partial<Part> = {}): Part {
+function traced(name: string, trace: string[], behavior: Partial<Component> = {}): Component {
   const step = (what: 'init' | 'afterInit' | 'close') => async () => {
     trace.push(`${name}.${what}`);
     await behavior[what]?.();

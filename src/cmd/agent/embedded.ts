@@ -1,10 +1,10 @@
 import type { KvStore } from '#datastore/api.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
-import type { Environment, EnvironmentParts } from './environment.ts';
+import type { Environment, EnvironmentDeps } from './environment.ts';
 
 /** A VPP and a Linux in this process, and one store for everything. */
-export function embeddedEnvironment(store: KvStore, parts: EnvironmentParts): Environment {
+export function embeddedEnvironment(store: KvStore, parts: EnvironmentDeps): Environment {
   const { clock, random, loggers } = parts;
   const linux = new SimLinux(random);
   const vpp = new SimVpp({ host: linux, clock, random, log: loggers.get('sim-vpp') });

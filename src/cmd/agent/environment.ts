@@ -22,7 +22,7 @@ export interface Environment {
   close(): Promise<void>;
 }
 
-export interface EnvironmentParts {
+export interface EnvironmentDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly loggers: Loggers;

@@ -13,7 +13,7 @@ import { kernelHost } from '#linux/iproute/host.ts';
 import { thisMachine } from '#linux/iproute/machine.ts';
 import { prepareHost } from '#linux/iproute/prepare-host.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
-import type { Environment, EnvironmentParts } from './environment.ts';
+import type { Environment, EnvironmentDeps } from './environment.ts';
 import type { Settings } from './settings.ts';
 
 /** Where the Go agent has its database. */
@@ -21,7 +21,7 @@ const BOLT_FILE = 'bolt.db';
 
 export async function openEnvironment(
   settings: Settings,
-  parts: EnvironmentParts,
+  parts: EnvironmentDeps,
 ): Promise<Environment> {
   const { bolt, mirror: mirrorConfig, etcd, env } = settings;
   const { clock, loggers } = parts;

@@ -7,7 +7,7 @@ import type { Clock } from '../clock/clock.ts';
 import { defineError } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 
-export interface Part {
+export interface Component {
   readonly name: string;
   init?(): Promise<void> | void;
   /** Runs when every part is initialized: from here on parts may call each other. */
@@ -36,15 +36,15 @@ export interface LifecycleLimits {
 }
 
 export class Lifecycle {
-  readonly #parts: readonly Part[];
+  readonly #parts: readonly Component[];
   readonly #limits: LifecycleLimits;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #open: Part[] = [];
+  readonly #open: Component[] = [];
   #starting: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(parts: readonly Part[], limits: LifecycleLimits, clock: Clock, log: Logger) {
+  constructor(parts: readonly Component[], limits: LifecycleLimits, clock: Clock, log: Logger) {
     this.#parts = parts;
     this.#limits = limits;
     this.#clock = clock;

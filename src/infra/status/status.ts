@@ -5,13 +5,13 @@
 import type { Clock } from '../clock/clock.ts';
 import { errorText } from '../errors/errors.ts';
 
-export type PartState = 'init' | 'ok' | 'error';
+export type ComponentState = 'init' | 'ok' | 'error';
 
 /** Numbers of the states in JSON. */
-const numbers: Readonly<Record<PartState, number>> = { init: 0, ok: 1, error: 2 };
+const numbers: Readonly<Record<ComponentState, number>> = { init: 0, ok: 1, error: 2 };
 
-interface Part {
-  state: PartState;
+interface Component {
+  state: ComponentState;
   error: string | undefined;
   /** Unix seconds. */
   lastChange: number;
@@ -29,13 +29,13 @@ export interface BuildInfo {
 }
 
 /** Reports the state of one part. */
-export type ReportState = (state: PartState, error?: unknown) => void;
+export type ReportState = (state: ComponentState, error?: unknown) => void;
 
 export class StatusCheck {
   readonly #clock: Clock;
   readonly #build: BuildInfo;
   readonly #start: number;
-  readonly #parts = new Map<string, Part>();
+  readonly #parts = new Map<string, Component>();
   #lastChange: number;
 
   constructor(clock: Clock, build: BuildInfo) {
@@ -48,25 +48,25 @@ export class StatusCheck {
   /** A part takes part in the status from now on, in state `init`. */
   register(name: string, affects: Probe): ReportState {
     const now = this.#seconds();
-    const part: Part = {
+    const component: Component = {
       state: 'init',
       error: undefined,
       lastChange: now,
       lastUpdate: now,
       affects,
     };
-    this.#parts.set(name, part);
-    return (state, error) => this.#report(part, state, error);
+    this.#parts.set(name, component);
+    return (state, error) => this.#report(component, state, error);
   }
 
   /** State of one part, which must be registered. */
-  part(name: string): { readonly state: PartState; readonly error: string | undefined } {
+  part(name: string): { readonly state: ComponentState; readonly error: string | undefined } {
     const { state, error } = this.#parts.get(name)!;
     return { state, error };
   }
 
   /** State of all parts together: any error is an error, any init is init. */
-  get state(): PartState {
+  get state(): ComponentState {
     return this.#worst(() => true);
   }
 
@@ -79,8 +79,8 @@ export class StatusCheck {
     return this.state === 'ok';
   }
 
-  #worst(counts: (part: Part) => boolean): PartState {
-    let worst: PartState = 'ok';
+  #worst(counts: (part: Component) => boolean): ComponentState {
+    let worst: ComponentState = 'ok';
     for (const part of this.#parts.values()) {
       if (!counts(part)) continue;
       if (part.state === 'error') return 'error';
@@ -89,7 +89,7 @@ export class StatusCheck {
     return worst;
   }
 
-  #report(part: Part, state: PartState, error: unknown): void {
+  #report(part: Component, state: ComponentState, error: unknown): void {
     const now = this.#seconds();
     const text = error === undefined ? undefined : errorText(error);
     part.lastUpdate = now;
@@ -103,7 +103,9 @@ export class StatusCheck {
 
   /** The document of both probes; fields that are zero are left out, as Go's encoder does. */
   document(): Record<string, unknown> {
-    const parts = [...this.#parts].map(([name, part]) => [name, partDocument(name, part)] as const);
+    const parts = [...this.#parts].map(
+      ([name, part]) => [name, componentDocument(name, part)] as const,
+    );
     return {
       ...nonZero({
         build_version: this.#build.version,
@@ -125,7 +127,7 @@ export class StatusCheck {
   }
 }
 
-function partDocument(name: string, part: Part): Record<string, unknown> {
+function componentDocument(name: string, part: Component): Record<string, unknown> {
   return nonZero({
     name,
     state: numbers[part.state],

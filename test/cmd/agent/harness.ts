@@ -14,6 +14,7 @@ import { Loggers } from '#infra/log/loggers.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/text.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
+import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 
@@ -65,6 +66,7 @@ export interface AgentOptions {
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;
   /** Name of the node; default: node1. */
   readonly label?: string;
+  readonly externalSources?: readonly ExternalConfigSource[];
   /** Environment variables. */
   readonly env?: Settings['env'];
 }
@@ -106,6 +108,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     }),
     build: { version: 'v0', date: '', commit: '' },
     print: (text) => printed.push(text),
+    ...(options.externalSources && { externalSources: options.externalSources }),
   });
   return { agent, settings, printed, logged };
 }

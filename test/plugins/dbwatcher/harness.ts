@@ -4,7 +4,7 @@ import { FaultyStore } from '#datastore/faulty.ts';
 import { MemoryStore } from '#datastore/memory.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
-import type { PartState } from '#infra/status/status.ts';
+import type { ComponentState } from '#infra/status/status.ts';
 import { EventQueueFullError } from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import {
@@ -95,7 +95,7 @@ export interface Bench {
   readonly cluster: FaultyStore;
   readonly local: FaultyStore;
   readonly watcher: DbWatcher;
-  readonly states: [PartState, unknown][];
+  readonly states: [ComponentState, unknown][];
   readonly warnings: { key?: string; [name: string]: unknown }[];
   /** What the mirror holds. */
   mirror(): Promise<Record<string, string>>;
@@ -117,7 +117,7 @@ export function bench(
   const loop = new NotedLoop();
   const cluster = new FaultyStore(database);
   const local = new FaultyStore(mirrorStore);
-  const states: [PartState, unknown][] = [];
+  const states: [ComponentState, unknown][] = [];
   const warnings: Bench['warnings'] = [];
   const log: Logger = {
     ...silentLogger,

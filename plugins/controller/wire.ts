@@ -1,0 +1,55 @@
+/** Wiring of the event loop: its status, its metrics, and the recording of runs. */
+
+import type { Registry } from 'prom-client';
+import type { Loggers } from '#infra/log/loggers.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import type { StatusCheck } from '#infra/status/status.ts';
+import { Controller, type ControllerDeps } from './controller.ts';
+import { ControllerMetrics } from './metrics.ts';
+import { type RecorderOptions, RunRecorder } from './recording/recorder.ts';
+
+export interface ControllerWiringDeps
+  extends Omit<ControllerDeps, 'log' | 'reportState' | 'onProcessed' | 'witness'> {
+  /** Identifies the agent in a recording. */
+  readonly recorded: Pick<RecorderOptions, 'version' | 'label' | 'settings'>;
+  readonly registry: Registry;
+  readonly status: StatusCheck;
+  readonly loggers: Loggers;
+}
+
+export interface WiredController {
+  readonly controller: Controller;
+  readonly component: Component;
+}
+
+export function wireController(wiring: ControllerWiringDeps): WiredController {
+  const { recorded, registry, status, loggers, ...rest } = wiring;
+  const metrics: ControllerMetrics = new ControllerMetrics(registry, () => controller);
+  const recorder = createRecorder(wiring);
+  const deps: ControllerDeps = {
+    ...rest,
+    log: loggers.get('controller'),
+    reportState: status.register('controller', 'liveness'),
+    onProcessed: metrics.observe,
+  };
+  const controller: Controller = new Controller(recorder ? recorder.tap(deps) : deps);
+  return {
+    controller,
+    component: {
+      name: 'controller',
+      init: () => controller.start(),
+      close: async () => {
+        await controller.close({ cleanup: false });
+        await recorder?.close();
+      },
+    },
+  };
+}
+
+/** Undefined unless the configuration sets `record-run`. */
+function createRecorder(wiring: ControllerWiringDeps): RunRecorder | undefined {
+  const { config, recorded, clock, loggers } = wiring;
+  const folder = config['record-run'];
+  if (folder === '') return undefined;
+  return new RunRecorder({ ...recorded, folder, clock, log: loggers.get('recording') });
+}

@@ -1,0 +1,37 @@
+/** Wiring of the CNI server: the CNI service on its unix socket. */
+
+import type { Clock } from '#infra/clock/clock.ts';
+import type { GrpcConfig } from '#infra/grpc/config.ts';
+import type { Loggers } from '#infra/log/loggers.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import { type CniServiceDeps, cniService } from './service.ts';
+import { type CniServer, serveCni } from './socket.ts';
+
+/** How long CNI calls may continue after the stop of the agent began. */
+const GRACE_MS = 2_000;
+
+export interface CniWiringDeps extends Omit<CniServiceDeps, 'log'> {
+  readonly config: GrpcConfig;
+  readonly clock: Clock;
+  readonly loggers: Loggers;
+}
+
+export function wireCniServer({ config, clock, loggers, ...deps }: CniWiringDeps): Component {
+  let server: Promise<CniServer> | undefined;
+  return {
+    name: 'cni',
+    afterInit: async () => {
+      const log = loggers.get('cni');
+      server = serveCni({
+        service: cniService({ ...deps, log }),
+        socketPath: config.endpoint,
+        mode: Number.parseInt(String(config.permission), 8),
+        replaceStale: config['force-socket-removal'],
+        clock,
+        log,
+      });
+      await server;
+    },
+    close: async () => (await server?.catch(() => undefined))?.close(GRACE_MS),
+  };
+}

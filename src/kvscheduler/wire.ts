@@ -1,0 +1,45 @@
+/** Wiring of the scheduler: its options from the configuration, and its metrics. */
+import type { Registry } from 'prom-client';
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import type { AnyDescriptor } from './api/descriptor.ts';
+import type { KvSchedulerConfig } from './config.ts';
+import { SchedulerMetrics } from './history/metrics.ts';
+import { createScheduler, type Scheduler } from './scheduler.ts';
+
+const MINUTE_MS = 60_000;
+
+export interface SchedulerWiringDeps {
+  readonly config: KvSchedulerConfig;
+  readonly descriptors: readonly AnyDescriptor[];
+  /** Read back what each transaction touched. */
+  readonly verify: boolean;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly print: (text: string) => void;
+}
+
+export interface WiredScheduler {
+  readonly scheduler: Scheduler;
+  readonly component: Component;
+}
+
+export function wireScheduler(deps: SchedulerWiringDeps): WiredScheduler {
+  const { config, descriptors, verify, registry, clock, log, print } = deps;
+  const metrics: SchedulerMetrics = new SchedulerMetrics(registry, () => scheduler);
+  const scheduler: Scheduler = createScheduler({
+    descriptors,
+    clock,
+    log,
+    history: {
+      ageMs: config['transaction-history-age-limit'] * MINUTE_MS,
+      initMs: config['permanently-recorded-init-period'] * MINUTE_MS,
+    },
+    verify,
+    observer: metrics,
+    ...(config['print-txn-summary'] && { writer: { write: print } }),
+  });
+  return { scheduler, component: { name: 'kvscheduler', close: () => scheduler.close() } };
+}

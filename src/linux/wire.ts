@@ -1,0 +1,40 @@
+/** Wiring of Linux: its descriptors, its port, and the preparation of the host. */
+import type { Logger } from '#infra/log/log.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { HostView } from '#plugins/controller/api/ports/host.ts';
+import type { LinuxHost } from './api.ts';
+import { linuxDescriptors } from './descriptors/linux-descriptors.ts';
+import { hostPort } from './host-port.ts';
+import type { HostFacts, HostRequirements } from './iproute/prepare-host.ts';
+
+export interface LinuxWiringDeps {
+  readonly host: LinuxHost;
+  /** Service label of the agent. */
+  readonly label: string;
+  readonly log: Logger;
+}
+
+export interface WiredLinux {
+  readonly descriptors: readonly AnyDescriptor[];
+  readonly port: HostView;
+  /** Prepares the host for the pods. */
+  component(
+    prepare: (needs: HostRequirements) => Promise<HostFacts>,
+    needs: () => HostRequirements,
+  ): Component;
+}
+
+export function wireLinux({ host, label, log }: LinuxWiringDeps): WiredLinux {
+  let facts: HostFacts = { ipv6: false };
+  return {
+    descriptors: linuxDescriptors({ host, label, log }),
+    port: hostPort(host, () => facts.ipv6),
+    component: (prepare, needs) => ({
+      name: 'host',
+      init: async () => {
+        facts = await prepare(needs());
+      },
+    }),
+  };
+}

@@ -1,0 +1,90 @@
+/** Wiring of VPP: its API connection, descriptors, port, statistics and the interface watch. */
+import type { Registry } from 'prom-client';
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import { durationMs } from '#infra/config/duration.ts';
+import { type Logger, silentLogger } from '#infra/log/log.ts';
+import type { Component } from '#infra/process/lifecycle.ts';
+import type { StatusCheck } from '#infra/status/status.ts';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
+import type { Connect } from './binapi/api.ts';
+import { BinapiClient } from './binapi/client/client.ts';
+import type { GovppConfig } from './config.ts';
+import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
+import { InterfaceWatch, type InterfaceWatchNeeds } from './interface-watch.ts';
+import { VppMetrics } from './stats/metrics.ts';
+import { SegmentStatistics } from './stats/statistics.ts';
+import { vppView } from './vpp-view.ts';
+
+export interface VppWiringDeps {
+  readonly config: GovppConfig;
+  readonly connect: Connect;
+  /** A simulated VPP has no statistics segment: failures to read it are not logged. */
+  readonly isSimulated: boolean;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface WiredVpp {
+  readonly client: BinapiClient;
+  readonly descriptors: readonly AnyDescriptor[];
+  readonly port: VppView;
+  readonly metrics: VppMetrics;
+  /** Starts to connect; reports to the status check, and each reconnect to the caller. */
+  component(status: StatusCheck, onReconnect: () => void): Component;
+  /** Waits until VPP is connected. */
+  readonly connection: Component;
+}
+
+export function wireVpp(deps: VppWiringDeps): WiredVpp {
+  const { config, connect, isSimulated, registry, clock, random, log } = deps;
+  const client = new BinapiClient({
+    connect,
+    clock,
+    random,
+    log,
+    replyTimeoutMs: durationMs(config['reply-timeout']),
+    health: {
+      intervalMs: durationMs(config['health-check-probe-interval']),
+      limitMs: durationMs(config['health-check-reply-timeout']),
+      misses: config['health-check-threshold'],
+    },
+  });
+  const statistics = new SegmentStatistics(
+    { pid: async () => (await client.request('control_ping', {})).vpe_pid },
+    clock,
+  );
+  return {
+    client,
+    descriptors: vppDescriptors({ client, clock, log }),
+    port: vppView(client),
+    metrics: new VppMetrics(statistics, registry, isSimulated ? silentLogger : log),
+    component: (status, onReconnect) => {
+      const report = status.register('vpp', 'readiness');
+      return {
+        name: 'vpp',
+        init: () => {
+          client.onStateChange((state) => {
+            if (state === 'connected') {
+              report('ok');
+              if (client.generation > 1) onReconnect();
+            } else if (state === 'disconnected') report('error', 'VPP disconnected');
+          });
+          client.start();
+        },
+        close: async () => {
+          statistics.close();
+          await client.close();
+        },
+      };
+    },
+    connection: { name: 'VPP connection', init: () => client.whenConnected() },
+  };
+}
+
+export function wireInterfaceWatch(deps: InterfaceWatchNeeds): Component {
+  const watch = new InterfaceWatch(deps);
+  return { name: 'interface watch', init: () => watch.start(), close: () => watch.close() };
+}
