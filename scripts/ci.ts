@@ -1,6 +1,6 @@
 /**
- * Everything that must hold before a change goes in; called by .ci/run, which installs what is
- * needed. Each check counts as one, the tests count singly; the last line is the sum.
+ * All checks and tests of a change; called by .ci/run, which installs the programs that they need.
+ * Each check counts as one test; the last line is the sum.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import type { Skip } from './lib/run-tests.ts';
 import { isJustified, thisMachine } from './lib/skip-reasons.ts';
 import { type Counts, countsText } from './lib/test-report.ts';
-import { changedSince, REPORT } from './lib/vpp-report.ts';
+import { changedSince, readSections } from './lib/vpp-report.ts';
 
-/** All are run, whatever fails before, so that one run shows everything. */
+/** All of them run, also after a failure, so that one run shows every failure. */
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'generated models', command: ['node', 'scripts/gen.ts', '--check'] },
   { name: 'generated messages', command: ['node', 'scripts/gen-binapi.ts', '--check'] },
@@ -50,7 +50,7 @@ function report(name: string, ok: boolean, output: string, startMs = performance
   if (!ok) console.log(output.replace(/^(?=.)/gm, '      '));
 }
 
-/** The README's test command, with its lines as they come. */
+/** Runs `npm test` and forwards its output. */
 async function runTests(): Promise<(Counts & { skips: Skip[] }) | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'ci-'));
   const file = join(folder, 'tests.json');
@@ -76,13 +76,18 @@ for (const { name, command } of checks) {
 const tests = await runTests();
 if (!tests) report('tests', false, 'npm test ended without a result');
 else {
-  const unexcused = tests.skips.filter(({ reason }) => !isJustified(reason, thisMachine));
-  const lines = unexcused.map(({ path, reason }) => `${path.join(' > ')}: ${reason}`);
-  report('nothing skipped that can run here', lines.length === 0, lines.join('\n'));
+  const unjustified = tests.skips.filter(({ reason }) => !isJustified(reason, thisMachine));
+  const lines = unjustified.map(({ path, reason }) => `${path.join(' > ')}: ${reason}`);
+  report('no test skipped without a true reason', lines.length === 0, lines.join('\n'));
 }
 
-const changed = existsSync(REPORT) ? changedSince(readFileSync(REPORT, 'utf8')) : ['no report'];
-if (changed.length > 0) console.log(`unproven on VPP: ${changed.join(', ')} (npm run test:vpp)`);
+const sections = readSections();
+if (sections.size === 0) console.log('unproven on VPP: no report (npm run test:vpp)');
+for (const [release, section] of sections) {
+  const changed = changedSince(section);
+  if (changed.length > 0)
+    console.log(`unproven on VPP ${release}: ${changed.join(', ')} (npm run test:vpp)`);
+}
 
 const total: Counts = {
   passed: passed + (tests?.passed ?? 0),

@@ -1,27 +1,47 @@
 /**
  *     npm run test:vpp
  *
- * Runs the suites that need a real VPP (test/integration/vpp/) and writes docs/vpp-report.md. Needs a `vpp` binary in the PATH and root. Exit code 1 when a test failed or
- * VPP was not used at all.
+ * Runs the suites on a real VPP (test/integration/vpp) and writes the section of its release in
+ * docs/vpp-report.md; the sections of other releases stay. Needs root and `vpp` in the PATH. Exit
+ * code 1 when a test failed or no test ran on VPP.
  */
-import { execFileSync } from 'node:child_process';
 import { globSync, writeFileSync } from 'node:fs';
+import { VppProcess } from '#test/integration/support/vpp-process.ts';
+import { withoutVpp } from '#test/support/requirements.ts';
 import { runTests } from './lib/run-tests.ts';
 import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
-import { needsVpp, REPORT, renderReport, treeLines, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
+import {
+  needsVpp,
+  REPORT,
+  readSections,
+  renderReport,
+  renderSection,
+  treeLines,
+  VPP_FILE_LIMIT_MS,
+} from './lib/vpp-report.ts';
 
-function vppVersion(): string {
+const reason = withoutVpp();
+if (reason) {
+  console.error(reason);
+  process.exit(1);
+}
+
+/** Over the API: VPP 25.10 has no option `--version`. */
+async function vppRelease(): Promise<string> {
+  const vpp = new VppProcess();
   try {
-    const text = execFileSync('vpp', ['--version'], { encoding: 'utf8', stdio: 'pipe' });
-    return /v\d\S*/.exec(text)?.[0] ?? 'of unknown version';
-  } catch {
-    console.error('no vpp binary in the PATH: install VPP (packages of fd.io), then run again');
-    process.exit(1);
+    await vpp.start();
+    return await vpp.withClient(
+      async (client) => (await client.request('show_version', {})).version,
+    );
+  } finally {
+    await vpp.remove();
   }
 }
 
-const version = vppVersion();
-// so many here, where there is time; `npm test` has fewer
+const release = await vppRelease();
+console.log(`VPP ${release}`);
+// More kills than in `npm test`, which has less time.
 process.env['VPP_KILLS'] ??= '50';
 const trees = treeLines();
 const files = globSync('test/**/*.test.ts').filter(needsVpp).sort();
@@ -34,11 +54,14 @@ const results = await runTests(files, {
 const counts = countAll(results);
 for (const line of skipLines(results)) console.log(`skipped: ${line}`);
 if (counts.passed === 0) {
-  console.error(`nothing ran against VPP ${version}: ${REPORT} is left as it was`);
+  console.error(`no test ran on VPP ${release}: ${REPORT} is unchanged`);
   process.exitCode = 1;
 } else if (treeLines().join() !== trees.join()) {
-  console.error(`the source changed during the run: ${REPORT} is left as it was`);
+  console.error(`the source changed during the run: ${REPORT} is unchanged`);
   process.exitCode = 1;
-} else writeFileSync(REPORT, renderReport(version, trees, results));
+} else {
+  const section = renderSection(release, trees, results);
+  writeFileSync(REPORT, renderReport(new Map([...readSections(), [release, section]])));
+}
 console.log(`\n${countsText(counts)}`);
 if (counts.failed > 0) process.exitCode = 1;

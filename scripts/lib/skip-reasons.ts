@@ -1,15 +1,15 @@
-/** Which reasons to skip a test are true on this machine; everything else should have run. */
+/** Compares the reasons of skipped tests (`needs X: install Y`) with the machine. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the excuses ask about a machine. */
 export interface Machine {
   readonly isRoot: () => boolean;
-  /** A program of that name is in the PATH. */
+  /** Whether a program of that name is in the PATH. */
   readonly hasProgram: (name: string) => boolean;
   readonly exists: (path: string) => boolean;
-  readonly canMakeNamespaces: () => boolean;
+  readonly canCreateNamespaces: () => boolean;
+  readonly canScheduleRealTime: () => boolean;
 }
 
 export const thisMachine: Machine = {
@@ -17,27 +17,43 @@ export const thisMachine: Machine = {
   hasProgram: (name) =>
     (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, name))),
   exists: existsSync,
-  canMakeNamespaces: () => spawnSync('unshare', ['--net', 'true']).status === 0,
+  canCreateNamespaces: () => spawnSync('unshare', ['--net', 'true']).status === 0,
+  canScheduleRealTime: () => spawnSync('chrt', ['--fifo', '10', 'true']).status === 0,
 };
 
-const excuses: readonly {
+/** Only what `.ci/run` cannot install; all the rest must not be missing there. */
+const rules: readonly {
   readonly pattern: RegExp;
-  /** @param found what the pattern's group has found in the reason */
-  readonly holds: (machine: Machine, found: string) => boolean;
+  /** @param name what the group of the pattern matched */
+  readonly isMissing: (machine: Machine, name: string) => boolean;
 }[] = [
-  // .ci/run installs it where Go is at hand.
-  { pattern: /\bcnitool\b/, holds: (machine) => !machine.hasProgram('go') },
-  { pattern: /\bvpp\b/i, holds: (machine) => !machine.hasProgram('vpp') },
-  { pattern: /\bshared\//, holds: (machine) => !machine.exists('../shared') },
-  { pattern: /\broot\b/, holds: (machine) => !machine.isRoot() },
-  { pattern: /\bnetwork namespaces?\b/, holds: (machine) => !machine.canMakeNamespaces() },
-  { pattern: /(\/dev\/[\w-]+)/, holds: (machine, device) => !machine.exists(device) },
+  {
+    pattern: /^needs (vpp|vppctl) in the PATH:/,
+    isMissing: (machine, name) => !machine.hasProgram(name),
+  },
+  // .ci/run installs it where Go is installed.
+  {
+    pattern: /^needs cnitool in the PATH:/,
+    isMissing: (machine) => !machine.hasProgram('go'),
+  },
+  // From the folder of the repository.
+  { pattern: /^needs (\.\.\/shared)\//, isMissing: (machine, path) => !machine.exists(path) },
+  { pattern: /^needs root\b/, isMissing: (machine) => !machine.isRoot() },
+  {
+    pattern: /^needs network namespaces:/,
+    isMissing: (machine) => !machine.canCreateNamespaces(),
+  },
+  {
+    pattern: /^needs real-time scheduling:/,
+    isMissing: (machine) => !machine.canScheduleRealTime(),
+  },
+  { pattern: /^needs (\/dev\/[\w-]+):/, isMissing: (machine, path) => !machine.exists(path) },
 ];
 
-/** Whether something that the reason names is really missing. */
+/** Whether the machine really lacks what the reason names. */
 export function isJustified(reason: string, machine: Machine): boolean {
-  return excuses.some(({ pattern, holds }) => {
+  return rules.some(({ pattern, isMissing }) => {
     const match = pattern.exec(reason);
-    return match !== null && holds(machine, match[1] ?? '');
+    return match !== null && isMissing(machine, match[1] ?? '');
   });
 }

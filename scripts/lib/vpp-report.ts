@@ -1,4 +1,8 @@
-/** The report of the last run against a real VPP, and what it says about the tree of today. */
+/**
+ * The report of the runs against real VPPs, one section a release, and whether it still holds for
+ * the tree of today.
+ */
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gitTreeHash } from './git-tree.ts';
 import type { FileResult } from './run-tests.ts';
@@ -6,7 +10,7 @@ import { countAll, countsText, skipLines } from './test-report.ts';
 
 export const REPORT = 'docs/vpp-report.md';
 
-/** What the run is about: when one of these changes, the last run says nothing any more. */
+/** A run is valid for as long as none of these changes. */
 export const folders = ['src/vpp', 'src/linux', 'src/stn', 'src/simulator'] as const;
 
 /** A suite with traffic and restarts takes minutes. */
@@ -17,21 +21,33 @@ export function needsVpp(file: string): boolean {
   return file.startsWith('test/integration/vpp/');
 }
 
-/** `src/vpp 4cee71…`, one line a folder, as the report holds it. */
+/** `src/vpp 4cee71…`, one line a folder, as in the report. */
 export function treeLines(): string[] {
   return folders.map((folder) => `${folder} ${gitTreeHash(folder)}`);
 }
 
-/** Folders that have changed since the report was written. */
-export function changedSince(report: string): string[] {
+/** Sections of the report by release (`v26.06-release`); empty when there is no report. */
+export function readSections(): ReadonlyMap<string, string> {
+  return existsSync(REPORT) ? sectionsOf(readFileSync(REPORT, 'utf8')) : new Map();
+}
+
+export function sectionsOf(report: string): ReadonlyMap<string, string> {
+  const sections = report.split(/^(?=## VPP )/m).slice(1);
+  return new Map(
+    sections.map((text) => [/^## VPP (.*)$/m.exec(text)?.[1] ?? '', `${text.trimEnd()}\n`]),
+  );
+}
+
+/** Folders that have changed since the run of a section. */
+export function changedSince(section: string): string[] {
   return treeLines()
-    .filter((line) => !report.includes(line))
+    .filter((line) => !section.includes(line))
     .map((line) => line.split(' ')[0]!);
 }
 
-/** @param trees `treeLines` as they were when the run began */
-export function renderReport(
-  version: string,
+/** @param trees `treeLines` at the start of the run */
+export function renderSection(
+  release: string,
   trees: readonly string[],
   results: readonly FileResult[],
 ): string {
@@ -42,19 +58,14 @@ export function renderReport(
   const failed = results.flatMap(({ file, failures }) =>
     failures.map(({ path }) => `- failed: ${file}: ${path.join(' > ') || 'the whole file'}`),
   );
-  // Paths of this machine mean nothing to others.
+  // Paths of this machine have no meaning elsewhere.
   const skipped = skipLines(results).map(
     (line) => `- skipped: ${line.replaceAll(resolve('..'), '..')}`,
   );
   const notes = [...failed, ...skipped];
-  return `# Last run against a real VPP
-
-Written by \`npm run test:vpp\`; not to be edited. The hashes are git's of the folders that the run
-saw (\`git rev-parse HEAD:src/vpp\`). When they are not those of the tree, \`.ci/run\` says
-\`unproven on VPP\`.
+  return `## VPP ${release}
 
 \`\`\`
-VPP ${version}
 ${trees.join('\n')}
 \`\`\`
 
@@ -64,4 +75,15 @@ ${rows.join('\n')}
 ${notes.length > 0 ? `\n${notes.join('\n')}\n` : ''}
 ${countsText(countAll(results))}
 `;
+}
+
+export function renderReport(sections: ReadonlyMap<string, string>): string {
+  const releases = [...sections.keys()].sort().reverse();
+  return `# Last runs against a real VPP
+
+Written by \`npm run test:vpp\`; do not edit. Each release that was tried has a section with the
+hashes of the folders at that run (\`git rev-parse HEAD:src/vpp\`). For each release whose hashes
+differ from those of the tree, \`.ci/run\` prints \`unproven on VPP\`.
+
+${releases.map((release) => sections.get(release)).join('\n')}`;
 }

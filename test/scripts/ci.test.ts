@@ -1,43 +1,53 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isJustified, type Machine } from '../../scripts/lib/skip-reasons.ts';
-import { changedSince, folders, renderReport, treeLines } from '../../scripts/lib/vpp-report.ts';
+import {
+  changedSince,
+  folders,
+  renderReport,
+  renderSection,
+  sectionsOf,
+  treeLines,
+} from '../../scripts/lib/vpp-report.ts';
 
-const bare: Machine = {
+const minimal: Machine = {
   isRoot: () => false,
   hasProgram: () => false,
   exists: () => false,
-  canMakeNamespaces: () => false,
+  canCreateNamespaces: () => false,
+  canScheduleRealTime: () => false,
 };
 const full: Machine = {
   isRoot: () => true,
   hasProgram: () => true,
   exists: () => true,
-  canMakeNamespaces: () => true,
+  canCreateNamespaces: () => true,
+  canScheduleRealTime: () => true,
 };
 
-describe('a skipped test', () => {
+describe('the reason of a skipped test', () => {
   const reasons = [
-    'no vpp binary in the PATH',
-    '../shared/vpp-api is not there',
-    'needs root on Linux',
-    'install iproute2, and allow network namespaces',
-    'TAP needs /dev/vhost-net',
-    'no cnitool in the PATH: go install it',
+    'needs vpp in the PATH: install FD.io VPP 24.10, 25.10 or 26.06',
+    'needs ../shared/vpp-api: copy the shared files beside the repository',
+    'needs root on Linux: run as root',
+    'needs network namespaces: grant CAP_SYS_ADMIN',
+    'needs real-time scheduling: grant CAP_SYS_NICE',
+    'needs /dev/vhost-net: load the kernel module vhost_net',
+    'needs cnitool in the PATH: install it',
   ];
   for (const reason of reasons)
-    it(`is excused where it is true: ${reason}`, () => {
-      assert.equal(isJustified(reason, bare), true);
+    it(`is accepted where it is true: ${reason}`, () => {
+      assert.equal(isJustified(reason, minimal), true);
       assert.equal(isJustified(reason, full), false);
     });
 
-  it('is never excused when it gives another reason, or none', () => {
-    for (const reason of ['', 'later', 'install etcd-server'])
-      assert.equal(isJustified(reason, bare), false, reason);
+  it('is never accepted when it is missing, unknown, or names a package that .ci/run installs', () => {
+    for (const reason of ['', 'later', 'needs etcd in the PATH: install etcd-server'])
+      assert.equal(isJustified(reason, minimal), false, reason);
   });
 });
 
-describe('report of the last run against VPP', () => {
+describe('report of the last runs against VPP', () => {
   const result = {
     file: 'test/vpp/a.test.ts',
     passed: 3,
@@ -46,18 +56,36 @@ describe('report of the last run against VPP', () => {
     output: '',
     ms: 1,
   };
-  const report = renderReport('v26.06-release', treeLines(), [result]);
+  const section = renderSection('v26.06-release', treeLines(), [result]);
 
-  it('counts, and names what failed and what was skipped', () => {
-    assert.match(report, /\| test\/vpp\/a\.test\.ts \| 3 \| 1 \| 1 \|/);
-    assert.match(report, /- failed: test\/vpp\/a\.test\.ts: suite > bad\n/);
-    assert.match(report, /- skipped: .*no \/dev\/vhost-net\n/);
-    assert.match(report, /\n3 passed, 1 failed, 1 skipped\n$/);
+  it('counts the tests, and names failures and skips', () => {
+    assert.match(section, /\| test\/vpp\/a\.test\.ts \| 3 \| 1 \| 1 \|/);
+    assert.match(section, /- failed: test\/vpp\/a\.test\.ts: suite > bad\n/);
+    assert.match(section, /- skipped: .*no \/dev\/vhost-net\n/);
+    assert.match(section, /\n3 passed, 1 failed, 1 skipped\n$/);
   });
 
-  it('holds for the tree that it saw and for no other', () => {
-    assert.deepEqual(changedSince(report), []);
-    assert.deepEqual(changedSince(report.replace(/ [0-9a-f]{40}/, ' 0')), [folders[0]]);
+  it('is valid for the tree of the run and for no other', () => {
+    assert.deepEqual(changedSince(section), []);
+    assert.deepEqual(changedSince(section.replace(/ [0-9a-f]{40}/, ' 0')), [folders[0]]);
     assert.deepEqual(changedSince(''), folders);
+  });
+
+  it('keeps the section of each release that was tried', () => {
+    const older = renderSection('v25.10-release', ['src/vpp 0'], [result]);
+    const report = renderReport(
+      new Map([
+        ['v25.10-release', older],
+        ['v26.06-release', section],
+      ]),
+    );
+    assert.deepEqual(
+      [...sectionsOf(report)],
+      [
+        ['v26.06-release', section],
+        ['v25.10-release', older],
+      ],
+    );
+    assert.equal(renderReport(sectionsOf(report)), report);
   });
 });
