@@ -101,7 +101,8 @@ export function interfaceExamples(hostLinks: readonly [string, string]): readonl
     },
     {
       name: 'TAP with generated name in the kernel',
-      skip: (backend) => (backend.name === 'VPP' ? 'needs /dev/vhost-net: load the kernel module vhost_net' : noTap()),
+      skip: (backend) =>
+        backend.name === 'VPP' ? 'needs /dev/vhost-net: load the kernel module vhost_net' : noTap(),
       ...changing(
         iface,
         {

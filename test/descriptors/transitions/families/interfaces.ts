@@ -113,7 +113,8 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
     }),
     family('TAP', {
       model,
-      skip: ({ name }) => (name === 'VPP' ? 'needs /dev/vhost-net: load the kernel module vhost_net' : undefined),
+      skip: ({ name }) =>
+        name === 'VPP' ? 'needs /dev/vhost-net: load the kernel module vhost_net' : undefined,
       setup: tables(1),
       base: { name: 'tap', type: 'TAP', tap: { version: 2 } },
       fields: {
