@@ -14,7 +14,7 @@ import { MemoryStore } from '#datastore/memory.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { REFLECTOR_PREFIX, type Resource, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import { makeNode, prepareAgent } from '#test/cmd/agent/harness.ts';
 import { EtcdServer } from '#test/integration/support/etcd-server.ts';

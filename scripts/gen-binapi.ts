@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { type Definitions, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { definitionsText, selectDefinitions } from '#vpp/binapi/gen/select.ts';
 import { enumsText, messagesText } from '#vpp/binapi/gen/typescript.ts';
-import { sessionMessages, usedMessages } from '#vpp/binapi/used.ts';
+import { sessionMessages, usedMessages } from '#vpp/binapi/used-messages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const room = `${root}src/vpp/binapi`;

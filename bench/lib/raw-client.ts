@@ -6,7 +6,7 @@ import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import type { Reader } from '#vpp/binapi/codec/runtime.ts';
 import { Writer } from '#vpp/binapi/codec/writer.ts';
 import { FrameReader, writeFrame } from '#vpp/binapi/frame.ts';
-import { HANDSHAKE_ID } from '#vpp/binapi/handshake.ts';
+import { HANDSHAKE_ID } from '#vpp/binapi/handshake-ids.ts';
 
 export interface RawRequest {
   readonly name: string;

@@ -10,7 +10,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { FrameReader } from '#vpp/binapi/frame.ts';
-import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '#vpp/binapi/handshake.ts';
+import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '#vpp/binapi/handshake-ids.ts';
 import type { RecordedEntry, RecordedProcess, ReplayRequest, ReplayResult } from './recording.ts';
 
 const LIMIT_MS = 10_000;

@@ -10,7 +10,7 @@ import {
   REFLECTOR_PREFIX,
   resourceList,
 } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { NonBlockingEvent } from '#plugins/controller/api/event.ts';
 import {
   DbResync,

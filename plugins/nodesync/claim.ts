@@ -7,7 +7,7 @@
 import type { KvStore } from '#datastore/api.ts';
 import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { AskContext } from './api.ts';
 

@@ -4,9 +4,9 @@
  * resync reads 100,000 values.
  */
 import protobuf from 'protobufjs/light.js';
-import { FieldProblem, shown, within } from './problem.ts';
+import { describe, FieldError, withPath } from './field-error.ts';
 import type { BoundRules } from './rules.ts';
-import { type Kind, scalarKind } from './scalars.ts';
+import { type ScalarCodec, scalarCodec } from './scalars.ts';
 
 export interface MessagePlan {
   /** @throws FieldProblem */
@@ -26,17 +26,17 @@ interface FieldPlan {
   write(value: unknown): unknown;
 }
 
-const noList: readonly unknown[] = Object.freeze([]);
-const noMap: object = Object.freeze({});
+const emptyList: readonly unknown[] = Object.freeze([]);
+const emptyMap: object = Object.freeze({});
 
 export function compileMessage(type: protobuf.Type, rules: BoundRules): MessagePlan {
   return compile(type, rules, new Map());
 }
 
 /** A message may contain itself; within one set of rules its plan is made once. */
-type Under = Map<protobuf.Type, MessagePlan>;
+type Ancestors = Map<protobuf.Type, MessagePlan>;
 
-function compile(type: protobuf.Type, rules: BoundRules, under: Under): MessagePlan {
+function compile(type: protobuf.Type, rules: BoundRules, under: Ancestors): MessagePlan {
   const fields: FieldPlan[] = [];
   const byName = new Map<string, FieldPlan>();
   const plan: MessagePlan = {
@@ -65,21 +65,21 @@ function readMessage(
   input: unknown,
 ): object {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw new FieldProblem(`expected an object, found ${shown(input)}`);
+    throw new FieldError(`expected an object, found ${describe(input)}`);
   }
   const given: unknown[] = new Array(fields.length).fill(undefined);
   let oneofs: Map<string, string> | undefined;
   for (const [name, value] of Object.entries(input)) {
     const field = byName.get(name);
-    if (field === undefined) throw new FieldProblem('no such field', name);
+    if (field === undefined) throw new FieldError('no such field', name);
     if (value === undefined || value === null) continue;
-    if (given[field.index] !== undefined) throw new FieldProblem('given twice', field.name);
+    if (given[field.index] !== undefined) throw new FieldError('given twice', field.name);
     given[field.index] = value;
     if (field.oneof !== undefined) {
       oneofs ??= new Map();
       const other = oneofs.get(field.oneof);
       if (other !== undefined) {
-        throw new FieldProblem(`only one of ${other} and ${field.name} may be set`, field.name);
+        throw new FieldError(`only one of ${other} and ${field.name} may be set`, field.name);
       }
       oneofs.set(field.oneof, field.name);
     }
@@ -94,7 +94,7 @@ function readMessage(
     try {
       made[field.name] = field.read(value);
     } catch (thrown) {
-      throw within(field.name, thrown);
+      throw withPath(field.name, thrown);
     }
   }
   return Object.freeze(made);
@@ -118,23 +118,23 @@ function compileField(
   field: protobuf.Field,
   index: number,
   rules: BoundRules,
-  under: Under,
+  under: Ancestors,
 ): FieldPlan {
   const named = { name: field.name, index };
-  const kind = fieldKind(field, rules, under);
+  const kind = fieldCodec(field, rules, under);
   if (field instanceof protobuf.MapField) {
     return {
       ...named,
-      unset: noMap,
+      unset: emptyMap,
       oneof: undefined,
-      read: (input) => readMap(scalarKind(field.keyType), kind, input),
+      read: (input) => readMap(scalarCodec(field.keyType), kind, input),
       write: (value) => writeMap(kind, value as Readonly<Record<string, unknown>>),
     };
   }
   if (field.repeated) {
     return {
       ...named,
-      unset: noList,
+      unset: emptyList,
       oneof: undefined,
       read: (input) => readList(kind, rules.sortKey, input),
       write: (value) => {
@@ -164,14 +164,14 @@ function compileField(
 }
 
 /** How one value of the field's type is read and written; messages have no zero. */
-function fieldKind(field: protobuf.Field, rules: BoundRules, under: Under): Kind {
+function fieldCodec(field: protobuf.Field, rules: BoundRules, under: Ancestors): ScalarCodec {
   const resolved = field.resolvedType;
-  if (resolved instanceof protobuf.Enum) return enumKind(resolved);
+  if (resolved instanceof protobuf.Enum) return enumCodec(resolved);
   if (resolved instanceof protobuf.Type) {
     const nested = under.get(resolved) ?? compile(resolved, rules, under);
     return { zero: undefined, read: nested.read, write: (value) => nested.write(value as object) };
   }
-  const scalar = scalarKind(field.type);
+  const scalar = scalarCodec(field.type);
   const text = rules.text;
   if (text === undefined) return scalar;
   return {
@@ -183,7 +183,7 @@ function fieldKind(field: protobuf.Field, rules: BoundRules, under: Under): Kind
   };
 }
 
-function enumKind(type: protobuf.Enum): Kind {
+function enumCodec(type: protobuf.Enum): ScalarCodec {
   const names = new Map<number, string>();
   for (const [name, number] of Object.entries(type.values)) {
     if (!names.has(number)) names.set(number, name);
@@ -195,7 +195,7 @@ function enumKind(type: protobuf.Enum): Kind {
       const name = typeof number === 'number' ? names.get(number) : undefined;
       if (name === undefined || (typeof input === 'string' && !Object.hasOwn(type.values, input))) {
         const known = Object.keys(type.values).join(', ');
-        throw new FieldProblem(`${shown(input)} is none of ${known}`);
+        throw new FieldError(`${describe(input)} is none of ${known}`);
       }
       return name;
     },
@@ -204,18 +204,18 @@ function enumKind(type: protobuf.Enum): Kind {
 }
 
 function readList(
-  kind: Kind,
+  kind: ScalarCodec,
   sortKey: ((element: never) => string | number) | undefined,
   input: unknown,
 ): readonly unknown[] {
-  if (!Array.isArray(input)) throw new FieldProblem(`expected a list, found ${shown(input)}`);
-  if (input.length === 0) return noList;
+  if (!Array.isArray(input)) throw new FieldError(`expected a list, found ${describe(input)}`);
+  if (input.length === 0) return emptyList;
   const list: unknown[] = [];
   for (const [position, element] of input.entries()) {
     try {
       list.push(kind.read(element));
     } catch (thrown) {
-      throw within(`[${position}]`, thrown);
+      throw withPath(`[${position}]`, thrown);
     }
   }
   if (sortKey !== undefined && list.length > 1) sortBy(list, sortKey, kind);
@@ -223,7 +223,11 @@ function readList(
 }
 
 /** Elements with equal keys are told apart by their JSON, so that any order gives the same list. */
-function sortBy(list: unknown[], sortKey: (element: never) => string | number, kind: Kind): void {
+function sortBy(
+  list: unknown[],
+  sortKey: (element: never) => string | number,
+  kind: ScalarCodec,
+): void {
   list.sort((a, b) => {
     const keyA = sortKey(a as never);
     const keyB = sortKey(b as never);
@@ -235,9 +239,9 @@ function sortBy(list: unknown[], sortKey: (element: never) => string | number, k
   });
 }
 
-function readMap(keys: Kind, kind: Kind, input: unknown): object {
+function readMap(keys: ScalarCodec, kind: ScalarCodec, input: unknown): object {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw new FieldProblem(`expected an object, found ${shown(input)}`);
+    throw new FieldError(`expected an object, found ${describe(input)}`);
   }
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(input)) {
@@ -245,14 +249,14 @@ function readMap(keys: Kind, kind: Kind, input: unknown): object {
     try {
       entries.push([String(keys.readKey?.(key) ?? keys.read(key)), kind.read(value)]);
     } catch (thrown) {
-      throw within(`[${shown(key)}]`, thrown);
+      throw withPath(`[${describe(key)}]`, thrown);
     }
   }
   entries.sort(([a], [b]) => (a < b ? -1 : 1));
   return Object.freeze(Object.fromEntries(entries));
 }
 
-function writeMap(kind: Kind, value: Readonly<Record<string, unknown>>): object | undefined {
+function writeMap(kind: ScalarCodec, value: Readonly<Record<string, unknown>>): object | undefined {
   const entries = Object.entries(value);
   if (entries.length === 0) return undefined;
   return Object.fromEntries(entries.map(([key, held]) => [key, kind.write(held)]));

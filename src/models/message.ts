@@ -8,8 +8,8 @@
  */
 import protobuf from 'protobufjs/light.js';
 import { compileMessage, type MessagePlan } from './compile.ts';
+import { FieldError } from './field-error.ts';
 import { type DeepInput, InvalidModelError } from './model.ts';
-import { FieldProblem } from './problem.ts';
 import { bindRules, type Rules } from './rules.ts';
 
 /** A 64-bit integer: `bigint` only beyond the safe integers. */
@@ -100,7 +100,7 @@ export function messageCodec<T extends object>(
     try {
       return plan().read(input) as T;
     } catch (thrown) {
-      if (!(thrown instanceof FieldProblem)) throw thrown;
+      if (!(thrown instanceof FieldError)) throw thrown;
       const problem = thrown.path === '' ? thrown.reason : `${thrown.path}: ${thrown.reason}`;
       throw new InvalidModelError(problem, { where: where ?? message.typeName });
     }

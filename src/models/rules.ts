@@ -41,15 +41,15 @@ export function unorderedTexts(each?: TextRule): UnorderedRule<string> {
   return { sortKey: (text) => text, each };
 }
 
-const nothing: BoundRules = { text: undefined, sortKey: undefined, field: () => nothing };
+const noRules: BoundRules = { text: undefined, sortKey: undefined, field: () => noRules };
 
 export function bindRules(rule: unknown): BoundRules {
-  if (rule === undefined) return nothing;
-  if (typeof rule === 'function') return { ...nothing, text: rule as TextRule };
+  if (rule === undefined) return noRules;
+  if (typeof rule === 'function') return { ...noRules, text: rule as TextRule };
   const tree = rule as Readonly<Record<string, unknown>>;
   if (typeof tree['sortKey'] === 'function') {
     const { sortKey, each } = rule as UnorderedRule<never>;
     return { ...bindRules(each), sortKey };
   }
-  return { ...nothing, field: (name) => bindRules(tree[name]) };
+  return { ...noRules, field: (name) => bindRules(tree[name]) };
 }

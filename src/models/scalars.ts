@@ -1,7 +1,7 @@
 /** Protobuf's scalar types: how JSON data is read into the canonical form and written from it. */
-import { FieldProblem, shown } from './problem.ts';
+import { describe, FieldError } from './field-error.ts';
 
-export interface Kind {
+export interface ScalarCodec {
   /** The value that stands for "not set"; undefined for messages. */
   readonly zero: unknown;
   /** @throws FieldProblem */
@@ -13,54 +13,54 @@ export interface Kind {
 
 const same = (value: unknown): unknown => value;
 
-const text: Kind = {
+const text: ScalarCodec = {
   zero: '',
   read: (input) => {
-    if (typeof input !== 'string') throw new FieldProblem(`expected text, found ${shown(input)}`);
-    if (!input.isWellFormed()) throw new FieldProblem('text is not valid Unicode');
+    if (typeof input !== 'string') throw new FieldError(`expected text, found ${describe(input)}`);
+    if (!input.isWellFormed()) throw new FieldError('text is not valid Unicode');
     return input;
   },
   write: same,
 };
 
-const bool: Kind = {
+const bool: ScalarCodec = {
   zero: false,
   read: (input) => {
     if (typeof input === 'boolean') return input;
-    throw new FieldProblem(`expected true or false, found ${shown(input)}`);
+    throw new FieldError(`expected true or false, found ${describe(input)}`);
   },
   write: same,
   readKey: (key) => {
     if (key === 'true' || key === 'false') return key;
-    throw new FieldProblem(`expected true or false, found ${shown(key)}`);
+    throw new FieldError(`expected true or false, found ${describe(key)}`);
   },
 };
 
 const BASE64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?$/;
 
 /** Accepts the two base64 alphabets and raw bytes; kept as standard base64 with padding. */
-const bytes: Kind = {
+const bytes: ScalarCodec = {
   zero: '',
   read: (input) => {
     if (input instanceof Uint8Array) return Buffer.from(input).toString('base64');
     if (typeof input === 'string' && BASE64.test(input)) {
       return Buffer.from(input, 'base64').toString('base64');
     }
-    throw new FieldProblem(`expected base64, found ${shown(input)}`);
+    throw new FieldError(`expected base64, found ${describe(input)}`);
   },
   write: same,
 };
 
-function integer(min: number, max: number): Kind {
+function integer(min: number, max: number): ScalarCodec {
   return {
     zero: 0,
     read: (input) => {
       const value = typeof input === 'string' && WHOLE_NUMBER.test(input) ? Number(input) : input;
       if (typeof value !== 'number' || !Number.isInteger(value)) {
-        throw new FieldProblem(`expected a whole number, found ${shown(input)}`);
+        throw new FieldError(`expected a whole number, found ${describe(input)}`);
       }
       if (value < min || value > max) {
-        throw new FieldProblem(`${value} is not between ${min} and ${max}`);
+        throw new FieldError(`${value} is not between ${min} and ${max}`);
       }
       return value === 0 ? 0 : value;
     },
@@ -71,13 +71,13 @@ function integer(min: number, max: number): Kind {
 const WHOLE_NUMBER = /^-?\d{1,20}$/;
 
 /** JSON numbers beyond the safe integers have lost digits already: only text may carry those. */
-function long(min: bigint, max: bigint): Kind {
+function long(min: bigint, max: bigint): ScalarCodec {
   return {
     zero: 0,
     read: (input) => {
-      const value = wide(input);
+      const value = toBigInt(input);
       if (value < min || value > max) {
-        throw new FieldProblem(`${value} is not between ${min} and ${max}`);
+        throw new FieldError(`${value} is not between ${min} and ${max}`);
       }
       const small = Number(value);
       return Number.isSafeInteger(small) ? small : value;
@@ -86,26 +86,26 @@ function long(min: bigint, max: bigint): Kind {
   };
 }
 
-function wide(input: unknown): bigint {
+function toBigInt(input: unknown): bigint {
   if (typeof input === 'bigint') return input;
   if (typeof input === 'string' && WHOLE_NUMBER.test(input)) return BigInt(input);
   if (typeof input === 'number' && Number.isSafeInteger(input)) return BigInt(input);
-  throw new FieldProblem(`expected a whole number (as text beyond 2^53), found ${shown(input)}`);
+  throw new FieldError(`expected a whole number (as text beyond 2^53), found ${describe(input)}`);
 }
 
-const named: Readonly<Record<string, number>> = {
+const specialNumbers: Readonly<Record<string, number>> = {
   NaN: Number.NaN,
   Infinity: Number.POSITIVE_INFINITY,
   '-Infinity': Number.NEGATIVE_INFINITY,
 };
 
-function float(round: (value: number) => number): Kind {
+function float(round: (value: number) => number): ScalarCodec {
   return {
     zero: 0,
     read: (input) => {
       const value = typeof input === 'string' ? floatText(input) : input;
       if (typeof value !== 'number') {
-        throw new FieldProblem(`expected a number, found ${shown(input)}`);
+        throw new FieldError(`expected a number, found ${describe(input)}`);
       }
       return round(value);
     },
@@ -114,9 +114,9 @@ function float(round: (value: number) => number): Kind {
 }
 
 function floatText(input: string): number {
-  const value = named[input] ?? (input.trim() === '' ? Number.NaN : Number(input));
+  const value = specialNumbers[input] ?? (input.trim() === '' ? Number.NaN : Number(input));
   if (Number.isNaN(value) && input !== 'NaN') {
-    throw new FieldProblem(`expected a number, found ${shown(input)}`);
+    throw new FieldError(`expected a number, found ${describe(input)}`);
   }
   return value;
 }
@@ -126,7 +126,7 @@ const uint32 = integer(0, 2 ** 32 - 1);
 const int64 = long(-(2n ** 63n), 2n ** 63n - 1n);
 const uint64 = long(0n, 2n ** 64n - 1n);
 
-const kinds: Readonly<Record<string, Kind>> = {
+const scalarCodecs: Readonly<Record<string, ScalarCodec>> = {
   string: text,
   bool,
   bytes,
@@ -144,8 +144,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   double: float((value) => value),
 };
 
-export function scalarKind(type: string): Kind {
-  const kind = kinds[type];
+export function scalarCodec(type: string): ScalarCodec {
+  const kind = scalarCodecs[type];
   // the generator has resolved every type name; what arrives here is a scalar
   if (kind === undefined) throw new TypeError(`no scalar type ${type}`);
   return kind;

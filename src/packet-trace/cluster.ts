@@ -1,6 +1,6 @@
 /** Several nodes as one snapshot. */
 import { sameAddress } from './addresses.ts';
-import { type NodeValues, nodePart } from './node.ts';
+import { type NodeValues, nodeTopology } from './node.ts';
 import type { Device, Snapshot } from './snapshot.ts';
 
 export interface ClusterValues {
@@ -14,7 +14,7 @@ export interface ClusterValues {
  * network of its own, with others on it that nobody has told of.
  */
 export function clusterSnapshot({ nodes, others = [] }: ClusterValues): Snapshot {
-  const parts = nodes.map(nodePart);
+  const parts = nodes.map(nodeTopology);
   const devices = [...parts.flatMap((part) => part.devices), ...others];
   const uplinks = [
     ...parts.flatMap((part) => part.uplinks),
@@ -33,7 +33,7 @@ export function clusterSnapshot({ nodes, others = [] }: ClusterValues): Snapshot
 }
 
 /** The device that has an address, to start from; pods before hosts. */
-export function deviceWith(snapshot: Snapshot, address: string): string | undefined {
+export function deviceByAddress(snapshot: Snapshot, address: string): string | undefined {
   const found = [...snapshot.devices.values()].filter(
     ({ interfaces, otherAddresses }) =>
       otherAddresses.some((own) => sameAddress(own, address)) ||

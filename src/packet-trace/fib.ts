@@ -3,7 +3,7 @@ import { network, sameAddress } from './addresses.ts';
 import type { Device, Interface, Route, RouteAction } from './snapshot.ts';
 
 /** Where a device has an address; the interface is undefined where it is not known. */
-export function holderOf(
+export function findAddress(
   device: Device,
   table: number,
   address: string,
@@ -23,13 +23,13 @@ interface Path {
   readonly action: Exclude<RouteAction, { readonly kind: 'recursive' }> | undefined;
 }
 
-export interface Found extends Path {
+export interface RouteLookup extends Path {
   /** Paths that are as good, this one included. */
   readonly paths: number;
 }
 
 /** Next hops behind next hops; who has more of them has them in a circle. */
-const DEPTH = 8;
+const MAX_RECURSION = 8;
 
 /**
  * The longest match. Of equal ones a network that an interface is in comes before a route, and a
@@ -40,8 +40,8 @@ export function lookUp(
   device: Device,
   table: number,
   address: string,
-  depth = DEPTH,
-): Found | undefined {
+  depth = MAX_RECURSION,
+): RouteLookup | undefined {
   let routes: readonly Route[] = [];
   for (const source of [connected(device, table), device.routes, adjacent(device, table)]) {
     const found = longest(source, table, address);
@@ -50,7 +50,7 @@ export function lookUp(
   const paths = routes
     .map((route): Path => ({ route, action: resolve(device, route, depth) }))
     .toSorted((a, b) => a.route.preference - b.route.preference);
-  const leading = paths.filter(({ action }) => leads(device, action));
+  const leading = paths.filter(({ action }) => isUsable(device, action));
   const [first = paths[0]] = leading;
   if (!first) return undefined;
   const isAsGood = ({ route }: Path) => route.preference === first.route.preference;
@@ -84,7 +84,7 @@ function resolve(device: Device, { action, table }: Route, depth: number): Path[
   return via?.kind === 'via' ? { ...via, nextHop: via.nextHop ?? nextHop } : via;
 }
 
-function leads({ interfaces }: Device, action: Path['action']): boolean {
+function isUsable({ interfaces }: Device, action: Path['action']): boolean {
   return action?.kind === 'via'
     ? interfaces.get(action.interface)?.up === true
     : action !== undefined;
@@ -92,21 +92,21 @@ function leads({ interfaces }: Device, action: Path['action']): boolean {
 
 /** The networks of the addresses of interfaces. */
 function* connected(device: Device, table: number): Generator<Route> {
-  for (const { name, enabled, table: own, addresses, by } of device.interfaces.values())
+  for (const { name, enabled, table: own, addresses, key } of device.interfaces.values())
     if (enabled && own === table)
-      for (const destination of addresses) yield through(name, table, destination, by);
+      for (const destination of addresses) yield directRoute(name, table, destination, key);
 }
 
 /** The neighbors of interfaces, each as a network of one. */
 function* adjacent(device: Device, table: number): Generator<Route> {
   if (!device.routesToNeighbors) return;
-  for (const { interface: name, address, by } of device.neighbors) {
+  for (const { interface: name, address, key } of device.neighbors) {
     const holder = device.interfaces.get(name);
-    if (holder?.enabled && holder.table === table) yield through(name, table, address, by);
+    if (holder?.enabled && holder.table === table) yield directRoute(name, table, address, key);
   }
 }
 
-function through(name: string, table: number, destination: string, by: string): Route {
+function directRoute(name: string, table: number, destination: string, key: string): Route {
   const action = { kind: 'via', interface: name, nextHop: undefined } as const;
-  return { table, destination, preference: 0, action, by };
+  return { table, destination, preference: 0, action, key };
 }

@@ -32,7 +32,7 @@ export interface NodeValues {
   readonly hostAddresses: readonly string[];
 }
 
-export interface NodePart {
+export interface NodeTopology {
   readonly devices: readonly Device[];
   readonly wires: readonly Wire[];
   /** Interfaces of VPP that lead out of the node. */
@@ -49,11 +49,15 @@ export interface Uplink {
 type Values<T> = ReadonlyMap<string, T>;
 
 /** @throws InvalidModelError for a value that is none of its model */
-export function nodePart({ name, values, hostAddresses }: NodeValues): NodePart {
+export function nodeTopology({ name, values, hostAddresses }: NodeValues): NodeTopology {
   const all = new Map(values);
-  const links = of<LinuxInterface>(linuxInterfaceModel, all);
+  const links = valuesOf<LinuxInterface>(linuxInterfaceModel, all);
   const vpp = vppDevice(`${name}/vpp`, all);
-  const joined = joints(name, [...of<VppInterface>(vppInterfaceModel, all).values()], links);
+  const joined = nodeWires(
+    name,
+    [...valuesOf<VppInterface>(vppInterfaceModel, all).values()],
+    links,
+  );
   return {
     devices: [vpp, ...linuxDevices(name, all, links, hostAddresses)],
     wires: joined.wires,
@@ -61,13 +65,13 @@ export function nodePart({ name, values, hostAddresses }: NodeValues): NodePart 
   };
 }
 
-function of<T>(model: AnyModel, all: ReadonlyMap<string, unknown>): Values<T> {
+function valuesOf<T>(model: AnyModel, all: ReadonlyMap<string, unknown>): Values<T> {
   const found = [...all].filter(([key]) => key.startsWith(model.keyPrefix));
   return new Map(found.map(([key, value]) => [key, model.parse(value, key) as T]));
 }
 
 function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
-  const interfaces = of<VppInterface>(vppInterfaceModel, all);
+  const interfaces = valuesOf<VppInterface>(vppInterfaceModel, all);
   const tables = new Map([...interfaces.values()].map((one) => [one.name, one.vrf]));
   // Known only of what was read back.
   const knowsLinks = [...all.keys()].some((key) => linkStateKey.parse(key));
@@ -92,21 +96,21 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
           table: one.vrf,
         },
         isLoopback: one.type === 'SOFTWARE_LOOPBACK',
-        by: key,
+        key: key,
       })),
     ),
-    routes: [...of<VppRoute>(vppRouteModel, all)].map(([key, route]) => ({
+    routes: [...valuesOf<VppRoute>(vppRouteModel, all)].map(([key, route]) => ({
       table: route.vrf_id,
       destination: route.dst_network,
       preference: route.preference,
       action: actionOf(route),
-      by: key,
+      key: key,
     })),
-    neighbors: [...of<VppArpEntry>(vppArpModel, all)].map(([key, one]) => ({
+    neighbors: [...valuesOf<VppArpEntry>(vppArpModel, all)].map(([key, one]) => ({
       interface: one.interface,
       address: one.ip_address,
       mac: one.phys_address,
-      by: key,
+      key: key,
     })),
     routesToNeighbors: true,
     bridges: bridges(all),
@@ -129,8 +133,8 @@ function actionOf(route: VppRoute): RouteAction {
 }
 
 function bridges(all: ReadonlyMap<string, unknown>): Bridge[] {
-  const entries = [...of<FIBEntry>(fibEntryModel, all)];
-  return [...of<BridgeDomain>(bridgeDomainModel, all)].map(([key, domain]) => ({
+  const entries = [...valuesOf<FIBEntry>(fibEntryModel, all)];
+  return [...valuesOf<BridgeDomain>(bridgeDomainModel, all)].map(([key, domain]) => ({
     name: domain.name,
     members: domain.interfaces.map((one) => ({
       interface: one.name,
@@ -140,12 +144,12 @@ function bridges(all: ReadonlyMap<string, unknown>): Bridge[] {
     floods: domain.unknown_unicast_flood,
     entries: entries
       .filter(([, { bridge_domain }]) => bridge_domain === domain.name)
-      .map(([by, { phys_address, action, outgoing_interface }]) => ({
+      .map(([key, { phys_address, action, outgoing_interface }]) => ({
         mac: phys_address,
         interface: action === 'FORWARD' ? outgoing_interface : undefined,
-        by,
+        key,
       })),
-    by: key,
+    key: key,
   }));
 }
 
@@ -159,8 +163,8 @@ function linuxDevices(
   links: Values<LinuxInterface>,
   hostAddresses: readonly string[],
 ): Device[] {
-  const routes = [...of<LinuxRoute>(linuxRouteModel, all)];
-  const neighbors = [...of<LinuxArpEntry>(linuxArpModel, all)];
+  const routes = [...valuesOf<LinuxRoute>(linuxRouteModel, all)];
+  const neighbors = [...valuesOf<LinuxArpEntry>(linuxArpModel, all)];
   const host = `${node}/host`;
   const places = Map.groupBy([...links], ([, link]) => deviceOf(node, link));
   if (!places.has(host)) places.set(host, []);
@@ -172,15 +176,15 @@ function linuxDevices(
       interfaces: byName(own.map(([key, link]) => linuxInterface(key, link))),
       routes: routes
         .filter(([, { outgoing_interface }]) => has.has(outgoing_interface))
-        .map(([by, route]) => linuxRoute(by, route)),
+        .map(([key, route]) => linuxRoute(key, route)),
       neighbors: neighbors
         .filter(([, one]) => has.has(one.interface))
         .map(
-          ([by, one]): Neighbor => ({
+          ([key, one]): Neighbor => ({
             interface: one.interface,
             address: one.ip_address,
             mac: one.hw_address,
-            by,
+            key: key,
           }),
         ),
       routesToNeighbors: false,
@@ -191,7 +195,7 @@ function linuxDevices(
   });
 }
 
-function linuxInterface(by: string, link: LinuxInterface): Interface {
+function linuxInterface(key: string, link: LinuxInterface): Interface {
   return {
     name: link.name,
     enabled: link.enabled,
@@ -201,23 +205,23 @@ function linuxInterface(by: string, link: LinuxInterface): Interface {
     addresses: link.ip_addresses,
     tunnel: undefined,
     isLoopback: link.type === 'LOOPBACK',
-    by,
+    key: key,
   };
 }
 
-function linuxRoute(by: string, route: LinuxRoute): Route {
+function linuxRoute(key: string, route: LinuxRoute): Route {
   const nextHop = route.gw_addr === '' ? undefined : route.gw_addr;
   return {
     table: 0,
     destination: route.dst_network,
     preference: route.metric,
     action: { kind: 'via', interface: route.outgoing_interface, nextHop },
-    by,
+    key: key,
   };
 }
 
 /** What is joined within the node; interfaces of VPP that are joined to nothing lead out of it. */
-function joints(
+function nodeWires(
   node: string,
   interfaces: readonly VppInterface[],
   links: Values<LinuxInterface>,

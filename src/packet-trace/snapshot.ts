@@ -28,11 +28,11 @@ export interface Device {
 }
 
 /** What made it as it is: the key of a value; empty for what follows from nothing configured. */
-export interface Decided {
-  readonly by: string;
+export interface FromValue {
+  readonly key: string;
 }
 
-export interface Interface extends Decided {
+export interface Interface extends FromValue {
   readonly name: string;
   /** Whether it is switched on: its addresses count. */
   readonly enabled: boolean;
@@ -57,7 +57,7 @@ export interface Tunnel {
   readonly table: number;
 }
 
-export interface Route extends Decided {
+export interface Route extends FromValue {
   readonly table: number;
   /** CIDR of a network. */
   readonly destination: string;
@@ -75,13 +75,13 @@ export type RouteAction =
   | { readonly kind: 'drop' };
 
 /** One that does not have to be asked for. */
-export interface Neighbor extends Decided {
+export interface Neighbor extends FromValue {
   readonly interface: string;
   readonly address: string;
   readonly mac: string;
 }
 
-export interface Bridge extends Decided {
+export interface Bridge extends FromValue {
   readonly name: string;
   readonly members: readonly BridgeMember[];
   /** The member that is routed. */
@@ -97,7 +97,7 @@ export interface BridgeMember {
   readonly group: number;
 }
 
-export interface BridgeEntry extends Decided {
+export interface BridgeEntry extends FromValue {
   readonly mac: string;
   /** undefined: dropped. */
   readonly interface: string | undefined;

@@ -33,10 +33,10 @@ export class FaultPlan<Operation, Fault> {
   }
 }
 
-const MOST_RECORDED = 20_000;
+const MAX_RECORDED = 20_000;
 
 /** Adds to a record that a simulation keeps for tests; one that runs for days forgets the oldest. */
-export function record<T>(all: T[], one: T): void {
+export function appendRecord<T>(all: T[], one: T): void {
   all.push(one);
-  if (all.length > MOST_RECORDED) all.splice(0, MOST_RECORDED / 2);
+  if (all.length > MAX_RECORDED) all.splice(0, MAX_RECORDED / 2);
 }

@@ -26,12 +26,12 @@ import { NONE } from './descriptors/limits.ts';
 import { tagOf } from './descriptors/tags.ts';
 
 /** What comes within this time after a reason to look is seen by the same look. */
-const GATHER_MS = 50;
+const COLLECT_MS = 50;
 /** Without any reason; then all is told again, whether or not it is news. */
 const PERIOD_MS = 10_000;
-const SUBSCRIBED_ALREADY = -31;
+const ALREADY_SUBSCRIBED = -31;
 
-export interface InterfaceWatchNeeds {
+export interface InterfaceWatchOptions {
   readonly client: VppClient;
   readonly scheduler: NotificationSink & {
     metadataMap<M>(descriptor: string): NamedMapping<M> | undefined;
@@ -41,54 +41,54 @@ export interface InterfaceWatchNeeds {
 }
 
 export class InterfaceWatch {
-  readonly #needs: InterfaceWatchNeeds;
+  readonly #options: InterfaceWatchOptions;
   /** Whose links and leases are told of. */
   readonly #interfaces: NamedMapping<VppInterfaceMetadata>;
-  readonly #ends: (() => void)[] = [];
+  readonly #unsubscribers: (() => void)[] = [];
   /** Names that something was, or may have been, told of. */
   readonly #names = new Set<string>();
-  readonly #told = new Map<string, Value | null>();
+  readonly #notified = new Map<string, Value | null>();
   #timer: Timer | undefined;
-  #isSoon = false;
-  #isLooking = false;
+  #isReadScheduled = false;
+  #isReading = false;
   /** A reason came during a look. */
-  #again = false;
+  #isReadRequested = false;
 
-  constructor(needs: InterfaceWatchNeeds) {
-    this.#needs = needs;
+  constructor(needs: InterfaceWatchOptions) {
+    this.#options = needs;
     this.#interfaces = this.#mapOf('vpp-interface');
   }
 
   #mapOf<M>(descriptor: string): NamedMapping<M> {
-    const map = this.#needs.scheduler.metadataMap<M>(descriptor);
+    const map = this.#options.scheduler.metadataMap<M>(descriptor);
     if (map === undefined) throw new TypeError(`the scheduler has no descriptor ${descriptor}`);
     return map;
   }
 
   start(): void {
-    const { client } = this.#needs;
-    const soon = (): void => this.#lookSoon();
+    const { client } = this.#options;
+    const soon = (): void => this.#scheduleRead();
     const named = ({ name }: MappingEvent<unknown>): void => {
       this.#names.add(name);
       soon();
     };
     for (const name of this.#interfaces.listAllNames()) this.#names.add(name);
-    this.#ends.push(
+    this.#unsubscribers.push(
       client.onEvent('sw_interface_event', soon),
       client.onEvent('dhcp_compl_event', soon),
       this.#interfaces.watch('interface-watch', named),
       // a client of DHCP that came or went
       this.#mapOf('vpp-dhcp').watch('interface-watch', soon),
-      client.onStateChange((state) => {
-        if (state === 'connected') this.#subscribe();
+      client.onStateChange((notificationsOf) => {
+        if (notificationsOf === 'connected') this.#subscribe();
       }),
     );
-    this.#wait(PERIOD_MS);
+    this.#startTimer(PERIOD_MS);
     if (client.state === 'connected') this.#subscribe();
   }
 
   close(): void {
-    for (const end of this.#ends.splice(0)) end();
+    for (const end of this.#unsubscribers.splice(0)) end();
     this.#timer?.cancel();
     this.#timer = undefined;
     // a look that is under way finds nobody to tell any more
@@ -97,46 +97,46 @@ export class InterfaceWatch {
 
   /** Then looks: what happened before is in no event. */
   #subscribe(): void {
-    const { client } = this.#needs;
+    const { client } = this.#options;
     const asked = client.request('want_interface_events', { enable_disable: 1, pid: 0 });
-    ignoreRetvals(asked, [SUBSCRIBED_ALREADY]).catch((error) => this.#report(error));
-    this.#told.clear();
-    this.#lookSoon();
+    ignoreRetvals(asked, [ALREADY_SUBSCRIBED]).catch((error) => this.#logFailure(error));
+    this.#notified.clear();
+    this.#scheduleRead();
   }
 
-  #lookSoon(): void {
-    if (this.#isLooking) this.#again = true;
-    else if (!this.#isSoon) {
-      this.#isSoon = true;
-      this.#wait(GATHER_MS);
+  #scheduleRead(): void {
+    if (this.#isReading) this.#isReadRequested = true;
+    else if (!this.#isReadScheduled) {
+      this.#isReadScheduled = true;
+      this.#startTimer(COLLECT_MS);
     }
   }
 
-  #wait(ms: number): void {
+  #startTimer(ms: number): void {
     this.#timer?.cancel();
-    if (this.#ends.length === 0) return;
-    this.#timer = this.#needs.clock.timer(ms, () => void this.#look());
+    if (this.#unsubscribers.length === 0) return;
+    this.#timer = this.#options.clock.timer(ms, () => void this.#read());
   }
 
-  async #look(): Promise<void> {
-    const isPeriodic = !this.#isSoon;
-    this.#isLooking = true;
-    this.#isSoon = false;
+  async #read(): Promise<void> {
+    const isPeriodic = !this.#isReadScheduled;
+    this.#isReading = true;
+    this.#isReadScheduled = false;
     try {
-      if (this.#needs.client.state === 'connected') await this.#tell(isPeriodic);
+      if (this.#options.client.state === 'connected') await this.#notify(isPeriodic);
     } catch (error) {
-      this.#report(error);
+      this.#logFailure(error);
     }
-    this.#isLooking = false;
-    this.#wait(PERIOD_MS);
-    if (this.#again) {
-      this.#again = false;
-      this.#lookSoon();
+    this.#isReading = false;
+    this.#startTimer(PERIOD_MS);
+    if (this.#isReadRequested) {
+      this.#isReadRequested = false;
+      this.#scheduleRead();
     }
   }
 
-  async #tell(all: boolean): Promise<void> {
-    const { client, scheduler } = this.#needs;
+  async #notify(all: boolean): Promise<void> {
+    const { client, scheduler } = this.#options;
     const [details, leases] = await Promise.all([
       client.dump('sw_interface_dump', {
         sw_if_index: NONE,
@@ -151,12 +151,12 @@ export class InterfaceWatch {
       const index = this.#interfaces.getValue(name)?.swIfIndex ?? NONE;
       const found = byIndex.get(index);
       // the index may be out of an earlier life of VPP
-      const isIt = found !== undefined && bears(found, name);
+      const isIt = found !== undefined && hasName(found, name);
       for (const pair of state(name, isIt ? found : undefined, leases.get(index))) {
         const { key, value } = pair;
-        const known = this.#told.get(key);
+        const known = this.#notified.get(key);
         if (!all && known !== undefined && isDeepStrictEqual(known, value)) continue;
-        this.#told.set(key, value);
+        this.#notified.set(key, value);
         pairs.push(pair);
       }
       if (!this.#interfaces.has(name)) this.#forget(name);
@@ -166,16 +166,16 @@ export class InterfaceWatch {
 
   #forget(name: string): void {
     this.#names.delete(name);
-    for (const { key } of state(name, undefined, undefined)) this.#told.delete(key);
+    for (const { key } of state(name, undefined, undefined)) this.#notified.delete(key);
   }
 
-  #report(error: unknown): void {
-    const { log } = this.#needs;
+  #logFailure(error: unknown): void {
+    const { log } = this.#options;
     log.warn({ error: errorText(error) }, 'cannot look at links and leases of VPP; try again');
   }
 }
 
-function bears({ tag, interface_name }: SwInterfaceDetails, name: string): boolean {
+function hasName({ tag, interface_name }: SwInterfaceDetails, name: string): boolean {
   return tag === tagOf(name) || interface_name === name;
 }
 

@@ -11,7 +11,7 @@ import type { Connect } from './binapi/api.ts';
 import { BinapiClient } from './binapi/client/client.ts';
 import type { GovppConfig } from './config.ts';
 import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
-import { InterfaceWatch, type InterfaceWatchNeeds } from './interface-watch.ts';
+import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
 import { VppMetrics } from './stats/metrics.ts';
 import { SegmentStatistics } from './stats/statistics.ts';
 import { vppView } from './vpp-view.ts';
@@ -48,8 +48,8 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
     replyTimeoutMs: durationMs(config['reply-timeout']),
     health: {
       intervalMs: durationMs(config['health-check-probe-interval']),
-      limitMs: durationMs(config['health-check-reply-timeout']),
-      misses: config['health-check-threshold'],
+      timeoutMs: durationMs(config['health-check-reply-timeout']),
+      maxMisses: config['health-check-threshold'],
     },
   });
   const statistics = new SegmentStatistics(
@@ -84,7 +84,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
   };
 }
 
-export function wireInterfaceWatch(deps: InterfaceWatchNeeds): Component {
+export function wireInterfaceWatch(deps: InterfaceWatchOptions): Component {
   const watch = new InterfaceWatch(deps);
   return { name: 'interface watch', init: () => watch.start(), close: () => watch.close() };
 }

@@ -43,7 +43,7 @@ export class ExampleNode {
       ...around,
       connect: this.vpp.connect(),
       replyTimeoutMs: 5_000,
-      health: { intervalMs: 60_000, limitMs: 60_000, misses: 10 },
+      health: { intervalMs: 60_000, timeoutMs: 60_000, maxMisses: 10 },
     });
     this.#client = client;
     this.scheduler = createScheduler({

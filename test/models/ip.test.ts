@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { isIPv4, isIPv6 } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { networkCidrRule } from '#models/address-rules.ts';
 import * as ip from '#models/ip.ts';
-import { networkCidr } from '#models/texts.ts';
 import { cidrText, ipText } from './arbitrary.ts';
 
 const formatted = (text: string): string | undefined => {
@@ -64,10 +64,10 @@ test('random text is an address exactly when Node says so', () => {
 });
 
 test('a network is masked, contains its members and nothing else', () => {
-  assert.equal(networkCidr('10.1.2.3/24'), '10.1.2.0/24');
-  assert.equal(networkCidr('10.1.255.3/23'), '10.1.254.0/23');
-  assert.equal(networkCidr('255.255.255.255/0'), '0.0.0.0/0');
-  assert.equal(networkCidr('fd00:1::5/64'), 'fd00:1::/64');
+  assert.equal(networkCidrRule('10.1.2.3/24'), '10.1.2.0/24');
+  assert.equal(networkCidrRule('10.1.255.3/23'), '10.1.254.0/23');
+  assert.equal(networkCidrRule('255.255.255.255/0'), '0.0.0.0/0');
+  assert.equal(networkCidrRule('fd00:1::5/64'), 'fd00:1::/64');
   for (const bad of [
     '10.1.2.3',
     '10.1.2.3/33',
@@ -76,7 +76,7 @@ test('a network is masked, contains its members and nothing else', () => {
     '1::/129',
     '1::/08',
   ]) {
-    assert.throws(() => networkCidr(bad), bad);
+    assert.throws(() => networkCidrRule(bad), bad);
   }
   fc.assert(
     fc.property(cidrText, ipText, (text, other) => {
@@ -86,7 +86,7 @@ test('a network is masked, contains its members and nothing else', () => {
       assert.ok(ip.contains(cidr, cidr.address));
       const inside =
         address.length === cidr.address.length &&
-        networkCidr(`${other}/${cidr.length}`) === networkCidr(text);
+        networkCidrRule(`${other}/${cidr.length}`) === networkCidrRule(text);
       assert.equal(ip.contains(cidr, address), inside);
     }),
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type AnyResource, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import { CNIReply, CNIRequest, RemoteCNIService } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { InvalidModelError } from '#models/model.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { macRule } from '#models/address-rules.ts';
 import { messageCodec, messageType, type ProtoFile } from '#models/message.ts';
 import { InvalidModelError } from '#models/model.ts';
 import { unordered } from '#models/rules.ts';
-import { mac } from '#models/texts.ts';
 
 interface All {
   readonly text: string;
@@ -160,7 +160,7 @@ test('what cannot be read is refused with its path', () => {
 
 test('an unordered list is the same list in any order', () => {
   const codec = messageCodec<All>(messageType(file, 'test.All'), {
-    list: unordered((text: string) => text.length, mac),
+    list: unordered((text: string) => text.length, macRule),
   });
   const [a, b] = ['02:fe:00:00:00:01', '02:fe:00:00:00:02'];
   assert.deepEqual(codec.canonical({ list: [b, a] }), codec.canonical({ list: [a, b] }));

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Bridge, Device } from '#packet-trace/snapshot.ts';
-import { type Walk, walk } from '#packet-trace/walk.ts';
-import { device, iface, members, snapshot, verdict, via } from './pieces.ts';
+import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
+import { device, iface, members, snapshot, verdict, via } from './snapshot-builder.ts';
 
 describe('a bridge', () => {
   const mac = '02:00:00:00:00:09';
@@ -13,12 +13,12 @@ describe('a bridge', () => {
     routed: undefined,
     floods: true,
     entries: [],
-    by: 'bd',
+    key: 'bd',
     ...change,
   });
   const sender = device('pod', {
     interfaces: [iface('eth0', ['10.0.0.1/24'])],
-    neighbors: [{ interface: 'eth0', address: '10.0.0.9', mac, by: '' }],
+    neighbors: [{ interface: 'eth0', address: '10.0.0.9', mac, key: '' }],
   });
   const end = device('end', { interfaces: [iface('eth0', ['10.0.0.9/24'], { mac })] });
   const packet = { source: '10.0.0.1', destination: '10.0.0.9' };
@@ -28,14 +28,14 @@ describe('a bridge', () => {
       bridges: [of(change)],
     });
   const through = (change: Partial<Bridge>) =>
-    walk(
+    tracePacket(
       snapshot([sender, switchOf('s', change), end], 'pod.eth0-s.left', 's.right-end.eth0'),
       'pod',
       packet,
     );
 
   it('passes nothing from one member of a split-horizon group to another', () => {
-    const entries = [{ mac, interface: 'right', by: '' }];
+    const entries = [{ mac, interface: 'right', key: '' }];
     const grouped = [1, 1].map((group, index) => ({ interface: ['left', 'right'][index]!, group }));
     assert.equal(through({ entries }).verdict, 'delivered');
     assert.match(verdict(through({ entries, members: grouped })), /one split-horizon group/);
@@ -43,13 +43,13 @@ describe('a bridge', () => {
   });
 
   it('passes nothing back to where it came from', () => {
-    const entries = [{ mac, interface: 'left', by: '' }];
+    const entries = [{ mac, interface: 'left', key: '' }];
     assert.match(verdict(through({ entries })), /left is where it came from/);
   });
 
   it('says that a copy has left, where none arrives', () => {
     const all = snapshot([sender, switchOf('s', {})], 'pod.eth0-s.left', 's.right-');
-    assert.match(verdict(walk(all, 'pod', packet)), /^left: leaves by right/);
+    assert.match(verdict(tracePacket(all, 'pod', packet)), /^left: leaves by right/);
   });
 
   it('in a circle of bridges ends, however often a frame is copied', () => {
@@ -57,7 +57,11 @@ describe('a bridge', () => {
     const first = switchOf('s', { members: all });
     const second = switchOf('t', { members: all });
     const wires = ['right', 'more', 'most'].map((one) => `s.${one}-t.${one}`);
-    const way = walk(snapshot([sender, first, second], 'pod.eth0-s.left', ...wires), 'pod', packet);
+    const way = tracePacket(
+      snapshot([sender, first, second], 'pod.eth0-s.left', ...wires),
+      'pod',
+      packet,
+    );
     assert.match(verdict(way), /no copy/);
     const arrives = snapshot(
       [sender, first, second, end],
@@ -65,7 +69,7 @@ describe('a bridge', () => {
       't.left-end.eth0',
       ...wires,
     );
-    assert.equal(walk(arrives, 'pod', packet).verdict, 'delivered');
+    assert.equal(tracePacket(arrives, 'pod', packet).verdict, 'delivered');
   });
 });
 
@@ -87,22 +91,22 @@ describe('a walk through a tunnel', () => {
         iface('tunnel', [], { tunnel }),
       ],
       routes: [],
-      neighbors: [{ interface: 'bvi', address: `10.0.0.${other}`, mac: mac(other), by: '' }],
+      neighbors: [{ interface: 'bvi', address: `10.0.0.${other}`, mac: mac(other), key: '' }],
       bridges: [
         {
           name: 'bd',
           members: members('bvi', 'tunnel'),
           routed: 'bvi',
           floods: false,
-          entries: [{ mac: mac(other), interface: 'tunnel', by: 'entry' }],
-          by: 'bd',
+          entries: [{ mac: mac(other), interface: 'tunnel', key: 'entry' }],
+          key: 'bd',
           ...change,
         },
       ],
     });
   }
 
-  function through(first: Device, second: Device): Walk {
+  function through(first: Device, second: Device): PacketTrace {
     const sender = device('pod', {
       interfaces: [iface('eth0', ['10.1.0.1/32'])],
       routes: [via('0.0.0.0/0', 'eth0', '10.1.0.254')],
@@ -115,13 +119,17 @@ describe('a walk through a tunnel', () => {
       'pod.eth0-node1.pods',
       'node1.nic-node2.nic',
     );
-    return walk(all, 'pod', { source: '10.1.0.1', destination: '10.0.0.2' });
+    return tracePacket(all, 'pod', { source: '10.1.0.1', destination: '10.0.0.2' });
   }
 
   it('is delivered behind it', () => {
     const way = through(end(1), end(2));
-    assert.equal(way.verdict, 'delivered', way.hops.map(({ what }) => what).join('\n'));
-    assert.ok(way.hops.some(({ by }) => by === 'entry'));
+    assert.equal(
+      way.verdict,
+      'delivered',
+      way.hops.map(({ description: what }) => what).join('\n'),
+    );
+    assert.ok(way.hops.some(({ key }) => key === 'entry'));
   });
 
   it('is dropped where the other end has another VNI', () => {
@@ -136,7 +144,7 @@ describe('a walk through a tunnel', () => {
   });
 
   it('is dropped where an entry says so', () => {
-    const entries = [{ mac: mac(2), interface: undefined, by: '' }];
+    const entries = [{ mac: mac(2), interface: undefined, key: '' }];
     assert.match(verdict(through(end(1, { entries }), end(2))), /drops what is for/);
   });
 });

@@ -5,10 +5,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { trace } from '#cmd/agent/trace.ts';
-import { deviceWith } from '#packet-trace/cluster.ts';
-import { walkText } from '#packet-trace/text.ts';
-import { walk } from '#packet-trace/walk.ts';
-import { SimulatedCluster } from './simulated.ts';
+import { deviceByAddress } from '#packet-trace/cluster.ts';
+import { traceText } from '#packet-trace/trace-text.ts';
+import { tracePacket } from '#packet-trace/tracer.ts';
+import { SimulatedCluster } from './simulated-cluster.ts';
 
 for (const [mode, useTap] of [
   ['TAP', true],
@@ -37,17 +37,24 @@ for (const [mode, useTap] of [
             if (source === destination) continue;
             // Hosts talk to each other over a network that is not the agent's.
             if (source.startsWith('172.16.') && destination.startsWith('172.16.')) continue;
-            const start = deviceWith(snapshot, source)!;
-            const way = walk(snapshot, start, { source, destination });
-            assert.equal(way.verdict, 'delivered', `${source} to ${destination}\n${walkText(way)}`);
+            const start = deviceByAddress(snapshot, source)!;
+            const way = tracePacket(snapshot, start, { source, destination });
+            assert.equal(
+              way.verdict,
+              'delivered',
+              `${source} to ${destination}\n${traceText(way)}`,
+            );
           }
       });
 
     it('names the values that decide on the way across', async () => {
       const snapshot = await cluster.snapshot('SB');
       const [source, destination] = [addresses['web']!, addresses['far']!];
-      const { hops } = walk(snapshot, deviceWith(snapshot, source)!, { source, destination });
-      const deciding = hops.map(({ device, by }) => `${device} ${by}`);
+      const { hops } = tracePacket(snapshot, deviceByAddress(snapshot, source)!, {
+        source,
+        destination,
+      });
+      const deciding = hops.map(({ device, key }) => `${device} ${key}`);
       for (const part of [
         /\/run\/netns\/web config\/linux\/l3\/v2\/route\/0\.0\.0\.0\/0\//,
         /node1\/vpp config\/vpp\/v2\/route\/.*vrf\/1\/dst\/10\.1\.2\.0\/24/,
@@ -81,8 +88,11 @@ for (const [mode, useTap] of [
       const snapshot = await cluster.snapshot('SB');
       const source = addresses['web']!;
       for (const destination of ['10.1.1.200', '10.1.2.200', '10.1.77.1']) {
-        const way = walk(snapshot, deviceWith(snapshot, source)!, { source, destination });
-        assert.equal(way.verdict, 'dropped', walkText(way));
+        const way = tracePacket(snapshot, deviceByAddress(snapshot, source)!, {
+          source,
+          destination,
+        });
+        assert.equal(way.verdict, 'dropped', traceText(way));
       }
     });
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { isIPv6, SocketAddress } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { holderOf, lookUp } from '#packet-trace/fib.ts';
+import { findAddress, lookUp } from '#packet-trace/fib.ts';
 import type { Device, Interface, Route } from '#packet-trace/snapshot.ts';
 
 const widths = { 4: 32, 6: 128 } as const;
@@ -55,7 +55,7 @@ function cidr({ address, length }: Destination): string {
 }
 
 function iface(name: string, up: boolean, { addresses, table }: Drawn<typeof ifaceArbitrary>) {
-  const base = { mac: '', tunnel: undefined, isLoopback: false, by: '' };
+  const base = { mac: '', tunnel: undefined, isLoopback: false, key: '' };
   return { name, enabled: up, up, table, addresses: addresses.map(cidr), ...base };
 }
 
@@ -85,7 +85,7 @@ describe('the route of an address', () => {
         (drawn, one, two, wanted, table) => {
           const routes = drawn.map(({ destination, out, ...rest }, index): Route => {
             const action = { kind: 'via', interface: out, nextHop: undefined } as const;
-            return { destination: cidr(destination), action, by: String(index), ...rest };
+            return { destination: cidr(destination), action, key: String(index), ...rest };
           });
           const interfaces = [
             iface('one', true, one),
@@ -113,7 +113,7 @@ describe('the route of an address', () => {
           assert.equal(Number(found.route.destination.split('/')[1]), longest);
           const networks = connected.filter(({ length }) => length === longest);
           if (networks.length > 0) {
-            assert.equal(found.route.by, '');
+            assert.equal(found.route.key, '');
             return assert.equal(found.paths, networks.length);
           }
           const equal = configured.filter(({ destination }) => destination.length === longest);
@@ -122,7 +122,7 @@ describe('the route of an address', () => {
           const best = Math.min(...counting.map(({ preference }) => preference));
           assert.equal(found.route.preference, best);
           const chosen = counting.filter(({ preference }) => preference === best);
-          assert.equal(found.route.by, String(drawn.indexOf(chosen[0]!)));
+          assert.equal(found.route.key, String(drawn.indexOf(chosen[0]!)));
           assert.equal(found.paths, leading.length > 0 ? chosen.length : 1);
         },
       ),
@@ -135,8 +135,8 @@ describe('the route of an address', () => {
       fc.property(ifaceArbitrary, fc.constantFrom<Family>(4, 6).chain(bits), (one, wanted) => {
         const device = deviceOf([iface('one', true, one)], []);
         const has = one.addresses.some(({ address }) => address === wanted);
-        assert.equal(holderOf(device, one.table, text(wanted))?.interface?.name === 'one', has);
-        assert.equal(holderOf(device, one.table + 1, text(wanted)), undefined);
+        assert.equal(findAddress(device, one.table, text(wanted))?.interface?.name === 'one', has);
+        assert.equal(findAddress(device, one.table + 1, text(wanted)), undefined);
         assert.ok(isIPv6(text(wanted)) === (wanted.length === 128));
       }),
     );

@@ -8,9 +8,9 @@ import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { linkStateKey } from '#models/vpp/derived.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
-import { clusterSnapshot, deviceWith } from '#packet-trace/cluster.ts';
+import { clusterSnapshot, deviceByAddress } from '#packet-trace/cluster.ts';
 import type { NodeValues } from '#packet-trace/node.ts';
-import { walk } from '#packet-trace/walk.ts';
+import { tracePacket } from '#packet-trace/tracer.ts';
 
 function value(model: AnyModel, given: object): [string, unknown] {
   const whole = model.parse(given, 'test');
@@ -39,9 +39,9 @@ describe('a node from its values', () => {
 
   it('leads out by a VLAN to who is in the same one', () => {
     const together = clusterSnapshot({ nodes: [inVlan('a', 1, 7), inVlan('b', 2, 7)] });
-    assert.equal(walk(together, 'a/vpp', packet).verdict, 'delivered');
+    assert.equal(tracePacket(together, 'a/vpp', packet).verdict, 'delivered');
     const apart = clusterSnapshot({ nodes: [inVlan('a', 1, 7), inVlan('b', 2, 8)] });
-    assert.equal(walk(apart, 'a/vpp', packet).verdict, 'left');
+    assert.equal(tracePacket(apart, 'a/vpp', packet).verdict, 'left');
   });
 
   it('keeps the address of an interface without a link', () => {
@@ -120,8 +120,8 @@ describe('a node from its values', () => {
     const snapshot = clusterSnapshot({
       nodes: [{ ...node('a', nic), hostAddresses: ['2001:db8::2'] }],
     });
-    assert.equal(deviceWith(snapshot, '2001:DB8:0:0::1'), 'a/vpp');
-    assert.equal(deviceWith(snapshot, '2001:db8:0::2'), 'a/host');
-    assert.equal(deviceWith(snapshot, '::ffff:10.0.0.1'), undefined);
+    assert.equal(deviceByAddress(snapshot, '2001:DB8:0:0::1'), 'a/vpp');
+    assert.equal(deviceByAddress(snapshot, '2001:db8:0::2'), 'a/host');
+    assert.equal(deviceByAddress(snapshot, '::ffff:10.0.0.1'), undefined);
   });
 });

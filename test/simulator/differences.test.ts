@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { SimDhcpServer } from '#simulator/vpp/dhcp.ts';
-import { beginLife } from '#simulator/vpp/life.ts';
+import { startProcess } from '#simulator/vpp/vpp-process.ts';
 import { linuxExamples } from '#test/descriptors/compliance/linux-examples.ts';
 import type { Example } from '#test/descriptors/compliance/suite.ts';
 import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
@@ -14,7 +14,7 @@ import type { Family } from '#test/descriptors/transitions/family.ts';
 import { EXISTING_LINK, simulatedSpaces } from '#test/linux/descriptors/backends.ts';
 import { hostLinks } from '#test/vpp/descriptors/backends.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
-import { sessionMessages } from '#vpp/binapi/used.ts';
+import { sessionMessages } from '#vpp/binapi/used-messages.ts';
 
 const page = readFileSync('docs/simulation.md', 'utf8');
 
@@ -60,7 +60,7 @@ describe('docs/simulation.md', () => {
 
   test('names the messages in use that are not simulated', () => {
     const clock = new ManualClock();
-    const { parts } = beginLife({
+    const { handlerGroups: parts } = startProcess({
       host: undefined,
       clock,
       random: seededRandom(1),

@@ -23,7 +23,7 @@ describe('the simulated kernel as a test double', () => {
     tap.setCarrier(true);
     assert.equal((await linux.dump(POD)).links.find((l) => l.name === 'eth0')?.running, true);
     tap.close();
-    assert.equal(tap.gone, true);
+    assert.equal(tap.deleted, true);
     assert.deepEqual(
       (await linux.dump(POD)).links.map((l) => l.name),
       ['lo'],
@@ -36,7 +36,7 @@ describe('the simulated kernel as a test double', () => {
     let changes = 0;
     linux.onChange(() => changes++);
     linux.removeNamespace(POD);
-    assert.equal(tap.gone, true);
+    assert.equal(tap.deleted, true);
     assert.equal(changes, 1);
     tap.close();
   });
@@ -56,7 +56,7 @@ describe('the simulated kernel as a test double', () => {
     const nic = linux.addNic('eth0');
     linux.reboot();
     assert.notEqual(await linux.bootId(), before);
-    assert.equal(nic.gone, true);
+    assert.equal(nic.deleted, true);
     assert.equal((await linux.dump(undefined)).links.length, 1);
     await assert.rejects(linux.dump(POD), NamespaceNotFoundError);
   });

@@ -29,12 +29,12 @@ function sorted(values: readonly unknown[]): unknown[] {
 }
 
 /** Chance gives out `02:fe:…`; set by a message are those that begin with `02:fe:00:00:00`. */
-export function macOf(mac: Uint8Array): string {
+export function comparableMac(mac: Uint8Array): string {
   const text = fromMac(mac);
   return text.startsWith('02:fe:') && !text.startsWith('02:fe:00:00:00') ? 'by chance' : text;
 }
 
-export async function worldOf(client: VppClient): Promise<Record<string, unknown>> {
+export async function readVppState(client: VppClient): Promise<Record<string, unknown>> {
   const each = { sw_if_index: ALL };
   const interfaces = await client.dump('sw_interface_dump', {
     ...each,
@@ -53,7 +53,7 @@ export async function worldOf(client: VppClient): Promise<Record<string, unknown
   return {
     interfaces: interfaces.map((details) => ({
       ...(plain(details) as object),
-      l2_address: macOf(details.l2_address),
+      l2_address: comparableMac(details.l2_address),
     })),
     addresses: sorted(
       (await Promise.all(perFamily.map((key) => client.dump('ip_address_dump', key)))).flat(),
@@ -92,7 +92,7 @@ export async function worldOf(client: VppClient): Promise<Record<string, unknown
     macs: sorted(
       macs
         .filter(({ static_mac }) => static_mac)
-        .map((entry) => ({ ...entry, mac: macOf(entry.mac) })),
+        .map((entry) => ({ ...entry, mac: comparableMac(entry.mac) })),
     ),
     arpTermination: sorted(await client.dump('bd_ip_mac_dump', { bd_id: ALL })),
     crossConnects: sorted(await client.dump('l2_xconnect_dump', {})),

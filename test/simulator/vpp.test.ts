@@ -12,7 +12,7 @@ import { fibPath } from '#test/vpp/descriptors/messages.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import { VppDisconnectedError } from '#vpp/binapi/api.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
-import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 
 const NONE = 0xffff_ffff;
@@ -156,10 +156,10 @@ describe('the simulated VPP on its host', () => {
     await assert.rejects(m.client.request('af_packet_create_v3', afPacket('va')), refusedWith(-71));
     await m.host.createVeth(end('va'), end('vb'));
     const { sw_if_index } = await m.client.request('af_packet_create_v3', afPacket('va'));
-    const up = async () => m.host.holdLink('va')?.up;
+    const up = async () => m.host.linkHandle('va')?.up;
     assert.equal(await up(), true);
     await m.client.request('hw_interface_set_mtu', { sw_if_index, mtu: 1450 });
-    assert.equal(m.host.holdLink('va')?.mtu, 1494);
+    assert.equal(m.host.linkHandle('va')?.mtu, 1494);
     await m.client.request('sw_interface_set_flags', { sw_if_index, flags: 1 });
     await m.client.request('sw_interface_set_flags', { sw_if_index, flags: 0 });
     assert.equal(await up(), false);

@@ -1,4 +1,4 @@
-import { retvalText } from '#vpp/binapi/refused.ts';
+import { retvalText } from '#vpp/binapi/retval-error.ts';
 
 /** Numbers that VPP gives as `retval` and the project has a text for. */
 export function retvalTable(): string {

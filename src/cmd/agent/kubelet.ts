@@ -12,13 +12,13 @@ import { defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { endpointsOf, selectsPod } from '#kubernetes/reflector/backends.ts';
 import { type Cluster, clusterOf } from '#kubernetes/reflector/cluster.ts';
+import type { ManifestProblem } from '#kubernetes/reflector/manifest-problem.ts';
 import { type ManifestObject, readManifests } from '#kubernetes/reflector/manifests.ts';
 import { namespaceOf } from '#kubernetes/reflector/objects/meta.ts';
 import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
-import type { Problem } from '#kubernetes/reflector/problem.ts';
 import { reflect } from '#kubernetes/reflector/reflect.ts';
 import { REFLECTOR_PREFIX, resourceList, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import { CniClient } from './cni-client.ts';
 
 export const ManifestsError = defineError({
@@ -51,7 +51,7 @@ export class KubeletPlayer {
   readonly #deps: KubeletDeps;
   readonly #cluster: Cluster;
   /** Everything that the manifests hold and that was passed over, with file and line. */
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ManifestProblem[];
 
   /** Reads the manifests. @throws ManifestsError */
   constructor(deps: KubeletDeps) {
@@ -158,9 +158,9 @@ function withAddress(pod: KubePod, address: string): KubePod {
   return { ...pod, status };
 }
 
-function readFolder(folder: string): { objects: ManifestObject[]; problems: Problem[] } {
+function readFolder(folder: string): { objects: ManifestObject[]; problems: ManifestProblem[] } {
   const objects: ManifestObject[] = [];
-  const problems: Problem[] = [];
+  const problems: ManifestProblem[] = [];
   const files = orRefuse(folder, () =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))

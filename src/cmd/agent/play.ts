@@ -1,7 +1,7 @@
 /** The embedded agent with somebody to play kubelet, and a summary of what came of it. */
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
-import { problemText } from '#kubernetes/reflector/problem.ts';
+import { problemText } from '#kubernetes/reflector/manifest-problem.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
 import type { Agent } from './agent.ts';
 import type { Environment } from './environment.ts';

@@ -4,11 +4,11 @@
  */
 import { isIP } from 'node:net';
 import { defineError, errorText } from '#infra/errors/errors.ts';
-import { clusterSnapshot, deviceWith } from '#packet-trace/cluster.ts';
+import { clusterSnapshot, deviceByAddress } from '#packet-trace/cluster.ts';
 import type { NodeValues } from '#packet-trace/node.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
-import { walkText } from '#packet-trace/text.ts';
-import { type Walk, walk } from '#packet-trace/walk.ts';
+import { traceText } from '#packet-trace/trace-text.ts';
+import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
 import type { NodeDocument } from './node-document.ts';
 
 export const TraceError = defineError({
@@ -45,11 +45,11 @@ export async function trace(
   const destination = addressOf(nodes, to);
   const there = follow(snapshot, source, destination);
   const called = port === undefined ? '' : `, TCP port ${port} (NAT and ACLs are not looked at)`;
-  print(`${from} (${source}) to ${to} (${destination})${called}\n${walkText(there)}`);
+  print(`${from} (${source}) to ${to} (${destination})${called}\n${traceText(there)}`);
   if (there.verdict !== 'delivered') return false;
-  if (deviceWith(snapshot, destination) === undefined) return true;
+  if (deviceByAddress(snapshot, destination) === undefined) return true;
   const back = follow(snapshot, destination, source);
-  print(`and back\n${walkText(back)}`);
+  print(`and back\n${traceText(back)}`);
   return back.verdict === 'delivered';
 }
 
@@ -57,10 +57,10 @@ export function nodeValues({ name, hostAddresses, values }: NodeDocument): NodeV
   return { name, hostAddresses, values: Object.entries(values) };
 }
 
-function follow(snapshot: Snapshot, source: string, destination: string): Walk {
-  const start = deviceWith(snapshot, source);
+function follow(snapshot: Snapshot, source: string, destination: string): PacketTrace {
+  const start = deviceByAddress(snapshot, source);
   if (start === undefined) throw new TraceError('nobody has this address', { where: source });
-  return walk(snapshot, start, { source, destination });
+  return tracePacket(snapshot, start, { source, destination });
 }
 
 async function nodeOf(agent: string, wanted: boolean): Promise<NodeDocument> {

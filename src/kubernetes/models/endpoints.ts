@@ -2,7 +2,7 @@ import { defineModel } from '#models/define.ts';
 import type { Rules } from '#models/rules.ts';
 import { type EndpointSubsetEndpointAddress, Endpoints } from './endpoints.gen.ts';
 import { namespacedKey } from './keys.ts';
-import { addressOrText } from './texts.ts';
+import { addressOrText } from './shared-rules.ts';
 
 export type {
   EndpointSubset,

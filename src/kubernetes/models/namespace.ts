@@ -1,7 +1,7 @@
 import { defineModel } from '#models/define.ts';
 import { clusterKey } from './keys.ts';
 import { Namespace } from './namespace.gen.ts';
-import { labels } from './texts.ts';
+import { labels } from './shared-rules.ts';
 
 export type { Namespace } from './namespace.gen.ts';
 

@@ -1,7 +1,7 @@
 import { defineModel } from '#models/define.ts';
 import { clusterKey } from './keys.ts';
 import { Node } from './node.gen.ts';
-import { addressOrText } from './texts.ts';
+import { addressOrText } from './shared-rules.ts';
 
 export type { Node, NodeAddress } from './node.gen.ts';
 

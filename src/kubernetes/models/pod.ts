@@ -2,7 +2,7 @@ import { defineModel, type MessageModel } from '#models/define.ts';
 import { withEmptyMap } from './empty-map.ts';
 import { namespacedKey } from './keys.ts';
 import { Pod } from './pod.gen.ts';
-import { addressOrText, labels } from './texts.ts';
+import { addressOrText, labels } from './shared-rules.ts';
 
 export type { Pod, PodContainer, PodContainerPort } from './pod.gen.ts';
 

@@ -2,7 +2,7 @@ import { defineModel } from '#models/define.ts';
 import type { Rules } from '#models/rules.ts';
 import { namespacedKey } from './keys.ts';
 import { Policy, type PolicyLabelSelector, type PolicyPeer } from './policy.gen.ts';
-import { labels } from './texts.ts';
+import { labels } from './shared-rules.ts';
 
 export type {
   Policy,

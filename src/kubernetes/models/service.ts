@@ -2,7 +2,7 @@ import { defineModel, type MessageModel } from '#models/define.ts';
 import { withEmptyMap } from './empty-map.ts';
 import { namespacedKey } from './keys.ts';
 import { Service } from './service.gen.ts';
-import { addressOrText } from './texts.ts';
+import { addressOrText } from './shared-rules.ts';
 
 export type { Service, ServiceServicePort as ServicePort } from './service.gen.ts';
 

@@ -50,7 +50,7 @@ export function endpointsOf(
 function backendsOf(service: KubeService, pod: KubePod): Backend[] {
   const state = backendState(service, pod);
   const wanted = service.spec.ports ?? [];
-  const ports = wanted.flatMap((port) => resolved(port, pod));
+  const ports = wanted.flatMap((port) => resolvePort(port, pod));
   // its ports are named, and the pod has none of these names
   if (state === undefined || (ports.length === 0 && wanted.length > 0)) return [];
   const { name, uid } = pod.metadata;
@@ -79,7 +79,7 @@ function backendState(service: KubeService, pod: KubePod): BackendState | undefi
   return answers ? 'draining' : undefined;
 }
 
-function resolved(port: KubeServicePort, pod: KubePod): EndpointPort[] {
+function resolvePort(port: KubeServicePort, pod: KubePod): EndpointPort[] {
   const { name = '', protocol = 'TCP', targetPort = port.port } = port;
   if (typeof targetPort === 'number') {
     return [{ name, protocol, port: targetPort === 0 ? port.port : targetPort }];

@@ -4,9 +4,10 @@
  */
 import { resources } from '../resources/resources.ts';
 import { endpointsOf, selectsPods } from './backends.ts';
-import { namespaceDefaults, policyDefaults, serviceDefaults } from './defaults.ts';
+import { withNamespaceDefaults, withPolicyDefaults, withServiceDefaults } from './defaults.ts';
 import { mergedSlices } from './endpoints.ts';
 import { type KubeState, KubeStateBuilder } from './kube-state.ts';
+import type { ManifestProblem } from './manifest-problem.ts';
 import type { ManifestObject } from './manifests.ts';
 import type { KubeNamespace, KubeNode } from './objects/cluster.ts';
 import { type KubeEndpointSlice, serviceOfSlice } from './objects/endpoints.ts';
@@ -14,11 +15,16 @@ import { namespaceOf } from './objects/meta.ts';
 import { readObject } from './objects/object.ts';
 import type { KubePod } from './objects/pod.ts';
 import type { KubeService } from './objects/service.ts';
-import { displayName, distinct, isNamespaced, ofKind, type Placed } from './placed.ts';
-import { isToAttach, podSet } from './pod-set.ts';
-import type { Problem } from './problem.ts';
+import { isLocalPod, podSet } from './pod-set.ts';
 import type { Readers } from './reflected.ts';
-import { allocated } from './service-ips.ts';
+import { withAllocations } from './service-ips.ts';
+import {
+  displayName,
+  isNamespaced,
+  ofKind,
+  type SourcedObject,
+  withoutDuplicates,
+} from './sourced-object.ts';
 
 export interface ClusterOptions {
   /** The node that all pods run on which do not name another. */
@@ -35,7 +41,7 @@ export interface ClusterOptions {
 
 export interface Cluster {
   readonly state: KubeState;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ManifestProblem[];
   /** Pods that this node has to start and to attach to the network. */
   readonly localPods: readonly KubePod[];
   /** All pods, also those in the host's network and on other nodes. */
@@ -45,8 +51,8 @@ export interface Cluster {
 }
 
 export function clusterOf(manifests: readonly ManifestObject[], options: ClusterOptions): Cluster {
-  const problems: Problem[] = [];
-  const given = distinct(readAll(manifests, problems), problems);
+  const problems: ManifestProblem[] = [];
+  const given = withoutDuplicates(readAll(manifests, problems), problems);
   const nodes = nodesOf(given, options);
   const pods = podSet(
     given,
@@ -58,9 +64,9 @@ export function clusterOf(manifests: readonly ManifestObject[], options: Cluster
   const state = new KubeStateBuilder(options.readers, problems);
   for (const one of [...namespacesOf(given), ...nodes, ...pods, ...services]) state.reflect(one);
   for (const { object, source } of ofKind(given, 'NetworkPolicy')) {
-    state.reflect({ object: policyDefaults(object), source });
+    state.reflect({ object: withPolicyDefaults(object), source });
   }
-  for (const kind of settings) for (const one of ofKind(given, kind)) state.reflect(one);
+  for (const kind of customResourceKinds) for (const one of ofKind(given, kind)) state.reflect(one);
   for (const endpoints of ofKind(given, 'Endpoints')) state.reflect(endpoints);
   addSlices(state, given, options.readers);
   const allPods = pods.map(({ object }) => object);
@@ -68,19 +74,22 @@ export function clusterOf(manifests: readonly ManifestObject[], options: Cluster
     services: addBackends(state, services, allPods, options.readers),
     state: state.done(),
     problems,
-    localPods: allPods.filter((pod) => isToAttach(pod, options.node.name)),
+    localPods: allPods.filter((pod) => isLocalPod(pod, options.node.name)),
     pods: allPods,
   };
 }
 
-const settings = [
+const customResourceKinds = [
   'NodeConfig',
   'CustomNetwork',
   'ExternalInterface',
   'ServiceFunctionChain',
 ] as const;
 
-function readAll(manifests: readonly ManifestObject[], problems: Problem[]): Placed[] {
+function readAll(
+  manifests: readonly ManifestObject[],
+  problems: ManifestProblem[],
+): SourcedObject[] {
   return manifests.flatMap(({ object: input, source }) => {
     const read = readObject(input);
     if (read.refusal !== undefined) {
@@ -95,9 +104,12 @@ function readAll(manifests: readonly ManifestObject[], problems: Problem[]): Pla
   });
 }
 
-const made = { file: '', document: 0, line: 0 };
+const generatedSource = { file: '', document: 0, line: 0 };
 
-function nodesOf(given: readonly Placed[], { node }: ClusterOptions): Placed<KubeNode>[] {
+function nodesOf(
+  given: readonly SourcedObject[],
+  { node }: ClusterOptions,
+): SourcedObject<KubeNode>[] {
   const nodes = ofKind(given, 'Node');
   if (nodes.some(({ object }) => object.metadata.name === node.name)) return nodes;
   const addresses = [
@@ -110,12 +122,12 @@ function nodesOf(given: readonly Placed[], { node }: ClusterOptions): Placed<Kub
     spec: { ...(node.podCidr !== undefined && { podCIDR: node.podCidr }) },
     status: { addresses },
   };
-  return [...nodes, { object, source: made }];
+  return [...nodes, { object, source: generatedSource }];
 }
 
 /** Those given, and those that objects live in. */
-function namespacesOf(given: readonly Placed[]): Placed<KubeNamespace>[] {
-  const namespaces = new Map<string, Placed<KubeNamespace>>();
+function namespacesOf(given: readonly SourcedObject[]): SourcedObject<KubeNamespace>[] {
+  const namespaces = new Map<string, SourcedObject<KubeNamespace>>();
   for (const { object, source } of given) {
     if (!isNamespaced(object)) continue;
     const metadata = { name: namespaceOf(object) };
@@ -123,25 +135,29 @@ function namespacesOf(given: readonly Placed[]): Placed<KubeNamespace>[] {
   }
   for (const one of ofKind(given, 'Namespace')) namespaces.set(one.object.metadata.name, one);
   return [...namespaces.values()].map(({ object, source }) => ({
-    object: namespaceDefaults(object),
+    object: withNamespaceDefaults(object),
     source,
   }));
 }
 
 function servicesOf(
-  given: readonly Placed[],
+  given: readonly SourcedObject[],
   options: ClusterOptions,
-  problems: Problem[],
-): Placed<KubeService>[] {
+  problems: ManifestProblem[],
+): SourcedObject<KubeService>[] {
   const services = ofKind(given, 'Service').map(({ object, source }) => ({
-    object: serviceDefaults(object),
+    object: withServiceDefaults(object),
     source,
   }));
-  return allocated(services, options.serviceCidr, problems);
+  return withAllocations(services, options.serviceCidr, problems);
 }
 
 /** Slices say more than an Endpoints object, so they win over it. */
-function addSlices(state: KubeStateBuilder, given: readonly Placed[], readers: Readers): void {
+function addSlices(
+  state: KubeStateBuilder,
+  given: readonly SourcedObject[],
+  readers: Readers,
+): void {
   const slices = ofKind(given, 'EndpointSlice');
   const serviceName = (slice: KubeEndpointSlice): string => serviceOfSlice(slice) ?? '';
   const groups = Map.groupBy(
@@ -149,7 +165,7 @@ function addSlices(state: KubeStateBuilder, given: readonly Placed[], readers: R
     ({ object }) => `${namespaceOf(object)}/${serviceName(object)}`,
   );
   for (const group of groups.values()) {
-    const [first] = group as [Placed<KubeEndpointSlice>];
+    const [first] = group as [SourcedObject<KubeEndpointSlice>];
     const service = { name: serviceName(first.object), namespace: namespaceOf(first.object) };
     const objects = group.map(({ object }) => object);
     state.derive(first, resources.endpoints, () => mergedSlices(service, objects, readers));
@@ -159,7 +175,7 @@ function addSlices(state: KubeStateBuilder, given: readonly Placed[], readers: R
 /** @returns the services that it was done for: those with a selector and without given endpoints */
 function addBackends(
   state: KubeStateBuilder,
-  services: readonly Placed<KubeService>[],
+  services: readonly SourcedObject<KubeService>[],
   pods: readonly KubePod[],
   readers: Readers,
 ): KubeService[] {

@@ -4,13 +4,13 @@ import type { KubeContainer, KubePod } from './objects/pod.ts';
 import type { KubePolicy, KubePolicyPort } from './objects/policy.ts';
 import type { KubeService, KubeServicePort } from './objects/service.ts';
 
-export function namespaceDefaults(namespace: KubeNamespace): KubeNamespace {
+export function withNamespaceDefaults(namespace: KubeNamespace): KubeNamespace {
   const { name, labels } = namespace.metadata;
   const named = { ...labels, 'kubernetes.io/metadata.name': name };
   return { ...namespace, metadata: { ...namespace.metadata, labels: named } };
 }
 
-export function podDefaults(pod: KubePod): KubePod {
+export function withPodDefaults(pod: KubePod): KubePod {
   const { spec } = pod;
   if (spec === undefined) return pod;
   const { containers, initContainers, hostNetwork = false } = spec;
@@ -40,7 +40,7 @@ function containerDefaults(container: KubeContainer, hostNetwork: boolean): Kube
   };
 }
 
-export function policyDefaults(policy: KubePolicy): KubePolicy {
+export function withPolicyDefaults(policy: KubePolicy): KubePolicy {
   const { policyTypes, ingress, egress } = policy.spec;
   const withPorts = <R extends { ports?: KubePolicyPort[] }>(rule: R): R =>
     rule.ports === undefined
@@ -60,7 +60,7 @@ export function policyDefaults(policy: KubePolicy): KubePolicy {
 }
 
 /** Addresses and node ports apart; see services. */
-export function serviceDefaults(service: KubeService): KubeService {
+export function withServiceDefaults(service: KubeService): KubeService {
   const { spec } = service;
   const type = spec.type ?? 'ClusterIP';
   const outside = type === 'NodePort' || type === 'LoadBalancer';

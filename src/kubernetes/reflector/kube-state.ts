@@ -1,11 +1,11 @@
 import { InvalidModelError } from '#models/model.ts';
 import { type Resource, resourceList } from '../resources/resources.ts';
+import type { ManifestProblem } from './manifest-problem.ts';
 import { namespaceOf } from './objects/meta.ts';
 import type { KubeObject } from './objects/object.ts';
-import { displayName, type Placed } from './placed.ts';
-import type { Problem } from './problem.ts';
 import { type ReflectedObject, reflect } from './reflect.ts';
 import type { Readers } from './reflected.ts';
+import { displayName, type SourcedObject } from './sourced-object.ts';
 
 /** Canonical values by keyword of the resource and key without prefix; every resource is there. */
 export type KubeState = Readonly<Record<string, Readonly<Record<string, object>>>>;
@@ -13,23 +13,27 @@ export type KubeState = Readonly<Record<string, Readonly<Record<string, object>>
 /** Collects values; what the models refuse becomes a problem. */
 export class KubeStateBuilder {
   readonly #readers: Readers;
-  readonly #problems: Problem[];
+  readonly #problems: ManifestProblem[];
   readonly #state = new Map<string, Map<string, object>>();
 
-  constructor(readers: Readers, problems: Problem[]) {
+  constructor(readers: Readers, problems: ManifestProblem[]) {
     this.#readers = readers;
     this.#problems = problems;
     for (const { keyword } of resourceList) this.#state.set(keyword, new Map());
   }
 
-  reflect({ object, source }: Placed<ReflectedObject>): void {
+  reflect({ object, source }: SourcedObject<ReflectedObject>): void {
     const { reflected, refusal } = reflect(object, this.#readers);
     if (reflected === undefined) this.#problems.push({ ...source, ...refusal });
     else this.#state.get(reflected.resource.keyword)?.set(reflected.key, reflected.value);
   }
 
   /** A value that is made of several objects; problems name this one of them. */
-  derive<T extends object>({ object, source }: Placed, resource: Resource<T>, make: () => T): void {
+  derive<T extends object>(
+    { object, source }: SourcedObject,
+    resource: Resource<T>,
+    make: () => T,
+  ): void {
     try {
       const value = make();
       this.#state.get(resource.keyword)?.set(resource.model.key(value), value);

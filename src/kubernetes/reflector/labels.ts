@@ -5,7 +5,7 @@ export function labelList(labels: Texts | undefined): { key: string; value: stri
 }
 
 /** Annotations are mostly other people's; only those meant for us are passed on. */
-export function ownAnnotations(annotations: Texts | undefined): Texts {
+export function contivAnnotations(annotations: Texts | undefined): Texts {
   const own = Object.entries(annotations ?? {}).filter(([key]) => key.startsWith('contivpp.io'));
   return Object.fromEntries(own);
 }

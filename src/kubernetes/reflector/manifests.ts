@@ -3,38 +3,38 @@
  * them is said with its line, and the others are read all the same.
  */
 import { type Document, isNode, isScalar, LineCounter, parseAllDocuments } from 'yaml';
-import type { Problem, Source } from './problem.ts';
+import type { ManifestProblem, SourceLocation } from './manifest-problem.ts';
 
 export interface ManifestObject {
-  readonly source: Source;
+  readonly source: SourceLocation;
   /** Of unknown shape. */
   readonly object: unknown;
 }
 
 export interface Manifests {
   readonly objects: readonly ManifestObject[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly ManifestProblem[];
 }
 
 /** @param file how the file is called in problems */
 export function readManifests(text: string, file: string): Manifests {
   const objects: ManifestObject[] = [];
-  const problems: Problem[] = [];
+  const problems: ManifestProblem[] = [];
   let document = 0;
-  for (const piece of piecesOf(text)) {
+  for (const piece of chunksOf(text)) {
     const lines = new LineCounter();
     const lineOf = (offset: number): number => lines.linePos(offset).line + piece.line;
     for (const parsed of documentsOf(piece.text, lines)) {
       if (isEmpty(parsed)) continue;
       document++;
       const source = { file, document, line: lineOf(startOf(parsed)) };
-      const fault = faultOf(parsed, source, lines, piece.line);
+      const fault = syntaxProblem(parsed, source, lines, piece.line);
       if (fault !== undefined) {
         problems.push(fault);
         continue;
       }
       try {
-        unfold(parsed.toJS(), [], (object, path) => {
+        expandLists(parsed.toJS(), [], (object, path) => {
           const node = path.length === 0 ? undefined : parsed.getIn(path, true);
           const line = isNode(node) && node.range ? lineOf(node.range[0]) : source.line;
           objects.push({ source: { ...source, line }, object });
@@ -49,7 +49,7 @@ export function readManifests(text: string, file: string): Manifests {
   return { objects, problems };
 }
 
-interface Piece {
+interface Chunk {
   readonly text: string;
   /** Lines before it. */
   readonly line: number;
@@ -59,8 +59,8 @@ interface Piece {
  * Cuts at the lines that begin with `---`: nothing inside a document may do so. Each piece is parsed
  * for itself, so that an open quote spoils one document and not the rest of the file.
  */
-function piecesOf(text: string): Piece[] {
-  const pieces: Piece[] = [];
+function chunksOf(text: string): Chunk[] {
+  const pieces: Chunk[] = [];
   let begin = 0;
   let line = 0;
   const cut = (end: number): void => {
@@ -90,12 +90,12 @@ function startOf(document: Document): number {
   return isNode(document.contents) ? (document.contents.range?.[0] ?? 0) : 0;
 }
 
-function faultOf(
+function syntaxProblem(
   document: Document,
-  source: Source,
+  source: SourceLocation,
   lines: LineCounter,
   linesBefore: number,
-): Problem | undefined {
+): ManifestProblem | undefined {
   const error = document.errors[0];
   if (error === undefined) return undefined;
   const { line, col } = lines.linePos(error.pos[0]);
@@ -109,17 +109,17 @@ function faultOf(
   };
 }
 
-type Take = (object: unknown, path: readonly (string | number)[]) => void;
+type Visit = (object: unknown, path: readonly (string | number)[]) => void;
 
 /** Lists, also lists of one kind such as PodList, stand for their items. */
-function unfold(object: unknown, path: readonly (string | number)[], take: Take): void {
+function expandLists(object: unknown, path: readonly (string | number)[], take: Visit): void {
   const list = listOf(object);
   if (list === undefined) {
     take(object, path);
     return;
   }
   for (const [position, item] of list.items.entries()) {
-    unfold(list.named(item), [...path, 'items', position], take);
+    expandLists(list.named(item), [...path, 'items', position], take);
   }
 }
 

@@ -1,9 +1,9 @@
 /** All pods of a set of manifests: those that stand there, and those that workloads make. */
-import { podDefaults } from './defaults.ts';
+import { withPodDefaults } from './defaults.ts';
 import type { KubeNode } from './objects/cluster.ts';
 import { namespaceOf } from './objects/meta.ts';
 import { hasEnded, type KubePod } from './objects/pod.ts';
-import { displayName, ofKind, type Placed } from './placed.ts';
+import { displayName, ofKind, type SourcedObject } from './sourced-object.ts';
 import { podsOf, stableUid } from './workloads.ts';
 
 const workloadKinds = [
@@ -21,13 +21,13 @@ const workloadKinds = [
  * @param nodes gives the host addresses
  */
 export function podSet(
-  given: readonly Placed[],
+  given: readonly SourcedObject[],
   thisNode: string,
   nodes: readonly KubeNode[],
-): Placed<KubePod>[] {
+): SourcedObject<KubePod>[] {
   const hosts = hostAddresses(nodes);
   const owners = ownersOf(given);
-  const pods = new Map<string, Placed<KubePod>>();
+  const pods = new Map<string, SourcedObject<KubePod>>();
   for (const kind of workloadKinds) {
     for (const { object, source } of ofKind(given, kind)) {
       // an export of a cluster has what the workload made beside the workload
@@ -39,7 +39,7 @@ export function podSet(
   }
   for (const pod of ofKind(given, 'Pod')) pods.set(displayName(pod.object), pod);
   return [...pods.values()].map(({ object, source }) => ({
-    object: scheduled(podDefaults(object), thisNode, hosts),
+    object: withScheduling(withPodDefaults(object), thisNode, hosts),
     source,
   }));
 }
@@ -57,7 +57,7 @@ function ownerId(kind: string, name: string): string {
   return `${kind} ${name}`;
 }
 
-function ownersOf(given: readonly Placed[]): ReadonlySet<string> {
+function ownersOf(given: readonly SourcedObject[]): ReadonlySet<string> {
   return new Set(
     given.flatMap(({ object }) =>
       (object.metadata.ownerReferences ?? []).map(({ kind = '', name }) =>
@@ -68,7 +68,11 @@ function ownersOf(given: readonly Placed[]): ReadonlySet<string> {
 }
 
 /** The pod after the scheduler and the kubelet have put their part into it. */
-function scheduled(pod: KubePod, thisNode: string, hosts: ReadonlyMap<string, string>): KubePod {
+function withScheduling(
+  pod: KubePod,
+  thisNode: string,
+  hosts: ReadonlyMap<string, string>,
+): KubePod {
   const nodeName = pod.spec?.nodeName || thisNode;
   const hostIP = pod.status?.hostIP ?? hosts.get(nodeName);
   const shared = pod.spec?.hostNetwork ? hostIP : undefined;
@@ -85,6 +89,6 @@ function scheduled(pod: KubePod, thisNode: string, hosts: ReadonlyMap<string, st
 }
 
 /** Whether the node has to start it and to attach it to the network. */
-export function isToAttach(pod: KubePod, thisNode: string): boolean {
+export function isLocalPod(pod: KubePod, thisNode: string): boolean {
   return pod.spec?.nodeName === thisNode && !pod.spec.hostNetwork && !hasEnded(pod);
 }

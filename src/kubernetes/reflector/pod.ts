@@ -1,6 +1,6 @@
 import type { DeepInput } from '#models/model.ts';
 import { type Pod, type PodContainer, podModel } from '../models/pod.ts';
-import { labelList, ownAnnotations } from './labels.ts';
+import { contivAnnotations, labelList } from './labels.ts';
 import { namespaceOf } from './objects/meta.ts';
 import {
   type KubeContainer,
@@ -21,7 +21,7 @@ export function podValue(pod: KubePod, readers: Readers): Pod {
     ip_address: addresses[0],
     host_ip_address: status?.hostIP,
     container: longRunningContainers(pod).map(containerValue),
-    annotations: ownAnnotations(metadata.annotations),
+    annotations: contivAnnotations(metadata.annotations),
     labels: metadata.labels,
     uid: readers === 'own' ? metadata.uid : undefined,
     ip_addresses: readers === 'own' && addresses.length > 1 ? addresses : undefined,

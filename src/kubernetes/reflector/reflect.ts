@@ -6,12 +6,12 @@ import {
   externalInterfaceValue,
   nodeConfigValue,
   serviceFunctionChainValue,
-} from './crd.ts';
+} from './custom-resources.ts';
 import { endpointsValue } from './endpoints.ts';
 import { namespaceValue } from './namespace.ts';
 import { nodeValue } from './node.ts';
 import type { KubeEndpointSlice } from './objects/endpoints.ts';
-import type { KubeObject, Refusal } from './objects/object.ts';
+import type { KubeObject, Rejection } from './objects/object.ts';
 import type { Workload } from './objects/workload.ts';
 import { podValue } from './pod.ts';
 import { policyValue } from './policy.ts';
@@ -21,12 +21,12 @@ import { serviceValue } from './service.ts';
 /** Objects that have a value of their own. The others are read in sets: see endpoints, workloads. */
 export type ReflectedObject = Exclude<KubeObject, Workload | KubeEndpointSlice>;
 
-export type Reflection =
+export type ReflectionResult =
   | { readonly reflected: Reflected; readonly refusal?: undefined }
-  | { readonly reflected?: undefined; readonly refusal: Refusal };
+  | { readonly reflected?: undefined; readonly refusal: Rejection };
 
 /** Refused is what the model cannot hold, for example text that is not valid Unicode. */
-export function reflect(object: ReflectedObject, readers: Readers): Reflection {
+export function reflect(object: ReflectedObject, readers: Readers): ReflectionResult {
   try {
     return { reflected: reflectedAs(object, readers) };
   } catch (thrown) {

@@ -1,12 +1,12 @@
 /** Gives services what Kubernetes gives them: cluster addresses and node ports. */
 import { createHash } from 'node:crypto';
 import { formatIp, type IpBytes, network, parseCidr, parseIp } from '#models/ip.ts';
+import type { ManifestProblem } from './manifest-problem.ts';
 import type { KubeService } from './objects/service.ts';
-import { displayName, type Placed } from './placed.ts';
-import type { Problem } from './problem.ts';
+import { displayName, type SourcedObject } from './sourced-object.ts';
 
 /** Numbers handed out by name: the same name gets the same number as long as it is free. */
-class Numbers {
+class StableAllocator {
   readonly #first: bigint;
   readonly #count: bigint;
   readonly #taken = new Set<bigint>();
@@ -21,7 +21,7 @@ class Numbers {
   }
 
   /** Undefined when all are taken. */
-  take(name: string): bigint | undefined {
+  allocate(name: string): bigint | undefined {
     if (this.#count <= 0n) return undefined;
     const start = BigInt(`0x${createHash('sha256').update(name).digest('hex').slice(0, 32)}`);
     for (let step = 0n; step < this.#count && step <= this.#taken.size; step++) {
@@ -36,7 +36,7 @@ class Numbers {
 
 class ClusterIps {
   readonly #length: number;
-  readonly #numbers: Numbers;
+  readonly #numbers: StableAllocator;
 
   /** @param cidr of the services, valid */
   constructor(cidr: string) {
@@ -46,7 +46,7 @@ class ClusterIps {
     this.#length = base.length;
     const size = 1n << BigInt(base.length * 8 - parsed.length);
     // the first host is the API server's, the last address is broadcast
-    this.#numbers = new Numbers(toNumber(base) + 2n, size - 3n);
+    this.#numbers = new StableAllocator(toNumber(base) + 2n, size - 3n);
   }
 
   reserve(address: string): void {
@@ -54,21 +54,21 @@ class ClusterIps {
     if (bytes?.length === this.#length) this.#numbers.reserve(toNumber(bytes));
   }
 
-  take(service: string): string | undefined {
-    const number = this.#numbers.take(service);
+  allocate(service: string): string | undefined {
+    const number = this.#numbers.allocate(service);
     return number === undefined ? undefined : formatIp(toBytes(number, this.#length));
   }
 }
 
 class NodePorts {
-  readonly #numbers = new Numbers(30_000n, 2768n);
+  readonly #numbers = new StableAllocator(30_000n, 2768n);
 
   reserve(port: number): void {
     this.#numbers.reserve(BigInt(port));
   }
 
-  take(name: string): number | undefined {
-    const number = this.#numbers.take(name);
+  allocate(name: string): number | undefined {
+    const number = this.#numbers.allocate(name);
     return number === undefined ? undefined : Number(number);
   }
 }
@@ -82,11 +82,11 @@ function toBytes(number: bigint, length: number): IpBytes {
 }
 
 /** Services with cluster addresses and node ports, as the API server would have given them. */
-export function allocated(
-  services: readonly Placed<KubeService>[],
+export function withAllocations(
+  services: readonly SourcedObject<KubeService>[],
   cidr: string,
-  problems: Problem[],
-): Placed<KubeService>[] {
+  problems: ManifestProblem[],
+): SourcedObject<KubeService>[] {
   const ips = new ClusterIps(cidr);
   const ports = new NodePorts();
   for (const { object } of services) {
@@ -107,12 +107,16 @@ export function allocated(
   });
 }
 
-type Lacking = (what: string) => void;
+type ReportExhausted = (what: string) => void;
 
-function withClusterIp(service: KubeService, ips: ClusterIps, lacking: Lacking): KubeService {
+function withClusterIp(
+  service: KubeService,
+  ips: ClusterIps,
+  lacking: ReportExhausted,
+): KubeService {
   const { type, clusterIP, clusterIPs } = service.spec;
   if (type === 'ExternalName' || clusterIP || (clusterIPs ?? []).length > 0) return service;
-  const address = ips.take(displayName(service));
+  const address = ips.allocate(displayName(service));
   if (address === undefined) {
     lacking('address of the service CIDR');
     return service;
@@ -121,12 +125,16 @@ function withClusterIp(service: KubeService, ips: ClusterIps, lacking: Lacking):
   return { ...service, spec };
 }
 
-function withNodePorts(service: KubeService, nodePorts: NodePorts, lacking: Lacking): KubeService {
+function withNodePorts(
+  service: KubeService,
+  nodePorts: NodePorts,
+  lacking: ReportExhausted,
+): KubeService {
   const { type, ports } = service.spec;
   if ((type !== 'NodePort' && type !== 'LoadBalancer') || ports === undefined) return service;
   const filled = ports.map((port) => {
     if (port.nodePort) return port;
-    const nodePort = nodePorts.take(`${displayName(service)}/${port.name ?? port.port}`);
+    const nodePort = nodePorts.allocate(`${displayName(service)}/${port.name ?? port.port}`);
     if (nodePort !== undefined) return { ...port, nodePort };
     lacking('node port');
     return port;

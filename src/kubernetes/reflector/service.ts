@@ -1,6 +1,6 @@
 import type { DeepInput } from '#models/model.ts';
 import { type Service, type ServicePort, serviceModel } from '../models/service.ts';
-import { ownAnnotations } from './labels.ts';
+import { contivAnnotations } from './labels.ts';
 import { namespaceOf } from './objects/meta.ts';
 import type { KubeService, KubeServicePort } from './objects/service.ts';
 import type { Readers } from './reflected.ts';
@@ -29,7 +29,7 @@ export function serviceValue(service: KubeService, readers: Readers): Service {
       spec.sessionAffinity === 'ClientIP'
         ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? DEFAULT_AFFINITY_TIMEOUT)
         : undefined,
-    annotations: ownAnnotations(metadata.annotations),
+    annotations: contivAnnotations(metadata.annotations),
     internal_traffic_policy: spec.internalTrafficPolicy === 'Local' ? 'Local' : undefined,
     cluster_ips: clusterIps.length > 1 ? clusterIps : undefined,
     traffic_distribution: readers === 'own' ? spec.trafficDistribution : undefined,

@@ -18,7 +18,7 @@ export interface Backend {
 
 const rank: Readonly<Record<BackendState, number>> = { ready: 0, draining: 1, 'not-ready': 2 };
 
-interface Seen {
+interface MergedBackend {
   readonly address: Backend['address'];
   /** The best state of each port. */
   readonly ports: Map<string, { readonly port: EndpointPort; readonly state: BackendState }>;
@@ -34,13 +34,13 @@ export function subsetsOf(
   backends: readonly Backend[],
   readers: Readers,
 ): DeepInput<EndpointSubset>[] {
-  const seen = new Map<string, Seen>();
-  for (const backend of backends) note(seen, backend);
-  if (readers === 'mixed') dropNeedlessDraining(seen);
+  const seen = new Map<string, MergedBackend>();
+  for (const backend of backends) addBackend(seen, backend);
+  if (readers === 'mixed') dropUnneededDraining(seen);
 
   const subsets = new Map<string, Subset>();
   for (const one of seen.values()) {
-    for (const [state, ports] of portsByState(one)) place(subsets, one.address, state, ports);
+    for (const [state, ports] of portsByState(one)) addToSubset(subsets, one.address, state, ports);
   }
   return sortedBy([...subsets], ([name]) => name).map(([, subset]) => ({
     addresses: sortedAddresses(subset.ready),
@@ -50,7 +50,7 @@ export function subsetsOf(
 }
 
 /** A backend that is listed twice, as while it moves from one slice to another, counts once. */
-function note(seen: Map<string, Seen>, { address, state, ports }: Backend): void {
+function addBackend(seen: Map<string, MergedBackend>, { address, state, ports }: Backend): void {
   const name = `${address.ip} ${address.target_ref?.namespace} ${address.target_ref?.name}`;
   let one = seen.get(name);
   if (one === undefined) {
@@ -64,9 +64,10 @@ function note(seen: Map<string, Seen>, { address, state, ports }: Backend): void
   }
 }
 
-function dropNeedlessDraining(seen: Map<string, Seen>): void {
+function dropUnneededDraining(seen: Map<string, MergedBackend>): void {
   const served = new Set<string>();
-  const name = (one: Seen, port: string): string => `${sortableIp(one.address.ip)[0]} ${port}`;
+  const name = (one: MergedBackend, port: string): string =>
+    `${sortableIp(one.address.ip)[0]} ${port}`;
   for (const one of seen.values()) {
     for (const [port, { state }] of one.ports) if (state === 'ready') served.add(name(one, port));
     if (one.portless === 'ready') served.add(name(one, ''));
@@ -83,7 +84,7 @@ function better(known: BackendState | undefined, state: BackendState): BackendSt
   return known === undefined || rank[state] < rank[known] ? state : known;
 }
 
-function portsByState(one: Seen): Map<BackendState, EndpointPort[]> {
+function portsByState(one: MergedBackend): Map<BackendState, EndpointPort[]> {
   const byState = new Map<BackendState, EndpointPort[]>();
   for (const { port, state } of one.ports.values()) {
     const ports = byState.get(state);
@@ -100,7 +101,7 @@ interface Subset {
   readonly notReady: Backend['address'][];
 }
 
-function place(
+function addToSubset(
   subsets: Map<string, Subset>,
   address: Backend['address'],
   state: BackendState,

@@ -15,7 +15,7 @@ interface PlannedPod {
  * nothing. A pod runs on `nodeName` unless its template says another node.
  */
 export function podsOf(workload: Workload, nodeName: string): KubePod[] {
-  const { template, pods, serviceName } = planOf(workload);
+  const { template, pods, serviceName } = workloadPods(workload);
   const { labels, annotations } = template.metadata ?? {};
   const namespace = namespaceOf(workload);
   return pods.map((pod) => ({
@@ -37,13 +37,13 @@ export function podsOf(workload: Workload, nodeName: string): KubePod[] {
   }));
 }
 
-interface Plan {
+interface WorkloadPods {
   readonly template: PodTemplate;
   readonly pods: readonly PlannedPod[];
   readonly serviceName?: string | undefined;
 }
 
-function planOf(workload: Workload): Plan {
+function workloadPods(workload: Workload): WorkloadPods {
   const { name } = workload.metadata;
   switch (workload.kind) {
     case 'Deployment': {
@@ -52,13 +52,13 @@ function planOf(workload: Workload): Plan {
       const labels = { 'pod-template-hash': hash };
       return {
         template,
-        pods: counted(replicas, (n) => ({ name: `${name}-${hash}-${n}`, labels })),
+        pods: times(replicas, (n) => ({ name: `${name}-${hash}-${n}`, labels })),
       };
     }
     case 'ReplicaSet':
     case 'ReplicationController': {
       const { template, replicas = 1 } = workload.spec;
-      return { template, pods: counted(replicas, (n) => ({ name: `${name}-${n}`, labels: {} })) };
+      return { template, pods: times(replicas, (n) => ({ name: `${name}-${n}`, labels: {} })) };
     }
     case 'DaemonSet': {
       const { template } = workload.spec;
@@ -80,11 +80,11 @@ function planOf(workload: Workload): Plan {
 function statefulPlan(
   name: string,
   spec: Extract<Workload, { kind: 'StatefulSet' }>['spec'],
-): Plan {
+): WorkloadPods {
   const { template, replicas = 1, serviceName, ordinals } = spec;
   const start = ordinals?.start ?? 0;
   const revision = `${name}-${templateHash(template)}`;
-  const pods = counted(replicas, (n) => {
+  const pods = times(replicas, (n) => {
     const hostname = `${name}-${start + n}`;
     const labels = {
       'statefulset.kubernetes.io/pod-name': hostname,
@@ -97,10 +97,10 @@ function statefulPlan(
 }
 
 /** As many as run at once. */
-function jobPlan(name: string, spec: JobSpec): Plan {
+function jobPlan(name: string, spec: JobSpec): WorkloadPods {
   const { template, suspend, parallelism = 1, completions = parallelism, completionMode } = spec;
   const indexed = completionMode === 'Indexed';
-  const pods = counted(suspend ? 0 : Math.min(parallelism, completions), (n) => ({
+  const pods = times(suspend ? 0 : Math.min(parallelism, completions), (n) => ({
     name: `${name}-${n}`,
     labels: {
       'job-name': name,
@@ -111,7 +111,7 @@ function jobPlan(name: string, spec: JobSpec): Plan {
   return { template, pods };
 }
 
-function counted(count: number, make: (n: number) => PlannedPod): PlannedPod[] {
+function times(count: number, make: (n: number) => PlannedPod): PlannedPod[] {
   return Array.from({ length: count }, (_, n) => make(n));
 }
 

@@ -1,6 +1,6 @@
+import { ipAddressRule, macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
-import { ip, mac } from '../texts.ts';
 import { ARPEntry } from './l3.gen.ts';
 
 export type { ARPEntry as LinuxArpEntry } from './l3.gen.ts';
@@ -11,5 +11,5 @@ export const linuxArpModel = defineModel<ARPEntry>({
   message: ARPEntry,
   keyPrefix: linuxArpKey.prefix(),
   key: (entry) => linuxArpKey.build({ iface: entry.interface, ip: entry.ip_address }),
-  rules: { ip_address: ip, hw_address: mac },
+  rules: { ip_address: ipAddressRule, hw_address: macRule },
 });

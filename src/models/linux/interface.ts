@@ -1,6 +1,6 @@
+import { interfaceCidrRule, macRule, orAllocated } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
-import { interfaceCidr, mac, orAllocated } from '../texts.ts';
 import { Interface } from './interface.gen.ts';
 
 export type LinuxInterface = Interface;
@@ -13,5 +13,5 @@ export const linuxInterfaceModel = defineModel<Interface>({
   message: Interface,
   keyPrefix: linuxInterfaceKey.prefix(),
   key: ({ name }) => linuxInterfaceKey.build({ name }),
-  rules: { phys_address: mac, ip_addresses: orAllocated(interfaceCidr) },
+  rules: { phys_address: macRule, ip_addresses: orAllocated(interfaceCidrRule) },
 });

@@ -1,6 +1,6 @@
+import { ipAddressRule, networkCidrRule, orAllocated } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
-import { ip, networkCidr, orAllocated } from '../texts.ts';
 import { Route } from './l3.gen.ts';
 
 export type { Route as LinuxRoute, RouteScope as LinuxRouteScope } from './l3.gen.ts';
@@ -15,5 +15,5 @@ export const linuxRouteModel = defineModel<Route>({
   keyPrefix: linuxRouteKey.prefix(),
   key: ({ dst_network, outgoing_interface }) =>
     linuxRouteKey.build({ destination: dst_network, iface: outgoing_interface }),
-  rules: { dst_network: orAllocated(networkCidr), gw_addr: orAllocated(ip) },
+  rules: { dst_network: orAllocated(networkCidrRule), gw_addr: orAllocated(ipAddressRule) },
 });

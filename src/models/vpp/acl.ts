@@ -1,7 +1,7 @@
+import { macRule, networkOrHostRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
 import { unorderedTexts } from '../rules.ts';
-import { mac, networkOrHost } from '../texts.ts';
 import { ACL } from './acl.gen.ts';
 
 export type { ACL as Acl, ACLRule as AclRule, ACLRuleIpRule as AclIpRule } from './acl.gen.ts';
@@ -15,8 +15,10 @@ export const aclModel = defineModel<ACL>({
   key: ({ name }) => aclKey.build({ name }),
   rules: {
     rules: {
-      ip_rule: { ip: { destination_network: networkOrHost, source_network: networkOrHost } },
-      macip_rule: { source_mac_address: mac, source_mac_address_mask: mac },
+      ip_rule: {
+        ip: { destination_network: networkOrHostRule, source_network: networkOrHostRule },
+      },
+      macip_rule: { source_mac_address: macRule, source_mac_address_mask: macRule },
     },
     interfaces: { egress: unorderedTexts(), ingress: unorderedTexts() },
   },

@@ -1,6 +1,6 @@
+import { ipAddressRule, macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
-import { ip, mac } from '../texts.ts';
 import { ARPEntry } from './l3.gen.ts';
 
 export type { ARPEntry as VppArpEntry } from './l3.gen.ts';
@@ -11,5 +11,5 @@ export const vppArpModel = defineModel<ARPEntry>({
   message: ARPEntry,
   keyPrefix: vppArpKey.prefix(),
   key: (entry) => vppArpKey.build({ iface: entry.interface, ip: entry.ip_address }),
-  rules: { ip_address: ip, phys_address: mac },
+  rules: { ip_address: ipAddressRule, phys_address: macRule },
 });

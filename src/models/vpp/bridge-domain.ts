@@ -1,7 +1,7 @@
+import { ipAddressRule, macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
 import { unordered } from '../rules.ts';
-import { ip, mac } from '../texts.ts';
 import { BridgeDomain } from './l2.gen.ts';
 
 export type { BridgeDomain, BridgeDomainInterface } from './l2.gen.ts';
@@ -15,8 +15,8 @@ export const bridgeDomainModel = defineModel<BridgeDomain>({
   rules: {
     interfaces: unordered(({ name }) => name),
     arp_termination_table: unordered(({ ip_address }) => ip_address, {
-      ip_address: ip,
-      phys_address: mac,
+      ip_address: ipAddressRule,
+      phys_address: macRule,
     }),
   },
 });

@@ -1,6 +1,7 @@
 /** Keys of values that are derived from VPP configuration or come from VPP itself. */
+
+import { ALLOC_PREFIX } from '../address-rules.ts';
 import { keyTemplate } from '../key-template.ts';
-import { ALLOC_PREFIX } from '../texts.ts';
 
 /** Where an interface's address comes from, as its key says it. */
 export type AddressSource = 'static' | 'from_dhcp' | 'alloc_ref';

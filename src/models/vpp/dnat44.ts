@@ -1,7 +1,7 @@
+import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
 import { unordered } from '../rules.ts';
-import { ip } from '../texts.ts';
 import { DNat44 } from './nat.gen.ts';
 
 export type {
@@ -20,10 +20,12 @@ export const dnat44Model = defineModel<DNat44>({
   key: ({ label }) => dnat44Key.build({ label }),
   rules: {
     st_mappings: unordered(({ external_ip, external_port }) => `${external_ip}:${external_port}`, {
-      external_ip: ip,
-      twice_nat_pool_ip: ip,
-      local_ips: unordered(({ local_ip }) => local_ip, { local_ip: ip }),
+      external_ip: ipAddressRule,
+      twice_nat_pool_ip: ipAddressRule,
+      local_ips: unordered(({ local_ip }) => local_ip, { local_ip: ipAddressRule }),
     }),
-    id_mappings: unordered(({ ip_address, port }) => `${ip_address}:${port}`, { ip_address: ip }),
+    id_mappings: unordered(({ ip_address, port }) => `${ip_address}:${port}`, {
+      ip_address: ipAddressRule,
+    }),
   },
 });

@@ -1,6 +1,6 @@
+import { macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
-import { mac } from '../texts.ts';
 import { FIBEntry } from './l2.gen.ts';
 
 export type { FIBEntry } from './l2.gen.ts';
@@ -13,5 +13,5 @@ export const fibEntryModel = defineModel<FIBEntry>({
   message: FIBEntry,
   keyPrefix: fibEntryKey.prefix(),
   key: (value) => fibEntryKey.build({ bd: value.bridge_domain, mac: value.phys_address }),
-  rules: { phys_address: mac },
+  rules: { phys_address: macRule },
 });

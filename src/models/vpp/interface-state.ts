@@ -1,7 +1,8 @@
 /** Values that flow upwards: what the agent publishes or is told about an interface. */
+
+import { interfaceCidrRule, macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
-import { interfaceCidr, mac } from '../texts.ts';
 import { DHCPLease, InterfaceState } from './interface-state.gen.ts';
 
 export type { DHCPLease, InterfaceState } from './interface-state.gen.ts';
@@ -12,7 +13,7 @@ export const interfaceStateModel = defineModel<InterfaceState>({
   message: InterfaceState,
   keyPrefix: interfaceStateKey.prefix(),
   key: ({ name }) => interfaceStateKey.build({ name }),
-  rules: { phys_address: mac },
+  rules: { phys_address: macRule },
 });
 
 export const dhcpLeaseKey = keyTemplate('vpp/interface/dhcp-lease/{iface}');
@@ -22,8 +23,8 @@ export const dhcpLeaseModel = defineModel<DHCPLease>({
   keyPrefix: dhcpLeaseKey.prefix(),
   key: ({ interface_name }) => dhcpLeaseKey.build({ iface: interface_name }),
   rules: {
-    host_phys_address: mac,
-    host_ip_address: interfaceCidr,
-    router_ip_address: interfaceCidr,
+    host_phys_address: macRule,
+    host_ip_address: interfaceCidrRule,
+    router_ip_address: interfaceCidrRule,
   },
 });

@@ -1,7 +1,7 @@
+import { interfaceCidrRule, ipAddressRule, macRule, orAllocated } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
 import { unordered } from '../rules.ts';
-import { interfaceCidr, ip, mac, orAllocated } from '../texts.ts';
 import { Interface } from './interface.gen.ts';
 
 export type VppInterface = Interface;
@@ -17,11 +17,11 @@ export const vppInterfaceModel = defineModel<Interface>({
   keyPrefix: vppInterfaceKey.prefix(),
   key: ({ name }) => vppInterfaceKey.build({ name }),
   rules: {
-    phys_address: mac,
-    ip_addresses: orAllocated(interfaceCidr),
+    phys_address: macRule,
+    ip_addresses: orAllocated(interfaceCidrRule),
     rx_modes: unordered(({ queue }) => queue),
     rx_placements: unordered(({ queue }) => queue),
-    vxlan: { src_address: orAllocated(ip), dst_address: orAllocated(ip) },
+    vxlan: { src_address: orAllocated(ipAddressRule), dst_address: orAllocated(ipAddressRule) },
     bond: { bonded_interfaces: unordered(({ name }) => name) },
   },
 });

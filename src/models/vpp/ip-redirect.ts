@@ -1,6 +1,6 @@
+import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
-import { ip } from '../texts.ts';
 import { IPRedirect } from './punt.gen.ts';
 
 export type { IPRedirect } from './punt.gen.ts';
@@ -13,5 +13,5 @@ export const ipRedirectModel = defineModel<IPRedirect>({
   message: IPRedirect,
   keyPrefix: 'config/vpp/v2/ipredirect/',
   key: (value) => ipRedirectKey.build({ l3: value.l3_protocol, tx: value.tx_interface }),
-  rules: { next_hop: ip },
+  rules: { next_hop: ipAddressRule },
 });

@@ -1,5 +1,5 @@
+import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
-import { ip } from '../texts.ts';
 import { Nat44AddressPool } from './nat.gen.ts';
 
 export type { Nat44AddressPool } from './nat.gen.ts';
@@ -19,5 +19,5 @@ export const nat44AddressPoolModel = defineModel<Nat44AddressPool>({
   message: Nat44AddressPool,
   keyPrefix: PREFIX,
   key: nat44AddressPoolKey,
-  rules: { first_ip: ip, last_ip: ip },
+  rules: { first_ip: ipAddressRule, last_ip: ipAddressRule },
 });

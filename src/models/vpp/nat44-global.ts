@@ -1,6 +1,6 @@
+import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { unordered } from '../rules.ts';
-import { ip } from '../texts.ts';
 import { Nat44Global } from './nat.gen.ts';
 
 export type { Nat44Global } from './nat.gen.ts';
@@ -13,6 +13,6 @@ export const nat44GlobalModel = defineModel<Nat44Global>({
   key: () => NAT44_GLOBAL_KEY,
   rules: {
     nat_interfaces: unordered(({ name }) => name),
-    address_pool: unordered(({ address }) => address, { address: ip }),
+    address_pool: unordered(({ address }) => address, { address: ipAddressRule }),
   },
 });

@@ -1,6 +1,6 @@
+import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { unordered } from '../rules.ts';
-import { ip } from '../texts.ts';
 import { ProxyARP } from './l3.gen.ts';
 
 export type { ProxyARP, ProxyARPRange } from './l3.gen.ts';
@@ -14,8 +14,8 @@ export const proxyArpModel = defineModel<ProxyARP>({
   rules: {
     interfaces: unordered(({ name }) => name),
     ranges: unordered((range) => `${range.first_ip_addr} ${range.last_ip_addr} ${range.vrf_id}`, {
-      first_ip_addr: ip,
-      last_ip_addr: ip,
+      first_ip_addr: ipAddressRule,
+      last_ip_addr: ipAddressRule,
     }),
   },
 });

@@ -1,6 +1,6 @@
+import { ipAddressRule, networkCidrRule, orAllocated } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { cleanKey } from '../key-template.ts';
-import { ip, networkCidr, orAllocated } from '../texts.ts';
 import { Route } from './l3.gen.ts';
 
 export type { Route as VppRoute, RouteRouteType as VppRouteType } from './l3.gen.ts';
@@ -42,5 +42,5 @@ export const vppRouteModel = defineModel<Route>({
       destination: route.dst_network,
       nextHop: route.next_hop_addr,
     }),
-  rules: { dst_network: orAllocated(networkCidr), next_hop_addr: orAllocated(ip) },
+  rules: { dst_network: orAllocated(networkCidrRule), next_hop_addr: orAllocated(ipAddressRule) },
 });

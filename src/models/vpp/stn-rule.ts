@@ -1,6 +1,6 @@
+import { ipAddressRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';
 import { keyTemplate } from '../key-template.ts';
-import { ip } from '../texts.ts';
 import { Rule } from './stn.gen.ts';
 
 export type { Rule as StnRule } from './stn.gen.ts';
@@ -11,5 +11,5 @@ export const stnRuleModel = defineModel<Rule>({
   message: Rule,
   keyPrefix: stnRuleKey.prefix(),
   key: (rule) => stnRuleKey.build({ iface: rule.interface, ip: rule.ip_address }),
-  rules: { ip_address: ip },
+  rules: { ip_address: ipAddressRule },
 });

@@ -3,8 +3,8 @@
 import type { LinuxRoute, RouteScope } from '#linux/api.ts';
 import { AGENT_ROUTE_PROTOCOL } from '#linux/api.ts';
 import { type Cidr, contains, formatCidr, network, parseCidr, parseIp } from '#models/ip.ts';
-import type { SimLink, SimSpace } from './link.ts';
-import { refusal } from './refusal.ts';
+import type { LinkNamespace, SimLink } from './link.ts';
+import { linuxError } from './linux-error.ts';
 
 export type RouteRequest = Omit<LinuxRoute, 'protocol'>;
 
@@ -25,7 +25,7 @@ function cidrOf(text: string): Cidr {
 }
 
 /** Puts in the route that follows from an address, where it is missing. */
-export function connect(space: SimSpace, link: SimLink, address: string): void {
+export function addConnectedRoute(space: LinkNamespace, link: SimLink, address: string): void {
   const cidr = cidrOf(address);
   const v6 = isV6(cidr);
   if (!link.up || address === '::1/128') return;
@@ -39,7 +39,7 @@ export function connect(space: SimSpace, link: SimLink, address: string): void {
 }
 
 /** Takes the route of an address away, unless another address of the link has the same. */
-export function disconnect(space: SimSpace, link: SimLink, address: string): void {
+export function deleteConnectedRoute(space: LinkNamespace, link: SimLink, address: string): void {
   const to = network(cidrOf(address));
   if (link.addresses.some((other) => sameCidr(network(cidrOf(other.text)), to))) return;
   space.routes = space.routes.filter(
@@ -47,7 +47,7 @@ export function disconnect(space: SimSpace, link: SimLink, address: string): voi
   );
 }
 
-export function dropRoutes(space: SimSpace, link: SimLink, family?: 4 | 6): void {
+export function dropRoutes(space: LinkNamespace, link: SimLink, family?: 4 | 6): void {
   space.routes = space.routes.filter(
     (r) => r.link !== link || (family !== undefined && isV6(r.to) !== (family === 6)),
   );
@@ -55,7 +55,7 @@ export function dropRoutes(space: SimSpace, link: SimLink, family?: 4 | 6): void
 
 /** IPv4: the gateway is one of our addresses, or the longest on-link route to it is the link's. */
 function checkGatewayV4(
-  space: SimSpace,
+  space: LinkNamespace,
   link: SimLink,
   gateway: string,
   scope: RouteScope,
@@ -67,24 +67,24 @@ function checkGatewayV4(
   const onLink = space.routes.some(
     (r) => r.link === link && scopes.includes(r.scope) && contains(r.to, address),
   );
-  if (!own && !onLink) throw refusal('ENETUNREACH', where);
-  if (!link.up) throw refusal('ENETDOWN', where);
+  if (!own && !onLink) throw linuxError('ENETUNREACH', where);
+  if (!link.up) throw linuxError('ENETDOWN', where);
 }
 
-function checkGatewayV6(space: SimSpace, link: SimLink, gateway: string, where: string): void {
+function checkGatewayV6(space: LinkNamespace, link: SimLink, gateway: string, where: string): void {
   const address = parseIp(gateway)!;
   const own = [...space.links.values()].some((l) =>
     l.addresses.some((a) => a.text.split('/')[0] === gateway),
   );
-  if (own) throw refusal('EINVAL', where);
+  if (own) throw linuxError('EINVAL', where);
   if (/^fe[89ab]/i.test(gateway)) return;
   const [best] = space.routes
     .filter((r) => r.link === link && contains(r.to, address))
     .sort((a, b) => b.to.length - a.to.length || a.metric - b.metric);
-  if (!best || best.gateway !== undefined) throw refusal('EHOSTUNREACH', where);
+  if (!best || best.gateway !== undefined) throw linuxError('EHOSTUNREACH', where);
 }
 
-export function addRoute(space: SimSpace, wanted: RouteRequest): void {
+export function addRoute(space: LinkNamespace, wanted: RouteRequest): void {
   const where = `route ${wanted.destination} dev ${wanted.device}`;
   const written = cidrOf(wanted.destination);
   const to = network(written);
@@ -94,20 +94,20 @@ export function addRoute(space: SimSpace, wanted: RouteRequest): void {
   if (v6) {
     if (gateway !== undefined) {
       checkGatewayV6(space, link, gateway, where);
-      if (link.kind === 'loopback') throw refusal('EINVAL', where);
+      if (link.kind === 'loopback') throw linuxError('EINVAL', where);
     }
-    if (link.noIpv6) throw refusal('EACCES', where);
-    if (!link.up) throw refusal('ENETDOWN', where);
+    if (link.ipv6Disabled) throw linuxError('EACCES', where);
+    if (!link.up) throw linuxError('ENETDOWN', where);
   } else {
-    if (!sameCidr(to, written)) throw refusal('EINVAL', where);
+    if (!sameCidr(to, written)) throw linuxError('EINVAL', where);
     if (gateway !== undefined) {
-      if (scope === 'host') throw refusal('EINVAL', where);
+      if (scope === 'host') throw linuxError('EINVAL', where);
       checkGatewayV4(space, link, gateway, scope, where);
-    } else if (scope !== 'host' && !link.up) throw refusal('ENETDOWN', where);
+    } else if (scope !== 'host' && !link.up) throw linuxError('ENETDOWN', where);
   }
   const metric = wanted.metric || (v6 ? DEFAULT_METRIC_V6 : 0);
   if (space.routes.some((r) => r.metric === metric && sameCidr(r.to, to)))
-    throw refusal('EEXIST', where);
+    throw linuxError('EEXIST', where);
   space.routes.push({
     to,
     gateway,
@@ -118,13 +118,13 @@ export function addRoute(space: SimSpace, wanted: RouteRequest): void {
   });
 }
 
-export function deleteRoute(space: SimSpace, wanted: RouteRequest): void {
+export function deleteRoute(space: LinkNamespace, wanted: RouteRequest): void {
   const where = `route ${wanted.destination} dev ${wanted.device}`;
   const written = cidrOf(wanted.destination);
   const to = network(written);
   const v6 = isV6(to);
   const link = space.link(wanted.device, where);
-  if (!v6 && !sameCidr(to, written)) throw refusal('EINVAL', where);
+  if (!v6 && !sameCidr(to, written)) throw linuxError('EINVAL', where);
   const [found] = space.routes
     .filter(
       (r) =>
@@ -136,6 +136,6 @@ export function deleteRoute(space: SimSpace, wanted: RouteRequest): void {
         (v6 || r.scope === wanted.scope),
     )
     .sort((a, b) => a.metric - b.metric);
-  if (!found) throw refusal('ESRCH', where);
+  if (!found) throw linuxError('ESRCH', where);
   space.routes = space.routes.filter((r) => r !== found);
 }

@@ -2,14 +2,14 @@ import type { LinkSettings, NamespacePath, RouteScope } from '#linux/api.ts';
 import type { Cidr } from '#models/ip.ts';
 
 /** What links and routes know of the namespace that they are in. */
-export interface SimSpace {
+export interface LinkNamespace {
   readonly path: NamespacePath;
   readonly links: ReadonlyMap<string, SimLink>;
   routes: SimRoute[];
   /** @throws LinuxError ENODEV */
   link(name: string, where?: string): SimLink;
   setLink(name: string, settings: LinkSettings): void;
-  take(link: SimLink): void;
+  detach(link: SimLink): void;
   destroy(link: SimLink): void;
 }
 
@@ -32,7 +32,7 @@ export interface SimAddress {
 
 /** One link, wherever it stands. */
 export interface SimLink {
-  namespace: SimSpace;
+  namespace: LinkNamespace;
   index: number;
   name: string;
   readonly kind: 'loopback' | 'veth' | 'tun' | 'ether';
@@ -47,8 +47,8 @@ export interface SimLink {
   carrier: boolean;
   addresses: SimAddress[];
   /** `disable_ipv6` of this link. */
-  noIpv6: boolean;
-  gone: boolean;
+  ipv6Disabled: boolean;
+  deleted: boolean;
 }
 
 export function isRunning(link: SimLink): boolean {
@@ -61,7 +61,7 @@ export function isRunning(link: SimLink): boolean {
  * to a link. It stays the same link when that is moved or renamed.
  */
 export interface LinkHandle {
-  readonly gone: boolean;
+  readonly deleted: boolean;
   readonly name: string;
   readonly namespace: NamespacePath;
   readonly mac: string;

@@ -10,12 +10,12 @@ import type {
 } from '#linux/api.ts';
 import { NamespaceNotFoundError } from '#linux/api.ts';
 import { formatMac } from '#models/ip.ts';
-import { FaultPlan, record } from '../faults.ts';
+import { appendRecord, FaultPlan } from '../faults.ts';
+import * as text from './argument-checks.ts';
 import { addRoute, deleteRoute, type RouteRequest } from './fib.ts';
 import { isRunning, type LinkHandle, type SimLink } from './link.ts';
+import { linuxError } from './linux-error.ts';
 import { newLink, SimNamespace } from './namespace.ts';
-import { refusal } from './refusal.ts';
-import * as text from './text.ts';
 
 /** A call of LinuxHost that reached the simulated kernel. */
 export interface LinuxOperation {
@@ -33,7 +33,7 @@ const DEVICE = 4;
  */
 export class SimLinux implements LinuxHost {
   readonly #random: Random;
-  readonly #spaces = new Map<NamespacePath, SimNamespace>();
+  readonly #namespaces = new Map<NamespacePath, SimNamespace>();
   readonly #listeners = new Set<() => void>();
   #nextInode = 4026531840;
   #bootId = '';
@@ -60,29 +60,29 @@ export class SimLinux implements LinuxHost {
 
   /** All namespaces and links go; a new boot id comes. */
   reboot(): void {
-    for (const path of [...this.#spaces.keys()]) this.#end(path);
+    for (const path of [...this.#namespaces.keys()]) this.#deleteNamespace(path);
     const hex = [...this.#random.bytes(16)].map((b) => b.toString(16).padStart(2, '0')).join('');
     this.#bootId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-    this.#spaces.set(undefined, new SimNamespace(undefined, this.#nextInode++));
+    this.#namespaces.set(undefined, new SimNamespace(undefined, this.#nextInode++));
     this.#changed();
   }
 
   addNamespace(path: string): void {
-    if (this.#spaces.has(path)) this.removeNamespace(path);
-    this.#spaces.set(path, new SimNamespace(path, this.#nextInode++));
+    if (this.#namespaces.has(path)) this.removeNamespace(path);
+    this.#namespaces.set(path, new SimNamespace(path, this.#nextInode++));
   }
 
   /** Its links vanish, and of a veth the other end too. */
   removeNamespace(path: string): void {
-    this.#end(path);
+    this.#deleteNamespace(path);
     this.#changed();
   }
 
-  #end(path: NamespacePath): void {
-    const space = this.#spaces.get(path);
+  #deleteNamespace(path: NamespacePath): void {
+    const space = this.#namespaces.get(path);
     if (!space) return;
-    for (const link of [...space.links.values()]) if (!link.gone) space.destroy(link);
-    this.#spaces.delete(path);
+    for (const link of [...space.links.values()]) if (!link.deleted) space.destroy(link);
+    this.#namespaces.delete(path);
   }
 
   /** Puts a network card into the node's namespace. */
@@ -100,17 +100,17 @@ export class SimLinux implements LinuxHost {
 
   #add(path: NamespacePath, name: string, kind: 'tun' | 'ether', carrier: boolean): LinkHandle {
     text.checkLinkName(name);
-    const space = this.#space(path);
+    const space = this.#namespace(path);
     const link = newLink(space, name, kind, this.#mac());
     link.carrier = carrier;
-    space.place(link);
+    space.attach(link);
     this.#changed();
     return this.#handle(link);
   }
 
   /** The link that has this name now; undefined when there is none. */
-  holdLink(name: string, namespace?: NamespacePath): LinkHandle | undefined {
-    const link = this.#spaces.get(namespace)?.links.get(name);
+  linkHandle(name: string, namespace?: NamespacePath): LinkHandle | undefined {
+    const link = this.#namespaces.get(namespace)?.links.get(name);
     return link && this.#handle(link);
   }
 
@@ -127,13 +127,13 @@ export class SimLinux implements LinuxHost {
   #handle(link: SimLink): LinkHandle {
     const changed = () => this.#changed();
     const set = (settings: LinkSettings) => {
-      if (link.gone) return;
+      if (link.deleted) return;
       link.namespace.setLink(link.name, settings);
       changed();
     };
     return {
-      get gone() {
-        return link.gone;
+      get deleted() {
+        return link.deleted;
       },
       get name() {
         return link.name;
@@ -161,7 +161,7 @@ export class SimLinux implements LinuxHost {
       setMtu: (mtu) => set({ mtu }),
       setUp: (up) => set({ up }),
       close() {
-        if (link.gone) return;
+        if (link.deleted) return;
         link.namespace.destroy(link);
         changed();
       },
@@ -174,8 +174,8 @@ export class SimLinux implements LinuxHost {
     return formatMac(bytes);
   }
 
-  #space(path: NamespacePath): SimNamespace {
-    const space = this.#spaces.get(path);
+  #namespace(path: NamespacePath): SimNamespace {
+    const space = this.#namespaces.get(path);
     if (space) return space;
     throw new NamespaceNotFoundError('no network namespace here', { where: path });
   }
@@ -189,11 +189,11 @@ export class SimLinux implements LinuxHost {
   ): Promise<T> {
     const operation: LinuxOperation = { name, namespace, args };
     const carryOut = async (): Promise<T> => {
-      record(this.operations, operation);
+      appendRecord(this.operations, operation);
       await this.onOperation?.('before', operation);
       const fault = this.faults.next(operation);
-      if (fault !== undefined) throw refusal(fault, `${name} ${args.join(' ')}`);
-      const result = action(this.#space(namespace));
+      if (fault !== undefined) throw linuxError(fault, `${name} ${args.join(' ')}`);
+      const result = action(this.#namespace(namespace));
       if (name !== 'dump') this.#changed();
       await this.onOperation?.('after', operation);
       return result;
@@ -206,7 +206,7 @@ export class SimLinux implements LinuxHost {
   // LinuxHost
 
   async namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined> {
-    const space = this.#spaces.get(namespace);
+    const space = this.#namespaces.get(namespace);
     return space && { device: DEVICE, inode: space.inode };
   }
 
@@ -218,17 +218,17 @@ export class SimLinux implements LinuxHost {
     text.checkLinkName(a.name);
     text.checkLinkName(b.name);
     await this.#operate('createVeth', a.namespace, [a.name, b.name, b.namespace], (spaceA) => {
-      const spaceB = this.#space(b.namespace);
+      const spaceB = this.#namespace(b.namespace);
       const where = `veth ${a.name} and ${b.name}`;
       const same = spaceA === spaceB && a.name === b.name;
       if (same || spaceA.links.has(a.name) || spaceB.links.has(b.name))
-        throw refusal('EEXIST', where);
+        throw linuxError('EEXIST', where);
       const endB = newLink(spaceB, b.name, 'veth', this.#mac());
       const endA = newLink(spaceA, a.name, 'veth', this.#mac());
       endA.peer = endB;
       endB.peer = endA;
-      spaceB.place(endB);
-      spaceA.place(endA);
+      spaceB.attach(endB);
+      spaceA.attach(endA);
     });
   }
 
@@ -262,18 +262,18 @@ export class SimLinux implements LinuxHost {
     const args = [from.name, to.name, to.namespace];
     return this.#checked('moveLink', from.namespace, args, check, (space) => {
       if (from.namespace === to.namespace) return space.rename(from.name, to.name);
-      const target = this.#space(to.namespace);
+      const target = this.#namespace(to.namespace);
       const link = space.link(from.name);
       const where = `link ${from.name}`;
-      if (link.kind === 'loopback') throw refusal('EINVAL', where);
+      if (link.kind === 'loopback') throw linuxError('EINVAL', where);
       if (target.links.has(to.name)) {
         // the real host finds out after the move, and brings it back
-        if (!target.links.has(from.name)) space.strip(link);
-        throw refusal('EEXIST', where);
+        if (!target.links.has(from.name)) space.reset(link);
+        throw linuxError('EEXIST', where);
       }
-      space.take(link);
+      space.detach(link);
       link.name = to.name;
-      target.place(link);
+      target.attach(link);
     });
   }
 

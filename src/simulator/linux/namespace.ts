@@ -1,8 +1,8 @@
 import type { LinkSettings, LinuxNeighbor, NamespacePath, NamespaceState } from '#linux/api.ts';
 import { contains, formatCidr, network, parseCidr } from '#models/ip.ts';
-import { connect, disconnect, dropRoutes, isV6 } from './fib.ts';
-import { isRunning, type SimLink, type SimRoute, type SimSpace } from './link.ts';
-import { refusal } from './refusal.ts';
+import { addConnectedRoute, deleteConnectedRoute, dropRoutes, isV6 } from './fib.ts';
+import { isRunning, type LinkNamespace, type SimLink, type SimRoute } from './link.ts';
+import { linuxError } from './linux-error.ts';
 
 /** Those that are not per link; others do not exist here. */
 const generalSysctls = new Set([
@@ -15,7 +15,7 @@ const generalSysctls = new Set([
 ]);
 
 /** Below, the kernel takes IPv6 off the link. */
-const LEAST_MTU_V6 = 1280;
+const MIN_MTU_V6 = 1280;
 
 interface SimNeighbor {
   readonly address: string;
@@ -24,7 +24,7 @@ interface SimNeighbor {
 }
 
 /** One network namespace and the kernel's rules for what happens in it. */
-export class SimNamespace implements SimSpace {
+export class SimNamespace implements LinkNamespace {
   readonly path: NamespacePath;
   readonly inode: number;
   readonly links = new Map<string, SimLink>();
@@ -32,28 +32,28 @@ export class SimNamespace implements SimSpace {
   #neighbors: SimNeighbor[] = [];
   readonly sysctls = new Map<string, string>();
   #nextIndex = 1;
-  #noIpv6 = false;
+  #ipv6Disabled = false;
 
   constructor(path: NamespacePath, inode: number) {
     this.path = path;
     this.inode = inode;
     const loopback = newLink(this, 'lo', 'loopback', '00:00:00:00:00:00');
-    this.place(loopback);
+    this.attach(loopback);
   }
 
   link(name: string, where = `link ${name}`): SimLink {
     const found = this.links.get(name);
-    if (!found) throw refusal('ENODEV', where);
+    if (!found) throw linuxError('ENODEV', where);
     return found;
   }
 
   /** Brings a link in, under its name; its index is kept where that is free. */
-  place(link: SimLink): void {
-    if (this.links.has(link.name)) throw refusal('EEXIST', `link ${link.name}`);
+  attach(link: SimLink): void {
+    if (this.links.has(link.name)) throw linuxError('EEXIST', `link ${link.name}`);
     const taken = [...this.links.values()].some((other) => other.index === link.index);
     if (link.index === 0 || taken) link.index = this.#freeIndex();
     link.namespace = this;
-    link.noIpv6 = this.#noIpv6;
+    link.ipv6Disabled = this.#ipv6Disabled;
     this.links.set(link.name, link);
   }
 
@@ -63,13 +63,13 @@ export class SimNamespace implements SimSpace {
     return this.#nextIndex++;
   }
 
-  take(link: SimLink): void {
-    this.strip(link);
+  detach(link: SimLink): void {
+    this.reset(link);
     this.links.delete(link.name);
   }
 
   /** Leaves a link bare and down. */
-  strip(link: SimLink): void {
+  reset(link: SimLink): void {
     link.addresses = [];
     link.up = false;
     dropRoutes(this, link);
@@ -79,15 +79,15 @@ export class SimNamespace implements SimSpace {
   /** The link ends, and of a veth the other end with it. */
   destroy(link: SimLink): void {
     for (const one of link.peer ? [link, link.peer] : [link]) {
-      one.namespace.take(one);
-      one.gone = true;
+      one.namespace.detach(one);
+      one.deleted = true;
     }
   }
 
   deleteLink(name: string): void {
     const link = this.link(name);
     if (link.kind === 'loopback' || link.kind === 'ether')
-      throw refusal('EOPNOTSUPP', `link ${name}`);
+      throw linuxError('EOPNOTSUPP', `link ${name}`);
     this.destroy(link);
   }
 
@@ -96,7 +96,7 @@ export class SimNamespace implements SimSpace {
     this.setLink(name, { up: false });
     while (link.addresses.length > 0) this.deleteAddress(name, link.addresses[0]!.text);
     if (name === to) return;
-    if (this.links.has(to)) throw refusal('EEXIST', `link ${name}`);
+    if (this.links.has(to)) throw linuxError('EEXIST', `link ${name}`);
     this.links.delete(name);
     link.name = to;
     this.links.set(to, link);
@@ -108,15 +108,15 @@ export class SimNamespace implements SimSpace {
     const { mtu, mac, alias, up } = settings;
     if (mac !== undefined) {
       const first = Number.parseInt(mac.slice(0, 2), 16);
-      if (first & 1 || /^[0:]+$/.test(mac)) throw refusal('EADDRNOTAVAIL', where);
+      if (first & 1 || /^[0:]+$/.test(mac)) throw linuxError('EADDRNOTAVAIL', where);
       if (mac.toLowerCase() !== link.mac) this.#dropNeighbors(link);
       link.mac = mac.toLowerCase();
     }
     if (mtu !== undefined) {
       const [least, most] = link.mtuRange;
-      if (mtu < least || mtu > most) throw refusal('EINVAL', where);
+      if (mtu < least || mtu > most) throw linuxError('EINVAL', where);
       link.mtu = mtu;
-      if (mtu < LEAST_MTU_V6) this.#dropIpv6(link);
+      if (mtu < MIN_MTU_V6) this.#dropIpv6(link);
     }
     if (alias !== undefined) link.alias = alias === '' ? undefined : alias;
     if (up !== undefined && up !== link.up) this.#setUp(link, up);
@@ -126,7 +126,8 @@ export class SimNamespace implements SimSpace {
     link.up = up;
     if (up) {
       if (link.kind === 'loopback') this.#addLoopbackAddresses(link);
-      for (const { text, secondary } of link.addresses) if (!secondary) connect(this, link, text);
+      for (const { text, secondary } of link.addresses)
+        if (!secondary) addConnectedRoute(this, link, text);
       return;
     }
     link.addresses = link.addresses.filter(({ text }) => !isV6(parseCidr(text)!));
@@ -140,7 +141,7 @@ export class SimNamespace implements SimSpace {
       link.addresses.push({ text, secondary: false });
     };
     add('127.0.0.1/8');
-    if (!link.noIpv6) add('::1/128');
+    if (!link.ipv6Disabled) add('::1/128');
   }
 
   addAddress(name: string, address: string): void {
@@ -149,12 +150,12 @@ export class SimNamespace implements SimSpace {
     const cidr = parseCidr(address)!;
     const text = formatCidr(cidr);
     const v6 = isV6(cidr);
-    if (v6 && link.noIpv6) throw refusal('EACCES', where);
+    if (v6 && link.ipv6Disabled) throw linuxError('EACCES', where);
     const host = text.split('/')[0];
     const known = link.addresses.some((a) =>
       v6 ? a.text.split('/')[0] === host : a.text === text,
     );
-    if (known) throw refusal('EEXIST', where);
+    if (known) throw linuxError('EEXIST', where);
     const secondary =
       !v6 &&
       link.addresses.some((other) => {
@@ -164,7 +165,7 @@ export class SimNamespace implements SimSpace {
         );
       });
     link.addresses.push({ text, secondary });
-    if (!secondary) connect(this, link, text);
+    if (!secondary) addConnectedRoute(this, link, text);
   }
 
   deleteAddress(name: string, address: string): void {
@@ -173,7 +174,7 @@ export class SimNamespace implements SimSpace {
     const cidr = parseCidr(address)!;
     const text = formatCidr(cidr);
     const found = link.addresses.find((present) => present.text === text);
-    if (!found) throw refusal('EADDRNOTAVAIL', where);
+    if (!found) throw linuxError('EADDRNOTAVAIL', where);
     const v6 = isV6(cidr);
     link.addresses = link.addresses.filter((present) => {
       if (present === found) return false;
@@ -181,7 +182,7 @@ export class SimNamespace implements SimSpace {
       const other = parseCidr(present.text)!;
       return other.length !== cidr.length || !contains(cidr, other.address);
     });
-    disconnect(this, link, text);
+    deleteConnectedRoute(this, link, text);
     const lastOfV4 = !v6 && !link.addresses.some((a) => !isV6(parseCidr(a.text)!));
     if (!lastOfV4) return;
     dropRoutes(this, link, 4);
@@ -191,7 +192,7 @@ export class SimNamespace implements SimSpace {
   setNeighbor(entry: Omit<LinuxNeighbor, 'permanent'>): void {
     const where = `neighbor ${entry.address} dev ${entry.device}`;
     const link = this.link(entry.device, where);
-    if (entry.address.includes(':') && link.noIpv6) throw refusal('EACCES', where);
+    if (entry.address.includes(':') && link.ipv6Disabled) throw linuxError('EACCES', where);
     this.#neighbors = this.#neighbors.filter(
       (known) => known.link !== link || known.address !== entry.address,
     );
@@ -202,7 +203,7 @@ export class SimNamespace implements SimSpace {
     const where = `neighbor ${address} dev ${device}`;
     const link = this.link(device, where);
     const left = this.#neighbors.filter((n) => n.link !== link || n.address !== address);
-    if (left.length === this.#neighbors.length) throw refusal('ENOENT', where);
+    if (left.length === this.#neighbors.length) throw linuxError('ENOENT', where);
     this.#neighbors = left;
   }
 
@@ -221,19 +222,19 @@ export class SimNamespace implements SimSpace {
     const link = parts?.[3] ?? 'all';
     const exists =
       link === 'all' || link === 'default' || this.links.has(link.replaceAll('/', '.'));
-    if (!(parts ? exists : generalSysctls.has(name))) throw refusal('ENOENT', where);
+    if (!(parts ? exists : generalSysctls.has(name))) throw linuxError('ENOENT', where);
     this.sysctls.set(name, value);
     if (parts?.[1] !== 'ipv6' || parts[4] !== 'disable_ipv6') return;
     const off = value.trim() !== '0';
-    if (link === 'all' || link === 'default') this.#noIpv6 = off;
+    if (link === 'all' || link === 'default') this.#ipv6Disabled = off;
     if (link === 'default') return;
     for (const one of this.links.values()) {
-      if (link === 'all' || one.name === link) this.#switchIpv6(one, off);
+      if (link === 'all' || one.name === link) this.#setIpv6Disabled(one, off);
     }
   }
 
-  #switchIpv6(link: SimLink, off: boolean): void {
-    link.noIpv6 = off;
+  #setIpv6Disabled(link: SimLink, off: boolean): void {
+    link.ipv6Disabled = off;
     if (off) this.#dropIpv6(link);
     else if (link.up && link.kind === 'loopback') this.#addLoopbackAddresses(link);
   }
@@ -288,7 +289,7 @@ function compare(a: string, b: string): number {
 
 /** A link that stands nowhere yet. */
 export function newLink(
-  namespace: SimSpace,
+  namespace: LinkNamespace,
   name: string,
   kind: SimLink['kind'],
   mac: string,
@@ -307,7 +308,7 @@ export function newLink(
     peer: undefined,
     carrier: false,
     addresses: [],
-    noIpv6: false,
-    gone: false,
+    ipv6Disabled: false,
+    deleted: false,
   };
 }

@@ -1,7 +1,7 @@
 import { fromPrefix } from '#vpp/binapi/addresses.ts';
 import type { AclRule, MacipAclRule, Prefix } from '#vpp/binapi/messages.gen.ts';
-import { type Interfaces, Pool } from './interfaces.ts';
-import type { Part } from './part.ts';
+import { IndexPool, type Interfaces } from './interfaces.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 interface List<Rule> {
@@ -10,13 +10,13 @@ interface List<Rule> {
 }
 
 type Direction = 'in' | 'out';
-type Bound = Record<Direction, readonly number[]>;
+type Bindings = Record<Direction, readonly number[]>;
 
 function isValid({ address, len }: Prefix): boolean {
   return address.af <= 1 && len <= (address.af === 1 ? 128 : 32);
 }
 
-function refusal(rules: readonly AclRule[]): number {
+function ruleError(rules: readonly AclRule[]): number {
   for (const rule of rules) {
     if (!isValid(rule.src_prefix)) return retval.INVALID_SRC_ADDRESS;
     if (!isValid(rule.dst_prefix)) return retval.INVALID_DST_ADDRESS;
@@ -35,22 +35,22 @@ function refusal(rules: readonly AclRule[]): number {
 export class Acls {
   readonly #interfaces: Interfaces;
   readonly #lists = new Map<number, List<AclRule>>();
-  readonly #pool = new Pool();
-  readonly #bound = new Map<number, Bound>();
+  readonly #pool = new IndexPool();
+  readonly #bindings = new Map<number, Bindings>();
   readonly #macip = new Map<number, List<MacipAclRule>>();
-  readonly #macipPool = new Pool();
-  readonly #macipBound = new Map<number, number>();
+  readonly #macipPool = new IndexPool();
+  readonly #macipBindings = new Map<number, number>();
 
   constructor(interfaces: Interfaces) {
     this.#interfaces = interfaces;
     interfaces.onRemove(({ index }) => {
-      this.#bound.delete(index);
-      this.#macipBound.delete(index);
+      this.#bindings.delete(index);
+      this.#macipBindings.delete(index);
     });
   }
 
-  #listsOf(index: number): Bound {
-    return this.#bound.get(index) ?? { in: [], out: [] };
+  #listsOf(index: number): Bindings {
+    return this.#bindings.get(index) ?? { in: [], out: [] };
   }
 
   /** Sets one direction, as VPP checks it: first that all are there, then that none is there twice. */
@@ -61,7 +61,7 @@ export class Acls {
       if (seen.has(acl)) return retval.ENTRY_ALREADY_EXISTS;
       seen.add(acl);
     }
-    this.#bound.set(index, { ...this.#listsOf(index), [direction]: acls });
+    this.#bindings.set(index, { ...this.#listsOf(index), [direction]: acls });
     return 0;
   }
 
@@ -92,23 +92,23 @@ export class Acls {
 
   #delete(index: number): number {
     if (!this.#lists.has(index)) return retval.NO_SUCH_ENTRY;
-    const all = [...this.#bound.values()];
+    const all = [...this.#bindings.values()];
     if (all.some((bound) => bound.in.includes(index))) return retval.ACL_IN_USE_INBOUND;
     if (all.some((bound) => bound.out.includes(index))) return retval.ACL_IN_USE_OUTBOUND;
     this.#lists.delete(index);
-    this.#pool.give(index);
+    this.#pool.release(index);
     return 0;
   }
 
-  part(): Part {
+  handlers(): MessageHandlers {
     return {
       requests: {
         acl_add_replace: ({ acl_index, tag, r }) => {
-          const refused = refusal(r);
+          const refused = ruleError(r);
           if (refused !== 0) return { retval: refused, acl_index };
           if (acl_index !== NONE && !this.#lists.has(acl_index))
             return { retval: retval.NO_SUCH_ENTRY, acl_index };
-          const index = acl_index === NONE ? this.#pool.take() : acl_index;
+          const index = acl_index === NONE ? this.#pool.allocate() : acl_index;
           this.#lists.set(index, { tag, rules: r });
           return { acl_index: index };
         },
@@ -120,7 +120,7 @@ export class Acls {
         ...this.#macipRequests(),
       },
       dumps: {
-        acl_dump: ({ acl_index }) => described(this.#lists, acl_index),
+        acl_dump: ({ acl_index }) => details(this.#lists, acl_index),
         acl_interface_list_dump: ({ sw_if_index }) =>
           this.#interfaces
             .all()
@@ -133,9 +133,9 @@ export class Acls {
                 acls: [...bound.in, ...bound.out],
               };
             }),
-        macip_acl_dump: ({ acl_index }) => described(this.#macip, acl_index),
+        macip_acl_dump: ({ acl_index }) => details(this.#macip, acl_index),
         macip_acl_interface_list_dump: ({ sw_if_index }) =>
-          [...this.#macipBound]
+          [...this.#macipBindings]
             .filter(([index]) => sw_if_index === NONE || index === sw_if_index)
             .map(([index, acl]) => ({ sw_if_index: index, acls: [acl] })),
       },
@@ -143,28 +143,28 @@ export class Acls {
     };
   }
 
-  #macipRequests(): NonNullable<Part['requests']> {
+  #macipRequests(): NonNullable<MessageHandlers['requests']> {
     return {
       macip_acl_add_replace: ({ acl_index, tag, r }) => {
         if (acl_index !== NONE && !this.#macip.has(acl_index))
           return { retval: retval.NO_SUCH_ENTRY, acl_index };
-        const index = acl_index === NONE ? this.#macipPool.take() : acl_index;
+        const index = acl_index === NONE ? this.#macipPool.allocate() : acl_index;
         this.#macip.set(index, { tag, rules: r });
         return { acl_index: index };
       },
       macip_acl_del: ({ acl_index }) => {
         if (!this.#macip.delete(acl_index)) return retval.NO_SUCH_ENTRY;
-        this.#macipPool.give(acl_index);
-        for (const [index, acl] of this.#macipBound)
-          if (acl === acl_index) this.#macipBound.delete(index);
+        this.#macipPool.release(acl_index);
+        for (const [index, acl] of this.#macipBindings)
+          if (acl === acl_index) this.#macipBindings.delete(index);
         return 0;
       },
       macip_acl_interface_add_del: ({ sw_if_index, acl_index, is_add }) => {
         if (!this.#interfaces.get(sw_if_index)) return retval.INVALID_SW_IF_INDEX;
         // whichever it is
-        if (!is_add) return this.#macipBound.delete(sw_if_index) ? 0 : retval.NO_SUCH_ENTRY;
+        if (!is_add) return this.#macipBindings.delete(sw_if_index) ? 0 : retval.NO_SUCH_ENTRY;
         if (!this.#macip.has(acl_index)) return retval.NO_SUCH_ENTRY;
-        this.#macipBound.set(sw_if_index, acl_index);
+        this.#macipBindings.set(sw_if_index, acl_index);
         return 0;
       },
     };
@@ -177,7 +177,7 @@ export class Acls {
       acls: [...this.#lists.values()]
         .map(({ tag: label, rules }) => ({ tag: label, rules: rules.map(textOf) }))
         .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
-      aclBindings: [...this.#bound]
+      aclBindings: [...this.#bindings]
         .filter(([, bound]) => bound.in.length + bound.out.length > 0)
         .map(([index, bound]) => {
           return `${name(index)} in [${bound.in.map(tag)}] out [${bound.out.map(tag)}]`;
@@ -186,14 +186,14 @@ export class Acls {
       macipAcls: [...this.#macip.values()]
         .map(({ tag: label, rules }) => ({ tag: label, rules: rules.length }))
         .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
-      macipBindings: [...this.#macipBound]
+      macipBindings: [...this.#macipBindings]
         .map(([index, acl]) => `${name(index)} ${this.#macip.get(acl)?.tag}`)
         .sort(),
     };
   }
 }
 
-function described<Rule>(lists: ReadonlyMap<number, List<Rule>>, wanted: number) {
+function details<Rule>(lists: ReadonlyMap<number, List<Rule>>, wanted: number) {
   return [...lists]
     .filter(([index]) => wanted === NONE || index === wanted)
     .sort(([a], [b]) => a - b)

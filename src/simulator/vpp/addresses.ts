@@ -2,7 +2,7 @@ import { type Cidr, contains, formatCidr, network } from '#models/ip.ts';
 import { toPrefix } from '#vpp/binapi/addresses.ts';
 import { type Family, type Fib, type FibTable, pathOf, pathType, source } from './fib.ts';
 import type { Interfaces, SimInterface } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 import { cidrOf } from './routes.ts';
 
@@ -224,7 +224,7 @@ export class Addresses {
   }
 
   /** The addresses that the interface has or borrows. */
-  #honored(ip: IpInterface, family: Family): readonly Cidr[] {
+  #effectiveAddresses(ip: IpInterface, family: Family): readonly Cidr[] {
     const lender = ip.lender === undefined ? undefined : this.#byIndex.get(ip.lender);
     return (lender ?? ip).addresses.filter((cidr) => familyOf(cidr) === family);
   }
@@ -232,7 +232,7 @@ export class Addresses {
   #bind(ip: IpInterface, family: Family, id: number): number {
     const table = this.#fib.find(family, id);
     if (!table) return retval.NO_SUCH_FIB;
-    if (this.#honored(ip, family).length > 0) return retval.ADDRESS_FOUND_FOR_INTERFACE;
+    if (this.#effectiveAddresses(ip, family).length > 0) return retval.ADDRESS_FOUND_FOR_INTERFACE;
     this.#moveTo(ip, family, table);
     for (const listener of this.#onBind) listener(ip.iface, family);
     return 0;
@@ -255,7 +255,7 @@ export class Addresses {
     return 0;
   }
 
-  part(): Part {
+  handlers(): MessageHandlers {
     const find = (index: number): IpInterface | undefined => {
       const iface = this.#interfaces.get(index);
       return iface && this.#ip(iface);
@@ -308,13 +308,13 @@ export class Addresses {
         interfaces: this.#interfaces
           .all()
           .filter(({ kind }) => kind !== 'local')
-          .map((iface) => this.#described(iface))
+          .map((iface) => this.#snapshotOf(iface))
           .sort((a, b) => (a.name < b.name ? -1 : 1)),
       }),
     };
   }
 
-  #described(iface: SimInterface) {
+  #snapshotOf(iface: SimInterface) {
     const ip = this.#ip(iface);
     return {
       name: this.#interfaces.nameOf(iface.index),

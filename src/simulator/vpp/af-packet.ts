@@ -1,7 +1,7 @@
 import { fromMac } from '#vpp/binapi/addresses.ts';
 import type { Host } from './host.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
 const mode = { ethernet: 1, ip: 2 };
@@ -14,7 +14,7 @@ const OVERHEAD = 44;
  * Interfaces over links of the host. They hold the link that had the name when they were made: when
  * it goes away they stay as they are, and a new link of that name is another one.
  */
-export function afPacketMessages(interfaces: Interfaces, host: Host): Part {
+export function afPacketMessages(interfaces: Interfaces, host: Host): MessageHandlers {
   /** Index by name on the host. */
   const bound = new Map<string, number>();
 

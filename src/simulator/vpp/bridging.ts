@@ -1,14 +1,14 @@
 import { fromAddress, fromMac, toAddress, toMac } from '#vpp/binapi/addresses.ts';
 import type { BridgeDomainAddDelV2, BridgeDomainDetails } from '#vpp/binapi/messages.gen.ts';
-import type { Arrived } from '#vpp/binapi/server.ts';
+import type { ReceivedFields } from '#vpp/binapi/server.ts';
 import type { Interfaces, SimInterface } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 const portType = { normal: 0, bvi: 1, unknownUnicast: 2 };
-const MOST_ID = 0xff_ffff;
+const MAX_ID = 0xff_ffff;
 
-type Settings = Omit<Arrived<BridgeDomainAddDelV2>, 'is_add'>;
+type Settings = Omit<ReceivedFields<BridgeDomainAddDelV2>, 'is_add'>;
 
 interface Domain {
   readonly settings: Settings;
@@ -35,7 +35,7 @@ type Mode =
   | { readonly kind: 'cross'; readonly to: number };
 
 /** What a domain is that came to be by a member that joined it. */
-const implicit: Omit<Settings, 'bd_id'> = {
+const implicitSettings: Omit<Settings, 'bd_id'> = {
   flood: true,
   uu_flood: true,
   forward: true,
@@ -67,12 +67,12 @@ export class Bridging {
   constructor(interfaces: Interfaces, crash: (why: string) => void) {
     this.#interfaces = interfaces;
     this.#crash = crash;
-    this.#domains.push(this.#made({ ...implicit, bd_id: 0 }));
+    this.#domains.push(this.#newDomain({ ...implicitSettings, bd_id: 0 }));
     interfaces.onRemove((iface) => this.#leave(iface));
     interfaces.onMac((iface) => this.#followMac(iface));
   }
 
-  #made(settings: Settings): Domain {
+  #newDomain(settings: Settings): Domain {
     return { settings, members: new Map(), bvi: NONE, unknownUnicast: NONE, arp: new Map() };
   }
 
@@ -86,7 +86,7 @@ export class Bridging {
     const slot = free < 0 ? this.#domains.length : free;
     const mac_age = isImplicit ? (this.#aging.get(slot) ?? 0) : wanted.mac_age;
     this.#aging.set(slot, mac_age);
-    this.#domains[slot] = this.#made({ ...wanted, mac_age });
+    this.#domains[slot] = this.#newDomain({ ...wanted, mac_age });
     return slot;
   }
 
@@ -95,11 +95,11 @@ export class Bridging {
     return this.#nextId;
   }
 
-  #addDel({ is_add, ...settings }: Arrived<BridgeDomainAddDelV2>): number {
+  #addDel({ is_add, ...settings }: ReceivedFields<BridgeDomainAddDelV2>): number {
     const slot = this.#slotOf(settings.bd_id);
     if (is_add) {
       if (slot !== undefined) return retval.BD_ALREADY_EXISTS;
-      if (settings.bd_id > MOST_ID) return retval.BD_ID_EXCEED_MAX;
+      if (settings.bd_id > MAX_ID) return retval.BD_ID_EXCEED_MAX;
       this.#create(settings);
       return 0;
     }
@@ -148,7 +148,7 @@ export class Bridging {
   }
 
   #join(iface: SimInterface, id: number, type: number, group: number): number {
-    const slot = this.#slotOf(id) ?? this.#create({ ...implicit, bd_id: id }, true);
+    const slot = this.#slotOf(id) ?? this.#create({ ...implicitSettings, bd_id: id }, true);
     const domain = this.#domains[slot]!;
     if (type === portType.bvi && iface.kind === 'local') this.#crash('local0 as BVI');
     if (type === portType.bvi && domain.bvi !== NONE && domain.bvi !== iface.index)
@@ -215,7 +215,7 @@ export class Bridging {
     return 0;
   }
 
-  part(): Part {
+  handlers(): MessageHandlers {
     const idOf = (slot: number) => this.#domains[slot]?.settings.bd_id ?? NONE;
     const shown = () => this.#domains.filter((domain) => domain && domain.settings.bd_id !== 0);
     return {

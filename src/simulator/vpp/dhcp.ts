@@ -4,8 +4,8 @@ import type { DhcpClient, DhcpClientDetails } from '#vpp/binapi/messages.gen.ts'
 import type { Peer } from '#vpp/binapi/server.ts';
 import type { Addresses } from './addresses.ts';
 import { type Fib, type FibTable, pathOf, source } from './fib.ts';
-import { type Interfaces, Pool, type SimInterface } from './interfaces.ts';
-import type { Part } from './part.ts';
+import { IndexPool, type Interfaces, type SimInterface } from './interfaces.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
 const state = { discover: 0, bound: 2 };
@@ -65,9 +65,9 @@ export class Dhcp {
   readonly #addresses: Addresses;
   readonly #fib: Fib;
   readonly #server: SimDhcpServer;
-  readonly #pool = new Pool();
+  readonly #pool = new IndexPool();
   readonly #clients = new Map<number, Client>();
-  readonly #gone = new Set<Peer>();
+  readonly #disconnected = new Set<Peer>();
 
   constructor(parts: {
     interfaces: Interfaces;
@@ -79,19 +79,19 @@ export class Dhcp {
     this.#addresses = parts.addresses;
     this.#fib = parts.fib;
     this.#server = parts.server;
-    this.#interfaces.onAdmin(({ index }) => this.#ask(index));
+    this.#interfaces.onAdmin(({ index }) => this.#requestLease(index));
     this.#server.onChange = (name) => {
       for (const index of this.#clients.keys())
-        if (this.#interfaces.nameOf(index) === name) this.#ask(index);
+        if (this.#interfaces.nameOf(index) === name) this.#requestLease(index);
     };
   }
 
   forget(peer: Peer): void {
-    this.#gone.add(peer);
+    this.#disconnected.add(peer);
   }
 
   /** What comes of talking to the server, if there is a way to it. */
-  #ask(index: number): void {
+  #requestLease(index: number): void {
     const client = this.#clients.get(index);
     const iface = this.#interfaces.get(index);
     if (!client || !iface?.adminUp || !iface.linkUp) return;
@@ -110,7 +110,7 @@ export class Dhcp {
       this.#release(client, iface);
       this.#install(client, iface, address);
     }
-    if (!client.config.want_dhcp_event || this.#gone.has(client.owner)) return;
+    if (!client.config.want_dhcp_event || this.#disconnected.has(client.owner)) return;
     const { pid } = client.config;
     client.owner.sendEvent('dhcp_compl_event', { pid, lease: details(client).lease });
   }
@@ -120,7 +120,7 @@ export class Dhcp {
     const table = this.#addresses.tableOf(iface, 4);
     this.#addresses.lease(iface, address, true);
     if (router !== undefined)
-      this.#fib.addPaths(table, anywhere, source.dhcp, [this.#way(iface, router)]);
+      this.#fib.addPaths(table, anywhere, source.dhcp, [this.#routePath(iface, router)]);
     client.installed = { address, router, table };
   }
 
@@ -131,16 +131,16 @@ export class Dhcp {
     this.#addresses.lease(iface, installed.address, false);
     const { router, table } = installed;
     if (router !== undefined)
-      this.#fib.removePaths(table, anywhere, source.dhcp, [this.#way(iface, router)]);
+      this.#fib.removePaths(table, anywhere, source.dhcp, [this.#routePath(iface, router)]);
   }
 
-  #way({ index }: SimInterface, router: string) {
+  #routePath({ index }: SimInterface, router: string) {
     const nextHop = new Uint8Array(16);
     nextHop.set(parseIp(router)!);
     return pathOf(4, { sw_if_index: index, nextHop });
   }
 
-  part(): Part {
+  handlers(): MessageHandlers {
     return {
       requests: {
         dhcp_client_config: ({ is_add, client: config }, owner) => {
@@ -152,13 +152,13 @@ export class Dhcp {
           if (known) {
             this.#release(known, iface);
             this.#clients.delete(sw_if_index);
-            this.#pool.give(known.poolIndex);
+            this.#pool.release(known.poolIndex);
             return 0;
           }
-          const poolIndex = this.#pool.take();
+          const poolIndex = this.#pool.allocate();
           const nothing = { mac: undefined, installed: undefined, router: undefined };
           this.#clients.set(sw_if_index, { poolIndex, config, owner, ...nothing });
-          queueMicrotask(() => this.#ask(sw_if_index));
+          queueMicrotask(() => this.#requestLease(sw_if_index));
           return 0;
         },
       },

@@ -129,7 +129,7 @@ export class Fib {
    * Entries that were still there when their table ended. VPP forgets to remove them: the next
    * table that takes the place has them.
    */
-  readonly #leftovers: Record<Family, FibEntry[][]> = { 4: [], 6: [] };
+  readonly #staleEntries: Record<Family, FibEntry[][]> = { 4: [], 6: [] };
   #nextStats = 1;
 
   constructor() {
@@ -162,7 +162,7 @@ export class Fib {
       locks: new Map([[lock, 1]]),
     };
     this.#tables.set(`${family}/${id}`, table);
-    for (const entry of this.#leftovers[family].pop() ?? [])
+    for (const entry of this.#staleEntries[family].pop() ?? [])
       table.entries.set(keyOf(entry.prefix), entry);
     const drop = pathOf(family, { type: pathType.drop });
     for (const [prefix, from] of specials[family]) {
@@ -187,7 +187,7 @@ export class Fib {
       for (const from of [source.special, source.default]) entry.sources.delete(from);
       return entry.sources.size > 0;
     });
-    this.#leftovers[table.family].push(left);
+    this.#staleEntries[table.family].push(left);
   }
 
   get(table: FibTable, prefix: Cidr): FibEntry | undefined {

@@ -22,7 +22,7 @@ export interface Host {
   randomMac(): string;
 }
 
-function attempt(action: () => void): boolean {
+function succeeds(action: () => void): boolean {
   try {
     action();
     return true;
@@ -32,7 +32,7 @@ function attempt(action: () => void): boolean {
 }
 
 function hostLink(handle: LinkHandle): HostLink {
-  const change = (action: () => void) => !handle.gone && attempt(action);
+  const change = (action: () => void) => !handle.deleted && succeeds(action);
   return {
     get name() {
       return handle.name;
@@ -52,7 +52,7 @@ function pathOf(namespace: string): string {
 }
 
 /** @param linux undefined: TAPs have no end on the host, and there is nothing to bind to */
-export function hostOf(linux: SimLinux | undefined, random: Random): Host {
+export function simulatedHost(linux: SimLinux | undefined, random: Random): Host {
   const randomMac = () => {
     const bytes = random.bytes(6);
     bytes.set([0x02, 0xfe]);
@@ -74,7 +74,7 @@ export function hostOf(linux: SimLinux | undefined, random: Random): Host {
   }
   return {
     find(name) {
-      const handle = linux.holdLink(name);
+      const handle = linux.linkHandle(name);
       return handle && hostLink(handle);
     },
     openTap(name, namespace) {

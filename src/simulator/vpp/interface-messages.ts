@@ -1,7 +1,7 @@
 import { fromMac, toMac } from '#vpp/binapi/addresses.ts';
 import type { SwInterfaceDetails } from '#vpp/binapi/messages.gen.ts';
 import { type Interfaces, isEthernet, type SimInterface } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 import type { SubInterfaces, TagRewrite } from './sub-interfaces.ts';
 
@@ -68,7 +68,7 @@ function setRxMode(iface: SimInterface, queue: number | undefined, wanted: numbe
 }
 
 /** What every kind of interface has: state, name tag, MAC, MTU, receive queues. */
-export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): Part {
+export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): MessageHandlers {
   /** Looks the interface up and goes on with it. */
   const withInterface = (index: number, then: (iface: SimInterface) => number): number => {
     const iface = interfaces.get(index);

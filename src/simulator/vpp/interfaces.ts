@@ -1,4 +1,4 @@
-import type { InterfaceEvents } from './events.ts';
+import type { InterfaceEvents } from './interface-events.ts';
 
 export type InterfaceKind =
   | 'local'
@@ -65,7 +65,7 @@ export function isEthernet(iface: SimInterface): boolean {
 }
 
 /** Numbers like VPP's pools: the one that was freed last is given out first. */
-export class Pool {
+export class IndexPool {
   readonly #free: number[] = [];
   #next: number;
 
@@ -73,11 +73,11 @@ export class Pool {
     this.#next = first;
   }
 
-  take(): number {
+  allocate(): number {
     return this.#free.pop() ?? this.#next++;
   }
 
-  give(index: number): void {
+  release(index: number): void {
     this.#free.push(index);
   }
 }
@@ -85,7 +85,7 @@ export class Pool {
 /** All interfaces, and who wants to know what becomes of them. */
 export class Interfaces {
   readonly #events: InterfaceEvents;
-  readonly #pool = new Pool();
+  readonly #pool = new IndexPool();
   readonly #byIndex = new Map<number, SimInterface>();
   readonly #onRemove: ((iface: SimInterface) => void)[] = [];
   readonly #onAdmin: ((iface: SimInterface) => void)[] = [];
@@ -127,13 +127,13 @@ export class Interfaces {
       mtu: [linkMtu, 0, 0, 0],
       ...wanted,
       linkMtu,
-      index: this.#pool.take(),
+      index: this.#pool.allocate(),
       tag: '',
     };
     this.#byIndex.set(iface.index, iface);
-    this.#events.tell(iface.index, 'added');
-    if (iface.adminUp) this.#events.tell(iface.index, 'admin-up');
-    if (iface.linkUp) this.#events.tell(iface.index, 'link-up');
+    this.#events.record(iface.index, 'added');
+    if (iface.adminUp) this.#events.record(iface.index, 'admin-up');
+    if (iface.linkUp) this.#events.record(iface.index, 'link-up');
     return iface;
   }
 
@@ -143,17 +143,17 @@ export class Interfaces {
     this.setAdmin(iface, false);
     for (const listener of this.#onRemove) listener(iface);
     this.#byIndex.delete(iface.index);
-    this.#pool.give(iface.index);
-    this.#events.tell(iface.index, 'deleted');
+    this.#pool.release(iface.index);
+    this.#events.record(iface.index, 'deleted');
   }
 
   setAdmin(iface: SimInterface, up: boolean): void {
     if (iface.adminUp === up) return;
     iface.adminUp = up;
     const link = iface.driver.link(up);
-    if (link !== iface.linkUp) this.#events.tell(iface.index, link ? 'link-up' : 'link-down');
+    if (link !== iface.linkUp) this.#events.record(iface.index, link ? 'link-up' : 'link-down');
     iface.linkUp = link;
-    this.#events.tell(iface.index, up ? 'admin-up' : 'admin-down');
+    this.#events.record(iface.index, up ? 'admin-up' : 'admin-down');
     for (const listener of this.#onAdmin) listener(iface);
   }
 
@@ -161,7 +161,7 @@ export class Interfaces {
   setLink(iface: SimInterface, up: boolean): void {
     if (iface.linkUp === up) return;
     iface.linkUp = up;
-    this.#events.tell(iface.index, up ? 'link-up' : 'link-down');
+    this.#events.record(iface.index, up ? 'link-up' : 'link-down');
   }
 
   setMac(iface: SimInterface, mac: string): void {

@@ -1,9 +1,9 @@
 import { fromMac } from '#vpp/binapi/addresses.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
-const MOST_INSTANCES = 16 * 1024;
+const MAX_INSTANCES = 16 * 1024;
 
 /** Without a MAC of its own a loopback gets one made from its number. */
 function macOf(instance: number): string {
@@ -11,7 +11,7 @@ function macOf(instance: number): string {
   return `de:ad:${hex}`;
 }
 
-export function loopbackMessages(interfaces: Interfaces): Part {
+export function loopbackMessages(interfaces: Interfaces): MessageHandlers {
   const instances = new Map<number, number>();
   interfaces.onRemove(({ index }) => instances.delete(index));
 
@@ -19,7 +19,7 @@ export function loopbackMessages(interfaces: Interfaces): Part {
     const used = new Set(instances.values());
     let instance = wanted ?? 0;
     if (wanted === undefined) while (used.has(instance)) instance++;
-    if (used.has(instance) || instance >= MOST_INSTANCES) return retval.INVALID_REGISTRATION;
+    if (used.has(instance) || instance >= MAX_INSTANCES) return retval.INVALID_REGISTRATION;
     const given = fromMac(mac);
     const iface = interfaces.add({
       kind: 'loopback',

@@ -1,9 +1,9 @@
 import { fromMac, toMac } from '#vpp/binapi/addresses.ts';
 import type { MemifCreateV2 } from '#vpp/binapi/messages.gen.ts';
-import type { Arrived } from '#vpp/binapi/server.ts';
+import type { ReceivedFields } from '#vpp/binapi/server.ts';
 import type { Host } from './host.ts';
 import type { Interfaces, RxQueue } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 const role = { master: 0, slave: 1 };
@@ -12,11 +12,11 @@ const RUNTIME_DIR = '/run/vpp';
 const NO_MAC = '00:00:00:00:00:00';
 const POLLING = 1;
 /** Tries until an unused number is found. */
-const FIRST_TRIED = 1_000_000;
+const FIRST_UNUSED_ID = 1_000_000;
 
 interface Memif {
   readonly socketId: number;
-  readonly wanted: Arrived<MemifCreateV2>;
+  readonly wanted: ReceivedFields<MemifCreateV2>;
   /** There are some while it is connected. */
   readonly queues: RxQueue[];
   /** They meet when both are up, and part when one of them is deleted. */
@@ -36,7 +36,7 @@ export function memifMessages(parts: {
   interfaces: Interfaces;
   host: Host;
   crash: (why: string) => void;
-}): Part {
+}): MessageHandlers {
   const { interfaces, host, crash } = parts;
   const files = new Map<number, string>([[0, `${RUNTIME_DIR}/memif.sock`]]);
   const memifs = new Map<number, Memif>();
@@ -62,7 +62,7 @@ export function memifMessages(parts: {
     one.wanted.secret === wanted.secret &&
     files.get(one.socketId) === files.get(socketId);
   /** The slave says what rings there are. */
-  const agreed = (one: Memif): Arrived<MemifCreateV2> | undefined =>
+  const agreed = (one: Memif): ReceivedFields<MemifCreateV2> | undefined =>
     one.peer && (one.wanted.role === role.slave ? one : one.peer).wanted;
   const join = (index: number, memif: Memif, peer: Memif | undefined): void => {
     if (memif.peer === peer) return;
@@ -78,7 +78,7 @@ export function memifMessages(parts: {
 
   const on = (socketId: number) => [...memifs.values()].filter((one) => one.socketId === socketId);
   const unusedId = (): number => {
-    let id = FIRST_TRIED;
+    let id = FIRST_UNUSED_ID;
     while (files.has(id)) id++;
     return id;
   };
@@ -98,7 +98,7 @@ export function memifMessages(parts: {
     return 0;
   };
 
-  const create = (wanted: Arrived<MemifCreateV2>) => {
+  const create = (wanted: ReceivedFields<MemifCreateV2>) => {
     const { socket_id } = wanted;
     const ring = wanted.ring_size;
     if ((ring & (ring - 1)) !== 0) return retval.INVALID_ARGUMENT;

@@ -1,21 +1,21 @@
 import { parseIp } from '#models/ip.ts';
 import { textOfBytes } from '#vpp/binapi/addresses.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import {
   mappingFlag,
+  type RequestedMapping,
   type StaticMapping,
   type StaticMappings,
-  type WantedMapping,
 } from './nat44-mappings.ts';
 import type { AddressPools } from './nat44-pools.ts';
-import type { Part } from './part.ts';
 import { NONE, retval } from './retval.ts';
 
 /** More local ends make VPP count for ever, with a byte. */
-const MOST_LOCALS = 255;
+const MAX_LOCALS = 255;
 
 const { identity, loadBalanced } = mappingFlag;
 
-interface Nat {
+interface NatState {
   readonly isEnabled: boolean;
   readonly pools: AddressPools;
   readonly mappings: StaticMappings;
@@ -23,9 +23,9 @@ interface Nat {
 }
 
 /** Requests that change mappings of NAT44. */
-export function mappingRequests(nat: Nat): NonNullable<Part['requests']> {
+export function mappingRequests(nat: NatState): NonNullable<MessageHandlers['requests']> {
   const { mappings } = nat;
-  const set = (wanted: WantedMapping, isAdd: boolean): number => {
+  const set = (wanted: RequestedMapping, isAdd: boolean): number => {
     if (!nat.isEnabled) return retval.UNSUPPORTED;
     return isAdd ? mappings.add(wanted) : mappings.remove(wanted);
   };
@@ -74,7 +74,7 @@ export function mappingRequests(nat: Nat): NonNullable<Part['requests']> {
       );
     },
     nat44_add_del_lb_static_mapping: (asked) => {
-      if (asked.locals.length > MOST_LOCALS) {
+      if (asked.locals.length > MAX_LOCALS) {
         nat.crash('more local ends than a byte counts');
         return retval.UNSPECIFIED;
       }
@@ -111,7 +111,7 @@ export function mappingRequests(nat: Nat): NonNullable<Part['requests']> {
   };
 }
 
-export function mappingDumps(mappings: StaticMappings): NonNullable<Part['dumps']> {
+export function mappingDumps(mappings: StaticMappings): NonNullable<MessageHandlers['dumps']> {
   const ofKind = (kind: number): readonly StaticMapping[] =>
     mappings.all.filter(({ flags }) => (flags & (identity | loadBalanced)) === kind);
   const bytes = (address: string): Uint8Array => parseIp(address)!;

@@ -41,7 +41,7 @@ export interface BoundMapping {
 }
 
 /** A mapping as it is asked for; for one that is bound to an interface `external` is not known. */
-export type WantedMapping = Omit<BoundMapping, 'isResolved'> & { readonly external: string };
+export type RequestedMapping = Omit<BoundMapping, 'isResolved'> & { readonly external: string };
 
 /** The tables that mappings hold on to: VPP makes those that it does not have. */
 export interface TableLocks {
@@ -61,7 +61,7 @@ function keyOf(address: string, port: number, protocol: number): string {
 }
 
 /** VPP keeps no ports and no protocol of a mapping of whole addresses. */
-function narrowed(wanted: WantedMapping): WantedMapping {
+function normalized(wanted: RequestedMapping): RequestedMapping {
   const { flags, external } = wanted;
   const bare = has(flags, mappingFlag.addressOnly)
     ? { ...wanted, localPort: 0, externalPort: 0, protocol: 0 }
@@ -70,7 +70,7 @@ function narrowed(wanted: WantedMapping): WantedMapping {
   return { ...bare, local: external, localPort: bare.externalPort };
 }
 
-function invalid(flags: number): number {
+function validate(flags: number): number {
   const identity = has(flags, mappingFlag.identity);
   if (identity && has(flags, mappingFlag.out2inOnly)) return retval.UNSUPPORTED;
   const twice = has(flags, mappingFlag.twiceNat) || has(flags, mappingFlag.selfTwiceNat);
@@ -110,7 +110,7 @@ export class StaticMappings {
     let failed = 0;
     for (const mapping of this.all) {
       const vrf = has(mapping.flags, mappingFlag.identity) ? INSIDE_VRF : mapping.vrf;
-      failed = this.#take({ ...mapping, vrf, swIfIndex: NONE });
+      failed = this.#delete({ ...mapping, vrf, swIfIndex: NONE });
     }
     this.#byExternal.clear();
     this.#byLocal.clear();
@@ -118,8 +118,8 @@ export class StaticMappings {
     return failed;
   }
 
-  add(wanted: WantedMapping): number {
-    const refused = invalid(wanted.flags);
+  add(wanted: RequestedMapping): number {
+    const refused = validate(wanted.flags);
     if (refused !== 0) return refused;
     if (wanted.swIfIndex === NONE) return this.#insert(wanted);
     if (this.#findBound(wanted)) return retval.VALUE_EXIST;
@@ -134,15 +134,15 @@ export class StaticMappings {
     return failed;
   }
 
-  remove(wanted: WantedMapping): number {
-    const refused = invalid(wanted.flags);
+  remove(wanted: RequestedMapping): number {
+    const refused = validate(wanted.flags);
     if (refused !== 0) return refused;
-    if (wanted.swIfIndex === NONE) return this.#take(wanted);
+    if (wanted.swIfIndex === NONE) return this.#delete(wanted);
     const record = this.#findBound(wanted);
     if (!record) return retval.NO_SUCH_ENTRY;
     this.#bound = this.#bound.filter((other) => other !== record);
     const address = this.#addressOf(wanted.swIfIndex);
-    return address === undefined ? 0 : this.#take({ ...wanted, external: address });
+    return address === undefined ? 0 : this.#delete({ ...wanted, external: address });
   }
 
   /** An interface got or lost an address. */
@@ -150,12 +150,12 @@ export class StaticMappings {
     for (const record of this.#bound) {
       if (record.swIfIndex !== swIfIndex || record.isResolved === isAdd) continue;
       const wanted = { ...record, external: address };
-      const failed = isAdd ? this.#insert(wanted) : this.#take(wanted);
+      const failed = isAdd ? this.#insert(wanted) : this.#delete(wanted);
       if (failed === 0) record.isResolved = isAdd;
     }
   }
 
-  #findBound(wanted: WantedMapping): BoundMapping | undefined {
+  #findBound(wanted: RequestedMapping): BoundMapping | undefined {
     return this.#bound.find((record) => {
       if (record.swIfIndex !== wanted.swIfIndex || record.vrf !== wanted.vrf) return false;
       const identities =
@@ -171,8 +171,8 @@ export class StaticMappings {
     });
   }
 
-  #insert(asked: WantedMapping): number {
-    const wanted = narrowed(asked);
+  #insert(asked: RequestedMapping): number {
+    const wanted = normalized(asked);
     const { flags, external, externalPort, protocol, local, localPort } = wanted;
     const key = keyOf(external, externalPort, protocol);
     const identity = has(flags, mappingFlag.identity);
@@ -207,8 +207,8 @@ export class StaticMappings {
     return 0;
   }
 
-  #take(asked: WantedMapping): number {
-    const wanted = narrowed(asked);
+  #delete(asked: RequestedMapping): number {
+    const wanted = normalized(asked);
     const key = keyOf(wanted.external, wanted.externalPort, wanted.protocol);
     const known = this.#byExternal.get(key);
     if (!known) return retval.NO_SUCH_ENTRY;

@@ -19,7 +19,7 @@ export class VrfRoutes {
     if (isAdd) this.#routes.set(id, new Set());
     else for (const to of this.#routes.get(id) ?? []) this.#tables.unlock(to);
     if (!isAdd) this.#routes.delete(id);
-    this.#hold(id, isAdd);
+    this.#setLock(id, isAdd);
     return 0;
   }
 
@@ -29,11 +29,11 @@ export class VrfRoutes {
     if (routes.has(to) === isAdd) return isAdd ? retval.VALUE_EXIST : retval.NO_SUCH_ENTRY;
     if (isAdd) routes.add(to);
     else routes.delete(to);
-    this.#hold(to, isAdd);
+    this.#setLock(to, isAdd);
     return 0;
   }
 
-  #hold(id: number, isAdd: boolean): void {
+  #setLock(id: number, isAdd: boolean): void {
     if (isAdd) this.#tables.lock(id);
     else this.#tables.unlock(id);
   }

@@ -3,19 +3,19 @@ import { Nat44ConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import type { Addresses } from './addresses.ts';
 import type { Fib } from './fib.ts';
 import type { Interfaces } from './interfaces.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NatFeatures } from './nat44-features.ts';
 import { mappingDumps, mappingRequests, mappingSnapshot } from './nat44-mapping-messages.ts';
 import { StaticMappings, type TableLocks } from './nat44-mappings.ts';
 import { AddressPools } from './nat44-pools.ts';
 import { VrfRoutes } from './nat44-vrf-routes.ts';
-import type { Part } from './part.ts';
 import { retval } from './retval.ts';
 
 const LOCK = 'nat';
 const DEFAULT_SESSIONS = 63 * 1024;
 const defaultTimeouts = { udp: 300, tcp_established: 7440, tcp_transitory: 240, icmp: 60 };
 
-interface NatParts {
+interface Nat44Dependencies {
   readonly interfaces: Interfaces;
   readonly addresses: Addresses;
   readonly fib: Fib;
@@ -40,11 +40,11 @@ export class Nat44 {
   /** As they were last, once it was enabled. */
   #timeouts = { udp: 0, tcp_established: 0, tcp_transitory: 0, icmp: 0 };
 
-  constructor({ interfaces, addresses, fib, crash }: NatParts) {
+  constructor({ interfaces, addresses, fib, crash }: Nat44Dependencies) {
     this.#interfaces = interfaces;
     this.#fib = fib;
     this.crash = crash;
-    this.#tables = tableLocks(fib);
+    this.#tables = fibTableLocks(fib);
     this.#features = new NatFeatures(interfaces);
     this.#routes = new VrfRoutes(this.#tables);
     this.pools = new AddressPools(this.#tables);
@@ -92,7 +92,7 @@ export class Nat44 {
     return this.#isEnabled ? then() : retval.UNSUPPORTED;
   }
 
-  part(): Part {
+  handlers(): MessageHandlers {
     return {
       requests: { ...this.#requests(), ...mappingRequests(this) },
       dumps: {
@@ -115,7 +115,7 @@ export class Nat44 {
     };
   }
 
-  #requests(): NonNullable<Part['requests']> {
+  #requests(): NonNullable<MessageHandlers['requests']> {
     return {
       nat44_ed_plugin_enable_disable: ({ enable, flags, sessions, inside_vrf, outside_vrf }) => {
         if (!enable) return this.#disable();
@@ -164,7 +164,7 @@ export class Nat44 {
 }
 
 /** The tables that it holds on to: those that are not there it makes. */
-function tableLocks(fib: Fib): TableLocks {
+function fibTableLocks(fib: Fib): TableLocks {
   return {
     lock: (id) => {
       const known = fib.find(4, id);

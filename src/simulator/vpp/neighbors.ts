@@ -3,7 +3,7 @@ import { fromAddress, fromMac, toAddress, toMac } from '#vpp/binapi/addresses.ts
 import type { Addresses } from './addresses.ts';
 import { type Family, type Fib, type FibTable, pathOf, source } from './fib.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 const flag = { static: 1, noFibEntry: 2 };
@@ -119,7 +119,7 @@ export class Neighbors {
     return 0;
   }
 
-  part(): Part {
+  handlers(): MessageHandlers {
     return {
       requests: {
         ip_neighbor_add_del: ({ is_add, neighbor }) => {

@@ -29,7 +29,7 @@ export class SimNics {
   }
 
   /** A new life of VPP finds them. */
-  plugInto(interfaces: Interfaces, host: Host): void {
+  attachTo(interfaces: Interfaces, host: Host): void {
     this.#interfaces = interfaces;
     for (const nic of this.#nics) {
       const mac = this.#macs.get(nic.name) ?? host.randomMac();

@@ -2,7 +2,7 @@ import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { ProxyArp } from '#vpp/binapi/messages.gen.ts';
 import type { Fib } from './fib.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
 function textOf({ table_id, low, hi }: ProxyArp): string {
@@ -10,7 +10,7 @@ function textOf({ table_id, low, hi }: ProxyArp): string {
 }
 
 /** Proxy ARP: one list of ranges, and a switch for each interface, which outlives it. */
-export function proxyArpMessages(interfaces: Interfaces, fib: Fib): Part {
+export function proxyArpMessages(interfaces: Interfaces, fib: Fib): MessageHandlers {
   let ranges: ProxyArp[] = [];
   const enabled = new Set<number>();
   return {

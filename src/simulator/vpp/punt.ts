@@ -1,9 +1,9 @@
 import { textOfBytes } from '#vpp/binapi/addresses.ts';
 import type { Punt } from '#vpp/binapi/messages.gen.ts';
 import type { Path } from './fib.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
-import { decodePath, encodePath, type RouteParts } from './routes.ts';
+import { decodePath, encodePath, type RouteDependencies } from './routes.ts';
 
 const UDP = 17;
 const L4 = 0;
@@ -19,7 +19,7 @@ interface Redirect {
 }
 
 /** Where packets for the host go. */
-export function puntMessages(parts: RouteParts): Part {
+export function puntMessages(parts: RouteDependencies): MessageHandlers {
   const redirects = new Map<string, Redirect>();
   /** Paths of sockets by family and port. */
   const sockets = new Map<string, { readonly punt: Punt; readonly pathname: string }>();

@@ -14,7 +14,7 @@ import {
   source,
 } from './fib.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 const proto = { ip4: 0, ip6: 1 };
@@ -53,7 +53,7 @@ export function encodePath(path: Path): FibPath {
   };
 }
 
-export interface RouteParts {
+export interface RouteDependencies {
   readonly fib: Fib;
   readonly interfaces: Interfaces;
   /** VPP ends itself over some messages. */
@@ -61,7 +61,10 @@ export interface RouteParts {
 }
 
 /** Reads a path, or says why VPP would not. */
-export function decodePath({ fib, interfaces, crash }: RouteParts, path: FibPath): Path | number {
+export function decodePath(
+  { fib, interfaces, crash }: RouteDependencies,
+  path: FibPath,
+): Path | number {
   if (path.proto > LAST_PROTO) return retval.UNSPECIFIED;
   const family: Family = path.proto === proto.ip6 ? 6 : 4;
   const common = pathOf(family, {
@@ -100,7 +103,7 @@ export function decodePath({ fib, interfaces, crash }: RouteParts, path: FibPath
 }
 
 /** What VPP makes of a path once it knows the prefix. */
-function fitted(path: Path, prefix: Cidr): Path {
+function normalizedPath(path: Path, prefix: Cidr): Path {
   const own = new Uint8Array(16);
   own.set(prefix.address);
   const hasHop = path.nextHop.some((byte) => byte !== 0);
@@ -120,7 +123,7 @@ function fitted(path: Path, prefix: Cidr): Path {
 }
 
 /** Routes of the API, and all others to look at. */
-export function routeMessages(parts: RouteParts): Part {
+export function routeMessages(parts: RouteDependencies): MessageHandlers {
   const { fib, interfaces } = parts;
 
   const change = (
@@ -137,7 +140,7 @@ export function routeMessages(parts: RouteParts): Part {
     for (const path of route.paths) {
       const decoded = decodePath(parts, path);
       if (typeof decoded === 'number') return decoded;
-      paths.push(fitted(decoded, prefix));
+      paths.push(normalizedPath(decoded, prefix));
     }
     if (prefix.length > (family === 4 ? 32 : 128)) return retval.INVALID_PREFIX_LENGTH;
     if (paths.length === 0 && (isMultipath || isAdd)) return retval.NO_PATHS_IN_ROUTE;

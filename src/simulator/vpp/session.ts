@@ -1,11 +1,11 @@
 import type { Interfaces } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
 export const SIMULATED_VERSION = '26.06-simulated';
 
 /** About VPP itself, and the few commands of its CLI that somebody might look at. */
-export function sessionMessages(interfaces: Interfaces): Part {
+export function sessionMessages(interfaces: Interfaces): MessageHandlers {
   const state = ({ adminUp }: { adminUp: boolean }) => (adminUp ? 'up' : 'down');
   const commands: Readonly<Record<string, () => string>> = {
     'show version': () => `vpp v${SIMULATED_VERSION}\n`,

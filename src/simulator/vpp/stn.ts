@@ -1,10 +1,10 @@
 import { fromAddress, toAddress } from '#vpp/binapi/addresses.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
 /** Rules by which a stolen NIC's packets get to the host. One that names no interface stays there. */
-export function stnMessages(interfaces: Interfaces): Part {
+export function stnMessages(interfaces: Interfaces): MessageHandlers {
   const rules = new Map<string, number>();
   return {
     requests: {

@@ -1,9 +1,9 @@
 import type { SwInterfaceDetails } from '#vpp/binapi/messages.gen.ts';
 import { type Interfaces, isEthernet, type SimInterface } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
-const MOST_VLAN = 4095;
+const MAX_VLAN = 4095;
 /** In the order of VPP's numbers: how many tags are taken off, how many put on. */
 const operations: readonly (readonly [popped: number, pushed: number])[] = [
   [0, 0],
@@ -38,7 +38,7 @@ export class SubInterfaces {
 
   #create(parent: SimInterface, vlan: number) {
     const sup = parent.sup ?? parent;
-    if (vlan === 0 || vlan > MOST_VLAN) return retval.INVALID_VLAN;
+    if (vlan === 0 || vlan > MAX_VLAN) return retval.INVALID_VLAN;
     const taken = this.#interfaces.all('sub').some((one) => one.sup === sup && one.vlan === vlan);
     if (taken) return retval.VLAN_ALREADY_EXISTS;
     const iface = this.#interfaces.add({
@@ -77,7 +77,7 @@ export class SubInterfaces {
     return 0;
   }
 
-  part(): Part {
+  handlers(): MessageHandlers {
     const interfaces = this.#interfaces;
     return {
       requests: {

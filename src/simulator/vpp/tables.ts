@@ -1,5 +1,5 @@
 import type { Family, Fib, FibTable } from './fib.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 const API_LOCK = 'api';
@@ -10,12 +10,12 @@ function family(isIp6: boolean): Family {
   return isIp6 ? 6 : 4;
 }
 
-function described(table: FibTable) {
+function tableDetails(table: FibTable) {
   return { table_id: table.id, is_ip6: table.family === 6, name: table.name };
 }
 
 /** VRFs. */
-export function tableMessages(fib: Fib): Part {
+export function tableMessages(fib: Fib): MessageHandlers {
   const addDel = (isAdd: boolean, isIp6: boolean, id: number, name: string): number => {
     // table 0 is there always and is nobody's to name or to delete
     if (id === 0) return 0;
@@ -45,7 +45,7 @@ export function tableMessages(fib: Fib): Part {
         fib.find(family(af === 1), table_id) ? 0 : retval.NO_SUCH_FIB,
     },
     dumps: {
-      ip_table_dump: () => fib.tables.map((table) => ({ table: described(table) })),
+      ip_table_dump: () => fib.tables.map((table) => ({ table: tableDetails(table) })),
     },
     snapshot: () => ({
       tables: fib.tables

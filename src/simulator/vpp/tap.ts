@@ -1,13 +1,13 @@
 import { fromMac, toMac } from '#vpp/binapi/addresses.ts';
 import type { SwInterfaceTapV2Details, TapCreateV3 } from '#vpp/binapi/messages.gen.ts';
-import type { Arrived } from '#vpp/binapi/server.ts';
+import type { ReceivedFields } from '#vpp/binapi/server.ts';
 import type { Host, HostLink } from './host.ts';
 import type { Interfaces } from './interfaces.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
-const MOST_INSTANCES = 2048;
-const MOST_RING = 32768;
+const MAX_INSTANCES = 2048;
+const MAX_RING_SIZE = 32768;
 const ATTACH = 8;
 const POLLING = 1;
 
@@ -17,11 +17,14 @@ interface Tap {
 }
 
 function isRing(size: number): boolean {
-  return size <= MOST_RING && (size & (size - 1)) === 0;
+  return size <= MAX_RING_SIZE && (size & (size - 1)) === 0;
 }
 
 /** TAPs (virtio over vhost-net): one end in VPP, the other a link of the host. */
-export function tapMessages(interfaces: Interfaces, host: Host): Part & { close(): void } {
+export function tapMessages(
+  interfaces: Interfaces,
+  host: Host,
+): MessageHandlers & { close(): void } {
   const taps = new Map<number, Tap>();
   interfaces.onRemove(({ index }) => {
     taps.get(index)?.link.close();
@@ -40,7 +43,7 @@ export function tapMessages(interfaces: Interfaces, host: Host): Part & { close(
     return `tap${number}`;
   };
 
-  const create = (wanted: Arrived<TapCreateV3>) => {
+  const create = (wanted: ReceivedFields<TapCreateV3>) => {
     const hostSide = [
       wanted.host_ip4_prefix_set,
       wanted.host_ip6_prefix_set,
@@ -52,7 +55,7 @@ export function tapMessages(interfaces: Interfaces, host: Host): Part & { close(
     const ids = new Set([...taps.values()].map(({ details }) => details.id));
     if (wanted.id !== NONE && ids.has(wanted.id)) return retval.INVALID_INTERFACE;
     const id = wanted.id === NONE ? freeId() : wanted.id;
-    if (id > MOST_INSTANCES) return retval.UNSPECIFIED;
+    if (id > MAX_INSTANCES) return retval.UNSPECIFIED;
     if (wanted.tap_flags & ATTACH && !wanted.host_if_name_set) return retval.NO_MATCHING_INTERFACE;
     const hostName = wanted.host_if_name_set ? wanted.host_if_name : freeHostName();
     const namespace = wanted.host_namespace_set ? wanted.host_namespace : undefined;

@@ -7,12 +7,12 @@ import { bundledCatalog, type Catalog } from '#vpp/binapi/catalog.ts';
 import { type Peer, type ServerHandlers, serveClient } from '#vpp/binapi/server.ts';
 import { memoryConnect } from '#vpp/binapi/transport/memory.ts';
 import { unixListen } from '#vpp/binapi/transport/unix.ts';
-import { FaultPlan, record } from '../faults.ts';
+import { appendRecord, FaultPlan } from '../faults.ts';
 import type { SimLinux } from '../linux/linux.ts';
 import { SimDhcpServer } from './dhcp.ts';
-import { beginLife, type Life } from './life.ts';
 import { SimNics } from './nics.ts';
 import { retval } from './retval.ts';
+import { type SimVppProcess, startProcess } from './vpp-process.ts';
 
 /** A message of a client, as it arrived. */
 export interface VppRequest {
@@ -48,7 +48,7 @@ export interface SimVppOptions {
 }
 
 type AnyHandler = (fields: object, peer: Peer) => unknown;
-const never = new Promise<never>(() => undefined);
+const neverSettles = new Promise<never>(() => undefined);
 
 /**
  * A simulated VPP that serves the binary API and answers as VPP 26.06 does, refusals and oddities
@@ -57,10 +57,10 @@ const never = new Promise<never>(() => undefined);
 export class SimVpp {
   readonly #options: SimVppOptions;
   readonly #catalog: Catalog;
-  readonly #peers = new Map<Peer, Life>();
+  readonly #peers = new Map<Peer, SimVppProcess>();
   readonly #listening = new Map<string, Server>();
   readonly #paths = new Set<string>();
-  #life: Life | undefined;
+  #process: SimVppProcess | undefined;
   #clients = 0;
 
   /** What clients of DHCP get. */
@@ -85,18 +85,18 @@ export class SimVpp {
   }
 
   get isRunning(): boolean {
-    return this.#life !== undefined;
+    return this.#process !== undefined;
   }
 
   /** Begins a new, empty life; sockets that were listened on are there again. */
   async start(): Promise<void> {
-    if (this.#life) return;
+    if (this.#process) return;
     const { host, clock, random, log } = this.#options;
     const crash = (why: string) => {
       log.error({ why }, 'the simulated VPP ends, as VPP would');
       this.crash();
     };
-    this.#life = beginLife({
+    this.#process = startProcess({
       host,
       clock,
       random,
@@ -109,9 +109,9 @@ export class SimVpp {
 
   /** Ends all connections and loses everything; TAPs vanish from the host, other links stay. */
   crash(): void {
-    const life = this.#life;
+    const life = this.#process;
     if (!life) return;
-    this.#life = undefined;
+    this.#process = undefined;
     for (const server of this.#listening.values()) server.close();
     this.#listening.clear();
     for (const peer of [...this.#peers.keys()]) peer.close();
@@ -123,7 +123,7 @@ export class SimVpp {
   connect(): Connect {
     const open = memoryConnect((transport) => this.#serve(transport));
     return async () => {
-      if (!this.#life) throw new VppDisconnectedError('the simulated VPP is down');
+      if (!this.#process) throw new VppDisconnectedError('the simulated VPP is down');
       return open();
     };
   }
@@ -131,7 +131,7 @@ export class SimVpp {
   /** Serves a unix socket, now and after each start. */
   async listen(path: string): Promise<void> {
     this.#paths.add(path);
-    if (!this.#life || this.#listening.has(path)) return;
+    if (!this.#process || this.#listening.has(path)) return;
     rmSync(path, { force: true });
     const server = await unixListen(path, this.#options.clock, (transport) =>
       this.#serve(transport),
@@ -150,12 +150,12 @@ export class SimVpp {
    * itself. Equal for equal configuration, however it came about; undefined while VPP is down.
    */
   snapshot(): Readonly<Record<string, unknown>> | undefined {
-    if (!this.#life) return undefined;
-    return Object.assign({}, ...this.#life.parts.map((part) => part.snapshot?.() ?? {}));
+    if (!this.#process) return undefined;
+    return Object.assign({}, ...this.#process.handlerGroups.map((part) => part.snapshot?.() ?? {}));
   }
 
   #serve(transport: Transport): void {
-    const life = this.#life;
+    const life = this.#process;
     if (!life) {
       transport.close();
       return;
@@ -173,39 +173,39 @@ export class SimVpp {
   }
 
   /** All messages that there are: those that no part knows are answered as not implemented. */
-  #handlers(life: Life): ServerHandlers {
+  #handlers(life: SimVppProcess): ServerHandlers {
     const known = new Map<string, AnyHandler>();
-    for (const { requests, dumps } of life.parts)
+    for (const { requests, dumps } of life.handlerGroups)
       for (const [name, handler] of Object.entries({ ...requests, ...dumps }))
         known.set(name, handler as AnyHandler);
     const requests: Record<string, AnyHandler> = {};
     const dumps: Record<string, AnyHandler> = {};
     for (const [name, service] of this.#catalog.services) {
       const kind = service.kind === 'request' ? 'request' : 'dump';
-      const handler = known.get(name) ?? this.#unknown(name, kind);
+      const handler = known.get(name) ?? this.#notImplemented(name, kind);
       const table = kind === 'request' ? requests : dumps;
       table[name] = (fields, peer) => this.#handle(life, { name, kind, fields }, handler, peer);
     }
     return { requests, dumps } as ServerHandlers;
   }
 
-  #unknown(name: string, kind: VppRequest['kind']): AnyHandler {
+  #notImplemented(name: string, kind: VppRequest['kind']): AnyHandler {
     return () => {
       this.#options.log.warn({ message: name }, 'not simulated');
       return kind === 'request' ? retval.UNIMPLEMENTED : [];
     };
   }
 
-  #handle(life: Life, request: VppRequest, handler: AnyHandler, peer: Peer): unknown {
+  #handle(life: SimVppProcess, request: VppRequest, handler: AnyHandler, peer: Peer): unknown {
     if (request.name === 'control_ping') return handler(request.fields, peer);
-    record(this.requests, request);
+    appendRecord(this.requests, request);
     const fault = this.faults.next(request);
     if (!fault && !this.onRequest) return handler(request.fields, peer);
     return this.#handleWithFault(life, request, handler, peer, fault);
   }
 
   async #handleWithFault(
-    life: Life,
+    life: SimVppProcess,
     request: VppRequest,
     handler: AnyHandler,
     peer: Peer,
@@ -219,11 +219,11 @@ export class SimVpp {
       return true;
     };
     await this.onRequest?.('before', request);
-    if (this.#life !== life || hit('before')) return never;
+    if (this.#process !== life || hit('before')) return neverSettles;
     if (fault && 'refuse' in fault) return request.kind === 'request' ? fault.refuse : [];
     const answer = await handler(request.fields, peer);
     await this.onRequest?.('after', request);
-    if (this.#life !== life || hit('after')) return never;
+    if (this.#process !== life || hit('after')) return neverSettles;
     return answer;
   }
 }

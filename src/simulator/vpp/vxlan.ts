@@ -2,8 +2,8 @@ import { fromAddress, toAddress } from '#vpp/binapi/addresses.ts';
 import type { VxlanTunnelV2Details } from '#vpp/binapi/messages.gen.ts';
 import { type Family, type Fib, pathOf, pathType, source } from './fib.ts';
 import type { Host } from './host.ts';
-import { type Interfaces, Pool } from './interfaces.ts';
-import type { Part } from './part.ts';
+import { IndexPool, type Interfaces } from './interfaces.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 const DEFAULT_PORT = 4789;
@@ -22,10 +22,14 @@ function isMulticast(address: Uint8Array, family: Family): boolean {
 }
 
 /** VXLAN tunnels. */
-export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: Host }): Part {
+export function vxlanMessages(parts: {
+  interfaces: Interfaces;
+  fib: Fib;
+  host: Host;
+}): MessageHandlers {
   const { interfaces, fib, host } = parts;
   const tunnels = new Map<number, Tunnel>();
-  const pool = new Pool();
+  const pool = new IndexPool();
 
   const remoteOf = ({ dst_address }: VxlanTunnelV2Details) =>
     dst_address.af === 1
@@ -52,7 +56,7 @@ export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: H
     const tunnel = tunnels.get(index);
     if (!tunnel) return;
     tunnels.delete(index);
-    pool.give(tunnel.poolIndex);
+    pool.release(tunnel.poolIndex);
     follow(tunnel.details, false);
   });
 
@@ -84,10 +88,10 @@ export function vxlanMessages(parts: { interfaces: Interfaces; fib: Fib; host: H
         if (known) return retval.TUNNEL_EXIST;
         if (wanted.decap_next_index !== NONE && wanted.decap_next_index > LAST_DECAP)
           return retval.INVALID_DECAP_NEXT;
-        const poolIndex = pool.take();
+        const poolIndex = pool.allocate();
         const instance = wanted.instance === NONE ? poolIndex : wanted.instance;
         if ([...tunnels.values()].some(({ details }) => details.instance === instance)) {
-          pool.give(poolIndex);
+          pool.release(poolIndex);
           return retval.INSTANCE_IN_USE;
         }
         const iface = interfaces.add({

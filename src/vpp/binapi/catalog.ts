@@ -1,5 +1,5 @@
 /** The messages that one side of the API speaks: their codecs and what answers them. */
-import { bundledDefinitions } from './bundled.ts';
+import { bundledDefinitions } from './bundled-definitions.ts';
 import { MessageCodec } from './codec/codec.ts';
 import { Layouts } from './codec/layout.ts';
 import type { Definitions } from './definitions.ts';
@@ -29,12 +29,12 @@ export class Catalog {
     const services = new Map<string, Service>();
     const events = new Map<string, MessageCodec>();
     for (const [name, definition] of Object.entries(definitions.services)) {
-      const request = this.#defined(name);
-      for (const event of definition.events ?? []) events.set(event, this.#defined(event));
+      const request = this.#codec(name);
+      for (const event of definition.events ?? []) events.set(event, this.#codec(event));
       if (definition.reply === 'null') continue;
-      const answer = this.#defined(definition.reply);
+      const answer = this.#codec(definition.reply);
       if (definition.stream_msg !== undefined) {
-        const details = this.#defined(definition.stream_msg);
+        const details = this.#codec(definition.stream_msg);
         services.set(name, { kind: 'cursor', request, details, reply: answer });
       } else if (definition.stream) services.set(name, { kind: 'dump', request, details: answer });
       else services.set(name, { kind: 'request', request, reply: answer });
@@ -45,10 +45,10 @@ export class Catalog {
 
   /** @throws Error when the definitions lack the message */
   codec(name: string): MessageCodec {
-    return this.#defined(name);
+    return this.#codec(name);
   }
 
-  #defined(name: string): MessageCodec {
+  #codec(name: string): MessageCodec {
     const codec = this.codecs.get(name);
     if (!codec) throw new Error(`no message is called ${name}`);
     return codec;

@@ -47,7 +47,7 @@ export class FrameReader {
   readonly #limit: number;
   /** The unfinished frame, grown as bytes arrive. */
   #unfinished = Buffer.alloc(0);
-  #held = 0;
+  #bufferedBytes = 0;
 
   /** @param limit longest payload that is taken for one, in bytes */
   constructor(limit = MAX_FRAME) {
@@ -65,22 +65,24 @@ export class FrameReader {
    */
   push(chunk: Uint8Array, onMessage: (reader: Reader) => void): void {
     let at = 0;
-    while (this.#held > 0) {
+    while (this.#bufferedBytes > 0) {
       const wanted =
-        this.#held < FRAME_HEADER ? FRAME_HEADER : this.#frameLength(viewOf(this.#unfinished), 0);
-      if (this.#held < wanted) {
-        const taken = Math.min(wanted - this.#held, chunk.length - at);
-        this.#hold(chunk.subarray(at, at + taken), wanted);
+        this.#bufferedBytes < FRAME_HEADER
+          ? FRAME_HEADER
+          : this.#frameLength(viewOf(this.#unfinished), 0);
+      if (this.#bufferedBytes < wanted) {
+        const taken = Math.min(wanted - this.#bufferedBytes, chunk.length - at);
+        this.#buffer(chunk.subarray(at, at + taken), wanted);
         at += taken;
-        if (this.#held < wanted) return;
+        if (this.#bufferedBytes < wanted) return;
       } else {
         const frame = this.#unfinished.subarray(0, wanted);
         this.#unfinished = Buffer.alloc(0);
-        this.#held = 0;
+        this.#bufferedBytes = 0;
         onMessage(readerOf(frame, FRAME_HEADER, wanted));
       }
     }
-    if (at < chunk.length) this.#cut(chunk.subarray(at), onMessage);
+    if (at < chunk.length) this.#split(chunk.subarray(at), onMessage);
   }
 
   #frameLength(view: DataView, start: number): number {
@@ -91,18 +93,20 @@ export class FrameReader {
   }
 
   /** Doubles the room, up to the length of the frame: copying stays linear however small the parts. */
-  #hold(part: Uint8Array, wanted: number): void {
-    const needed = this.#held + part.length;
+  #buffer(part: Uint8Array, wanted: number): void {
+    const needed = this.#bufferedBytes + part.length;
     if (needed > this.#unfinished.length) {
-      const room = Buffer.allocUnsafeSlow(Math.min(wanted, Math.max(needed, 2 * this.#held)));
-      room.set(this.#unfinished.subarray(0, this.#held));
+      const room = Buffer.allocUnsafeSlow(
+        Math.min(wanted, Math.max(needed, 2 * this.#bufferedBytes)),
+      );
+      room.set(this.#unfinished.subarray(0, this.#bufferedBytes));
       this.#unfinished = room;
     }
-    this.#unfinished.set(part, this.#held);
-    this.#held = needed;
+    this.#unfinished.set(part, this.#bufferedBytes);
+    this.#bufferedBytes = needed;
   }
 
-  #cut(chunk: Uint8Array, onMessage: (reader: Reader) => void): void {
+  #split(chunk: Uint8Array, onMessage: (reader: Reader) => void): void {
     const reader = readerOf(chunk, 0, 0);
     let start = 0;
     while (chunk.length - start >= FRAME_HEADER) {
@@ -113,7 +117,7 @@ export class FrameReader {
       start = next;
       onMessage(reader);
     }
-    if (start < chunk.length) this.#hold(chunk.subarray(start), chunk.length - start);
+    if (start < chunk.length) this.#buffer(chunk.subarray(start), chunk.length - start);
   }
 }
 

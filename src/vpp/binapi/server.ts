@@ -25,13 +25,13 @@ import type { MessageCodec } from './codec/codec.ts';
 import type { Reader } from './codec/runtime.ts';
 import { Writer } from './codec/writer.ts';
 import { FrameReader, writeFrame } from './frame.ts';
-import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from './handshake.ts';
+import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from './handshake-ids.ts';
 import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
 
 /** Fields as they arrive: what has a default is there. */
-export type Arrived<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] };
+export type ReceivedFields<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] };
 
-type Soon<T> = T | Promise<T>;
+type MaybePromise<T> = T | Promise<T>;
 
 /** A retval, the rest of the reply being zero; or the reply, with retval 0 when it has none. */
 export type ReplyOf<Reply> = number | (Omit<Reply, 'retval'> & { readonly retval?: number });
@@ -39,16 +39,16 @@ export type ReplyOf<Reply> = number | (Omit<Reply, 'retval'> & { readonly retval
 export interface ServerHandlers {
   readonly requests: {
     readonly [N in keyof Requests]?: (
-      fields: Arrived<Requests[N]['request']>,
+      fields: ReceivedFields<Requests[N]['request']>,
       peer: Peer,
-    ) => Soon<ReplyOf<Requests[N]['reply']>>;
+    ) => MaybePromise<ReplyOf<Requests[N]['reply']>>;
   };
   /** Cursor streams too: the server cuts them into pages. */
   readonly dumps: {
     readonly [N in keyof Dumps]?: (
-      fields: Arrived<Dumps[N]['request']>,
+      fields: ReceivedFields<Dumps[N]['request']>,
       peer: Peer,
-    ) => Soon<readonly Dumps[N]['details'][]>;
+    ) => MaybePromise<readonly Dumps[N]['details'][]>;
   };
 }
 
@@ -68,9 +68,9 @@ export interface Peer {
   close(): void;
 }
 
-type AnyHandler = (fields: object, peer: Peer) => Soon<unknown>;
+type AnyHandler = (fields: object, peer: Peer) => MaybePromise<unknown>;
 
-interface Served {
+interface HandledService {
   readonly service: Service;
   readonly handler: AnyHandler;
 }
@@ -98,10 +98,10 @@ class ServerSession implements Peer {
   readonly #frames = new FrameReader();
   readonly #clientIndex: number;
   readonly #ids = new Map<MessageCodec, number>();
-  readonly #served = new Map<number, Served>();
+  readonly #services = new Map<number, HandledService>();
   readonly #writer = new Writer(4096);
   /** Requests that wait for the answer of an earlier one. */
-  readonly #waiting: (() => Soon<void>)[] = [];
+  readonly #queue: (() => MaybePromise<void>)[] = [];
   #isBusy = false;
   #isOpen = true;
 
@@ -136,7 +136,7 @@ class ServerSession implements Peer {
   #serve(name: string, handler: AnyHandler): void {
     const service = this.#catalog.services.get(name);
     if (!service) throw new Error(`no service is called ${name}`);
-    this.#served.set(this.#idOf(service.request), { service, handler });
+    this.#services.set(this.#idOf(service.request), { service, handler });
     if (service.kind !== 'dump') this.#idOf(service.reply);
     if (service.kind !== 'request') this.#idOf(service.details);
   }
@@ -149,7 +149,7 @@ class ServerSession implements Peer {
 
   #receive(bytes: Uint8Array): void {
     try {
-      this.#frames.push(bytes, (reader) => this.#take(reader));
+      this.#frames.push(bytes, (reader) => this.#dispatch(reader));
     } catch (error) {
       this.#log.error({ error: errorText(error) }, 'client sent no frame: connection closed');
       this.close();
@@ -157,10 +157,10 @@ class ServerSession implements Peer {
   }
 
   /** As VPP does: what is unknown or malformed is dropped without an answer. */
-  #take(reader: Reader): void {
+  #dispatch(reader: Reader): void {
     const id = reader.view.getUint16(reader.position);
     try {
-      if (id === HANDSHAKE_ID) this.#greet(reader);
+      if (id === HANDSHAKE_ID) this.#handshake(reader);
       else this.#accept(id, reader);
     } catch (error) {
       this.#log.warn({ error: errorText(error) }, 'message of a client dropped');
@@ -168,16 +168,16 @@ class ServerSession implements Peer {
   }
 
   #accept(id: number, reader: Reader): void {
-    const served = this.#served.get(id);
+    const served = this.#services.get(id);
     if (!served) throw new Error(`no message has id ${id}`);
     const { request } = served.service;
     const { position } = reader;
     const fields = request.decode(reader);
     const context = reader.view.getUint32(position + (request.contextOffset ?? 0));
-    this.#enqueue(() => this.#answer(served, fields, context));
+    this.#enqueue(() => this.#handle(served, fields, context));
   }
 
-  #greet(reader: Reader): void {
+  #handshake(reader: Reader): void {
     const create = this.#catalog.codec('sockclnt_create');
     const context = reader.view.getUint32(reader.position + (create.contextOffset ?? 0));
     create.decode(reader);
@@ -187,17 +187,17 @@ class ServerSession implements Peer {
     this.#send(reply, fields, context, HANDSHAKE_REPLY_ID);
   }
 
-  #enqueue(work: () => Soon<void>): void {
-    this.#waiting.push(work);
-    if (!this.#isBusy) this.#workOff();
+  #enqueue(work: () => MaybePromise<void>): void {
+    this.#queue.push(work);
+    if (!this.#isBusy) this.#processQueue();
   }
 
-  #workOff(): void {
+  #processQueue(): void {
     this.#isBusy = true;
-    for (let next = this.#waiting.shift(); next && this.#isOpen; next = this.#waiting.shift()) {
+    for (let next = this.#queue.shift(); next && this.#isOpen; next = this.#queue.shift()) {
       const done = next();
       if (done instanceof Promise) {
-        void done.then(() => this.#workOff());
+        void done.then(() => this.#processQueue());
         return;
       }
     }
@@ -205,7 +205,11 @@ class ServerSession implements Peer {
   }
 
   /** A handler that throws is a bug of the simulation: the client gets retval -1 and goes on. */
-  #answer({ service, handler }: Served, fields: object, context: number): Soon<void> {
+  #handle(
+    { service, handler }: HandledService,
+    fields: object,
+    context: number,
+  ): MaybePromise<void> {
     const failed = (error: unknown) => {
       this.#log.error({ message: service.request.name, error: errorText(error) }, 'handler failed');
       if (service.kind !== 'dump') this.#reply(service, UNSPECIFIED, context);
@@ -213,21 +217,23 @@ class ServerSession implements Peer {
     try {
       const answer = handler(fields, this);
       if (answer instanceof Promise)
-        return answer.then((value) => this.#give(service, value, fields, context)).catch(failed);
-      this.#give(service, answer, fields, context);
+        return answer
+          .then((value) => this.#sendAnswer(service, value, fields, context))
+          .catch(failed);
+      this.#sendAnswer(service, answer, fields, context);
     } catch (error) {
       failed(error);
     }
   }
 
-  #give(service: Service, answer: unknown, fields: object, context: number): void {
+  #sendAnswer(service: Service, answer: unknown, fields: object, context: number): void {
     if (service.kind === 'request') this.#reply(service, answer, context);
     else if (service.kind === 'dump')
       for (const details of answer as object[]) this.#send(service.details, details, context);
-    else this.#givePage(service, answer as object[], fields as { cursor: number }, context);
+    else this.#sendPage(service, answer as object[], fields as { cursor: number }, context);
   }
 
-  #givePage(
+  #sendPage(
     service: Service & { kind: 'cursor' },
     all: readonly object[],
     { cursor }: { cursor: number },

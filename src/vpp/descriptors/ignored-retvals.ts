@@ -2,7 +2,7 @@
  * Answers of VPP that mean: what was asked for is so already. An operation may be repeated after a
  * crash, and an interface that goes takes its addresses, routes and bridge ports along.
  */
-import { VppRefusedError } from '../binapi/refused.ts';
+import { VppRefusedError } from '../binapi/retval-error.ts';
 
 const INVALID_SW_IF_INDEX = -2;
 const NO_SUCH_FIB = -3;

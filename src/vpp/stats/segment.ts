@@ -64,7 +64,7 @@ interface Directory {
 }
 
 /** Reading inside of one consistent look. */
-export interface Look {
+export interface SegmentSnapshot {
   scalar(name: string): number | undefined;
   /** Sum over all threads, by index; undefined when there is no such counter. */
   simple(name: string): readonly bigint[] | undefined;
@@ -130,25 +130,25 @@ export class StatsSegment {
    * the layout stood still is given out.
    * @throws StatsBusyError
    */
-  async read<T>(reader: (look: Look) => T): Promise<T> {
+  async read<T>(reader: (look: SegmentSnapshot) => T): Promise<T> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (attempt > 0) await this.#clock.turn();
       const before = this.#header();
       if (before.inProgress !== 0n) continue;
       let result: { value: T } | undefined;
       try {
-        result = { value: reader(this.#look(before)) };
+        result = { value: reader(this.#snapshot(before)) };
       } catch (error) {
         // A pointer that VPP has just moved leads anywhere; only a look at rest may fail.
-        if (this.#isAtRest(before)) throw error;
+        if (this.#isUnchanged(before)) throw error;
       }
-      if (result && this.#isAtRest(before)) return result.value;
+      if (result && this.#isUnchanged(before)) return result.value;
       this.#directory = undefined;
     }
     throw new StatsBusyError(`no consistent look in ${MAX_ATTEMPTS} attempts`);
   }
 
-  #isAtRest(before: Header): boolean {
+  #isUnchanged(before: Header): boolean {
     const now = this.#header();
     return now.epoch === before.epoch && now.inProgress === 0n;
   }
@@ -166,7 +166,7 @@ export class StatsSegment {
     };
   }
 
-  #look(header: Header): Look {
+  #snapshot(header: Header): SegmentSnapshot {
     if (this.#directory?.epoch !== header.epoch)
       this.#directory = { epoch: header.epoch, entries: this.#readDirectory(header) };
     const { byName, byIndex } = this.#directory.entries;

@@ -5,7 +5,7 @@ import type {
   SystemCounters,
   VppStatistics,
 } from '#plugins/controller/api/ports/stats.ts';
-import { type Look, StatsSegment } from './segment.ts';
+import { type SegmentSnapshot, StatsSegment } from './segment.ts';
 
 /** Which process serves the API now; a number that changed is another VPP with another segment. */
 export interface VppProcess {
@@ -90,7 +90,7 @@ export class SegmentStatistics implements VppStatistics {
     });
   }
 
-  async #read<T>(reader: (look: Look) => T): Promise<T> {
+  async #read<T>(reader: (look: SegmentSnapshot) => T): Promise<T> {
     const pid = await this.#process.pid();
     if (this.#open?.pid !== pid) {
       this.close();

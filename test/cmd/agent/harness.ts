@@ -12,7 +12,7 @@ import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
 import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';

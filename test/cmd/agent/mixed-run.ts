@@ -6,7 +6,7 @@ import { FaultyStore } from '#datastore/faulty.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import {
   addPod,
   cniRequest,

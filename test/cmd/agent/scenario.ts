@@ -4,7 +4,7 @@ import { nodeModel } from '#kubernetes/models/node.ts';
 import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, type Resource, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { DeepInput } from '#models/model.ts';
 import { HealingResync } from '#plugins/controller/api/events.ts';
 import {

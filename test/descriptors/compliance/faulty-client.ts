@@ -1,5 +1,5 @@
 import { type VppClient, VppDisconnectedError } from '#vpp/binapi/api.ts';
-import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 
 /** Requests that change nothing. */
 const reading = new Set([

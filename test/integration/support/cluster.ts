@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import { until } from '#test/support/wait.ts';
 import type { AgentConfig } from './agent.ts';
 import { RealEtcd } from './etcd.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#infra/clock/system.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
 import { type AgentConfig, RealAgent } from './agent.ts';
 import { RealEtcd } from './etcd.ts';

@@ -7,10 +7,10 @@ import { fromAddress, fromMac, toAddress, toMac, toPrefix } from '#vpp/binapi/ad
 import { VppDisconnectedError } from '#vpp/binapi/api.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
-import type { GivenOptions } from '#vpp/binapi/client/options.ts';
+import type { BinapiClientOptions } from '#vpp/binapi/client/options.ts';
 import { NatConfigFlags } from '#vpp/binapi/enums.gen.ts';
 import type { Dumps } from '#vpp/binapi/messages.gen.ts';
-import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { VppProcess } from '../support/vpp-process.ts';
 
@@ -21,7 +21,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
   const clients: BinapiClient[] = [];
 
   async function connect(
-    options: Partial<GivenOptions> = {},
+    options: Partial<BinapiClientOptions> = {},
   ): Promise<{ client: BinapiClient; lines: Logged[] }> {
     const { log, lines } = recordingLog();
     const client = new BinapiClient({
@@ -29,7 +29,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
       clock: systemClock,
       random: systemRandom,
       log,
-      reconnect: { firstMs: 10, mostMs: 100 },
+      reconnect: { firstMs: 10, maxMs: 100 },
       ...options,
     });
     clients.push(client);
@@ -216,7 +216,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
   });
 
   test('a VPP that hangs is given up; when it goes on it is used again', async () => {
-    const { client } = await connect({ health: { intervalMs: 200, limitMs: 100, misses: 3 } });
+    const { client } = await connect({ health: { intervalMs: 200, timeoutMs: 100, maxMisses: 3 } });
     vpp.signal('SIGSTOP');
     const error = await client.request('show_version', {}).catch((thrown: unknown) => thrown);
     vpp.signal('SIGCONT');

@@ -3,8 +3,8 @@
  * simulated VPP and a real one.
  */
 import fc from 'fast-check';
-import { message } from '#test/simulator/random-messages.ts';
-import { macOf, plain, worldOf } from '#test/simulator/vpp-state.ts';
+import { message } from '#test/simulator/random-requests.ts';
+import { comparableMac, plain, readVppState } from '#test/simulator/vpp-state.ts';
 import { bytesOfAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { differentialSuite } from './differential.ts';
@@ -152,10 +152,10 @@ const anyMessage = fc.oneof(
 async function stateOf(client: VppClient) {
   const files = await client.dump('memif_socket_filename_dump', {});
   return {
-    ...(await worldOf(client)),
+    ...(await readVppState(client)),
     memifs: (await client.dump('memif_dump', {})).map(({ hw_addr, ...memif }) => ({
       ...memif,
-      mac: macOf(hw_addr),
+      mac: comparableMac(hw_addr),
     })),
     // the default one is in a folder of its own
     files: files

@@ -1,6 +1,6 @@
 /** NAT44, ACLs and redirects: the same random messages to the simulated VPP and a real one. */
 import fc from 'fast-check';
-import { message } from '#test/simulator/random-messages.ts';
+import { message } from '#test/simulator/random-requests.ts';
 import { plain } from '#test/simulator/vpp-state.ts';
 import { fibPath, permitAll } from '#test/vpp/descriptors/messages.ts';
 import { bytesOfAddress, toAddress, toPrefix } from '#vpp/binapi/addresses.ts';

@@ -1,8 +1,8 @@
 /** The simulated VPP against a real one: the same random messages, the same answers and state. */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
-import { message } from '#test/simulator/random-messages.ts';
-import { worldOf } from '#test/simulator/vpp-state.ts';
+import { message } from '#test/simulator/random-requests.ts';
+import { readVppState } from '#test/simulator/vpp-state.ts';
 import { fibPath } from '#test/vpp/descriptors/messages.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import { differentialSuite } from './differential.ts';
@@ -282,5 +282,5 @@ differentialSuite({
       );
     }
   },
-  stateOf: worldOf,
+  stateOf: readVppState,
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { hasEnded, type Message, play } from '#test/simulator/random-messages.ts';
+import { hasEnded, type Message, sendAll } from '#test/simulator/random-requests.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { withoutIsolatedVpp } from '#test/support/requirements.ts';
 import { type RunningSim, startSim } from '#test/vpp/descriptors/simulated-vpp.ts';
@@ -49,8 +49,8 @@ async function isSame(suite: Differential, messages: readonly Message[]): Promis
     const sim = await startSim();
     try {
       await suite.prepare?.(real, sim);
-      const expected = await play(real.client, messages);
-      const actual = await play(sim.client, messages.slice(0, expected.length));
+      const expected = await sendAll(real.client, messages);
+      const actual = await sendAll(sim.client, messages.slice(0, expected.length));
       assert.deepEqual(actual, expected);
       if (expected.length < messages.length) return false;
       const state = await stateOrEnd(suite, real.client);

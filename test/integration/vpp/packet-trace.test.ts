@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { NodeDocument } from '#cmd/agent/node-document.ts';
-import { deviceWith } from '#packet-trace/cluster.ts';
+import { deviceByAddress } from '#packet-trace/cluster.ts';
 import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
-import { walkText } from '#packet-trace/text.ts';
-import { walk } from '#packet-trace/walk.ts';
-import { clusterOf } from '#test/packet-trace/documents.ts';
+import { traceText } from '#packet-trace/trace-text.ts';
+import { tracePacket } from '#packet-trace/tracer.ts';
+import { snapshotOfDocuments } from '#test/packet-trace/document-snapshot.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { fromAddress, fromPrefix, toMac } from '#vpp/binapi/addresses.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
@@ -47,7 +47,7 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
         return body as NodeDocument;
       }),
     );
-    return clusterOf(documents, [outsideDevice(cluster)]);
+    return snapshotOfDocuments(documents, [outsideDevice(cluster)]);
   }
 
   /** Every pair: one ping, against the walk there and back. @returns the pairs that fail */
@@ -154,14 +154,14 @@ function arrives(
   source: string,
   destination: string,
 ): { readonly arrives: boolean; readonly text: string } {
-  const there = walk(seen, deviceWith(seen, source)!, { source, destination });
-  const end = deviceWith(seen, destination);
+  const there = tracePacket(seen, deviceByAddress(seen, source)!, { source, destination });
+  const end = deviceByAddress(seen, destination);
   if (there.verdict !== 'delivered' || end === undefined)
-    return { arrives: false, text: walkText(there) };
-  const back = walk(seen, end, { source: destination, destination: source });
+    return { arrives: false, text: traceText(there) };
+  const back = tracePacket(seen, end, { source: destination, destination: source });
   return {
     arrives: back.verdict === 'delivered',
-    text: `${walkText(there)}and back\n${walkText(back)}`,
+    text: `${traceText(there)}and back\n${traceText(back)}`,
   };
 }
 
@@ -210,7 +210,7 @@ async function setNeighbor(
 
 /** The machine on the network of the VPPs; it has routes to the pods of each node. */
 function outsideDevice({ outside, nodes }: RealCluster): Device {
-  const by = '';
+  const key = '';
   return {
     name: 'outside',
     forwards: false,
@@ -226,7 +226,7 @@ function outsideDevice({ outside, nodes }: RealCluster): Device {
           addresses: [`${outside.address}/24`],
           tunnel: undefined,
           isLoopback: false,
-          by,
+          key,
         },
       ],
     ]),
@@ -235,7 +235,7 @@ function outsideDevice({ outside, nodes }: RealCluster): Device {
       destination: `10.1.${id}.0/24`,
       preference: 0,
       action: { kind: 'via', interface: 'eth0', nextHop: nodeIp },
-      by,
+      key,
     })),
     neighbors: [],
     routesToNeighbors: false,

@@ -9,10 +9,10 @@ import type { Policy } from '#kubernetes/models/policy.ts';
 import type { Service } from '#kubernetes/models/service.ts';
 import { endpointsOf } from '#kubernetes/reflector/backends.ts';
 import { type Cluster, type ClusterOptions, clusterOf } from '#kubernetes/reflector/cluster.ts';
+import { problemText } from '#kubernetes/reflector/manifest-problem.ts';
 import { type ManifestObject, readManifests } from '#kubernetes/reflector/manifests.ts';
-import { problemText } from '#kubernetes/reflector/problem.ts';
 import { parseResourceKey, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import { withoutShared } from '#test/support/requirements.ts';
 
 const options: ClusterOptions = {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readManifests } from '#kubernetes/reflector/manifests.ts';
 import { readObject } from '#kubernetes/reflector/objects/object.ts';
 import { type ReflectedObject, reflect } from '#kubernetes/reflector/reflect.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 
 const golden = (name: string): string =>
   readFileSync(new URL(`golden/${name}`, import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { problemText } from '#kubernetes/reflector/manifest-problem.ts';
 import { readManifests } from '#kubernetes/reflector/manifests.ts';
-import { problemText } from '#kubernetes/reflector/problem.ts';
 
 const FILE = 'shop.yaml';
 

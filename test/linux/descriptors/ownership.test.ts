@@ -134,7 +134,7 @@ describe('descriptors of Linux', () => {
   test('routes, addresses and neighbors of others on our links are left alone', async () => {
     const driver = await driven(...all);
     await host.addAddress(POD_PATH, 'eth0', '10.9.9.9/24');
-    host.holdLink('eth0', POD_PATH)?.setUp(true);
+    host.linkHandle('eth0', POD_PATH)?.setUp(true);
     const found = await driver.retrieve();
     // the kernel's own route to 10.9.9.0/24 is not ours, the address is on a link of ours
     assert.equal(found.get('config/linux/l3/v2/route/10.9.9.0/24/veth1'), undefined);

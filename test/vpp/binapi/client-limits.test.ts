@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
-import { flags, watch } from './outcomes.ts';
+import { countSettled, setFlagsFields } from './count-settled.ts';
 import { connected, type Received, settle } from './scripted-vpp.ts';
 
 test('an unanswered request times out, and its connection goes with it', async () => {
   const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
   const first = client
-    .request('sw_interface_set_flags', flags(1))
+    .request('sw_interface_set_flags', setFlagsFields(1))
     .catch((thrown: unknown) => thrown);
   const second = client
-    .request('sw_interface_set_flags', flags(2))
+    .request('sw_interface_set_flags', setFlagsFields(2))
     .catch((thrown: unknown) => thrown);
   await settle();
   await clock.advance(999);
@@ -31,9 +31,9 @@ test('a long queue is no reason for a time-out: the limit begins with the head',
   const open: Received[] = [];
   vpp.scripts.set('sw_interface_set_flags', (message) => open.push(message));
   const all = Array.from({ length: 20 }, (_, i) =>
-    client.request('sw_interface_set_flags', flags(i)),
+    client.request('sw_interface_set_flags', setFlagsFields(i)),
   );
-  const { errors } = watch(all);
+  const { errors } = countSettled(all);
   await settle();
   for (let i = 0; i < 19; i++) {
     await clock.advance(900);
@@ -51,9 +51,11 @@ test('one that VPP dropped times out although all others are answered', async ()
     if (fields['sw_if_index'] !== 0)
       vpp.reply('sw_interface_set_flags_reply', { retval: 0 }, context);
   });
-  const lost = client.request('sw_interface_set_flags', flags(0)).catch((error: unknown) => error);
+  const lost = client
+    .request('sw_interface_set_flags', setFlagsFields(0))
+    .catch((error: unknown) => error);
   for (let i = 1; i <= 10; i++) {
-    await client.request('sw_interface_set_flags', flags(i)).catch(() => undefined);
+    await client.request('sw_interface_set_flags', setFlagsFields(i)).catch(() => undefined);
     await clock.advance(100);
   }
   assert.ok((await lost) instanceof VppTimeoutError);
@@ -87,7 +89,7 @@ test('an answer that waits in the socket when the timer fires is taken', async (
   const clock = new PollingClock();
   const { vpp, client } = await connected({ replyTimeoutMs: 1000, clock });
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
-  const request = client.request('sw_interface_set_flags', flags(1));
+  const request = client.request('sw_interface_set_flags', setFlagsFields(1));
   await settle();
   const { context } = vpp.received[0]!;
   await clock.advance(999);
@@ -114,7 +116,7 @@ test('a stall of our own process begins the limit anew', async () => {
   const clock = new StallingClock();
   const { vpp, client } = await connected({ replyTimeoutMs: 1000, clock });
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
-  const outcome = watch([client.request('sw_interface_set_flags', flags(1))]);
+  const outcome = countSettled([client.request('sw_interface_set_flags', setFlagsFields(1))]);
   await settle();
   await clock.advance(500);
   clock.late = 20_000;
@@ -126,7 +128,7 @@ test('a stall of our own process begins the limit anew', async () => {
   assert.ok(outcome.errors[0] instanceof VppTimeoutError);
 });
 
-const health = { intervalMs: 3000, limitMs: 500, misses: 3 };
+const health = { intervalMs: 3000, timeoutMs: 500, maxMisses: 3 };
 
 test('three probes unanswered drop the connection', async () => {
   const { vpp, client, clock } = await connected({ health, replyTimeoutMs: 1e9 });
@@ -134,7 +136,7 @@ test('three probes unanswered drop the connection', async () => {
   assert.equal(client.generation, 1);
   assert.equal(vpp.received.length, 20);
   vpp.isHung = true;
-  const { errors } = watch([client.request('sw_interface_set_flags', flags(1))]);
+  const { errors } = countSettled([client.request('sw_interface_set_flags', setFlagsFields(1))]);
   await clock.advance(9499);
   assert.equal(client.state, 'connected');
   await clock.advance(1);

@@ -4,7 +4,7 @@ import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { type Transport, VppDisconnectedError } from '#vpp/binapi/api.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
-import { flags, watch } from './outcomes.ts';
+import { countSettled, setFlagsFields } from './count-settled.ts';
 import { connected, ScriptedVpp, settle, unconnected } from './scripted-vpp.ts';
 
 test('VPP gone with 1,000 in flight: each rejects once, then a new life begins', async () => {
@@ -13,9 +13,9 @@ test('VPP gone with 1,000 in flight: each rejects once, then a new life begins',
   client.onStateChange((state) => states.push(state));
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
   const all = Array.from({ length: 1000 }, (_, i) =>
-    client.request('sw_interface_set_flags', flags(i)),
+    client.request('sw_interface_set_flags', setFlagsFields(i)),
   );
-  const { errors, settled } = watch([...all, client.dump('ip_table_dump', {})]);
+  const { errors, settled } = countSettled([...all, client.dump('ip_table_dump', {})]);
   await settle();
   assert.equal(vpp.received.length, 400);
   vpp.isDown = true;
@@ -39,7 +39,9 @@ test('VPP gone with 1,000 in flight: each rejects once, then a new life begins',
 test('callers who hear that VPP is gone see the client disconnected', async () => {
   const { vpp, client } = await connected();
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
-  const state = client.request('sw_interface_set_flags', flags(1)).catch(() => client.state);
+  const state = client
+    .request('sw_interface_set_flags', setFlagsFields(1))
+    .catch(() => client.state);
   await settle();
   vpp.hangUp();
   assert.equal(await state, 'disconnected');
@@ -140,7 +142,7 @@ test('a transport that is full is not written to; nothing is lost', async () => 
   const all = Array.from({ length: 200 }, (_, i) =>
     client.request('acl_add_replace', { acl_index: i, tag: '', r: rules }),
   );
-  const { settled } = watch(all);
+  const { settled } = countSettled(all);
   let rounds = 0;
   for (; settled() < 200 && rounds < 100; rounds++) {
     await settle();

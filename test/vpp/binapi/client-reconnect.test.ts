@@ -12,7 +12,7 @@ import { memoryPair } from '#vpp/binapi/transport/memory.ts';
 import { connected, recordingLog, ScriptedVpp, settle, unconnected } from './scripted-vpp.ts';
 
 test('waits between attempts double up to the most, spread by chance', () => {
-  const backoff = new Backoff({ firstMs: 50, mostMs: 2000 }, seededRandom(3));
+  const backoff = new Backoff({ firstMs: 50, maxMs: 2000 }, seededRandom(3));
   const steps = [50, 100, 200, 400, 800, 1600, 2000, 2000, 2000];
   const waits = steps.map(() => backoff.next());
   for (const [i, step] of steps.entries())

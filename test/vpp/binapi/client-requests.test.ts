@@ -7,7 +7,7 @@ import {
   VppDisconnectedError,
 } from '#vpp/binapi/api.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
-import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 import { connected, type Received, settle, unconnected } from './scripted-vpp.ts';
 
 const flags = (sw_if_index: number) => ({ sw_if_index, flags: 1 });
@@ -298,7 +298,7 @@ test('replies nobody asked for are logged once per name and ignored', async () =
     vpp.send(unknown);
     const headless = Buffer.alloc(18);
     headless.writeUInt32BE(2, 8);
-    headless.writeUInt16BE(vpp.idOf('acl_del_reply'), 16);
+    headless.writeUInt16BE(vpp.messageId('acl_del_reply'), 16);
     vpp.send(headless); // no context in it
   });
   for (let i = 0; i < 3; i++) {

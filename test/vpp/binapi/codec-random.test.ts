@@ -8,7 +8,7 @@ import type { MessageCodec } from '#vpp/binapi/codec/codec.ts';
 import { isFixed } from '#vpp/binapi/codec/layout.ts';
 import { readDefinitions } from '#vpp/binapi/definitions.ts';
 import { anyStruct } from './arbitrary.ts';
-import { decodedForm, pack, shared, someHeader, structOf, unpack } from './vectors.ts';
+import { decodedForm, pack, sharedFolder, someHeader, structOf, unpack } from './vectors.ts';
 
 const bundled = [...bundledCatalog().codecs.values()];
 
@@ -16,7 +16,7 @@ const bundled = [...bundledCatalog().codecs.values()];
 async function releasedCodecs(): Promise<MessageCodec[]> {
   const codecs = new Map(bundled.map((codec) => [codec.tableName, codec]));
   for (const release of ['v24.10', 'v25.10', 'v26.06']) {
-    const catalog = new Catalog(await readDefinitions(`${shared}/vpp-api/${release}`));
+    const catalog = new Catalog(await readDefinitions(`${sharedFolder}/vpp-api/${release}`));
     for (const codec of catalog.codecs.values())
       if (!codecs.has(codec.tableName)) codecs.set(codec.tableName, codec);
   }

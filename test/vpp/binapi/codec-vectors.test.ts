@@ -11,15 +11,15 @@ import {
   isReadable,
   pack,
   readVectors,
-  shared,
+  sharedFolder,
   structOf,
   unpack,
   type Vector,
 } from './vectors.ts';
 
 const golden = fileURLToPath(new URL('golden.json', import.meta.url));
-const all = `${shared}/vectors/binapi-codec-v26.06.json`;
-const api = `${shared}/vpp-api/v26.06`;
+const all = `${sharedFolder}/vectors/binapi-codec-v26.06.json`;
+const api = `${sharedFolder}/vpp-api/v26.06`;
 
 /** @returns how many could be compared when read, too */
 function compare(catalog: Catalog, vectors: readonly Vector[]): number {

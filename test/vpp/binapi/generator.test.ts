@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { withoutShared } from '#test/support/requirements.ts';
-import { bundledDefinitions } from '#vpp/binapi/bundled.ts';
+import { bundledDefinitions } from '#vpp/binapi/bundled-definitions.ts';
 import { crcOf, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { definitionsText, selectDefinitions } from '#vpp/binapi/gen/select.ts';
 import { enumsText, messagesText } from '#vpp/binapi/gen/typescript.ts';
-import { sessionMessages, usedMessages } from '#vpp/binapi/used.ts';
-import { shared } from './vectors.ts';
+import { sessionMessages, usedMessages } from '#vpp/binapi/used-messages.ts';
+import { sharedFolder } from './vectors.ts';
 
 const room = fileURLToPath(new URL('../../../src/vpp/binapi', import.meta.url));
 const stands = (file: string) => readFileSync(`${room}/${file}`, 'utf8');
@@ -24,7 +24,7 @@ test('the bundle has exactly the messages in use', () => {
   assert.equal(new Set(names).size, names.length);
 });
 
-const api = `${shared}/vpp-api/v26.06`;
+const api = `${sharedFolder}/vpp-api/v26.06`;
 
 test('the bundle is what VPP 26.06 says', { skip: withoutShared('vpp-api') }, async () => {
   const all = await readDefinitions(api);
@@ -36,7 +36,7 @@ test('messages in use have one CRC in all three releases', {
   skip: withoutShared('vpp-api'),
 }, async () => {
   for (const release of ['v24.10', 'v25.10']) {
-    const { messages } = await readDefinitions(`${shared}/vpp-api/${release}`);
+    const { messages } = await readDefinitions(`${sharedFolder}/vpp-api/${release}`);
     const theirs = new Map(messages.map((message) => [message[0], crcOf(message)]));
     for (const message of bundledDefinitions.messages) {
       const crc = theirs.get(message[0]);

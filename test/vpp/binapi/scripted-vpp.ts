@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { Connect, Transport } from '#vpp/binapi/api.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
-import type { GivenOptions } from '#vpp/binapi/client/options.ts';
+import type { BinapiClientOptions } from '#vpp/binapi/client/options.ts';
 import type { MessageCodec } from '#vpp/binapi/codec/codec.ts';
 import type { Reader } from '#vpp/binapi/codec/runtime.ts';
 import { Writer } from '#vpp/binapi/codec/writer.ts';
@@ -87,7 +87,7 @@ export class ScriptedVpp {
     this.transport?.write(bytes);
   }
 
-  idOf(name: string): number {
+  messageId(name: string): number {
     return this.#ids.get(catalog.codec(name))!;
   }
 
@@ -149,7 +149,7 @@ export function recordingLog(): { readonly log: Logger; readonly lines: Logged[]
   return { log, lines };
 }
 
-export interface Bench {
+export interface ScriptedClient {
   readonly vpp: ScriptedVpp;
   readonly client: BinapiClient;
   readonly clock: ManualClock;
@@ -157,14 +157,16 @@ export interface Bench {
 }
 
 /** A client that is connected to a scripted VPP. Health probes are off unless asked for. */
-export async function connected(options: Partial<GivenOptions> = {}): Promise<Bench> {
+export async function connected(
+  options: Partial<BinapiClientOptions> = {},
+): Promise<ScriptedClient> {
   const bench = unconnected(options);
   bench.client.start();
   await bench.client.whenConnected();
   return bench;
 }
 
-export function unconnected(options: Partial<GivenOptions> = {}): Bench {
+export function unconnected(options: Partial<BinapiClientOptions> = {}): ScriptedClient {
   const vpp = new ScriptedVpp();
   const clock = new ManualClock();
   const { log, lines } = recordingLog();
@@ -173,7 +175,7 @@ export function unconnected(options: Partial<GivenOptions> = {}): Bench {
     clock,
     random: seededRandom(1),
     log,
-    health: { intervalMs: 1e9, limitMs: 500, misses: 3 },
+    health: { intervalMs: 1e9, timeoutMs: 500, maxMisses: 3 },
     ...options,
   });
   return { vpp, client, clock, lines };

@@ -5,7 +5,7 @@ import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { UnsupportedMessageError, VppDisconnectedError } from '#vpp/binapi/api.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
-import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 import { type Peer, type ServerHandlers, serveClient } from '#vpp/binapi/server.ts';
 import { memoryConnect, memoryPair } from '#vpp/binapi/transport/memory.ts';
 import { type Logged, recordingLog, settle } from './scripted-vpp.ts';
@@ -207,7 +207,7 @@ test('random bytes from a client are dropped or end its connection', () => {
 
 test('a message of another CRC is not offered', async () => {
   const { Catalog } = await import('#vpp/binapi/catalog.ts');
-  const { bundledDefinitions } = await import('#vpp/binapi/bundled.ts');
+  const { bundledDefinitions } = await import('#vpp/binapi/bundled-definitions.ts');
   const changed = new Catalog({
     ...bundledDefinitions,
     messages: bundledDefinitions.messages.map((message) =>

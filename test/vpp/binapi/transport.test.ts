@@ -144,7 +144,7 @@ test('unix socket: a client works with a server, loses it and finds it again', a
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,
-    reconnect: { firstMs: 1, mostMs: 5 },
+    reconnect: { firstMs: 1, maxMs: 5 },
   });
   client.start();
   await client.whenConnected();

@@ -13,7 +13,7 @@ export interface Vector {
   readonly hex: string;
 }
 
-export const shared = fileURLToPath(new URL('../../../../shared', import.meta.url));
+export const sharedFolder = fileURLToPath(new URL('../../../../shared', import.meta.url));
 
 export function readVectors(path: string): Vector[] {
   return JSON.parse(readFileSync(path, 'utf8')) as Vector[];

@@ -4,16 +4,16 @@ import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
 import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
 import { declareUnless, withoutShared } from '#test/support/requirements.ts';
-import { bundledDefinitions } from '#vpp/binapi/bundled.ts';
+import { bundledDefinitions } from '#vpp/binapi/bundled-definitions.ts';
 import { Catalog } from '#vpp/binapi/catalog.ts';
 import { mergeDefinitions, readDefinitions } from '#vpp/binapi/definitions.ts';
 import { selectDefinitions } from '#vpp/binapi/gen/select.ts';
-import { sessionMessages, usedMessages } from '#vpp/binapi/used.ts';
-import { shared } from '../binapi/vectors.ts';
+import { sessionMessages, usedMessages } from '#vpp/binapi/used-messages.ts';
+import { sharedFolder } from '../binapi/vectors.ts';
 import { hostLinks, simulatedVpp, withHostLinkNotifications } from './backends.ts';
 
 for (const release of ['v24.10', 'v25.10']) {
-  const folder = `${shared}/vpp-api/${release}`;
+  const folder = `${sharedFolder}/vpp-api/${release}`;
   const title = `descriptors with the messages of ${release}`;
   await declareUnless(withoutShared(`vpp-api/${release}`), title, async () => {
     // what a release tells nothing of (the module punt) is taken for what it is today

@@ -7,12 +7,12 @@ import {
   KubeExternalInterface,
   KubeNodeConfig,
   KubeServiceFunctionChain,
-} from './crd.ts';
+} from './custom-resources.ts';
 import { KubeEndpointSlice, KubeEndpoints, serviceOfSlice } from './endpoints.ts';
-import { mismatch } from './mismatch.ts';
 import { KubePod, podRemarks } from './pod.ts';
 import { KubePolicy } from './policy.ts';
-import { policyFault } from './policy-fault.ts';
+import { policyError } from './policy-error.ts';
+import { schemaErrorText } from './schema-error-text.ts';
 import { KubeService } from './service.ts';
 import {
   CronJob,
@@ -71,7 +71,7 @@ const groups: Readonly<Record<Kind, readonly string[]>> = {
 };
 
 /** Why an object was not taken, and what is known of it. */
-export interface Refusal {
+export interface Rejection {
   /** Empty where the object does not say it. */
   readonly kind: string;
   /** `<namespace>/<name>`, `<name>`, or empty. */
@@ -86,7 +86,7 @@ export type ReadResult =
       readonly remarks: readonly string[];
       readonly refusal?: undefined;
     }
-  | { readonly object?: undefined; readonly refusal: Refusal };
+  | { readonly object?: undefined; readonly refusal: Rejection };
 
 const validators = new Map<Kind, Validator>();
 
@@ -100,26 +100,27 @@ function validatorOf(kind: Kind): Validator {
 }
 
 export function readObject(input: unknown): ReadResult {
-  if (!isRecord(input)) return refuse(input, 'not a Kubernetes object');
+  if (!isRecord(input)) return reject(input, 'not a Kubernetes object');
   const { kind, apiVersion } = input;
-  if (typeof kind !== 'string' || kind === '') return refuse(input, 'kind is missing');
-  if (typeof apiVersion !== 'string') return refuse(input, 'apiVersion is missing');
+  if (typeof kind !== 'string' || kind === '') return reject(input, 'kind is missing');
+  if (typeof apiVersion !== 'string') return reject(input, 'apiVersion is missing');
   const metadata = isRecord(input['metadata']) ? input['metadata'] : {};
-  if ((metadata['name'] ?? '') === '') return refuse(input, 'metadata.name is missing');
-  if (!isKind(kind)) return refuse(input, `nothing is made of objects of kind ${kind}`);
+  if ((metadata['name'] ?? '') === '') return reject(input, 'metadata.name is missing');
+  if (!isKind(kind)) return reject(input, `nothing is made of objects of kind ${kind}`);
   if (!groups[kind].includes(groupOf(apiVersion))) {
-    return refuse(input, `nothing is made of ${kind} objects of ${apiVersion}`);
+    return reject(input, `nothing is made of ${kind} objects of ${apiVersion}`);
   }
   const object = withoutNulls(input);
   const validator = validatorOf(kind);
-  if (!validator.Check(object)) return refuse(input, mismatch(validator.Errors(object), object));
+  if (!validator.Check(object))
+    return reject(input, schemaErrorText(validator.Errors(object), object));
   const checked = object as KubeObject;
-  const fault = faultOf(checked);
-  if (fault !== undefined) return refuse(input, fault);
-  return { object: checked, remarks: remarksOn(checked) };
+  const fault = validationError(checked);
+  if (fault !== undefined) return reject(input, fault);
+  return { object: checked, remarks: remarksOf(checked) };
 }
 
-function remarksOn(object: KubeObject): string[] {
+function remarksOf(object: KubeObject): string[] {
   switch (object.kind) {
     case 'Pod':
       return podRemarks('spec', object.spec);
@@ -141,8 +142,8 @@ function remarksOn(object: KubeObject): string[] {
 }
 
 /** What Kubernetes itself would refuse, beyond the shape. */
-function faultOf(object: KubeObject): string | undefined {
-  if (object.kind === 'NetworkPolicy') return policyFault(object);
+function validationError(object: KubeObject): string | undefined {
+  if (object.kind === 'NetworkPolicy') return policyError(object);
   if (object.kind === 'EndpointSlice' && serviceOfSlice(object) === undefined) {
     return 'names no service: it has no label kubernetes.io/service-name';
   }
@@ -163,7 +164,7 @@ function groupOf(apiVersion: string): string {
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
-function refuse(input: unknown, reason: string): { readonly refusal: Refusal } {
+function reject(input: unknown, reason: string): { readonly refusal: Rejection } {
   const object = isRecord(input) ? input : {};
   const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
   const { name, namespace } = metadata;

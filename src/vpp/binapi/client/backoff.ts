@@ -3,7 +3,7 @@ import type { Random } from '#infra/clock/clock.ts';
 export interface BackoffOptions {
   /** Wait before the second attempt; doubled with each further one. */
   readonly firstMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 /** Exponential waits, each between half and the whole of its step, so that agents spread out. */
@@ -19,8 +19,8 @@ export class Backoff {
 
   /** Milliseconds to wait before the next attempt. */
   next(): number {
-    const step = Math.min(this.#options.mostMs, this.#options.firstMs * 2 ** this.#attempts);
-    if (step < this.#options.mostMs) this.#attempts++;
+    const step = Math.min(this.#options.maxMs, this.#options.firstMs * 2 ** this.#attempts);
+    if (step < this.#options.maxMs) this.#attempts++;
     return step * (0.5 + this.#random.next() / 2);
   }
 

@@ -9,11 +9,11 @@ import { bundledCatalog } from '../catalog.ts';
 import type { Dumps, EventsByName, Requests } from '../messages.gen.ts';
 import { Backoff } from './backoff.ts';
 import { Connection } from './connection.ts';
-import { EventListeners } from './events.ts';
-import { greet } from './handshake.ts';
-import { Health } from './health.ts';
-import { type ClientOptions, defaultOptions, type GivenOptions } from './options.ts';
-import { Wire } from './wire.ts';
+import { EventListeners } from './event-listeners.ts';
+import { performHandshake } from './handshake.ts';
+import { HealthProbe } from './health-probe.ts';
+import { MessageStream } from './message-stream.ts';
+import { type BinapiClientOptions, type ClientOptions, defaultOptions } from './options.ts';
 
 /**
  * A client of VPP's binary API that stays connected: it connects, watches over the connection and
@@ -37,7 +37,7 @@ export class BinapiClient implements VppClient {
   #lastFailure = '';
   #running: Promise<void> | undefined;
 
-  constructor(options: GivenOptions) {
+  constructor(options: BinapiClientOptions) {
     this.#options = { ...defaultOptions, ...options };
     this.#events = new EventListeners(this.#options.log);
     this.#backoff = new Backoff(this.#options.reconnect, this.#options.random);
@@ -112,7 +112,7 @@ export class BinapiClient implements VppClient {
   }
 
   has(name: string): boolean {
-    return this.#connection?.table.service(name) !== undefined;
+    return this.#connection?.messageIds.service(name) !== undefined;
   }
 
   #notConnected(name: string): Error {
@@ -124,7 +124,7 @@ export class BinapiClient implements VppClient {
     const { clock } = this.#options;
     while (!this.#closing.signal.aborted) {
       try {
-        await this.#live();
+        await this.#runConnection();
       } catch (error) {
         this.#reportFailure(errorText(error));
       }
@@ -136,12 +136,12 @@ export class BinapiClient implements VppClient {
   }
 
   /** One connection from its beginning to its end. */
-  async #live(): Promise<void> {
+  async #runConnection(): Promise<void> {
     const { clock, log, health, reconnect } = this.#options;
     this.#setState('connecting');
     const connection = await this.#open();
     const since = clock.monotonic();
-    const probes = new Health(connection, health, clock, log);
+    const probes = new HealthProbe(connection, health, clock, log);
     const ended = Promise.withResolvers<Error>();
     connection.onEnd = (reason) => {
       probes.stop();
@@ -152,20 +152,25 @@ export class BinapiClient implements VppClient {
     this.#connection = connection;
     this.#generation++;
     this.#reportedFailure = '';
-    this.#reportMissing(connection.table.missing);
+    this.#reportMissing(connection.messageIds.missing);
     log.info({ generation: this.#generation }, 'connected to VPP');
     this.#setState('connected');
     const reason = await ended.promise;
     this.#lastFailure = errorText(reason);
     // a VPP that hangs up again and again is not asked more often than one that is not there
-    if (clock.monotonic() - since >= reconnect.mostMs) this.#backoff.reset();
+    if (clock.monotonic() - since >= reconnect.maxMs) this.#backoff.reset();
     if (!this.#closing.signal.aborted)
       log.error({ error: errorText(reason) }, 'connection to VPP lost');
   }
 
   async #open(): Promise<Connection> {
-    const wire = new Wire(await this.#connect(), this.#options.clock);
-    const greeting = await greet(wire, this.#catalog, this.#options, this.#closing.signal);
+    const wire = new MessageStream(await this.#connect(), this.#options.clock);
+    const greeting = await performHandshake(
+      wire,
+      this.#catalog,
+      this.#options,
+      this.#closing.signal,
+    );
     return new Connection(wire, greeting, this.#catalog, this.#events, this.#options);
   }
 

@@ -7,21 +7,21 @@ import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
 import { Writer } from '../codec/writer.ts';
 import { writeFrame } from '../frame.ts';
-import { DumpAnswer, type Page, PageAnswer, ReplyAnswer } from './answers.ts';
-import { collectPages } from './dumps.ts';
-import type { EventListeners } from './events.ts';
-import type { Greeting } from './handshake.ts';
-import { TimeLimit } from './limit.ts';
+import { collectPages } from './cursor-pages.ts';
+import type { EventListeners } from './event-listeners.ts';
+import type { HandshakeResult } from './handshake.ts';
+import type { MessageIds } from './message-ids.ts';
+import type { MessageStream } from './message-stream.ts';
 import type { ClientOptions } from './options.ts';
-import { type Pending, PendingRequests } from './pending.ts';
-import type { MessageTable } from './table.ts';
-import type { Wire } from './wire.ts';
+import { type Page, PendingDump, PendingPage, PendingReply } from './pending-kinds.ts';
+import { type PendingRequest, PendingRequests } from './pending-requests.ts';
+import { ReplyTimeout } from './reply-timeout.ts';
 
 /** A request that waits for its turn, packed already. */
 interface Queued {
   readonly frames: Uint8Array;
   readonly context: number;
-  readonly pending: Pending;
+  readonly pending: PendingRequest;
 }
 
 type ServiceOf<Kind> = Service & { readonly kind: Kind };
@@ -32,10 +32,10 @@ type ServiceOf<Kind> = Service & { readonly kind: Kind };
  * what was sent the outcome is unknown.
  */
 export class Connection {
-  readonly table: MessageTable;
+  readonly messageIds: MessageIds;
   /** Called once with the reason, before the callers of what is in flight hear of it. */
   onEnd: (reason: Error) => void = () => undefined;
-  readonly #wire: Wire;
+  readonly #stream: MessageStream;
   readonly #clientIndex: number;
   readonly #catalog: Catalog;
   readonly #events: EventListeners;
@@ -43,55 +43,55 @@ export class Connection {
   readonly #window: number;
   readonly #pending = new PendingRequests();
   readonly #queue = new Fifo<Queued>();
-  readonly #packer = new Writer(1024);
-  readonly #limit: TimeLimit;
+  readonly #queueWriter = new Writer(1024);
+  readonly #replyTimeout: ReplyTimeout;
   /** What was logged of messages that nobody asked for: once per name. */
-  readonly #reported = new Set<string>();
+  readonly #warned = new Set<string>();
   #context = 0;
   #isOpen = true;
 
   constructor(
-    wire: Wire,
-    greeting: Greeting,
+    wire: MessageStream,
+    greeting: HandshakeResult,
     catalog: Catalog,
     events: EventListeners,
     options: ClientOptions,
   ) {
-    this.table = greeting.table;
+    this.messageIds = greeting.messageIds;
     this.#clientIndex = greeting.clientIndex;
-    this.#wire = wire;
+    this.#stream = wire;
     this.#catalog = catalog;
     this.#events = events;
     this.#log = options.log;
     this.#window = options.maxInFlight;
-    this.#limit = new TimeLimit({
+    this.#replyTimeout = new ReplyTimeout({
       clock: options.clock,
-      limitMs: options.replyTimeoutMs,
+      timeoutMs: options.replyTimeoutMs,
       drained: () => wire.drained(),
       head: () => this.#pending.head,
       onExceeded: (head) => this.#timedOut(head, options.replyTimeoutMs),
     });
-    wire.onMessage = (reader) => this.#take(reader);
+    wire.onMessage = (reader) => this.#receive(reader);
     wire.onChunk = () => this.#afterChunk();
-    wire.onRoom = () => this.#pump();
+    wire.onDrain = () => this.#sendQueued();
     wire.onLost = (cause) =>
       this.drop(new VppDisconnectedError('the connection to VPP broke', { cause }));
   }
 
   /** Messages received: a number that moves while VPP is alive. */
   get messages(): number {
-    return this.#wire.messages;
+    return this.#stream.messages;
   }
 
   drained(): Promise<void> {
-    return this.#wire.drained();
+    return this.#stream.drained();
   }
 
   /** Rejects as VppClient.request says. */
   request(name: string, fields: object): Promise<object> {
     return new Promise((resolve, reject) => {
       const service = this.#service(name, 'request');
-      this.#send(service, fields, new ReplyAnswer(name, service.reply, { resolve, reject }));
+      this.#send(service, fields, new PendingReply(name, service.reply, { resolve, reject }));
     });
   }
 
@@ -101,7 +101,7 @@ export class Connection {
       const { request, reply } = this.#service('control_ping', 'request');
       const context = this.#nextContext();
       this.#append(request, {}, context);
-      const pending = new ReplyAnswer(request.name, reply, { resolve, reject }, true);
+      const pending = new PendingReply(request.name, reply, { resolve, reject }, true);
       this.#pending.add(context, pending);
     });
   }
@@ -113,7 +113,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       const service = this.#service(name, 'dump');
       const ping = this.#service('control_ping', 'request');
-      const answer = new DumpAnswer(name, service.details, ping.reply, { resolve, reject });
+      const answer = new PendingDump(name, service.details, ping.reply, { resolve, reject });
       this.#send(service, fields, answer, ping.request);
     });
   }
@@ -122,16 +122,16 @@ export class Connection {
   drop(reason: Error): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.#limit.stop();
-    this.#wire.close();
+    this.#replyTimeout.stop();
+    this.#stream.close();
     this.onEnd(reason);
-    this.#pending.rejectAll((pending) => gone(pending, reason));
+    this.#pending.rejectAll((pending) => connectionLost(pending, reason));
     for (let next = this.#queue.shift(); next; next = this.#queue.shift())
-      next.pending.reject(gone(next.pending, reason));
+      next.pending.reject(connectionLost(next.pending, reason));
   }
 
-  #timedOut(head: Pending, limitMs: number): void {
-    const text = `VPP did not answer within ${limitMs} ms`;
+  #timedOut(head: PendingRequest, timeoutMs: number): void {
+    const text = `VPP did not answer within ${timeoutMs} ms`;
     const reason = new VppTimeoutError(text, { where: head.name });
     this.#pending.reject(head, reason);
     this.drop(reason);
@@ -140,13 +140,13 @@ export class Connection {
   #page(name: string, fields: object): Promise<Page> {
     return new Promise((resolve, reject) => {
       const service = this.#service(name, 'cursor');
-      const answer = new PageAnswer(name, service.details, service.reply, { resolve, reject });
+      const answer = new PendingPage(name, service.details, service.reply, { resolve, reject });
       this.#send(service, fields, answer);
     });
   }
 
   #service<Kind extends Service['kind']>(name: string, kind: Kind): ServiceOf<Kind> {
-    const service = this.table.service(name);
+    const service = this.messageIds.service(name);
     if (!service)
       throw new UnsupportedMessageError('the connected VPP does not have it', { where: name });
     if (service.kind !== kind) throw new UnsupportedMessageError(`is no ${kind}`, { where: name });
@@ -154,44 +154,51 @@ export class Connection {
   }
 
   /** Sends the request, and `last` behind it under the same context, now or when it has its turn. */
-  #send(service: Service, fields: object, pending: Pending, last?: MessageCodec): void {
+  #send(service: Service, fields: object, pending: PendingRequest, last?: MessageCodec): void {
     if (!this.#isOpen) throw new VppDisconnectedError('VPP is gone', { where: pending.name });
     const context = this.#nextContext();
-    if (this.#queue.size === 0 && this.#mayStart()) {
+    if (this.#queue.size === 0 && this.#canSend()) {
       this.#append(service.request, fields, context);
       if (last) this.#append(last, {}, context);
-      this.#start(context, pending);
+      this.#markSent(context, pending);
       return;
     }
-    this.#packer.length = 0;
+    this.#queueWriter.length = 0;
     this.#pack(service.request, fields, context);
     if (last) this.#pack(last, {}, context);
-    const frames = new Uint8Array(this.#packer.bytes.subarray(0, this.#packer.length));
+    const frames = new Uint8Array(this.#queueWriter.bytes.subarray(0, this.#queueWriter.length));
     this.#queue.push({ frames, context, pending });
   }
 
   #append(codec: MessageCodec, fields: object, context: number): void {
-    this.#wire.append(codec, fields, this.table.id(codec), this.#clientIndex, context);
+    this.#stream.append(codec, fields, this.messageIds.id(codec), this.#clientIndex, context);
   }
 
   #pack(codec: MessageCodec, fields: object, context: number): void {
-    writeFrame(this.#packer, codec, fields, this.table.id(codec), this.#clientIndex, context);
+    writeFrame(
+      this.#queueWriter,
+      codec,
+      fields,
+      this.messageIds.id(codec),
+      this.#clientIndex,
+      context,
+    );
   }
 
-  #mayStart(): boolean {
-    return this.#pending.size < this.#window && this.#wire.hasRoom;
+  #canSend(): boolean {
+    return this.#pending.size < this.#window && this.#stream.isWritable;
   }
 
-  #start(context: number, pending: Pending): void {
+  #markSent(context: number, pending: PendingRequest): void {
     this.#pending.add(context, pending);
-    this.#limit.sent();
+    this.#replyTimeout.sent();
   }
 
-  #pump(): void {
-    while (this.#queue.size > 0 && this.#mayStart()) {
+  #sendQueued(): void {
+    while (this.#queue.size > 0 && this.#canSend()) {
       const { frames, context, pending } = this.#queue.shift()!;
-      this.#wire.appendFrames(frames);
-      this.#start(context, pending);
+      this.#stream.appendFrames(frames);
+      this.#markSent(context, pending);
     }
   }
 
@@ -201,32 +208,32 @@ export class Connection {
     return this.#context;
   }
 
-  #take(reader: Reader): void {
+  #receive(reader: Reader): void {
     const id = reader.view.getUint16(reader.position);
-    const codec = this.table.codec(id);
-    if (!codec) this.#report(`message ${id}`);
+    const codec = this.messageIds.codec(id);
+    if (!codec) this.#warnUnexpected(`message ${id}`);
     else if (codec.contextOffset === undefined) this.#events.deliver(codec, reader);
     else {
       const at = reader.position + codec.contextOffset;
       const context = at + 4 <= reader.end ? reader.view.getUint32(at) : undefined;
       if (context === undefined || !this.#pending.accept(context, codec, reader))
-        this.#report(codec.name);
+        this.#warnUnexpected(codec.name);
     }
   }
 
-  #report(name: string): void {
-    if (this.#reported.has(name)) return;
-    this.#reported.add(name);
+  #warnUnexpected(name: string): void {
+    if (this.#warned.has(name)) return;
+    this.#warned.add(name);
     this.#log.warn({ message: name }, 'VPP sent what nobody asked for: ignored');
   }
 
   #afterChunk(): void {
-    this.#limit.arrived();
-    this.#pump();
+    this.#replyTimeout.arrived();
+    this.#sendQueued();
   }
 }
 
-function gone(pending: Pending, cause: Error): Error {
+function connectionLost(pending: PendingRequest, cause: Error): Error {
   const text = `VPP went away before it answered (${errorText(cause)})`;
   return new VppDisconnectedError(text, { where: pending.name, cause });
 }

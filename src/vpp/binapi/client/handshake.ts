@@ -1,18 +1,18 @@
 import { VppDisconnectedError, VppTimeoutError } from '../api.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Reader } from '../codec/runtime.ts';
-import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '../handshake.ts';
+import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from '../handshake-ids.ts';
+import { MessageIds } from './message-ids.ts';
+import type { MessageStream } from './message-stream.ts';
 import type { ClientOptions } from './options.ts';
-import { MessageTable } from './table.ts';
-import type { Wire } from './wire.ts';
 
-export interface Greeting {
+export interface HandshakeResult {
   /** Copied into every request. */
   readonly clientIndex: number;
-  readonly table: MessageTable;
+  readonly messageIds: MessageIds;
 }
 
-interface GreetingReply {
+interface HandshakeReply {
   readonly response: number;
   readonly index: number;
   readonly message_table: readonly { readonly index: number; readonly name: string }[];
@@ -23,17 +23,17 @@ interface GreetingReply {
  * @throws VppDisconnectedError when VPP hangs up or refuses, VppTimeoutError when it does not answer in time;
  *   the signal's reason when that is aborted
  */
-export async function greet(
-  wire: Wire,
+export async function performHandshake(
+  wire: MessageStream,
   catalog: Catalog,
   { name, clock, handshakeTimeoutMs }: ClientOptions,
   signal: AbortSignal,
-): Promise<Greeting> {
-  const answer = Promise.withResolvers<Greeting>();
+): Promise<HandshakeResult> {
+  const answer = Promise.withResolvers<HandshakeResult>();
   wire.onMessage = (reader) => {
     if (reader.view.getUint16(reader.position) !== HANDSHAKE_REPLY_ID) return;
     try {
-      answer.resolve(greetingOf(reader, catalog));
+      answer.resolve(handshakeResult(reader, catalog));
     } catch (error) {
       answer.reject(error);
     }
@@ -59,12 +59,12 @@ export async function greet(
   }
 }
 
-function greetingOf(reader: Reader, catalog: Catalog): Greeting {
-  const reply = catalog.codec('sockclnt_create_reply').decode(reader) as GreetingReply;
+function handshakeResult(reader: Reader, catalog: Catalog): HandshakeResult {
+  const reply = catalog.codec('sockclnt_create_reply').decode(reader) as HandshakeReply;
   if (reply.response !== 0)
     throw new VppDisconnectedError(`VPP refuses clients with ${reply.response}`);
   return {
     clientIndex: reply.index,
-    table: new MessageTable(catalog, reply.message_table),
+    messageIds: new MessageIds(catalog, reply.message_table),
   };
 }

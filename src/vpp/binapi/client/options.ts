@@ -6,9 +6,9 @@ import type { BackoffOptions } from './backoff.ts';
 export interface HealthOptions {
   readonly intervalMs: number;
   /** How long VPP may be silent after a probe. */
-  readonly limitMs: number;
+  readonly timeoutMs: number;
   /** Misses in a row that drop the connection. */
-  readonly misses: number;
+  readonly maxMisses: number;
 }
 
 /** What the client needs, and how it paces itself. */
@@ -32,7 +32,7 @@ export interface ClientOptions {
 }
 
 /** Those that have no default. */
-export type GivenOptions = Pick<ClientOptions, 'connect' | 'clock' | 'random' | 'log'> &
+export type BinapiClientOptions = Pick<ClientOptions, 'connect' | 'clock' | 'random' | 'log'> &
   Partial<ClientOptions>;
 
 export const defaultOptions = {
@@ -40,6 +40,6 @@ export const defaultOptions = {
   maxInFlight: 128,
   replyTimeoutMs: 10_000,
   handshakeTimeoutMs: 3000,
-  health: { intervalMs: 3000, limitMs: 500, misses: 3 },
-  reconnect: { firstMs: 50, mostMs: 2000 },
+  health: { intervalMs: 3000, timeoutMs: 500, maxMisses: 3 },
+  reconnect: { firstMs: 50, maxMs: 2000 },
 } as const;

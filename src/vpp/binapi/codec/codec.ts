@@ -1,7 +1,7 @@
 import type { MessageDefinition } from '../definitions.ts';
 import { compileDecoder, type Decode } from './decoder.ts';
 import { compileEncoder, type Encode } from './encoder.ts';
-import { invalidMessage } from './fault.ts';
+import { invalidMessage } from './field-error.ts';
 import { isFixed, type Layouts, type MessageLayout, sizeOf } from './layout.ts';
 import type { Reader } from './runtime.ts';
 import { viewOf, type Writer } from './writer.ts';

@@ -8,7 +8,7 @@
  */
 
 import { isByte } from './encoder.ts';
-import { within } from './fault.ts';
+import { withPath } from './field-error.ts';
 import {
   type FieldLayout,
   isFixed,
@@ -52,7 +52,7 @@ return function decode(r) {
   ${isFixed(message) ? 'if (r.position !== r.end) throw runtime.tooLong(r.end - r.position);' : ''}
   return value;
 };`;
-  return new Function('runtime', 'within', text)(runtime, within) as Decode;
+  return new Function('runtime', 'withPath', text)(runtime, withPath) as Decode;
 }
 
 class Source {
@@ -154,7 +154,7 @@ try {
   const b = r.bytes, v = r.view, p = r.position;
   r.position = p + ${variableOffset(layout)};
   return ${value};
-} catch (e) { throw within(e, ${label}); }
+} catch (e) { throw withPath(e, ${label}); }
 }`);
     return name;
   }
@@ -183,7 +183,7 @@ function ${name}(r, p) {
   #counted(of: Layout, label: string): string {
     const name = this.#name('counted');
     const size = sizeOf(of);
-    const start = `if (n * ${size} > r.end - r.position) throw runtime.lies(${label}, n);
+    const start = `if (n * ${size} > r.end - r.position) throw runtime.countTooLarge(${label}, n);
 const b = r.bytes, v = r.view; let q = r.position; r.position += n * ${size};`;
     const list = isByte(of)
       ? 'return runtime.getBytes(b, q, n);'

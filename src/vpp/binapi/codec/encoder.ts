@@ -6,7 +6,7 @@
  * Order within a message: every check of a field stands before the write of that field, and the
  * writer's length moves only at the end. A refused message leaves nothing behind.
  */
-import { misfit, within } from './fault.ts';
+import { typeMismatch, withPath } from './field-error.ts';
 import {
   type FieldLayout,
   isFixed,
@@ -56,7 +56,7 @@ const writes: Readonly<Record<NumberBase, (at: string, x: string) => string>> = 
   i32: (at, x) => `v.setInt32(${at}, ${x});`,
 };
 
-const most: Readonly<Record<string, number>> = { u8: 0xff, u16: 0xffff, u32: 0xffffffff };
+const maxCounts: Readonly<Record<string, number>> = { u8: 0xff, u16: 0xffff, u32: 0xffffffff };
 
 export function compileEncoder(message: MessageLayout): Encode {
   const source = new Source();
@@ -70,8 +70,8 @@ return function encode(w, o, id, clientIndex, context) {
 ${body}
   w.length = p;
 };`;
-  const make = new Function('runtime', 'within', 'misfit', 'constants', text);
-  return make(runtime, within, misfit, source.constants) as Encode;
+  const make = new Function('runtime', 'withPath', 'typeMismatch', 'constants', text);
+  return make(runtime, withPath, typeMismatch, source.constants) as Encode;
 }
 
 class Source {
@@ -150,7 +150,8 @@ class Source {
 
   /** Checks and packs a value of fixed size; `label` is an expression for its step in the path. */
   #fixed(layout: Layout, x: string, at: string, label: string): string[] {
-    const refuse = (wanted: string) => `throw misfit(${label}, ${x}, ${JSON.stringify(wanted)});`;
+    const refuse = (wanted: string) =>
+      `throw typeMismatch(${label}, ${x}, ${JSON.stringify(wanted)});`;
     switch (layout.kind) {
       case 'number':
         return [
@@ -248,7 +249,7 @@ class Source {
     const i = this.#name('i');
     const q = this.#name('q');
     const y = this.#name('y');
-    const step = of.kind === 'struct' ? `within(e, ${i})` : 'e';
+    const step = of.kind === 'struct' ? `withPath(e, ${i})` : 'e';
     const packed =
       of.kind === 'struct'
         ? `${q} = ${this.#struct(of)}(w, ${x}[${i}], ${q});`
@@ -256,7 +257,7 @@ class Source {
     return `let ${i} = 0, ${q} = ${at};
 try { for (; ${i} < ${length}; ${i}++) {
 ${packed}
-} } catch (e) { throw within(${step}, ${label}); }${end === undefined ? '' : `\n${end} = ${q};`}`;
+} } catch (e) { throw withPath(${step}, ${label}); }${end === undefined ? '' : `\n${end} = ${q};`}`;
   }
 
   /** The name of the function that packs a struct and gives the position behind it. */
@@ -290,7 +291,7 @@ function countedCheck(field: FieldLayout, count: FieldLayout): string {
   const { layout } = field as { layout: Layout & { kind: 'counted' } };
   if (count.layout.kind !== 'number') throw new Error(`${count.name} is no number`);
   const names = `${JSON.stringify(field.name)}, ${JSON.stringify(count.name)}`;
-  const limit = most[count.layout.base];
+  const limit = maxCounts[count.layout.base];
   return `runtime.checkCounted(${property(field)}, ${isByte(layout.of)}, ${property(count)}, ${limit}, ${names})`;
 }
 
@@ -303,5 +304,5 @@ function literal(value: number | bigint | boolean): string {
 }
 
 function guarded(code: string, label: string): string {
-  return `try { ${code} } catch (e) { throw within(e, ${label}); }`;
+  return `try { ${code} } catch (e) { throw withPath(e, ${label}); }`;
 }

@@ -1,6 +1,6 @@
 /** What the compiled encoders and decoders call: texts, bytes and checks that are not inlined. */
 import { Buffer } from 'node:buffer';
-import { Fault, faultAt, misfit, type Step, within } from './fault.ts';
+import { FieldError, fieldErrorAt, type PathStep, typeMismatch, withPath } from './field-error.ts';
 import type { Writer } from './writer.ts';
 
 /** Where a decoder stands; `position` moves over the variable parts. */
@@ -13,12 +13,12 @@ export interface Reader {
 
 /** Refuses names that the definition does not have. */
 export function checkNames(value: object, names: ReadonlySet<string>): void {
-  for (const name in value) if (!names.has(name)) throw faultAt(name, 'is not a field');
+  for (const name in value) if (!names.has(name)) throw fieldErrorAt(name, 'is not a field');
 }
 
 export function checkObject(value: unknown): void {
   if (typeof value !== 'object' || value === null)
-    throw new Fault(value === undefined ? 'is missing (an object)' : 'is not an object');
+    throw new FieldError(value === undefined ? 'is missing (an object)' : 'is not an object');
 }
 
 /** Number of names of a value; a name of too many is then looked for. */
@@ -33,10 +33,10 @@ export function putBytes(
   position: number,
   value: unknown,
   length: number,
-  field: Step,
+  field: PathStep,
 ): void {
   if (!(value instanceof Uint8Array) || value.length !== length)
-    throw misfit(field, value, `a byte array of ${length}`);
+    throw typeMismatch(field, value, `a byte array of ${length}`);
   if (length > 32) bytes.set(value, position);
   else for (let i = 0; i < length; i++) bytes[position + i] = value[i]!;
 }
@@ -48,10 +48,10 @@ export function putUnionBytes(
   value: unknown,
   lengths: readonly number[],
   size: number,
-  field: Step,
+  field: PathStep,
 ): void {
   if (!(value instanceof Uint8Array) || !lengths.includes(value.length))
-    throw misfit(field, value, `a byte array of ${lengths.join(' or ')}`);
+    throw typeMismatch(field, value, `a byte array of ${lengths.join(' or ')}`);
   const { length } = value;
   for (let i = 0; i < length; i++) bytes[position + i] = value[i]!;
   for (let i = length; i < size; i++) bytes[position + i] = 0;
@@ -70,9 +70,9 @@ export function putText(
   position: number,
   value: unknown,
   length: number,
-  field: Step,
+  field: PathStep,
 ): void {
-  if (typeof value !== 'string') throw misfit(field, value, 'a text');
+  if (typeof value !== 'string') throw typeMismatch(field, value, 'a text');
   let at = 0;
   const ascii = Math.min(value.length, length);
   for (; at < ascii; at++) {
@@ -81,7 +81,7 @@ export function putText(
     bytes[position + at] = code;
   }
   if (at < value.length) at = checkedText(value, length - 1, field, bytes, position);
-  else if (at >= length) throw faultAt(field, `is longer than ${length - 1} bytes`);
+  else if (at >= length) throw fieldErrorAt(field, `is longer than ${length - 1} bytes`);
   bytes.fill(0, position + at, position + length);
 }
 
@@ -89,21 +89,26 @@ export function putText(
 function checkedText(
   value: string,
   most: number,
-  field: Step,
+  field: PathStep,
   bytes: Buffer,
   position: number,
 ): number {
-  if (value.includes('\0')) throw faultAt(field, 'contains a NUL');
-  if (!value.isWellFormed()) throw faultAt(field, 'is not well-formed Unicode');
+  if (value.includes('\0')) throw fieldErrorAt(field, 'contains a NUL');
+  if (!value.isWellFormed()) throw fieldErrorAt(field, 'is not well-formed Unicode');
   const length = Buffer.byteLength(value);
-  if (length > most) throw faultAt(field, `is longer than ${most} bytes`);
+  if (length > most) throw fieldErrorAt(field, `is longer than ${most} bytes`);
   bytes.write(value, position, 'utf8');
   return length;
 }
 
 /** `string x[]`: gives the position behind it. */
-export function putLongText(writer: Writer, position: number, value: unknown, field: Step): number {
-  if (typeof value !== 'string') throw misfit(field, value, 'a text');
+export function putLongText(
+  writer: Writer,
+  position: number,
+  value: unknown,
+  field: PathStep,
+): number {
+  if (typeof value !== 'string') throw typeMismatch(field, value, 'a text');
   const room = value.length * 3;
   writer.ensure(position, 4 + room);
   const length = checkedText(value, room, field, writer.bytes, position + 4);
@@ -118,11 +123,11 @@ export function getText(bytes: Buffer, position: number, length: number): string
   return end === position ? '' : bytes.toString('utf8', position, end);
 }
 
-export function getLongText(reader: Reader, field: Step): string {
+export function getLongText(reader: Reader, field: PathStep): string {
   const start = reader.position + 4;
-  if (start > reader.end) throw within(tooShort(), field);
+  if (start > reader.end) throw withPath(tooShort(), field);
   const length = reader.view.getUint32(reader.position);
-  if (length > reader.end - start) throw lies(field, length);
+  if (length > reader.end - start) throw countTooLarge(field, length);
   reader.position = start + length;
   return length === 0 ? '' : reader.bytes.toString('utf8', start, start + length);
 }
@@ -133,9 +138,9 @@ export function isZero(bytes: Buffer, position: number, length: number): boolean
 }
 
 /** An array whose length the caller does not choose; empty stands for all zero. */
-export function checkArray(value: unknown, length: number, field: Step): void {
+export function checkArray(value: unknown, length: number, field: PathStep): void {
   if (!Array.isArray(value) || (value.length !== length && value.length !== 0))
-    throw misfit(field, value, `an array of ${length}`);
+    throw typeMismatch(field, value, `an array of ${length}`);
 }
 
 /** An array with a count: gives its length. A count that is given must be that length. */
@@ -144,37 +149,37 @@ export function checkCounted(
   isBytes: boolean,
   count: unknown,
   most: number,
-  field: Step,
+  field: PathStep,
   countField: string,
 ): number {
   if (!(isBytes ? value instanceof Uint8Array : Array.isArray(value)))
-    throw misfit(field, value, isBytes ? 'a byte array' : 'an array');
+    throw typeMismatch(field, value, isBytes ? 'a byte array' : 'an array');
   const { length } = value as unknown[] | Uint8Array;
-  if (length > most) throw faultAt(field, `has ${length} elements, ${most} at most`);
+  if (length > most) throw fieldErrorAt(field, `has ${length} elements, ${most} at most`);
   if (count !== undefined && count !== length)
-    throw faultAt(countField, `${String(count)} is not the length of ${field} (${length})`);
+    throw fieldErrorAt(countField, `${String(count)} is not the length of ${field} (${length})`);
   return length;
 }
 
 /** The member of a union that the caller names. */
-export function memberOf(value: unknown, names: readonly string[], field: Step): string {
+export function memberOf(value: unknown, names: readonly string[], field: PathStep): string {
   const given = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   const [name] = given;
   if (given.length !== 1 || name === undefined || !names.includes(name))
-    throw misfit(field, value, `an object with one of ${names.join(', ')}`);
+    throw typeMismatch(field, value, `an object with one of ${names.join(', ')}`);
   return name;
 }
 
-export function tooShort(): Fault {
-  return new Fault('the message ends early');
+export function tooShort(): FieldError {
+  return new FieldError('the message ends early');
 }
 
-export function tooLong(bytes: number): Fault {
-  return new Fault(`the message has ${bytes} bytes too many`);
+export function tooLong(bytes: number): FieldError {
+  return new FieldError(`the message has ${bytes} bytes too many`);
 }
 
-export function lies(field: Step, count: number): Fault {
-  return faultAt(field, `counts ${count}, more than the message holds`);
+export function countTooLarge(field: PathStep, count: number): FieldError {
+  return fieldErrorAt(field, `counts ${count}, more than the message holds`);
 }
 
 /** A value that decoders share because it is the same in nearly every message. */

@@ -11,7 +11,7 @@ import { type Acl, aclKey, aclModel } from '#models/vpp/acl.ts';
 import { aclBindingKey } from '#models/vpp/derived.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import type { AclDetails, AclRule as VppRule } from '../../binapi/messages.gen.ts';
-import { VppRefusedError } from '../../binapi/refused.ts';
+import { VppRefusedError } from '../../binapi/retval-error.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names-by-index.ts';

@@ -1,5 +1,5 @@
 import type { VppClient } from '../../binapi/api.ts';
-import { VppRefusedError } from '../../binapi/refused.ts';
+import { VppRefusedError } from '../../binapi/retval-error.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 
 export type Direction = 'ingress' | 'egress';

@@ -1,6 +1,6 @@
 /** What could not be taken from manifests: named, skipped, and no reason to stop. */
 
-export interface Source {
+export interface SourceLocation {
   readonly file: string;
   /** From 1; documents without content do not count. */
   readonly document: number;
@@ -8,7 +8,7 @@ export interface Source {
   readonly line: number;
 }
 
-export interface Problem extends Source {
+export interface ManifestProblem extends SourceLocation {
   /** Where the text itself is wrong. */
   readonly column?: number;
   /** Empty where it is not known. */
@@ -19,7 +19,7 @@ export interface Problem extends Source {
 }
 
 /** `shop.yaml:12 (document 3): Service shop/web: spec.ports …` */
-export function problemText(problem: Problem): string {
+export function problemText(problem: ManifestProblem): string {
   const { file, document, line, column, kind, name, reason } = problem;
   const place = column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
   const object = [kind, name].filter((part) => part !== '').join(' ');

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { type VppClient, VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
 import type { Requests } from '#vpp/binapi/messages.gen.ts';
-import { VppRefusedError } from '#vpp/binapi/refused.ts';
+import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 import { plain } from './vpp-state.ts';
 
 export interface Message {
@@ -42,7 +42,7 @@ export function hasEnded(error: unknown): boolean {
  * The answers, one by one; fewer than messages when VPP ended itself.
  * @throws Error that names the message to which VPP was silent
  */
-export async function play(client: VppClient, messages: readonly Message[]): Promise<string[]> {
+export async function sendAll(client: VppClient, messages: readonly Message[]): Promise<string[]> {
   const answers: string[] = [];
   for (const { name, fields } of messages) {
     const text = textOf(name, fields);

@@ -6,38 +6,38 @@ import { type Cidr, contains, parseCidr } from '#models/ip.ts';
 import type { KubePolicy, KubePolicyPeer, KubePolicyPort, LabelSelector } from './policy.ts';
 
 /** Path of the field and what is wrong with it. */
-export function policyFault({ spec }: KubePolicy): string | undefined {
-  const selector = selectorFault('spec.podSelector', spec.podSelector);
+export function policyError({ spec }: KubePolicy): string | undefined {
+  const selector = selectorError('spec.podSelector', spec.podSelector);
   if (selector !== undefined) return selector;
   for (const [position, { ports, from }] of (spec.ingress ?? []).entries()) {
-    const fault = ruleFault(`spec.ingress[${position}]`, ports, 'from', from);
+    const fault = ruleError(`spec.ingress[${position}]`, ports, 'from', from);
     if (fault !== undefined) return fault;
   }
   for (const [position, { ports, to }] of (spec.egress ?? []).entries()) {
-    const fault = ruleFault(`spec.egress[${position}]`, ports, 'to', to);
+    const fault = ruleError(`spec.egress[${position}]`, ports, 'to', to);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function ruleFault(
+function ruleError(
   path: string,
   ports: readonly KubePolicyPort[] | undefined,
   peerField: 'from' | 'to',
   peers: readonly KubePolicyPeer[] | undefined,
 ): string | undefined {
   for (const [position, port] of (ports ?? []).entries()) {
-    const fault = portFault(port);
+    const fault = portError(port);
     if (fault !== undefined) return `${path}.ports[${position}] ${fault}`;
   }
   for (const [position, peer] of (peers ?? []).entries()) {
-    const fault = peerFault(`${path}.${peerField}[${position}]`, peer);
+    const fault = peerError(`${path}.${peerField}[${position}]`, peer);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function portFault({ port, endPort }: KubePolicyPort): string | undefined {
+function portError({ port, endPort }: KubePolicyPort): string | undefined {
   if (typeof port === 'string' && !/[a-z]/i.test(port)) {
     return `names the port "${port}": a name has at least one letter, a number has no quotes`;
   }
@@ -47,14 +47,14 @@ function portFault({ port, endPort }: KubePolicyPort): string | undefined {
   return undefined;
 }
 
-function peerFault(path: string, peer: KubePolicyPeer): string | undefined {
+function peerError(path: string, peer: KubePolicyPeer): string | undefined {
   const { podSelector, namespaceSelector, ipBlock } = peer;
   const selects = podSelector !== undefined || namespaceSelector !== undefined;
   if (ipBlock === undefined) {
     if (!selects) return `${path} has none of podSelector, namespaceSelector and ipBlock`;
     return (
-      selectorFault(`${path}.podSelector`, podSelector) ??
-      selectorFault(`${path}.namespaceSelector`, namespaceSelector)
+      selectorError(`${path}.podSelector`, podSelector) ??
+      selectorError(`${path}.namespaceSelector`, namespaceSelector)
     );
   }
   if (selects) return `${path} has ipBlock together with a selector`;
@@ -73,7 +73,7 @@ function within(inner: Cidr, outer: Cidr): boolean {
   return inner.length > outer.length && contains(outer, inner.address);
 }
 
-function selectorFault(path: string, selector: LabelSelector | undefined): string | undefined {
+function selectorError(path: string, selector: LabelSelector | undefined): string | undefined {
   for (const [position, { operator, values }] of (selector?.matchExpressions ?? []).entries()) {
     const some = (values ?? []).length > 0;
     const wanted = operator === 'In' || operator === 'NotIn';

@@ -1,19 +1,20 @@
 /** Objects together with where they were read. */
+
+import type { ManifestProblem, SourceLocation } from './manifest-problem.ts';
 import { namespaceOf } from './objects/meta.ts';
 import type { KubeObject } from './objects/object.ts';
-import type { Problem, Source } from './problem.ts';
 
-export interface Placed<T extends KubeObject = KubeObject> {
+export interface SourcedObject<T extends KubeObject = KubeObject> {
   readonly object: T;
-  readonly source: Source;
+  readonly source: SourceLocation;
 }
 
 export function ofKind<K extends KubeObject['kind']>(
-  placed: readonly Placed[],
+  placed: readonly SourcedObject[],
   kind: K,
-): Placed<Extract<KubeObject, { kind: K }>>[] {
+): SourcedObject<Extract<KubeObject, { kind: K }>>[] {
   return placed.filter(
-    (one): one is Placed<Extract<KubeObject, { kind: K }>> => one.object.kind === kind,
+    (one): one is SourcedObject<Extract<KubeObject, { kind: K }>> => one.object.kind === kind,
   );
 }
 
@@ -37,8 +38,11 @@ export function displayName(object: KubeObject): string {
 }
 
 /** Of objects with the same name the last one stands, as when they are applied one after another. */
-export function distinct(placed: readonly Placed[], problems: Problem[]): Placed[] {
-  const last = new Map<string, Placed>();
+export function withoutDuplicates(
+  placed: readonly SourcedObject[],
+  problems: ManifestProblem[],
+): SourcedObject[] {
+  const last = new Map<string, SourcedObject>();
   for (const one of placed) {
     const id = `${one.object.kind} ${displayName(one.object)}`;
     const earlier = last.get(id);

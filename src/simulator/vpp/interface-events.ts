@@ -1,12 +1,18 @@
 import type { Peer } from '#vpp/binapi/server.ts';
-import type { Part } from './part.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
 const ADMIN_UP = 1;
 const LINK_UP = 2;
 
 /** What happened to an interface; several things about one index become one event. */
-export type Happening = 'added' | 'deleted' | 'admin-up' | 'admin-down' | 'link-up' | 'link-down';
+export type InterfaceEventKind =
+  | 'added'
+  | 'deleted'
+  | 'admin-up'
+  | 'admin-down'
+  | 'link-up'
+  | 'link-down';
 
 /**
  * Tells subscribers of interfaces. Like VPP's, events are gathered by index and OR-ed: they say
@@ -15,12 +21,12 @@ export type Happening = 'added' | 'deleted' | 'admin-up' | 'admin-down' | 'link-
 export class InterfaceEvents {
   /** Per subscriber the pid that it gave, to have it back in events. */
   readonly #subscribers = new Map<Peer, number>();
-  readonly #happened = new Map<number, Set<Happening>>();
+  readonly #pending = new Map<number, Set<InterfaceEventKind>>();
 
-  tell(index: number, happening: Happening): void {
-    if (this.#happened.size === 0) queueMicrotask(() => this.#flush());
-    const before = this.#happened.get(index) ?? new Set();
-    this.#happened.set(index, before.add(happening));
+  record(index: number, happening: InterfaceEventKind): void {
+    if (this.#pending.size === 0) queueMicrotask(() => this.#flush());
+    const before = this.#pending.get(index) ?? new Set();
+    this.#pending.set(index, before.add(happening));
   }
 
   forget(peer: Peer): void {
@@ -28,8 +34,8 @@ export class InterfaceEvents {
   }
 
   #flush(): void {
-    const happened = [...this.#happened].sort(([a], [b]) => a - b);
-    this.#happened.clear();
+    const happened = [...this.#pending].sort(([a], [b]) => a - b);
+    this.#pending.clear();
     for (const [sw_if_index, what] of happened) {
       const flags = (what.has('admin-up') ? ADMIN_UP : 0) | (what.has('link-up') ? LINK_UP : 0);
       for (const [peer, pid] of this.#subscribers)
@@ -42,7 +48,7 @@ export class InterfaceEvents {
     }
   }
 
-  part(): Part {
+  handlers(): MessageHandlers {
     return {
       requests: {
         want_interface_events: ({ enable_disable, pid }, peer) => {

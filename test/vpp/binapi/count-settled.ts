@@ -1,9 +1,9 @@
 /** Requests of which only the outcome counts. */
 
-export const flags = (sw_if_index: number) => ({ sw_if_index, flags: 1 });
+export const setFlagsFields = (sw_if_index: number) => ({ sw_if_index, flags: 1 });
 
 /** Outcomes of promises, counted once each. */
-export function watch(promises: readonly Promise<unknown>[]): {
+export function countSettled(promises: readonly Promise<unknown>[]): {
   readonly errors: unknown[];
   readonly settled: () => number;
 } {

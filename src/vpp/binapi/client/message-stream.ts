@@ -13,12 +13,12 @@ const WRITE_SIZE = 64 * 1024;
 const DRAIN_TURNS = 64;
 
 /** Messages over a transport: frames in, and out the frames of one burst as one write. */
-export class Wire {
+export class MessageStream {
   onMessage: (reader: Reader) => void = () => undefined;
   /** After the last message of a chunk. */
   onChunk: () => void = () => undefined;
   /** The transport takes more again, or what was written has left. */
-  onRoom: () => void = () => undefined;
+  onDrain: () => void = () => undefined;
   /** Called once, unless this side closed first. */
   onLost: (error: Error) => void = () => undefined;
   readonly #transport: Transport;
@@ -38,7 +38,7 @@ export class Wire {
     transport.onData = (bytes) => this.#receive(bytes);
     transport.onDrain = () => {
       this.#isBlocked = false;
-      this.onRoom();
+      this.onDrain();
     };
     transport.onClose = (error) => this.#lose(error ?? new Error('the connection was closed'));
   }
@@ -49,7 +49,7 @@ export class Wire {
   }
 
   /** Whether a message may be appended now; otherwise `onRoom` will tell. */
-  get hasRoom(): boolean {
+  get isWritable(): boolean {
     return !this.#isBlocked && this.#writer.length < WRITE_SIZE;
   }
 
@@ -104,7 +104,7 @@ export class Wire {
     if (!this.#isOpen || this.#writer.length === 0) return;
     const bytes = Buffer.from(this.#writer.bytes.subarray(0, this.#writer.length));
     this.#writer.length = 0;
-    if (this.#transport.write(bytes)) this.onRoom();
+    if (this.#transport.write(bytes)) this.onDrain();
     else this.#isBlocked = true;
   }
 

@@ -2,7 +2,7 @@ import type { Catalog, Service } from '../catalog.ts';
 import type { MessageCodec } from '../codec/codec.ts';
 
 /** Which of the messages in use the connected VPP has, and under which id. */
-export class MessageTable {
+export class MessageIds {
   /** `<name>_<crc>` of what we speak and this VPP does not. */
   readonly missing: readonly string[];
   readonly #ids = new Map<MessageCodec, number>();

@@ -1,5 +1,5 @@
 /** A field that cannot be read. Carries its path up to whoever knows the name of the value. */
-export class FieldProblem extends Error {
+export class FieldError extends Error {
   readonly reason: string;
   /** `interfaces[2].name` */
   readonly path: string;
@@ -11,19 +11,19 @@ export class FieldProblem extends Error {
   }
 
   /** The same problem seen from one level above. */
-  within(step: string): FieldProblem {
+  withPath(step: string): FieldError {
     const inner = this.path === '' || this.path.startsWith('[') ? this.path : `.${this.path}`;
-    return new FieldProblem(this.reason, `${step}${inner}`);
+    return new FieldError(this.reason, `${step}${inner}`);
   }
 }
 
 /** Names the field in what a nested reader throws. */
-export function within(step: string, thrown: unknown): unknown {
-  return thrown instanceof FieldProblem ? thrown.within(step) : thrown;
+export function withPath(step: string, thrown: unknown): unknown {
+  return thrown instanceof FieldError ? thrown.withPath(step) : thrown;
 }
 
 /** What was given, short enough for an error message. */
-export function shown(value: unknown): string {
+export function describe(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   let text: string | undefined;
   try {

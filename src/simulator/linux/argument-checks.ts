@@ -1,9 +1,9 @@
 /** What the kernel and `ip` take for a name, an address, a number; anything else is EINVAL. */
 import { parseCidr, parseIp, parseMac } from '#models/ip.ts';
-import { refusal } from './refusal.ts';
+import { linuxError } from './linux-error.ts';
 
 function check(valid: boolean, what: string, text: string): void {
-  if (!valid) throw refusal('EINVAL', `${what} ${JSON.stringify(text)}`);
+  if (!valid) throw linuxError('EINVAL', `${what} ${JSON.stringify(text)}`);
 }
 
 export function checkLinkName(name: string): void {

@@ -6,7 +6,7 @@
  * wire, MACs), and nothing fails by chance.
  */
 import { sameAddress } from './addresses.ts';
-import { holderOf, lookUp } from './fib.ts';
+import { findAddress, lookUp } from './fib.ts';
 import type { Bridge, Device, Interface, Snapshot, Wire } from './snapshot.ts';
 
 export interface Packet {
@@ -17,50 +17,55 @@ export interface Packet {
 export interface Hop {
   readonly device: string;
   /** What happens there, as a sentence without its subject. */
-  readonly what: string;
+  readonly description: string;
   /** Key of the value that decided; empty where nothing configured did. */
-  readonly by: string;
+  readonly key: string;
 }
 
-export interface Walk {
+export interface PacketTrace {
   readonly hops: readonly Hop[];
   /** The last hop says where and why. */
   readonly verdict: 'delivered' | 'dropped' | 'left';
 }
 
 /** Hops after which a packet is taken to go in circles; the longest way of a cluster has 20. */
-const MANY = 64;
+const MAX_HOPS = 64;
 
 /** What is carried: a packet, or within one the frame of a tunnel. */
-interface Carried extends Packet {
+interface CarriedPacket extends Packet {
   readonly inner:
-    | { readonly vni: number; readonly mac: string; readonly packet: Carried }
+    | { readonly vni: number; readonly mac: string; readonly packet: CarriedPacket }
     | undefined;
 }
 
 /** @param start device that sends the packet */
-export function walk(snapshot: Snapshot, start: string, packet: Packet): Walk {
-  const walker = new Walker(snapshot);
+export function tracePacket(snapshot: Snapshot, start: string, packet: Packet): PacketTrace {
+  const walker = new Tracer(snapshot);
   const device = snapshot.devices.get(start);
   if (!device) throw new Error(`no device ${start}`);
   const verdict = walker.route(device, 0, { ...packet, inner: undefined }, true);
   return { hops: walker.hops, verdict };
 }
 
-class Walker {
+class Tracer {
   readonly hops: Hop[] = [];
   readonly #snapshot: Snapshot;
   /** Frames with where they came into a bridge: what has been there comes back for ever. */
-  readonly #seen = new Set<string>();
+  readonly #forwardedFrames = new Set<string>();
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
   }
 
   /** A packet that a device sends itself, or that came in by an interface of the table. */
-  route(device: Device, table: number, packet: Carried, isOwn: boolean): Walk['verdict'] {
-    if (this.hops.length >= MANY) return this.#drop(device, 'the packet goes in circles', '');
-    const holder = holderOf(device, table, packet.destination);
+  route(
+    device: Device,
+    table: number,
+    packet: CarriedPacket,
+    isOwn: boolean,
+  ): PacketTrace['verdict'] {
+    if (this.hops.length >= MAX_HOPS) return this.#drop(device, 'the packet goes in circles', '');
+    const holder = findAddress(device, table, packet.destination);
     if (holder) return this.#receive(device, table, holder.interface, packet);
     if (!isOwn && !device.forwards)
       return this.#drop(
@@ -79,14 +84,14 @@ class Walker {
     const name = `route ${route.destination} of table ${table}`;
     const choice = paths > 1 ? ` (the first of ${paths} paths)` : '';
     if (!action)
-      return this.#drop(device, `${name} has a next hop that no interface leads to`, route.by);
-    if (action.kind === 'drop') return this.#drop(device, `${name} drops`, route.by);
+      return this.#drop(device, `${name} has a next hop that no interface leads to`, route.key);
+    if (action.kind === 'drop') return this.#drop(device, `${name} drops`, route.key);
     if (action.kind === 'table') {
-      this.#hop(device, `${name} leads to table ${action.table}${choice}`, route.by);
+      this.#hop(device, `${name} leads to table ${action.table}${choice}`, route.key);
       return this.route(device, action.table, packet, isOwn);
     }
     const nextHop = action.nextHop ?? packet.destination;
-    this.#hop(device, `${name} leads to ${nextHop} on ${action.interface}${choice}`, route.by);
+    this.#hop(device, `${name} leads to ${nextHop} on ${action.interface}${choice}`, route.key);
     return this.#send(device, action.interface, nextHop, packet);
   }
 
@@ -94,11 +99,11 @@ class Walker {
     device: Device,
     table: number,
     holder: Interface | undefined,
-    packet: Carried,
-  ): Walk['verdict'] {
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
     if (!packet.inner) {
       const where = holder ? ` on ${holder.name}` : '';
-      this.#hop(device, `delivered: ${packet.destination} is its own${where}`, holder?.by ?? '');
+      this.#hop(device, `delivered: ${packet.destination} is its own${where}`, holder?.key ?? '');
       return 'delivered';
     }
     const { vni, mac, packet: inner } = packet.inner;
@@ -112,25 +117,30 @@ class Walker {
     );
     const name = `VXLAN from ${packet.source} with VNI ${vni}`;
     if (!tunnel) return this.#drop(device, `${name} belongs to no tunnel`, '');
-    this.#hop(device, `${name} comes out of ${tunnel.name}`, tunnel.by);
-    return this.#comeIn(device, tunnel, mac, inner);
+    this.#hop(device, `${name} comes out of ${tunnel.name}`, tunnel.key);
+    return this.#enter(device, tunnel, mac, inner);
   }
 
   /** Out of an interface, to who has the next hop's address. */
-  #send(device: Device, exit: string, nextHop: string, packet: Carried): Walk['verdict'] {
+  #send(
+    device: Device,
+    exit: string,
+    nextHop: string,
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
     const out = device.interfaces.get(exit);
     if (!out) return this.#drop(device, `interface ${exit} is not there`, '');
-    if (!out.up) return this.#drop(device, `${exit} is down`, out.by);
+    if (!out.up) return this.#drop(device, `${exit} is down`, out.key);
     const known = device.neighbors.find(
       (one) => one.interface === exit && sameAddress(one.address, nextHop),
     );
-    if (known) this.#hop(device, `${nextHop} is at ${known.mac}`, known.by);
+    if (known) this.#hop(device, `${nextHop} is at ${known.mac}`, known.key);
     const bridge = device.bridges.find(({ routed }) => routed === exit);
     if (bridge) {
       if (!known) return this.#drop(device, `nobody says what MAC ${nextHop} has`, '');
       return this.#bridge(device, bridge, exit, known.mac, packet);
     }
-    return this.#emit(device, out, { mac: known?.mac, nextHop }, packet);
+    return this.#transmit(device, out, { mac: known?.mac, nextHop }, packet);
   }
 
   /** A frame within a bridge, from one of its members. */
@@ -139,33 +149,34 @@ class Walker {
     bridge: Bridge,
     from: string,
     mac: string,
-    packet: Carried,
-  ): Walk['verdict'] {
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
     const place = [device.name, bridge.name, from, mac, JSON.stringify(packet)].join(' ');
-    if (this.#seen.has(place)) return this.#drop(device, 'the frame goes in circles', bridge.by);
-    this.#seen.add(place);
+    if (this.#forwardedFrames.has(place))
+      return this.#drop(device, 'the frame goes in circles', bridge.key);
+    this.#forwardedFrames.add(place);
     const routed = bridge.routed === undefined ? undefined : device.interfaces.get(bridge.routed);
     if (routed && routed.name !== from && routed.mac === mac) {
-      this.#hop(device, `bridge ${bridge.name}: ${mac} is ${routed.name} itself`, bridge.by);
-      if (!routed.up) return this.#drop(device, `${routed.name} is down`, routed.by);
+      this.#hop(device, `bridge ${bridge.name}: ${mac} is ${routed.name} itself`, bridge.key);
+      if (!routed.up) return this.#drop(device, `${routed.name} is down`, routed.key);
       return this.route(device, routed.table, packet, false);
     }
     const entry = bridge.entries.find((one) => one.mac === mac);
     if (entry) {
       if (entry.interface === undefined)
-        return this.#drop(device, `bridge ${bridge.name} drops what is for ${mac}`, entry.by);
-      this.#hop(device, `bridge ${bridge.name} has ${mac} behind ${entry.interface}`, entry.by);
-      const reason = refusal(bridge, from, entry.interface);
-      if (reason !== undefined) return this.#drop(device, reason, bridge.by);
-      return this.#leave(device, entry.interface, mac, packet);
+        return this.#drop(device, `bridge ${bridge.name} drops what is for ${mac}`, entry.key);
+      this.#hop(device, `bridge ${bridge.name} has ${mac} behind ${entry.interface}`, entry.key);
+      const reason = forwardingBlock(bridge, from, entry.interface);
+      if (reason !== undefined) return this.#drop(device, reason, bridge.key);
+      return this.#sendFromMember(device, entry.interface, mac, packet);
     }
     if (!bridge.floods)
       return this.#drop(
         device,
         `bridge ${bridge.name} does not know ${mac}, and does not flood`,
-        bridge.by,
+        bridge.key,
       );
-    this.#hop(device, `bridge ${bridge.name} does not know ${mac}, and floods`, bridge.by);
+    this.#hop(device, `bridge ${bridge.name} does not know ${mac}, and floods`, bridge.key);
     return this.#flood(device, bridge, from, mac, packet);
   }
 
@@ -175,13 +186,13 @@ class Walker {
     bridge: Bridge,
     from: string,
     mac: string,
-    packet: Carried,
-  ): Walk['verdict'] {
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
     const before = this.hops.length;
     let left: readonly Hop[] | undefined;
     for (const { interface: member } of bridge.members) {
-      if (refusal(bridge, from, member) !== undefined) continue;
-      const verdict = this.#leave(device, member, mac, packet);
+      if (forwardingBlock(bridge, from, member) !== undefined) continue;
+      const verdict = this.#sendFromMember(device, member, mac, packet);
       if (verdict === 'delivered') return verdict;
       const hops = this.hops.splice(before);
       if (verdict === 'left') left ??= hops;
@@ -194,43 +205,53 @@ class Walker {
   }
 
   /** A frame out of a member of a bridge. */
-  #leave(device: Device, member: string, mac: string, packet: Carried): Walk['verdict'] {
+  #sendFromMember(
+    device: Device,
+    member: string,
+    mac: string,
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
     const out = device.interfaces.get(member);
     if (!out) return this.#drop(device, `interface ${member} is not there`, '');
     // VPP packs and unpacks without a look at the state of the tunnel.
-    if (!out.tunnel && !out.up) return this.#drop(device, `${member} is down`, out.by);
-    if (!out.tunnel) return this.#emit(device, out, { mac, nextHop: undefined }, packet);
+    if (!out.tunnel && !out.up) return this.#drop(device, `${member} is down`, out.key);
+    if (!out.tunnel) return this.#transmit(device, out, { mac, nextHop: undefined }, packet);
     const { source, destination, vni, table } = out.tunnel;
-    this.#hop(device, `packed into VXLAN from ${source} to ${destination}, VNI ${vni}`, out.by);
+    this.#hop(device, `packed into VXLAN from ${source} to ${destination}, VNI ${vni}`, out.key);
     return this.route(device, table, { source, destination, inner: { vni, mac, packet } }, true);
   }
 
   /** Onto the wire; who is meant is known by the MAC, or is asked for on the wire. */
-  #emit(
+  #transmit(
     device: Device,
     out: Interface,
     { mac, nextHop }: { readonly mac: string | undefined; readonly nextHop: string | undefined },
-    packet: Carried,
-  ): Walk['verdict'] {
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
     const wires = this.#wires(device, out);
-    const heard = this.#hearing(wires, device, out);
+    const heard = this.#receivers(wires, device, out);
     const holder = heard.find(
       ({ device: other, port }) => nextHop !== undefined && hasAddress(other, port, nextHop),
     );
     const receiver = mac === undefined ? holder : receiverOf(heard, mac, holder);
     const who = mac ?? nextHop;
     if (!receiver && wires.some(({ isOpen }) => isOpen)) {
-      this.#hop(device, `leaves by ${out.name} to ${who}, who is not known here`, out.by);
+      this.#hop(device, `leaves by ${out.name} to ${who}, who is not known here`, out.key);
       return 'left';
     }
-    if (!receiver) return this.#drop(device, `nobody behind ${out.name} is ${who}`, out.by);
-    return this.#comeIn(receiver.device, receiver.port, mac ?? receiver.port.mac, packet);
+    if (!receiver) return this.#drop(device, `nobody behind ${out.name} is ${who}`, out.key);
+    return this.#enter(receiver.device, receiver.port, mac ?? receiver.port.mac, packet);
   }
 
-  #comeIn(device: Device, port: Interface, mac: string, packet: Carried): Walk['verdict'] {
+  #enter(
+    device: Device,
+    port: Interface,
+    mac: string,
+    packet: CarriedPacket,
+  ): PacketTrace['verdict'] {
     const bridge = bridgeOf(device, port.name);
     if (bridge) return this.#bridge(device, bridge, port.name, mac, packet);
-    this.#hop(device, `comes in by ${port.name}`, port.by);
+    this.#hop(device, `comes in by ${port.name}`, port.key);
     return this.route(device, port.table, packet, false);
   }
 
@@ -242,7 +263,7 @@ class Walker {
   }
 
   /** Other interfaces on the wires that are up. */
-  #hearing(wires: readonly Wire[], device: Device, { name }: Interface): Hearing[] {
+  #receivers(wires: readonly Wire[], device: Device, { name }: Interface): Receiver[] {
     return wires
       .flatMap(({ ports }) => ports)
       .filter((port) => port.device !== device.name || port.interface !== name)
@@ -253,17 +274,17 @@ class Walker {
       });
   }
 
-  #hop(device: Device, what: string, by: string): void {
-    this.hops.push({ device: device.name, what, by });
+  #hop(device: Device, description: string, key: string): void {
+    this.hops.push({ device: device.name, description, key });
   }
 
-  #drop(device: Device, why: string, by: string): 'dropped' {
-    this.#hop(device, `dropped: ${why}`, by);
+  #drop(device: Device, why: string, key: string): 'dropped' {
+    this.#hop(device, `dropped: ${why}`, key);
     return 'dropped';
   }
 }
 
-interface Hearing {
+interface Receiver {
   readonly device: Device;
   readonly port: Interface;
 }
@@ -274,10 +295,10 @@ interface Hearing {
  * @param holder who has the address of the next hop
  */
 function receiverOf(
-  heard: readonly Hearing[],
+  heard: readonly Receiver[],
   mac: string,
-  holder: Hearing | undefined,
-): Hearing | undefined {
+  holder: Receiver | undefined,
+): Receiver | undefined {
   const exact = heard.find(({ port }) => port.mac === mac);
   const bridged = heard.find(({ device, port }) => bridgeOf(device, port.name) !== undefined);
   const likely = holder?.port.mac === '' ? holder : heard.find(({ port }) => port.mac === '');
@@ -290,11 +311,15 @@ function bridgeOf({ bridges }: Device, member: string): Bridge | undefined {
 
 /** Linux answers for every address that it has, whichever the interface; VPP as well, in a table. */
 function hasAddress(device: Device, port: Interface, address: string): boolean {
-  return holderOf(device, port.table, address) !== undefined;
+  return findAddress(device, port.table, address) !== undefined;
 }
 
 /** Why a bridge does not pass a frame from one member to another; undefined: it does. */
-function refusal({ members, routed }: Bridge, from: string, to: string): string | undefined {
+function forwardingBlock(
+  { members, routed }: Bridge,
+  from: string,
+  to: string,
+): string | undefined {
   if (from === to) return `${to} is where it came from`;
   const groupOf = (name: string) => members.find((one) => one.interface === name)?.group ?? 0;
   // What is routed is of no group.

@@ -14,6 +14,6 @@ const texts: Readonly<Record<string, string>> = {
   EOPNOTSUPP: 'Operation not supported',
 };
 
-export function refusal(errno: string, where: string): LinuxError {
+export function linuxError(errno: string, where: string): LinuxError {
   return new LinuxError(`${texts[errno] ?? 'refused'} (${errno})`, { where, errno });
 }

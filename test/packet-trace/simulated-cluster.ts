@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { NodeDocument } from '#cmd/agent/node-document.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { valueText } from '#kubernetes/resources/text.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import {
   addPod,
@@ -15,7 +15,7 @@ import {
   until,
 } from '#test/cmd/agent/harness.ts';
 import { NIC, section } from '#test/cmd/agent/scenario.ts';
-import { clusterOf } from './documents.ts';
+import { snapshotOfDocuments } from './document-snapshot.ts';
 
 export interface SimulatedNode {
   readonly name: string;
@@ -81,7 +81,7 @@ export class SimulatedCluster implements AsyncDisposable {
   }
 
   async snapshot(view: 'SB' | 'NB'): Promise<Snapshot> {
-    return clusterOf(await this.documents(view));
+    return snapshotOfDocuments(await this.documents(view));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

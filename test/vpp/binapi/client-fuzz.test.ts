@@ -224,7 +224,7 @@ test('ten million bytes of nonsense, in and out of frames, leave no memory behin
     clock,
     random,
     log: silentLogger,
-    reconnect: { firstMs: 1, mostMs: 1 },
+    reconnect: { firstMs: 1, maxMs: 1 },
   });
   client.start();
   await client.whenConnected();

@@ -18,7 +18,7 @@ import type {
   KubeInterfaceConfig,
   KubeNodeConfig,
   KubeServiceFunctionChain,
-} from './objects/crd.ts';
+} from './objects/custom-resources.ts';
 
 export function nodeConfigValue({ metadata, spec }: KubeNodeConfig): NodeConfig {
   const main = spec.mainVPPInterface;

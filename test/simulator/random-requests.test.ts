@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type VppClient, VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
-import { message, play } from './random-messages.ts';
+import { message, sendAll } from './random-requests.ts';
 
 const messages = message(1, 'delete_loopback', fc.constant({ sw_if_index: 7 })).arbitrary;
 const [one] = fc.sample(messages, 1);
@@ -23,13 +23,13 @@ describe('random messages to a VPP', () => {
 
   test('that ends itself are those that it has answered', async () => {
     const end = new VppDisconnectedError('the connection to VPP broke');
-    const answers = await play(answering(end), [one!, one!]);
+    const answers = await sendAll(answering(end), [one!, one!]);
     assert.deepEqual(answers, []);
   });
 
   test('that is silent are named', async () => {
     for (const error of [silence, new VppDisconnectedError('VPP went away', { cause: silence })])
-      await assert.rejects(play(answering(error), [one!]), (thrown: Error) => {
+      await assert.rejects(sendAll(answering(error), [one!]), (thrown: Error) => {
         assert.match(thrown.message, /does not answer delete_loopback \{ sw_if_index: 7 \}/);
         return thrown.cause === error;
       });

@@ -7,15 +7,15 @@ import type {
   Route,
   Snapshot,
 } from '#packet-trace/snapshot.ts';
-import type { Walk } from '#packet-trace/walk.ts';
+import type { PacketTrace } from '#packet-trace/tracer.ts';
 
 export function iface(name: string, addresses: readonly string[], change: Partial<Interface> = {}) {
-  const base = { table: 0, mac: '', tunnel: undefined, isLoopback: false, by: name };
+  const base = { table: 0, mac: '', tunnel: undefined, isLoopback: false, key: name };
   const isUp = change.up ?? true;
   return { name, addresses, enabled: isUp, up: isUp, ...base, ...change };
 }
 
-interface Parts {
+interface DeviceFields {
   readonly interfaces: readonly Interface[];
   readonly routes?: readonly Route[];
   readonly neighbors?: readonly Neighbor[];
@@ -24,7 +24,7 @@ interface Parts {
   readonly routesToNeighbors?: boolean;
 }
 
-export function device(name: string, parts: Parts): Device {
+export function device(name: string, parts: DeviceFields): Device {
   const { interfaces, routes = [], neighbors = [], bridges = [], forwards = true } = parts;
   const { routesToNeighbors = false } = parts;
   return {
@@ -59,11 +59,11 @@ export function snapshot(devices: readonly Device[], ...wires: readonly string[]
 
 export function via(destination: string, out: string, nextHop?: string): Route {
   const action = { kind: 'via', interface: out, nextHop } as const;
-  return { table: 0, destination, preference: 0, action, by: `to ${destination}` };
+  return { table: 0, destination, preference: 0, action, key: `to ${destination}` };
 }
 
-export function verdict({ verdict: said, hops }: Walk): string {
-  return `${said}: ${hops.at(-1)?.what}`;
+export function verdict({ verdict: said, hops }: PacketTrace): string {
+  return `${said}: ${hops.at(-1)?.description}`;
 }
 
 export function members(...names: readonly string[]): Bridge['members'] {

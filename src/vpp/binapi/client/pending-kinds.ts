@@ -1,10 +1,10 @@
 /** The three ways in which VPP answers. */
 import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
-import { VppRefusedError } from '../refused.ts';
-import type { Pending } from './pending.ts';
+import { VppRefusedError } from '../retval-error.ts';
+import type { PendingRequest } from './pending-requests.ts';
 
-interface Settle<T> {
+interface Settlers<T> {
   readonly resolve: (value: T) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -14,15 +14,15 @@ interface Retval {
 }
 
 /** One reply. A retval other than 0 rejects. */
-export class ReplyAnswer implements Pending {
+export class PendingReply implements PendingRequest {
   readonly name: string;
   readonly isProbe: boolean;
-  readonly received = 0;
+  readonly receivedMessages = 0;
   readonly #reply: MessageCodec;
-  readonly #settle: Settle<object>;
+  readonly #settle: Settlers<object>;
   #fields: object = {};
 
-  constructor(name: string, reply: MessageCodec, settle: Settle<object>, isProbe = false) {
+  constructor(name: string, reply: MessageCodec, settle: Settlers<object>, isProbe = false) {
     this.name = name;
     this.isProbe = isProbe;
     this.#reply = reply;
@@ -47,15 +47,15 @@ export class ReplyAnswer implements Pending {
 }
 
 /** Details, then the reply of the control_ping that was sent behind the dump. */
-export class DumpAnswer implements Pending {
+export class PendingDump implements PendingRequest {
   readonly name: string;
   readonly isProbe = false;
   readonly #details: MessageCodec;
   readonly #end: MessageCodec;
-  readonly #settle: Settle<object[]>;
+  readonly #settle: Settlers<object[]>;
   readonly #list: object[] = [];
 
-  constructor(name: string, details: MessageCodec, end: MessageCodec, settle: Settle<object[]>) {
+  constructor(name: string, details: MessageCodec, end: MessageCodec, settle: Settlers<object[]>) {
     this.name = name;
     this.#details = details;
     this.#end = end;
@@ -69,7 +69,7 @@ export class DumpAnswer implements Pending {
     return 'more';
   }
 
-  get received(): number {
+  get receivedMessages(): number {
     return this.#list.length;
   }
 
@@ -91,16 +91,16 @@ export interface Page {
 }
 
 /** Details, then the reply that says whether there is more. */
-export class PageAnswer implements Pending {
+export class PendingPage implements PendingRequest {
   readonly name: string;
   readonly isProbe = false;
   readonly #details: MessageCodec;
   readonly #reply: MessageCodec;
-  readonly #settle: Settle<Page>;
+  readonly #settle: Settlers<Page>;
   readonly #list: object[] = [];
   #end = { retval: 0, cursor: 0 };
 
-  constructor(name: string, details: MessageCodec, reply: MessageCodec, settle: Settle<Page>) {
+  constructor(name: string, details: MessageCodec, reply: MessageCodec, settle: Settlers<Page>) {
     this.name = name;
     this.#details = details;
     this.#reply = reply;
@@ -117,7 +117,7 @@ export class PageAnswer implements Pending {
     return 'done';
   }
 
-  get received(): number {
+  get receivedMessages(): number {
     return this.#list.length;
   }
 

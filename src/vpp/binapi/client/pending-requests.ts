@@ -2,13 +2,13 @@ import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
 
 /** Takes the messages that answer one request. */
-export interface Pending {
+export interface PendingRequest {
   /** Name of the request. */
   readonly name: string;
   /** A health probe: silence is judged by its own count. */
   readonly isProbe: boolean;
   /** Messages taken so far: a long dump is alive as long as this grows. */
-  readonly received: number;
+  readonly receivedMessages: number;
   /**
    * Takes one message with the context of the request. Throws what is wrong with it.
    * @returns whether the answer is complete, still going on, or does not belong here
@@ -23,14 +23,14 @@ export interface Pending {
  * once: answered, rejected by what came, or rejected with all others when the connection ends.
  */
 export class PendingRequests {
-  readonly #byContext = new Map<number, Pending>();
+  readonly #byContext = new Map<number, PendingRequest>();
 
   get size(): number {
     return this.#byContext.size;
   }
 
   /** The oldest that a time limit applies to. VPP answers in order, so this one is next. */
-  get head(): Pending | undefined {
+  get head(): PendingRequest | undefined {
     for (const pending of this.#byContext.values()) if (!pending.isProbe) return pending;
     return undefined;
   }
@@ -39,7 +39,7 @@ export class PendingRequests {
     return this.#byContext.has(context);
   }
 
-  add(context: number, pending: Pending): void {
+  add(context: number, pending: PendingRequest): void {
     this.#byContext.set(context, pending);
   }
 
@@ -62,13 +62,13 @@ export class PendingRequests {
   }
 
   /** Takes one out before the others. */
-  reject(pending: Pending, error: unknown): void {
+  reject(pending: PendingRequest, error: unknown): void {
     for (const [context, other] of this.#byContext)
       if (other === pending) this.#byContext.delete(context);
     pending.reject(error);
   }
 
-  rejectAll(errorFor: (pending: Pending) => unknown): void {
+  rejectAll(errorFor: (pending: PendingRequest) => unknown): void {
     const all = [...this.#byContext.values()];
     this.#byContext.clear();
     for (const pending of all) pending.reject(errorFor(pending));

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Device, Route } from '#packet-trace/snapshot.ts';
-import { walk } from '#packet-trace/walk.ts';
-import { device, iface, snapshot, verdict, via } from './pieces.ts';
+import { tracePacket } from '#packet-trace/tracer.ts';
+import { device, iface, snapshot, verdict, via } from './snapshot-builder.ts';
 
 const a = device('a', {
   interfaces: [iface('eth0', ['10.0.0.1/24'])],
@@ -19,19 +19,19 @@ describe('a walk', () => {
     const b = device('b', { interfaces: [iface('eth0', ['10.1.0.1/24'])], forwards: false });
     const all = snapshot([a, router, b], 'a.eth0-r.in', 'r.out-b.eth0');
     for (const destination of ['10.0.0.254', '10.1.0.254', '10.1.0.1'])
-      assert.equal(walk(all, 'a', { source: '10.0.0.1', destination }).verdict, 'delivered');
-    const none = walk(all, 'a', { source: '10.0.0.1', destination: '10.1.0.9' });
+      assert.equal(tracePacket(all, 'a', { source: '10.0.0.1', destination }).verdict, 'delivered');
+    const none = tracePacket(all, 'a', { source: '10.0.0.1', destination: '10.1.0.9' });
     assert.match(verdict(none), /^dropped: dropped: nobody behind out is 10\.1\.0\.9/);
-    const lost = walk(all, 'a', { source: '10.0.0.1', destination: '10.9.0.1' });
+    const lost = tracePacket(all, 'a', { source: '10.0.0.1', destination: '10.9.0.1' });
     assert.match(verdict(lost), /no route to 10\.9\.0\.1 in table 0/);
   });
 
   it('leaves where others are on the wire, and goes no further than a loopback', () => {
     const open = snapshot([a], 'a.eth0-');
-    const left = walk(open, 'a', { source: '10.0.0.1', destination: '8.8.8.8' });
+    const left = tracePacket(open, 'a', { source: '10.0.0.1', destination: '8.8.8.8' });
     assert.match(verdict(left), /^left: leaves by eth0 to 10\.0\.0\.254/);
     const loop = device('l', { interfaces: [iface('lo', ['10.3.0.1/24'], { isLoopback: true })] });
-    const stuck = walk(snapshot([loop], 'l.lo-'), 'l', {
+    const stuck = tracePacket(snapshot([loop], 'l.lo-'), 'l', {
       source: '10.3.0.1',
       destination: '10.3.0.2',
     });
@@ -48,18 +48,18 @@ describe('a walk', () => {
       routes: [via('0.0.0.0/0', 'eth0', '10.0.0.1')],
     });
     const all = snapshot([left, right], 'left.eth0-right.eth0');
-    const way = walk(all, 'left', { source: '10.0.0.1', destination: '8.8.8.8' });
+    const way = tracePacket(all, 'left', { source: '10.0.0.1', destination: '8.8.8.8' });
     assert.match(verdict(way), /goes in circles/);
     const self: Route = {
       table: 0,
       destination: '0.0.0.0/0',
       preference: 0,
       action: { kind: 'table', table: 0 },
-      by: '',
+      key: '',
     };
     const looping = snapshot([device('x', { interfaces: [], routes: [self] })]);
     assert.match(
-      verdict(walk(looping, 'x', { source: '1.1.1.1', destination: '8.8.8.8' })),
+      verdict(tracePacket(looping, 'x', { source: '1.1.1.1', destination: '8.8.8.8' })),
       /goes in circles/,
     );
   });
@@ -70,7 +70,7 @@ describe('a walk', () => {
       destination: '8.0.0.0/8',
       preference: 0,
       action: { kind: 'recursive', nextHop },
-      by: '',
+      key: '',
     });
     const there = device('a', {
       interfaces: [iface('eth0', ['10.0.0.1/24'])],
@@ -79,9 +79,9 @@ describe('a walk', () => {
     const b = device('b', { interfaces: [iface('eth0', ['10.0.0.2/24', '8.8.8.8/32'])] });
     const packet = { source: '10.0.0.1', destination: '8.8.8.8' };
     const all = snapshot([there, b], 'a.eth0-b.eth0');
-    assert.equal(walk(all, 'a', packet).verdict, 'delivered');
+    assert.equal(tracePacket(all, 'a', packet).verdict, 'delivered');
     const nowhere = device('a', { interfaces: [], routes: [recursive('8.0.0.1')] });
-    assert.match(verdict(walk(snapshot([nowhere]), 'a', packet)), /no interface leads to/);
+    assert.match(verdict(tracePacket(snapshot([nowhere]), 'a', packet)), /no interface leads to/);
   });
 
   it('takes the longest match, and says of how many paths it takes the first', () => {
@@ -95,7 +95,7 @@ describe('a walk', () => {
       ],
     });
     const hops = (destination: string) =>
-      walk(snapshot([router]), 'r', { source: '1.1.1.1', destination }).hops[0]?.what;
+      tracePacket(snapshot([router]), 'r', { source: '1.1.1.1', destination }).hops[0]?.description;
     assert.match(hops('10.9.0.1')!, /10\.0\.0\.0\/8 .* on one$/);
     assert.match(hops('10.1.0.1')!, /on two \(the first of 2 paths\)/);
     assert.match(hops('10.1.2.1')!, /10\.1\.2\.0\/24 of table 0 drops/);
@@ -108,7 +108,7 @@ describe('a walk', () => {
     ] as const) {
       const interfaces = up === undefined ? [] : [iface('eth0', [], { up })];
       const one = device('a', { interfaces, routes: [via('0.0.0.0/0', 'eth0')] });
-      const way = walk(snapshot([one]), 'a', { source: '1.1.1.1', destination: '8.8.8.8' });
+      const way = tracePacket(snapshot([one]), 'a', { source: '1.1.1.1', destination: '8.8.8.8' });
       assert.match(verdict(way), what);
     }
   });
@@ -120,9 +120,9 @@ describe('a walk', () => {
       [mac, 'delivered'],
       ['02:00:00:00:00:09', 'dropped'],
     ] as const) {
-      const neighbors = [{ interface: 'eth0', address: '10.0.0.2', mac: known, by: '' }];
+      const neighbors = [{ interface: 'eth0', address: '10.0.0.2', mac: known, key: '' }];
       const one = device('a', { interfaces: [iface('eth0', ['10.0.0.1/24'])], neighbors });
-      const way = walk(snapshot([one, b], 'a.eth0-b.eth0'), 'a', {
+      const way = tracePacket(snapshot([one, b], 'a.eth0-b.eth0'), 'a', {
         source: '10.0.0.1',
         destination: '10.0.0.2',
       });
@@ -133,7 +133,8 @@ describe('a walk', () => {
 
 describe('of several routes a walk', () => {
   const packet = { source: '1.1.1.1', destination: '8.8.8.8' };
-  const first = (one: Device) => walk(snapshot([one]), one.name, packet).hops[0]?.what ?? '';
+  const first = (one: Device) =>
+    tracePacket(snapshot([one]), one.name, packet).hops[0]?.description ?? '';
 
   it('leaves out those whose interface is down or whose next hop leads nowhere', () => {
     const router = device('r', {
@@ -161,7 +162,7 @@ describe('of several routes a walk', () => {
   });
 
   it('does not count a neighbor, nor the network of an interface, as a path', () => {
-    const neighbors = [{ interface: 'one', address: '8.8.8.8', mac: '', by: '' }];
+    const neighbors = [{ interface: 'one', address: '8.8.8.8', mac: '', key: '' }];
     const routes = [via('8.8.8.8/32', 'two')];
     const interfaces = [iface('one', []), iface('two', [])];
     const beside = device('r', { interfaces, routes, neighbors, routesToNeighbors: true });
@@ -181,16 +182,19 @@ describe('a next hop', () => {
     destination,
     preference: 0,
     action: { kind: 'recursive', nextHop, ...(table !== undefined && { table }) },
-    by: '',
+    key: '',
   });
   const b = device('b', { interfaces: [iface('eth0', ['10.0.0.2/24', '8.8.8.8/32'])] });
 
   it('may be behind next hops of its own', () => {
     const routes = [recursive('8.0.0.0/8', '9.0.0.1'), recursive('9.0.0.0/8', '10.0.0.2')];
     const one = device('a', { interfaces: [iface('eth0', ['10.0.0.1/24'])], routes });
-    const way = walk(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
+    const way = tracePacket(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
     assert.equal(verdict(way).slice(0, 9), 'delivered', verdict(way));
-    assert.match(way.hops[0]!.what, /8\.0\.0\.0\/8 of table 0 leads to 10\.0\.0\.2 on eth0$/);
+    assert.match(
+      way.hops[0]!.description,
+      /8\.0\.0\.0\/8 of table 0 leads to 10\.0\.0\.2 on eth0$/,
+    );
   });
 
   it('may be in another table', () => {
@@ -198,7 +202,7 @@ describe('a next hop', () => {
       interfaces: [iface('eth0', ['10.0.0.1/24'], { table: 2 })],
       routes: [recursive('8.0.0.0/8', '10.0.0.2', 2)],
     });
-    const way = walk(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
+    const way = tracePacket(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
     assert.equal(way.verdict, 'delivered', verdict(way));
   });
 
@@ -212,10 +216,10 @@ describe('a next hop', () => {
       const one = device('a', {
         interfaces: [iface('eth0', ['10.0.0.1/24'])],
         routes: [via('8.0.0.0/8', 'eth0', '10.0.0.2')],
-        neighbors: [{ interface: 'eth0', address: '10.0.0.2', mac, by: '' }],
+        neighbors: [{ interface: 'eth0', address: '10.0.0.2', mac, key: '' }],
       });
       const all = snapshot([one, silent, end], `a.eth0-silent.eth0-${end.name}.eth0`);
-      assert.equal(walk(all, 'a', packet).verdict, 'delivered');
+      assert.equal(tracePacket(all, 'a', packet).verdict, 'delivered');
     }
   });
 });
@@ -231,7 +235,7 @@ describe('an interface that is enabled and has no link', () => {
 
   it('keeps its address, and drops what is for its network', () => {
     const all = snapshot([node]);
-    const to = (destination: string) => walk(all, 'n', { source: '10.1.0.1', destination });
+    const to = (destination: string) => tracePacket(all, 'n', { source: '10.1.0.1', destination });
     assert.equal(to('192.0.2.1').verdict, 'delivered');
     assert.match(verdict(to('192.0.2.9')), /nic is down/);
   });
@@ -239,7 +243,7 @@ describe('an interface that is enabled and has no link', () => {
   it('has neither when it is not enabled', () => {
     const interfaces = [iface('nic', ['192.0.2.1/24'], { up: false })];
     const all = snapshot([device('n', { interfaces })]);
-    const way = walk(all, 'n', { source: '10.1.0.1', destination: '192.0.2.1' });
+    const way = tracePacket(all, 'n', { source: '10.1.0.1', destination: '192.0.2.1' });
     assert.match(verdict(way), /no route to 192\.0\.2\.1/);
   });
 });

@@ -6,17 +6,17 @@ import { Addresses } from './addresses.ts';
 import { afPacketMessages } from './af-packet.ts';
 import { Bridging } from './bridging.ts';
 import { Dhcp, type SimDhcpServer } from './dhcp.ts';
-import { InterfaceEvents } from './events.ts';
 import { Fib } from './fib.ts';
-import { hostOf } from './host.ts';
+import { simulatedHost } from './host.ts';
+import { InterfaceEvents } from './interface-events.ts';
 import { interfaceMessages } from './interface-messages.ts';
 import { Interfaces } from './interfaces.ts';
 import { loopbackMessages } from './loopback.ts';
 import { memifMessages } from './memif.ts';
+import type { MessageHandlers } from './message-handlers.ts';
 import { Nat44 } from './nat44.ts';
 import { Neighbors } from './neighbors.ts';
 import type { SimNics } from './nics.ts';
-import type { Part } from './part.ts';
 import { proxyArpMessages } from './proxy-arp.ts';
 import { puntMessages } from './punt.ts';
 import { routeMessages } from './routes.ts';
@@ -28,26 +28,26 @@ import { tapMessages } from './tap.ts';
 import { vxlanMessages } from './vxlan.ts';
 
 /** Everything that a VPP knows from its start to its end. */
-export interface Life {
-  readonly parts: readonly Part[];
+export interface SimVppProcess {
+  readonly handlerGroups: readonly MessageHandlers[];
   forget(peer: Peer): void;
   /** The process is gone: what the kernel held for it goes too. */
   end(): void;
 }
 
-export function beginLife(needs: {
+export function startProcess(needs: {
   readonly host: SimLinux | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly dhcpServer: SimDhcpServer;
   readonly nics?: SimNics;
   readonly crash: (why: string) => void;
-}): Life {
+}): SimVppProcess {
   const { clock, random, crash } = needs;
-  const host = hostOf(needs.host, random);
+  const host = simulatedHost(needs.host, random);
   const events = new InterfaceEvents();
   const interfaces = new Interfaces(events);
-  needs.nics?.plugInto(interfaces, host);
+  needs.nics?.attachTo(interfaces, host);
   const subInterfaces = new SubInterfaces(interfaces);
   const fib = new Fib();
   const addresses = new Addresses(interfaces, fib);
@@ -56,26 +56,26 @@ export function beginLife(needs: {
   const dhcp = new Dhcp({ interfaces, addresses, fib, server: needs.dhcpServer });
   const taps = tapMessages(interfaces, host);
   return {
-    parts: [
+    handlerGroups: [
       sessionMessages(interfaces),
-      events.part(),
+      events.handlers(),
       interfaceMessages(interfaces, subInterfaces),
-      subInterfaces.part(),
+      subInterfaces.handlers(),
       memifMessages({ interfaces, host, crash }),
       loopbackMessages(interfaces),
       taps,
       afPacketMessages(interfaces, host),
       vxlanMessages({ interfaces, fib, host }),
-      addresses.part(),
+      addresses.handlers(),
       tableMessages(fib),
       routeMessages({ fib, interfaces, crash }),
-      neighbors.part(),
-      bridging.part(),
-      new Acls(interfaces).part(),
+      neighbors.handlers(),
+      bridging.handlers(),
+      new Acls(interfaces).handlers(),
       stnMessages(interfaces),
       puntMessages({ fib, interfaces, crash }),
-      new Nat44({ interfaces, addresses, fib, crash }).part(),
-      dhcp.part(),
+      new Nat44({ interfaces, addresses, fib, crash }).handlers(),
+      dhcp.handlers(),
       proxyArpMessages(interfaces, fib),
     ],
     forget: (peer) => {

@@ -4,7 +4,7 @@ import { clusterSnapshot } from '#packet-trace/cluster.ts';
 import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
 
 /** What agents say of their nodes, with machines that are none. */
-export function clusterOf(
+export function snapshotOfDocuments(
   documents: readonly NodeDocument[],
   others: readonly Device[] = [],
 ): Snapshot {

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { VppTimeoutError } from '../api.ts';
-import { STALL_MS } from './limit.ts';
 import type { HealthOptions } from './options.ts';
+import { STALL_MS } from './reply-timeout.ts';
 
 /** The part of a connection that is probed. */
 export interface ProbedConnection {
@@ -19,7 +19,7 @@ export interface ProbedConnection {
  * Probes a connection with control_ping. Any message that comes after the probe is a sign of life:
  * behind a long queue the ping itself may have to wait.
  */
-export class Health {
+export class HealthProbe {
   readonly #connection: ProbedConnection;
   readonly #options: HealthOptions;
   readonly #clock: Clock;
@@ -47,30 +47,30 @@ export class Health {
     const sent = this.#clock.monotonic();
     // a rejection is no news: it comes when the connection has ended
     this.#connection.probe().catch(() => undefined);
-    this.#timer = this.#clock.timer(this.#options.limitMs, () => {
-      const isLate = this.#clock.monotonic() - sent > this.#options.limitMs + STALL_MS;
-      void this.#judge(messages, isLate);
+    this.#timer = this.#clock.timer(this.#options.timeoutMs, () => {
+      const isLate = this.#clock.monotonic() - sent > this.#options.timeoutMs + STALL_MS;
+      void this.#evaluate(messages, isLate);
     });
   }
 
-  async #judge(messages: number, isLate: boolean): Promise<void> {
+  async #evaluate(messages: number, isLate: boolean): Promise<void> {
     await this.#connection.drained();
     if (this.#isStopped) return;
     const isAlive = this.#connection.messages !== messages;
     if (isAlive) this.#misses = 0;
     else if (!isLate) this.#miss();
-    const { intervalMs, limitMs } = this.#options;
+    const { intervalMs, timeoutMs } = this.#options;
     if (!this.#isStopped)
-      this.#timer = this.#clock.timer(Math.max(0, intervalMs - limitMs), () => this.#probe());
+      this.#timer = this.#clock.timer(Math.max(0, intervalMs - timeoutMs), () => this.#probe());
   }
 
   #miss(): void {
-    const { limitMs, misses } = this.#options;
+    const { timeoutMs, maxMisses } = this.#options;
     this.#misses++;
-    this.#log.warn({ misses: this.#misses, limitMs }, 'VPP did not answer a health probe');
-    if (this.#misses < misses) return;
+    this.#log.warn({ misses: this.#misses, timeoutMs }, 'VPP did not answer a health probe');
+    if (this.#misses < maxMisses) return;
     this.stop();
-    const text = `VPP did not answer ${misses} health probes in a row`;
+    const text = `VPP did not answer ${maxMisses} health probes in a row`;
     this.#connection.drop(new VppTimeoutError(text));
   }
 }

@@ -2,7 +2,10 @@
 import type { TLocalizedValidationError } from 'typebox/error';
 
 /** The first field that is wrong: `spec.ports[0].port is "http": must be integer or string`. */
-export function mismatch(errors: readonly TLocalizedValidationError[], object: unknown): string {
+export function schemaErrorText(
+  errors: readonly TLocalizedValidationError[],
+  object: unknown,
+): string {
   const first = errors[0];
   if (first === undefined) return 'not of the shape that its kind has';
   const here = errors.filter((error) => error.instancePath === first.instancePath);
@@ -14,7 +17,7 @@ export function mismatch(errors: readonly TLocalizedValidationError[], object: u
     '',
   );
   if (first.keyword === 'required') return path === '' ? wanted : `${path} ${wanted}`;
-  return `${path} is ${shown(valueAt(object, steps))}, ${wanted}`;
+  return `${path} is ${describe(valueAt(object, steps))}, ${wanted}`;
 }
 
 function expectation(error: TLocalizedValidationError): string[] {
@@ -47,7 +50,7 @@ function valueAt(object: unknown, steps: readonly string[]): unknown {
 }
 
 /** Short enough for one line. */
-function shown(value: unknown): string {
+function describe(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

@@ -1,5 +1,5 @@
-import { VppRefusedError } from '../refused.ts';
-import type { Page } from './answers.ts';
+import { VppRefusedError } from '../retval-error.ts';
+import type { Page } from './pending-kinds.ts';
 
 const AGAIN = -165;
 /** Cursor that begins a stream. */
