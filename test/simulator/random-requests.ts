@@ -17,13 +17,19 @@ function textOf(name: string, fields: object): string {
   return `${name} ${inspect(plain(fields), options)}`;
 }
 
-/** Makes messages of one name; each field is a choice of values. */
+/** Makes messages of one name. */
+export interface MessageGenerator extends fc.WeightedArbitrary<Message> {
+  readonly name: keyof Requests;
+}
+
+/** @param fields each is a choice of values */
 export function message<N extends keyof Requests>(
   weight: number,
   name: N,
   fields: fc.Arbitrary<Requests[N]['request']>,
-): fc.WeightedArbitrary<Message> {
+): MessageGenerator {
   return {
+    name,
     weight,
     arbitrary: fields.map((values) => ({
       name,

@@ -2,20 +2,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { hasEnded, type Message, sendAll } from '#test/simulator/random-requests.ts';
+import {
+  hasEnded,
+  type Message,
+  type MessageGenerator,
+  sendAll,
+} from '#test/simulator/random-requests.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { withoutIsolatedVpp } from '#test/support/requirements.ts';
 import { type RunningSim, startSim } from '#test/vpp/descriptors/simulated-vpp.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
-import { type IsolatedVpp, startIsolatedVpp } from '../support/vpp-process.ts';
+import { type IsolatedVpp, startIsolatedVpp } from '../../support/vpp-process.ts';
 
 export interface Differential {
   readonly name: string;
   /** Of the suite, for whoever runs a failure again. */
   readonly file: string;
-  readonly message: fc.Arbitrary<Message>;
-  /** Of one case at most. */
-  readonly messages: number;
+  readonly generators: readonly MessageGenerator[];
+  /** Messages of one case. */
+  readonly maxLength: number;
   /** Before the first message. */
   prepare?(real: IsolatedVpp, sim: RunningSim): Promise<void>;
   stateOf(client: VppClient): Promise<unknown>;
@@ -27,10 +32,11 @@ const TITLE = 'random messages have the same answers and leave the same state';
 export function differentialSuite(suite: Differential): void {
   describe(suite.name, { skip: withoutIsolatedVpp() }, () => {
     test(TITLE, async (context) => {
-      const { file, message, messages } = suite;
+      const { file, generators, maxLength } = suite;
+      const message = fc.oneof(...generators);
       let whole = 0;
       let ended = 0;
-      const sequence = fc.array(message, { minLength: 1, maxLength: messages, size: 'max' });
+      const sequence = fc.array(message, { minLength: 1, maxLength, size: 'max' });
       const property = fc.asyncProperty(sequence, async (all) => {
         if (await isSame(suite, all)) whole++;
         else ended++;
