@@ -22,7 +22,7 @@ import { DbResync } from '#plugins/controller/api/events.ts';
 import { controllerSchema } from '#plugins/controller/config.ts';
 import { Controller, type ControllerDeps } from '#plugins/controller/controller.ts';
 import { ControllerMetrics } from '#plugins/controller/metrics.ts';
-import { RunRecorder } from '#plugins/controller/recording/recorder.ts';
+import { Recorder } from '#plugins/controller/recording/recorder.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 
 export const NAME = 'loop: events through eight handlers';
@@ -74,7 +74,7 @@ function makeController(print: (text: string) => void, tap: Tap = (deps) => deps
     handlers: Array.from({ length: HANDLERS }, (_, at) => handler(at)),
     sink: { commit: async () => ({ seqNum: 0, failures: [] }), record: () => undefined },
     merge: (_key, _base, over) => over,
-    southboundLife: () => 1,
+    southboundGeneration: () => 1,
     clock: systemClock,
     random: systemRandom,
     log: silentLogger,
@@ -138,7 +138,7 @@ async function throughput(print: Print): Promise<void> {
   const out = nowhere();
   const controller = makeController(out.print);
   const folder = mkdtempSync(join(tmpdir(), 'bench-runs-'));
-  const recorder = new RunRecorder({
+  const recorder = new Recorder({
     folder,
     version: 'bench',
     label: 'bench',
@@ -146,7 +146,7 @@ async function throughput(print: Print): Promise<void> {
     clock: systemClock,
     log: silentLogger,
   });
-  const tapped = makeController(out.print, (deps) => recorder.tap(deps));
+  const tapped = makeController(out.print, (deps) => recorder.wrap(deps));
   const loop: Rate[] = [];
   const bare: Rate[] = [];
   const recorded: Rate[] = [];
@@ -197,7 +197,7 @@ async function weight(print: Print): Promise<void> {
     clock: systemClock,
     history: controller.history,
     verification: controller.verification,
-    verifies: false,
+    verificationEnabled: false,
     transaction: () => undefined,
     requestResync: () => undefined,
   });

@@ -79,7 +79,7 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
   resync(ctx: ResyncContext): void {
     const { conf, nodes, pods } = this.#deps;
     const defaultGateway = conf.defaultGateway();
-    this.plan({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateway });
+    this.updatePlan({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateway });
     this.#held.clear();
     for (const attachment of pods.attachments().values()) {
       const address = this.#listed(attachment.pod);

@@ -14,10 +14,10 @@ import type {
 } from './settings.ts';
 
 export { contivConfigFile } from './config.ts';
-export { effectiveOptions } from './effective.ts';
-export { dpdkNics } from './nics.ts';
-export { readContivConfig } from './read.ts';
-export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './resolve.ts';
+export { checkContivConfig as readContivConfig } from './config-check.ts';
+export { dpdkNics } from './dpdk-nics.ts';
+export { effectiveOptions } from './effective-config.ts';
+export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './node-settings.ts';
 export type * from './settings.ts';
 
 /** As of the last resync; what stands in the file is there from the beginning. */

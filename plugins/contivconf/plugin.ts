@@ -12,20 +12,25 @@ import type {
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
-import type { StnView, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
-import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
+import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import { type ContivConfApi, NodeConfigChange } from './api.ts';
 import type { ContivConfig } from './config.ts';
-import { dpdkNics } from './nics.ts';
-import { interfaceConfig, ipamConfig, neighborScanConfig, routingConfig } from './options.ts';
-import { type NodeSettings, podFamily, resolveNode, stolenNic } from './resolve.ts';
+import { dpdkNics } from './dpdk-nics.ts';
+import {
+  interfaceConfig,
+  ipamConfig,
+  neighborScanConfig,
+  routingConfig,
+} from './global-settings.ts';
+import { type NodeSettings, podFamily, resolveNode, stolenNic } from './node-settings.ts';
 
 export interface ContivConfDeps {
   readonly nodeName: string;
   /** Without problems of level `error`. */
   readonly config: ContivConfig;
-  readonly vpp: VppView;
-  readonly stn: StnView;
+  readonly vpp: VppPort;
+  readonly stn: StnPort;
 }
 
 export function createContivConf(deps: ContivConfDeps): EventHandler & ContivConfApi {
@@ -47,7 +52,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     return resolveNode({ file: config, nodeName, nodeConfig, nics, stolen: stolen?.is });
   }
 
-  const inState = (state: KubeState): NodeConfig | undefined =>
+  const nodeConfigIn = (state: KubeState): NodeConfig | undefined =>
     config.crdNodeConfigurationDisabled
       ? undefined
       : (state.get('nodeconfig')?.get(key) as NodeConfig | undefined);
@@ -57,11 +62,11 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
    * there is none they are looked up again, because VPP may have been started anew with one. Before
    * the first answer nothing of the node can be worked out, so the resync waits for the next one.
    */
-  async function lookUpNics(ctx: ResyncContext): Promise<void> {
+  async function readNics(ctx: ResyncContext): Promise<void> {
     const full = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
     if (nicsAreKnown && !(full && nics.length === 0)) return;
     try {
-      nics = await ctx.ask('vpp/nics', async () => {
+      nics = await ctx.callPort('vpp/nics', async () => {
         return dpdkNics(await deps.vpp.interfaces());
       });
       nicsAreKnown = true;
@@ -72,13 +77,13 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   }
 
   /** The host's configuration of a NIC does not change once the NIC is taken: it is asked for once. */
-  async function lookUpStolen(ctx: ResyncContext, nodeConfig: NodeConfig | undefined) {
+  async function readStolenNic(ctx: ResyncContext, nodeConfig: NodeConfig | undefined) {
     const [name] = stolenNic({ file: config, nodeName, nodeConfig });
     if (name === stolen?.name) return;
     stolen = undefined;
     if (name === undefined) return;
     try {
-      const is = await ctx.ask(`stn/stolen interface ${name}`, () =>
+      const is = await ctx.callPort(`stn/stolen interface ${name}`, () =>
         deps.stn.stolenInterface(name),
       );
       stolen = { name, is };
@@ -109,16 +114,16 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     },
 
     async resync(ctx: ResyncContext): Promise<void> {
-      await lookUpNics(ctx);
-      await lookUpStolen(ctx, inState(ctx.kubeState));
-      settings = resolve(inState(ctx.kubeState));
+      await readNics(ctx);
+      await readStolenNic(ctx, nodeConfigIn(ctx.kubeState));
+      settings = resolve(nodeConfigIn(ctx.kubeState));
       for (const problem of settings.problems) ctx.log.warn({ key }, problem);
       ctx.log.info({ settings }, 'configuration of this node');
     },
 
     /** The settings themselves change with the resync that follows. */
     update(ctx: UpdateContext): UpdateResult | undefined {
-      const nodeConfig = inState(ctx.kubeState);
+      const nodeConfig = nodeConfigIn(ctx.kubeState);
       const [nic] = stolenNic({ file: config, nodeName, nodeConfig });
       const next = resolve(nodeConfig);
       const same = nic === stolen?.name && JSON.stringify(next) === JSON.stringify(settings);

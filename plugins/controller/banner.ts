@@ -8,9 +8,9 @@ const WRAP_AT = 110;
 /** What a wrapped line is indented by, beyond the line it continues. */
 const WRAP_INDENT = 6;
 /** What a box shows of one text; the whole stands in the event history. */
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 /** Characters that a terminal obeys: names of pods and texts of errors come from anywhere. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** Second and later lines of a description stand under the first: behind `NEW EVENT: `. */
 const continuation = ' '.repeat('NEW EVENT: '.length);
 
@@ -40,7 +40,7 @@ export function wrap(text: string, width = WRAP_AT): string[] {
 
 /** What a terminal would obey becomes text. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => {
+  return text.replace(CONTROL_CHARACTERS, (character) => {
     const code = character.codePointAt(0)!.toString(16);
     return code.length > 2 ? `\\u{${code}}` : `\\x${code.padStart(2, '0')}`;
   });
@@ -49,7 +49,7 @@ export function printable(text: string): string {
 /** The lines of a text, as many as a box shows. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n');
-  const shown = lines.slice(0, MOST_LINES).map((line) => printable(line));
+  const shown = lines.slice(0, MAX_LINES).map((line) => printable(line));
   if (lines.length > shown.length) shown.push(`… ${lines.length - shown.length} more lines`);
   return shown;
 }

@@ -19,11 +19,11 @@ import {
   Shutdown,
   VerificationResync,
 } from './api/events.ts';
+import { EventHistory } from './event-history.ts';
+import { EventProcessor, type Outcome, type ProcessorDeps } from './event-processor.ts';
+import { EventQueue, type QueuedEvent } from './event-queue.ts';
+import type { ProcessedEvent } from './event-record.ts';
 import { isHealing } from './healing-policy.ts';
-import { EventHistory } from './history.ts';
-import { EventProcessor, type Outcome, type ProcessorDeps } from './process-event.ts';
-import { EventQueue, type QueuedEvent } from './queue.ts';
-import type { ProcessedEvent } from './record.ts';
 import type { Verification } from './verification.ts';
 
 /** What the controller says of itself to the status check. */
@@ -33,13 +33,13 @@ export interface ControllerDeps extends ProcessorDeps {
   readonly reportState: (state: ControllerState, error?: Error) => void;
   /** Called after every event, for metrics and recording. */
   readonly onProcessed?: (processed: ProcessedEvent) => void;
-  readonly witness?: EventWitness | undefined;
+  readonly observer?: EventObserver | undefined;
 }
 
 /** Sees each event before anything is done about it, and what came of it: for a recording. */
-export interface EventWitness {
-  begins(seqNum: number, entry: QueuedEvent): Promise<void>;
-  ends(outcome: Outcome): Promise<void>;
+export interface EventObserver {
+  eventStarted(seqNum: number, entry: QueuedEvent): Promise<void>;
+  eventEnded(outcome: Outcome): Promise<void>;
 }
 
 const MIB = 1024 * 1024;
@@ -56,8 +56,8 @@ export class Controller implements EventLoop, ConfigRetriever {
   #aborting = false;
   #closed = false;
   /** The healing that was asked for and has not begun yet. */
-  #healing: { readonly due: number; readonly timer: Timer } | undefined;
-  #periodicHealingWaits = false;
+  #scheduledHealing: { readonly due: number; readonly timer: Timer } | undefined;
+  #periodicHealingQueued = false;
   #running: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
@@ -150,19 +150,19 @@ export class Controller implements EventLoop, ConfigRetriever {
   ): void {
     if (this.#aborting || this.#closing) return;
     const due = this.#deps.clock.monotonic() + delayMs;
-    if (this.#healing && this.#healing.due <= due) return;
-    this.#healing?.timer.cancel();
+    if (this.#scheduledHealing && this.#scheduledHealing.due <= due) return;
+    this.#scheduledHealing?.timer.cancel();
     const timer = this.#after(delayMs, () => {
       try {
         this.push(HealingResync.event({ type: 'after-error', error: reason }));
       } catch (error) {
         // Only a full queue refuses it, and that does not last: nothing may stay unhealed.
         this.#deps.log.warn({ err: error }, 'healing could not be queued; it is tried again');
-        this.#healing = undefined;
+        this.#scheduledHealing = undefined;
         this.scheduleHealing(reason);
       }
     });
-    this.#healing = { due, timer };
+    this.#scheduledHealing = { due, timer };
   }
 
   /** VPP may have lost its configuration: a healing resync follows at once. */
@@ -204,7 +204,7 @@ export class Controller implements EventLoop, ConfigRetriever {
         await slices.turn();
         continue;
       }
-      const entry = this.#queue.take((event) => this.#mayRun(event));
+      const entry = this.#queue.take((event) => this.#canRun(event));
       if (!entry) await this.#queue.wait();
       else if (entry.producer?.signal?.aborted)
         entry.producer.reject(new EventAbandonedError('the caller has gone'));
@@ -213,21 +213,21 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   /** The startup resync comes first; everything else keeps its place. The end may come any time. */
-  #mayRun(event: Event): boolean {
+  #canRun(event: Event): boolean {
     return this.resyncCount > 0 || DbResync.is(event) || Shutdown.is(event);
   }
 
   async #runEvent(entry: QueuedEvent): Promise<void> {
     const { event } = entry;
     // A failure during the healing shall cause the next one.
-    if (isHealing(event)) this.#healing = undefined;
-    else if (HealingResync.is(event)) this.#periodicHealingWaits = false;
+    if (isHealing(event)) this.#scheduledHealing = undefined;
+    else if (HealingResync.is(event)) this.#periodicHealingQueued = false;
     const isStartup = this.resyncCount === 0 && DbResync.is(event);
     this.#current = entry;
     try {
-      await this.#deps.witness?.begins(this.eventCount, entry);
+      await this.#deps.observer?.eventStarted(this.eventCount, entry);
       const outcome = await this.#processor.process(entry);
-      await this.#deps.witness?.ends(outcome);
+      await this.#deps.observer?.eventEnded(outcome);
       this.#deps.onProcessed?.(outcome);
       if (isStartup) this.#startPeriodicHealing();
       this.#followOutcome(event, outcome);
@@ -268,7 +268,7 @@ export class Controller implements EventLoop, ConfigRetriever {
     }
     if (this.#closing) return;
     const pushed = this.#deps.clock.monotonic();
-    const origin = event.origin ?? this.#originOfCause();
+    const origin = event.origin ?? this.#inheritedOrigin();
     this.#queue.add({
       event: origin ? { ...event, origin } : event,
       followUpTo,
@@ -278,7 +278,7 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   /** What outside has caused the event that is being processed, and when it was heard of. */
-  #originOfCause(): EventOrigin | undefined {
+  #inheritedOrigin(): EventOrigin | undefined {
     const { event, pushed } = this.#current ?? {};
     if (!event?.origin || pushed === undefined) return undefined;
     const { clock } = this.#deps;
@@ -304,10 +304,10 @@ export class Controller implements EventLoop, ConfigRetriever {
     const { config } = this.#deps;
     if (!config.enablePeriodicHealing) return;
     this.#every(durationMs(config.periodicHealingInterval), () => {
-      if (this.#periodicHealingWaits) return;
+      if (this.#periodicHealingQueued) return;
       try {
         this.push(HealingResync.event({ type: 'periodic' }));
-        this.#periodicHealingWaits = true;
+        this.#periodicHealingQueued = true;
       } catch (error) {
         this.#deps.log.warn({ err: error }, 'periodic healing could not be queued');
       }

@@ -10,7 +10,7 @@ import { type CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { type Event, EventMethod, TransactionType } from './api/event.ts';
 import { HealingResync } from './api/events.ts';
-import type { Processing } from './processing.ts';
+import type { ProcessingState } from './processing-state.ts';
 
 export type Healing = 'by-resync' | 'by-reconnect' | 'none';
 
@@ -22,7 +22,7 @@ export function isHealing(
 }
 
 /** Decides how an error of a handler or of a transaction is healed. */
-export function healingOf(processing: Processing, error: Error): Healing {
+export function healingOf(processing: ProcessingState, error: Error): Healing {
   return healingByTraits(error) ?? (isHealedByResync(processing, error) ? 'by-resync' : 'none');
 }
 
@@ -32,7 +32,7 @@ export function healingOfRevert(error: Error): Healing {
 }
 
 /** Notes in the state of the event what an error needs. */
-export function applyHealing(processing: Processing, healing: Healing): void {
+export function applyHealing(processing: ProcessingState, healing: Healing): void {
   if (healing === 'by-reconnect') processing.waitsForSouthbound = true;
   if (healing === 'by-resync') processing.needsHealing = true;
 }
@@ -41,13 +41,13 @@ export function applyHealing(processing: Processing, healing: Healing): void {
  * After a disconnect during the event, errors of any kind may be its consequence: the resync after
  * the reconnect heals all of them.
  */
-export function leaveHealingToReconnect(processing: Processing): void {
+export function leaveHealingToReconnect(processing: ProcessingState): void {
   processing.waitsForSouthbound = true;
   processing.needsHealing = false;
 }
 
 /** A healing resync that needs healing itself: the agent cannot recover and must be restarted. */
-export function fatalAfterHealing(processing: Processing): CodedError | undefined {
+export function fatalAfterHealing(processing: ProcessingState): CodedError | undefined {
   const { event, needsHealing, fatal, error } = processing;
   if (!needsHealing || fatal || !isHealing(event)) return undefined;
   return new FatalError(
@@ -69,7 +69,7 @@ function healingByTraits(error: Error): Healing | undefined {
 }
 
 /** Errors of resyncs and of best-effort updates; the other transaction types exclude it. */
-function isHealedByResync({ method, event }: Processing, error: Error): boolean {
+function isHealedByResync({ method, event }: ProcessingState, error: Error): boolean {
   if (error instanceof AbortEventError || method !== EventMethod.Update) return true;
   return event.kind.transactionType(event.payload) === TransactionType.BestEffort;
 }

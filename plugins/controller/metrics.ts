@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Controller } from './controller.ts';
-import type { ProcessedEvent } from './record.ts';
+import type { ProcessedEvent } from './event-record.ts';
 
 const secondBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 const operationBuckets = [0, 1, 10, 100, 1000, 10_000, 100_000];

@@ -14,9 +14,9 @@ import {
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
 import { DatabaseUnavailableError } from '#plugins/dbwatcher/api.ts';
-import type { EventHistory } from './history.ts';
-import { historyText } from './history-text.ts';
-import type { EventRecord, EventTrace } from './record.ts';
+import type { EventHistory } from './event-history.ts';
+import { historyText } from './event-history-text.ts';
+import type { EventRecord, EventTrace } from './event-record.ts';
 import type { Verification } from './verification.ts';
 
 export interface ControllerRoutesDeps {
@@ -24,7 +24,7 @@ export interface ControllerRoutesDeps {
   readonly history: EventHistory;
   readonly verification: Verification;
   /** Whether every event is verified. */
-  readonly verifies: boolean;
+  readonly verificationEnabled: boolean;
   /** Record of a transaction as the scheduler shows it. */
   readonly transaction: (seqNum: number) => object | undefined;
   /** Asks the watcher of the datastore for a resync; throws when it cannot take the request. */
@@ -45,7 +45,7 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       path: '/controller/verification',
       mutating: false,
       summary: 'what verification mode has found: differences in handlers, VPP and Linux',
-      handle: () => json(deps.verification.document(deps.verifies)),
+      handle: () => json(deps.verification.document(deps.verificationEnabled)),
     },
     {
       method: 'POST',

@@ -9,9 +9,9 @@ import type { Logger } from '#infra/log/log.ts';
 import type { EventHandler } from './api/event-handler.ts';
 
 /** Differences that are kept, and what is kept of each. */
-const KEPT = 100;
-const KEPT_OPERATIONS = 50;
-const KEPT_CHARACTERS = 4096;
+const MAX_DIFFERENCES = 100;
+const MAX_OPERATIONS = 50;
+const MAX_CHARACTERS = 4096;
 
 /** A Verification Resync and the event that it followed. */
 export interface Verified {
@@ -91,7 +91,7 @@ export class Verification {
   }
 
   /** The internal data of a handler as it tells them; undefined when it tells none. */
-  dataOf(handler: EventHandler): string | undefined {
+  internalDataOf(handler: EventHandler): string | undefined {
     try {
       return handler.describeInternalData?.();
     } catch (thrown) {
@@ -99,15 +99,15 @@ export class Verification {
     }
   }
 
-  compare(verified: Verified, handler: EventHandler, before: string | undefined): void {
-    const after = this.dataOf(handler);
+  compareInternalData(verified: Verified, handler: EventHandler, before: string | undefined): void {
+    const after = this.internalDataOf(handler);
     if (before === after) return;
     this.#internalData++;
     this.#log.error(
       { handler: handler.name, before, after },
       'internal data of the event handler were not in sync',
     );
-    this.#keep(verified, {
+    this.#addDifference(verified, {
       Handler: handler.name,
       Before: shortened(before),
       After: shortened(after),
@@ -115,7 +115,7 @@ export class Verification {
   }
 
   /** @param executed what a resync in which nothing has changed had to do */
-  configuration(
+  checkOperations(
     verified: Verified,
     transaction: number,
     { Executed = [] }: RecordedOperations,
@@ -128,9 +128,9 @@ export class Verification {
       { transaction, operations },
       'the configuration of VPP and Linux was not in sync',
     );
-    this.#keep(verified, {
+    this.#addDifference(verified, {
       Transaction: transaction,
-      Operations: done.slice(0, KEPT_OPERATIONS).map(({ Operation, Key }) => ({
+      Operations: done.slice(0, MAX_OPERATIONS).map(({ Operation, Key }) => ({
         Operation,
         Key,
       })),
@@ -138,14 +138,14 @@ export class Verification {
     });
   }
 
-  #keep({ seqNum, followUpTo }: Verified, what: Partial<Difference>): void {
-    if (this.#differences.length === KEPT) this.#differences.shift();
+  #addDifference({ seqNum, followUpTo }: Verified, what: Partial<Difference>): void {
+    if (this.#differences.length === MAX_DIFFERENCES) this.#differences.shift();
     const Time = rfc3339(this.#clock.now());
     this.#differences.push({ SeqNum: seqNum, FollowUpTo: followUpTo ?? null, Time, ...what });
   }
 }
 
 function shortened(text = ''): string {
-  if (text.length <= KEPT_CHARACTERS) return text;
-  return `${text.slice(0, KEPT_CHARACTERS)}… (${text.length - KEPT_CHARACTERS} more characters)`;
+  if (text.length <= MAX_CHARACTERS) return text;
+  return `${text.slice(0, MAX_CHARACTERS)}… (${text.length - MAX_CHARACTERS} more characters)`;
 }

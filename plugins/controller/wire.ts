@@ -6,7 +6,7 @@ import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import { Controller, type ControllerDeps } from './controller.ts';
 import { ControllerMetrics } from './metrics.ts';
-import { type RecorderOptions, RunRecorder } from './recording/recorder.ts';
+import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 
 export interface ControllerWiringDeps
   extends Omit<ControllerDeps, 'log' | 'reportState' | 'onProcessed' | 'witness'> {
@@ -32,7 +32,7 @@ export function wireController(wiring: ControllerWiringDeps): WiredController {
     reportState: status.register('controller', 'liveness'),
     onProcessed: metrics.observe,
   };
-  const controller: Controller = new Controller(recorder ? recorder.tap(deps) : deps);
+  const controller: Controller = new Controller(recorder ? recorder.wrap(deps) : deps);
   return {
     controller,
     component: {
@@ -47,9 +47,9 @@ export function wireController(wiring: ControllerWiringDeps): WiredController {
 }
 
 /** Undefined unless the configuration sets `record-run`. */
-function createRecorder(wiring: ControllerWiringDeps): RunRecorder | undefined {
+function createRecorder(wiring: ControllerWiringDeps): Recorder | undefined {
   const { config, recorded, clock, loggers } = wiring;
   const folder = config['record-run'];
   if (folder === '') return undefined;
-  return new RunRecorder({ ...recorded, folder, clock, log: loggers.get('recording') });
+  return new Recorder({ ...recorded, folder, clock, log: loggers.get('recording') });
 }

@@ -43,7 +43,7 @@ export const ResyncRequestQueueFullError = defineError({
   remedy: 'Resyncs were asked for already; see /readiness whether the database can be reached.',
 });
 
-export { loadKubeStateForResync, resyncDatabase } from './database.ts';
+export { loadKubeStateForResync, resyncDatabase } from './kube-state-database.ts';
 
 export const DatabaseUnavailableError = defineError({
   name: 'DatabaseUnavailableError',

@@ -21,16 +21,22 @@ import {
   ResyncRequestQueueFullError,
 } from './api.ts';
 import { Backoff } from './backoff.ts';
-import { Comparison } from './comparison.ts';
-import { type Difference, Known } from './known.ts';
+import { KeySpace } from './key-space.ts';
+import { type Difference, LastKnownState } from './last-known-state.ts';
 import { Mirror } from './mirror.ts';
-import { Places } from './places.ts';
-import { Probe } from './probe.ts';
-import { Session } from './session.ts';
-import { type Content, entriesOf, knowAll, readSnapshots, type Snapshots } from './snapshot.ts';
+import {
+  decodeEntries,
+  entriesOf,
+  type ResyncContent,
+  readSnapshots,
+  type Snapshots,
+} from './snapshot.ts';
+import { SnapshotComparison } from './snapshot-comparison.ts';
+import { StoreProbe } from './store-probe.ts';
+import { WatchSession } from './watch-session.ts';
 
 /** Requests for a resync that may wait at once. */
-const REQUESTS = 10;
+const MAX_REQUESTS = 10;
 /** Changes processed at a stretch. */
 const SLICE = 64;
 /** How soon a resync from the mirror is tried again that the event loop did not take. */
@@ -71,26 +77,26 @@ type Source = DbStatus['source'];
  */
 class Watcher implements DbWatcher {
   readonly #deps: DbWatcherDeps;
-  readonly #places: Places;
+  readonly #keySpace: KeySpace;
   readonly #mirror: Mirror | undefined;
-  readonly #probe: Probe;
+  readonly #probe: StoreProbe;
   readonly #backoff: Backoff;
-  readonly #comparison: Comparison;
+  readonly #comparison: SnapshotComparison;
   readonly #timers = new Map<string, Timer>();
-  #known: Known;
-  #session: Session | undefined;
+  #lastKnown: LastKnownState;
+  #session: WatchSession | undefined;
   #connected = false;
   #source: Source = 'none';
   #error: string | undefined;
   #resyncs = 0;
   #missedChanges = 0;
-  #resyncWanted = false;
-  #mirrorWanted = false;
-  #compareWanted = false;
+  #resyncPending = false;
+  #mirrorResyncPending = false;
+  #comparisonPending = false;
   /** Requests from outside that the next resync answers. */
   #requests = 0;
   /** The resync under way, or to be tried again, answers a request. */
-  #asked = false;
+  #answersRequest = false;
   #closed = false;
   #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
@@ -98,15 +104,15 @@ class Watcher implements DbWatcher {
   constructor(deps: DbWatcherDeps) {
     const { cluster, mirror, clock, random, log, config } = deps;
     this.#deps = deps;
-    this.#places = new Places(deps.agentPrefix);
-    this.#known = new Known(this.#places, log);
+    this.#keySpace = new KeySpace(deps.agentPrefix);
+    this.#lastKnown = new LastKnownState(this.#keySpace, log);
     this.#mirror = mirror && new Mirror(mirror, clock, log);
     this.#backoff = new Backoff(clock, random);
-    this.#comparison = new Comparison(this.#places, random, {
+    this.#comparison = new SnapshotComparison(this.#keySpace, random, {
       intervalMs: durationMs(config.remoteDBCompareInterval),
       graceMs: durationMs(config.remoteDBProbingInterval),
     });
-    this.#probe = new Probe(cluster, clock, durationMs(config.remoteDBProbingInterval), {
+    this.#probe = new StoreProbe(cluster, clock, durationMs(config.remoteDBProbingInterval), {
       onUp: () => this.#connect(),
       onDown: (reason) => this.#disconnect(errorText(reason)),
     });
@@ -120,7 +126,7 @@ class Watcher implements DbWatcher {
       error: this.#error,
       resyncs: this.#resyncs,
       missedChanges: this.#missedChanges,
-      broken: this.#known.broken,
+      broken: this.#lastKnown.broken,
       mirrorError: this.#mirror?.error,
     };
   }
@@ -130,7 +136,7 @@ class Watcher implements DbWatcher {
     this.#probe.start();
     if (this.#mirror)
       this.#timer('mirror', durationMs(this.#deps.config.delayLocalResync), () => {
-        this.#mirrorWanted = true;
+        this.#mirrorResyncPending = true;
       });
   }
 
@@ -140,20 +146,20 @@ class Watcher implements DbWatcher {
       throw new DatabaseUnavailableError(this.#error ?? 'there was no answer yet', {
         where: this.#deps.cluster.name,
       });
-    if (this.#requests >= REQUESTS)
+    if (this.#requests >= MAX_REQUESTS)
       throw new ResyncRequestQueueFullError('queue with resync requests is full');
     this.#requests++;
     this.#backoff.cancel();
-    this.#want('a resync was asked for');
+    this.#scheduleResync('a resync was asked for');
   }
 
   async close(): Promise<void> {
-    this.#end();
+    this.#stop();
     await this.#running;
     await this.#mirror?.close();
   }
 
-  #end(): void {
+  #stop(): void {
     this.#closed = true;
     this.#probe.close();
     this.#backoff.cancel();
@@ -175,11 +181,11 @@ class Watcher implements DbWatcher {
 
   #nextTask(): (() => Promise<void>) | undefined {
     const session = this.#session;
-    if (this.#resyncWanted && this.#connected && !this.#backoff.waiting)
+    if (this.#resyncPending && this.#connected && !this.#backoff.waiting)
       return () => this.#resync();
-    if (this.#mirrorWanted) return () => this.#resyncFromMirror();
-    if (session?.hasChanges) return () => this.#process(session);
-    if (session && this.#compareWanted) return () => this.#compare(session);
+    if (this.#mirrorResyncPending) return () => this.#resyncFromMirror();
+    if (session?.hasChanges) return () => this.#processChanges(session);
+    if (session && this.#comparisonPending) return () => this.#compare(session);
     return undefined;
   }
 
@@ -218,13 +224,13 @@ class Watcher implements DbWatcher {
   /** What is known cannot be trusted any more, or not be followed: everything is read again. */
   #reread(reason: string, eager: boolean): void {
     this.#closeSession();
-    this.#want(reason);
+    this.#scheduleResync(reason);
     this.#backoff.start(eager, () => this.#wake());
   }
 
-  #want(reason: string): void {
+  #scheduleResync(reason: string): void {
     this.#deps.log.debug({ reason }, 'everything is read again');
-    this.#resyncWanted = true;
+    this.#resyncPending = true;
     this.#wake();
   }
 
@@ -246,7 +252,7 @@ class Watcher implements DbWatcher {
     } catch (thrown) {
       if (thrown instanceof ClosedControllerError || thrown instanceof EventLoopIsAbortingError) {
         this.#deps.log.info({ reason: thrown.message }, 'the event loop has ended; no more events');
-        this.#end();
+        this.#stop();
       } else {
         this.#deps.log.warn({ reason: errorText(thrown) }, 'the event loop takes no event now');
       }
@@ -255,33 +261,38 @@ class Watcher implements DbWatcher {
   }
 
   async #resync(): Promise<void> {
-    this.#asked ||= this.#requests > 0;
+    this.#answersRequest ||= this.#requests > 0;
     this.#requests = 0;
-    this.#resyncWanted = false;
+    this.#resyncPending = false;
     this.#closeSession();
-    if ((await this.#readAndTake()) || this.#closed) this.#asked = false;
+    if ((await this.#readAndApply()) || this.#closed) this.#answersRequest = false;
     else this.#reread('the resync failed', false);
   }
 
-  async #readAndTake(): Promise<boolean> {
+  async #readAndApply(): Promise<boolean> {
     let snapshots: Snapshots;
     try {
-      snapshots = await readSnapshots(this.#deps.cluster, this.#places);
+      snapshots = await readSnapshots(this.#deps.cluster, this.#keySpace);
     } catch (thrown) {
       if (!this.#closed) this.#fail(errorText(thrown));
       return false;
     }
-    return await this.#take(snapshots);
+    return await this.#applySnapshots(snapshots);
   }
 
   /** Makes snapshots known and follows them from there. */
-  async #take(snapshots: Snapshots): Promise<boolean> {
+  async #applySnapshots(snapshots: Snapshots): Promise<boolean> {
     const { cluster, log, clock } = this.#deps;
-    const { known, content } = await knowAll(entriesOf(snapshots), this.#places, log, clock);
+    const { known, content } = await decodeEntries(
+      entriesOf(snapshots),
+      this.#keySpace,
+      log,
+      clock,
+    );
     if (this.#closed) return true;
     // A cluster has nodes and namespaces always. A database that has lost them was wiped; acting on
     // that would take the network from every pod until the reflector has filled it again.
-    if (!known.hasReflected && this.#known.hasReflected && !this.#asked) {
+    if (!known.hasReflectedState && this.#lastKnown.hasReflectedState && !this.#answersRequest) {
       const reason = 'the database has lost the state of Kubernetes; the last known state is kept';
       if (this.#error !== reason) log.error(reason);
       this.#fail(reason);
@@ -290,7 +301,7 @@ class Watcher implements DbWatcher {
     if (!this.#pushResync(known, content, 'store')) return false;
     this.#mirror?.follow(known);
     if (!this.#connected) return true;
-    const session: Session = new Session(cluster, snapshots, {
+    const session: WatchSession = new WatchSession(cluster, snapshots, {
       onChanges: () => this.#wake(),
       onBroken: (reason) => {
         log.warn({ reason }, 'the watch is lost');
@@ -300,14 +311,14 @@ class Watcher implements DbWatcher {
     this.#session = session;
     this.#error = undefined;
     this.#deps.reportState('ok');
-    this.#comparison.forget();
+    this.#comparison.reset();
     this.#compareAfter(this.#comparison.intervalMs);
     return true;
   }
 
   /** Once at start, when the store itself is not there. */
   async #resyncFromMirror(): Promise<void> {
-    this.#mirrorWanted = false;
+    this.#mirrorResyncPending = false;
     if (this.#source !== 'none' || !this.#mirror) return;
     const { log, clock } = this.#deps;
     try {
@@ -316,25 +327,25 @@ class Watcher implements DbWatcher {
         log.error('the local mirror is empty; the agent waits for the datastore');
         return;
       }
-      const { known, content } = await knowAll(entries, this.#places, log, clock);
+      const { known, content } = await decodeEntries(entries, this.#keySpace, log, clock);
       if (this.#closed || this.#pushResync(known, content, 'mirror') || this.#closed) return;
       this.#timer('mirror', MIRROR_RETRY_MS, () => {
-        this.#mirrorWanted = true;
+        this.#mirrorResyncPending = true;
       });
     } catch (thrown) {
       log.error({ reason: errorText(thrown) }, 'the local mirror cannot be read');
     }
   }
 
-  #pushResync(known: Known, content: Content, source: Source): boolean {
+  #pushResync(known: LastKnownState, content: ResyncContent, source: Source): boolean {
     if (!this.#push(DbResync.event({ local: source === 'mirror', ...content }))) return false;
-    this.#known = known;
+    this.#lastKnown = known;
     this.#source = source;
     this.#resyncs++;
     return true;
   }
 
-  async #process(session: Session): Promise<void> {
+  async #processChanges(session: WatchSession): Promise<void> {
     const changed: string[] = [];
     let count = 0;
     let refused = false;
@@ -343,7 +354,7 @@ class Watcher implements DbWatcher {
       if (++count % SLICE === 0) await this.#deps.clock.turn();
       // What was read again meanwhile holds these changes already.
       if (!session.isOpen) break;
-      const { difference, accept } = this.#known.step(key, value);
+      const { difference, accept } = this.#lastKnown.prepareChange(key, value);
       if (difference && !this.#push(eventOf(difference, { key, revision, heard }))) {
         refused = true;
         break;
@@ -356,19 +367,19 @@ class Watcher implements DbWatcher {
       this.#reread('the event loop took no event', false);
   }
 
-  async #compare(session: Session): Promise<void> {
-    this.#compareWanted = false;
+  async #compare(session: WatchSession): Promise<void> {
+    this.#comparisonPending = false;
     const { log, clock } = this.#deps;
     let entries: readonly KvEntry[];
     try {
-      entries = entriesOf(await readSnapshots(this.#deps.cluster, this.#places));
+      entries = entriesOf(await readSnapshots(this.#deps.cluster, this.#keySpace));
     } catch (thrown) {
       log.debug({ reason: errorText(thrown) }, 'the datastore could not be compared');
       if (session.isOpen) this.#compareAfter(this.#comparison.intervalMs);
       return;
     }
     if (!session.isOpen) return;
-    const { lost, nextMs } = await this.#comparison.compare(entries, this.#known, clock);
+    const { lost, nextMs } = await this.#comparison.compare(entries, this.#lastKnown, clock);
     if (!session.isOpen) return;
     if (lost.length === 0) {
       this.#compareAfter(nextMs);
@@ -381,13 +392,13 @@ class Watcher implements DbWatcher {
 
   #compareAfter(ms: number): void {
     this.#timer('compare', ms, () => {
-      this.#compareWanted = true;
+      this.#comparisonPending = true;
     });
   }
 }
 
-function eventOf({ place, previous, current }: Difference, origin: EventOrigin): Event {
-  const { resource, key } = place;
+function eventOf({ watchedKey, previous, current }: Difference, origin: EventOrigin): Event {
+  const { resource, key } = watchedKey;
   if (resource !== undefined)
     return KubeStateChange.event({ resource, key, previous, current }, origin);
   const values = { [key]: current ?? null };

@@ -2,7 +2,7 @@ import type { KvEntry, KvStore } from '#datastore/api.ts';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { Known } from './known.ts';
+import type { LastKnownState } from './last-known-state.ts';
 
 /** Entries handled at a stretch. */
 const SLICE = 1000;
@@ -18,9 +18,9 @@ export class Mirror {
   readonly #store: KvStore;
   readonly #clock: Clock;
   readonly #log: Logger;
-  #known: Known | undefined;
+  #lastKnown: LastKnownState | undefined;
   /** Keys that are to be written. */
-  #behind: 'all' | Set<string> = new Set();
+  #unwrittenKeys: 'all' | Set<string> = new Set();
   #writing: Promise<void> | undefined;
   #retry: Timer | undefined;
   #error: string | undefined;
@@ -42,15 +42,15 @@ export class Mirror {
   }
 
   /** From now on the mirror holds this, and nothing else. */
-  follow(known: Known): void {
-    this.#known = known;
-    this.#behind = 'all';
+  follow(known: LastKnownState): void {
+    this.#lastKnown = known;
+    this.#unwrittenKeys = 'all';
     this.#write();
   }
 
   /** What is known of these keys has changed. */
   changed(keys: Iterable<string>): void {
-    if (this.#behind !== 'all') for (const key of keys) this.#behind.add(key);
+    if (this.#unwrittenKeys !== 'all') for (const key of keys) this.#unwrittenKeys.add(key);
     this.#write();
   }
 
@@ -69,11 +69,11 @@ export class Mirror {
   }
 
   async #catchUp(): Promise<void> {
-    while (this.#known && (this.#behind === 'all' || this.#behind.size > 0)) {
-      const behind = this.#behind;
-      this.#behind = new Set();
+    while (this.#lastKnown && (this.#unwrittenKeys === 'all' || this.#unwrittenKeys.size > 0)) {
+      const behind = this.#unwrittenKeys;
+      this.#unwrittenKeys = new Set();
       try {
-        await this.#store.putAll(await this.#changes(this.#known, behind));
+        await this.#store.putAll(await this.#changesFor(this.#lastKnown, behind));
         if (this.#error !== undefined) this.#log.info('the local mirror is up to date again');
         this.#error = undefined;
       } catch (thrown) {
@@ -87,7 +87,7 @@ export class Mirror {
     if (this.#error === undefined)
       this.#log.error({ error }, 'the local mirror cannot be written; it stays as it was');
     this.#error = error;
-    this.#behind = 'all';
+    this.#unwrittenKeys = 'all';
     if (this.#closed) return;
     this.#retry = this.#clock.timer(RETRY_MS, () => {
       this.#retry = undefined;
@@ -96,20 +96,20 @@ export class Mirror {
   }
 
   /** What goes to the store, as of now. Of a value that became broken the last good one stays. */
-  async #changes(
-    known: Known,
+  async #changesFor(
+    known: LastKnownState,
     behind: 'all' | ReadonlySet<string>,
   ): Promise<Map<string, string | undefined>> {
     const changes = new Map<string, string | undefined>();
     if (behind !== 'all') {
       for (const key of behind) {
         const text = known.text(key);
-        if (text === undefined || known.isGood(key)) changes.set(key, text);
+        if (text === undefined || known.isValid(key)) changes.set(key, text);
       }
       return changes;
     }
     let count = 0;
-    for (const [key, text] of known.good()) {
+    for (const [key, text] of known.validEntries()) {
       changes.set(key, text);
       if (++count % SLICE === 0) await this.#clock.turn();
     }

@@ -3,8 +3,8 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { resourceList } from '#kubernetes/resources/resources.ts';
 import type { DbResyncPayload } from '#plugins/controller/api/events.ts';
-import { Known, type KnownEntry } from './known.ts';
-import type { Places } from './places.ts';
+import type { KeySpace } from './key-space.ts';
+import { type LastKnownEntry, LastKnownState } from './last-known-state.ts';
 
 /** Values decoded at a stretch: some milliseconds. */
 const SLICE = 64;
@@ -13,8 +13,8 @@ const SLICE = 64;
 export type Snapshots = ReadonlyMap<string, KvSnapshot>;
 
 /** Reads all that is watched. */
-export async function readSnapshots(store: KvStore, places: Places): Promise<Snapshots> {
-  const { prefixes } = places;
+export async function readSnapshots(store: KvStore, keySpace: KeySpace): Promise<Snapshots> {
+  const { prefixes } = keySpace;
   const snapshots = await Promise.all(prefixes.map((prefix) => store.list(prefix)));
   return new Map(snapshots.map((snapshot, at) => [prefixes[at]!, snapshot]));
 }
@@ -24,23 +24,23 @@ export function entriesOf(snapshots: Snapshots): KvEntry[] {
 }
 
 /** All that a resync carries; broken values are left out. */
-export type Content = Pick<DbResyncPayload, 'kubeState' | 'externalConfig'>;
+export type ResyncContent = Pick<DbResyncPayload, 'kubeState' | 'externalConfig'>;
 
 /** Makes sense of entries, a slice at a time. */
-export async function knowAll(
+export async function decodeEntries(
   entries: readonly KvEntry[],
-  places: Places,
+  keySpace: KeySpace,
   log: Logger,
   clock: Clock,
-): Promise<{ known: Known; content: Content }> {
-  const known = new Known(places, log);
+): Promise<{ known: LastKnownState; content: ResyncContent }> {
+  const known = new LastKnownState(keySpace, log);
   const kubeState: Record<string, Record<string, object>> = {};
   for (const { keyword } of resourceList) kubeState[keyword] = {};
   const externalConfig: Record<string, object> = {};
-  const keep = ({ place, value }: KnownEntry) => {
+  const keep = ({ watchedKey, value }: LastKnownEntry) => {
     if (value === undefined) return;
-    if (place.resource === undefined) externalConfig[place.key] = value;
-    else kubeState[place.resource]![place.key] = value;
+    if (watchedKey.resource === undefined) externalConfig[watchedKey.key] = value;
+    else kubeState[watchedKey.resource]![watchedKey.key] = value;
   };
   for (const [at, entry] of entries.entries()) {
     const added = known.add(entry);

@@ -3,10 +3,10 @@
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
-import { clusterSubnets, nodeIdOfPodAddress } from './plan.ts';
-import type { AddressPlan } from './planned.ts';
+import type { AddressPlan } from './base-ipam.ts';
+import { clusterSubnets, nodeIdOfPodAddress } from './subnets.ts';
 
-export { PlannedAddresses } from './planned.ts';
+export { BaseIpam as PlannedAddresses } from './base-ipam.ts';
 export { allocationsDocument, ipamDocument, NO_NODE_IP } from './rest.ts';
 
 /**

@@ -33,13 +33,13 @@ import {
   type PodManagerApi,
   podIdText,
 } from '#plugins/podmanager/api.ts';
+import { AddressPool } from './address-pool.ts';
+import { AddressRecords } from './address-records.ts';
 import { type Allocation, type IpamApi, PodCidrChange } from './api.ts';
-import { ExternalAddressError, externalAddress } from './external.ts';
-import { PlannedAddresses } from './planned.ts';
-import { AddressPool } from './pool.ts';
+import { BaseIpam } from './base-ipam.ts';
+import { ExternalAddressError, externalAddress } from './external-address.ts';
+import { PodRecordAddresses } from './pod-record-addresses.ts';
 import { type Prefix, parsePrefix } from './prefix.ts';
-import { AddressRecords } from './records.ts';
-import { ShownAddresses } from './shown.ts';
 
 export const AddressesExhaustedError = defineError({
   name: 'AddressesExhaustedError',
@@ -67,15 +67,15 @@ function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix>
   return found;
 }
 
-class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
+class Ipam extends BaseIpam implements EventHandler, IpamApi {
   readonly name = 'ipam';
   readonly #deps: IpamDeps;
   #pool: AddressPool | undefined;
-  #shown: ShownAddresses | undefined;
+  #podRecords: PodRecordAddresses | undefined;
   /** undefined before the local store was read. */
   #records: AddressRecords | undefined;
   /** Address of each attachment that holds one. */
-  readonly #held = new Map<AttachmentId, string>();
+  readonly #addressByAttachment = new Map<AttachmentId, string>();
   /** Whether the kube state comes from the database itself, not from the local mirror. */
   #stateIsFresh = false;
   /** The attachment that the last Add Pod gave an address to, for the case that it is reverted. */
@@ -89,15 +89,15 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     // what changes before a resync has gone through is part of what the next one reads
-    if (KubeStateChange.is(event)) return event.payload.resource === 'pod' && !!this.#shown;
-    if (NodeUpdate.is(event)) return this.#isExternal && !!this.#shown;
+    if (KubeStateChange.is(event)) return event.payload.resource === 'pod' && !!this.#podRecords;
+    if (NodeUpdate.is(event)) return this.#isExternal && !!this.#podRecords;
     return AddPod.is(event) || DeletePod.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
     if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
     const { conf, nodes } = this.#deps;
-    this.plan({
+    this.updatePlan({
       nodeId: nodes.thisNode().id,
       config: conf.ipam(),
       defaultGateway: conf.defaultGateway(),
@@ -106,26 +106,27 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
     const pool = new AddressPool(this.podPrefix);
     const records = this.#records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
     const ours = (address: string): boolean => pool.contains(address);
-    const shown = await ShownAddresses.read(ctx.kubeState, ours, new Slices(ctx.clock));
+    const shown = await PodRecordAddresses.read(ctx.kubeState, ours, new Slices(ctx.clock));
     for (const { address, external } of records.all()) if (!external) pool.use(address);
     for (const address of shown.addresses()) pool.use(address);
     if (records.last !== undefined) pool.continueAfter(records.last);
 
     this.#pool = pool;
     this.#records = records;
-    this.#shown = shown;
-    this.#held.clear();
+    this.#podRecords = shown;
+    this.#addressByAttachment.clear();
     const attachments = this.#deps.pods.attachments();
     for (const { attachment, address } of records.all())
-      if (attachments.has(attachment)) this.#held.set(attachment, address);
-    await this.#dropLeaked(ctx);
+      if (attachments.has(attachment)) this.#addressByAttachment.set(attachment, address);
+    await this.#releaseLeaked(ctx);
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
     if (AddPod.is(ctx.event)) return this.#add(ctx, ctx.event.payload);
     if (KubeStateChange.is(ctx.event)) {
       const { key, current } = ctx.event.payload;
-      for (const address of this.#shown!.set(key, current)) await this.#settle(ctx, address);
+      for (const address of this.#podRecords!.set(key, current))
+        await this.#updateUse(ctx, address);
       return {};
     }
     if (NodeUpdate.is(ctx.event)) return this.#nodeUpdate(ctx, ctx.event.payload);
@@ -140,20 +141,24 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
   }
 
   podAddresses(attachment: AttachmentId): readonly string[] {
-    const address = this.#held.get(attachment);
+    const address = this.#addressByAttachment.get(attachment);
     return address === undefined ? [] : [address];
   }
 
   allocations(): ReadonlyMap<string, Allocation> {
     const allocations = new Map<string, Allocation>();
     for (const { address, pod, podUid, attachment } of this.#records?.all() ?? []) {
-      const holds = this.#held.get(attachment) === address;
+      const holds = this.#addressByAttachment.get(attachment) === address;
       const holder = holds ? attachment : undefined;
       allocations.set(address, { address, pod, podUid, attachment: holder });
     }
-    for (const address of this.#shown?.addresses() ?? []) {
+    for (const address of this.#podRecords?.addresses() ?? []) {
       if (allocations.has(address)) continue;
-      allocations.set(address, { address, ...this.#shown!.by(address)!, attachment: undefined });
+      allocations.set(address, {
+        address,
+        ...this.#podRecords!.firstRecordOf(address)!,
+        attachment: undefined,
+      });
     }
     return allocations;
   }
@@ -181,29 +186,29 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
   }
 
   /** What the mirror does not show may be there all the same: then nothing is dropped. */
-  async #dropLeaked(ctx: ResyncContext): Promise<void> {
+  async #releaseLeaked(ctx: ResyncContext): Promise<void> {
     if (!this.#stateIsFresh) return;
     for (const { address, attachment, pod, external } of this.#records!.all()) {
-      if (this.#held.get(attachment) === address) continue;
-      if (this.#shown!.has(address) && !external) continue;
+      if (this.#addressByAttachment.get(attachment) === address) continue;
+      if (this.#podRecords!.has(address) && !external) continue;
       ctx.log.info({ address, pod: podIdText(pod) }, 'address of a pod that is gone is free again');
-      await this.#settle(ctx, address);
+      await this.#updateUse(ctx, address);
     }
   }
 
   async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
     const attachment = attachmentId(payload);
     this.#undo = undefined;
-    if (this.#held.has(attachment)) return {};
+    if (this.#addressByAttachment.has(attachment)) return {};
     if (payload.ipamType !== '' && !this.#isExternal)
       ctx.log.warn(
         { pod: podIdText(payload.pod), ipam: payload.ipamType },
         'the address that another IPAM plugin gave is not used: useExternalIPAM is off',
       );
     const address = this.#isExternal
-      ? await this.#accept(ctx, payload, attachment)
+      ? await this.#acceptExternal(ctx, payload, attachment)
       : await this.#allocate(ctx, payload, attachment);
-    this.#held.set(attachment, address);
+    this.#addressByAttachment.set(attachment, address);
     this.#undo = attachment;
     return { change: `address ${address} for ${podIdText(payload.pod)}` };
   }
@@ -224,7 +229,9 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
       ctx.log.warn({ address: next }, 'address is in use without being known, it is left out');
     }
     // after a boot of the machine most addresses may be kept back: a pod may have its own again
-    for (const address of this.#shown!.onlyBy(resources.pod.key(pod.name, pod.namespace))) {
+    for (const address of this.#podRecords!.onlyInRecord(
+      resources.pod.key(pod.name, pod.namespace),
+    )) {
       if (this.#isHeld(address)) continue;
       const record = { address, ...owner };
       const known = this.#records!.get(address);
@@ -232,7 +239,7 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
       if (await (known ? records.replace(ctx, known, record) : records.create(ctx, record)))
         return address;
     }
-    const held = this.#held.size;
+    const held = this.#addressByAttachment.size;
     throw new AddressesExhaustedError(
       `no address is free in ${this.#pool}: ${held} are held by pods, ` +
         `${this.allocations().size - held} are kept back for Pod records that show them`,
@@ -244,7 +251,7 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
    * Takes what another IPAM has given. Two that hold one address cannot be wired: whoever has it
    * keeps it until his DEL comes.
    */
-  async #accept(
+  async #acceptExternal(
     ctx: UpdateContext,
     payload: AddPodPayload,
     attachment: AttachmentId,
@@ -252,7 +259,7 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
     const { pod, podUid } = payload;
     const address = externalAddress(payload.ipamData, this.podPrefix.family);
     const before = this.#records!.get(address);
-    if (before && this.#held.get(before.attachment) === address)
+    if (before && this.#addressByAttachment.get(before.attachment) === address)
       throw new ExternalAddressError(
         `${address} was given to ${podIdText(before.pod)}, which still has it`,
         { where: podIdText(pod) },
@@ -264,23 +271,25 @@ class Ipam extends PlannedAddresses implements EventHandler, IpamApi {
 
   #isHeld(address: string): boolean {
     const record = this.#records!.get(address);
-    return record !== undefined && this.#held.get(record.attachment) === address;
+    return record !== undefined && this.#addressByAttachment.get(record.attachment) === address;
   }
 
   /** Frees what an attachment holds; addresses that others still read somewhere are kept back. */
   async #release(ctx: RevertContext, attachment: AttachmentId): Promise<UpdateResult> {
-    const address = this.#held.get(attachment);
+    const address = this.#addressByAttachment.get(attachment);
     if (address === undefined) return {};
-    this.#held.delete(attachment);
-    await this.#settle(ctx, address);
-    const kept = this.#shown!.has(address) ? ' is kept back until its Pod record goes' : ' is free';
+    this.#addressByAttachment.delete(attachment);
+    await this.#updateUse(ctx, address);
+    const kept = this.#podRecords!.has(address)
+      ? ' is kept back until its Pod record goes'
+      : ' is free';
     return { change: `address ${address}${kept}` };
   }
 
   /** Brings record and pool in line with who holds and who shows the address. */
-  async #settle(ctx: RevertContext, address: string): Promise<void> {
+  async #updateUse(ctx: RevertContext, address: string): Promise<void> {
     const external = this.#records!.get(address)?.external === true;
-    if (this.#isHeld(address) || (this.#shown!.has(address) && !external)) {
+    if (this.#isHeld(address) || (this.#podRecords!.has(address) && !external)) {
       if (!external) this.#pool!.use(address);
       return;
     }

@@ -1,8 +1,8 @@
 /** REST documents about addresses, in the form that netctl and the telemetry validator read. */
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
-import { clusterSubnets } from './plan.ts';
 import { prefixText } from './prefix.ts';
+import { clusterSubnets } from './subnets.ts';
 
 export interface IpamDocument {
   readonly nodeId: number;

@@ -1,12 +1,12 @@
 import { hostTap, hostVeth } from './names.ts';
-import type { Site } from './site.ts';
+import type { NodeInput } from './node-input.ts';
 
 /** Logical name of the side of VPP of the link between VPP and the host. */
-export function hostInterconnectName(site: Pick<Site, 'interfaces'>): string {
-  return (site.interfaces.useTap ? hostTap : hostVeth).vpp;
+export function hostInterconnectName(input: Pick<NodeInput, 'interfaces'>): string {
+  return (input.interfaces.useTap ? hostTap : hostVeth).vpp;
 }
 
 /** Logical name of the host's side. */
-export function hostSideName(site: Pick<Site, 'interfaces'>): string {
-  return (site.interfaces.useTap ? hostTap : hostVeth).linux;
+export function hostSideName(input: Pick<NodeInput, 'interfaces'>): string {
+  return (input.interfaces.useTap ? hostTap : hostVeth).linux;
 }

@@ -2,7 +2,7 @@
 import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { VppInterfaceInfo } from '#plugins/controller/api/ports/vpp.ts';
 import { boundLink } from './names.ts';
-import { plain } from './site.ts';
+import { withoutPrefixLength } from './node-input.ts';
 
 /** Inner Ethernet, VXLAN and UDP; the outer IP header comes on top. */
 const VXLAN_BYTES = 14 + 8 + 8;
@@ -10,7 +10,7 @@ const outerBytes = { 4: 20, 6: 40 } as const;
 /** What every Ethernet carries. */
 const ETHERNET_MTU = 1500;
 /** Less than this no link with IPv6 may have. */
-const LEAST_MTU = 1280;
+const MIN_MTU = 1280;
 
 export interface Underlay {
   /** Name of the main interface; undefined: there is no NIC. */
@@ -37,7 +37,7 @@ export function underlayMtu(underlay: Underlay): number | undefined {
   if (link) return link.mtu;
   const device = vppInterfaces.find(({ internalName }) => internalName === nic)?.mtu;
   const known = hostLinks.filter(({ addresses }) =>
-    addresses.some((address) => managementAddresses.includes(plain(address))),
+    addresses.some((address) => managementAddresses.includes(withoutPrefixLength(address))),
   );
   const network = known.length > 0 ? Math.min(...known.map(({ mtu }) => mtu)) : ETHERNET_MTU;
   return device ? Math.min(device, network) : network;
@@ -46,5 +46,5 @@ export function underlayMtu(underlay: Underlay): number | undefined {
 /** @param outer family of the tunnels' addresses; undefined: there are no tunnels */
 export function innerMtu(underlay: number, outer: 4 | 6 | undefined): number {
   const overhead = outer === undefined ? 0 : VXLAN_BYTES + outerBytes[outer];
-  return Math.max(underlay - overhead, LEAST_MTU);
+  return Math.max(underlay - overhead, MIN_MTU);
 }

@@ -5,8 +5,8 @@ import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { PodInterfaceNames } from './api.ts';
 
 /** What VPP takes as a tag, and what the kernel takes as an interface name. */
-const MAX_LOGICAL_NAME = 63;
-const MAX_HOST_NAME = 15;
+const MAX_LOGICAL_NAME_LENGTH = 63;
+const MAX_HOST_NAME_LENGTH = 15;
 
 export const LOOPBACK_NIC = 'loopbackNIC';
 export const POD_GATEWAY_LOOPBACK = 'podGwLoop';
@@ -87,9 +87,9 @@ export function podLinkNames(link: Link, useTap: boolean): PodLinkNames {
     vpp: useTap ? logical(`vpp-tap-${id}`) : logical(`afpacket${veth2}`),
     linux: useTap ? logical(`linux-tap-${id}`) : logical(`veth1-${id}`),
     loopback: logical(`linux-loop-${containerId}`),
-    linuxHost: interfaceName.slice(0, MAX_HOST_NAME),
+    linuxHost: interfaceName.slice(0, MAX_HOST_NAME_LENGTH),
     peer: veth2,
-    peerHost: id.slice(0, MAX_HOST_NAME),
+    peerHost: id.slice(0, MAX_HOST_NAME_LENGTH),
   };
 }
 
@@ -108,11 +108,11 @@ function podMac(hash: number): string {
 }
 
 function logical(name: string): string {
-  return name.slice(0, MAX_LOGICAL_NAME);
+  return name.slice(0, MAX_LOGICAL_NAME_LENGTH);
 }
 
 /** Parts of the configuration, by which it is kept in mind. */
-export const part = {
+export const valueGroup = {
   base: 'base',
   overlay: 'overlay',
   node: (name: string): string => `node/${name}`,

@@ -3,59 +3,61 @@ import type { DeepInput } from '#models/model.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig, NodeInterfaceConfig } from '#plugins/contivconf/api.ts';
-import { type Item, item } from './items.ts';
+import { type KeyValue, keyValue } from './key-value.ts';
 import { boundLink, LOOPBACK_NIC, nicMac } from './names.ts';
-import { anyNetwork, familyOf, type Site } from './site.ts';
+import { anyNetwork, familyOf, type NodeInput } from './node-input.ts';
 
-export function nicItems(site: Site): Item[] {
-  const { main, others, defaultGateway, routing } = site;
-  const items = [main.name === undefined ? standIn(site) : nic(site, { ...main, name: main.name })];
+export function nicValues(input: NodeInput): KeyValue[] {
+  const { main, others, defaultGateway, routing } = input;
+  const values = [
+    main.name === undefined ? loopbackNic(input) : nic(input, { ...main, name: main.name }),
+  ];
   // of a NIC that was taken over, the default route is among the host's own
-  if (main.name !== undefined && !main.useDhcp && !site.stn && defaultGateway !== '')
-    items.push(
-      item(vppRouteModel, {
+  if (main.name !== undefined && !main.useDhcp && !input.stn && defaultGateway !== '')
+    values.push(
+      keyValue(vppRouteModel, {
         vrf_id: routing.mainVrf,
-        dst_network: anyNetwork(familyOf(defaultGateway) ?? site.family),
+        dst_network: anyNetwork(familyOf(defaultGateway) ?? input.family),
         next_hop_addr: defaultGateway,
         outgoing_interface: main.name,
       }),
     );
-  for (const other of others) items.push(nic(site, other));
-  return items;
+  for (const other of others) values.push(nic(input, other));
+  return values;
 }
 
 /** Logical name of the main interface. */
-export function mainInterfaceName(site: Site): string {
-  return site.main.name ?? LOOPBACK_NIC;
+export function mainInterfaceName(input: NodeInput): string {
+  return input.main.name ?? LOOPBACK_NIC;
 }
 
 /** A link of the kernel that VPP binds to is made by us; any other NIC VPP has by itself. */
-function nic(site: Site, config: NodeInterfaceConfig): Item {
+function nic(input: NodeInput, config: NodeInterfaceConfig): KeyValue {
   const link = boundLink(config.name);
-  return item(vppInterfaceModel, {
+  return keyValue(vppInterfaceModel, {
     name: config.name,
     ...(link === undefined
       ? { type: 'DPDK' }
       : {
           type: 'AF_PACKET',
           afpacket: { host_if_name: link },
-          phys_address: nicMac(site.nodeId, config.name),
+          phys_address: nicMac(input.nodeId, config.name),
         }),
     enabled: true,
-    vrf: site.routing.mainVrf,
+    vrf: input.routing.mainVrf,
     ip_addresses: config.useDhcp ? [] : [...config.addresses],
     set_dhcp_client: config.useDhcp,
-    rx_modes: rxModes(site.interfaces),
+    rx_modes: rxModes(input.interfaces),
   });
 }
 
-function standIn(site: Site): Item {
-  return item(vppInterfaceModel, {
+function loopbackNic(input: NodeInput): KeyValue {
+  return keyValue(vppInterfaceModel, {
     name: LOOPBACK_NIC,
     type: 'SOFTWARE_LOOPBACK',
     enabled: true,
-    vrf: site.routing.mainVrf,
-    ip_addresses: [...site.main.addresses],
+    vrf: input.routing.mainVrf,
+    ip_addresses: [...input.main.addresses],
   });
 }
 

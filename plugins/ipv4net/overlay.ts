@@ -6,9 +6,15 @@ import { fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
-import { type Item, item } from './items.ts';
+import { type KeyValue, keyValue } from './key-value.ts';
 import { bviMac, VXLAN_BRIDGE_DOMAIN, VXLAN_BVI, vxlanTunnel } from './names.ts';
-import { familyOf, hostNetwork, nodeIp, plain, type Site } from './site.ts';
+import {
+  familyOf,
+  hostNetwork,
+  type NodeInput,
+  nodeIp,
+  withoutPrefixLength,
+} from './node-input.ts';
 import { interVrfRoute } from './vrfs.ts';
 
 const DEFAULT_VNI = 10;
@@ -19,21 +25,21 @@ const SPLIT_HORIZON_GROUP = 1;
  * Address under which another node is reached, plain; undefined as long as there is none. A node
  * without a management address is on its way into the cluster, or out of it.
  */
-export function reachableAt(site: Site, node: Node): string | undefined {
-  const own = nodeIp(site);
+export function reachableAt(input: NodeInput, node: Node): string | undefined {
+  const own = nodeIp(input);
   if (own === undefined || node.managementAddresses.length === 0) return undefined;
   const family = familyOf(own);
-  return node.vppAddresses.map(plain).find((address) => familyOf(address) === family);
+  return node.vppAddresses.map(withoutPrefixLength).find((address) => familyOf(address) === family);
 }
 
 /**
  * Why a node can have no place here: records of nodes are written by anybody, and an ID beyond the
  * plan of the addresses must take the way to no other node along.
  */
-export function obstacleTo(site: Site, node: Node): string | undefined {
+export function whyUnreachable(input: NodeInput, node: Node): string | undefined {
   try {
-    networksOf(site, node);
-    if (site.routing.transport === 'vxlan') site.addresses.vxlanAddress(node.id);
+    networksOf(input, node);
+    if (input.routing.transport === 'vxlan') input.addresses.vxlanAddress(node.id);
     return undefined;
   } catch (thrown) {
     return `there are no addresses for its ID ${node.id}: ${errorText(thrown)}`;
@@ -41,7 +47,7 @@ export function obstacleTo(site: Site, node: Node): string | undefined {
 }
 
 /** What lies behind a node, besides its own addresses. */
-function networksOf({ addresses }: Site, { id }: Node): string[] {
+function networksOf({ addresses }: NodeInput, { id }: Node): string[] {
   return [addresses.podSubnetOtherNode(id), addresses.hostInterconnectSubnetOtherNode(id)];
 }
 
@@ -49,18 +55,18 @@ function networksOf({ addresses }: Site, { id }: Node): string[] {
  * The bridge domain of the tunnels and the routed interface in it.
  * @param nodeIds IDs of the nodes to which there are tunnels
  */
-export function overlayItems(site: Site, nodeIds: readonly number[]): Item[] {
-  if (site.routing.transport !== 'vxlan') return [];
+export function overlayValues(input: NodeInput, nodeIds: readonly number[]): KeyValue[] {
+  if (input.routing.transport !== 'vxlan') return [];
   return [
-    item(vppInterfaceModel, {
+    keyValue(vppInterfaceModel, {
       name: VXLAN_BVI,
       type: 'SOFTWARE_LOOPBACK',
       enabled: true,
-      vrf: site.routing.podVrf,
-      phys_address: bviMac(site.nodeId),
-      ip_addresses: [site.addresses.vxlanAddress(site.nodeId)],
+      vrf: input.routing.podVrf,
+      phys_address: bviMac(input.nodeId),
+      ip_addresses: [input.addresses.vxlanAddress(input.nodeId)],
     }),
-    item(bridgeDomainModel, {
+    keyValue(bridgeDomainModel, {
       name: VXLAN_BRIDGE_DOMAIN,
       forward: true,
       interfaces: [
@@ -79,45 +85,45 @@ export function overlayItems(site: Site, nodeIds: readonly number[]): Item[] {
 }
 
 /** @param address where the node is reached, see `reachableAt` */
-export function nodeItems(site: Site, node: Node, address: string): Item[] {
-  const networks = networksOf(site, node);
-  const management = node.managementAddresses.filter((one) => familyOf(one) === site.family);
-  return site.routing.transport === 'vxlan'
-    ? throughTunnel(site, node, address, networks, management)
-    : straight(site, address, networks, management);
+export function remoteNodeValues(input: NodeInput, node: Node, address: string): KeyValue[] {
+  const networks = networksOf(input, node);
+  const management = node.managementAddresses.filter((one) => familyOf(one) === input.family);
+  return input.routing.transport === 'vxlan'
+    ? throughTunnel(input, node, address, networks, management)
+    : withoutOverlay(input, address, networks, management);
 }
 
 function throughTunnel(
-  site: Site,
+  input: NodeInput,
   node: Node,
   address: string,
   networks: readonly string[],
   management: readonly string[],
-): Item[] {
-  const { routing } = site;
-  const nextHop = plain(site.addresses.vxlanAddress(node.id));
-  const route = (destination: string): Item =>
-    item(vppRouteModel, {
+): KeyValue[] {
+  const { routing } = input;
+  const nextHop = withoutPrefixLength(input.addresses.vxlanAddress(node.id));
+  const route = (destination: string): KeyValue =>
+    keyValue(vppRouteModel, {
       vrf_id: routing.podVrf,
       dst_network: destination,
       next_hop_addr: nextHop,
       outgoing_interface: VXLAN_BVI,
     });
-  const items = [
-    item(vppInterfaceModel, {
+  const values = [
+    keyValue(vppInterfaceModel, {
       name: vxlanTunnel(node.id),
       type: 'VXLAN_TUNNEL',
       enabled: true,
       vrf: routing.mainVrf,
-      vxlan: { src_address: nodeIp(site)!, dst_address: address, vni: DEFAULT_VNI },
+      vxlan: { src_address: nodeIp(input)!, dst_address: address, vni: DEFAULT_VNI },
     }),
-    item(vppArpModel, {
+    keyValue(vppArpModel, {
       interface: VXLAN_BVI,
       ip_address: nextHop,
       phys_address: bviMac(node.id),
       static: true,
     }),
-    item(fibEntryModel, {
+    keyValue(fibEntryModel, {
       bridge_domain: VXLAN_BRIDGE_DOMAIN,
       phys_address: bviMac(node.id),
       action: 'FORWARD',
@@ -126,30 +132,30 @@ function throughTunnel(
     }),
     ...networks.map(route),
   ];
-  const vppSide = node.vppAddresses.map(plain);
+  const vppSide = node.vppAddresses.map(withoutPrefixLength);
   for (const one of management) {
-    items.push(route(hostNetwork(one)));
+    values.push(route(hostNetwork(one)));
     // were the end of the tunnel itself reached through the tunnel, nothing would get there; a host
     // without a NIC of its own is never reached otherwise than its VPP
-    if (!vppSide.includes(one) && !site.stn)
-      items.push(interVrfRoute(hostNetwork(one), routing.mainVrf, routing.podVrf));
+    if (!vppSide.includes(one) && !input.stn)
+      values.push(interVrfRoute(hostNetwork(one), routing.mainVrf, routing.podVrf));
   }
-  return items;
+  return values;
 }
 
-function straight(
-  site: Site,
+function withoutOverlay(
+  input: NodeInput,
   address: string,
   networks: readonly string[],
   management: readonly string[],
-): Item[] {
+): KeyValue[] {
   const destinations = [
     ...networks,
     ...management.filter((one) => one !== address).map(hostNetwork),
   ];
   return destinations.map((destination) =>
-    item(vppRouteModel, {
-      vrf_id: site.routing.mainVrf,
+    keyValue(vppRouteModel, {
+      vrf_id: input.routing.mainVrf,
       dst_network: destination,
       next_hop_addr: address,
     }),

@@ -16,8 +16,8 @@ import type {
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, KubeStateChange, Shutdown } from '#plugins/controller/api/events.ts';
-import type { HostView } from '#plugins/controller/api/ports/host.ts';
-import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import { type NodeSyncApi, NodeUpdate, type NodeUpdatePayload } from '#plugins/nodesync/api.ts';
 import {
@@ -31,21 +31,26 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 import type { Ipv4NetApi, PodInterfaceNames } from './api.ts';
-import { ItemBook } from './book.ts';
-import { hostItems } from './host.ts';
+import { DesiredValues } from './desired-values.ts';
+import { hostLinkValues } from './host-link.ts';
 import { hostInterconnectName } from './interconnect.ts';
-import type { Item } from './items.ts';
-import { Lookout } from './look.ts';
-import { part, VXLAN_BVI } from './names.ts';
-import { Neighbors, type Ways } from './neighbors.ts';
-import { mainInterfaceName, nicItems } from './nics.ts';
-import { nodeItems, obstacleTo, overlayItems, reachableAt } from './overlay.ts';
-import { podItems, podReply } from './pod.ts';
+import type { KeyValue } from './key-value.ts';
+import { VXLAN_BVI, valueGroup } from './names.ts';
+import { mainInterfaceName, nicValues } from './nics.ts';
+import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
+import { NodeInputReader } from './node-input-reader.ts';
+import { overlayValues, reachableAt, remoteNodeValues, whyUnreachable } from './overlay.ts';
+import { podReply, podValues } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
-import { familyOf, nodeIp, type Site } from './site.ts';
-import { stnItems } from './stn.ts';
-import { isUnsupported, warnOfPod, warnOfResource, warnOfResources } from './unsupported.ts';
-import { vrfItems } from './vrfs.ts';
+import { type Reachability, ReachableNodes } from './reachable-nodes.ts';
+import { stnValues } from './stn.ts';
+import {
+  isUnsupported,
+  warnOfPod,
+  warnOfResource,
+  warnOfResources,
+} from './unsupported-resources.ts';
+import { vrfValues } from './vrfs.ts';
 
 export const PodAddressError = defineError({
   name: 'PodAddressError',
@@ -59,8 +64,8 @@ export interface Ipv4NetDeps {
   readonly nodes: NodeSyncApi;
   readonly pods: PodManagerApi;
   readonly ipam: IpamApi;
-  readonly host: HostView;
-  readonly vpp: VppView;
+  readonly host: HostPort;
+  readonly vpp: VppPort;
 }
 
 export function createIpv4Net(deps: Ipv4NetDeps): EventHandler & Ipv4NetApi {
@@ -71,14 +76,14 @@ interface Undo {
   readonly id: AttachmentId;
   /** undefined: it was not wired. */
   readonly attachment: Attachment | undefined;
-  readonly items: readonly Item[];
+  readonly values: readonly KeyValue[];
 }
 
 /** What a resync makes. */
-interface Built {
-  readonly site: Site;
-  readonly book: ItemBook;
-  readonly neighbors: Neighbors;
+interface ResyncResult {
+  readonly input: NodeInput;
+  readonly desired: DesiredValues;
+  readonly reachable: ReachableNodes;
   readonly links: PodLinks;
 }
 
@@ -86,7 +91,7 @@ interface Built {
  * What cannot be built ends the event: were it committed without, all of it would be taken away.
  * @throws FatalError as it is, AbortEventError for everything else
  */
-function whole(thrown: unknown): never {
+function rethrowAsAbort(thrown: unknown): never {
   if (thrown instanceof FatalError || thrown instanceof AbortEventError) throw thrown;
   throw new AbortEventError(`the wiring cannot be worked out: ${errorText(thrown)}`, {
     cause: thrown,
@@ -96,61 +101,61 @@ function whole(thrown: unknown): never {
 class Ipv4Net implements EventHandler, Ipv4NetApi {
   readonly name = 'ipv4net';
   readonly #deps: Ipv4NetDeps;
-  readonly #lookout: Lookout;
-  #site: Site | undefined;
-  #book = new ItemBook();
-  #neighbors = new Neighbors(noWays);
+  readonly #inputReader: NodeInputReader;
+  #input: NodeInput | undefined;
+  #desired = new DesiredValues();
+  #reachable = new ReachableNodes(noReachability);
   #links = new PodLinks();
   /** What a pod was before the last Add Pod, for the case that it is reverted. */
   #undo: Undo | undefined;
 
   constructor(deps: Ipv4NetDeps) {
     this.#deps = deps;
-    this.#lookout = new Lookout(deps);
+    this.#inputReader = new NodeInputReader(deps);
   }
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event)) return isUnsupported(event.payload.resource);
     // what changes before a resync has gone through is part of what the next one reads
-    if (NodeUpdate.is(event)) return this.#site !== undefined;
+    if (NodeUpdate.is(event)) return this.#input !== undefined;
     return AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
     // not with every resync: they are as they were
     if (DbResync.is(ctx.event)) warnOfResources(ctx.log, ctx.kubeState);
-    const built = await this.#build(ctx).catch(whole);
-    this.#site = built.site;
-    this.#book = built.book;
-    this.#neighbors = built.neighbors;
+    const built = await this.#build(ctx).catch(rethrowAsAbort);
+    this.#input = built.input;
+    this.#desired = built.desired;
+    this.#reachable = built.reachable;
     this.#links = built.links;
     const slices = new Slices(ctx.clock);
-    for (const { key, value } of built.book.items()) {
+    for (const { key, value } of built.desired.all()) {
       ctx.txn.put(key, value);
       if (slices.due()) await slices.turn();
     }
-    await this.#announce(ctx, built.site);
+    await this.#publishAddresses(ctx, built.input);
     await this.#tracePackets(ctx);
   }
 
   /** Builds everything anew beside what is there, so that nobody ever sees half of it. */
-  async #build(ctx: ResyncContext): Promise<Built> {
+  async #build(ctx: ResyncContext): Promise<ResyncResult> {
     const { nodes, pods, nodeName } = this.#deps;
     const slices = new Slices(ctx.clock);
-    const site = await this.#lookout.look(ctx);
-    const book = new ItemBook();
-    book.set(part.base, baseItems(site));
+    const input = await this.#inputReader.read(ctx);
+    const desired = new DesiredValues();
+    desired.set(valueGroup.base, baseValues(input));
 
-    const neighbors = new Neighbors(waysOf(site));
+    const reachable = new ReachableNodes(reachabilityOf(input));
     const others = [...nodes.allNodes().values()].filter(({ name }) => name !== nodeName);
-    for (const node of others) neighbors.set(node.name, node);
+    for (const node of others) reachable.set(node.name, node);
     for (const { name } of others) {
-      book.set(part.node(name), itemsOfNode(site, neighbors, name));
-      tellConflict(ctx, neighbors, name);
+      desired.set(valueGroup.node(name), valuesOfNode(input, reachable, name));
+      logConflict(ctx, reachable, name);
       if (slices.due()) await slices.turn();
     }
-    book.set(part.overlay, overlayItems(site, neighbors.ids()));
+    desired.set(valueGroup.overlay, overlayValues(input, reachable.ids()));
 
     const links = new PodLinks();
     for (const attachment of pods.attachments().values()) {
@@ -158,11 +163,11 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       const [address] = this.#deps.ipam.podAddresses(id);
       // nothing is configured through a path that leads elsewhere by now
       if (address === undefined || pods.isDisplaced(id)) continue;
-      book.set(part.pod(id), podItems(site, attachment, address));
-      links.set(site, attachment);
+      desired.set(valueGroup.pod(id), podValues(input, attachment, address));
+      links.set(input, attachment);
       if (slices.due()) await slices.turn();
     }
-    return { site, book, neighbors, links };
+    return { input, desired, reachable, links };
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -179,7 +184,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
         ? this.#ownNodeUpdate(ctx)
         : this.#nodeUpdate(ctx, event.payload);
     if (Shutdown.is(event) && event.payload.cleanup) {
-      this.#book.deleteAll(ctx.txn);
+      this.#desired.deleteAll(ctx.txn);
       return { change: 'remove all that was configured' };
     }
     return {};
@@ -189,48 +194,48 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const undo = this.#undo;
     this.#undo = undefined;
     if (!undo || !AddPod.is(ctx.event)) return;
-    const { id, attachment, items } = undo;
+    const { id, attachment, values } = undo;
     if (attachmentId(ctx.event.payload) !== id) return;
     this.#links.delete(id);
-    this.#book.set(part.pod(id), items);
-    if (attachment) this.#links.set(this.#known, attachment);
+    this.#desired.set(valueGroup.pod(id), values);
+    if (attachment) this.#links.set(this.#currentInput, attachment);
   }
 
   nodeAddress(): string | undefined {
-    return this.#site?.main.addresses[0];
+    return this.#input?.main.addresses[0];
   }
 
   defaultGateway(): string {
-    return this.#site?.defaultGateway ?? '';
+    return this.#input?.defaultGateway ?? '';
   }
 
   hostAddresses(): readonly string[] {
-    return this.#site?.hostAddresses ?? [];
+    return this.#input?.hostAddresses ?? [];
   }
 
   mainInterface(): string {
-    return mainInterfaceName(this.#known);
+    return mainInterfaceName(this.#currentInput);
   }
 
   leasedInterface(): string | undefined {
-    const main = this.#site?.main;
+    const main = this.#input?.main;
     return main?.useDhcp ? main.name : undefined;
   }
 
   otherInterfaces(): readonly string[] {
-    return this.#known.others.map(({ name }) => name);
+    return this.#currentInput.others.map(({ name }) => name);
   }
 
   hostInterconnect(): string {
-    return hostInterconnectName(this.#known);
+    return hostInterconnectName(this.#currentInput);
   }
 
   vxlanBvi(): string | undefined {
-    return this.#known.routing.transport === 'vxlan' ? VXLAN_BVI : undefined;
+    return this.#currentInput.routing.transport === 'vxlan' ? VXLAN_BVI : undefined;
   }
 
   podKeys(attachment: AttachmentId): readonly string[] {
-    return this.#book.part(part.pod(attachment)).map(({ key }) => key);
+    return this.#desired.group(valueGroup.pod(attachment)).map(({ key }) => key);
   }
 
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined {
@@ -242,17 +247,17 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   describeInternalData(): string {
-    const { addresses: _, ...site } = this.#site ?? {};
+    const { addresses: _, ...input } = this.#input ?? {};
     return JSON.stringify({
-      site,
-      neighbors: this.#neighbors.ids(),
+      site: input,
+      neighbors: this.#reachable.ids(),
       wired: this.#links.entries(),
     });
   }
 
-  get #known(): Site {
-    if (!this.#site) throw new AbortEventError('interfaces are not known before the first resync');
-    return this.#site;
+  get #currentInput(): NodeInput {
+    if (!this.#input) throw new AbortEventError('interfaces are not known before the first resync');
+    return this.#input;
   }
 
   /** With each look at VPP: it may have been started anew. What it lacks harms nobody. */
@@ -260,7 +265,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const full = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
     if (!full || !this.#deps.conf.packetTrace()) return;
     try {
-      const said = await ctx.ask('vpp/trace packets', () => this.#deps.vpp.tracePackets());
+      const said = await ctx.callPort('vpp/trace packets', () => this.#deps.vpp.tracePackets());
       ctx.log.info({ said }, 'VPP traces packets: look with vppctl show trace');
     } catch (cause) {
       ctx.log.warn({ err: cause }, 'VPP does not trace packets');
@@ -268,43 +273,43 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   /** Tells the other nodes where this one is reached. */
-  async #announce(ctx: ResyncContext, site: Site): Promise<void> {
-    const families = new Set(site.main.addresses.map(familyOf));
+  async #publishAddresses(ctx: ResyncContext, input: NodeInput): Promise<void> {
+    const families = new Set(input.main.addresses.map(familyOf));
     for (const family of [4, 6] as const) {
-      if (!families.has(family) && family !== site.family) continue;
-      const addresses = site.main.addresses.filter((address) => familyOf(address) === family);
+      if (!families.has(family) && family !== input.family) continue;
+      const addresses = input.main.addresses.filter((address) => familyOf(address) === family);
       await this.#deps.nodes.publishAddresses(ctx, addresses, family);
     }
   }
 
   /** Kubernetes knows this node by other addresses: then the host has others, as a rule. */
   async #ownNodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
-    const before = this.#known;
-    const hostAddresses = await this.#lookout.hostAddresses(ctx, before.family);
+    const before = this.#currentInput;
+    const hostAddresses = await this.#inputReader.hostAddresses(ctx, before.family);
     if (hostAddresses.join() === before.hostAddresses.join()) return {};
-    const site = { ...before, hostAddresses };
-    this.#site = site;
-    this.#book.change(ctx.txn, part.base, baseItems(site));
+    const input = { ...before, hostAddresses };
+    this.#input = input;
+    this.#desired.change(ctx.txn, valueGroup.base, baseValues(input));
     return { change: `addresses of the host: ${hostAddresses.join(', ') || 'none'}` };
   }
 
   #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
-    const site = this.#known;
-    const before = this.#neighbors.ids();
-    for (const name of this.#neighbors.set(nodeName, current)) {
-      const items = itemsOfNode(site, this.#neighbors, name);
-      this.#book.change(ctx.txn, part.node(name), items);
-      tellConflict(ctx, this.#neighbors, name);
+    const input = this.#currentInput;
+    const before = this.#reachable.ids();
+    for (const name of this.#reachable.set(nodeName, current)) {
+      const values = valuesOfNode(input, this.#reachable, name);
+      this.#desired.change(ctx.txn, valueGroup.node(name), values);
+      logConflict(ctx, this.#reachable, name);
     }
-    const after = this.#neighbors.ids();
+    const after = this.#reachable.ids();
     if (before.join() !== after.join())
-      this.#book.change(ctx.txn, part.overlay, overlayItems(site, after));
-    const reached = this.#neighbors.reached(nodeName);
-    return { change: reached ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
+      this.#desired.change(ctx.txn, valueGroup.overlay, overlayValues(input, after));
+    const isReachable = this.#reachable.find(nodeName) !== undefined;
+    return { change: isReachable ? `way to node ${nodeName}` : `no way to node ${nodeName}` };
   }
 
   async #addPod(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
-    const site = this.#known;
+    const input = this.#currentInput;
     const id = attachmentId(payload);
     const attachment = this.#deps.pods.attachments().get(id);
     const [address] = this.#deps.ipam.podAddresses(id);
@@ -313,58 +318,62 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       throw new PodAddressError('the pod has no address', { where: podIdText(payload.pod) });
     warnOfPod(ctx.log, ctx.kubeState, attachment.pod);
     const { networkNamespace } = attachment;
-    if (site.ipv6InPods)
-      await ctx.ask(`host/enable IPv6 ${networkNamespace}`, () =>
+    if (input.ipv6InPods)
+      await ctx.callPort(`host/enable IPv6 ${networkNamespace}`, () =>
         this.#deps.host.enableIpv6(networkNamespace),
       );
-    const items = podItems(site, attachment, address);
+    const values = podValues(input, attachment, address);
     this.#undo = {
       id,
       attachment: this.#links.attachment(id),
-      items: this.#book.part(part.pod(id)),
+      values: this.#desired.group(valueGroup.pod(id)),
     };
-    this.#book.change(ctx.txn, part.pod(id), items);
+    this.#desired.change(ctx.txn, valueGroup.pod(id), values);
     // all of it, even if nothing changed: only then does the answer tell whether the pod is wired
-    this.#book.putPart(ctx.txn, part.pod(id));
-    this.#links.set(site, attachment);
+    this.#desired.putGroup(ctx.txn, valueGroup.pod(id));
+    this.#links.set(input, attachment);
     return {
       change: `wire ${podIdText(attachment.pod)} with ${address}`,
-      reply: podReply(site, attachment, address),
+      reply: podReply(input, attachment, address),
     };
   }
 
   #deletePod(ctx: UpdateContext, id: AttachmentId): UpdateResult {
     if (!this.#links.names(id)) return {};
-    this.#book.change(ctx.txn, part.pod(id), []);
+    this.#desired.change(ctx.txn, valueGroup.pod(id), []);
     this.#links.delete(id);
     return { change: `unwire ${id}` };
   }
 }
 
-const noWays: Ways = { own: '', addressOf: () => undefined, obstacle: () => undefined };
+const noReachability: Reachability = {
+  ownAddress: '',
+  addressOf: () => undefined,
+  whyUnreachable: () => undefined,
+};
 
-function waysOf(site: Site): Ways {
+function reachabilityOf(input: NodeInput): Reachability {
   return {
-    own: nodeIp(site) ?? '',
-    addressOf: (node) => reachableAt(site, node),
-    obstacle: (node) => obstacleTo(site, node),
+    ownAddress: nodeIp(input) ?? '',
+    addressOf: (node) => reachableAt(input, node),
+    whyUnreachable: (node) => whyUnreachable(input, node),
   };
 }
 
-function baseItems(site: Site): Item[] {
-  return [...nicItems(site), ...hostItems(site), ...stnItems(site), ...vrfItems(site)];
+function baseValues(input: NodeInput): KeyValue[] {
+  return [...nicValues(input), ...hostLinkValues(input), ...stnValues(input), ...vrfValues(input)];
 }
 
-function itemsOfNode(site: Site, neighbors: Neighbors, name: string): Item[] {
-  const neighbor = neighbors.reached(name);
-  return neighbor ? nodeItems(site, neighbor.node, neighbor.address) : [];
+function valuesOfNode(input: NodeInput, reachable: ReachableNodes, name: string): KeyValue[] {
+  const found = reachable.find(name);
+  return found ? remoteNodeValues(input, found.node, found.address) : [];
 }
 
-function tellConflict(
+function logConflict(
   ctx: ResyncContext | UpdateContext,
-  neighbors: Neighbors,
+  reachable: ReachableNodes,
   name: string,
 ): void {
-  const conflict = neighbors.conflict(name);
+  const conflict = reachable.conflict(name);
   if (conflict) ctx.log.error({ node: name }, `node ${name} cannot be reached: ${conflict}`);
 }

@@ -1,15 +1,15 @@
 import { type Attachment, type AttachmentId, attachmentId } from '#plugins/podmanager/api.ts';
 import type { PodInterfaceNames } from './api.ts';
 import { podLinkNames } from './names.ts';
-import type { Site } from './site.ts';
+import type { NodeInput } from './node-input.ts';
 
 /** Which attachments are wired, and under which names. */
 export class PodLinks {
   readonly #names = new Map<AttachmentId, PodInterfaceNames>();
   readonly #byInterface = new Map<string, Attachment>();
 
-  set(site: Site, attachment: Attachment): void {
-    const { vpp, linux, loopback } = podLinkNames(attachment, site.interfaces.useTap);
+  set(input: NodeInput, attachment: Attachment): void {
+    const { vpp, linux, loopback } = podLinkNames(attachment, input.interfaces.useTap);
     this.#names.set(attachmentId(attachment), { vpp, linux, loopback });
     this.#byInterface.set(vpp, attachment);
   }

@@ -7,54 +7,54 @@ import { vppArpModel } from '#models/vpp/arp.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { AddPodReply, Attachment } from '#plugins/podmanager/api.ts';
-import { hostRouteToVpp, tapSettings, vethSettings } from './host.ts';
-import { type Item, item } from './items.ts';
+import { hostRouteToVpp, tapSettings, vethSettings } from './host-link.ts';
+import { type KeyValue, keyValue } from './key-value.ts';
 import { POD_GATEWAY_LOOPBACK, type PodLinkNames, podLinkNames, podMacs } from './names.ts';
 import { rxModes } from './nics.ts';
-import { anyNetwork, hostNetwork, type Site } from './site.ts';
+import { anyNetwork, hostNetwork, type NodeInput } from './node-input.ts';
 
 /** @param address of the pod, plain */
-export function podItems(site: Site, attachment: Attachment, address: string): Item[] {
-  const names = podLinkNames(attachment, site.interfaces.useTap);
+export function podValues(input: NodeInput, attachment: Attachment, address: string): KeyValue[] {
+  const names = podLinkNames(attachment, input.interfaces.useTap);
   const macs = podMacs(attachment);
-  const gateway = site.addresses.podGateway();
-  const podNetwork = `${address}/${site.addresses.hostPrefixLength}`;
+  const gateway = input.addresses.podGateway();
+  const podNetwork = `${address}/${input.addresses.hostPrefixLength}`;
   return [
-    podLoopback(site, attachment, names),
-    ...(site.interfaces.useTap ? tapLink : vethLink)(site, attachment, names, podNetwork),
-    item(linuxArpModel, { interface: names.linux, ip_address: gateway, hw_address: macs.vpp }),
-    item(linuxRouteModel, {
+    podLoopback(input, attachment, names),
+    ...(input.interfaces.useTap ? tapLink : vethLink)(input, attachment, names, podNetwork),
+    keyValue(linuxArpModel, { interface: names.linux, ip_address: gateway, hw_address: macs.vpp }),
+    keyValue(linuxRouteModel, {
       outgoing_interface: names.linux,
       scope: 'LINK',
       dst_network: hostNetwork(gateway),
     }),
-    item(linuxRouteModel, {
+    keyValue(linuxRouteModel, {
       outgoing_interface: names.linux,
       scope: 'GLOBAL',
-      dst_network: anyNetwork(site.family),
+      dst_network: anyNetwork(input.family),
       gw_addr: gateway,
     }),
-    item(vppArpModel, {
+    keyValue(vppArpModel, {
       interface: names.vpp,
       ip_address: address,
       phys_address: macs.linux,
       static: true,
     }),
-    item(vppRouteModel, {
-      vrf_id: site.routing.podVrf,
+    keyValue(vppRouteModel, {
+      vrf_id: input.routing.podVrf,
       dst_network: podNetwork,
       next_hop_addr: address,
       outgoing_interface: names.vpp,
     }),
     // the host's route to all pods does not cover what lies elsewhere
-    ...(site.externalIpam ? hostRouteToVpp(site, podNetwork) : []),
+    ...(input.externalIpam ? hostRouteToVpp(input, podNetwork) : []),
   ];
 }
 
 /** What the CNI is told. */
-export function podReply(site: Site, attachment: Attachment, address: string): AddPodReply {
-  const gateway = site.addresses.podGateway();
-  const names = podLinkNames(attachment, site.interfaces.useTap);
+export function podReply(input: NodeInput, attachment: Attachment, address: string): AddPodReply {
+  const gateway = input.addresses.podGateway();
+  const names = podLinkNames(attachment, input.interfaces.useTap);
   return {
     interfaces: [
       {
@@ -63,18 +63,18 @@ export function podReply(site: Site, attachment: Attachment, address: string): A
         sandbox: attachment.networkNamespace,
         addresses: [
           {
-            family: site.family,
-            address: `${address}/${site.addresses.hostPrefixLength}`,
+            family: input.family,
+            address: `${address}/${input.addresses.hostPrefixLength}`,
             gateway,
           },
         ],
       },
       // Plugins behind ours in the chain look for the end of a veth that the host has.
-      ...(site.interfaces.useTap
+      ...(input.interfaces.useTap
         ? []
         : [{ name: names.peerHost, mac: '', sandbox: '', addresses: [] }]),
     ],
-    routes: [{ destination: anyNetwork(site.family), gateway }],
+    routes: [{ destination: anyNetwork(input.family), gateway }],
   };
 }
 
@@ -82,55 +82,64 @@ function namespaceOf(attachment: Attachment) {
   return { type: 'FD', reference: attachment.networkNamespace } as const;
 }
 
-function podLoopback(site: Site, attachment: Attachment, names: PodLinkNames): Item {
-  return item(linuxInterfaceModel, {
+function podLoopback(input: NodeInput, attachment: Attachment, names: PodLinkNames): KeyValue {
+  return keyValue(linuxInterfaceModel, {
     name: names.loopback,
     type: 'LOOPBACK',
     namespace: namespaceOf(attachment),
     enabled: true,
-    ip_addresses: ['127.0.0.1/8', ...(site.ipv6InPods ? ['::1/128'] : [])],
+    ip_addresses: ['127.0.0.1/8', ...(input.ipv6InPods ? ['::1/128'] : [])],
   });
 }
 
 /** The pod VRF is reached without an address of one's own on every link. */
-function vppSide(site: Site, attachment: Attachment, names: PodLinkNames): DeepInput<VppInterface> {
+function vppSide(
+  input: NodeInput,
+  attachment: Attachment,
+  names: PodLinkNames,
+): DeepInput<VppInterface> {
   return {
     name: names.vpp,
     enabled: true,
-    vrf: site.routing.podVrf,
-    mtu: site.interfaces.mtu,
+    vrf: input.routing.podVrf,
+    mtu: input.interfaces.mtu,
     phys_address: podMacs(attachment).vpp,
     unnumbered: { interface_with_ip: POD_GATEWAY_LOOPBACK },
-    rx_modes: rxModes(site.interfaces),
+    rx_modes: rxModes(input.interfaces),
   };
 }
 
-function linuxSide(site: Site, attachment: Attachment, names: PodLinkNames, podNetwork: string) {
+function linuxSide(
+  input: NodeInput,
+  attachment: Attachment,
+  names: PodLinkNames,
+  podNetwork: string,
+) {
   return {
     name: names.linux,
     namespace: namespaceOf(attachment),
     host_if_name: names.linuxHost,
     enabled: true,
-    mtu: site.interfaces.mtu,
+    mtu: input.interfaces.mtu,
     phys_address: podMacs(attachment).linux,
     ip_addresses: [podNetwork],
   };
 }
 
 function tapLink(
-  site: Site,
+  input: NodeInput,
   attachment: Attachment,
   names: PodLinkNames,
   podNetwork: string,
-): Item[] {
+): KeyValue[] {
   return [
-    item(vppInterfaceModel, {
-      ...vppSide(site, attachment, names),
+    keyValue(vppInterfaceModel, {
+      ...vppSide(input, attachment, names),
       type: 'TAP',
-      tap: tapSettings(site.interfaces),
+      tap: tapSettings(input.interfaces),
     }),
-    item(linuxInterfaceModel, {
-      ...linuxSide(site, attachment, names, podNetwork),
+    keyValue(linuxInterfaceModel, {
+      ...linuxSide(input, attachment, names, podNetwork),
       type: 'TAP_TO_VPP',
       tap: { vpp_tap_if_name: names.vpp },
     }),
@@ -138,28 +147,28 @@ function tapLink(
 }
 
 function vethLink(
-  site: Site,
+  input: NodeInput,
   attachment: Attachment,
   names: PodLinkNames,
   podNetwork: string,
-): Item[] {
+): KeyValue[] {
   return [
-    item(vppInterfaceModel, {
-      ...vppSide(site, attachment, names),
+    keyValue(vppInterfaceModel, {
+      ...vppSide(input, attachment, names),
       type: 'AF_PACKET',
       afpacket: { host_if_name: names.peerHost },
     }),
-    item(linuxInterfaceModel, {
-      ...linuxSide(site, attachment, names, podNetwork),
+    keyValue(linuxInterfaceModel, {
+      ...linuxSide(input, attachment, names, podNetwork),
       type: 'VETH',
-      veth: vethSettings(site.interfaces, names.peer),
+      veth: vethSettings(input.interfaces, names.peer),
     }),
-    item(linuxInterfaceModel, {
+    keyValue(linuxInterfaceModel, {
       name: names.peer,
       type: 'VETH',
       host_if_name: names.peerHost,
       enabled: true,
-      mtu: site.interfaces.mtu,
+      mtu: input.interfaces.mtu,
       veth: { peer_if_name: names.linux },
     }),
   ];

@@ -13,64 +13,64 @@ import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { stnRuleModel } from '#models/vpp/stn-rule.ts';
 import { hostInterconnectName, hostSideName } from './interconnect.ts';
-import { type Item, item } from './items.ts';
+import { type KeyValue, keyValue } from './key-value.ts';
 import { hostLinkMac } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
-import { familyOf, nodeIp, type Site } from './site.ts';
+import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
 
 /** Of the host's end: VPP cannot ask who has an address that is its own as well. */
 export const STN_HOST_MAC = '00:00:00:00:00:02';
 
 /** Address of the host's end as CIDR; undefined while the node has none. */
-export function stnHostAddress(site: Site): string | undefined {
-  const [address] = site.main.addresses;
-  const own = nodeIp(site);
+export function stnHostAddress(input: NodeInput): string | undefined {
+  const [address] = input.main.addresses;
+  const own = nodeIp(input);
   // a network of two in IPv6: the rest of the original one is reached by a route
   return own?.includes(':') ? `${own}/127` : address;
 }
 
 /** Whom the host sends to what is for VPP; undefined while nobody is known. */
-export function stnGateway(site: Site): string | undefined {
-  const own = parseCidr(stnHostAddress(site) ?? '');
-  if (!own || own.address.length === 4) return site.defaultGateway || undefined;
+export function stnGateway(input: NodeInput): string | undefined {
+  const own = parseCidr(stnHostAddress(input) ?? '');
+  if (!own || own.address.length === 4) return input.defaultGateway || undefined;
   const other = own.address.slice();
   other[other.length - 1]! ^= 1;
   return formatIp(other);
 }
 
-export function stnItems(site: Site): Item[] {
-  const { stn, routing } = site;
-  const own = nodeIp(site);
-  const gateway = stnGateway(site);
+export function stnValues(input: NodeInput): KeyValue[] {
+  const { stn, routing } = input;
+  const own = nodeIp(input);
+  const gateway = stnGateway(input);
   if (!stn || own === undefined) return [];
-  const toVpp = (destination: string): Item[] =>
+  const toVpp = (destination: string): KeyValue[] =>
     gateway === undefined
       ? []
       : [
-          item(linuxRouteModel, {
-            outgoing_interface: hostSideName(site),
+          keyValue(linuxRouteModel, {
+            outgoing_interface: hostSideName(input),
             scope: 'GLOBAL',
             dst_network: destination,
             gw_addr: gateway,
           }),
         ];
   return [
-    handOver(site, own),
-    item(vppArpModel, {
-      interface: hostInterconnectName(site),
+    puntToHost(input, own),
+    keyValue(vppArpModel, {
+      interface: hostInterconnectName(input),
       ip_address: own,
       phys_address: STN_HOST_MAC,
       static: true,
     }),
     ...(familyOf(own) === 4
-      ? [answerForAll(site)]
-      : [...neighbor(site), ...toVpp(originalNetwork(site))]),
+      ? [proxyArpForNetwork(input)]
+      : [...gatewayNeighbor(input), ...toVpp(originalNetwork(input))]),
     ...stn.routes.flatMap(({ destination, gateway: over }) => [
-      item(vppRouteModel, {
+      keyValue(vppRouteModel, {
         vrf_id: routing.mainVrf,
         dst_network: destination,
         next_hop_addr: over,
-        outgoing_interface: mainInterfaceName(site),
+        outgoing_interface: mainInterfaceName(input),
       }),
       ...toVpp(destination),
     ]),
@@ -78,16 +78,16 @@ export function stnItems(site: Site): Item[] {
 }
 
 /** What VPP has no use for goes to the host. */
-function handOver(site: Site, own: string): Item {
-  const link = hostInterconnectName(site);
-  return site.stn!.version === 1
-    ? item(stnRuleModel, { interface: link, ip_address: own })
-    : item(ipRedirectModel, { l3_protocol: 'ALL', tx_interface: link, next_hop: own });
+function puntToHost(input: NodeInput, own: string): KeyValue {
+  const link = hostInterconnectName(input);
+  return input.stn!.version === 1
+    ? keyValue(stnRuleModel, { interface: link, ip_address: own })
+    : keyValue(ipRedirectModel, { l3_protocol: 'ALL', tx_interface: link, next_hop: own });
 }
 
 /** VPP answers the host's questions for everybody on the network, itself included. */
-function answerForAll(site: Site): Item {
-  const own = parseCidr(site.main.addresses[0]!)!;
+function proxyArpForNetwork(input: NodeInput): KeyValue {
+  const own = parseCidr(input.main.addresses[0]!)!;
   const first = network(own).address;
   const last = lastAddress(own);
   // of more than two, neither the network nor the broadcast address
@@ -95,25 +95,25 @@ function answerForAll(site: Site): Item {
     first[3]! += 1;
     last[3]! -= 1;
   }
-  return item(proxyArpModel, {
-    interfaces: [{ name: hostInterconnectName(site) }],
+  return keyValue(proxyArpModel, {
+    interfaces: [{ name: hostInterconnectName(input) }],
     ranges: [{ first_ip_addr: formatIp(first), last_ip_addr: formatIp(last) }],
   });
 }
 
 /** In IPv6 nobody answers for others: the host is told where its gateway is. */
-function neighbor(site: Site): Item[] {
-  const gateway = stnGateway(site);
+function gatewayNeighbor(input: NodeInput): KeyValue[] {
+  const gateway = stnGateway(input);
   if (gateway === undefined) return [];
   return [
-    item(linuxArpModel, {
-      interface: hostSideName(site),
+    keyValue(linuxArpModel, {
+      interface: hostSideName(input),
       ip_address: gateway,
-      hw_address: hostLinkMac(site.nodeId),
+      hw_address: hostLinkMac(input.nodeId),
     }),
   ];
 }
 
-function originalNetwork(site: Site): string {
-  return formatCidr(network(parseCidr(site.main.addresses[0]!)!));
+function originalNetwork(input: NodeInput): string {
+  return formatCidr(network(parseCidr(input.main.addresses[0]!)!));
 }

@@ -4,24 +4,24 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
-import { type Item, item } from './items.ts';
+import { type KeyValue, keyValue } from './key-value.ts';
 import { POD_GATEWAY_LOOPBACK } from './names.ts';
-import { anyAddress, anyNetwork, familyOf, prefixLength, type Site } from './site.ts';
+import { anyAddress, anyNetwork, familyOf, type NodeInput, prefixLength } from './node-input.ts';
 
-export function vrfItems(site: Site): Item[] {
+export function vrfValues(input: NodeInput): KeyValue[] {
   return [
-    ...tables(site),
-    podGateway(site),
-    ...betweenVrfs(site),
-    ...dropRoutes(site),
-    ...neighborScan(site),
+    ...tables(input),
+    podGateway(input),
+    ...betweenVrfs(input),
+    ...dropRoutes(input),
+    ...neighborScan(input),
   ];
 }
 
 /** Table 0 is there without being asked for, and is written for its label. */
-function tables({ routing, family }: Site): Item[] {
-  const table = (id: number, label: string, of: IpFamily): Item =>
-    item(vrfTableModel, { id, protocol: `IPV${of}`, label: `${label}-IPv${of}` });
+function tables({ routing, family }: NodeInput): KeyValue[] {
+  const table = (id: number, label: string, of: IpFamily): KeyValue =>
+    keyValue(vrfTableModel, { id, protocol: `IPV${of}`, label: `${label}-IPv${of}` });
   return [
     table(routing.mainVrf, 'mainVRF', 4),
     ...(family === 6 ? [table(routing.mainVrf, 'mainVRF', 6)] : []),
@@ -30,8 +30,8 @@ function tables({ routing, family }: Site): Item[] {
 }
 
 /** Lends its address to the pods' interfaces and answers as their gateway. */
-function podGateway({ addresses, routing }: Site): Item {
-  return item(vppInterfaceModel, {
+function podGateway({ addresses, routing }: NodeInput): KeyValue {
+  return keyValue(vppInterfaceModel, {
     name: POD_GATEWAY_LOOPBACK,
     type: 'SOFTWARE_LOOPBACK',
     enabled: true,
@@ -41,8 +41,8 @@ function podGateway({ addresses, routing }: Site): Item {
 }
 
 /** A route that looks the packet up in another VRF. */
-export function interVrfRoute(destination: string, vrf: number, viaVrf: number): Item {
-  return item(vppRouteModel, {
+export function interVrfRoute(destination: string, vrf: number, viaVrf: number): KeyValue {
+  return keyValue(vppRouteModel, {
     type: 'INTER_VRF',
     vrf_id: vrf,
     via_vrf_id: viaVrf,
@@ -51,7 +51,7 @@ export function interVrfRoute(destination: string, vrf: number, viaVrf: number):
   });
 }
 
-function betweenVrfs({ addresses, routing, family }: Site): Item[] {
+function betweenVrfs({ addresses, routing, family }: NodeInput): KeyValue[] {
   const overlay = routing.transport === 'vxlan';
   const toMain = [
     anyNetwork(family),
@@ -71,7 +71,7 @@ function betweenVrfs({ addresses, routing, family }: Site): Item[] {
 }
 
 /** Ends the way of packets to pods and nodes that are gone, which would go round in circles. */
-function dropRoutes({ addresses, routing, family }: Site): Item[] {
+function dropRoutes({ addresses, routing, family }: NodeInput): KeyValue[] {
   const networks = [
     ...(routing.transport === 'vxlan'
       ? [addresses.podSubnetAllNodes(), addresses.hostInterconnectSubnetAllNodes()]
@@ -79,7 +79,7 @@ function dropRoutes({ addresses, routing, family }: Site): Item[] {
     ...(family === 6 ? [addresses.serviceSubnet()] : []),
   ];
   return networks.map((network) =>
-    item(vppRouteModel, {
+    keyValue(vppRouteModel, {
       type: 'DROP',
       vrf_id: routing.podVrf,
       dst_network: network,
@@ -88,10 +88,10 @@ function dropRoutes({ addresses, routing, family }: Site): Item[] {
   );
 }
 
-function neighborScan({ neighborScan: scan, family }: Site): Item[] {
+function neighborScan({ neighborScan: scan, family }: NodeInput): KeyValue[] {
   if (!scan.scan) return [];
   return [
-    item(ipScanNeighborModel, {
+    keyValue(ipScanNeighborModel, {
       mode: family === 4 ? 'IPV4' : 'BOTH',
       scan_interval: scan.interval,
       stale_threshold: scan.staleThreshold,

@@ -1,7 +1,7 @@
 /** Wiring of the DHCP leases: a change of the lease of the main interface becomes an event. */
 
 import type { Component } from '#infra/process/lifecycle.ts';
-import { type LeaseWatchDeps, watchLeases } from './leases.ts';
+import { type LeaseWatchDeps, watchLeases } from './lease-watch.ts';
 
 /** @param deps read at the start: before that the scheduler has no leases */
 export function wireLeaseWatch(deps: () => LeaseWatchDeps): Component {

@@ -30,11 +30,11 @@ export interface NodeSyncApi {
    * @param addresses CIDRs of one family; those of the other family are kept
    * @throws FatalError when another node has taken the ID of this one
    */
-  publishAddresses(ctx: AskContext, addresses: readonly string[], family: 4 | 6): Promise<void>;
+  publishAddresses(ctx: PortContext, addresses: readonly string[], family: 4 | 6): Promise<void>;
 }
 
 /** The part of a handler's context that a call across plugins needs for its input and output. */
-export type AskContext = Pick<UpdateContext, 'ask' | 'clock' | 'log'>;
+export type PortContext = Pick<UpdateContext, 'callPort' | 'clock' | 'log'>;
 
 export interface NodeUpdatePayload {
   readonly nodeName: string;

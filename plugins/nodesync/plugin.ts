@@ -21,21 +21,21 @@ import {
   type KubeStateChangePayload,
 } from '#plugins/controller/api/events.ts';
 import { podAddressOwner } from '#plugins/ipam/api.ts';
-import { type AskContext, type Node, type NodeSyncApi, NodeUpdate } from './api.ts';
+import { AddressOverlaps, type OverlapContext } from './address-overlaps.ts';
+import { type Node, type NodeSyncApi, NodeUpdate, type PortContext } from './api.ts';
 import {
-  type Claim,
-  type ClaimDeps,
-  claimId,
-  claimKey,
+  type AllocatedId,
+  allocateId,
+  type IdAllocatorDeps,
   type IdsOfPods,
-  readRecord,
-  recordText,
-  stolen,
-} from './claim.ts';
-import { Overlaps, type Surroundings } from './overlaps.ts';
-import { NodeTable, vppAddresses } from './table.ts';
+  idConflictError,
+  idRecordKey,
+  idRecordText,
+  readIdRecord,
+} from './id-allocator.ts';
+import { NodeTable, vppAddresses } from './node-table.ts';
 
-export interface NodeSyncDeps extends ClaimDeps {
+export interface NodeSyncDeps extends IdAllocatorDeps {
   readonly conf: Pick<ContivConfApi, 'ipam'>;
 }
 
@@ -54,7 +54,7 @@ const RETRY_MS = 10_000;
 class NodeSync implements NodeSyncHandler {
   readonly name = 'nodesync';
   readonly #deps: NodeSyncDeps;
-  readonly #overlaps = new Overlaps();
+  readonly #overlaps = new AddressOverlaps();
   #table = new NodeTable();
   #id: number | undefined;
   /** Made once: the configuration does not change. */
@@ -62,12 +62,12 @@ class NodeSync implements NodeSyncHandler {
   /** VPP addresses of this node as they are meant to be announced. */
   #addresses: readonly string[] = [];
   /** What stands in the cluster under our ID; undefined: not known, to be read. */
-  #text: string | undefined;
+  #recordText: string | undefined;
   /**
    * The cluster's store did not take a write; nothing is tried before the next snapshot comes from
    * it, or a change some time later.
    */
-  #outOfReach = false;
+  #storeUnavailable = false;
   /** When that was, on the monotonic clock; undefined: all that was to be announced is. */
   #failedAt: number | undefined;
 
@@ -85,23 +85,23 @@ class NodeSync implements NodeSyncHandler {
 
   async resync(ctx: ResyncContext): Promise<void> {
     this.#table = await NodeTable.read(ctx.kubeState, new Slices(ctx.clock));
-    if (DbResync.is(ctx.event)) this.#outOfReach = ctx.event.payload.local;
-    if (this.#id === undefined || this.#claimInDoubt(ctx)) await this.#claim(ctx);
-    const around = this.#surroundings(ctx);
-    if (around) await this.#overlaps.lookAtAll(around, ctx.kubeState, new Slices(ctx.clock));
+    if (DbResync.is(ctx.event)) this.#storeUnavailable = ctx.event.payload.local;
+    if (this.#id === undefined || this.#idUnconfirmed(ctx)) await this.#allocateId(ctx);
+    const around = this.#overlapContext(ctx);
+    if (around) await this.#overlaps.checkAll(around, ctx.kubeState, new Slices(ctx.clock));
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
     const result = await this.#change(ctx);
-    await this.#announceAgain(ctx);
+    await this.#retryAnnouncement(ctx);
     return result;
   }
 
   async #change(ctx: UpdateContext): Promise<UpdateResult | undefined> {
     const change = ctx.event.payload as KubeStateChangePayload;
     if (change.resource === 'pod') {
-      const around = this.#surroundings(ctx);
-      if (around) this.#overlaps.look(around, change.key, change.current as Pod | undefined);
+      const around = this.#overlapContext(ctx);
+      if (around) this.#overlaps.check(around, change.key, change.current as Pod | undefined);
       return undefined;
     }
     const affected = this.#affected(change);
@@ -116,7 +116,7 @@ class NodeSync implements NodeSyncHandler {
       changed.push(nodeName);
       ctx.followUp(NodeUpdate.event({ nodeName, previous, current }));
     }
-    await this.#defendId(ctx);
+    await this.#handleIdRecordChange(ctx);
     if (changed.length === 0) return undefined;
     return { change: `nodes changed: ${changed.join(', ')}` };
   }
@@ -147,7 +147,7 @@ class NodeSync implements NodeSyncHandler {
   }
 
   async publishAddresses(
-    ctx: AskContext,
+    ctx: PortContext,
     addresses: readonly string[],
     family: IpFamily,
   ): Promise<void> {
@@ -162,7 +162,7 @@ class NodeSync implements NodeSyncHandler {
   }
 
   /** undefined where addresses of pods say nothing about IDs. */
-  #surroundings(ctx: AskContext): Surroundings | undefined {
+  #overlapContext(ctx: PortContext): OverlapContext | undefined {
     const config = this.#deps.conf.ipam();
     if (config.useExternalIpam || this.#id === undefined) return undefined;
     this.#idOf ??= podAddressOwner(config);
@@ -196,21 +196,21 @@ class NodeSync implements NodeSyncHandler {
   }
 
   /** Whether a look into the cluster must confirm the claim. The local mirror confirms nothing. */
-  #claimInDoubt(ctx: ResyncContext): boolean {
+  #idUnconfirmed(ctx: ResyncContext): boolean {
     if (!DbResync.is(ctx.event) || ctx.event.payload.local) return false;
     return this.#table.holder(this.#id!)?.name !== this.#deps.nodeName;
   }
 
-  async #claim(ctx: ResyncContext | UpdateContext): Promise<void> {
+  async #allocateId(ctx: ResyncContext | UpdateContext): Promise<void> {
     const pods = () => this.#idsOfPods(ctx.kubeState);
-    const claim = await claimId(ctx, this.#deps, this.#outOfReach, pods);
+    const claim = await allocateId(ctx, this.#deps, this.#storeUnavailable, pods);
     if (claim.text === undefined) {
-      this.#outOfReach = true;
+      this.#storeUnavailable = true;
       this.#failedAt ??= ctx.clock.monotonic();
     }
     const first = this.#id === undefined;
     this.#id = claim.id;
-    this.#text = claim.text;
+    this.#recordText = claim.text;
     if (first) this.#addresses = addressesOf(claim);
     else await this.#announce(ctx);
     ctx.log.info({ id: claim.id }, 'ID of this node');
@@ -220,14 +220,15 @@ class NodeSync implements NodeSyncHandler {
    * Somebody else under our ID is an alarm. A record that is gone is written again, unless the node
    * itself has left the cluster: then the reflector has taken it away on purpose.
    */
-  async #defendId(ctx: UpdateContext): Promise<void> {
+  async #handleIdRecordChange(ctx: UpdateContext): Promise<void> {
     const { nodeName } = this.#deps;
     if (this.#id === undefined) return;
     const change = ctx.event.payload as KubeStateChangePayload;
     const ours =
       change.resource === 'vppnode' && change.key === resources.vppnode.key(String(this.#id), '');
     const holder = this.#table.holder(this.#id);
-    if (ours && holder && holder.name !== nodeName) throw stolen(this.#id, nodeName, holder.name);
+    if (ours && holder && holder.name !== nodeName)
+      throw idConflictError(this.#id, nodeName, holder.name);
     const gone = ours && change.current === undefined;
     const back =
       change.resource === 'node' &&
@@ -235,12 +236,12 @@ class NodeSync implements NodeSyncHandler {
       resources.node.parseKey(change.key)?.name === nodeName;
     if (holder || !(gone || back) || !this.#table.kubeNode(nodeName)) return;
     ctx.log.warn({ id: this.#id }, 'the record of this node is gone, it is written again');
-    await this.#claim(ctx);
+    await this.#allocateId(ctx);
   }
 
   /** @throws FatalError */
-  async #announce(ctx: AskContext): Promise<void> {
-    if (this.#outOfReach) return;
+  async #announce(ctx: PortContext): Promise<void> {
+    if (this.#storeUnavailable) return;
     try {
       await this.#write(ctx);
       this.#failedAt = undefined;
@@ -248,8 +249,8 @@ class NodeSync implements NodeSyncHandler {
       if (!(cause instanceof StoreUnavailableError || cause instanceof StoreRefusedError))
         throw cause;
       // the outcome is not known: what stands there is read again before the next write
-      this.#text = undefined;
-      this.#outOfReach = true;
+      this.#recordText = undefined;
+      this.#storeUnavailable = true;
       this.#failedAt = ctx.clock.monotonic();
       ctx.log.warn({ err: cause }, 'addresses of this node cannot be announced now');
     }
@@ -259,45 +260,47 @@ class NodeSync implements NodeSyncHandler {
    * One write may fail while nothing else does, so that no snapshot follows; but who hears of a
    * change hears of it from the store. A node that has left the cluster announces nothing.
    */
-  async #announceAgain(ctx: UpdateContext): Promise<void> {
+  async #retryAnnouncement(ctx: UpdateContext): Promise<void> {
     if (this.#failedAt === undefined || this.#id === undefined) return;
     const { nodeName } = this.#deps;
     const holder = this.#table.holder(this.#id);
     if (!this.#table.kubeNode(nodeName) && holder?.name !== nodeName) return;
     if (ctx.clock.monotonic() - this.#failedAt < RETRY_MS) return;
-    this.#outOfReach = false;
+    this.#storeUnavailable = false;
     await this.#announce(ctx);
   }
 
   /** Brings the record in the cluster up to date. @throws StoreUnavailableError, FatalError */
-  async #write(ctx: AskContext): Promise<void> {
+  async #write(ctx: PortContext): Promise<void> {
     const { cluster, nodeName } = this.#deps;
     const id = this.thisNode().id;
-    const key = claimKey(id);
-    const wanted = recordText(id, nodeName, this.#addresses);
-    if (this.#text !== undefined && this.#announces(this.#text, key)) return;
-    if (this.#text !== undefined && (await this.#swap(ctx, key, this.#text, wanted))) return;
+    const key = idRecordKey(id);
+    const wanted = idRecordText(id, nodeName, this.#addresses);
+    if (this.#recordText !== undefined && this.#isAnnouncedBy(this.#recordText, key)) return;
+    if (this.#recordText !== undefined && (await this.#swap(ctx, key, this.#recordText, wanted)))
+      return;
     // somebody has touched the record, or it was never seen
-    const { value } = await ctx.ask(`cluster store/put-if-absent ${key}`, () =>
+    const { value } = await ctx.callPort(`cluster store/put-if-absent ${key}`, () =>
       cluster.putIfAbsent(key, wanted),
     );
-    const holder = readRecord(value, key)?.name;
-    if (holder !== nodeName) throw stolen(id, nodeName, holder ?? '(a record that cannot be read)');
-    this.#text = value;
-    if (this.#announces(value, key)) return;
-    if (!(await this.#swap(ctx, key, value, wanted))) this.#text = undefined;
+    const holder = readIdRecord(value, key)?.name;
+    if (holder !== nodeName)
+      throw idConflictError(id, nodeName, holder ?? '(a record that cannot be read)');
+    this.#recordText = value;
+    if (this.#isAnnouncedBy(value, key)) return;
+    if (!(await this.#swap(ctx, key, value, wanted))) this.#recordText = undefined;
   }
 
-  async #swap(ctx: AskContext, key: string, expected: string, text: string): Promise<boolean> {
-    const swapped = await ctx.ask(`cluster store/compare-and-swap ${key}`, () =>
+  async #swap(ctx: PortContext, key: string, expected: string, text: string): Promise<boolean> {
+    const swapped = await ctx.callPort(`cluster store/compare-and-swap ${key}`, () =>
       this.#deps.cluster.compareAndSwap(key, expected, text),
     );
-    if (swapped) this.#text = text;
+    if (swapped) this.#recordText = text;
     return swapped;
   }
 
-  #announces(text: string, key: string): boolean {
-    const record = readRecord(text, key);
+  #isAnnouncedBy(text: string, key: string): boolean {
+    const record = readIdRecord(text, key);
     // nobody believes a record that says another ID than its key
     if (record === undefined || record.id !== this.#id) return false;
     return sameTexts(vppAddresses(record), this.#addresses);
@@ -320,8 +323,9 @@ class NodeSync implements NodeSyncHandler {
   }
 }
 
-function addressesOf(claim: Claim): readonly string[] {
-  const record = claim.text === undefined ? undefined : readRecord(claim.text, claimKey(claim.id));
+function addressesOf(claim: AllocatedId): readonly string[] {
+  const record =
+    claim.text === undefined ? undefined : readIdRecord(claim.text, idRecordKey(claim.id));
   return record ? vppAddresses(record) : [];
 }
 

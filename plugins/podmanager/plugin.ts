@@ -13,7 +13,7 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import type { HostView } from '#plugins/controller/api/ports/host.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import {
   AddPod,
   type AddPodPayload,
@@ -33,12 +33,12 @@ import {
   attachmentText,
   readAttachment,
   sameAttachment,
-} from './record.ts';
+} from './attachment-record.ts';
 
 export interface PodManagerDeps {
   /** Of this node alone; outlives the agent. */
   readonly store: KvStore;
-  readonly host: HostView;
+  readonly host: HostPort;
 }
 
 export interface PodManager extends EventHandler, PodManagerApi {
@@ -120,8 +120,8 @@ class Manager implements PodManager {
     let bootId: string;
     let entries: readonly { key: string; value: string }[];
     try {
-      bootId = await ctx.ask('host/boot id', () => host.bootId());
-      entries = await ctx.ask(
+      bootId = await ctx.callPort('host/boot id', () => host.bootId());
+      entries = await ctx.callPort(
         'local store/list attachments',
         async () => (await store.list(ATTACHMENT_PREFIX)).entries,
       );
@@ -137,7 +137,7 @@ class Manager implements PodManager {
       else dropped.set(key, undefined);
     }
     if (dropped.size > 0)
-      await ctx.ask('local store/drop attachments', () => store.putAll(dropped));
+      await ctx.callPort('local store/drop attachments', () => store.putAll(dropped));
     records.sort((a, b) => a.order - b.order);
     for (const record of records) this.#remember(record);
     this.#order = records.at(-1)?.order ?? 0;
@@ -156,7 +156,7 @@ class Manager implements PodManager {
       this.#displaced = new Set();
       return;
     }
-    const now = await ctx.ask('host/namespace identities', () =>
+    const now = await ctx.callPort('host/namespace identities', () =>
       Promise.all(paths.map((path) => this.#identity(path))),
     );
     const displaced = new Set<AttachmentId>();
@@ -177,7 +177,7 @@ class Manager implements PodManager {
   }
 
   async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
-    const identity = await ctx.ask(`host/namespace identity ${payload.networkNamespace}`, () =>
+    const identity = await ctx.callPort(`host/namespace identity ${payload.networkNamespace}`, () =>
       this.#identity(payload.networkNamespace),
     );
     const id = attachmentId(payload);
@@ -221,10 +221,10 @@ class Manager implements PodManager {
   ): Promise<void> {
     const key = attachmentKey(id);
     if (record)
-      await ctx.ask(`local store/put ${key}`, () =>
+      await ctx.callPort(`local store/put ${key}`, () =>
         this.#deps.store.put(key, attachmentText(record)),
       );
-    else await ctx.ask(`local store/delete ${key}`, () => this.#deps.store.delete(key));
+    else await ctx.callPort(`local store/delete ${key}`, () => this.#deps.store.delete(key));
   }
 
   #remember(record: AttachmentRecord): void {

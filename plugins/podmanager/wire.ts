@@ -4,8 +4,8 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { GrpcConfig } from '#infra/grpc/config.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
-import { type CniServiceDeps, cniService } from './service.ts';
-import { type CniServer, serveCni } from './socket.ts';
+import { type CniServiceDeps, cniService } from './cni-service.ts';
+import { type CniServer, serveCni } from './cni-socket.ts';
 
 /** How long CNI calls may continue after the stop of the agent began. */
 const GRACE_MS = 2_000;

@@ -1,9 +1,9 @@
-import type { HostView } from '#plugins/controller/api/ports/host.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { LinuxHost } from './api.ts';
 import { isMarked } from './descriptors/link-marks.ts';
 
 /** @param hasIpv6 what was found when the host was prepared */
-export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostView {
+export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostPort {
   return {
     async links() {
       const { links } = await host.dump(undefined);

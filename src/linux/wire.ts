@@ -2,7 +2,7 @@
 import type { Logger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
-import type { HostView } from '#plugins/controller/api/ports/host.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { LinuxHost } from './api.ts';
 import { linuxDescriptors } from './descriptors/linux-descriptors.ts';
 import { hostPort } from './host-port.ts';
@@ -17,7 +17,7 @@ export interface LinuxWiringDeps {
 
 export interface WiredLinux {
   readonly descriptors: readonly AnyDescriptor[];
-  readonly port: HostView;
+  readonly port: HostPort;
   /** Prepares the host for the pods. */
   component(
     prepare: (needs: HostRequirements) => Promise<HostFacts>,

@@ -4,7 +4,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import { messageCodec } from '#models/message.ts';
 import { STNReply, STNRequest, STNService } from '#models/stn/stn.gen.ts';
-import type { StnView } from '#plugins/controller/api/ports/stn.ts';
+import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 
 export const StnDaemonError = defineError({
   name: 'StnDaemonError',
@@ -18,7 +18,7 @@ const replies = messageCodec(STNReply);
 const LIMIT_MS = 5_000;
 
 /** Nothing is kept open between two questions: there are one or two in the life of an agent. */
-export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'now'>): StnView {
+export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'now'>): StnPort {
   const ask = (name: string): Promise<STNReply> =>
     new Promise((resolve, reject) => {
       const client = new Client(`unix:${socketPath}`, credentials.createInsecure());

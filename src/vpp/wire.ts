@@ -6,7 +6,7 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
-import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { Connect } from './binapi/api.ts';
 import { BinapiClient } from './binapi/client/client.ts';
 import type { GovppConfig } from './config.ts';
@@ -14,7 +14,7 @@ import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
 import { VppMetrics } from './stats/metrics.ts';
 import { SegmentStatistics } from './stats/statistics.ts';
-import { vppView } from './vpp-view.ts';
+import { vppPort } from './vpp-port.ts';
 
 export interface VppWiringDeps {
   readonly config: GovppConfig;
@@ -30,7 +30,7 @@ export interface VppWiringDeps {
 export interface WiredVpp {
   readonly client: BinapiClient;
   readonly descriptors: readonly AnyDescriptor[];
-  readonly port: VppView;
+  readonly port: VppPort;
   readonly metrics: VppMetrics;
   /** Starts to connect; reports to the status check, and each reconnect to the caller. */
   component(status: StatusCheck, onReconnect: () => void): Component;
@@ -59,7 +59,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
   return {
     client,
     descriptors: vppDescriptors({ client, clock, log }),
-    port: vppView(client),
+    port: vppPort(client),
     metrics: new VppMetrics(statistics, registry, isSimulated ? silentLogger : log),
     component: (status, onReconnect) => {
       const report = status.register('vpp', 'readiness');

@@ -7,7 +7,7 @@ import { boltSchema } from '#datastore/config.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { grpcSchema } from '#infra/grpc/config.ts';
 import { contivConfigFile } from '#plugins/contivconf/config.ts';
-import { readContivConfig } from '#plugins/contivconf/read.ts';
+import { checkContivConfig } from '#plugins/contivconf/config-check.ts';
 import { govppSchema } from '#vpp/config.ts';
 import { configDocuments } from '../../scripts/lib/docs/config.ts';
 import { routes } from '../../scripts/lib/docs/routes.ts';
@@ -49,7 +49,7 @@ describe('deploy/contiv-vswitch.yaml', () => {
       assert.deepEqual(parseConfig(schema, text, name).warnings, []);
     }
     const contiv = parseConfig(contivConfigFile.schema, files['contiv.conf']!, 'contiv.conf');
-    assert.deepEqual(readContivConfig(contiv, 'node1').warnings, []);
+    assert.deepEqual(checkContivConfig(contiv, 'node1').warnings, []);
   });
 
   it('holds no file that sets nothing', () => {

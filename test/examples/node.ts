@@ -15,12 +15,12 @@ import { Controller } from '#plugins/controller/controller.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
-import { controllerConfig } from '#test/plugins/controller/harness.ts';
-import { FakeStn } from '#test/plugins/fakes.ts';
-import { contivConfig } from '#test/plugins/harness.ts';
+import { controllerConfig } from '#test/plugins/controller/controller-harness.ts';
+import { FakeStn } from '#test/plugins/fake-ports.ts';
+import { contivConfig } from '#test/plugins/test-node.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
-import { vppView } from '#vpp/vpp-view.ts';
+import { vppPort } from '#vpp/vpp-port.ts';
 
 const YAML = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
 
@@ -57,10 +57,10 @@ export class ExampleNode {
     this.plugins = createPlugins('node1', contivConfig(YAML), {
       cluster: this.cluster,
       local: this.local,
-      vpp: vppView(client),
+      vpp: vppPort(client),
       host: hostPort(this.linux, () => false),
       stn: new FakeStn(),
-      wanted,
+      config: wanted,
     });
     this.controller = new Controller({
       ...around,
@@ -68,7 +68,7 @@ export class ExampleNode {
       handlers: wire(this.plugins, wanted),
       sink: this.scheduler,
       merge: mergeValues,
-      southboundLife: () => 1,
+      southboundGeneration: () => 1,
       reportState: () => undefined,
       print: () => undefined,
     });

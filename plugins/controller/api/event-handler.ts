@@ -24,7 +24,7 @@ interface HandlerContext {
    * @param question stable name, for example `datastore/put allocatedIDs/1`
    * @param port asked once; what it resolves to must be JSON data
    */
-  ask<T>(question: string, port: () => Promise<T> | T): Promise<T>;
+  callPort<T>(question: string, port: () => Promise<T> | T): Promise<T>;
 }
 
 export interface ResyncContext extends HandlerContext {

@@ -34,22 +34,22 @@ export interface KubeStateChangePayload {
 }
 
 /** What a description shows of a value, in characters, and of a list. */
-const SHOWN_CHARACTERS = 4096;
-const SHOWN_ITEMS = 200;
+const MAX_CHARACTERS = 4096;
+const MAX_ITEMS = 200;
 
 function compact(value: object | undefined): string {
   if (value === undefined) return '<nil>';
   const text = JSON.stringify(value);
-  if (text.length <= SHOWN_CHARACTERS) return text;
-  const more = text.length - SHOWN_CHARACTERS;
-  return `${text.slice(0, SHOWN_CHARACTERS)}… (${more} more characters)`;
+  if (text.length <= MAX_CHARACTERS) return text;
+  const more = text.length - MAX_CHARACTERS;
+  return `${text.slice(0, MAX_CHARACTERS)}… (${more} more characters)`;
 }
 
 /** The first names of a list that may be very long, and the number of the others. */
 function shortened(names: readonly string[]): { shown: string[]; more: string[] } {
-  const hidden = names.length - SHOWN_ITEMS;
+  const hidden = names.length - MAX_ITEMS;
   return {
-    shown: names.slice(0, SHOWN_ITEMS).sort(),
+    shown: names.slice(0, MAX_ITEMS).sort(),
     more: hidden > 0 ? [`… ${hidden} more`] : [],
   };
 }

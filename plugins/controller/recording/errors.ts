@@ -1,5 +1,5 @@
 import { CodedError, defineError, errorClass } from '#infra/errors/errors.ts';
-import type { RecordedError } from './format.ts';
+import type { RecordedError } from './recording-format.ts';
 
 export const RecordingError = defineError({
   name: 'RecordingError',

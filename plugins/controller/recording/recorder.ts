@@ -6,14 +6,14 @@ import type { EventHandler } from '../api/event-handler.ts';
 import type { ExternalConfigSource } from '../api/events.ts';
 import type { ControllerDeps } from '../controller.ts';
 import { recordedError } from './errors.ts';
+import { type AnyContext, type WrappedContext, wrapHandler } from './handler-wrapper.ts';
+import { RecordingFile } from './recording-file.ts';
 import {
   FORMAT,
   type Readings,
   type RecordedEventData,
   type RecordedTransaction,
-} from './format.ts';
-import { RunFile } from './run-file.ts';
-import { type AnyContext, type Tapped, tapHandler } from './tap.ts';
+} from './recording-format.ts';
 
 export interface RecorderOptions {
   readonly folder: string;
@@ -24,7 +24,7 @@ export interface RecorderOptions {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
 /**
@@ -32,25 +32,25 @@ export interface RecorderOptions {
  * answered, and what was committed. Everything that goes in and out passes `tap`; neither the loop
  * nor the handlers notice.
  */
-export class RunRecorder {
+export class Recorder {
   readonly #options: RecorderOptions;
-  #file: RunFile | undefined;
+  #file: RecordingFile | undefined;
   #n = 0;
-  #lives: (number | null)[] = [];
+  #generations: (number | null)[] = [];
 
   constructor(options: RecorderOptions) {
     this.#options = options;
   }
 
   /** Begins the recording of a loop that is made with what is given back. */
-  tap(deps: ControllerDeps): ControllerDeps {
-    const { folder, version, label, settings, clock, log, mostBytes } = this.#options;
-    this.#file = new RunFile({
+  wrap(deps: ControllerDeps): ControllerDeps {
+    const { folder, version, label, settings, clock, log, maxBytes } = this.#options;
+    this.#file = new RecordingFile({
       folder,
       clock,
       log,
-      ...(mostBytes !== undefined && { mostBytes }),
-      first: {
+      ...(maxBytes !== undefined && { maxBytes }),
+      header: {
         t: 'run',
         format: FORMAT,
         version,
@@ -68,18 +68,24 @@ export class RunRecorder {
       ...(deps.externalSources && {
         externalSources: deps.externalSources.map((source) => this.#source(source)),
       }),
-      southboundLife: () => {
-        const life = deps.southboundLife();
-        this.#lives.push(life ?? null);
+      southboundGeneration: () => {
+        const life = deps.southboundGeneration();
+        this.#generations.push(life ?? null);
         return life;
       },
-      witness: {
-        begins: async (n, { event, followUpTo }) => {
+      observer: {
+        eventStarted: async (n, { event, followUpTo }) => {
           this.#n = n;
-          this.#lives = [];
-          await this.#file?.append({ t: 'event', n, at: clock.now(), followUpTo, ...data(event) });
+          this.#generations = [];
+          await this.#file?.append({
+            t: 'event',
+            n,
+            at: clock.now(),
+            followUpTo,
+            ...eventData(event),
+          });
         },
-        ends: async ({ error, fatal, needsHealing }) => {
+        eventEnded: async ({ error, fatal, needsHealing }) => {
           await this.#file?.append({
             t: 'end',
             n: this.#n,
@@ -87,7 +93,7 @@ export class RunRecorder {
             error: error?.message,
             fatal: fatal !== undefined,
             needsHealing,
-            lives: this.#lives,
+            lives: this.#generations,
           });
         },
       },
@@ -99,19 +105,19 @@ export class RunRecorder {
   }
 
   #handler(inner: EventHandler): EventHandler {
-    return tapHandler(inner, (ctx) => this.#context(inner.name, ctx));
+    return wrapHandler(inner, (ctx) => this.#context(inner.name, ctx));
   }
 
-  #context<C extends AnyContext>(of: string, ctx: C): Tapped<C> {
+  #context<C extends AnyContext>(of: string, ctx: C): WrappedContext<C> {
     const n = this.#n;
-    const read: Read = { now: [], monotonic: [], random: [] };
+    const read: ReadValues = { now: [], monotonic: [], random: [] };
     const tapped: C = {
       ...ctx,
-      clock: readClock(ctx.clock, read),
-      random: readRandom(ctx.random, read),
-      ask: async <T>(question: string, port: () => Promise<T> | T): Promise<T> => {
+      clock: recordingClock(ctx.clock, read),
+      random: recordingRandom(ctx.random, read),
+      callPort: async <T>(question: string, port: () => Promise<T> | T): Promise<T> => {
         try {
-          const answer = await ctx.ask(question, port);
+          const answer = await ctx.callPort(question, port);
           await this.#file?.append({ t: 'answer', n, of, question, answer });
           return answer;
         } catch (thrown) {
@@ -124,12 +130,12 @@ export class RunRecorder {
     if ('followUp' in ctx) {
       const followUp = (event: Parameters<typeof ctx.followUp>[0]): void => {
         ctx.followUp(event);
-        void this.#file?.append({ t: 'follow-up', n, of, ...data(event as Event) });
+        void this.#file?.append({ t: 'follow-up', n, of, ...eventData(event as Event) });
       };
       Object.assign(tapped, { followUp });
     }
     const end = async () => {
-      const readings = written(read);
+      const readings = readingsOf(read);
       if (readings) await this.#file?.append({ t: 'readings', n, of, ...readings });
     };
     return { ctx: tapped, end };
@@ -139,7 +145,7 @@ export class RunRecorder {
     return {
       commit: async (request) => {
         const n = this.#n;
-        await this.#file?.append({ t: 'commit', n, ...transaction(request) });
+        await this.#file?.append({ t: 'commit', n, ...transactionData(request) });
         try {
           const result = await inner.commit(request);
           const { seqNum } = result;
@@ -159,7 +165,7 @@ export class RunRecorder {
   }
 
   #source(inner: ExternalConfigSource): ExternalConfigSource {
-    const line = { t: 'answer', of: sourceName(inner.label), question: SNAPSHOT } as const;
+    const line = { t: 'answer', of: sourceName(inner.label), question: SNAPSHOT_QUESTION } as const;
     return {
       label: inner.label,
       snapshot: async () => {
@@ -177,29 +183,29 @@ export class RunRecorder {
   }
 }
 
-export const SNAPSHOT = 'snapshot';
+export const SNAPSHOT_QUESTION = 'snapshot';
 
 export function sourceName(label: string): string {
   return `source ${label}`;
 }
 
-export function data({ kind, payload, origin }: Event): RecordedEventData {
+export function eventData({ kind, payload, origin }: Event): RecordedEventData {
   return { kind: kind.id, v: kind.version, payload, ...(origin && { origin }) };
 }
 
-export function transaction(request: TransactionRequest): RecordedTransaction {
+export function transactionData(request: TransactionRequest): RecordedTransaction {
   const { description, mode, onFailure, retry, values } = request;
   return { description, mode, onFailure, retry, values: Object.fromEntries(values) };
 }
 
-interface Read {
+interface ReadValues {
   readonly now: number[];
   readonly monotonic: [ms: number, times: number][];
   readonly random: (number | string)[];
 }
 
 /** Whole milliseconds are enough for durations and keep the recording short. */
-function readClock(clock: Clock, read: Read): Clock {
+function recordingClock(clock: Clock, read: ReadValues): Clock {
   return {
     now: () => {
       const now = clock.now();
@@ -219,7 +225,7 @@ function readClock(clock: Clock, read: Read): Clock {
   };
 }
 
-function readRandom(random: Random, read: Read): Random {
+function recordingRandom(random: Random, read: ReadValues): Random {
   return {
     next: () => {
       const number = random.next();
@@ -234,7 +240,7 @@ function readRandom(random: Random, read: Read): Random {
   };
 }
 
-function written({ now, monotonic, random }: Read): Readings | undefined {
+function readingsOf({ now, monotonic, random }: ReadValues): Readings | undefined {
   if (now.length + monotonic.length + random.length === 0) return undefined;
   return {
     ...(now.length > 0 && { now }),

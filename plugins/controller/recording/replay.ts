@@ -10,18 +10,18 @@ import type { TransactionResult, TransactionSink } from '#kvscheduler/api/transa
 import { type Event, type EventKind, eventKind } from '../api/event.ts';
 import type { EventHandler } from '../api/event-handler.ts';
 import type { ConfigRetriever } from '../api/events.ts';
-import type { MergeValues } from '../caches.ts';
-import { EventProcessor } from '../process-event.ts';
-import { Comparison, type Difference } from './comparison.ts';
+import type { MergeValues } from '../cached-state.ts';
+import { EventProcessor } from '../event-processor.ts';
 import { NotRecordedError, RecordingError, replayedError } from './errors.ts';
-import type { EventLine, RunLine } from './format.ts';
-import { Playback } from './playback.ts';
-import type { RecordedEvent, RecordedRun } from './read-run.ts';
-import { SNAPSHOT, sourceName } from './recorder.ts';
-import { tapHandler } from './tap.ts';
+import { EventReplay } from './event-replay.ts';
+import { wrapHandler } from './handler-wrapper.ts';
+import { SNAPSHOT_QUESTION, sourceName } from './recorder.ts';
+import type { EventLine, HeaderLine } from './recording-format.ts';
+import type { RecordedEvent, Recording } from './recording-reader.ts';
+import { type Difference, ReplayComparison } from './replay-comparison.ts';
 
 /** What a replay needs of the build, made anew from what the recording says. */
-export interface ReplayedParts {
+export interface ReplayDeps {
   readonly handlers: readonly EventHandler[];
   readonly merge: MergeValues;
 }
@@ -37,15 +37,15 @@ export interface ReplayReport {
 }
 
 /** Virtual time that an event may take whose handlers wait for something that never comes. */
-const LONGEST_MS = 600_000;
+const MAX_EVENT_MS = 600_000;
 const STEP_MS = 1000;
 /** Turns without any sign of life after which time is moved on. */
-const QUIET_TURNS = 20;
+const IDLE_TURNS = 20;
 
 /** @throws RecordingError */
-export async function replayRun(
-  run: RecordedRun,
-  make: (first: RunLine, wanted: ConfigRetriever) => ReplayedParts,
+export async function replayRecording(
+  run: Recording,
+  make: (first: HeaderLine, wanted: ConfigRetriever) => ReplayDeps,
 ): Promise<ReplayReport> {
   const replay = new Replay(run, make);
   for await (const recorded of run.events) {
@@ -63,9 +63,9 @@ class Replay {
   readonly #path: string;
   readonly #clock: ManualClock;
   readonly #processor: EventProcessor;
-  #playback: Playback | undefined;
+  #eventReplay: EventReplay | undefined;
 
-  constructor({ path, first }: RecordedRun, make: Parameters<typeof replayRun>[1]) {
+  constructor({ path, header: first }: Recording, make: Parameters<typeof replayRecording>[1]) {
     const parts = make(first, { getConfig: (key) => this.#processor.getConfig(key) });
     this.#path = path;
     this.#clock = new ManualClock(first.at);
@@ -73,15 +73,16 @@ class Replay {
       {
         config: first.controller,
         handlers: parts.handlers.map((handler) =>
-          tapHandler(handler, (ctx) => this.#now.context(handler.name, ctx)),
+          wrapHandler(handler, (ctx) => this.#currentEvent.context(handler.name, ctx)),
         ),
         sink: this.#sink(),
         externalSources: first.sources.map((label) => ({
           label,
-          snapshot: async () => this.#now.answer(sourceName(label), SNAPSHOT) as object as never,
+          snapshot: async () =>
+            this.#currentEvent.answer(sourceName(label), SNAPSHOT_QUESTION) as object as never,
         })),
         merge: parts.merge,
-        southboundLife: () => this.#now.life(),
+        southboundGeneration: () => this.#currentEvent.southboundGeneration(),
         clock: this.#clock,
         random: seededRandom(0),
         log: silentLogger,
@@ -94,14 +95,14 @@ class Replay {
 
   async event(recorded: RecordedEvent): Promise<void> {
     const { event: line } = recorded;
-    const event = revived(line, this.#path);
-    const comparison = new Comparison(line, event);
+    const event = recordedEvent(line, this.#path);
+    const comparison = new ReplayComparison(line, event);
     const missing = line.n !== this.#processor.seqNum;
-    if (missing) comparison.missing(this.#processor.seqNum);
-    this.#playback = new Playback(recorded, comparison, this.#clock);
+    if (missing) comparison.eventMissing(this.#processor.seqNum);
+    this.#eventReplay = new EventReplay(recorded, comparison, this.#clock);
     if (!missing) {
       this.#clock.jump(Math.max(0, line.at - this.#clock.now()));
-      const outcome = await this.#untilOver(
+      const outcome = await this.#runToEnd(
         this.#processor.process({
           event,
           followUpTo: line.followUpTo,
@@ -111,23 +112,23 @@ class Replay {
       );
       if (outcome) {
         this.events++;
-        this.#playback.over();
+        this.#eventReplay.finish();
         comparison.outcome(recorded.end, outcome);
-      } else comparison.stuck();
+      } else comparison.eventHangs();
     }
     this.differences = comparison.differences;
   }
 
-  get #now(): Playback {
-    if (!this.#playback) throw new NotRecordedError('nothing is replayed now');
-    return this.#playback;
+  get #currentEvent(): EventReplay {
+    if (!this.#eventReplay) throw new NotRecordedError('nothing is replayed now');
+    return this.#eventReplay;
   }
 
   #sink(): TransactionSink {
     return {
       commit: async (request): Promise<TransactionResult> => {
         this.transactions++;
-        const result = this.#now.commit(request);
+        const result = this.#currentEvent.commit(request);
         if (!result) throw new NotRecordedError('nothing was committed here');
         if (result.rejected) throw replayedError(result.rejected);
         const failures = (result.failures ?? []).map((failure) => ({
@@ -141,15 +142,15 @@ class Replay {
   }
 
   /** Lets an event run, moving time on while everybody waits for it; undefined: it never ends. */
-  async #untilOver<T>(processing: Promise<T>): Promise<T | undefined> {
+  async #runToEnd<T>(processing: Promise<T>): Promise<T | undefined> {
     let over: { readonly result: T } | undefined;
     const watched = processing.then((result) => {
       over = { result };
     });
-    for (let passed = 0; passed <= LONGEST_MS; passed += STEP_MS) {
+    for (let passed = 0; passed <= MAX_EVENT_MS; passed += STEP_MS) {
       let quiet = 0;
-      for (let seen = -1; !over && quiet < QUIET_TURNS; quiet++) {
-        const { signs } = this.#now;
+      for (let seen = -1; !over && quiet < IDLE_TURNS; quiet++) {
+        const { activity: signs } = this.#currentEvent;
         if (signs !== seen) quiet = 0;
         seen = signs;
         await this.#clock.turn();
@@ -164,7 +165,7 @@ class Replay {
   }
 }
 
-function revived(line: EventLine, where: string): Event {
+function recordedEvent(line: EventLine, where: string): Event {
   const kind: EventKind | undefined = eventKind(line.kind);
   if (!kind) throw new RecordingError(`this build has no event ${line.kind}`, { where });
   if (kind.version !== line.v)

@@ -21,7 +21,7 @@ export function sources(): readonly Source[] {
   return all;
 }
 
-/** `plugins/ipam/plan.ts` is in `ipam`, `src/vpp/…` in `vpp`, `src/cmd/agent/…` in `agent`. */
+/** `plugins/ipam/subnets.ts` is in `ipam`, `src/vpp/…` in `vpp`, `src/cmd/agent/…` in `agent`. */
 export function moduleOf(path: string): string {
   const [, folder = '', program = ''] = path.split('/');
   if (path.startsWith('src/cmd/')) return program;

@@ -115,7 +115,7 @@ export function createAgent(deps: AgentDeps): Agent {
     vpp: vpp.port,
     host: linux.port,
     stn: stnDaemonClient(contiv.stnSocketFile, clock),
-    wanted: { getConfig: (key) => controller.getConfig(key) },
+    config: { getConfig: (key) => controller.getConfig(key) },
   });
   const recordedSettings: RecordedSettings = { contiv };
   const { controller, component: controllerComponent }: WiredController = wireController({
@@ -123,7 +123,8 @@ export function createAgent(deps: AgentDeps): Agent {
     handlers,
     sink: scheduler,
     merge: mergeValues,
-    southboundLife: () => (vpp.client.state === 'connected' ? vpp.client.generation : undefined),
+    southboundGeneration: () =>
+      vpp.client.state === 'connected' ? vpp.client.generation : undefined,
     ...(externalSources && { externalSources }),
     recorded: { version: build.version, label, settings: recordedSettings },
     registry,
@@ -164,7 +165,7 @@ export function createAgent(deps: AgentDeps): Agent {
         clock,
         history: controller.history,
         verification: controller.verification,
-        verifies: settings.controller.enableVerification,
+        verificationEnabled: settings.controller.enableVerification,
         transaction: (seqNum) => scheduler.record(seqNum),
         requestResync: () => watcher.requestResync(),
       }),

@@ -3,7 +3,7 @@ import type { StatusCheck } from '#infra/status/status.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
-import type { CniState } from '#plugins/podmanager/service.ts';
+import type { CniState } from '#plugins/podmanager/cni-service.ts';
 
 interface Asked {
   readonly status: StatusCheck;

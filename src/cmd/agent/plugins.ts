@@ -5,9 +5,9 @@ import type { ContivConfig } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
-import type { HostView } from '#plugins/controller/api/ports/host.ts';
-import type { StnView } from '#plugins/controller/api/ports/stn.ts';
-import type { VppView } from '#plugins/controller/api/ports/vpp.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import { createIpam } from '#plugins/ipam/plugin.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
@@ -21,11 +21,11 @@ export interface Ports {
   readonly cluster: KvStore;
   /** Of this node alone. */
   readonly local: KvStore;
-  readonly vpp: VppView;
-  readonly host: HostView;
-  readonly stn: StnView;
+  readonly vpp: VppPort;
+  readonly host: HostPort;
+  readonly stn: StnPort;
   /** What was put so far, for a handler that extends what others put. */
-  readonly wanted: ConfigRetriever;
+  readonly config: ConfigRetriever;
 }
 
 export interface Plugins {

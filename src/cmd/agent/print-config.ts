@@ -21,7 +21,7 @@ import {
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
-import { vppView } from '#vpp/vpp-view.ts';
+import { vppPort } from '#vpp/vpp-port.ts';
 import type { Settings } from './settings.ts';
 
 /** For each that is asked. */
@@ -101,7 +101,7 @@ async function readNics({ settings, clock, random }: Parts): Promise<readonly st
   client.start();
   try {
     await within(clock, client.whenConnected());
-    return dpdkNics(await vppView(client).interfaces());
+    return dpdkNics(await vppPort(client).interfaces());
   } finally {
     await client.close();
   }

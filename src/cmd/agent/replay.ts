@@ -4,15 +4,15 @@ import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { mergeValues } from '#models/merge.ts';
 import type { ContivConfig } from '#plugins/contivconf/config.ts';
 import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
-import type { Difference } from '#plugins/controller/recording/comparison.ts';
 import { NotRecordedError } from '#plugins/controller/recording/errors.ts';
-import type { RunLine } from '#plugins/controller/recording/format.ts';
-import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
+import type { HeaderLine } from '#plugins/controller/recording/recording-format.ts';
+import { readRecording, recordingFiles } from '#plugins/controller/recording/recording-reader.ts';
 import {
-  type ReplayedParts,
+  type ReplayDeps,
   type ReplayReport,
-  replayRun,
+  replayRecording,
 } from '#plugins/controller/recording/replay.ts';
+import type { Difference } from '#plugins/controller/recording/replay-comparison.ts';
 // Replayed errors get their traits from their classes, so these have to be loaded.
 import '#linux/api.ts';
 import '#vpp/binapi/api.ts';
@@ -29,11 +29,11 @@ const SHOWN_CHARACTERS = 500;
  */
 export async function replay(path: string, print: (text: string) => void): Promise<boolean> {
   let isSame = true;
-  for (const file of await runFiles(path)) {
-    const run = await readRun(file);
-    const { version, label, at } = run.first;
+  for (const file of await recordingFiles(path)) {
+    const run = await readRecording(file);
+    const { version, label, at } = run.header;
     print(`${file}: contiv-agent ${version} on ${label}, started ${rfc3339(at)}\n`);
-    const report = await replayRun(run, replayedParts);
+    const report = await replayRecording(run, replayedParts);
     print(reportText(report));
     isSame &&= report.differences.length === 0;
   }
@@ -42,9 +42,9 @@ export async function replay(path: string, print: (text: string) => void): Promi
 
 /** The handlers as an agent has them, made with the recorded configuration. */
 export function replayedParts(
-  { label, settings }: RunLine,
+  { label, settings }: HeaderLine,
   wanted: ConfigRetriever,
-): ReplayedParts {
+): ReplayDeps {
   const { contiv } = settings as unknown as RecordedSettings;
   const { handlers } = createPlugins(label, contiv, portsOf(wanted));
   return { handlers, merge: mergeValues };

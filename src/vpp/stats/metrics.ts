@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
-import type { InterfaceCounters, VppStatistics } from '#plugins/controller/api/ports/stats.ts';
+import type { InterfaceCounters, StatsPort } from '#plugins/controller/api/ports/stats.ts';
 
 /** Metric suffix to counter; the names are those of the Go agent's telemetry. */
 const interfaceCounters = {
@@ -21,7 +21,7 @@ const interfaceCounters = {
 
 /** VPP's counters as metrics. `refresh` reads them; it is called before each scrape. */
 export class VppMetrics {
-  readonly #statistics: VppStatistics;
+  readonly #statistics: StatsPort;
   readonly #log: Logger;
   readonly #up: Gauge;
   readonly #interfaces: readonly [keyof InterfaceCounters, Gauge][];
@@ -32,7 +32,7 @@ export class VppMetrics {
   readonly #vectorRate: Gauge;
   #lastError = '';
 
-  constructor(statistics: VppStatistics, registry: Registry, log: Logger) {
+  constructor(statistics: StatsPort, registry: Registry, log: Logger) {
     this.#statistics = statistics;
     this.#log = log;
     const gauge = (name: string, help: string, labelNames: string[] = []) =>

@@ -2,8 +2,8 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type {
   InterfaceCounters,
   NodeErrorCounter,
+  StatsPort,
   SystemCounters,
-  VppStatistics,
 } from '#plugins/controller/api/ports/stats.ts';
 import { type SegmentSnapshot, StatsSegment } from './segment.ts';
 
@@ -13,7 +13,7 @@ export interface VppProcess {
 }
 
 /** The counters of the VPP that is there now. The segment is opened when first asked for. */
-export class SegmentStatistics implements VppStatistics {
+export class SegmentStatistics implements StatsPort {
   readonly #process: VppProcess;
   readonly #clock: Clock;
   #open: { readonly pid: number; readonly segment: StatsSegment } | undefined;

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { replay, replayedParts } from '#cmd/agent/replay.ts';
 import { type VrfTable, vrfTableKey } from '#models/vpp/vrf-table.ts';
-import type { Line } from '#plugins/controller/recording/format.ts';
-import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
-import { replayRun } from '#plugins/controller/recording/replay.ts';
+import type { Line } from '#plugins/controller/recording/recording-format.ts';
+import { readRecording, recordingFiles } from '#plugins/controller/recording/recording-reader.ts';
+import { replayRecording } from '#plugins/controller/recording/replay.ts';
 import { makeNode, startAgent } from './harness.ts';
 import { mixedRun } from './mixed-run.ts';
 
@@ -20,7 +20,7 @@ describe('a recorded run', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'recording-'));
     processed = await mixedRun(join(folder, 'run'), 1000);
-    const [file = ''] = await runFiles(join(folder, 'run'));
+    const [file = ''] = await recordingFiles(join(folder, 'run'));
     const text = await readFile(file, 'utf8');
     lines = text
       .trimEnd()
@@ -34,7 +34,7 @@ describe('a recorded run', () => {
     const file = join(folder, 'changed.jsonl');
     const texts = changed.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
     await writeFile(file, `${texts.join('\n')}\n`);
-    return await replayRun(await readRun(file), replayedParts);
+    return await replayRecording(await readRecording(file), replayedParts);
   }
 
   const numbers = (kind: string): number[] =>
@@ -52,10 +52,10 @@ describe('a recorded run', () => {
   }
 
   it('lets handlers read what was put so far, as the agent does', async () => {
-    const [file = ''] = await runFiles(join(folder, 'run'));
+    const [file = ''] = await recordingFiles(join(folder, 'run'));
     const podTable = vrfTableKey.build({ id: 1, protocol: 'IPV4' });
     let read: () => unknown = () => undefined;
-    const { differences } = await replayRun(await readRun(file), (first, wanted) => {
+    const { differences } = await replayRecording(await readRecording(file), (first, wanted) => {
       read = () => wanted.getConfig(podTable);
       return replayedParts(first, wanted);
     });
@@ -171,7 +171,7 @@ describe('a recorded run', () => {
   });
 
   it('is for the eyes of the owner alone', async () => {
-    const [file = ''] = await runFiles(join(folder, 'run'));
+    const [file = ''] = await recordingFiles(join(folder, 'run'));
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal((await stat(join(folder, 'run'))).mode & 0o777, 0o700);
   });

@@ -7,7 +7,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { DHCPLease } from '#models/vpp/interface-state.ts';
 import { fromPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
-import { vppView } from '#vpp/vpp-view.ts';
+import { vppPort } from '#vpp/vpp-port.ts';
 import { startWatchingAgent, type WatchedVpp, type WatchingAgent } from './watching-agent.ts';
 
 export interface Offer {
@@ -24,7 +24,7 @@ export interface DhcpBackend extends WatchedVpp {
 }
 
 async function addressesOf(client: VppClient, tag: string): Promise<readonly string[]> {
-  const found = (await vppView(client).interfaces()).find((each) => each.tag === tag);
+  const found = (await vppPort(client).interfaces()).find((each) => each.tag === tag);
   const sw_if_index = found?.swIfIndex ?? 0;
   const dumped = await client.dump('ip_address_dump', { sw_if_index, is_ipv6: false });
   return dumped.map(({ prefix }) => fromPrefix(prefix));

@@ -5,7 +5,7 @@ import { vppArpModel } from '#models/vpp/arp.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
-import { vppView } from '#vpp/vpp-view.ts';
+import { vppPort } from '#vpp/vpp-port.ts';
 import { Driver } from './driver.ts';
 import { keyedValue, loop } from './example-values.ts';
 import { entries, type SharedVpp, SharedVppAgent } from './shared-vpp-agent.ts';
@@ -181,7 +181,7 @@ export function ownershipSuite(
         'update',
         entries([loop('a', { enabled: true, ip_addresses: ['10.1.1.1/24'] })]),
       );
-      const [found] = await vppView(owner.client)
+      const [found] = await vppPort(owner.client)
         .interfaces()
         .then((each) => each.filter((i) => i.tag === 'a'));
       await owner.client.request('ip_neighbor_add_del', {
@@ -208,13 +208,13 @@ export function ownershipSuite(
     test('of two loopbacks with one MAC that lost their tags each gets its own back', async () => {
       const twins = ['a', 'b'].map((name) => loop(name, { phys_address: '12:2b:00:00:00:01' }));
       await owner.commit('update', entries(twins));
-      for (const { swIfIndex, tag } of await vppView(owner.client).interfaces()) {
+      for (const { swIfIndex, tag } of await vppPort(owner.client).interfaces()) {
         if (tag === '') continue;
         const fields = { is_add: false, sw_if_index: swIfIndex, tag };
         await owner.client.request('sw_interface_tag_add_del', fields);
       }
       await owner.assertReadsBack(twins);
-      const tags = (await vppView(owner.client).interfaces()).map(({ tag }) => tag);
+      const tags = (await vppPort(owner.client).interfaces()).map(({ tag }) => tag);
       assert.deepEqual(tags.filter((tag) => tag !== '').sort(), ['a', 'b']);
     });
   });

@@ -8,7 +8,7 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { fromPrefix } from '#vpp/binapi/addresses.ts';
-import { vppView } from '#vpp/vpp-view.ts';
+import { vppPort } from '#vpp/vpp-port.ts';
 import { keyedValue, loop } from './example-values.ts';
 import { entries, type SharedVpp, SharedVppAgent } from './shared-vpp-agent.ts';
 import { vppState } from './vpp-state.ts';
@@ -49,7 +49,7 @@ export function reassignmentSuite(start: () => Promise<SharedVpp>): void {
         );
       }
       const addressesOf = async (tag: string) => {
-        const found = await vppView(owner.client).interfaces();
+        const found = await vppPort(owner.client).interfaces();
         const sw_if_index = found.find((each) => each.tag === tag)?.swIfIndex ?? 0;
         const dumped = await owner.client.dump('ip_address_dump', { sw_if_index, is_ipv6: false });
         return dumped.map(({ prefix }) => fromPrefix(prefix));
@@ -127,7 +127,7 @@ export function reassignmentSuite(start: () => Promise<SharedVpp>): void {
         [...tables, lender(2), borrower(2), route],
         [...tables, lender(1), borrower(1), route],
       );
-      const found = await vppView(owner.client).interfaces();
+      const found = await vppPort(owner.client).interfaces();
       const index = found.find(({ tag }) => tag === 'borrower')?.swIfIndex ?? 0;
       const table = await owner.client.request('sw_interface_get_table', {
         sw_if_index: index,

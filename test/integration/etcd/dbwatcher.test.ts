@@ -13,11 +13,11 @@ import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
 import {
   AGENT_PREFIX,
   fill,
-  NotedLoop,
   namespaceKey,
   namespaceText,
+  RecordingLoop,
   WHOLE_RESYNC,
-} from '#test/plugins/dbwatcher/harness.ts';
+} from '#test/plugins/dbwatcher/watcher-harness.ts';
 import { withoutEtcd } from '#test/support/requirements.ts';
 import { EtcdServer } from '../support/etcd-server.ts';
 import { FaultyLink } from '../support/faulty-link.ts';
@@ -28,7 +28,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
   let local: LevelStore;
   let cluster: KvStore;
   let writer: KvStore;
-  let loop: NotedLoop;
+  let loop: RecordingLoop;
   let watcher: DbWatcher;
   const lines: string[] = [];
 
@@ -49,7 +49,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
 
   function startWatcher(port = server.port): void {
     cluster = server.store(port);
-    loop = new NotedLoop();
+    loop = new RecordingLoop();
     watcher = createDbWatcher({
       loop,
       cluster,

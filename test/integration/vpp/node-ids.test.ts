@@ -8,7 +8,7 @@ import type { KvStore } from '#datastore/api.ts';
 import { type Node as KubeNode, nodeModel } from '#kubernetes/models/node.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
-import { nodeValue, TestNode } from '#test/plugins/harness.ts';
+import { nodeValue, TestNode } from '#test/plugins/test-node.ts';
 import { withoutEtcd, withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealEtcd } from '../support/etcd.ts';

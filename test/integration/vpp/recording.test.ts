@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { replayedParts } from '#cmd/agent/replay.ts';
-import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
-import { replayRun } from '#plugins/controller/recording/replay.ts';
+import { readRecording, recordingFiles } from '#plugins/controller/recording/recording-reader.ts';
+import { replayRecording } from '#plugins/controller/recording/replay.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
@@ -32,11 +32,11 @@ describe('a run recorded on a real VPP', { skip: withoutNodes(), timeout: 120_00
     assert.equal((await node.agent.delete(web)).error, '');
     await node.agent.end('SIGTERM');
 
-    const files = await runFiles(folder);
+    const files = await recordingFiles(folder);
     assert.equal(files.length, 2);
     for (const file of files) {
-      const { events, transactions, differences } = await replayRun(
-        await readRun(file),
+      const { events, transactions, differences } = await replayRecording(
+        await readRecording(file),
         replayedParts,
       );
       assert.deepEqual(differences, []);

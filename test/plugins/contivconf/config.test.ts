@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ConfigError, parseConfig } from '#infra/config/load.ts';
 import { contivConfigSchema, contivDefaults } from '#plugins/contivconf/config.ts';
-import { configProblems } from '#plugins/contivconf/problems.ts';
-import { readContivConfig } from '#plugins/contivconf/read.ts';
-import { contivConfig } from '../harness.ts';
+import { checkContivConfig } from '#plugins/contivconf/config-check.ts';
+import { configProblems } from '#plugins/contivconf/config-problems.ts';
+import { contivConfig } from '../test-node.ts';
 
 /** The file as the original's deployment ships it. */
 const SHIPPED = `
@@ -34,7 +34,7 @@ ipamConfig:
 `;
 
 const read = (yaml: string, node = 'node-a') =>
-  readContivConfig(parseConfig(contivConfigSchema, yaml, 'contiv.conf'), node);
+  checkContivConfig(parseConfig(contivConfigSchema, yaml, 'contiv.conf'), node);
 
 describe('contiv.conf', () => {
   it('has the defaults of the original', () => {

@@ -4,8 +4,8 @@ import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { firstHostNic, NodeConfigChange } from '#plugins/contivconf/api.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
-import { FakeStn, FakeVpp } from '../fakes.ts';
-import { type KubeValue, TestNode } from '../harness.ts';
+import { FakeStn, FakeVpp } from '../fake-ports.ts';
+import { type KubeValue, TestNode } from '../test-node.ts';
 
 const nic = (swIfIndex: number, internalName: string, deviceType = 'dpdk') => ({
   swIfIndex,

@@ -13,11 +13,11 @@ import {
   emptyResync,
   handler,
   makeController,
-  namesOf as names,
+  eventKindsOf as names,
   settle,
   startedController as started,
-} from './harness.ts';
-import { Ask, Note, Recalculate, Undo } from './kinds.ts';
+} from './controller-harness.ts';
+import { Ask, Note, Recalculate, Undo } from './test-events.ts';
 
 describe('order of events', () => {
   it('runs the startup resync first as number 0, then what waited [R4.8][R4.9]', async () => {
@@ -130,7 +130,7 @@ describe('un-deploy', () => {
   it('is told what could not be removed', async () => {
     const bench = makeController([]);
     const failure = { key: 'x', operation: 'DELETE' as const, error: new Error('busy') };
-    bench.sink.answer = () => ({ seqNum: 0, failures: [failure] });
+    bench.sink.reply = () => ({ seqNum: 0, failures: [failure] });
     await assert.rejects(bench.controller.close({ cleanup: true }), /x \(DELETE\): busy/);
   });
 });
@@ -230,7 +230,7 @@ describe('failures', () => {
       handler('b', trace),
     ]);
     trace.length = 0;
-    bench.sink.answer = () => ({
+    bench.sink.reply = () => ({
       seqNum: 7,
       failures: [{ key: 'x', operation: 'CREATE', error: new Error('VPP said -1') }],
     });
@@ -325,7 +325,7 @@ describe('failures', () => {
 
   it('does not heal for keys that only an external source wants, nor while VPP is away [R5.28]', async () => {
     const bench = await started([handler('a', [])]);
-    bench.sink.answer = ({ values }) => ({
+    bench.sink.reply = ({ values }) => ({
       seqNum: 1,
       failures: [...values.keys()].map((key) => ({
         key,

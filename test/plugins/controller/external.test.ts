@@ -13,8 +13,14 @@ import {
   HealingResync,
   KubeStateChange,
 } from '#plugins/controller/api/events.ts';
-import { emptyResync, handler, makeController, settle, startedController } from './harness.ts';
-import { Ask, Note, Recalculate } from './kinds.ts';
+import {
+  emptyResync,
+  handler,
+  makeController,
+  settle,
+  startedController,
+} from './controller-harness.ts';
+import { Ask, Note, Recalculate } from './test-events.ts';
 
 describe('caches', () => {
   it('shows handlers the state after the event [R5.4][R6.1]', async () => {
@@ -180,7 +186,7 @@ describe('sources of external configuration', () => {
       ExternalConfigChange.event({ source: 'grpc', values: { x: { n } } });
     bench.controller.push(change(1));
     assert.deepEqual(await bench.controller.pushAndWait(change(2)), []);
-    bench.sink.answer = () => Promise.reject(new Error('refused'));
+    bench.sink.reply = () => Promise.reject(new Error('refused'));
     await assert.rejects(bench.controller.pushAndWait(change(3)), /refused/);
     await assert.rejects(
       bench.controller.pushAndWait(ExternalConfigResync.event({ source: 'grpc', values: {} })),
@@ -328,7 +334,7 @@ describe('merging', () => {
       }),
     ]);
     const failures = [{ key: 'x', operation: 'UPDATE' as const, error: new Error('no') }];
-    bench.sink.answer = () => ({ seqNum: 1, failures });
+    bench.sink.reply = () => ({ seqNum: 1, failures });
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 1 })));
     assert.deepEqual(bench.controller.getConfig('x'), { v: 0 });
     bench.controller.push(Note.event({ n: 2 }));

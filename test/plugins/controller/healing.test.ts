@@ -4,7 +4,7 @@ import { defineError } from '#infra/errors/errors.ts';
 import type { KeyFailure } from '#kvscheduler/api/transaction.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
-import { emptyResync, handler, makeController, settle } from './harness.ts';
+import { emptyResync, handler, makeController, settle } from './controller-harness.ts';
 
 const Note = defineEvent<object>({
   id: 'note',
@@ -57,7 +57,7 @@ describe('healing while VPP is away', () => {
 
   it('is left to it when the transaction could not be run', async () => {
     const bench = makeController([]);
-    bench.sink.answer = () => {
+    bench.sink.reply = () => {
       throw disconnected;
     };
     bench.controller.push(emptyResync);
@@ -71,9 +71,9 @@ describe('healing while VPP is away', () => {
   it('is left to it whatever failed while VPP was lost or away', async () => {
     let life: number | undefined = 1;
     const bench = makeController([throwing([undefined, new Error('no such device')])], {
-      southboundLife: () => life,
+      southboundGeneration: () => life,
     });
-    bench.sink.answer = () => {
+    bench.sink.reply = () => {
       life = undefined;
       return {
         seqNum: 0,
@@ -104,7 +104,7 @@ describe('what has gone for good', () => {
     const bench = makeController([]);
     const error = new DeletedError('the namespace is deleted');
     const failures: KeyFailure[] = [{ key: 'x', operation: 'CREATE', error }];
-    bench.sink.answer = () => ({ seqNum: 0, failures });
+    bench.sink.reply = () => ({ seqNum: 0, failures });
     bench.controller.push(emptyResync);
     bench.controller.scheduleHealing('anything', 0);
     await bench.clock.advance(60_000);
@@ -181,14 +181,14 @@ describe('failures of a transaction', () => {
     const failed = (key: string, base: string): KeyFailure => {
       return { key, base, operation: 'CREATE', error };
     };
-    bench.sink.answer = () => ({ seqNum: 0, failures: [failed('theirs/address', 'theirs')] });
+    bench.sink.reply = () => ({ seqNum: 0, failures: [failed('theirs/address', 'theirs')] });
     const externalConfig = { theirs: {} };
     bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
     await settle();
     await bench.clock.advance(60_000);
     assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
     assert.equal(seen(bench).length, 1);
-    bench.sink.answer = () => ({ seqNum: 0, failures: [failed('own/address', 'own')] });
+    bench.sink.reply = () => ({ seqNum: 0, failures: [failed('own/address', 'own')] });
     bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { theirs: {} } }));
     await settle();
     await bench.clock.advance(5_000);
@@ -200,7 +200,7 @@ describe('failures of a transaction', () => {
       config: { enablePeriodicHealing: true, periodicHealingInterval: '30s' },
     });
     const error = new Error('VPP said -1');
-    bench.sink.answer = () => ({
+    bench.sink.reply = () => ({
       seqNum: 0,
       failures: [{ key: 'theirs', operation: 'CREATE', error }],
     });
@@ -219,7 +219,7 @@ describe('failures of a transaction', () => {
     const externalConfig = { theirs: {} };
     bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig }));
     await settle();
-    bench.sink.answer = () => ({
+    bench.sink.reply = () => ({
       seqNum: 0,
       failures: [{ key: 'theirs', operation: 'DELETE', error }],
     });
@@ -227,11 +227,11 @@ describe('failures of a transaction', () => {
     await settle();
     await bench.clock.advance(60_000);
     assert.deepEqual(seen(bench).slice(2), [], 'the source alone is told');
-    const failing = bench.sink.answer;
-    bench.sink.answer = () => ({ seqNum: 0, failures: [] });
+    const failing = bench.sink.reply;
+    bench.sink.reply = () => ({ seqNum: 0, failures: [] });
     bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { other: {} } }));
     await settle();
-    bench.sink.answer = failing;
+    bench.sink.reply = failing;
     // as with a restart of the database: the value is in no snapshot, and stays in VPP
     bench.controller.push(DbResync.event({ local: false, kubeState: {}, externalConfig: {} }));
     await settle();
@@ -244,7 +244,7 @@ describe('failures of a transaction', () => {
     const failures = Array.from({ length: 5_000 }, (_, n): KeyFailure => {
       return { key: `route/${n}`, operation: 'CREATE', error: new Error('VPP said -1') };
     });
-    bench.sink.answer = () => ({ seqNum: 0, failures });
+    bench.sink.reply = () => ({ seqNum: 0, failures });
     bench.controller.push(emptyResync);
     await settle();
     const { transactionError } = bench.controller.history.records[0]!;

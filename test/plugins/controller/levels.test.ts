@@ -9,8 +9,8 @@ import {
   ExternalConfigChange,
   ExternalConfigResync,
 } from '#plugins/controller/api/events.ts';
-import { handler, makeController, settle } from './harness.ts';
-import { Recalculate } from './kinds.ts';
+import { handler, makeController, settle } from './controller-harness.ts';
+import { Recalculate } from './test-events.ts';
 
 type Values = Record<string, Value>;
 

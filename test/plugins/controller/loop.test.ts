@@ -8,7 +8,7 @@ import {
 } from '#plugins/controller/api/errors.ts';
 import { defineEvent, EventMethod, TransactionType } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange } from '#plugins/controller/api/events.ts';
-import { emptyResync, handler, makeController, settle } from './harness.ts';
+import { emptyResync, handler, makeController, settle } from './controller-harness.ts';
 
 const Note = defineEvent<unknown>({
   id: 'note',
@@ -74,7 +74,7 @@ describe('a mistake outside of the handlers', () => {
 
   it('is none when a payload cannot be written as JSON', async () => {
     const bench = makeController([
-      handler('a', [], { update: async ({ ask }) => void (await ask('n', () => 1n)) }),
+      handler('a', [], { update: async ({ callPort: ask }) => void (await ask('n', () => 1n)) }),
     ]);
     bench.controller.push(emptyResync);
     bench.controller.push(Note.event(undefined));

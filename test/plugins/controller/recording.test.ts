@@ -11,11 +11,11 @@ import { FatalError } from '#plugins/controller/api/errors.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { Controller, type ControllerDeps } from '#plugins/controller/controller.ts';
-import { readRun, runFiles } from '#plugins/controller/recording/read-run.ts';
-import { RunRecorder } from '#plugins/controller/recording/recorder.ts';
-import { replayRun } from '#plugins/controller/recording/replay.ts';
-import { jsonPieces } from '#plugins/controller/recording/run-file.ts';
-import { controllerConfig, emptyResync, FakeSink, settle } from './harness.ts';
+import { Recorder } from '#plugins/controller/recording/recorder.ts';
+import { jsonPieces } from '#plugins/controller/recording/recording-file.ts';
+import { readRecording, recordingFiles } from '#plugins/controller/recording/recording-reader.ts';
+import { replayRecording } from '#plugins/controller/recording/replay.ts';
+import { controllerConfig, emptyResync, FakeSink, settle } from './controller-harness.ts';
 
 const Ask = defineEvent<{ readonly what: string }>({
   id: 'recording-ask',
@@ -42,10 +42,10 @@ function asker(port: () => Promise<string> | string, suffix = ''): EventHandler 
       if (!Ask.is(ctx.event)) return;
       const { what } = ctx.event.payload;
       const put = (value: object) => ctx.txn.put(`key/${what}`, value);
-      if (what === 'port') put({ text: (await ctx.ask('port', port)) + suffix });
+      if (what === 'port') put({ text: (await ctx.callPort('port', port)) + suffix });
       else if (what === 'away')
         await ctx
-          .ask('port', port)
+          .callPort('port', port)
           .catch((error) => put({ away: error instanceof StoreUnavailableError }));
       else if (what === 'time') put({ now: ctx.clock.now(), since: ctx.clock.monotonic() });
       else if (what === 'chance')
@@ -59,7 +59,7 @@ function asker(port: () => Promise<string> | string, suffix = ''): EventHandler 
         put({ slept: true });
       } else if (what === 'echo') ctx.followUp(Echo.event({ of: what + suffix }));
       else if (what === 'past') put({ text: await port() });
-      else if (what === 'hang') await ctx.ask('port', () => new Promise(() => undefined));
+      else if (what === 'hang') await ctx.callPort('port', () => new Promise(() => undefined));
       else if (what === 'fatal') throw new FatalError('the end');
     },
   };
@@ -84,7 +84,7 @@ describe('a recording', () => {
         { label: 'outside', snapshot: async () => ({ 'key/x': { from: 'outside' } }) },
       ],
       merge: (_key, base, over) => ({ ...base, ...over }),
-      southboundLife: () => 1,
+      southboundGeneration: () => 1,
       clock,
       random: seededRandom(1),
       log: silentLogger,
@@ -103,16 +103,16 @@ describe('a recording', () => {
     options: { mostBytes?: number; sink?: FakeSink } = {},
   ): Promise<void> {
     const { mostBytes, sink } = options;
-    const recorder = new RunRecorder({
+    const recorder = new Recorder({
       folder,
       version: 'v1',
       label: 'node1',
       settings: {},
       clock,
       log: silentLogger,
-      ...(mostBytes !== undefined && { mostBytes }),
+      ...(mostBytes !== undefined && { maxBytes: mostBytes }),
     });
-    const controller = new Controller(recorder.tap(deps([asker(port)], sink)));
+    const controller = new Controller(recorder.wrap(deps([asker(port)], sink)));
     controller.start();
     controller.push(emptyResync);
     for (const what of events) {
@@ -126,8 +126,8 @@ describe('a recording', () => {
   }
 
   async function replay(handler: EventHandler) {
-    const file = (await runFiles(folder)).at(-1)!;
-    return await replayRun(await readRun(file), () => {
+    const file = (await recordingFiles(folder)).at(-1)!;
+    return await replayRecording(await readRecording(file), () => {
       const { merge } = deps([]);
       return { handlers: [handler], merge };
     });
@@ -153,14 +153,14 @@ describe('a recording', () => {
     await record(['away'], () => {
       throw new StoreUnavailableError('no answer', { where: 'etcd' });
     });
-    const [file = ''] = await runFiles(folder);
+    const [file = ''] = await recordingFiles(folder);
     assert.match(await readFile(file, 'utf8'), /"key\/away":\{"away":true\}/);
     assert.deepEqual((await replay(asker(nobody))).differences, []);
   });
 
   it('gives failures of the southbound and refusals of the scheduler back', async () => {
     const sink = new FakeSink();
-    sink.answer = ({ values }) => {
+    sink.reply = ({ values }) => {
       if (values.has('key/time')) throw new Error('queue is full');
       const keys = [...values.keys()].filter((key) => key === 'key/port');
       const failures = keys.map((key) => ({
@@ -171,7 +171,7 @@ describe('a recording', () => {
       return { seqNum: 1, failures };
     };
     await record(['port', 'time', 'chance'], () => 'x', { sink });
-    const [file = ''] = await runFiles(folder);
+    const [file = ''] = await recordingFiles(folder);
     const text = await readFile(file, 'utf8');
     assert.match(text, /"error":"KeyErrors: \[key\/port \(CREATE\): refused\]"/);
     assert.match(text, /"rejected":\{"name":"Error","message":"queue is full"\}/);

@@ -7,13 +7,13 @@ import { BadRequestError } from '#infra/http/route.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { controllerRoutes } from '#plugins/controller/routes.ts';
 import { Verification } from '#plugins/controller/verification.ts';
-import { makeHistory, record, seconds } from './records.ts';
+import { makeHistory, record, seconds } from './history-records.ts';
 
 const clock = new ManualClock();
 const routesDeps = {
   clock,
   verification: new Verification(clock, silentLogger),
-  verifies: true,
+  verificationEnabled: true,
   transaction: (seqNum: number) => ({ SeqNum: seqNum }),
   requestResync: () => {
     throw new Error('queue with resync requests is full');

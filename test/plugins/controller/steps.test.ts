@@ -15,13 +15,13 @@ import {
 } from '#plugins/controller/api/events.ts';
 import {
   emptyResync,
+  eventKindsOf,
   handler,
   makeController,
-  namesOf,
   settle,
   startedController,
-} from './harness.ts';
-import { Ask, Note, Recalculate, Undo } from './kinds.ts';
+} from './controller-harness.ts';
+import { Ask, Note, Recalculate, Undo } from './test-events.ts';
 
 const throwing = (name: string, thrown: unknown, trace: string[] = []) =>
   handler(name, trace, {
@@ -55,7 +55,7 @@ describe('numbers and boxes', () => {
     const bench = await startedController([
       handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
     ]);
-    bench.sink.answer = () =>
+    bench.sink.reply = () =>
       new Promise((resolve) => {
         committed = () => resolve({ seqNum: 1, failures: [] });
       });
@@ -64,21 +64,21 @@ describe('numbers and boxes', () => {
       answered = true;
     });
     await settle();
-    assert.deepEqual([answered, namesOf(bench).length, bench.printed.length], [false, 1, 3]);
+    assert.deepEqual([answered, eventKindsOf(bench).length, bench.printed.length], [false, 1, 3]);
     committed();
     await answer;
     await settle();
-    assert.deepEqual([namesOf(bench).length, bench.printed.length], [2, 4]);
+    assert.deepEqual([eventKindsOf(bench).length, bench.printed.length], [2, 4]);
   });
 
   it('a transaction is found in the record by its number [R5.19]', async () => {
     const bench = await startedController([
       handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
     ]);
-    bench.sink.answer = () => ({ seqNum: 42, failures: [] });
+    bench.sink.reply = () => ({ seqNum: 42, failures: [] });
     bench.controller.push(Note.event({ n: 1 }));
     await settle();
-    bench.sink.answer = () => Promise.reject(new Error('queue full'));
+    bench.sink.reply = () => Promise.reject(new Error('queue full'));
     bench.controller.push(Note.event({ n: 1 }));
     await settle();
     const [, note, refused] = bench.controller.history.records;
@@ -120,7 +120,7 @@ describe('errors of handlers', () => {
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 1 })), AbortEventError);
     assert.deepEqual(trace, ['a:update', 'b:update', 'a:revert']);
     await bench.clock.advance(5_000);
-    assert.equal(namesOf(bench).at(-1), 'healing-resync');
+    assert.equal(eventKindsOf(bench).at(-1), 'healing-resync');
   });
 
   it('whatever is thrown has the name of the handler, and breaks nothing', async () => {
@@ -189,7 +189,7 @@ describe('a fatal error', () => {
     assert.throws(() => bench.controller.push(emptyResync), EventLoopIsAbortingError);
     assert.deepEqual(bench.states.at(-1), ['error', 'dead']);
     assert.equal(bench.states.filter(([state]) => state === 'error').length, 1);
-    assert.deepEqual(namesOf(bench), ['database-resync', 'note'], 'the history tells of it');
+    assert.deepEqual(eventKindsOf(bench), ['database-resync', 'note'], 'the history tells of it');
     await bench.controller.close({ cleanup: false });
     assert.deepEqual(trace, ['a:update'], 'not even a Shutdown');
   });
@@ -225,9 +225,9 @@ describe('a fatal error', () => {
 
 describe('what is healed', () => {
   const heals = async (bench: ReturnType<typeof makeController>) => {
-    const before = namesOf(bench).length;
+    const before = eventKindsOf(bench).length;
     await bench.clock.advance(5_000);
-    return namesOf(bench).slice(before);
+    return eventKindsOf(bench).slice(before);
   };
 
   it('a revert that fails, which is recorded and does not keep the others from theirs [R5.22] [R5.27]', async () => {
@@ -263,13 +263,13 @@ describe('what is healed', () => {
     const bench = await startedController([
       handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
     ]);
-    bench.sink.answer = () => ({ seqNum: 1, failures: [failure('x')] });
+    bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 1 })));
     assert.deepEqual(await heals(bench), []);
     const failures = [failure('x'), failure('y', { operation: 'DELETE', revert: true })];
-    bench.sink.answer = () => ({ seqNum: 1, failures });
+    bench.sink.reply = () => ({ seqNum: 1, failures });
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 1 })));
-    bench.sink.answer = () => ({ seqNum: 1, failures: [] });
+    bench.sink.reply = () => ({ seqNum: 1, failures: [] });
     assert.deepEqual(await heals(bench), ['healing-resync']);
   });
 
@@ -278,13 +278,13 @@ describe('what is healed', () => {
       handler('a', [], { update: ({ txn }) => txn.put('x', {}) }),
     ]);
     const fail = () => ({ seqNum: 1, failures: [failure('x')] });
-    bench.sink.answer = fail;
+    bench.sink.reply = fail;
     bench.controller.push(Undo.event({ n: 1 }));
     await settle();
     assert.deepEqual(await heals(bench), []);
     bench.controller.push(Note.event({ n: 1 }));
     await settle();
-    bench.sink.answer = () => ({ seqNum: 1, failures: [] });
+    bench.sink.reply = () => ({ seqNum: 1, failures: [] });
     assert.deepEqual(await heals(bench), ['healing-resync']);
   });
 
@@ -295,16 +295,16 @@ describe('what is healed', () => {
   ])
     it(`a failed ${event.kind.id}, and the next error begins anew [R5.29] [R5.3]`, async () => {
       const bench = await startedController([]);
-      bench.sink.answer = () => ({ seqNum: 1, failures: [failure('x')] });
+      bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
       bench.controller.push(event);
       await settle();
-      bench.sink.answer = () => ({ seqNum: 1, failures: [] });
+      bench.sink.reply = () => ({ seqNum: 1, failures: [] });
       assert.deepEqual(await heals(bench), ['healing-resync']);
       assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
-      bench.sink.answer = () => ({ seqNum: 1, failures: [failure('x')] });
+      bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
       bench.controller.push(event);
       await settle();
-      bench.sink.answer = () => ({ seqNum: 1, failures: [] });
+      bench.sink.reply = () => ({ seqNum: 1, failures: [] });
       assert.deepEqual(await heals(bench), ['healing-resync']);
     });
 
@@ -313,19 +313,19 @@ describe('what is healed', () => {
     for (const n of [1, 2, 3]) bench.controller.push(Note.event({ n }));
     await settle();
     await bench.clock.advance(60_000);
-    assert.equal(namesOf(bench).filter((id) => id === 'healing-resync').length, 1);
+    assert.equal(eventKindsOf(bench).filter((id) => id === 'healing-resync').length, 1);
   });
 
   it('a value with external fields once; that the healing fails of it too ends no agent [R5.28]', async () => {
     const bench = makeController([
       handler('a', [], { resync: ({ txn }) => txn.put('x', { own: 1 }) }),
     ]);
-    bench.sink.answer = () => ({ seqNum: 1, failures: [failure('x')] });
+    bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
     bench.controller.push(dbResync({ x: { mtu: -1 } }));
     await settle();
     assert.deepEqual(await heals(bench), ['healing-resync']);
     await bench.clock.advance(600_000);
-    assert.equal(namesOf(bench).length, 2);
+    assert.equal(eventKindsOf(bench).length, 2);
     assert.ok(bench.states.every(([state]) => state !== 'error'));
   });
 
@@ -333,7 +333,7 @@ describe('what is healed', () => {
     const bench = await startedController([
       handler('a', [], { resync: ({ txn }) => txn.put('x', {}) }),
     ]);
-    bench.sink.answer = () => ({ seqNum: 1, failures: [failure('x')] });
+    bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
     bench.controller.scheduleHealing('first');
     await bench.clock.advance(5_000);
     assert.deepEqual(bench.states.at(-1), [
@@ -365,9 +365,9 @@ describe('options', () => {
     });
     bench.controller.push(Note.event({ n: 1 }));
     await bench.clock.advance(1_499);
-    assert.equal(namesOf(bench).length, 2);
+    assert.equal(eventKindsOf(bench).length, 2);
     await bench.clock.advance(1);
-    assert.equal(namesOf(bench).length, 3);
+    assert.equal(eventKindsOf(bench).length, 3);
   });
 
   it('types of transactions follow the event [R5.18]', async () => {
@@ -405,7 +405,7 @@ describe('options', () => {
       }),
     ]);
     await bench.controller.close({ cleanup: false });
-    assert.deepEqual(namesOf(bench), ['database-resync', 'shutdown']);
+    assert.deepEqual(eventKindsOf(bench), ['database-resync', 'shutdown']);
     assert.equal(bench.sink.requests.length, 1);
     assert.equal(bench.clock.pending, 0);
   });

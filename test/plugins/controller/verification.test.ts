@@ -6,11 +6,11 @@ import {
   emptyResync,
   handler,
   makeController,
-  namesOf as names,
+  eventKindsOf as names,
   settle,
   startedController as started,
-} from './harness.ts';
-import { Note, Undo } from './kinds.ts';
+} from './controller-harness.ts';
+import { Note, Undo } from './test-events.ts';
 
 interface Found {
   readonly Enabled: boolean;

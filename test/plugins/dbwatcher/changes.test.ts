@@ -7,20 +7,20 @@ import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { DbWatcherMetrics } from '#plugins/dbwatcher/metrics.ts';
 import {
   AGENT_PREFIX,
-  bench,
   interfaceKey,
   interfaceText,
   KSR,
   namespaceKey,
   namespaceText,
   settle,
-  startedBench,
+  startedWatcher,
   WHOLE_RESYNC,
-} from './harness.ts';
+  watcherHarness,
+} from './watcher-harness.ts';
 
 describe('dbwatcher at start', () => {
   it('sends everything in one resync: canonical values by resource and key', async () => {
-    const { loop, watcher, states } = await startedBench();
+    const { loop, watcher, states } = await startedWatcher();
     assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
     assert.deepEqual(states, [['ok', undefined]]);
     const { connected, source, watching, error } = watcher.status;
@@ -29,7 +29,7 @@ describe('dbwatcher at start', () => {
   });
 
   it('has a table for every resource, and values as the models make them', async () => {
-    const { loop, watcher } = await startedBench();
+    const { loop, watcher } = await startedWatcher();
     const { kubeState, externalConfig, local } = loop.resyncs[0]!;
     assert.equal(local, false);
     assert.deepEqual(
@@ -50,7 +50,7 @@ describe('dbwatcher at start', () => {
   });
 
   it('sends a resync for an empty database too', async () => {
-    const { loop, watcher } = bench();
+    const { loop, watcher } = watcherHarness();
     watcher.start();
     await settle();
     assert.deepEqual(loop.take(), ['resync remote: ']);
@@ -58,7 +58,7 @@ describe('dbwatcher at start', () => {
   });
 
   it('leaves alone what is not its own', async () => {
-    const { loop, database, watcher } = bench();
+    const { loop, database, watcher } = watcherHarness();
     await database.put(`${KSR}k8s/unheard/of`, 'x');
     await database.put(`${KSR}status`, 'x');
     await database.put(`${AGENT_PREFIX}check/status/v1/agent`, 'x');
@@ -77,7 +77,7 @@ describe('dbwatcher at start', () => {
 
 describe('dbwatcher and a change', () => {
   it('sends each with the value before, which is what was sent last', async () => {
-    const { loop, database, watcher } = await startedBench();
+    const { loop, database, watcher } = await startedWatcher();
     loop.take();
     await database.put(namespaceKey('a'), namespaceText('a', '1'));
     await database.put(namespaceKey('a'), namespaceText('a', '2'));
@@ -94,7 +94,7 @@ describe('dbwatcher and a change', () => {
   });
 
   it('sends external configuration without the prefix of the agent, one key an event', async () => {
-    const { loop, database, watcher } = await startedBench();
+    const { loop, database, watcher } = await startedWatcher();
     loop.take();
     await database.putAll(
       new Map([
@@ -111,7 +111,7 @@ describe('dbwatcher and a change', () => {
   });
 
   it('says nothing of what is known already or means the same', async () => {
-    const { loop, database, watcher, mirror } = await startedBench();
+    const { loop, database, watcher, mirror } = await startedWatcher();
     loop.take();
     await database.put(namespaceKey('default'), namespaceText('default'));
     const spaced = '{ "name" : "default", "label": [] }';
@@ -129,7 +129,7 @@ describe('dbwatcher and a value that makes no sense', () => {
 
   it('skips it at start, with a warning that names the key, and shows it', async () => {
     for (const text of broken) {
-      const { loop, database, watcher, warnings, states } = bench();
+      const { loop, database, watcher, warnings, states } = watcherHarness();
       await database.put(namespaceKey('a'), namespaceText('a'));
       await database.put(namespaceKey('b'), text);
       await database.put(interfaceKey('c'), text);
@@ -148,7 +148,7 @@ describe('dbwatcher and a value that makes no sense', () => {
   });
 
   it('keeps the last one that made sense, and takes that for the one before', async () => {
-    const { loop, database, watcher, mirror } = await startedBench();
+    const { loop, database, watcher, mirror } = await startedWatcher();
     const key = namespaceKey('default');
     const before = (await mirror())[key];
     loop.take();
@@ -171,7 +171,7 @@ describe('dbwatcher and a value that makes no sense', () => {
   });
 
   it('never acts on external configuration as a deletion [R6.10]', async () => {
-    const { loop, database, watcher } = await startedBench();
+    const { loop, database, watcher } = await startedWatcher();
     loop.take();
     await database.put(interfaceKey('loop1'), '{"name":"loop1","type":"NO_SUCH_TYPE"}');
     await database.put(`${AGENT_PREFIX}config/no/such/model`, '{}');
@@ -185,7 +185,7 @@ describe('dbwatcher and a value that makes no sense', () => {
   });
 
   it('is forgotten when it comes and goes without ever making sense', async () => {
-    const { loop, database, watcher } = await startedBench();
+    const { loop, database, watcher } = await startedWatcher();
     loop.take();
     await database.put(namespaceKey('a'), '{');
     await settle();
@@ -198,7 +198,7 @@ describe('dbwatcher and a value that makes no sense', () => {
   });
 
   it('is absent from the next resync', async () => {
-    const { loop, database, watcher } = await startedBench();
+    const { loop, database, watcher } = await startedWatcher();
     await database.put(namespaceKey('default'), '{');
     await settle();
     loop.take();
@@ -213,7 +213,7 @@ describe('dbwatcher and a value that makes no sense', () => {
 
 describe('metrics of the dbwatcher', () => {
   it('show what readiness and operators want to know', async () => {
-    const { database, cluster, local, watcher, clock } = await startedBench();
+    const { database, cluster, local, watcher, clock } = await startedWatcher();
     const registry = new Registry();
     new DbWatcherMetrics(registry, () => watcher.status);
     const shown = async () =>

@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { namespaceModel } from '#kubernetes/models/namespace.ts';
 import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
 import {
-  type Bench,
-  bench,
   interfaceKey,
   interfaceText,
   namespaceKey,
   namespaceText,
   settle,
-} from './harness.ts';
+  type WatcherHarness,
+  watcherHarness,
+} from './watcher-harness.ts';
 
 /** What the controller would know, and what it must never be told. */
 class Cache {
@@ -19,7 +19,7 @@ class Cache {
   readonly external = new Map<string, object>();
 
   /** Takes what the loop has noted. */
-  follow({ loop }: Bench): void {
+  follow({ loop }: WatcherHarness): void {
     for (const event of loop.events.splice(0)) {
       if (DbResync.is(event)) {
         const { kubeState, externalConfig } = event.payload;
@@ -43,7 +43,7 @@ class Cache {
   }
 }
 
-type Action = (made: Bench) => Promise<unknown> | unknown;
+type Action = (made: WatcherHarness) => Promise<unknown> | unknown;
 
 const name = fc.constantFrom('a', 'b', 'c');
 const version = fc.constantFrom('1', '2', '3');
@@ -135,7 +135,7 @@ describe('dbwatcher under faults', () => {
   it('tells the loop in the end what stands in the database, whatever happened', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 60 }), async (actions) => {
-        const made = bench({ compareInterval: '60s' });
+        const made = watcherHarness({ compareInterval: '60s' });
         const cache = new Cache();
         await made.database.put(namespaceKey('default'), namespaceText('default'));
         made.watcher.start();

@@ -3,19 +3,19 @@ import { describe, it } from 'node:test';
 import { ClosedControllerError, EventLoopIsAbortingError } from '#plugins/controller/api/errors.ts';
 import { ClosedWatcherError, ResyncRequestQueueFullError } from '#plugins/dbwatcher/api.ts';
 import {
-  bench,
+  advance,
   fill,
   namespaceKey,
   namespaceText,
-  pass,
   settle,
-  startedBench,
+  startedWatcher,
   WHOLE_RESYNC,
-} from './harness.ts';
+  watcherHarness,
+} from './watcher-harness.ts';
 
 describe('dbwatcher and the event loop', () => {
   it('sends a resync, not at once, when a change is not taken', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     const { loop, database, watcher } = made;
     loop.take();
     loop.room = 1;
@@ -25,9 +25,9 @@ describe('dbwatcher and the event loop', () => {
     await settle();
     assert.equal(loop.refused, 1);
     loop.room = 100;
-    await pass(made, 400);
+    await advance(made, 400);
     assert.deepEqual(loop.take(), []);
-    await pass(made, 700);
+    await advance(made, 700);
     assert.deepEqual(loop.take(), [
       `${WHOLE_RESYNC.replace('k8s/namespace/default', 'k8s/namespace/a k8s/namespace/b k8s/namespace/c k8s/namespace/default')}`,
     ]);
@@ -38,27 +38,27 @@ describe('dbwatcher and the event loop', () => {
   });
 
   it('tries ever more rarely while the queue stays full', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     made.loop.room = 0;
     await made.database.put(namespaceKey('a'), namespaceText('a'));
-    await pass(made, 300_000);
+    await advance(made, 300_000);
     assert.ok(made.loop.refused > 5 && made.loop.refused < 30, `${made.loop.refused} attempts`);
     made.loop.take();
     made.loop.room = 1;
-    await pass(made, 30_000);
+    await advance(made, 30_000);
     assert.equal(made.loop.resyncs.length, 1);
     await made.watcher.close();
   });
 
   it('reads everything again when more changes wait than it keeps', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     made.loop.take();
     made.cluster.hold();
     for (let at = 0; at < 1500; at++)
       await made.database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`));
     await settle();
     made.cluster.release();
-    await pass(made, 1_100);
+    await advance(made, 1_100);
     await settle();
     assert.equal(made.loop.events.length, 1);
     const { kubeState } = made.loop.resyncs[0]!;
@@ -71,10 +71,10 @@ describe('dbwatcher and the event loop', () => {
       new ClosedControllerError('controller was closed'),
       new EventLoopIsAbortingError('event loop is aborting after a fatal error'),
     ]) {
-      const made = await startedBench();
+      const made = await startedWatcher();
       made.loop.refusal = refusal;
       await made.database.put(namespaceKey('a'), namespaceText('a'));
-      await pass(made, 60_000);
+      await advance(made, 60_000);
       assert.equal(made.loop.refused, 1);
       assert.equal(made.clock.pending, 0, 'no timer is left');
       assert.throws(() => made.watcher.requestResync(), ClosedWatcherError);
@@ -83,7 +83,7 @@ describe('dbwatcher and the event loop', () => {
   });
 
   it('gives a resync on request, one for several, and no more than ten wait', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     const { loop, watcher, cluster } = made;
     loop.take();
     for (let request = 0; request < 10; request++) watcher.requestResync();
@@ -91,15 +91,15 @@ describe('dbwatcher and the event loop', () => {
     await settle();
     assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
     cluster.cut();
-    await pass(made, 3_000);
+    await advance(made, 3_000);
     assert.throws(() => watcher.requestResync(), {
       name: 'DatabaseUnavailableError',
       message: /out of reach/,
     });
-    await pass(made, 3_000);
+    await advance(made, 3_000);
     assert.deepEqual(loop.take(), []);
     cluster.mend();
-    await pass(made, 4_000);
+    await advance(made, 4_000);
     assert.deepEqual(loop.take(), [WHOLE_RESYNC], 'it comes by itself');
     watcher.requestResync();
     await settle();
@@ -109,7 +109,7 @@ describe('dbwatcher and the event loop', () => {
   });
 
   it('sends nothing more when it is closed in the middle of many changes', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     made.loop.take();
     made.cluster.hold();
     for (let at = 0; at < 900; at++)
@@ -127,14 +127,14 @@ describe('dbwatcher and the event loop', () => {
 
   it('does nothing after it was closed, in the middle of whatever', async () => {
     for (const turns of [0, 1, 2, 3, 5]) {
-      const made = bench();
+      const made = watcherHarness();
       await fill(made.database);
       made.watcher.start();
       for (let turn = 0; turn < turns; turn++) await Promise.resolve();
       await made.watcher.close();
       const events = made.loop.events.length;
       await made.database.put(namespaceKey('a'), namespaceText('a'));
-      await pass(made, 60_000);
+      await advance(made, 60_000);
       assert.equal(made.loop.events.length, events);
       assert.equal(made.clock.pending, 0);
     }

@@ -3,20 +3,20 @@ import { describe, it } from 'node:test';
 import type { MemoryStore } from '#datastore/memory.ts';
 import {
   AGENT_PREFIX,
-  type Bench,
+  advance,
   interfaceKey,
   namespaceKey,
   namespaceText,
-  pass,
   settle,
-  startedBench,
-} from './harness.ts';
+  startedWatcher,
+  type WatcherHarness,
+} from './watcher-harness.ts';
 
 describe('dbwatcher and a watch that loses changes', () => {
   const options = { compareInterval: '60s' };
 
-  async function lossy(): Promise<Bench> {
-    const made = await startedBench(options);
+  async function lossy(): Promise<WatcherHarness> {
+    const made = await startedWatcher(options);
     made.loop.take();
     return made;
   }
@@ -33,10 +33,10 @@ describe('dbwatcher and a watch that loses changes', () => {
       await damage(made.database);
       await settle();
       made.cluster.dropped = undefined;
-      await pass(made, 90_000);
+      await advance(made, 90_000);
       assert.equal(made.loop.resyncs.length, 1);
       assert.equal(made.watcher.status.missedChanges, 1);
-      await pass(made, 300_000);
+      await advance(made, 300_000);
       assert.equal(made.loop.resyncs.length, 1, 'once');
       await made.watcher.close();
     }
@@ -48,7 +48,7 @@ describe('dbwatcher and a watch that loses changes', () => {
     for (let round = 0; round < 150; round++) {
       made.cluster.hold();
       await made.database.put(namespaceKey('a'), namespaceText('a', `${round}`));
-      await pass(made, 1_000);
+      await advance(made, 1_000);
       made.cluster.release();
     }
     assert.equal(made.watcher.status.missedChanges, 0);
@@ -61,7 +61,7 @@ describe('dbwatcher and a watch that loses changes', () => {
     await made.database.put(namespaceKey('default'), '{');
     await made.database.put(`${AGENT_PREFIX}check/status/v1/agent`, 'x');
     await made.database.put('/vnf-agent/contiv-ksr/k8s/unheard/of', 'x');
-    await pass(made, 300_000);
+    await advance(made, 300_000);
     assert.equal(made.watcher.status.missedChanges, 0);
     assert.deepEqual(made.loop.take(), []);
     await made.watcher.close();
@@ -71,14 +71,14 @@ describe('dbwatcher and a watch that loses changes', () => {
     const made = await lossy();
     const { list } = made.cluster;
     made.cluster.list = () => Promise.reject(new Error('overloaded'));
-    await pass(made, 80_000);
+    await advance(made, 80_000);
     made.cluster.list = list;
     assert.deepEqual(made.states.at(-1), ['ok', undefined]);
     made.cluster.dropped = () => true;
     await made.database.delete(interfaceKey('loop1'));
     await settle();
     made.cluster.dropped = undefined;
-    await pass(made, 160_000);
+    await advance(made, 160_000);
     assert.equal(made.watcher.status.missedChanges, 1);
     await made.watcher.close();
   });

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   AGENT_PREFIX,
-  type Bench,
-  bench,
+  advance,
   fill,
   interfaceKey,
   interfaceText,
   namespaceKey,
   namespaceText,
-  pass,
   settle,
-  startedBench,
+  startedWatcher,
+  type WatcherHarness,
   WHOLE_RESYNC,
-} from './harness.ts';
+  watcherHarness,
+} from './watcher-harness.ts';
 
 describe('dbwatcher and its mirror', () => {
   it('holds what the event loop knows, and nothing else', async () => {
-    const made = bench();
+    const made = watcherHarness();
     await made.local.put(namespaceKey('of-another-time'), namespaceText('of-another-time'));
     await fill(made.database);
     made.watcher.start();
@@ -37,7 +37,7 @@ describe('dbwatcher and its mirror', () => {
   });
 
   it('forgets what went while the agent was away, in one write', async () => {
-    const before = await startedBench();
+    const before = await startedWatcher();
     await before.watcher.close();
     await before.database.delete(namespaceKey('default'));
     await before.database.put(namespaceKey('new'), namespaceText('new'));
@@ -53,7 +53,7 @@ describe('dbwatcher and its mirror', () => {
   });
 
   it('stops nobody when it cannot be written, and is made whole afterwards', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     const { loop, database, local, watcher, states } = made;
     loop.take();
     local.beforeWrite = () => {
@@ -68,7 +68,7 @@ describe('dbwatcher and its mirror', () => {
     assert.deepEqual(states, [['ok', undefined]]);
     local.beforeWrite = undefined;
     await database.put(namespaceKey('b'), namespaceText('b'));
-    await pass(made, 10_000);
+    await advance(made, 10_000);
     assert.equal(watcher.status.mirrorError, undefined);
     assert.deepEqual(
       Object.keys(await made.mirror()).sort(),
@@ -78,7 +78,7 @@ describe('dbwatcher and its mirror', () => {
   });
 
   it('holds up no event, however slow the disk is, and takes up what has come meanwhile', async () => {
-    const made = bench();
+    const made = watcherHarness();
     const { loop, database, local, watcher } = made;
     let written: () => void = () => undefined;
     const disk = new Promise<void>((resolve) => {
@@ -110,7 +110,7 @@ describe('dbwatcher and its mirror', () => {
   });
 
   it('ends when what is known is on the disk', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     await made.database.put(namespaceKey('last'), namespaceText('last'));
     while (made.loop.events.length < 2) await Promise.resolve();
     await made.watcher.close();
@@ -118,7 +118,7 @@ describe('dbwatcher and its mirror', () => {
   });
 
   it('leaves a usable mirror wherever the agent dies', async () => {
-    const life = async (made: Bench) => {
+    const life = async (made: WatcherHarness) => {
       made.watcher.start();
       await settle();
       await made.database.put(namespaceKey('a'), namespaceText('a'));
@@ -126,22 +126,22 @@ describe('dbwatcher and its mirror', () => {
       await made.database.delete(namespaceKey('default'));
       await settle();
       made.cluster.loseWatches();
-      await pass(made, 1_100);
+      await advance(made, 1_100);
       await made.watcher.close();
     };
-    const whole = bench();
+    const whole = watcherHarness();
     await fill(whole.database);
     await life(whole);
     assert.ok(whole.local.points >= 6);
     for (let point = 0; point < whole.local.points; point++) {
-      const first = bench();
+      const first = watcherHarness();
       await fill(first.database);
       first.local.crashAt(point);
       await life(first);
       const made = first.restart();
       made.cluster.cut();
       made.watcher.start();
-      await pass(made, 5_100);
+      await advance(made, 5_100);
       const [line = 'nothing'] = made.loop.take();
       // Before the first write there is none, after it never less than a state that once was.
       if (point === 0) assert.equal(line, 'nothing');

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  advance,
   fill,
   interfaceKey,
   namespaceKey,
   namespaceText,
-  pass,
   settle,
-  startedBench,
-} from './harness.ts';
+  startedWatcher,
+} from './watcher-harness.ts';
 
 describe('dbwatcher when the database goes away', () => {
   it('says so to readiness, keeps quiet, and reads everything again afterwards', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     const { loop, cluster, database, states, watcher } = made;
     loop.take();
     cluster.cut('no route to host');
-    await pass(made, 3_000);
+    await advance(made, 3_000);
     assert.deepEqual(states.at(-1)?.[0], 'error');
     assert.match(String(states.at(-1)?.[1]), /no route to host/);
     assert.deepEqual([watcher.status.connected, watcher.status.watching], [false, false]);
     await database.put(namespaceKey('a'), namespaceText('a'));
     await database.delete(interfaceKey('loop1'));
-    await pass(made, 60_000);
+    await advance(made, 60_000);
     assert.deepEqual(loop.take(), []);
     cluster.mend();
-    await pass(made, 3_000);
+    await advance(made, 3_000);
     assert.deepEqual(loop.take(), [
       'resync remote: k8s/namespace/a k8s/namespace/default k8s/namespace/kube-system',
     ]);
@@ -34,48 +34,48 @@ describe('dbwatcher when the database goes away', () => {
   });
 
   it('warns once, however long it lasts', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     made.cluster.cut();
-    await pass(made, 300_000);
+    await advance(made, 300_000);
     assert.equal(made.warnings.length, 1);
     await made.watcher.close();
   });
 
   it('hears of an outage that no probe sees nothing but the changes', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     made.loop.take();
     made.cluster.cut();
     await made.database.put(namespaceKey('a'), namespaceText('a'));
     made.cluster.mend();
-    await pass(made, 3_000);
+    await advance(made, 3_000);
     assert.deepEqual(made.loop.take(), ['namespace k8s/namespace/a: - -> plain']);
     await made.watcher.close();
   });
 
   it('paces the resyncs of a connection that comes and goes', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     for (let round = 0; round < 100; round++) {
       made.cluster.cut();
-      await pass(made, 3_000);
+      await advance(made, 3_000);
       made.cluster.mend();
-      await pass(made, 3_000);
+      await advance(made, 3_000);
     }
     const count = made.loop.resyncs.length;
     assert.ok(count < 40, `${count} resyncs in ten minutes`);
-    await pass(made, 60_000);
+    await advance(made, 60_000);
     assert.equal(made.watcher.status.watching, true);
     await made.watcher.close();
   });
 
   it('reads everything again when the watch is lost', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     const { loop, cluster, database, watcher } = made;
     loop.take();
     cluster.dropped = () => true;
     await database.delete(namespaceKey('kube-system'));
     cluster.dropped = undefined;
     cluster.loseWatches();
-    await pass(made, 1_100);
+    await advance(made, 1_100);
     assert.deepEqual(loop.take(), [
       'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/default',
     ]);
@@ -86,10 +86,10 @@ describe('dbwatcher when the database goes away', () => {
   });
 
   it('paces a watch that is lost again and again', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     for (let round = 0; round < 600; round++) {
       made.cluster.loseWatches();
-      await pass(made, 100);
+      await advance(made, 100);
     }
     const count = made.loop.resyncs.length;
     assert.ok(count > 3 && count < 12, `${count} resyncs in a minute`);
@@ -97,21 +97,21 @@ describe('dbwatcher when the database goes away', () => {
   });
 
   it('does not believe a database that has lost all of Kubernetes', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     const { loop, database, cluster, watcher, states } = made;
     const kept = await made.mirror();
     loop.take();
     database.wipe();
-    await pass(made, 10_000);
+    await advance(made, 10_000);
     assert.deepEqual(loop.take(), []);
     assert.equal(states.at(-1)?.[0], 'error');
     assert.match(watcher.status.error ?? '', /lost the state of Kubernetes/);
     assert.deepEqual(await made.mirror(), kept);
     await database.put('/vnf-agent/contiv-ksr/allocatedIDs/1', '{"id":1,"name":"node1"}');
-    await pass(made, 60_000);
+    await advance(made, 60_000);
     assert.deepEqual(loop.take(), [], 'what agents write is not Kubernetes');
     await fill(database);
-    await pass(made, 30_000);
+    await advance(made, 30_000);
     assert.equal(loop.take().length, 1);
     assert.equal(watcher.status.watching, true);
     assert.deepEqual(states.at(-1), ['ok', undefined]);
@@ -120,22 +120,22 @@ describe('dbwatcher when the database goes away', () => {
   });
 
   it('believes it when an operator asks, and when the entries went one by one', async () => {
-    const made = await startedBench();
+    const made = await startedWatcher();
     made.loop.take();
     made.database.wipe();
-    await pass(made, 10_000);
+    await advance(made, 10_000);
     made.watcher.requestResync();
     await settle();
     assert.deepEqual(made.loop.take(), ['resync remote: ']);
     assert.deepEqual(await made.mirror(), {});
     await made.watcher.close();
 
-    const other = await startedBench();
+    const other = await startedWatcher();
     for (const name of ['default', 'kube-system']) await other.database.delete(namespaceKey(name));
     await settle();
     other.loop.take();
     other.cluster.loseWatches();
-    await pass(other, 1_100);
+    await advance(other, 1_100);
     assert.deepEqual(other.loop.take(), ['resync remote: config/vpp/v2/interfaces/loop1']);
     await other.watcher.close();
   });

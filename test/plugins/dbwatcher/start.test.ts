@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  type Bench,
-  bench,
+  advance,
   fill,
   namespaceKey,
   namespaceText,
-  pass,
   settle,
-  startedBench,
+  startedWatcher,
+  type WatcherHarness,
   WHOLE_RESYNC,
-} from './harness.ts';
+  watcherHarness,
+} from './watcher-harness.ts';
 
 const localResync = WHOLE_RESYNC.replace('remote', 'local');
 
 /** A watcher whose database cannot be reached, over the mirror that an earlier one has left. */
-async function afterRestart(): Promise<Bench> {
-  const before = await startedBench();
+async function afterRestart(): Promise<WatcherHarness> {
+  const before = await startedWatcher();
   await before.watcher.close();
   const made = before.restart();
   made.cluster.cut();
@@ -29,14 +29,14 @@ describe('dbwatcher without the database at start', () => {
   it('waits a while and then sends what the mirror holds, external configuration too', async () => {
     const made = await afterRestart();
     const { loop, watcher, states } = made;
-    await pass(made, 4_900);
+    await advance(made, 4_900);
     assert.deepEqual(loop.take(), []);
     assert.equal(states[0]?.[0], 'error');
-    await pass(made, 200);
+    await advance(made, 200);
     assert.deepEqual(loop.take(), [localResync]);
     const { connected, source, watching } = watcher.status;
     assert.deepEqual([connected, source, watching], [false, 'mirror', false]);
-    await pass(made, 60_000);
+    await advance(made, 60_000);
     assert.deepEqual(loop.take(), [], 'once');
     await watcher.close();
   });
@@ -44,10 +44,10 @@ describe('dbwatcher without the database at start', () => {
   it('sends the database itself as soon as it is there, and follows it', async () => {
     const made = await afterRestart();
     const { loop, watcher, database, cluster, states } = made;
-    await pass(made, 10_000);
+    await advance(made, 10_000);
     await database.put(namespaceKey('new'), namespaceText('new'));
     cluster.mend();
-    await pass(made, 3_000);
+    await advance(made, 3_000);
     assert.deepEqual(loop.take(), [localResync, `${WHOLE_RESYNC} k8s/namespace/new`]);
     assert.deepEqual(states.at(-1), ['ok', undefined]);
     await database.delete(namespaceKey('new'));
@@ -58,20 +58,20 @@ describe('dbwatcher without the database at start', () => {
 
   it('does without the mirror when the database is there in time', async () => {
     const made = await afterRestart();
-    await pass(made, 1_000);
+    await advance(made, 1_000);
     made.cluster.mend();
-    await pass(made, 10_000);
+    await advance(made, 10_000);
     assert.deepEqual(made.loop.take(), [WHOLE_RESYNC]);
     await made.watcher.close();
   });
 
   it('takes the mirror as well when the database answers but cannot be read', async () => {
-    const before = await startedBench();
+    const before = await startedWatcher();
     await before.watcher.close();
     const made = before.restart();
     made.cluster.list = () => Promise.reject(new Error('permission denied'));
     made.watcher.start();
-    await pass(made, 5_100);
+    await advance(made, 5_100);
     assert.deepEqual(made.loop.take(), [localResync]);
     assert.deepEqual(
       [made.watcher.status.connected, made.watcher.status.error],
@@ -83,20 +83,20 @@ describe('dbwatcher without the database at start', () => {
   it('waits for the database when the mirror is empty, broken or cannot be read', async () => {
     for (const hinder of [
       () => undefined,
-      (made: Bench) => made.local.cut(),
-      (made: Bench) => {
+      (made: WatcherHarness) => made.local.cut(),
+      (made: WatcherHarness) => {
         made.local.list = () => Promise.reject(new Error('I/O error'));
       },
     ]) {
-      const made = bench();
+      const made = watcherHarness();
       await fill(made.database);
       made.cluster.cut();
       hinder(made);
       made.watcher.start();
-      await pass(made, 20_000);
+      await advance(made, 20_000);
       assert.deepEqual(made.loop.take(), []);
       made.cluster.mend();
-      await pass(made, 3_000);
+      await advance(made, 3_000);
       assert.deepEqual(made.loop.take(), [WHOLE_RESYNC]);
       await made.watcher.close();
     }
@@ -105,22 +105,22 @@ describe('dbwatcher without the database at start', () => {
   it('tries the mirror again when the event loop did not take it', async () => {
     const made = await afterRestart();
     made.loop.room = 0;
-    await pass(made, 5_100);
+    await advance(made, 5_100);
     assert.equal(made.loop.refused, 1);
     made.loop.room = 10;
-    await pass(made, 1_100);
+    await advance(made, 1_100);
     assert.deepEqual(made.loop.take(), [localResync]);
     await made.watcher.close();
   });
 
   it('skips what makes no sense in the mirror', async () => {
-    const before = await startedBench();
+    const before = await startedWatcher();
     await before.watcher.close();
     const made = before.restart();
     await made.local.put(namespaceKey('default'), '{');
     made.cluster.cut();
     made.watcher.start();
-    await pass(made, 5_100);
+    await advance(made, 5_100);
     assert.deepEqual(made.loop.take(), [
       'resync local: config/vpp/v2/interfaces/loop1 k8s/namespace/kube-system',
     ]);
@@ -128,9 +128,9 @@ describe('dbwatcher without the database at start', () => {
   });
 
   it('has no mirror in embedded mode and needs none', async () => {
-    const made = await startedBench({ embedded: true });
+    const made = await startedWatcher({ embedded: true });
     await made.database.put(namespaceKey('a'), namespaceText('a'));
-    await pass(made, 10_000);
+    await advance(made, 10_000);
     assert.deepEqual(made.loop.take(), [WHOLE_RESYNC, 'namespace k8s/namespace/a: - -> plain']);
     assert.deepEqual(await made.mirror(), {});
     assert.equal((await made.database.list('')).entries.length, 4);

@@ -5,7 +5,7 @@ import { StoreUnavailableError } from '#datastore/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import { allocationsDocument, ipamDocument } from '#plugins/ipam/api.ts';
 import { AddressesExhaustedError } from '#plugins/ipam/plugin.ts';
-import { addressOf, nodeValue, podValue, TestNode } from '../harness.ts';
+import { addressOf, nodeValue, podValue, TestNode } from '../test-node.ts';
 
 /** 11 addresses: .18 to .28. */
 const SMALL = `
@@ -34,7 +34,7 @@ async function started(yaml?: string): Promise<TestNode> {
 }
 
 async function stored(node: TestNode): Promise<string[]> {
-  const { entries } = await node.localBelow.list('local/ipam/address/');
+  const { entries } = await node.localStore.list('local/ipam/address/');
   return entries.map(({ key }) => key.split('/').at(-1)!);
 }
 
@@ -74,7 +74,7 @@ describe('addresses of pods', () => {
     addressOf(await next.add('p11', 'c11'));
     const refused = await next.add('p12', 'c12');
     assert.ok(refused.error instanceof AddressesExhaustedError);
-    assert.ok(!refused.questions.some((question) => question.includes('address')));
+    assert.ok(!refused.portCalls.some((question) => question.includes('address')));
     assert.equal(new Set(await stored(next)).size, 12);
     for (let n = 0; n < 12; n++)
       assert.equal(next.ipam.podAddresses(`c${n}/eth0`).length, 1, `c${n}`);
@@ -95,7 +95,7 @@ describe('addresses of pods', () => {
 
   it('are released by a failed Add Pod', async () => {
     const node = await started();
-    node.refuses = () => true;
+    node.rejects = () => true;
     await node.add('web', 'c1');
     assert.deepEqual(inUse(node), []);
     assert.deepEqual(await stored(node), []);
@@ -233,8 +233,8 @@ describe('addresses of pods', () => {
     const node = await started();
     const pod = { namespace: 'default', name: 'x' };
     const record = { address: '10.1.1.2', pod, attachment: 'cx/eth0' };
-    await node.localBelow.put('local/ipam/address/10.1.1.2', JSON.stringify(record));
-    await node.localBelow.put('local/ipam/address/10.1.1.3', 'rubbish');
+    await node.localStore.put('local/ipam/address/10.1.1.2', JSON.stringify(record));
+    await node.localStore.put('local/ipam/address/10.1.1.3', 'rubbish');
     assert.equal(addressOf(await node.add('web', 'c1')), '10.1.1.4');
     assert.equal(node.ipam.allocations().get('10.1.1.2')!.pod.name, 'x');
   });
@@ -300,7 +300,7 @@ describe('addresses of pods', () => {
   it('refuse a plan in which this node has no place', async () => {
     const node = new TestNode({ yaml: SMALL });
     for (let id = 1; id <= 16; id++)
-      await node.clusterBelow.put(
+      await node.clusterStore.put(
         `/vnf-agent/contiv-ksr/allocatedIDs/${id}`,
         `{"id":${id},"name":"other-${id}"}`,
       );
@@ -336,10 +336,10 @@ describe('addresses of pods', () => {
         for (const { kind, n } of steps) {
           const pod = `p${n}`;
           if (kind === 'add' || kind === 'refuse') {
-            node.refuses = () => kind === 'refuse';
+            node.rejects = () => kind === 'refuse';
             const outcome = await node.add(pod, `c${n}`);
             if (!outcome.error) running.set(pod, addressOf(outcome));
-            node.refuses = () => false;
+            node.rejects = () => false;
           } else if (kind === 'del') {
             if (!(await node.del(pod, `c${n}`)).error) running.delete(pod);
           } else if (kind === 'show') {

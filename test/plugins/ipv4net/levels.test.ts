@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { MemoryStore } from '#datastore/memory.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { Shutdown } from '#plugins/controller/api/events.ts';
-import { ItemBook } from '#plugins/ipv4net/book.ts';
-import { Neighbors } from '#plugins/ipv4net/neighbors.ts';
+import { DesiredValues } from '#plugins/ipv4net/desired-values.ts';
+import { ReachableNodes } from '#plugins/ipv4net/reachable-nodes.ts';
 import type { Node } from '#plugins/nodesync/api.ts';
-import { claimKey, recordText } from '#plugins/nodesync/claim.ts';
-import { MemoryTxn } from '../bench.ts';
-import { nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../harness.ts';
+import { idRecordKey, idRecordText } from '#plugins/nodesync/id-allocator.ts';
+import { MemoryTxn } from '../handler-bench.ts';
+import { nodeValue, podValue, sorted, TestNode, vppNodeValue } from '../test-node.ts';
 
 const INTERCONNECT = 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
 const modes = [
@@ -73,13 +73,13 @@ describe('updates and resyncs', () => {
             else {
               const pod = `p${one.pod}`;
               const container = `c${one.container}`;
-              bench.refuses = () => one.kind === 'refused';
+              bench.rejects = () => one.kind === 'refused';
               if (one.kind === 'del') await bench.del(pod, container, one.interfaceName);
               else if (one.kind === 'show') {
                 const [address] = bench.ipam.podAddresses(`${container}/${one.interfaceName}`);
                 if (address) await bench.put(podValue(pod, address));
               } else await bench.add(pod, container, one.interfaceName);
-              bench.refuses = () => false;
+              bench.rejects = () => false;
             }
             if (resyncsAt.includes(position)) await bench.heal();
           }
@@ -106,9 +106,9 @@ describe('a pod that could not be added', () => {
   it('leaves nothing behind that another interface of its container would keep', async () => {
     const bench = new TestNode();
     await bench.resync();
-    bench.refuses = () => true;
+    bench.rejects = () => true;
     await bench.add('web', 'c1');
-    bench.refuses = () => false;
+    bench.rejects = () => false;
     await bench.add('web', 'c1', 'net1');
     assert.ok(bench.config.has('config/linux/interfaces/v2/interface/linux-loop-c1'));
     await bench.del('web', 'c1', 'net1');
@@ -215,7 +215,7 @@ describe('other nodes', () => {
 
 describe('the book of what is configured', () => {
   it('puts what differs, by the part that comes last', () => {
-    const book = new ItemBook();
+    const book = new DesiredValues();
     const item = (key: string, by: string) => ({ key, value: { by } });
     const change = (name: string, ...items: ReturnType<typeof item>[]) => {
       const txn = new MemoryTxn();
@@ -242,10 +242,10 @@ describe('neighbors', () => {
     });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 25 }), (changes) => {
-        const neighbors = new Neighbors({
-          own: 'own',
+        const neighbors = new ReachableNodes({
+          ownAddress: 'own',
           addressOf: (one) => one.vppAddresses[0],
-          obstacle: () => undefined,
+          whyUnreachable: () => undefined,
         });
         const all = new Map<string, Node>();
         const reached = () =>
@@ -276,7 +276,7 @@ describe('neighbors', () => {
           const affected = neighbors.set(name, current);
           const after = reached();
           for (const one of new Set([...before.keys(), ...after.keys()])) {
-            assert.equal(neighbors.reached(one) !== undefined, after.get(one) ?? false);
+            assert.equal(neighbors.find(one) !== undefined, after.get(one) ?? false);
             if (before.get(one) !== after.get(one)) assert.ok(affected.includes(one), one);
           }
           const ids = [...after].filter(([, is]) => is).map(([one]) => Number(one.slice(1)));
@@ -303,7 +303,7 @@ describe('trouble', () => {
   it('with the plan of the addresses stops a resync before it takes everything away', async () => {
     const cluster = new MemoryStore();
     // still has a network for pods, but no address of its own
-    await cluster.put(claimKey(256), recordText(256, 'node-a', []));
+    await cluster.put(idRecordKey(256), idRecordText(256, 'node-a', []));
     const bench = new TestNode({ cluster });
     const { error } = await bench.resync();
     assert.ok(error instanceof AbortEventError);

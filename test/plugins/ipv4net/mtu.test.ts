@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { innerMtu, underlayMtu } from '#plugins/ipv4net/mtu.ts';
-import { nodeValue, TestNode } from '../harness.ts';
-import { vppWith } from './vpp-with.ts';
+import { nodeValue, TestNode } from '../test-node.ts';
+import { fakeVppWithNics } from './vpp-with.ts';
 
 const nic = (internalName: string, mtu: number) => ({
   swIfIndex: 1,
@@ -71,7 +71,7 @@ describe('MTU of pods and host', () => {
     ['tap-vpp2', 'vpp-tap-c1'].map((name) => node.at(`config/vpp/v2/interfaces/${name}`)['mtu']);
 
   async function started(yaml: string, names = ['Gig1']): Promise<TestNode> {
-    const node = new TestNode({ yaml, vpp: vppWith(...names) });
+    const node = new TestNode({ yaml, vpp: fakeVppWithNics(...names) });
     await node.resync([nodeValue('node-a', '172.16.0.5')]);
     await node.add('web', 'c1');
     return node;

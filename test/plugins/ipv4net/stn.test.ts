@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FakeStn } from '../fakes.ts';
-import { nodeValue, TestNode, vppNodeValue } from '../harness.ts';
-import { said, vppWith } from './vpp-with.ts';
-import { LINUX_IF, VPP_IF } from './wired.ts';
+import { FakeStn } from '../fake-ports.ts';
+import { nodeValue, TestNode, vppNodeValue } from '../test-node.ts';
+import { fakeVppWithNics, nonDefaultFields } from './vpp-with.ts';
+import { LINUX_IF, VPP_IF } from './wired-node.ts';
 
 const stolen = {
   pciAddress: '0000:0b:00.0',
@@ -23,7 +23,7 @@ const nodeB = [
 async function taken(yaml: string, is = stolen): Promise<TestNode> {
   const stn = new FakeStn();
   stn.stolen.set('eth1', is);
-  const node = new TestNode({ yaml, stn, vpp: vppWith('Gig1') });
+  const node = new TestNode({ yaml, stn, vpp: fakeVppWithNics('Gig1') });
   // the host has nothing left but what VPP gives it
   node.host.hostLinks = [{ name: 'vpp1', mtu: 1450, addresses: ['10.20.0.5/24'] }];
   const { error } = await node.resync([nodeValue('node-a', '10.20.0.5'), ...nodeB]);
@@ -38,15 +38,15 @@ describe('wiring of a node whose only NIC VPP took over', () => {
   it('shares the address of the node between VPP and host', async () => {
     const node = await taken('stealInterface: eth1\nenableGSO: true');
     assert.deepEqual(node.at(`${VPP_IF}Gig1`)['ip_addresses'], ['10.20.0.5/24']);
-    const vppSide = said(node.at(`${VPP_IF}tap-vpp2`));
+    const vppSide = nonDefaultFields(node.at(`${VPP_IF}tap-vpp2`));
     assert.deepEqual(vppSide['unnumbered'], { interface_with_ip: 'Gig1' });
     assert.equal('ip_addresses' in vppSide, false);
     assert.equal((vppSide['tap'] as { enable_gso: boolean }).enable_gso, false);
-    const host = said(node.at(`${LINUX_IF}tap-vpp1`));
+    const host = nonDefaultFields(node.at(`${LINUX_IF}tap-vpp1`));
     assert.deepEqual(host['ip_addresses'], ['10.20.0.5/24']);
     assert.equal(host['phys_address'], '00:00:00:00:00:02');
     assert.equal(node.net.nodeAddress(), '10.20.0.5/24');
-    const record = await node.clusterBelow.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
+    const record = await node.clusterStore.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
     assert.deepEqual(JSON.parse(record!).ip_addresses, ['10.20.0.5/24']);
     // GSO stays on for the pods
     await node.add('web', 'c1');
@@ -56,7 +56,7 @@ describe('wiring of a node whose only NIC VPP took over', () => {
 
   it('hands over by an STN rule in version 1', async () => {
     const node = await taken('stealInterface: eth1');
-    assert.deepEqual(said(node.at('config/vpp/stn/v2/rule/tap-vpp2/ip/10.20.0.5')), {
+    assert.deepEqual(nonDefaultFields(node.at('config/vpp/stn/v2/rule/tap-vpp2/ip/10.20.0.5')), {
       ip_address: '10.20.0.5',
       interface: 'tap-vpp2',
     });
@@ -65,7 +65,7 @@ describe('wiring of a node whose only NIC VPP took over', () => {
 
   it('hands over by a redirected punt in version 2', async () => {
     const node = await taken('stealInterface: eth1\nstnVersion: 2');
-    assert.deepEqual(said(node.at('config/vpp/v2/ipredirect/l3/ALL/tx/tap-vpp2')), {
+    assert.deepEqual(nonDefaultFields(node.at('config/vpp/v2/ipredirect/l3/ALL/tx/tap-vpp2')), {
       l3_protocol: 'ALL',
       tx_interface: 'tap-vpp2',
       next_hop: '10.20.0.5',
@@ -75,11 +75,11 @@ describe('wiring of a node whose only NIC VPP took over', () => {
 
   it('answers the host for everybody, and knows where the host is', async () => {
     const node = await taken('stealInterface: eth1');
-    assert.deepEqual(said(node.at('config/vpp/v2/proxyarp-global')), {
+    assert.deepEqual(nonDefaultFields(node.at('config/vpp/v2/proxyarp-global')), {
       interfaces: [{ name: 'tap-vpp2' }],
       ranges: [{ first_ip_addr: '10.20.0.1', last_ip_addr: '10.20.0.254', vrf_id: 0 }],
     });
-    assert.deepEqual(said(node.at('config/vpp/v2/arp/tap-vpp2/10.20.0.5')), {
+    assert.deepEqual(nonDefaultFields(node.at('config/vpp/v2/arp/tap-vpp2/10.20.0.5')), {
       interface: 'tap-vpp2',
       ip_address: '10.20.0.5',
       phys_address: '00:00:00:00:00:02',
@@ -131,7 +131,7 @@ ipamConfig: {podSubnetCIDR: "fd01::/48", podSubnetOneNodePrefixLen: 64, vppHostS
 `;
     const node = await taken(yaml);
     assert.deepEqual(node.at(`${LINUX_IF}veth-vpp1`)['ip_addresses'], ['fd00::5/127']);
-    assert.deepEqual(said(node.at('config/linux/l3/v2/arp/veth-vpp1/fd00::4')), {
+    assert.deepEqual(nonDefaultFields(node.at('config/linux/l3/v2/arp/veth-vpp1/fd00::4')), {
       interface: 'veth-vpp1',
       ip_address: 'fd00::4',
       hw_address: '34:3c:00:00:00:01',

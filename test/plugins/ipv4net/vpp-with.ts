@@ -1,7 +1,7 @@
-import { FakeVpp } from '../fakes.ts';
+import { FakeVpp } from '../fake-ports.ts';
 
 /** A VPP with NICs of these names. */
-export function vppWith(...names: string[]): FakeVpp {
+export function fakeVppWithNics(...names: string[]): FakeVpp {
   const vpp = new FakeVpp();
   vpp.nics = names.map((internalName, swIfIndex) => ({
     swIfIndex,
@@ -14,7 +14,7 @@ export function vppWith(...names: string[]): FakeVpp {
 }
 
 /** Fields of a value that are not at their defaults. */
-export function said(value: object): Record<string, unknown> {
+export function nonDefaultFields(value: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value).filter(
       ([, field]) => field !== '' && field !== 0 && field !== false && field?.length !== 0,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodeValue, TestNode, vppNodeValue } from '../harness.ts';
-import { vppWith } from './vpp-with.ts';
-import { keys, LINUX_IF, VPP_IF } from './wired.ts';
+import { nodeValue, TestNode, vppNodeValue } from '../test-node.ts';
+import { fakeVppWithNics } from './vpp-with.ts';
+import { keys, LINUX_IF, VPP_IF } from './wired-node.ts';
 
 describe('wiring of a node with IPv6', () => {
   const yaml = `
@@ -21,7 +21,7 @@ ipamConfig:
   ];
 
   it('is the same in the other family', async () => {
-    const node = new TestNode({ yaml, vpp: vppWith('Gig1') });
+    const node = new TestNode({ yaml, vpp: fakeVppWithNics('Gig1') });
     node.host.hostLinks = [{ name: 'eth0', mtu: 1500, addresses: ['fd09::5/64'] }];
     node.host.ipv6 = true;
     await node.resync([nodeValue('node-a', 'fd09::5'), ...others]);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodeValue, vppNodeValue } from '../harness.ts';
-import { keys, started } from './wired.ts';
+import { nodeValue, vppNodeValue } from '../test-node.ts';
+import { keys, startedNode } from './wired-node.ts';
 
 describe('wiring of a node without an overlay', () => {
   const yaml =
     'nodeToNodeTransport: nooverlay\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
 
   it('routes straight to other nodes', async () => {
-    const node = await started({ yaml }, [
+    const node = await startedNode({ yaml }, [
       vppNodeValue(2, 'node-b', '192.168.16.2/24'),
       nodeValue('node-b', '172.16.0.6', '192.168.16.2'),
     ]);
@@ -22,7 +22,7 @@ describe('wiring of a node without an overlay', () => {
   });
 
   it('looks only its own pods up in the VRF of the pods, and drops nothing', async () => {
-    const node = await started({ yaml }, []);
+    const node = await startedNode({ yaml }, []);
     assert.deepEqual(keys(node, 'route/vrf'), [
       'config/vpp/v2/route/vrf/0/dst/10.1.1.0/24/gw/0.0.0.0',
       'config/vpp/v2/route/vrf/1/dst/0.0.0.0/0/gw/0.0.0.0',

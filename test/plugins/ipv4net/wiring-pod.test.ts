@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FakeHost } from '../fakes.ts';
-import { said } from './vpp-with.ts';
-import { keys, LINUX_IF, started, VPP_IF } from './wired.ts';
+import { FakeHost } from '../fake-ports.ts';
+import { nonDefaultFields } from './vpp-with.ts';
+import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
 
 describe('wiring of a pod', () => {
   it('is complete', async () => {
-    const node = await started();
+    const node = await startedNode();
     const { txn, replies } = await node.add('web', 'c1');
     const namespace = { type: 'FD', reference: '/run/netns/c1' };
-    const values = Object.fromEntries([...txn.values].map(([key, value]) => [key, said(value!)]));
+    const values = Object.fromEntries(
+      [...txn.values].map(([key, value]) => [key, nonDefaultFields(value!)]),
+    );
     assert.deepEqual(values, {
       [`${LINUX_IF}linux-loop-c1`]: {
         name: 'linux-loop-c1',
@@ -95,7 +97,7 @@ describe('wiring of a pod', () => {
   it('switches IPv6 on inside where the kernel has it, and fails if that fails', async () => {
     const host = new FakeHost();
     host.ipv6 = true;
-    const node = await started({ host });
+    const node = await startedNode({ host });
     await node.add('web', 'c1');
     assert.deepEqual(host.withIpv6, ['/run/netns/c1']);
     assert.deepEqual(node.at(`${LINUX_IF}linux-loop-c1`)['ip_addresses'], [
@@ -108,14 +110,14 @@ describe('wiring of a pod', () => {
   });
 
   it('is put once more by a repeated Add Pod, so that the answer is about the present', async () => {
-    const node = await started();
+    const node = await startedNode();
     const first = await node.add('web', 'c1');
     const second = await node.add('web', 'c1');
     assert.deepEqual([...second.txn.values], [...first.txn.values]);
   });
 
   it('is known by the interface of VPP', async () => {
-    const node = await started();
+    const node = await startedNode();
     await node.add('web', 'c1');
     assert.equal(node.net.podByInterface('vpp-tap-c1')!.pod.name, 'web');
     await node.del('web', 'c1');

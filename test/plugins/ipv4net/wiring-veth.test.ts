@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { said } from './vpp-with.ts';
-import { keys, LINUX_IF, started, VPP_IF } from './wired.ts';
+import { nonDefaultFields } from './vpp-with.ts';
+import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
 
 describe('wiring of a node with VETH', () => {
   it('links host and VPP', async () => {
     const yaml = 'useTAPInterfaces: false\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
-    const node = await started({ yaml });
-    assert.deepEqual(said(node.at(`${VPP_IF}afpacket-vpp2`)), {
+    const node = await startedNode({ yaml });
+    assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}afpacket-vpp2`)), {
       name: 'afpacket-vpp2',
       type: 'AF_PACKET',
       enabled: true,
@@ -16,7 +16,7 @@ describe('wiring of a node with VETH', () => {
       ip_addresses: ['172.30.1.1/24'],
       afpacket: { host_if_name: 'vpp2', linux_interface: '' },
     });
-    assert.deepEqual(said(node.at(`${LINUX_IF}veth-vpp1`)), {
+    assert.deepEqual(nonDefaultFields(node.at(`${LINUX_IF}veth-vpp1`)), {
       name: 'veth-vpp1',
       type: 'VETH',
       host_if_name: 'vpp1',
@@ -29,7 +29,7 @@ describe('wiring of a node with VETH', () => {
         tx_checksum_offloading: 'CHKSM_OFFLOAD_DISABLED',
       },
     });
-    assert.deepEqual(said(node.at(`${LINUX_IF}veth-vpp2`)), {
+    assert.deepEqual(nonDefaultFields(node.at(`${LINUX_IF}veth-vpp2`)), {
       name: 'veth-vpp2',
       type: 'VETH',
       host_if_name: 'vpp2',
@@ -47,9 +47,9 @@ describe('wiring of a node with VETH', () => {
   });
 
   it('wires pods', async () => {
-    const node = await started({ yaml: 'useTAPInterfaces: false' });
+    const node = await startedNode({ yaml: 'useTAPInterfaces: false' });
     await node.add('web', 'c1');
-    assert.deepEqual(said(node.at(`${VPP_IF}afpacketveth2-c1`)), {
+    assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}afpacketveth2-c1`)), {
       name: 'afpacketveth2-c1',
       type: 'AF_PACKET',
       enabled: true,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nicMac } from '#plugins/ipv4net/names.ts';
-import { TestNode } from '../harness.ts';
-import { said, vppWith } from './vpp-with.ts';
-import { keys, LINUX_IF, started, VPP_IF } from './wired.ts';
+import { TestNode } from '../test-node.ts';
+import { fakeVppWithNics, nonDefaultFields } from './vpp-with.ts';
+import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
 
 describe('wiring of a node with TAP and VXLAN', () => {
   it('is complete', async () => {
-    const node = await started();
+    const node = await startedNode();
     assert.deepEqual([...node.config.keys()].sort(), [
       'config/linux/interfaces/v2/interface/tap-vpp1',
       'config/linux/l3/v2/route/10.1.0.0/16/tap-vpp1',
@@ -37,8 +37,8 @@ describe('wiring of a node with TAP and VXLAN', () => {
   });
 
   it('has a main interface with the address of the node', async () => {
-    const node = await started();
-    assert.deepEqual(said(node.at(`${VPP_IF}Gig1`)), {
+    const node = await startedNode();
+    assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}Gig1`)), {
       name: 'Gig1',
       type: 'DPDK',
       enabled: true,
@@ -49,9 +49,9 @@ describe('wiring of a node with TAP and VXLAN', () => {
   });
 
   it('says RX modes only where they are asked for', async () => {
-    const plain = await started();
+    const plain = await startedNode();
     assert.deepEqual(plain.at(`${VPP_IF}tap-vpp2`)['rx_modes'], []);
-    const node = await started({
+    const node = await startedNode({
       yaml: 'interfaceRxMode: adaptive\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}',
     });
     await node.add('web', 'c1');
@@ -66,8 +66,8 @@ describe('wiring of a node with TAP and VXLAN', () => {
 ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
 nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
 `;
-    const node = await started({ yaml });
-    assert.deepEqual(said(node.at(`${VPP_IF}host-eth1`)), {
+    const node = await startedNode({ yaml });
+    assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}host-eth1`)), {
       name: 'host-eth1',
       type: 'AF_PACKET',
       enabled: true,
@@ -79,21 +79,21 @@ nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
   });
 
   it('has VPP trace packets where that is asked for, and goes on if it cannot', async () => {
-    const node = await started({ yaml: 'enablePacketTrace: true' });
+    const node = await startedNode({ yaml: 'enablePacketTrace: true' });
     assert.equal(node.vpp.traces, 1);
     await node.heal();
     assert.equal(node.vpp.traces, 2);
     node.vpp.failing = new Error('gone');
     assert.equal((await node.heal()).error, undefined);
-    assert.equal((await started()).vpp.traces, 0);
+    assert.equal((await startedNode()).vpp.traces, 0);
   });
 
   it('uses a loopback where there is no NIC', async () => {
-    const node = await started({
-      vpp: vppWith(),
+    const node = await startedNode({
+      vpp: fakeVppWithNics(),
       yaml: 'ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24, defaultGateway: 192.168.16.100}',
     });
-    assert.deepEqual(said(node.at(`${VPP_IF}loopbackNIC`)), {
+    assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}loopbackNIC`)), {
       name: 'loopbackNIC',
       type: 'SOFTWARE_LOOPBACK',
       enabled: true,
@@ -112,8 +112,8 @@ enableGSO: true
 routeServiceCIDRToVPP: true
 ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
 `;
-    const node = await started({ yaml });
-    assert.deepEqual(said(node.at(`${VPP_IF}tap-vpp2`)), {
+    const node = await startedNode({ yaml });
+    assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}tap-vpp2`)), {
       name: 'tap-vpp2',
       type: 'TAP',
       enabled: true,
@@ -130,7 +130,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
         enable_tunnel: false,
       },
     });
-    assert.deepEqual(said(node.at(`${LINUX_IF}tap-vpp1`)), {
+    assert.deepEqual(nonDefaultFields(node.at(`${LINUX_IF}tap-vpp1`)), {
       name: 'tap-vpp1',
       type: 'TAP_TO_VPP',
       host_if_name: 'vpp1',
@@ -140,7 +140,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       tap: { vpp_tap_if_name: 'tap-vpp2' },
     });
     for (const network of ['10.1.0.0/16', '10.96.0.0/12'])
-      assert.deepEqual(said(node.at(`config/linux/l3/v2/route/${network}/tap-vpp1`)), {
+      assert.deepEqual(nonDefaultFields(node.at(`config/linux/l3/v2/route/${network}/tap-vpp1`)), {
         outgoing_interface: 'tap-vpp1',
         scope: 'GLOBAL',
         dst_network: network,
@@ -168,8 +168,9 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
   });
 
   it('leads from one VRF to the other, and drops what is gone', async () => {
-    const node = await started();
-    const route = (rest: string) => said(node.at(`config/vpp/v2/route/vrf/${rest}/gw/0.0.0.0`));
+    const node = await startedNode();
+    const route = (rest: string) =>
+      nonDefaultFields(node.at(`config/vpp/v2/route/vrf/${rest}/gw/0.0.0.0`));
     const inter = { type: 'INTER_VRF', next_hop_addr: '0.0.0.0' };
     assert.deepEqual(route('0/dst/10.1.0.0/16'), {
       ...inter,
@@ -190,7 +191,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
     });
     assert.equal(node.at('config/vpp/v2/vrf-table/id/1/protocol/IPV4')['label'], 'podVRF-IPv4');
     assert.deepEqual(node.at(`${VPP_IF}podGwLoop`)['ip_addresses'], ['10.1.1.1/24']);
-    assert.deepEqual(said(node.at('config/vpp/v2/ipscanneigh-global')), {
+    assert.deepEqual(nonDefaultFields(node.at('config/vpp/v2/ipscanneigh-global')), {
       mode: 'IPV4',
       scan_interval: 1,
       stale_threshold: 4,
@@ -198,14 +199,14 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
   });
 
   it('reaches another node through a tunnel', async () => {
-    const node = await started();
-    assert.deepEqual(said(node.at(`${VPP_IF}vxlan-default-2`)), {
+    const node = await startedNode();
+    assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}vxlan-default-2`)), {
       name: 'vxlan-default-2',
       type: 'VXLAN_TUNNEL',
       enabled: true,
       vxlan: { src_address: '192.168.16.1', dst_address: '192.168.16.2', vni: 10, multicast: '' },
     });
-    assert.deepEqual(said(node.at(`${VPP_IF}vxlanBVI`)), {
+    assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}vxlanBVI`)), {
       name: 'vxlanBVI',
       type: 'SOFTWARE_LOOPBACK',
       enabled: true,
@@ -213,7 +214,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
       phys_address: '12:2b:00:00:00:01',
       ip_addresses: ['192.168.30.1/24'],
     });
-    assert.deepEqual(said(node.at('config/vpp/l2/v2/bridge-domain/vxlanBD')), {
+    assert.deepEqual(nonDefaultFields(node.at('config/vpp/l2/v2/bridge-domain/vxlanBD')), {
       name: 'vxlanBD',
       forward: true,
       interfaces: [
@@ -221,14 +222,17 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
         { name: 'vxlanBVI', bridged_virtual_interface: true, split_horizon_group: 1 },
       ],
     });
-    assert.deepEqual(said(node.at('config/vpp/l2/v2/fib/vxlanBD/mac/12:2b:00:00:00:02')), {
-      phys_address: '12:2b:00:00:00:02',
-      bridge_domain: 'vxlanBD',
-      action: 'FORWARD',
-      outgoing_interface: 'vxlan-default-2',
-      static_config: true,
-    });
-    assert.deepEqual(said(node.at('config/vpp/v2/arp/vxlanBVI/192.168.30.2')), {
+    assert.deepEqual(
+      nonDefaultFields(node.at('config/vpp/l2/v2/fib/vxlanBD/mac/12:2b:00:00:00:02')),
+      {
+        phys_address: '12:2b:00:00:00:02',
+        bridge_domain: 'vxlanBD',
+        action: 'FORWARD',
+        outgoing_interface: 'vxlan-default-2',
+        static_config: true,
+      },
+    );
+    assert.deepEqual(nonDefaultFields(node.at('config/vpp/v2/arp/vxlanBVI/192.168.30.2')), {
       interface: 'vxlanBVI',
       ip_address: '192.168.30.2',
       phys_address: '12:2b:00:00:00:02',
@@ -245,13 +249,13 @@ nodeConfig:
   otherVPPInterfaces: [{interfaceName: Gig1, ip: 10.11.0.1/24}, {interfaceName: Gig3, useDHCP: true}]
   gateway: 10.10.0.254
 `;
-    const node = await started({ yaml });
+    const node = await startedNode({ yaml });
     assert.deepEqual(node.at(`${VPP_IF}Gig2`)['ip_addresses'], ['10.10.0.1/24']);
     assert.deepEqual(node.at(`${VPP_IF}Gig1`)['ip_addresses'], ['10.11.0.1/24']);
     assert.equal(node.at(`${VPP_IF}Gig3`)['set_dhcp_client'], true);
     assert.ok(node.at('config/vpp/v2/route/if/Gig2/vrf/0/dst/0.0.0.0/0/gw/10.10.0.254'));
     assert.deepEqual(node.net.otherInterfaces(), ['Gig1', 'Gig3']);
-    const record = await node.clusterBelow.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
+    const record = await node.clusterStore.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
     assert.deepEqual(JSON.parse(record!).ip_addresses, ['10.10.0.1/24']);
     assert.equal(
       node.at<{ vxlan: { src_address: string } }>(`${VPP_IF}vxlan-default-2`).vxlan.src_address,
@@ -260,7 +264,7 @@ nodeConfig:
   });
 
   it('announces no address and builds no tunnel as long as DHCP has given none', async () => {
-    const node = await started({ yaml: 'ipamConfig: {nodeInterconnectDHCP: true}' });
+    const node = await startedNode({ yaml: 'ipamConfig: {nodeInterconnectDHCP: true}' });
     assert.equal(node.at(`${VPP_IF}Gig1`)['set_dhcp_client'], true);
     assert.equal(node.net.nodeAddress(), undefined);
     assert.deepEqual(keys(node, 'vxlan-default'), [

@@ -7,13 +7,13 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
-import { nodeValue, podValue, TestNode, vppNodeValue } from '../harness.ts';
+import { nodeValue, podValue, TestNode, vppNodeValue } from '../test-node.ts';
 
 const key = (id: number) => `/vnf-agent/contiv-ksr/allocatedIDs/${id}`;
 const ctx = {
   clock: new ManualClock(),
   log: silentLogger,
-  ask: async <T>(_question: string, port: () => Promise<T> | T): Promise<T> => port(),
+  callPort: async <T>(_question: string, port: () => Promise<T> | T): Promise<T> => port(),
 };
 
 /** Starts a node and gives its ID. */
@@ -55,8 +55,8 @@ describe('node ID', () => {
 
   it('is taken back under the same number when the cluster has lost everything', async () => {
     const first = new TestNode({ name: 'node-b', cluster: new MemoryStore() });
-    const local = first.localBelow;
-    await first.clusterBelow.put(key(1), '{"id":1,"name":"node-x"}');
+    const local = first.localStore;
+    await first.clusterStore.put(key(1), '{"id":1,"name":"node-x"}');
     assert.equal(await start(first), 2);
     const wiped = new MemoryStore();
     assert.equal(await start(first.restart({ cluster: wiped, local })), 2);
@@ -92,26 +92,26 @@ describe('node ID', () => {
     assert.equal(node.nodes.thisNode().id, 1);
     assert.equal((await node.put(nodeValue('node-c', '10.0.0.3'))).error, undefined);
     assert.equal((await node.remove(vppNodeValue(1, 'node-z'))).error, undefined);
-    assert.deepEqual(await records(node.clusterBelow as MemoryStore), { 1: 'node-a' });
+    assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-a' });
   });
 
   it('is written again when somebody deletes the record of a node that is still there', async () => {
     const node = new TestNode();
     await node.resync([nodeValue('node-a', '172.16.0.5'), vppNodeValue(1, 'node-a')]);
-    await node.clusterBelow.delete(key(1));
+    await node.clusterStore.delete(key(1));
     await node.remove(vppNodeValue(1, 'node-a'));
-    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
   });
 
   it('is written again when a snapshot of the cluster lacks it', async () => {
     const node = new TestNode();
     await start(node);
-    await node.clusterBelow.delete(key(1));
+    await node.clusterStore.delete(key(1));
     await node.heal();
-    assert.equal(await node.clusterBelow.get(key(1)), undefined);
+    assert.equal(await node.clusterStore.get(key(1)), undefined);
     await node.resync([]);
-    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
   });
 
@@ -120,11 +120,11 @@ describe('node ID', () => {
     const self = nodeValue('node-a', '172.16.0.5');
     await node.resync([self, vppNodeValue(1, 'node-a')]);
     await node.remove(self);
-    await node.clusterBelow.delete(key(1));
+    await node.clusterStore.delete(key(1));
     await node.remove(vppNodeValue(1, 'node-a'));
-    assert.equal(await node.clusterBelow.get(key(1)), undefined);
+    assert.equal(await node.clusterStore.get(key(1)), undefined);
     await node.put(self);
-    assert.ok(await node.clusterBelow.get(key(1)));
+    assert.ok(await node.clusterStore.get(key(1)));
   });
 
   it('survives a lost reply without taking a second number', async () => {
@@ -138,7 +138,7 @@ describe('node ID', () => {
     await assert.rejects(start(node), FatalError);
     assert.ok(lost);
     assert.equal(await start(node.restart()), 1);
-    assert.deepEqual(await records(node.clusterBelow as MemoryStore), { 1: 'node-a' });
+    assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-a' });
   });
 
   it('comes from the local store while the cluster is out of reach, and is confirmed later', async () => {
@@ -146,16 +146,16 @@ describe('node ID', () => {
     await start(first);
     const node = first.restart();
     node.cluster.cut();
-    const { error, questions } = await node.resync([], true);
+    const { error, portCalls } = await node.resync([], true);
     assert.equal(error, undefined);
     assert.equal(node.nodes.thisNode().id, 1);
     assert.deepEqual(
-      questions.filter((question) => question.startsWith('cluster')),
+      portCalls.filter((question) => question.startsWith('cluster')),
       [],
       'a database that does not answer is not waited for',
     );
     node.cluster.mend();
-    await node.clusterBelow.put(key(1), '{"id":1,"name":"node-z"}');
+    await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
     assert.ok((await node.resync([vppNodeValue(1, 'node-z')])).error instanceof FatalError);
   });
 
@@ -171,7 +171,7 @@ describe('node ID', () => {
     node.cluster.beforeWrite = async ({ operation, keys }) => {
       if (operation !== 'putIfAbsent') return;
       races++;
-      await node.clusterBelow.put(keys[0]!, `{"id":${races},"name":"fast-${races}"}`);
+      await node.clusterStore.put(keys[0]!, `{"id":${races},"name":"fast-${races}"}`);
     };
     await assert.rejects(start(node), /others were faster 11 times in a row/);
     assert.equal(races, 11);
@@ -255,7 +255,7 @@ describe('announcing addresses', () => {
     assert.equal(node.cluster.points, 0);
     await node.nodes.publishAddresses(ctx, ['fd00::1/64'], 6);
     await node.nodes.publishAddresses(ctx, ['192.168.16.9/24'], 4);
-    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['fd00::1/64', '192.168.16.9/24']);
     assert.deepEqual(node.nodes.thisNode().vppAddresses, ['fd00::1/64', '192.168.16.9/24']);
   });
@@ -276,7 +276,7 @@ describe('announcing addresses', () => {
     await node.nodes.publishAddresses(ctx, ['192.168.16.77/24'], 4);
     node.cluster.mend();
     await node.resync([vppNodeValue(1, 'node-a')]);
-    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
   });
 
@@ -305,10 +305,10 @@ describe('announcing addresses', () => {
     await node.remove(known);
     await clock.advance(10_000);
     await other(4);
-    const text = await node.clusterBelow.get(key(1));
+    const text = await node.clusterStore.get(key(1));
     assert.equal(JSON.parse(text!).ip_addresses, undefined, 'who has left announces nothing');
     await node.put(known);
-    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
   });
 
@@ -330,24 +330,24 @@ describe('announcing addresses', () => {
     await node.nodes.publishAddresses(ctx, ['192.168.16.77/24'], 4);
     node.cluster.afterWrite = undefined;
     await node.resync([vppNodeValue(1, 'node-a', '192.168.16.77/24')]);
-    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);
   });
 
   it('never overwrites the record of another node', async () => {
     const node = new TestNode();
     await start(node);
-    await node.clusterBelow.put(key(1), '{"id":1,"name":"node-z"}');
+    await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
     await assert.rejects(node.nodes.publishAddresses(ctx, ['192.168.16.8/24'], 4), FatalError);
-    assert.equal(await node.clusterBelow.get(key(1)), '{"id":1,"name":"node-z"}');
+    assert.equal(await node.clusterStore.get(key(1)), '{"id":1,"name":"node-z"}');
   });
 
   it('mends a record that somebody has edited', async () => {
     const node = new TestNode();
     await start(node);
-    await node.clusterBelow.put(key(1), '{"id":1,"name":"node-a","ip_addresses":["1.1.1.1/8"]}');
+    await node.clusterStore.put(key(1), '{"id":1,"name":"node-a","ip_addresses":["1.1.1.1/8"]}');
     await node.nodes.publishAddresses(ctx, ['192.168.16.8/24'], 4);
-    const record = JSON.parse((await node.clusterBelow.get(key(1)))!);
+    const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.8/24']);
   });
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { StoreUnavailableError } from '#datastore/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
-import { addressOf, TestNode } from '../harness.ts';
+import { addressOf, TestNode } from '../test-node.ts';
 
 const PREFIX = 'local/podmanager/attachment/';
 const web = { namespace: 'default', name: 'web' };
@@ -15,7 +15,7 @@ async function started(): Promise<TestNode> {
 }
 
 async function kept(node: TestNode): Promise<string[]> {
-  return (await node.localBelow.list(PREFIX)).entries.map(({ key }) => key.slice(PREFIX.length));
+  return (await node.localStore.list(PREFIX)).entries.map(({ key }) => key.slice(PREFIX.length));
 }
 
 const known = (node: TestNode) => [...node.pods.attachments().keys()];
@@ -57,7 +57,7 @@ describe('attachments', () => {
   it('are kept before anything is wired', async () => {
     const node = await started();
     let keptAtCommit: string[] = [];
-    node.refuses = () => false;
+    node.rejects = () => false;
     const commit = kept(node);
     await commit;
     node.local.afterWrite = async ({ keys }) => {
@@ -69,7 +69,7 @@ describe('attachments', () => {
 
   it('are gone again when the pod could not be added', async () => {
     const node = await started();
-    node.refuses = () => true;
+    node.rejects = () => true;
     assert.ok((await node.add('web', 'c1')).error);
     assert.deepEqual(known(node), []);
     assert.deepEqual(node.pods.attachmentsOf(web), []);
@@ -80,12 +80,12 @@ describe('attachments', () => {
     const node = await started();
     const address = addressOf(await node.add('web', 'c1'));
     const before = [...node.config.keys()];
-    node.refuses = () => true;
+    node.rejects = () => true;
     assert.ok((await node.add('web', 'c1')).error);
     assert.deepEqual(known(node), ['c1/eth0']);
     assert.deepEqual(node.ipam.podAddresses('c1/eth0'), [address]);
     assert.equal(node.net.podInterfaces('c1/eth0')!.vpp, 'vpp-tap-c1');
-    node.refuses = () => false;
+    node.rejects = () => false;
     await node.heal();
     assert.deepEqual([...node.config.keys()].sort(), before.sort());
   });
@@ -104,7 +104,7 @@ describe('attachments', () => {
     const node = await started();
     await node.add('web', 'c1');
     node.host.namespaces.set('/run/netns/c1', 77);
-    node.refuses = () => true;
+    node.rejects = () => true;
     assert.ok((await node.add('web', 'c1')).error);
     assert.equal(node.pods.attachments().get('c1/eth0')!.namespaceIdentity!.inode, 1);
     const next = node.restart();
@@ -128,7 +128,7 @@ describe('attachments', () => {
 
   it('that nobody knows are deleted without complaint, and from the store as well', async () => {
     const node = await started();
-    await node.localBelow.put(`${PREFIX}ghost/eth0`, '{}');
+    await node.localStore.put(`${PREFIX}ghost/eth0`, '{}');
     assert.equal((await node.del('web', 'ghost')).error, undefined);
     assert.deepEqual(await kept(node), []);
   });
@@ -173,8 +173,8 @@ describe('attachments', () => {
   it('that cannot be read back are dropped, the others are not', async () => {
     const node = await started();
     await node.add('web', 'c1');
-    await node.localBelow.put(`${PREFIX}bad/eth0`, '{"containerId":"bad"}');
-    await node.localBelow.put(`${PREFIX}worse/eth0`, 'no json');
+    await node.localStore.put(`${PREFIX}bad/eth0`, '{"containerId":"bad"}');
+    await node.localStore.put(`${PREFIX}worse/eth0`, 'no json');
     const next = node.restart();
     await next.resync();
     assert.deepEqual(known(next), ['c1/eth0']);

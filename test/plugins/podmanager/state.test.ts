@@ -11,10 +11,10 @@ import { silentLogger } from '#infra/log/log.ts';
 import { CheckRequest, CNIReply, CNIRequest, GCRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { ClosedControllerError } from '#plugins/controller/api/errors.ts';
-import { type CniService, type CniState, cniService } from '#plugins/podmanager/service.ts';
-import { type CniServer, serveCni } from '#plugins/podmanager/socket.ts';
-import { loopOf } from '../bench.ts';
-import { idleState, TestNode } from '../harness.ts';
+import { type CniService, type CniState, cniService } from '#plugins/podmanager/cni-service.ts';
+import { type CniServer, serveCni } from '#plugins/podmanager/cni-socket.ts';
+import { eventLoopOf } from '../handler-bench.ts';
+import { idleCniState, TestNode } from '../test-node.ts';
 
 const requests = messageCodec(CNIRequest);
 const checks = messageCodec(CheckRequest);
@@ -33,12 +33,12 @@ function request(pod: string, containerId: string, change: object = {}): CNIRequ
 
 async function served(state: Partial<CniState> = {}) {
   const node = new TestNode();
-  const loop = loopOf(node);
+  const loop = eventLoopOf(node);
   await node.resync();
   const service = cniService({
     loop,
     pods: node.pods,
-    state: { ...idleState, addresses: (id) => node.ipam.podAddresses(id), ...state },
+    state: { ...idleCniState, addresses: (id) => node.ipam.podAddresses(id), ...state },
     log: silentLogger,
   });
   const check = (of: CNIRequest, addresses: string[] = []) =>
@@ -109,9 +109,9 @@ describe('CNI GC', () => {
     const next = node.restart();
     await next.resync();
     const again = cniService({
-      loop: loopOf(next),
+      loop: eventLoopOf(next),
       pods: next.pods,
-      state: idleState,
+      state: idleCniState,
       log: silentLogger,
     });
     assert.equal((await again.gc(lists.canonical({ network: 'blue' }))).result, 0);

@@ -8,7 +8,7 @@ export interface HostLink {
   readonly addresses: readonly string[];
 }
 
-export interface HostView {
+export interface HostPort {
   /**
    * Links of the agent's own namespace in the order in which they were made, without those that the
    * agent has made.

@@ -34,7 +34,7 @@ export interface SystemCounters {
   readonly vectorRates: readonly number[];
 }
 
-export interface VppStatistics {
+export interface StatsPort {
   interfaces(): Promise<readonly InterfaceCounters[]>;
   /** Only errors that happened. */
   nodeErrors(): Promise<readonly NodeErrorCounter[]>;

@@ -16,7 +16,7 @@ export interface StolenRoute {
   readonly gateway: string;
 }
 
-export interface StnView {
+export interface StnPort {
   /** @param name in the host; empty asks for the first one that was taken */
   stolenInterface(name: string): Promise<StolenInterface>;
 }

@@ -22,7 +22,7 @@ export interface DhcpLease {
   readonly router: string;
 }
 
-export interface VppView {
+export interface VppPort {
   interfaces(): Promise<readonly VppInterfaceInfo[]>;
   /** Those that are in force. */
   leases(): Promise<readonly DhcpLease[]>;

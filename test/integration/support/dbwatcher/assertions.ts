@@ -1,6 +1,6 @@
 /** Compares the events of the watcher with the changes of the reference watch. */
 import assert from 'node:assert/strict';
-import { AGENT_PREFIX, KSR } from '#test/plugins/dbwatcher/harness.ts';
+import { AGENT_PREFIX, KSR } from '#test/plugins/dbwatcher/watcher-harness.ts';
 import { numberIn, type RecordedSession, type State } from './event-recorder.ts';
 import type { ReferenceWatch } from './reference-watch.ts';
 

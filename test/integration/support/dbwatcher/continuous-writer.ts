@@ -7,7 +7,7 @@ import {
   KSR,
   namespaceKey,
   namespaceText,
-} from '#test/plugins/dbwatcher/harness.ts';
+} from '#test/plugins/dbwatcher/watcher-harness.ts';
 import { until } from './until.ts';
 
 /** Writes random values all the time, whether the writes succeed or fail. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Event } from '#plugins/controller/api/event.ts';
 import { DbResync, ExternalConfigChange, KubeStateChange } from '#plugins/controller/api/events.ts';
-import { AGENT_PREFIX, KSR } from '#test/plugins/dbwatcher/harness.ts';
+import { AGENT_PREFIX, KSR } from '#test/plugins/dbwatcher/watcher-harness.ts';
 
 /** Number of the value, by full key. */
 export type State = Map<string, number>;

@@ -15,7 +15,7 @@ import { systemClock } from '#infra/clock/system.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { DbWatcher } from '#plugins/dbwatcher/api.ts';
 import { createDbWatcher } from '#plugins/dbwatcher/dbwatcher.ts';
-import { AGENT_PREFIX } from '#test/plugins/dbwatcher/harness.ts';
+import { AGENT_PREFIX } from '#test/plugins/dbwatcher/watcher-harness.ts';
 import { EtcdServer } from '../etcd-server.ts';
 import { FaultyLink } from '../faulty-link.ts';
 import { assertCompleteAndOrdered, isSame, prefixes } from './assertions.ts';

@@ -1,0 +1,320 @@
+/**
+ * The effective settings of this node, option by option. The first source that says something wins:
+ *
+ * 1. the NodeConfig resource
+ * 2. the node's section of the file
+ * 3. the global part of the file
+ * 4. what is found out: the host's configuration of a NIC that VPP took over, the first NIC of VPP
+ *
+ * Of a NIC that was taken over, addresses and gateway go before those of the file: the host is known
+ * by them already.
+ */
+
+import type { NodeConfig, NodeConfigInterfaceConfig } from '#kubernetes/models/node-config.ts';
+import { type IpFamily, parseCidr, parseIp } from '#models/ip.ts';
+import type { StolenInterface } from '#plugins/controller/api/ports/stn.ts';
+import type { ContivConfig, NodeSection } from './config.ts';
+import { addressList, nodeSection } from './node-section.ts';
+import type { MainInterfaceConfig, NodeInterfaceConfig, StnConfig } from './settings.ts';
+import {
+  standInGateway,
+  stolenAddresses,
+  stolenGateway,
+  stolenRoutes,
+  unsupportedDriver,
+} from './stn-interface.ts';
+
+/** Where a value comes from. */
+export type Origin =
+  | { readonly source: 'resource' }
+  /** Path of the key in contiv.conf; whether the file has it or its default counts is not told. */
+  | { readonly source: 'file'; readonly path: string }
+  | { readonly source: 'stn' }
+  | { readonly source: 'vpp' }
+  /** Nobody says anything, or something else decides. */
+  | { readonly source: 'none' };
+
+export interface ConfigSources {
+  readonly file: ContivConfig;
+  readonly nodeName: string;
+  /** undefined: there is none, or the file says not to look at it. */
+  readonly nodeConfig: NodeConfig | undefined;
+  /** NICs of VPP by sw_if_index. */
+  readonly nics: readonly string[];
+  /** What the STN daemon says of the NIC that `stolenNic` names; undefined: not known. */
+  readonly stolen: StolenInterface | undefined;
+}
+
+export interface NodeSettings {
+  readonly main: MainInterfaceConfig;
+  readonly others: readonly NodeInterfaceConfig[];
+  readonly defaultGateway: string;
+  readonly natExternalTraffic: boolean;
+  readonly stn: StnConfig | undefined;
+  /** What the sources say that makes no sense or cannot be done, one sentence each. */
+  readonly problems: readonly string[];
+  readonly origins: {
+    readonly mainName: Origin;
+    readonly mainAddresses: Origin;
+    readonly mainUseDhcp: Origin;
+    readonly others: Origin;
+    readonly defaultGateway: Origin;
+    readonly natExternalTraffic: Origin;
+    readonly stn: Origin;
+  };
+}
+
+/** One interface as both sources write it. */
+interface Entry {
+  readonly name: string;
+  readonly ip: string;
+  readonly useDhcp: boolean;
+}
+
+const resource: Origin = { source: 'resource' };
+const none: Origin = { source: 'none' };
+
+function file(path: string): Origin {
+  return { source: 'file', path };
+}
+
+const fromResource = (entry: NodeConfigInterfaceConfig): Entry => ({
+  name: entry.interface_name,
+  ip: entry.ip,
+  useDhcp: entry.use_dhcp,
+});
+
+const fromFile = (entry: NodeSection['mainVPPInterface']): Entry => ({
+  name: entry.interfaceName,
+  ip: entry.ip,
+  useDhcp: entry.useDHCP,
+});
+
+/** The first that says something; empty texts and lists say nothing. */
+function firstSet<T extends string | readonly unknown[]>(
+  candidates: readonly (readonly [T | undefined, Origin])[],
+): readonly [T | undefined, Origin] {
+  return candidates.find(([value]) => value !== undefined && value.length > 0) ?? [undefined, none];
+}
+
+/** Family of the pods. */
+export function podFamily({ ipamConfig }: ContivConfig): IpFamily {
+  return (ipamConfig.contivCIDR || ipamConfig.podSubnetCIDR).includes(':') ? 6 : 4;
+}
+
+/**
+ * The NIC of the host that VPP takes over; undefined: none. An empty name stands for the host's
+ * first one: once it is taken, only the daemon knows which that was.
+ */
+export function stolenNic({
+  file: config,
+  nodeName,
+  nodeConfig,
+}: Pick<ConfigSources, 'file' | 'nodeName' | 'nodeConfig'>): readonly [string | undefined, Origin] {
+  const found = nodeSection(config, nodeName);
+  const named = firstSet([
+    [nodeConfig?.steal_interface, resource],
+    [found?.section.stealInterface, file(`nodeConfig.${found?.index}.stealInterface`)],
+    [config.stealInterface, file('stealInterface')],
+  ]);
+  if (named[0] !== undefined || !config.stealFirstNIC) return named;
+  return ['', file('stealFirstNIC')];
+}
+
+/** Links that are never the NIC of a host. */
+const virtualLinks = ['lo', 'vir', 'docker'];
+
+/** What `stealFirstNIC` means before the NIC is taken. @param links of the host, in their order */
+export function firstHostNic(links: readonly string[]): string | undefined {
+  return links.find((link) => !virtualLinks.some((prefix) => link.startsWith(prefix)));
+}
+
+/** Collects what is passed over. */
+class InputChecker {
+  readonly problems: string[] = [];
+
+  addresses(field: string, entry: Entry): string[] {
+    return addressList(entry.ip).filter((text) => this.#valid(`${field}.ip`, text, parseCidr));
+  }
+
+  plain(field: string, text: string): string {
+    return text === '' || this.#valid(field, text, parseIp) ? text : '';
+  }
+
+  /** Two entries for one interface would fight over it; the main interface has its own. */
+  isNew(
+    name: string,
+    at: number,
+    listed: readonly NodeInterfaceConfig[],
+    mainName: string | undefined,
+  ): boolean {
+    const isMain = name === mainName;
+    if (!isMain && listed.findIndex((one) => one.name === name) === at) return true;
+    const reason = isMain ? 'is the main interface' : 'is there twice';
+    this.problems.push(`other interfaces: "${name}" ${reason}, the entry is passed over`);
+    return false;
+  }
+
+  #valid(field: string, text: string, parse: (text: string) => unknown): boolean {
+    if (parse(text) !== undefined) return true;
+    this.problems.push(`${field}: "${text}" is no address, it is passed over`);
+    return false;
+  }
+}
+
+export function resolveNode(sources: ConfigSources): NodeSettings {
+  const { file: config, nodeConfig, stolen } = sources;
+  const checked = new InputChecker();
+  const [stealing, stnOrigin] = stolenNic(sources);
+  const stn = stealing === undefined ? undefined : stnConfig(sources, stealing);
+  if (stolen && stn && unsupportedDriver(stolen))
+    checked.problems.push(
+      `the NIC that VPP took over had the driver ${unsupportedDriver(stolen)}, which is not supported yet: it is used if DPDK drives it`,
+    );
+  const { others: listed, othersOrigin } = otherInterfaces(sources, checked);
+  const main = mainInterface(sources, checked, stn !== undefined, listed);
+  const others = listed.filter(({ name }, at) => checked.isNew(name, at, listed, main.config.name));
+  const gateway = defaultGateway(sources, checked, main.config, stn !== undefined);
+  const nat = natExternalTraffic(config, nodeConfig, sources.nodeName);
+  return {
+    main: main.config,
+    others,
+    defaultGateway: gateway[0],
+    natExternalTraffic: nat[0],
+    stn,
+    problems: checked.problems,
+    origins: {
+      ...main.origins,
+      others: othersOrigin,
+      defaultGateway: gateway[1],
+      natExternalTraffic: nat[1],
+      stn: stnOrigin,
+    },
+  };
+}
+
+function stnConfig({ file: config, stolen }: ConfigSources, interfaceName: string): StnConfig {
+  const family = podFamily(config);
+  return {
+    interfaceName,
+    // the first version is what a file without the key means
+    version: config.stnVersion === 2 ? 2 : 1,
+    routes: stolen ? stolenRoutes(stolen, family) : [],
+  };
+}
+
+function otherInterfaces(
+  { file: config, nodeName, nodeConfig }: ConfigSources,
+  checked: InputChecker,
+): { readonly others: readonly NodeInterfaceConfig[]; readonly othersOrigin: Origin } {
+  const found = nodeSection(config, nodeName);
+  const [entries = [], othersOrigin] = firstSet<readonly Entry[]>([
+    [nodeConfig?.other_vpp_interfaces.map(fromResource), resource],
+    [
+      found?.section.otherVPPInterfaces.map(fromFile),
+      file(`nodeConfig.${found?.index}.otherVPPInterfaces`),
+    ],
+  ]);
+  const field = othersOrigin.source === 'resource' ? 'other_vpp_interfaces' : 'otherVPPInterfaces';
+  const others = entries.flatMap((entry): NodeInterfaceConfig[] => {
+    if (entry.name === '') {
+      checked.problems.push(`${field}: an entry has no name, it is passed over`);
+      return [];
+    }
+    const addresses = checked.addresses(field, entry);
+    return [{ name: entry.name, addresses, useDhcp: addresses.length === 0 && entry.useDhcp }];
+  });
+  return { others, othersOrigin };
+}
+
+function mainInterface(
+  { file: config, nodeName, nodeConfig, nics, stolen }: ConfigSources,
+  checked: InputChecker,
+  takesOver: boolean,
+  others: readonly NodeInterfaceConfig[],
+): {
+  readonly config: MainInterfaceConfig;
+  readonly origins: Pick<NodeSettings['origins'], 'mainName' | 'mainAddresses' | 'mainUseDhcp'>;
+} {
+  const found = nodeSection(config, nodeName);
+  const at = `nodeConfig.${found?.index}.mainVPPInterface`;
+  const written: { entry: Entry; field: string; origin: (key: string) => Origin }[] = [];
+  if (nodeConfig?.main_vpp_interface)
+    written.push({
+      entry: fromResource(nodeConfig.main_vpp_interface),
+      field: 'main_vpp_interface',
+      origin: () => resource,
+    });
+  if (found)
+    written.push({
+      entry: fromFile(found.section.mainVPPInterface),
+      field: 'mainVPPInterface',
+      origin: (key) => file(`${at}.${key}`),
+    });
+
+  const free = nics.find((nic) => !others.some((other) => other.name === nic));
+  const [name, mainName] = firstSet<string>([
+    ...written.map(({ entry, origin }) => [entry.name, origin('interfaceName')] as const),
+    [free, { source: 'vpp' }],
+  ]);
+  const configured = firstSet<readonly string[]>(
+    written.map(
+      ({ entry, field, origin }) => [checked.addresses(field, entry), origin('ip')] as const,
+    ),
+  );
+  const asking: readonly (readonly [boolean, Origin])[] = [
+    ...written.map(({ entry, origin }) => [entry.useDhcp, origin('useDHCP')] as const),
+    [config.ipamConfig.nodeInterconnectDHCP, file('ipamConfig.nodeInterconnectDHCP')],
+  ];
+  const asked = asking.find(([wanted]) => wanted);
+  const useDhcp = asked !== undefined && configured[0] === undefined && name !== undefined;
+  const inherited =
+    takesOver && stolen && !useDhcp ? stolenAddresses(stolen, podFamily(config)) : [];
+  const [addresses = [], mainAddresses] = firstSet<readonly string[]>([
+    [inherited, { source: 'stn' }],
+    configured,
+  ]);
+  return {
+    config: { name, addresses, useDhcp },
+    origins: {
+      mainName,
+      mainAddresses,
+      mainUseDhcp: asked?.[1] ?? file('ipamConfig.nodeInterconnectDHCP'),
+    },
+  };
+}
+
+/** With DHCP, the server says where the way out is. */
+function defaultGateway(
+  { file: config, nodeName, nodeConfig, stolen }: ConfigSources,
+  checked: InputChecker,
+  main: MainInterfaceConfig,
+  takesOver: boolean,
+): readonly [string, Origin] {
+  const found = nodeSection(config, nodeName);
+  const inherited = takesOver && stolen ? stolenGateway(stolen, podFamily(config)) : undefined;
+  const [address] = main.addresses;
+  const [gateway = '', origin] = firstSet([
+    [inherited, { source: 'stn' }],
+    [checked.plain('gateway', nodeConfig?.gateway ?? ''), resource],
+    [
+      checked.plain('gateway', found?.section.gateway ?? ''),
+      file(`nodeConfig.${found?.index}.gateway`),
+    ],
+    [config.ipamConfig.defaultGateway, file('ipamConfig.defaultGateway')],
+    [takesOver && address !== undefined ? standInGateway(address) : undefined, { source: 'stn' }],
+  ]);
+  return main.useDhcp ? ['', none] : [gateway, origin];
+}
+
+function natExternalTraffic(
+  config: ContivConfig,
+  nodeConfig: NodeConfig | undefined,
+  nodeName: string,
+): readonly [boolean, Origin] {
+  const found = nodeSection(config, nodeName);
+  if (nodeConfig?.nat_external_traffic) return [true, resource];
+  if (found?.section.natExternalTraffic)
+    return [true, file(`nodeConfig.${found.index}.natExternalTraffic`)];
+  return [config.natExternalTraffic, file('natExternalTraffic')];
+}

@@ -1,0 +1,205 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import type { KubeState } from './api/event-handler.ts';
+import type {
+  ExternalConfigChangePayload,
+  ExternalSnapshot,
+  KubeSnapshot,
+  KubeStateChangePayload,
+} from './api/events.ts';
+
+/** How two values of one key become one; given by the wiring, because it knows the models. */
+export type MergeValues = (key: string, base: Value, over: Value) => Value;
+
+/**
+ * The controller's three memories: the state of Kubernetes, the configuration that came from
+ * outside (by source) and the configuration that the handlers made (before merging). All three are
+ * input or output of events only, so a resync rebuilds them from nothing.
+ */
+export class CachedState {
+  #kubeState = new Map<string, Map<string, Value>>();
+  /** Source label to its values; the order of the sources is that of precedence. */
+  readonly #external = new Map<string, Map<string, Value>>();
+  /** Keys that a source has given up and that may still stand in VPP or Linux. */
+  readonly #releasedKeys = new Set<string>();
+  #internal = new Map<string, Value>();
+  readonly #merge: MergeValues;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  /** @param sources labels in the order of precedence: the last one wins */
+  constructor(sources: readonly string[], merge: MergeValues, clock: Clock, log: Logger) {
+    for (const source of sources) this.#external.set(source, new Map());
+    this.#merge = merge;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get kubeState(): KubeState {
+    return this.#kubeState;
+  }
+
+  /** What the handlers wanted last for a key. */
+  internalValue(key: string): Value | undefined {
+    return this.#internal.get(key);
+  }
+
+  /** Whether a source wants the key, or has wanted it and it could not be removed since. */
+  isExternalKey(key: string): boolean {
+    for (const values of this.#external.values()) if (values.has(key)) return true;
+    return this.#releasedKeys.has(key);
+  }
+
+  /**
+   * A transaction has run: what was given up is gone, but for the keys that failed.
+   * @param tried keys that the transaction was about; undefined: all
+   */
+  forgetReleasedKeys(tried: Iterable<string> | undefined, failed: ReadonlySet<string>): void {
+    if (this.#releasedKeys.size === 0) return;
+    for (const key of tried ?? this.#releasedKeys)
+      if (!failed.has(key)) this.#releasedKeys.delete(key);
+  }
+
+  /** Takes its time in slices; until it is done the old state stands. */
+  async replaceKubeState(snapshot: KubeSnapshot): Promise<void> {
+    const slices = new Slices(this.#clock);
+    const state = new Map<string, Map<string, Value>>();
+    for (const [resource, values] of Object.entries(snapshot))
+      state.set(resource, await copyInSlices(values, slices));
+    this.#kubeState = state;
+  }
+
+  changeKubeState({ resource, key, current }: KubeStateChangePayload): void {
+    let values = this.#kubeState.get(resource);
+    if (!values) {
+      values = new Map();
+      this.#kubeState.set(resource, values);
+    }
+    if (current === undefined) values.delete(key);
+    else values.set(key, current);
+  }
+
+  /** @throws TypeError when that is no snapshot at all; nothing has changed then */
+  async replaceExternal(source: string, values: ExternalSnapshot): Promise<void> {
+    const isValue = (key: string, value: unknown) => this.#acceptValue(source, key, value);
+    const slices = new Slices(this.#clock);
+    const wanted = await copyInSlices(values, slices, isValue);
+    for (const key of this.#external.get(source)?.keys() ?? []) {
+      if (!wanted.has(key)) this.#releasedKeys.add(key);
+      if (slices.due()) await slices.turn();
+    }
+    this.#external.set(source, wanted);
+  }
+
+  changeExternal({ source, values }: ExternalConfigChangePayload): void {
+    let known = this.#external.get(source);
+    if (!known) {
+      known = new Map();
+      this.#external.set(source, known);
+    }
+    for (const [key, value] of Object.entries(values)) {
+      if (value === null) {
+        if (known.delete(key)) this.#releasedKeys.add(key);
+      } else if (this.#acceptValue(source, key, value)) known.set(key, value);
+    }
+  }
+
+  /** What is no value, because its source could not decode it, is skipped: it is no delete. */
+  #acceptValue(source: string, key: string, value: unknown): boolean {
+    if (typeof value === 'object' && value !== null) return true;
+    const what = 'a value of external configuration makes no sense and is skipped';
+    this.#log.warn({ key, source }, what);
+    return false;
+  }
+
+  /** The internal value with every source laid over it in turn; undefined: nobody wants the key. */
+  #effectiveValue(key: string, internal: Value | undefined): Value | undefined {
+    let value = internal;
+    for (const [source, values] of this.#external) {
+      const over = values.get(key);
+      if (over) value = value ? this.#mergeOver(key, value, over, source) : over;
+    }
+    return value;
+  }
+
+  /** What cannot be laid over another value is left out: the handlers' own must not suffer. */
+  #mergeOver(key: string, base: Value, over: Value, source: string): Value {
+    try {
+      return this.#merge(key, base, over);
+    } catch (thrown) {
+      const reason = errorText(thrown);
+      this.#log.warn(
+        { key, source, reason },
+        'external configuration makes no sense here: skipped',
+      );
+      return base;
+    }
+  }
+
+  /**
+   * What an update commits: the handlers' changes and the keys that changed outside, each merged.
+   * An external delete restores the internal value; an internal delete leaves an external one.
+   */
+  mergedUpdate(
+    internal: ReadonlyMap<string, Value | null>,
+    externalKeys: Iterable<string>,
+  ): Map<string, Value | null> {
+    const merged = new Map<string, Value | null>();
+    for (const [key, value] of internal)
+      merged.set(key, this.#effectiveValue(key, value ?? undefined) ?? null);
+    for (const key of externalKeys)
+      if (!merged.has(key))
+        merged.set(key, this.#effectiveValue(key, this.#internal.get(key)) ?? null);
+    return merged;
+  }
+
+  /** What a resync commits: all that the handlers and the sources want. */
+  async mergedResync(internal: ReadonlyMap<string, Value | null>): Promise<Map<string, Value>> {
+    const slices = new Slices(this.#clock);
+    const merged = new Map<string, Value>();
+    for (const [key, value] of internal) {
+      if (value) merged.set(key, this.#effectiveValue(key, value)!);
+      if (slices.due()) await slices.turn();
+    }
+    for (const values of this.#external.values())
+      for (const key of values.keys()) {
+        if (!merged.has(key)) merged.set(key, this.#effectiveValue(key, undefined)!);
+        if (slices.due()) await slices.turn();
+      }
+    return merged;
+  }
+
+  applyInternal(changes: ReadonlyMap<string, Value | null>): void {
+    for (const [key, value] of changes) {
+      if (value === null) this.#internal.delete(key);
+      else this.#internal.set(key, value);
+    }
+  }
+
+  async replaceInternal(values: ReadonlyMap<string, Value | null>): Promise<void> {
+    const slices = new Slices(this.#clock);
+    const internal = new Map<string, Value>();
+    for (const [key, value] of values) {
+      if (value) internal.set(key, value);
+      if (slices.due()) await slices.turn();
+    }
+    this.#internal = internal;
+  }
+}
+
+async function copyInSlices<V extends Value>(
+  values: Readonly<Record<string, V>>,
+  slices: Slices,
+  isWanted: (key: string, value: V) => boolean = () => true,
+): Promise<Map<string, V>> {
+  const copy = new Map<string, V>();
+  for (const key of Object.keys(values)) {
+    const value = values[key]!;
+    if (isWanted(key, value)) copy.set(key, value);
+    if (slices.due()) await slices.turn();
+  }
+  return copy;
+}

@@ -1,0 +1,150 @@
+/** The transaction of an event: merged with what comes from outside, committed, judged. */
+
+import type { Clock } from '#infra/clock/clock.ts';
+import { durationMs } from '#infra/config/duration.ts';
+import type {
+  KeyFailure,
+  TransactionMode,
+  TransactionRequest,
+  TransactionSink,
+} from '#kvscheduler/api/transaction.ts';
+import { EventMethod } from './api/event.ts';
+import { ExternalConfigChange, Shutdown } from './api/events.ts';
+import type { CachedState } from './cached-state.ts';
+import type { ControllerConfig } from './config.ts';
+import { applyHealing, healingOf, healingOfRevert, isHealing } from './healing-policy.ts';
+import type { ProcessingState } from './processing-state.ts';
+
+/** Failed values that the text of an error names. */
+const MAX_NAMED_FAILURES = 10;
+
+export interface CommitterDeps {
+  readonly config: ControllerConfig;
+  readonly sink: TransactionSink;
+  readonly clock: Clock;
+}
+
+type CommitRequest = Pick<TransactionRequest, 'mode' | 'values'>;
+
+const modes: Readonly<Record<EventMethod, TransactionMode>> = {
+  [EventMethod.FullResync]: 'full-resync',
+  [EventMethod.DownstreamResync]: 'downstream-resync',
+  [EventMethod.UpstreamResync]: 'upstream-resync',
+  [EventMethod.Update]: 'update',
+};
+
+export class Committer {
+  readonly #deps: CommitterDeps;
+  readonly #cache: CachedState;
+
+  constructor(deps: CommitterDeps, caches: CachedState) {
+    this.#deps = deps;
+    this.#cache = caches;
+  }
+
+  /** Changes, everything that is wanted, or, at an un-deploy, that nothing of ours shall be left. */
+  async merge({ event, method, txn }: ProcessingState): Promise<CommitRequest> {
+    if (Shutdown.is(event) && event.payload.cleanup)
+      return { mode: 'full-resync', values: new Map() };
+    const mode = modes[method];
+    if (mode === 'update') {
+      const external = ExternalConfigChange.is(event) ? Object.keys(event.payload.values) : [];
+      return { mode, values: this.#cache.mergedUpdate(txn.values, external) };
+    }
+    if (mode === 'downstream-resync') return { mode, values: new Map() };
+    return { mode, values: await this.#cache.mergedResync(txn.values) };
+  }
+
+  /** An update that changes nothing commits nothing; a resync always commits. */
+  async commit(processing: ProcessingState, wish: CommitRequest): Promise<void> {
+    if (wish.mode === 'update' && wish.values.size === 0) return;
+    const { clock, sink } = this.#deps;
+    const start = clock.monotonic();
+    try {
+      const { seqNum, failures, trace } = await sink.commit(this.#request(processing, wish));
+      processing.transaction = seqNum;
+      processing.trace = trace;
+      if (failures.length > 0) this.#addTransactionError(processing, transactionError(failures));
+      this.#cache.forgetReleasedKeys(
+        wish.mode === 'update' ? wish.values.keys() : undefined,
+        new Set(failures.map(({ key, base = key }) => base)),
+      );
+      for (const failure of failures) this.#healFailure(processing, failure);
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      this.#addTransactionError(processing, error);
+      applyHealing(processing, healingOf(processing, error));
+    }
+    processing.commitMs = clock.monotonic() - start;
+    await this.#updateInternalConfig(processing);
+  }
+
+  #addTransactionError(processing: ProcessingState, error: Error): void {
+    processing.transactionError = error;
+    processing.errors.push(error);
+  }
+
+  /**
+   * What only an external source wants, or has wanted, is its own affair, and so is what derives
+   * from it, whatever transaction it fails in. Where a source has laid its fields over a value of
+   * ours nobody knows whose the fault is: it is healed, but a healing that fails of it does not end
+   * the agent.
+   */
+  #healFailure(processing: ProcessingState, failure: KeyFailure): void {
+    const { key, base = key, error, revert } = failure;
+    if (revert) {
+      applyHealing(processing, healingOfRevert(error));
+      return;
+    }
+    if (this.#cache.isExternalKey(base)) {
+      const isOurs =
+        processing.txn.values.has(base) || this.#cache.internalValue(base) !== undefined;
+      if (!isOurs || isHealing(processing.event)) return;
+    }
+    applyHealing(processing, healingOf(processing, error));
+  }
+
+  /** What the handlers want is remembered as they want it, before merging, and also when it failed. */
+  async #updateInternalConfig(processing: ProcessingState): Promise<void> {
+    const { method, txn, isRevertible: isReverting, transactionError } = processing;
+    if (method === EventMethod.Update) {
+      if (!isReverting || !transactionError) this.#cache.applyInternal(txn.values);
+    } else if (method !== EventMethod.DownstreamResync)
+      await this.#cache.replaceInternal(txn.values);
+  }
+
+  #request(
+    { event, records, isRevertible: isReverting }: ProcessingState,
+    wish: CommitRequest,
+  ): TransactionRequest {
+    const { config } = this.#deps;
+    const changes = records
+      .filter(({ change }) => change !== '')
+      .map(({ handler, change }) => `\n* ${handler}: ${change}`);
+    return {
+      description: event.kind.name(event.payload) + changes.join(''),
+      ...wish,
+      onFailure: isReverting ? 'revert' : 'best-effort',
+      ...(config.enableRetry && {
+        retry: {
+          periodMs: durationMs(config.delayRetry),
+          maxAttempts: config.maxRetryAttempts,
+          exponential: config.enableExpBackoffRetry,
+        },
+      }),
+    };
+  }
+}
+
+/** The text names some; all of them stand in the record of the transaction. */
+function transactionError(failures: readonly KeyFailure[]): Error {
+  const texts = failures
+    .slice(0, MAX_NAMED_FAILURES)
+    .map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
+  const more = failures.length - texts.length;
+  if (more > 0) texts.push(`and ${more} more`);
+  return new AggregateError(
+    failures.map(({ error }) => error),
+    `KeyErrors: [${texts.join(', ')}]`,
+  );
+}

@@ -1,0 +1,140 @@
+import type { Clock } from '#infra/clock/clock.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { EventRecord } from './event-record.ts';
+
+export interface HistoryLimits {
+  readonly ageMs: number;
+  /** Records of the first so many milliseconds are kept whatever their age. */
+  readonly permanentMs: number;
+  /** Wins over both. */
+  readonly bytes: number;
+}
+
+/** What is not there any more. */
+export interface DroppedRecords {
+  readonly byAge: number;
+  readonly bySize: number;
+}
+
+/** Measured: the objects of a record, of one handler in it and of its transaction's trace. */
+const RECORD_BYTES = 400;
+const HANDLER_BYTES = 92;
+const TRANSACTION_BYTES = 96;
+/** When the bound is reached so much of it is freed, so that the next records need not do it again. */
+const FREED_SHARE = 0.1;
+/** The permanent records give way only beyond this part of the bound: the newest matter as well. */
+const PERMANENT_SHARE = 0.5;
+
+function sizeOf(record: EventRecord): number {
+  const { description, name, transactionError, handlers, trace } = record;
+  let bytes = RECORD_BYTES + description.length + name.length + (transactionError?.length ?? 0);
+  if (trace.commitMs !== undefined) bytes += TRANSACTION_BYTES;
+  for (const { change, error } of handlers)
+    bytes += HANDLER_BYTES + change.length + (error?.length ?? 0);
+  return bytes;
+}
+
+/**
+ * Processed events in memory, oldest first. Bounded by age and, above all, by bytes: an agent that
+ * runs for months among much churn must not grow.
+ */
+export class EventHistory {
+  #records: EventRecord[] = [];
+  #sizes: number[] = [];
+  #bytes = 0;
+  #byAge = 0;
+  #bySize = 0;
+  readonly #permanentUntil: number;
+  readonly #limits: HistoryLimits;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  constructor(limits: HistoryLimits, clock: Clock, log: Logger) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#log = log;
+    this.#permanentUntil = clock.now() + limits.permanentMs;
+  }
+
+  get records(): readonly EventRecord[] {
+    return this.#records;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get dropped(): DroppedRecords {
+    return { byAge: this.#byAge, bySize: this.#bySize };
+  }
+
+  add(record: EventRecord): void {
+    const bytes = sizeOf(record);
+    this.#records.push(record);
+    this.#sizes.push(bytes);
+    this.#bytes += bytes;
+    if (this.#bytes > this.#limits.bytes) this.#dropToLimit();
+  }
+
+  bySeqNum(seqNum: number): EventRecord | undefined {
+    const record = this.#records[this.#indexOfFirst((one) => one.seqNum >= seqNum)];
+    return record?.seqNum === seqNum ? record : undefined;
+  }
+
+  /** Drops what has become too old; called now and then. */
+  trim(): void {
+    const oldest = this.#clock.now() - this.#limits.ageMs;
+    const from = this.#permanentCount;
+    let to = from;
+    while (to < this.#records.length && this.#records[to]!.end < oldest) to++;
+    this.#byAge += to - from;
+    this.#drop(from, to);
+  }
+
+  /** Permanent records stand at the beginning. */
+  get #permanentCount(): number {
+    return this.#indexOfFirst((one) => one.start > this.#permanentUntil);
+  }
+
+  /** The place of the first record of which it is true, as it is of all after it. */
+  #indexOfFirst(isBehind: (record: EventRecord) => boolean): number {
+    let low = 0;
+    let high = this.#records.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isBehind(this.#records[middle]!)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** The oldest go first, those that are not permanent before the others; the newest stays. */
+  #dropToLimit(): void {
+    const before = this.#records.length;
+    const permanent = this.#permanentCount;
+    const wanted = this.#limits.bytes * (1 - FREED_SHARE);
+    let kept = 0;
+    for (let at = 0; at < permanent; at++) kept += this.#sizes[at]!;
+    if (kept > this.#limits.bytes * PERMANENT_SHARE) this.#dropFrom(0, permanent, wanted);
+    else this.#dropFrom(permanent, before, wanted);
+    const dropped = before - this.#records.length;
+    this.#bySize += dropped;
+    const { bytes } = this.#limits;
+    this.#log.info({ dropped, limit: bytes }, 'the event history is full: older records are gone');
+  }
+
+  /** Drops the oldest of a part until so many bytes are left, but never the last record of all. */
+  #dropFrom(from: number, end: number, bytes: number): void {
+    let left = this.#bytes;
+    let to = from;
+    while (left > bytes && to < end && to < this.#records.length - 1) left -= this.#sizes[to++]!;
+    this.#drop(from, to);
+  }
+
+  #drop(from: number, to: number): void {
+    if (from === to) return;
+    for (let at = from; at < to; at++) this.#bytes -= this.#sizes[at]!;
+    this.#records.splice(from, to - from);
+    this.#sizes.splice(from, to - from);
+  }
+}

@@ -1,0 +1,38 @@
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { AbortEventError } from './api/errors.ts';
+import type { UpdateTransaction } from './api/transaction.ts';
+
+/** Collects what the handlers of one event want; sealed when the last of them is done. */
+export class EventTransaction implements UpdateTransaction {
+  readonly #values = new Map<string, Value | null>();
+  #sealed = false;
+
+  /** Key to wanted value; null: to be removed. */
+  get values(): ReadonlyMap<string, Value | null> {
+    return this.#values;
+  }
+
+  put(key: string, value: Value): void {
+    this.#ensureOpen();
+    if (value === undefined || value === null)
+      throw new TypeError(`put of no value for key ${key}; delete removes a value`);
+    this.#values.set(key, value);
+  }
+
+  get<V extends Value = Value>(key: string): V | undefined {
+    return (this.#values.get(key) as V | null | undefined) ?? undefined;
+  }
+
+  delete(key: string): void {
+    this.#ensureOpen();
+    this.#values.set(key, null);
+  }
+
+  seal(): void {
+    this.#sealed = true;
+  }
+
+  #ensureOpen(): void {
+    if (this.#sealed) throw new AbortEventError('the transaction of this event is over');
+  }
+}

@@ -1,0 +1,56 @@
+/** All that is known of an event while it is processed. */
+
+import { errorText } from '#infra/errors/errors.ts';
+import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
+import { type Event, EventMethod, TransactionType } from './api/event.ts';
+import type { EventHandler } from './api/event-handler.ts';
+import type { QueuedEvent } from './event-queue.ts';
+import type { HandlingRecord } from './event-record.ts';
+import { EventTransaction } from './event-transaction.ts';
+
+export class ProcessingState {
+  readonly entry: QueuedEvent;
+  readonly event: Event;
+  readonly method: EventMethod;
+  /** All or nothing: what was done is undone when anything fails. */
+  readonly isRevertible: boolean;
+  /** Milliseconds since the epoch. */
+  readonly start: number;
+  readonly txn = new EventTransaction();
+  readonly records: HandlingRecord[] = [];
+  readonly replies: unknown[] = [];
+  /** Handlers that have processed the event, in that order. */
+  readonly completed: EventHandler[] = [];
+  /** Everything that went wrong, in order. */
+  readonly errors: Error[] = [];
+  seqNum = -1;
+  description = '';
+  fatal: Error | undefined;
+  /** Handlers after this one were not asked, and nothing is committed. */
+  stopped = false;
+  needsHealing = false;
+  /** Something could not be done because what it stands on is away. */
+  waitsForSouthbound = false;
+  transaction: number | undefined;
+  transactionError: Error | undefined;
+  commitMs: number | undefined;
+  trace: TransactionTrace | undefined;
+
+  constructor(entry: QueuedEvent, start: number) {
+    const { kind, payload } = entry.event;
+    this.entry = entry;
+    this.event = entry.event;
+    this.start = start;
+    this.method = kind.method(payload);
+    this.isRevertible =
+      this.method === EventMethod.Update &&
+      kind.transactionType(payload) === TransactionType.RevertOnFailure;
+  }
+
+  /** Everything that went wrong, as one. */
+  get error(): Error | undefined {
+    const { errors } = this;
+    if (errors.length <= 1) return errors[0];
+    return new AggregateError(errors, errors.map(errorText).join('; '));
+  }
+}

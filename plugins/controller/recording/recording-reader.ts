@@ -1,0 +1,146 @@
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { errorText } from '#infra/errors/errors.ts';
+import { RecordingError } from './errors.ts';
+import { RECORDING_FILE_NAME } from './recording-file.ts';
+import {
+  type AnswerLine,
+  type CommitLine,
+  type EndLine,
+  type EventLine,
+  FORMAT,
+  type FollowUpLine,
+  type HeaderLine,
+  type Line,
+  type ReadingsLine,
+  type ResultLine,
+} from './recording-format.ts';
+
+/** All that was recorded of one event. */
+export interface RecordedEvent {
+  readonly event: EventLine;
+  readonly answers: readonly AnswerLine[];
+  readonly followUps: readonly FollowUpLine[];
+  readonly readings: readonly ReadingsLine[];
+  readonly commit: CommitLine | undefined;
+  readonly result: ResultLine | undefined;
+  readonly end: EndLine;
+}
+
+export interface Recording {
+  readonly path: string;
+  readonly header: HeaderLine;
+  /** Those that were recorded to their end. @throws RecordingError while it is read */
+  readonly events: AsyncIterable<RecordedEvent>;
+  /** Known after the last event: why there are no more; undefined: the agent was ended. */
+  readonly ending: () => string | undefined;
+}
+
+/** Files of recorded runs in a folder, oldest first; a file stands for itself. @throws RecordingError */
+export async function recordingFiles(path: string): Promise<string[]> {
+  const names = await stat(path)
+    .then((found) => (found.isDirectory() ? readdir(path) : undefined))
+    .catch((cause) => {
+      throw new RecordingError(errorText(cause), { where: path, cause });
+    });
+  if (!names) return [path];
+  const files = names.filter((name) => RECORDING_FILE_NAME.test(name)).sort();
+  if (files.length === 0)
+    throw new RecordingError('there is no recorded run in it', { where: path });
+  return files.map((name) => join(path, name));
+}
+
+/** @throws RecordingError */
+export async function readRecording(path: string): Promise<Recording> {
+  const reader = new Reader(path);
+  const lines = reader.lines();
+  const { value: first, done } = await lines.next();
+  if (done || first.t !== 'run')
+    throw new RecordingError('does not begin as a recorded run does', { where: path });
+  if (first.format !== FORMAT)
+    throw new RecordingError(`has format ${first.format}, this build reads format ${FORMAT}`, {
+      where: path,
+    });
+  return { path, header: first, events: reader.events(lines), ending: () => reader.ending };
+}
+
+interface PartialEvent {
+  readonly event: EventLine;
+  readonly answers: AnswerLine[];
+  readonly followUps: FollowUpLine[];
+  readonly readings: ReadingsLine[];
+  commit: CommitLine | undefined;
+  result: ResultLine | undefined;
+}
+
+class Reader {
+  readonly #path: string;
+  ending: string | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** A line that was cut is the last one, or the file is damaged. */
+  async *lines(): AsyncGenerator<Line, undefined, void> {
+    const input = createReadStream(this.#path);
+    const opened = new Promise<void>((resolve, reject) => {
+      input.once('open', () => resolve());
+      input.once('error', (cause) =>
+        reject(new RecordingError(errorText(cause), { where: this.#path, cause })),
+      );
+    });
+    await opened;
+    let number = 0;
+    let cut: unknown;
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (cut !== undefined)
+        throw new RecordingError(`is damaged: ${errorText(cut)}`, {
+          where: `${this.#path}:${number}`,
+          cause: cut,
+        });
+      number++;
+      let line: Line;
+      try {
+        line = JSON.parse(text) as Line;
+      } catch (thrown) {
+        cut = thrown;
+        continue;
+      }
+      yield line;
+    }
+    if (cut !== undefined) this.ending = 'its last line is cut, as after a kill';
+    return undefined;
+  }
+
+  async *events(lines: AsyncIterable<Line>): AsyncGenerator<RecordedEvent, undefined, void> {
+    let current: PartialEvent | undefined;
+    for await (const line of lines) {
+      if (line.t === 'stop') this.ending = line.reason;
+      else if (line.t === 'event')
+        current = {
+          event: line,
+          answers: [],
+          followUps: [],
+          readings: [],
+          commit: undefined,
+          result: undefined,
+        };
+      // What a handler gets that was given up as hung comes late and changes nothing any more.
+      else if (!current || line.t === 'run' || line.n !== current.event.n) continue;
+      else if (line.t === 'answer') current.answers.push(line);
+      else if (line.t === 'follow-up') current.followUps.push(line);
+      else if (line.t === 'readings') current.readings.push(line);
+      else if (line.t === 'commit') current.commit = line;
+      else if (line.t === 'result') current.result = line;
+      else {
+        yield { ...current, end: line };
+        current = undefined;
+      }
+    }
+    if (current) this.ending ??= 'its last event did not end';
+    return undefined;
+  }
+}

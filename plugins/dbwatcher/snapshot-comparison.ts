@@ -1,0 +1,89 @@
+import type { KvEntry } from '#datastore/api.ts';
+import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { KeySpace } from './key-space.ts';
+import type { LastKnownState } from './last-known-state.ts';
+
+/** Entries compared at a stretch. */
+const SLICE = 1000;
+
+interface Suspect {
+  readonly stored: string | undefined;
+  readonly known: string | undefined;
+}
+
+/** Keys under which a snapshot and what is known differ. */
+type Suspects = ReadonlyMap<string, Suspect>;
+
+export interface ComparisonTimes {
+  readonly intervalMs: number;
+  /** How long the watch may lag behind a snapshot. */
+  readonly graceMs: number;
+}
+
+/**
+ * Finds changes that the watch has lost, by holding snapshots against what is known. One snapshot
+ * proves nothing, for it may be ahead of the watch; a difference that is the same a while later does.
+ */
+export class SnapshotComparison {
+  readonly #keySpace: KeySpace;
+  readonly #random: Random;
+  readonly #intervalMs: number;
+  readonly #graceMs: number;
+  #suspects: Suspects = new Map();
+
+  constructor(keySpace: KeySpace, random: Random, { intervalMs, graceMs }: ComparisonTimes) {
+    this.#keySpace = keySpace;
+    this.#random = random;
+    this.#intervalMs = intervalMs;
+    this.#graceMs = graceMs;
+  }
+
+  /** Until the next comparison, give or take a quarter: not all agents of a cluster at once. */
+  get intervalMs(): number {
+    return this.#intervalMs * (0.75 + this.#random.next() / 2);
+  }
+
+  /** What was known before is known no more. */
+  reset(): void {
+    this.#suspects = new Map();
+  }
+
+  /** @returns the keys of lost changes, and when to compare next */
+  async compare(
+    entries: readonly KvEntry[],
+    known: LastKnownState,
+    clock: Clock,
+  ): Promise<{ lost: string[]; nextMs: number }> {
+    const before = this.#suspects;
+    const now = await this.#difference(entries, known, clock);
+    const lost: string[] = [];
+    for (const [key, suspect] of now) {
+      const earlier = before.get(key);
+      if (earlier && earlier.stored === suspect.stored && earlier.known === suspect.known)
+        lost.push(key);
+    }
+    // A second look is taken once; what is suspect only then has to wait for the next round.
+    const again = before.size === 0 && now.size > 0;
+    this.#suspects = again ? now : new Map();
+    return { lost, nextMs: again ? this.#graceMs : this.intervalMs };
+  }
+
+  async #difference(
+    entries: readonly KvEntry[],
+    known: LastKnownState,
+    clock: Clock,
+  ): Promise<Suspects> {
+    const suspects = new Map<string, Suspect>();
+    const stored = new Set<string>();
+    for (const [at, { key, value }] of entries.entries()) {
+      if (at % SLICE === SLICE - 1) await clock.turn();
+      stored.add(key);
+      const text = known.text(key);
+      if (text !== value && this.#keySpace.find(key))
+        suspects.set(key, { stored: value, known: text });
+    }
+    for (const key of known.keys())
+      if (!stored.has(key)) suspects.set(key, { stored: undefined, known: known.text(key) });
+    return suspects;
+  }
+}

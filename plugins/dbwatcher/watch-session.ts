@@ -1,0 +1,57 @@
+import type { KvChange, KvStore, Watch } from '#datastore/api.ts';
+import type { Snapshots } from './snapshot.ts';
+
+/** How many changes may wait to be processed; with more it is better to read everything again. */
+const CAPACITY = 1000;
+
+export interface WatchSessionHandlers {
+  /** There are changes to take. */
+  onChanges(): void;
+  /** The session has no use any more. */
+  onBroken(reason: string): void;
+}
+
+/** The watches that follow one set of snapshots, and the changes that were not processed yet. */
+export class WatchSession {
+  readonly #watches: Watch[] = [];
+  #pendingChanges: KvChange[] = [];
+  #closed = false;
+
+  constructor(store: KvStore, snapshots: Snapshots, handlers: WatchSessionHandlers) {
+    for (const [prefix, { revision }] of snapshots)
+      this.#watches.push(
+        store.watch(prefix, revision, {
+          onChanges: (changes) => {
+            if (this.#closed) return;
+            this.#pendingChanges.push(...changes);
+            if (this.#pendingChanges.length <= CAPACITY) handlers.onChanges();
+            else handlers.onBroken(`more than ${CAPACITY} changes wait`);
+          },
+          onLost: (reason) => {
+            if (!this.#closed) handlers.onBroken(reason.message);
+          },
+        }),
+      );
+  }
+
+  get hasChanges(): boolean {
+    return this.#pendingChanges.length > 0;
+  }
+
+  get isOpen(): boolean {
+    return !this.#closed;
+  }
+
+  /** The changes that wait; they wait no more. */
+  take(): KvChange[] {
+    const taken = this.#pendingChanges;
+    this.#pendingChanges = [];
+    return taken;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#pendingChanges = [];
+    for (const watch of this.#watches) watch.close();
+  }
+}

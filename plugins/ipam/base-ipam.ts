@@ -1,0 +1,173 @@
+/** Where addresses of each kind lie: the part of an IPAM that is arithmetic. Any IPAM may build on it. */
+
+import type { IpamConfig } from '#plugins/contivconf/api.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
+import { addressBits, addressText, hostBits, type Prefix, prefixText } from './prefix.ts';
+import {
+  type ClusterSubnets,
+  clusterSubnets,
+  hostLink,
+  MIN_POD_BITS,
+  natLoopback,
+  nodeAddress,
+  podGateway,
+  podSubnetOfNode,
+  vppHostSubnetOfNode,
+  vxlanAddress,
+} from './subnets.ts';
+
+/** Where addresses of each kind lie. */
+export interface AddressPlan {
+  /** Prefix length of a pod's own address: 32 or 128. */
+  readonly hostPrefixLength: number;
+  /** CIDR of all pods of the cluster. */
+  podSubnetAllNodes(): string;
+  /** CIDR of the pods of this node. */
+  podSubnetThisNode(): string;
+  podSubnetOtherNode(nodeId: number): string;
+  /** First host of the pod subnet of this node. */
+  podGateway(): string;
+  hostInterconnectSubnetAllNodes(): string;
+  hostInterconnectSubnetThisNode(): string;
+  hostInterconnectSubnetOtherNode(nodeId: number): string;
+  /** CIDR with the prefix length of this node's interconnect subnet. */
+  hostInterconnectVpp(): string;
+  hostInterconnectLinux(): string;
+  /** CIDR; undefined when no node interconnect subnet is configured. */
+  nodeAddress(nodeId: number): string | undefined;
+  /** CIDR with the prefix length of the VXLAN subnet. */
+  vxlanAddress(nodeId: number): string;
+  serviceSubnet(): string;
+  /** Broadcast address minus one of the pod subnet of this node. */
+  natLoopback(): string;
+}
+
+/** What everything derives from. */
+export interface PlanInput {
+  readonly nodeId: number;
+  readonly config: IpamConfig;
+  /** Plain address; empty when there is none. */
+  readonly defaultGateway: string;
+  /**
+   * Networks of the pods of nodes, by ID, where they are not what arithmetic gives. One of another
+   * family, or without room for pods, does not count.
+   */
+  readonly podSubnets?: ReadonlyMap<number, Prefix> | undefined;
+}
+
+interface Plan {
+  readonly cluster: ClusterSubnets;
+  readonly gateway: string;
+  readonly pods: Prefix;
+  readonly vppHost: Prefix;
+}
+
+export abstract class BaseIpam implements AddressPlan {
+  #plan: Plan | undefined;
+  #podSubnets: ReadonlyMap<number, Prefix> = new Map();
+
+  /**
+   * Plans anew, at a resync.
+   * @throws FatalError when the configuration has no room for this node
+   */
+  protected updatePlan({ config, nodeId, defaultGateway, podSubnets }: PlanInput): void {
+    try {
+      const cluster = clusterSubnets(config);
+      const fitting = fittingSubnets(cluster, podSubnets);
+      this.#podSubnets = fitting;
+      this.#plan = {
+        cluster,
+        gateway: defaultGateway,
+        pods: fitting.get(nodeId) ?? podSubnetOfNode(cluster, nodeId),
+        vppHost: vppHostSubnetOfNode(cluster, nodeId),
+      };
+    } catch (cause) {
+      throw new FatalError(`no addresses for node ID ${nodeId}`, { cause });
+    }
+  }
+
+  /** Networks of other nodes have changed; that of this node only counts with the next plan. */
+  protected replacePodSubnets(podSubnets: ReadonlyMap<number, Prefix>): void {
+    this.#podSubnets = fittingSubnets(this.#currentPlan.cluster, podSubnets);
+  }
+
+  /** The network of the pods of this node. */
+  protected get podPrefix(): Prefix {
+    return this.#currentPlan.pods;
+  }
+
+  get hostPrefixLength(): number {
+    return addressBits(this.#currentPlan.pods.family);
+  }
+
+  podSubnetAllNodes(): string {
+    return prefixText(this.#currentPlan.cluster.pods);
+  }
+
+  podSubnetThisNode(): string {
+    return prefixText(this.#currentPlan.pods);
+  }
+
+  podSubnetOtherNode(nodeId: number): string {
+    const given = this.#podSubnets.get(nodeId);
+    return prefixText(given ?? podSubnetOfNode(this.#currentPlan.cluster, nodeId));
+  }
+
+  podGateway(): string {
+    const { pods } = this.#currentPlan;
+    return addressText(pods.family, podGateway(pods));
+  }
+
+  hostInterconnectSubnetAllNodes(): string {
+    return prefixText(this.#currentPlan.cluster.vppHost);
+  }
+
+  hostInterconnectSubnetThisNode(): string {
+    return prefixText(this.#currentPlan.vppHost);
+  }
+
+  hostInterconnectSubnetOtherNode(nodeId: number): string {
+    return prefixText(vppHostSubnetOfNode(this.#currentPlan.cluster, nodeId));
+  }
+
+  hostInterconnectVpp(): string {
+    const { vppHost } = this.#currentPlan;
+    return `${addressText(vppHost.family, hostLink(vppHost).vpp)}/${vppHost.length}`;
+  }
+
+  hostInterconnectLinux(): string {
+    const { vppHost } = this.#currentPlan;
+    return `${addressText(vppHost.family, hostLink(vppHost).linux)}/${vppHost.length}`;
+  }
+
+  nodeAddress(nodeId: number): string | undefined {
+    return nodeAddress(this.#currentPlan.cluster, nodeId, this.#currentPlan.gateway);
+  }
+
+  vxlanAddress(nodeId: number): string {
+    return vxlanAddress(this.#currentPlan.cluster, nodeId);
+  }
+
+  serviceSubnet(): string {
+    return prefixText(this.#currentPlan.cluster.services);
+  }
+
+  natLoopback(): string {
+    const { pods } = this.#currentPlan;
+    return addressText(pods.family, natLoopback(pods));
+  }
+
+  get #currentPlan(): Plan {
+    if (!this.#plan) throw new FatalError('addresses are not known before the first resync');
+    return this.#plan;
+  }
+}
+
+function fittingSubnets(
+  { pods }: ClusterSubnets,
+  given: ReadonlyMap<number, Prefix> = new Map(),
+): ReadonlyMap<number, Prefix> {
+  return new Map(
+    [...given].filter(([, one]) => one.family === pods.family && hostBits(one) >= MIN_POD_BITS),
+  );
+}

@@ -1,0 +1,170 @@
+/**
+ * How the address space of the cluster is divided among nodes and purposes: a pure function of the
+ * configuration and the node's ID, so that every node comes to the same plan without talking.
+ */
+import type { IpamConfig } from '#plugins/contivconf/api.ts';
+import {
+  AddressPlanError,
+  addressBits,
+  addressText,
+  contains,
+  host,
+  hostBits,
+  lastAddress,
+  type Prefix,
+  parseAddress,
+  parsePrefix,
+  prefixText,
+  subnet,
+} from './prefix.ts';
+
+/** Network, gateway, NAT loopback, broadcast, and some pods. */
+export const MIN_POD_BITS = 3;
+const GATEWAY_INDEX = 1n;
+const HOST_LINK_VPP_INDEX = 1n;
+const HOST_LINK_LINUX_INDEX = 2n;
+
+/** The subnets of the whole cluster. */
+export interface ClusterSubnets {
+  readonly pods: Prefix;
+  readonly podsOneNode: number;
+  readonly vppHost: Prefix;
+  readonly vppHostOneNode: number;
+  /** undefined: addresses of the nodes come from elsewhere (DHCP, per-node configuration). */
+  readonly nodes: Prefix | undefined;
+  readonly vxlan: Prefix;
+  readonly services: Prefix;
+}
+
+/** @throws AddressPlanError naming the key of the configuration */
+export function clusterSubnets(config: IpamConfig): ClusterSubnets {
+  const given = config.contivCidr === '' ? configuredSubnets(config) : subnetsOfContivCidr(config);
+  // an address of each kind must exist at all, or the plan is refused before any node uses it
+  subnet(given.pods, given.podsOneNode, 0n, 'podSubnetOneNodePrefixLen');
+  subnet(given.vppHost, given.vppHostOneNode, 0n, 'vppHostSubnetOneNodePrefixLen');
+  if (addressBits(given.pods.family) - given.podsOneNode < MIN_POD_BITS)
+    throw new AddressPlanError(
+      `leaves no room for pods: at least ${MIN_POD_BITS} bits are needed`,
+      {
+        where: 'podSubnetOneNodePrefixLen',
+      },
+    );
+  if (addressBits(given.vppHost.family) - given.vppHostOneNode < 2)
+    throw new AddressPlanError('leaves no room for both ends: at least 2 bits are needed', {
+      where: 'vppHostSubnetOneNodePrefixLen',
+    });
+  return given;
+}
+
+function optional(text: string, where: string): Prefix | undefined {
+  return text === '' ? undefined : parsePrefix(text, where);
+}
+
+function configuredSubnets(config: IpamConfig): ClusterSubnets {
+  return {
+    pods: parsePrefix(config.podSubnetCidr, 'podSubnetCIDR'),
+    podsOneNode: config.podSubnetOneNodePrefixLen,
+    vppHost: parsePrefix(config.vppHostSubnetCidr, 'vppHostSubnetCIDR'),
+    vppHostOneNode: config.vppHostSubnetOneNodePrefixLen,
+    nodes: optional(config.nodeInterconnectCidr, 'nodeInterconnectCIDR'),
+    vxlan: parsePrefix(config.vxlanCidr, 'vxlanCIDR'),
+    services: parsePrefix(config.serviceCidr, 'serviceCIDR'),
+  };
+}
+
+/** One super-net, cut up: 16 bits for pods, 16 for the links to the hosts, 9 each for the rest. */
+function subnetsOfContivCidr(config: IpamConfig): ClusterSubnets {
+  const where = 'contivCIDR';
+  const all = parsePrefix(config.contivCidr, where);
+  if (hostBits(all) < 18)
+    throw new AddressPlanError(`${prefixText(all)} is too small: at least 18 bits are needed`, {
+      where,
+    });
+  const bits = addressBits(all.family);
+  const nodes = optional(config.nodeInterconnectCidr, 'nodeInterconnectCIDR');
+  return {
+    pods: subnet(all, bits - 16, 0n, where),
+    podsOneNode: bits - 7,
+    vppHost: subnet(all, bits - 16, 1n, where),
+    vppHostOneNode: bits - 7,
+    nodes: nodes ?? (config.nodeInterconnectDhcp ? undefined : subnet(all, bits - 9, 256n, where)),
+    vxlan: subnet(all, bits - 9, 257n, where),
+    services: parsePrefix(config.serviceCidr, 'serviceCIDR'),
+  };
+}
+
+/** The part of a base network that belongs to a node; the highest ID gets part number 0. */
+function nodeSubnet(base: Prefix, length: number, nodeId: number, where: string): Prefix {
+  const parts = 1n << BigInt(Math.max(0, length - base.length));
+  const id = BigInt(nodeId);
+  return subnet(base, length, id === parts ? 0n : id, where);
+}
+
+/** The address of a node inside a network that all nodes share. */
+function nodeHost(base: Prefix, nodeId: number, where: string): bigint {
+  const id = BigInt(nodeId);
+  if (id < 1n || id >= 1n << BigInt(hostBits(base)))
+    throw new AddressPlanError(`${prefixText(base)} has no address for node ${nodeId}`, { where });
+  return host(base, id, where);
+}
+
+export function podSubnetOfNode(cluster: ClusterSubnets, nodeId: number): Prefix {
+  return nodeSubnet(cluster.pods, cluster.podsOneNode, nodeId, 'podSubnetCIDR');
+}
+
+export function vppHostSubnetOfNode(cluster: ClusterSubnets, nodeId: number): Prefix {
+  return nodeSubnet(cluster.vppHost, cluster.vppHostOneNode, nodeId, 'vppHostSubnetCIDR');
+}
+
+export function podGateway(podSubnet: Prefix): bigint {
+  return host(podSubnet, GATEWAY_INDEX, 'podSubnetCIDR');
+}
+
+/** The last address but one of the node's pods: stands for a pod that calls its own service. */
+export function natLoopback(podSubnet: Prefix): bigint {
+  return lastAddress(podSubnet) - 1n;
+}
+
+/** Both ends of the link between VPP and the host. */
+export function hostLink(vppHostSubnet: Prefix): { vpp: bigint; linux: bigint } {
+  return {
+    vpp: host(vppHostSubnet, HOST_LINK_VPP_INDEX, 'vppHostSubnetCIDR'),
+    linux: host(vppHostSubnet, HOST_LINK_LINUX_INDEX, 'vppHostSubnetCIDR'),
+  };
+}
+
+/**
+ * Address of a node among the nodes as CIDR; undefined when no network is configured for them.
+ * @param gateway plain address that no node may take: all from it on move up by one
+ */
+export function nodeAddress(
+  cluster: ClusterSubnets,
+  nodeId: number,
+  gateway: string,
+): string | undefined {
+  const { nodes } = cluster;
+  if (!nodes) return undefined;
+  const where = 'nodeInterconnectCIDR';
+  let value = nodeHost(nodes, nodeId, where);
+  const excluded = parseAddress(gateway);
+  if (excluded && excluded.family === nodes.family && excluded.value <= value) value += 1n;
+  if (!contains(nodes, nodes.family, value))
+    throw new AddressPlanError(`${prefixText(nodes)} has no address for node ${nodeId}`, { where });
+  return `${addressText(nodes.family, value)}/${nodes.length}`;
+}
+
+/** Address of a node's end of the VXLAN mesh, as CIDR. */
+export function vxlanAddress(cluster: ClusterSubnets, nodeId: number): string {
+  const value = nodeHost(cluster.vxlan, nodeId, 'vxlanCIDR');
+  return `${addressText(cluster.vxlan.family, value)}/${cluster.vxlan.length}`;
+}
+
+/** The node that a pod's address belongs to; undefined for an address that is no pod's. */
+export function nodeIdOfPodAddress(cluster: ClusterSubnets, address: string): number | undefined {
+  const { pods, podsOneNode } = cluster;
+  const parsed = parseAddress(address);
+  if (!parsed || !contains(pods, parsed.family, parsed.value)) return undefined;
+  const part = (parsed.value - pods.base) >> BigInt(addressBits(pods.family) - podsOneNode);
+  // part number 0 belongs to the highest ID there can be
+  return Number(part === 0n ? 1n << BigInt(podsOneNode - pods.length) : part);
+}

@@ -1,0 +1,139 @@
+/** Items 4 to 7: the link between VPP and the host, and what is routed over it. */
+import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
+import { linuxRouteModel } from '#models/linux/route.ts';
+import type { DeepInput } from '#models/model.ts';
+import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
+import type { InterfaceConfig } from '#plugins/contivconf/api.ts';
+import { hostInterconnectName, hostSideName } from './interconnect.ts';
+import { type KeyValue, keyValue } from './key-value.ts';
+import { hostLinkMac, hostTap, hostVeth } from './names.ts';
+import { mainInterfaceName, rxModes } from './nics.ts';
+import { hostNetwork, type NodeInput, nodeIp, withoutPrefixLength } from './node-input.ts';
+import { STN_HOST_MAC, stnGateway, stnHostAddress } from './stn.ts';
+
+export function hostLinkValues(input: NodeInput): KeyValue[] {
+  const { addresses, routing } = input;
+  const toHost = input.stn ? nodeIp(input) : withoutPrefixLength(addresses.hostInterconnectLinux());
+  return [
+    ...(input.interfaces.useTap ? tapLink(input) : vethLink(input)),
+    ...(toHost === undefined ? [] : input.hostAddresses).map((address) =>
+      keyValue(vppRouteModel, {
+        vrf_id: routing.mainVrf,
+        dst_network: hostNetwork(address),
+        next_hop_addr: toHost!,
+        outgoing_interface: hostInterconnectName(input),
+      }),
+    ),
+    ...hostRouteToVpp(input, addresses.podSubnetAllNodes()),
+    ...(routing.routeServiceCidrToVpp ? hostRouteToVpp(input, addresses.serviceSubnet()) : []),
+  ];
+}
+
+/** A route of the host that leads to VPP; none as long as nobody on the other side is known. */
+export function hostRouteToVpp(input: NodeInput, destination: string): KeyValue[] {
+  const gateway = input.stn
+    ? stnGateway(input)
+    : withoutPrefixLength(input.addresses.hostInterconnectVpp());
+  if (gateway === undefined) return [];
+  return [
+    keyValue(linuxRouteModel, {
+      outgoing_interface: hostSideName(input),
+      scope: 'GLOBAL',
+      dst_network: destination,
+      gw_addr: gateway,
+    }),
+  ];
+}
+
+function vppSide(input: NodeInput): DeepInput<VppInterface> {
+  return {
+    name: hostInterconnectName(input),
+    enabled: true,
+    vrf: input.routing.mainVrf,
+    mtu: input.interfaces.mtu,
+    phys_address: hostLinkMac(input.nodeId),
+    // of a NIC that was taken over, host and VPP share the address
+    ...(input.stn
+      ? { unnumbered: { interface_with_ip: mainInterfaceName(input) } }
+      : { ip_addresses: [input.addresses.hostInterconnectVpp()] }),
+    rx_modes: rxModes(input.interfaces),
+  };
+}
+
+function hostSide(input: NodeInput): DeepInput<LinuxInterface> {
+  const own = input.stn ? stnHostAddress(input) : input.addresses.hostInterconnectLinux();
+  return {
+    name: hostSideName(input),
+    enabled: true,
+    mtu: input.interfaces.mtu,
+    ...(input.stn && { phys_address: STN_HOST_MAC }),
+    ip_addresses: own === undefined ? [] : [own],
+  };
+}
+
+function tapLink(input: NodeInput): KeyValue[] {
+  return [
+    keyValue(vppInterfaceModel, {
+      ...vppSide(input),
+      type: 'TAP',
+      // what VPP only passes on to the host it cannot cut up
+      tap: { ...tapSettings(input.interfaces), ...(input.stn && { enable_gso: false }) },
+    }),
+    keyValue(linuxInterfaceModel, {
+      ...hostSide(input),
+      type: 'TAP_TO_VPP',
+      host_if_name: hostTap.linuxHost,
+      tap: { vpp_tap_if_name: hostTap.vpp },
+    }),
+  ];
+}
+
+function vethLink(input: NodeInput): KeyValue[] {
+  const { mtu } = input.interfaces;
+  return [
+    keyValue(vppInterfaceModel, {
+      ...vppSide(input),
+      type: 'AF_PACKET',
+      afpacket: { host_if_name: hostVeth.peerHost },
+    }),
+    keyValue(linuxInterfaceModel, {
+      ...hostSide(input),
+      type: 'VETH',
+      host_if_name: hostVeth.linuxHost,
+      veth: vethSettings(input.interfaces, hostVeth.peer),
+    }),
+    keyValue(linuxInterfaceModel, {
+      name: hostVeth.peer,
+      type: 'VETH',
+      host_if_name: hostVeth.peerHost,
+      enabled: true,
+      mtu,
+      veth: { peer_if_name: hostVeth.linux },
+    }),
+  ];
+}
+
+export function tapSettings(config: InterfaceConfig): DeepInput<NonNullable<VppInterface['tap']>> {
+  return {
+    version: 2,
+    rx_ring_size: config.tapRxRingSize,
+    tx_ring_size: config.tapTxRingSize,
+    enable_gso: config.enableGso,
+  };
+}
+
+/** The end from which a stack sends: nobody behind AF_PACKET would complete its checksums. */
+export function vethSettings(
+  config: InterfaceConfig,
+  peer: string,
+): DeepInput<NonNullable<LinuxInterface['veth']>> {
+  const offload = config.tcpChecksumOffloadDisabled
+    ? 'CHKSM_OFFLOAD_DISABLED'
+    : 'CHKSM_OFFLOAD_DEFAULT';
+  return {
+    peer_if_name: peer,
+    rx_checksum_offloading: offload,
+    tx_checksum_offloading: offload,
+  };
+}

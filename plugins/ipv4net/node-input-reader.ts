@@ -1,0 +1,145 @@
+/** Gathers all that the wiring derives from: configuration, addresses, host, VPP. */
+
+import type { IpFamily } from '#models/ip.ts';
+import type {
+  ContivConfApi,
+  InterfaceConfig,
+  MainInterfaceConfig,
+} from '#plugins/contivconf/api.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { DhcpLease, VppInterfaceInfo, VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+import type { NodeSyncApi, PortContext } from '#plugins/nodesync/api.ts';
+import { innerMtu, underlayMtu } from './mtu.ts';
+import { boundLink } from './names.ts';
+import { familyOf, hostAddressesOf, isHostLink, type NodeInput } from './node-input.ts';
+
+export interface NodeInputReaderDeps {
+  readonly conf: ContivConfApi;
+  readonly nodes: NodeSyncApi;
+  readonly ipam: IpamApi;
+  readonly host: HostPort;
+  readonly vpp: VppPort;
+}
+
+/** What was seen last is kept for the case that host or VPP do not answer. */
+export class NodeInputReader {
+  readonly #deps: NodeInputReaderDeps;
+  #links: readonly HostLink[] | undefined;
+  #interfaces: readonly VppInterfaceInfo[] | undefined;
+  #leases: readonly DhcpLease[] | undefined;
+
+  constructor(deps: NodeInputReaderDeps) {
+    this.#deps = deps;
+  }
+
+  /** @throws AbortEventError: half a configuration would take the other half away */
+  async read(ctx: ResyncContext): Promise<NodeInput> {
+    const { conf, nodes, ipam, host } = this.#deps;
+    const family = conf.useIpv6() ? 6 : 4;
+    const nodeId = nodes.thisNode().id;
+    const links = await this.#readLinks(ctx);
+    const own = links.filter(isHostLink);
+    const { main, router } = await this.#readMainInterface(ctx, nodeId);
+    return {
+      family,
+      nodeId,
+      interfaces: await this.#interfaceConfig(ctx, main, links),
+      routing: conf.routing(),
+      neighborScan: conf.neighborScan(),
+      main,
+      others: conf.otherInterfaces(),
+      defaultGateway: router ?? conf.defaultGateway(),
+      stn: conf.stn(),
+      externalIpam: conf.ipam().useExternalIpam,
+      hostAddresses: hostAddressesOf(own, family),
+      addresses: ipam,
+      ipv6InPods: await ctx.callPort('host/has IPv6', () => host.hasIpv6()),
+    };
+  }
+
+  /** The host's own addresses now. @throws AbortEventError */
+  async hostAddresses(ctx: PortContext, family: IpFamily): Promise<readonly string[]> {
+    return hostAddressesOf((await this.#readLinks(ctx)).filter(isHostLink), family);
+  }
+
+  /** The main interface with the addresses that it shall have, or that DHCP has given it. */
+  async #readMainInterface(
+    ctx: ResyncContext,
+    nodeId: number,
+  ): Promise<{ readonly main: MainInterfaceConfig; readonly router: string | undefined }> {
+    const { conf, ipam } = this.#deps;
+    const main = conf.mainInterface();
+    if (main.useDhcp) {
+      const leases = await this.#readLeases(ctx);
+      const lease = leases.find(({ interfaceName }) => interfaceName === main.name);
+      return { main: { ...main, addresses: lease ? [lease.address] : [] }, router: lease?.router };
+    }
+    if (main.addresses.length > 0) return { main, router: undefined };
+    const computed = ipam.nodeAddress(nodeId);
+    return { main: { ...main, addresses: computed ? [computed] : [] }, router: undefined };
+  }
+
+  async #interfaceConfig(
+    ctx: ResyncContext,
+    main: MainInterfaceConfig,
+    links: readonly HostLink[],
+  ): Promise<InterfaceConfig> {
+    const { conf } = this.#deps;
+    const config = conf.interfaces();
+    if (config.mtu !== 0 || main.name === undefined) return config;
+    const vppInterfaces = await this.#readInterfaces(ctx, main.name);
+    const bound = boundLink(main.name);
+    const underlay = underlayMtu({
+      nic: main.name,
+      vppInterfaces,
+      hostLinks: links.filter((link) => link.name === bound || isHostLink(link)),
+      managementAddresses: this.#deps.nodes.thisNode().managementAddresses,
+    });
+    if (underlay === undefined) return config;
+    const outer =
+      conf.routing().transport === 'vxlan' ? (familyOf(main.addresses[0] ?? '') ?? 4) : undefined;
+    return { ...config, mtu: innerMtu(underlay, outer) };
+  }
+
+  async #readLinks(ctx: PortContext): Promise<readonly HostLink[]> {
+    this.#links = await readOrLast(ctx, "the host's links", this.#links, () =>
+      ctx.callPort('host/links', () => this.#deps.host.links()),
+    );
+    return this.#links;
+  }
+
+  /** Nothing but the main interface: a node has hundreds. */
+  async #readInterfaces(ctx: ResyncContext, nic: string): Promise<readonly VppInterfaceInfo[]> {
+    this.#interfaces = await readOrLast(ctx, 'the interfaces of VPP', this.#interfaces, () =>
+      ctx.callPort(`vpp/interface ${nic}`, async () =>
+        (await this.#deps.vpp.interfaces()).filter(({ internalName }) => internalName === nic),
+      ),
+    );
+    return this.#interfaces;
+  }
+
+  async #readLeases(ctx: ResyncContext): Promise<readonly DhcpLease[]> {
+    this.#leases = await readOrLast(ctx, 'the DHCP leases of VPP', this.#leases, () =>
+      ctx.callPort('vpp/DHCP leases', () => this.#deps.vpp.leases()),
+    );
+    return this.#leases;
+  }
+}
+
+async function readOrLast<T>(
+  ctx: PortContext,
+  what: string,
+  before: T | undefined,
+  look: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await look();
+  } catch (cause) {
+    if (before === undefined) throw new AbortEventError(`cannot list ${what}`, { cause });
+    ctx.log.warn({ err: cause }, `cannot list ${what}; those known are kept`);
+    return before;
+  }
+}

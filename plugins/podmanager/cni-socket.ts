@@ -1,0 +1,143 @@
+/**
+ * The unix socket of the CNI service. Who connects says by the first bytes what is spoken: gRPC
+ * begins with HTTP/2's preface, everything else is HTTP/1.1 with JSON.
+ */
+import { chmod, rename, rm, stat } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import type { Clock } from '#infra/clock/clock.ts';
+import { defineError, errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { isAnswered } from '#infra/process/socket.ts';
+import type { CniService } from './cni-service.ts';
+import { type ConnectionServer, grpcServer } from './grpc-server.ts';
+import { jsonServer } from './json-server.ts';
+
+export const CniSocketError = defineError({
+  name: 'CniSocketError',
+  code: 'CV_CNI_SOCKET',
+  remedy: 'Look who holds the path, and whether its folder exists and may be written to.',
+});
+
+/** What HTTP/2's preface and no method of HTTP/1.1 that we serve begins with. */
+const http2 = Buffer.from('PRI ');
+
+export interface CniServerOptions {
+  readonly service: CniService;
+  /** Absolute path of the socket. */
+  readonly socketPath: string;
+  /** Mode of the socket, for example 0o700. */
+  readonly mode: number;
+  /** Whether to replace a socket on which nobody answers. */
+  readonly replaceStale: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface CniServer {
+  /** Takes no more calls; those under way get `graceMs` milliseconds to end. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** @throws CniSocketError */
+export async function serveCni(options: CniServerOptions): Promise<CniServer> {
+  const { socketPath, service, clock, log } = options;
+  await ensurePathIsFree(socketPath, options.replaceStale);
+  const grpc = grpcServer(service, log);
+  const json = jsonServer(service, log);
+  const undecided = new Set<Socket>();
+  const server = createServer((socket) => {
+    undecided.add(socket);
+    socket.once('close', () => undecided.delete(socket));
+    void selectServer(socket, grpc, json).then((chosen) => {
+      undecided.delete(socket);
+      chosen?.take(socket);
+    });
+  });
+  // bound aside and moved, so that nobody finds the socket before it has its mode
+  const aside = `${socketPath}.new`;
+  try {
+    await rm(aside, { force: true });
+    await bind(server, aside);
+    await chmod(aside, options.mode);
+    await rename(aside, socketPath);
+  } catch (cause) {
+    server.close();
+    throw new CniSocketError(`cannot listen: ${errorText(cause)}`, { where: socketPath, cause });
+  }
+  const { ino } = await stat(socketPath);
+  log.info({ socket: socketPath }, 'CNI service is listening');
+  return {
+    async close(graceMs) {
+      server.close();
+      for (const socket of undecided) socket.destroy();
+      const timer = clock.timer(graceMs, () => {
+        grpc.abandon();
+        json.abandon();
+      });
+      await Promise.all([grpc.close(), json.close()]);
+      timer.cancel();
+      // only our own: a successor may have moved in already
+      const standing = await stat(socketPath).catch(() => undefined);
+      if (standing?.ino === ino) await rm(socketPath, { force: true });
+    },
+  };
+}
+
+/** @returns who speaks what the caller speaks; undefined when the caller has gone */
+async function selectServer<Spoken extends ConnectionServer>(
+  socket: Socket,
+  grpc: Spoken,
+  json: Spoken,
+): Promise<Spoken | undefined> {
+  const gone = () => undefined;
+  socket.on('error', gone);
+  let head = Buffer.alloc(0);
+  while (head.length < http2.length && head.equals(http2.subarray(0, head.length))) {
+    const more: Buffer | null = await nextBytes(socket);
+    if (!more) return undefined;
+    head = Buffer.concat([head, more]);
+  }
+  socket.off('error', gone);
+  socket.unshift(head);
+  return head.subarray(0, http2.length).equals(http2) ? grpc : json;
+}
+
+/** @returns null at the end of the connection */
+async function nextBytes(socket: Socket): Promise<Buffer | null> {
+  for (;;) {
+    const bytes: Buffer | null = socket.read();
+    if (bytes) return bytes;
+    if (socket.destroyed || socket.readableEnded) return null;
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        for (const event of events) socket.off(event, wake);
+        resolve();
+      };
+      const events = ['readable', 'end', 'close'] as const;
+      for (const event of events) socket.on(event, wake);
+    });
+  }
+}
+
+function bind(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => resolve());
+  });
+}
+
+async function ensurePathIsFree(path: string, replaceStale: boolean): Promise<void> {
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (!folder?.isDirectory()) throw new CniSocketError('its folder is not there', { where: path });
+  const standing = await stat(path).catch(() => undefined);
+  if (!standing) return;
+  if (!standing.isSocket())
+    throw new CniSocketError('is there already, and no socket', { where: path });
+  if (await isAnswered(path))
+    throw new CniSocketError('another process answers on it: a second agent?', { where: path });
+  if (!replaceStale)
+    throw new CniSocketError('a stale socket is there, and force-socket-removal is off', {
+      where: path,
+    });
+}

@@ -1,0 +1,77 @@
+/** The CNI service over gRPC: `cni.RemoteCNI` as the original speaks it, and `cni.CNIState`. */
+import type { Duplex } from 'node:stream';
+import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { errorText } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import { messageCodec, type ServiceMethod } from '#models/message.ts';
+import { type CniService, cniMethods } from './cni-service.ts';
+
+function definition<Request extends object, Response extends object>({
+  path,
+  request,
+  response,
+}: ServiceMethod<Request, Response>) {
+  const requests = messageCodec(request);
+  const responses = messageCodec(response);
+  return {
+    path,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: Request) => Buffer.from(requests.encodeWire(value)),
+    requestDeserialize: (bytes: Buffer) => requests.decodeWire(bytes, path),
+    responseSerialize: (value: Response) => Buffer.from(responses.encodeWire(value)),
+    responseDeserialize: (bytes: Buffer) => responses.decodeWire(bytes, path),
+  };
+}
+
+/** For servers and clients of grpc-js. */
+export const cniServiceDefinition = {
+  Add: definition(cniMethods.add),
+  Delete: definition(cniMethods.delete),
+  Check: definition(cniMethods.check),
+  GC: definition(cniMethods.gc),
+  Status: definition(cniMethods.status),
+} as const;
+
+/** Serves connections that somebody else has accepted. */
+export interface ConnectionServer {
+  take(connection: Duplex): void;
+  /** Takes no more calls, and resolves when those under way have ended. */
+  close(): Promise<void>;
+  /** Hangs up on those that are under way. */
+  abandon(): void;
+}
+
+export function grpcServer(service: CniService, log: Logger): ConnectionServer {
+  const server = new Server();
+  server.addService(cniServiceDefinition, {
+    Add: unary(service.add, log),
+    Delete: unary(service.delete, log),
+    Check: unary(service.check, log),
+    GC: unary(service.gc, log),
+    Status: unary(service.status, log),
+  });
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  return {
+    take: (connection) => injector.injectConnection(connection),
+    close: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
+    abandon: () => server.forceShutdown(),
+  };
+}
+
+function unary<Request, Response>(
+  call: (request: Request, signal: AbortSignal) => Promise<Response>,
+  log: Logger,
+): handleUnaryCall<Request, Response> {
+  return (given, callback) => {
+    const controller = new AbortController();
+    given.on('cancelled', () => controller.abort(new Error('the caller has hung up')));
+    call(given.request, controller.signal).then(
+      (answer) => callback(null, answer),
+      (error) => {
+        log.error({ err: error }, 'CNI call failed without an answer');
+        callback({ code: status.INTERNAL, details: errorText(error) });
+      },
+    );
+  };
+}

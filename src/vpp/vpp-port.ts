@@ -1,0 +1,47 @@
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type { VppClient } from './binapi/api.ts';
+import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
+import { readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
+import { NONE } from './descriptors/limits.ts';
+
+/** Where packets come in: from NICs, from TAPs, and from links of the kernel. */
+const inputNodes = ['dpdk-input', 'virtio-input', 'af-packet-input'];
+/** As many as the original asks for. */
+const TRACED_PACKETS = 100_000;
+
+export function vppPort(client: VppClient): VppPort {
+  const dump = (): Promise<readonly SwInterfaceDetails[]> =>
+    client.dump('sw_interface_dump', {
+      sw_if_index: NONE,
+      name_filter_valid: false,
+      name_filter: '',
+    });
+  return {
+    async interfaces() {
+      return (await dump()).map((each) => ({
+        swIfIndex: each.sw_if_index,
+        internalName: each.interface_name,
+        deviceType: each.interface_dev_type,
+        tag: each.tag,
+        mtu: each.link_mtu,
+      }));
+    },
+    async tracePackets() {
+      const replies = await Promise.all(
+        inputNodes.map((node) =>
+          client.request('cli_inband', { cmd: `trace add ${node} ${TRACED_PACKETS}` }),
+        ),
+      );
+      return replies.map(({ reply }) => reply.trim()).filter((text) => text !== '');
+    },
+    async leases() {
+      const [interfaces, clients] = await Promise.all([dump(), readDhcpClients(client)]);
+      return interfaces.flatMap(({ sw_if_index, interface_name }) => {
+        const lease = clients.get(sw_if_index);
+        if (!lease) return [];
+        const [router = ''] = lease.router.split('/');
+        return [{ interfaceName: interface_name, address: lease.address, router }];
+      });
+    },
+  };
+}

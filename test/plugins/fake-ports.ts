@@ -1,0 +1,74 @@
+/** What lies around the handlers of a node: host, VPP and the STN daemon. */
+import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
+import type { DhcpLease, VppInterfaceInfo, VppPort } from '#plugins/controller/api/ports/vpp.ts';
+
+export class FakeHost implements HostPort {
+  boot = 'boot-1';
+  hostLinks: HostLink[] = [{ name: 'eth0', mtu: 1500, addresses: ['172.16.0.5/24'] }];
+  ipv6 = false;
+  /** Namespaces in which IPv6 was switched on. */
+  readonly withIpv6: string[] = [];
+  /** Path to inode; a path that is not there leads nowhere. */
+  readonly namespaces = new Map<string, number>();
+  failing: Error | undefined;
+
+  async links(): Promise<readonly HostLink[]> {
+    if (this.failing) throw this.failing;
+    return this.hostLinks;
+  }
+
+  async hasIpv6(): Promise<boolean> {
+    return this.ipv6;
+  }
+
+  async enableIpv6(path: string): Promise<void> {
+    if (path.endsWith('bad')) throw new Error('no such sysctl');
+    this.withIpv6.push(path);
+  }
+
+  async bootId(): Promise<string> {
+    return this.boot;
+  }
+
+  async namespaceIdentity(path: string) {
+    const inode = this.namespaces.get(path);
+    return inode === undefined ? undefined : { device: 4, inode };
+  }
+}
+
+export class FakeVpp implements VppPort {
+  nics: VppInterfaceInfo[] = [];
+  dhcp: DhcpLease[] = [];
+  traces = 0;
+  failing: Error | undefined;
+
+  async interfaces(): Promise<readonly VppInterfaceInfo[]> {
+    if (this.failing) throw this.failing;
+    return this.nics;
+  }
+
+  async tracePackets(): Promise<readonly string[]> {
+    if (this.failing) throw this.failing;
+    this.traces++;
+    return [];
+  }
+
+  async leases(): Promise<readonly DhcpLease[]> {
+    if (this.failing) throw this.failing;
+    return this.dhcp;
+  }
+}
+
+export class FakeStn implements StnPort {
+  /** By the name of the NIC; empty stands for the first one. */
+  readonly stolen = new Map<string, StolenInterface>();
+  readonly asked: string[] = [];
+
+  async stolenInterface(name: string): Promise<StolenInterface> {
+    this.asked.push(name);
+    const found = this.stolen.get(name);
+    if (!found) throw new Error(`${name} is not stolen`);
+    return found;
+  }
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
+import { PodCidrChange } from '#plugins/ipam/api.ts';
+import { ExternalAddressError, externalAddress } from '#plugins/ipam/external-address.ts';
+import { AddPod } from '#plugins/podmanager/api.ts';
+import type { Outcome } from '../handler-bench.ts';
+import {
+  addressOf,
+  type KubeValue,
+  nodeValue,
+  podValue,
+  TestNode,
+  vppNodeValue,
+} from '../test-node.ts';
+
+const YAML = 'ipamConfig: {useExternalIPAM: true, nodeInterconnectCIDR: 192.168.16.0/24}';
+
+function withCidr(name: string, address: string, podCidr: string): KubeValue {
+  const value = nodeModel.canonical({
+    name,
+    pod_CIDR: podCidr,
+    addresses: [{ type: 'NodeInternalIP', address }],
+  });
+  return { resource: 'node', key: resources.node.key(name, ''), value };
+}
+
+const others = [vppNodeValue(2, 'node-b', '192.168.16.2/24')];
+
+async function started(...state: KubeValue[]): Promise<TestNode> {
+  const node = new TestNode({ yaml: YAML });
+  const { error } = await node.resync([...others, ...state]);
+  assert.equal(error, undefined);
+  return node;
+}
+
+function add(node: TestNode, pod: string, containerId: string, ipamData: string): Promise<Outcome> {
+  node.host.namespaces.set(`/run/netns/${containerId}`, node.host.namespaces.size + 1);
+  return node.run(
+    AddPod.event({
+      pod: { namespace: 'default', name: pod },
+      containerId,
+      interfaceName: 'eth0',
+      networkNamespace: `/run/netns/${containerId}`,
+      ipamType: 'host-local',
+      ipamData,
+    }) as Event,
+  );
+}
+
+const given = (address: string) => JSON.stringify({ version: '4', address, gateway: '10.1.7.1' });
+
+describe('an address that another IPAM gave', () => {
+  it('is read from an IPConfig or a whole result, of the family of the pods', () => {
+    assert.equal(externalAddress(given('10.1.7.5/24'), 4), '10.1.7.5');
+    const result = JSON.stringify({ ips: [{ address: 'fd00::5/64' }, { address: '10.1.7.6/24' }] });
+    assert.equal(externalAddress(result, 4), '10.1.7.6');
+    assert.equal(externalAddress(result, 6), 'fd00::5');
+    for (const bad of ['', '{}', 'null', '[]', '7', '{"ips":[null]}', '{"address":7}', 'nonsense'])
+      assert.throws(() => externalAddress(bad, 4), ExternalAddressError, bad);
+    assert.throws(() => externalAddress(given('10.1.7.5/24'), 6), ExternalAddressError);
+  });
+
+  it('is what the pod gets, with a route of the host to it', async () => {
+    const node = await started();
+    assert.equal(addressOf(await add(node, 'web', 'c1', given('10.55.0.5/24'))), '10.55.0.5');
+    assert.ok(node.config.has('config/linux/l3/v2/route/10.55.0.5/32/tap-vpp1'));
+    assert.deepEqual(node.ipam.podAddresses('c1/eth0'), ['10.55.0.5']);
+    await node.del('web', 'c1');
+    assert.equal(
+      [...node.config.keys()].some((key) => key.includes('10.55.0.5')),
+      false,
+    );
+    assert.equal(node.ipam.allocations().size, 0);
+  });
+
+  it('is known after a restart, and forgotten with its container whatever Pod records show', async () => {
+    const node = await started();
+    await add(node, 'web', 'c1', given('10.1.7.5/24'));
+    await node.put(podValue('web', '10.1.7.5'));
+    const next = node.restart();
+    await next.resync(node.state());
+    assert.deepEqual(next.ipam.podAddresses('c1/eth0'), ['10.1.7.5']);
+    assert.deepEqual([...next.config].sort(), [...node.config].sort());
+    await next.del('web', 'c1');
+    assert.equal(addressOf(await add(next, 'db', 'c2', given('10.1.7.5/24'))), '10.1.7.5');
+  });
+
+  it('is refused while a container still has it, and where none is passed on', async () => {
+    const node = await started();
+    await add(node, 'web', 'c1', given('10.1.7.5/24'));
+    const twice = await add(node, 'db', 'c2', given('10.1.7.5/24'));
+    assert.match(twice.error!.message, /10\.1\.7\.5 was given to default\/web, which still has it/);
+    assert.deepEqual(node.ipam.podAddresses('c1/eth0'), ['10.1.7.5']);
+    assert.match((await add(node, 'db', 'c3', '')).error!.message, /passed no address on/);
+    assert.equal(node.pods.attachments().size, 1);
+    // a repeated ADD is no second holder
+    assert.equal(addressOf(await add(node, 'web', 'c1', given('10.1.7.5/24'))), '10.1.7.5');
+  });
+});
+
+describe('the network that Kubernetes gives the pods of a node', () => {
+  it('counts for this node and for others, else the arithmetic does', async () => {
+    const node = await started(
+      withCidr('node-a', '172.16.0.5', '10.1.70.0/24'),
+      withCidr('node-b', '172.16.0.6', '10.1.80.0/24'),
+    );
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.70.0/24');
+    assert.equal(node.ipam.podGateway(), '10.1.70.1');
+    assert.ok(
+      node.config.has('config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/10.1.80.0/24/gw/192.168.30.2'),
+    );
+    const plain = await started(
+      nodeValue('node-a', '172.16.0.5'),
+      nodeValue('node-b', '172.16.0.6'),
+    );
+    assert.equal(plain.ipam.podSubnetThisNode(), '10.1.1.0/24');
+    assert.equal(plain.ipam.podSubnetOtherNode(2), '10.1.2.0/24');
+  });
+
+  it('is taken over by a resync when it changes, and by a change of the other node', async () => {
+    const node = await started(
+      withCidr('node-a', '172.16.0.5', ''),
+      withCidr('node-b', '172.16.0.6', ''),
+    );
+    await add(node, 'web', 'c1', given('10.1.70.5/24'));
+    const { changes } = await node.put(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
+    assert.match(changes.join(), /nodes changed: node-a/);
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.70.0/24');
+    assert.deepEqual(node.at('config/vpp/v2/interfaces/podGwLoop')['ip_addresses'], [
+      '10.1.70.1/24',
+    ]);
+    assert.deepEqual(node.ipam.podAddresses('c1/eth0'), ['10.1.70.5']);
+    await node.put(withCidr('node-b', '172.16.0.6', '10.1.80.0/24'));
+    assert.ok(
+      node.config.has('config/vpp/v2/route/if/vxlanBVI/vrf/1/dst/10.1.80.0/24/gw/192.168.30.2'),
+    );
+    assert.equal(
+      [...node.config.keys()].some((key) => key.includes('10.1.2.0/24')),
+      false,
+    );
+  });
+
+  it('counts only where it is of the family of the pods and has room for some', async () => {
+    for (const strange of ['10.1.70.9/32', '10.1.70.8/31', '10.1.70.8/30', 'fd00::/64', '::/0']) {
+      const node = await started(
+        withCidr('node-a', '172.16.0.5', strange),
+        withCidr('node-b', '172.16.0.6', strange),
+      );
+      assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24', strange);
+      assert.equal(node.ipam.podSubnetOtherNode(2), '10.1.2.0/24', strange);
+      const { followUps } = await node.put(withCidr('node-a', '172.16.0.5', ''));
+      assert.equal(followUps.length, 1);
+      assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24');
+    }
+  });
+
+  it('counts no more when it is taken back, with and without a resync', async () => {
+    const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
+    await node.put(withCidr('node-a', '172.16.0.5', ''));
+    const updated = node.ipam.podSubnetThisNode();
+    await node.heal();
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24');
+    assert.equal(updated, '10.1.1.0/24');
+  });
+
+  it('is told by an event of its own', async () => {
+    const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
+    const seen: string[] = [];
+    const run = node.run.bind(node);
+    node.run = (event) => {
+      seen.push(event.kind.id);
+      return run(event);
+    };
+    await node.put(withCidr('node-a', '172.16.0.5', '10.1.71.0/24'));
+    assert.equal(seen.at(-1), PodCidrChange.id);
+  });
+
+  it('is of no interest where this agent gives the addresses', async () => {
+    const node = new TestNode();
+    await node.resync([withCidr('node-a', '172.16.0.5', '10.1.70.0/24')]);
+    assert.equal(node.ipam.podSubnetThisNode(), '10.1.1.0/24');
+    const { followUps } = await node.put(withCidr('node-a', '172.16.0.5', '10.1.71.0/24'));
+    assert.deepEqual(followUps, []);
+  });
+});

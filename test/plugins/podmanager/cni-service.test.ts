@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { silentLogger } from '#infra/log/log.ts';
+import { CNIRequest } from '#models/cni/cni.gen.ts';
+import { messageCodec } from '#models/message.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
+import { parseArguments } from '#plugins/podmanager/cni-request.ts';
+import { cniService } from '#plugins/podmanager/cni-service.ts';
+import { eventLoopOf } from '../handler-bench.ts';
+import { idleCniState, TestNode } from '../test-node.ts';
+
+const codec = messageCodec(CNIRequest);
+
+function request(pod: string, containerId: string, change: object = {}): CNIRequest {
+  return codec.canonical({
+    version: '0.3.1',
+    container_id: containerId,
+    network_namespace: `/run/netns/${containerId}`,
+    interface_name: 'eth0',
+    extra_arguments: `IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=${pod};K8S_POD_UID=u-1`,
+    ...change,
+  });
+}
+
+async function served(startIt = true) {
+  const node = new TestNode();
+  const loop = eventLoopOf(node);
+  if (startIt) await node.resync();
+  const service = cniService({ loop, pods: node.pods, state: idleCniState, log: silentLogger });
+  const seen = () =>
+    loop.seen.map(({ kind, payload }: Event) => [
+      kind.id,
+      (payload as { containerId: string }).containerId,
+    ]);
+  return { node, loop, service, seen };
+}
+
+describe('CNI ADD', () => {
+  it('answers with what the handlers have wired', async () => {
+    const { service } = await served();
+    assert.deepEqual(await service.add(request('web', 'c1')), {
+      result: 0,
+      error: '',
+      interfaces: [
+        {
+          name: 'eth0',
+          mac: '02:fe:42:90:eb:4f',
+          sandbox: '/run/netns/c1',
+          ip_addresses: [{ version: 'IPV4', address: '10.1.1.2/32', gateway: '10.1.1.1' }],
+        },
+      ],
+      routes: [{ dst: '0.0.0.0/0', gw: '10.1.1.1' }],
+      dns: [],
+    });
+  });
+
+  it('gives the same answer when it is repeated', async () => {
+    const { service, node } = await served();
+    const first = await service.add(request('web', 'c1'));
+    assert.deepEqual(await service.add(request('web', 'c1')), first);
+    assert.equal(node.ipam.allocations().size, 1);
+  });
+
+  it('remembers the UID of the pod', async () => {
+    const { service, node } = await served();
+    await service.add(request('web', 'c1'));
+    assert.equal(node.pods.attachments().get('c1/eth0')!.podUid, 'u-1');
+  });
+
+  it('deletes the obsolete container of the pod first, and waits for it', async () => {
+    const { service, node, seen } = await served();
+    await service.add(request('web', 'old'));
+    await service.add(request('web', 'old2', { interface_name: 'net1' }));
+    const answer = await service.add(request('web', 'new'));
+    assert.equal(answer.result, 0);
+    assert.deepEqual(seen().slice(2), [
+      ['delete-pod', 'old'],
+      ['add-pod', 'new'],
+    ]);
+    assert.deepEqual([...node.pods.attachments().keys()], ['old2/net1', 'new/eth0']);
+  });
+
+  it('deletes the obsolete container of the pod, also where its ADD still waits', async () => {
+    const { service, node } = await served();
+    const [old, given] = await Promise.all([
+      service.add(request('web', 'old')),
+      service.add(request('web', 'new')),
+    ]);
+    assert.equal(old.result, 0);
+    assert.equal(given.result, 0);
+    assert.deepEqual([...node.pods.attachments().keys()], ['new/eth0']);
+    assert.equal(node.ipam.allocations().size, 1);
+  });
+
+  it('goes on when the obsolete one cannot be deleted', async () => {
+    const { service, node } = await served();
+    await service.add(request('web', 'old'));
+    node.local.beforeWrite = ({ operation }) => {
+      if (operation === 'delete') throw new Error('disk');
+    };
+    assert.equal((await service.add(request('web', 'new'))).result, 0);
+  });
+
+  it('names all that is missing', async () => {
+    const { service, seen } = await served();
+    const empty = await service.add(
+      request('', '', { network_namespace: '', extra_arguments: 'K8S_POD_NAME=web;;=x' }),
+    );
+    assert.equal(empty.result, 1);
+    assert.equal(
+      empty.error,
+      'the CNI request lacks container_id, network_namespace, K8S_POD_NAMESPACE in extra_arguments',
+    );
+    assert.deepEqual(seen(), []);
+  });
+
+  it('refuses names that are none, before they get into keys and the log', async () => {
+    const { service, seen } = await served();
+    const pod = (name: string) => request(name, 'c1');
+    const refused: [CNIRequest, RegExp][] = [
+      [pod('a\u001b[2J'), /K8S_POD_NAME is no valid one: "a\\u001b\[2J"/],
+      [pod('a\n>>>>'), /K8S_POD_NAME/],
+      [pod('../x'), /K8S_POD_NAME/],
+      [
+        request('web', 'c1', { extra_arguments: 'K8S_POD_NAME=a;K8S_POD_NAMESPACE=a/b' }),
+        /NAMESPACE/,
+      ],
+      [request('web', 'c/1'), /container_id/],
+      [request('web', 'c1', { interface_name: 'a b' }), /interface_name/],
+      [request('web', 'c1', { interface_name: '..' }), /interface_name/],
+      [request('web', 'c1', { interface_name: 'sixteencharacter' }), /interface_name/],
+      [request('web', 'c1', { network_namespace: '/proc/1\r' }), /network_namespace/],
+    ];
+    for (const [bad, reason] of refused) {
+      const answer = await service.add(bad);
+      assert.equal(answer.result, 1);
+      assert.match(answer.error, reason);
+    }
+    assert.deepEqual(seen(), []);
+  });
+
+  it('calls the interface eth0 unless told otherwise', async () => {
+    const { service, node } = await served();
+    await service.add(request('web', 'c1', { interface_name: '' }));
+    const answer = await service.add(request('web', 'c1', { interface_name: 'net1' }));
+    assert.equal(answer.interfaces[0]!.name, 'net1');
+    assert.deepEqual([...node.pods.attachments().keys()], ['c1/eth0', 'c1/net1']);
+  });
+
+  it('answers with the reason when the pod cannot be wired, and leaves nothing', async () => {
+    const { service, node } = await served();
+    node.rejects = () => true;
+    assert.deepEqual(await service.add(request('web', 'c1')), {
+      result: 1,
+      error: 'the southbound refuses',
+      interfaces: [],
+      routes: [],
+      dns: [],
+    });
+    assert.equal(node.ipam.allocations().size, 0);
+  });
+
+  it('waits for the first resync, in the order of the requests', async () => {
+    const { service, node, seen } = await served(false);
+    const calls = [
+      service.add(request('web', 'c1')),
+      service.delete(request('web', 'c1')),
+      service.add(request('web', 'c2')),
+    ];
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(seen(), []);
+    await node.resync();
+    const answers = await Promise.all(calls);
+    assert.deepEqual(
+      answers.map(({ result }) => result),
+      [0, 0, 0],
+    );
+    assert.deepEqual(seen(), [
+      ['add-pod', 'c1'],
+      ['delete-pod', 'c1'],
+      ['add-pod', 'c2'],
+    ]);
+  });
+
+  it('finds the container that is obsolete since before the restart', async () => {
+    const { service: before, node } = await served();
+    await before.add(request('web', 'old'));
+    const next = node.restart();
+    const loop = eventLoopOf(next);
+    const service = cniService({ loop, pods: next.pods, state: idleCniState, log: silentLogger });
+    const call = service.add(request('web', 'new'));
+    await next.resync();
+    assert.equal((await call).result, 0);
+    assert.deepEqual([...next.pods.attachments().keys()], ['new/eth0']);
+  });
+
+  it('is not run any more when the caller has gone', async () => {
+    const { service, node, seen } = await served(false);
+    const early = new AbortController();
+    const call = service.add(request('web', 'c1'), early.signal);
+    early.abort(new Error('the caller has hung up'));
+    assert.equal((await call).error, 'the caller has hung up');
+    await node.resync();
+
+    const queued = new AbortController();
+    const first = service.add(request('web', 'c2'));
+    const second = service.add(request('web', 'c3'), queued.signal);
+    queued.abort(new Error('the caller has hung up'));
+    assert.equal((await first).result, 0);
+    assert.equal((await second).result, 1);
+    assert.deepEqual(seen(), [['add-pod', 'c2']]);
+  });
+});
+
+describe('CNI DEL', () => {
+  it('deletes what ADD has added', async () => {
+    const { service, node } = await served();
+    await service.add(request('web', 'c1'));
+    assert.equal((await service.delete(request('web', 'c1'))).result, 0);
+    assert.equal(node.pods.attachments().size, 0);
+    assert.equal(node.ipam.allocations().size, 0);
+  });
+
+  it('succeeds for what nobody knows, and without a namespace', async () => {
+    const { service, node } = await served();
+    assert.equal((await service.delete(request('web', 'c9'))).result, 0);
+    await service.add(request('web', 'c1'));
+    node.host.namespaces.clear();
+    assert.equal((await service.delete(request('web', 'c1', { network_namespace: '' }))).result, 0);
+    assert.equal(node.pods.attachments().size, 0);
+  });
+
+  it('goes by the container, whatever pod it names', async () => {
+    const { service, node } = await served();
+    await service.add(request('web', 'c1'));
+    await service.add(request('web', 'c2'));
+    assert.equal((await service.delete(request('web', 'c1'))).result, 0);
+    assert.deepEqual([...node.pods.attachments().keys()], ['c2/eth0']);
+  });
+
+  it('fails when it could not be remembered, so that it is repeated', async () => {
+    const { service, node } = await served();
+    await service.add(request('web', 'c1'));
+    node.local.beforeWrite = ({ keys }) => {
+      if (keys[0]!.includes('attachment')) throw new Error('disk');
+    };
+    assert.equal((await service.delete(request('web', 'c1'))).result, 1);
+    node.local.beforeWrite = undefined;
+    assert.equal((await service.delete(request('web', 'c1'))).result, 0);
+    assert.equal(node.pods.attachments().size, 0);
+  });
+});
+
+describe('CNI arguments', () => {
+  it('are read with whatever stands in their values', () => {
+    assert.deepEqual(
+      [...parseArguments(' A = b=c ;D=;;=x;E;A=f')],
+      [
+        ['A', 'f'],
+        ['D', ''],
+      ],
+    );
+  });
+});

@@ -1,0 +1,229 @@
+/**
+ * A node without its surroundings: the event handlers in their order, run one event at a time as the
+ * controller does it, over stores in memory. What the last transaction of every key wanted is the
+ * configuration.
+ */
+import type { KvStore } from '#datastore/api.ts';
+import { FaultyStore } from '#datastore/faulty.ts';
+import { MemoryStore } from '#datastore/memory.ts';
+import { parseConfig } from '#infra/config/load.ts';
+import { nodeModel } from '#kubernetes/models/node.ts';
+import { podModel } from '#kubernetes/models/pod.ts';
+import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { Value } from '#kvscheduler/api/transaction.ts';
+import { type ContivConfig, contivConfigSchema } from '#plugins/contivconf/config.ts';
+import { createContivConf } from '#plugins/contivconf/plugin.ts';
+import type { Event } from '#plugins/controller/api/event.ts';
+import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
+import { DbResync, HealingResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import type { IpamApi } from '#plugins/ipam/api.ts';
+import { createIpam, type IpamDeps } from '#plugins/ipam/plugin.ts';
+import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
+import { createNodeSync } from '#plugins/nodesync/plugin.ts';
+import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
+import type { CniState } from '#plugins/podmanager/cni-service.ts';
+import { createPodManager } from '#plugins/podmanager/plugin.ts';
+import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
+import { HandlerBench, type Outcome } from './handler-bench.ts';
+
+export type Keyword = keyof typeof resources;
+
+/** The agent around a CNI service that nobody asks for its state. */
+export const idleCniState: CniState = {
+  readiness: () => ({ ready: true, limited: false, reason: '' }),
+  podCidr: () => undefined,
+  addresses: () => [],
+  faults: () => [],
+};
+
+export function contivConfig(yaml = ''): ContivConfig {
+  return parseConfig(contivConfigSchema, yaml, 'contiv.conf').value;
+}
+
+export type MakeIpam = (deps: IpamDeps) => EventHandler & IpamApi;
+
+export interface TestNodeOptions {
+  readonly name?: string;
+  readonly yaml?: string;
+  /** Shared by the nodes of a test. */
+  readonly cluster?: KvStore;
+  readonly local?: KvStore;
+  readonly host?: FakeHost;
+  readonly vpp?: FakeVpp;
+  readonly stn?: FakeStn;
+  /** Default: the one that agents have; another one has no more than its api.ts asks for. */
+  readonly createIpam?: MakeIpam;
+}
+
+const DEFAULT_YAML = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
+
+/** The five core handlers of one run of an agent; stores and host outlive it. */
+export class TestNode extends HandlerBench {
+  readonly name: string;
+  readonly options: TestNodeOptions;
+  readonly cluster: FaultyStore;
+  readonly local: FaultyStore;
+  readonly clusterStore: KvStore;
+  readonly localStore: KvStore;
+  readonly host: FakeHost;
+  readonly vpp: FakeVpp;
+  readonly stn: FakeStn;
+  readonly conf;
+  readonly nodes;
+  readonly pods;
+  readonly ipam;
+  readonly net;
+
+  constructor(options: TestNodeOptions = {}) {
+    const name = options.name ?? 'node-a';
+    const clusterBelow = options.cluster ?? new MemoryStore();
+    const localBelow = options.local ?? new MemoryStore();
+    const cluster = new FaultyStore(clusterBelow);
+    const local = new FaultyStore(localBelow);
+    const host = options.host ?? new FakeHost();
+    const vpp = options.vpp ?? new FakeVpp();
+    const stn = options.stn ?? new FakeStn();
+    const config = contivConfig(options.yaml ?? DEFAULT_YAML);
+    const conf = createContivConf({ nodeName: name, config, vpp, stn });
+    const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
+    const pods = createPodManager({ store: local, host });
+    const makeIpam = (options.createIpam ?? createIpam) as typeof createIpam;
+    const ipam = makeIpam({ conf, nodes, pods, store: local });
+    const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp });
+    super([conf, nodes, pods, ipam, net]);
+    this.name = name;
+    this.options = options;
+    this.cluster = cluster;
+    this.local = local;
+    this.clusterStore = clusterBelow;
+    this.localStore = localBelow;
+    this.host = host;
+    this.vpp = vpp;
+    this.stn = stn;
+    this.conf = conf;
+    this.nodes = nodes;
+    this.pods = pods;
+    this.ipam = ipam;
+    this.net = net;
+  }
+
+  /** The next run of the agent on the same machine. */
+  restart(change: TestNodeOptions = {}): TestNode {
+    return new TestNode({
+      ...this.options,
+      name: this.name,
+      cluster: this.clusterStore,
+      local: this.localStore,
+      host: this.host,
+      vpp: this.vpp,
+      stn: this.stn,
+      ...change,
+    });
+  }
+
+  /** A resync from the database; the kube state stays what it is unless given. */
+  resync(state: readonly KubeValue[] = this.state(), local = false): Promise<Outcome> {
+    const kubeState: Record<string, Record<string, object>> = {};
+    for (const { resource, key, value } of state) {
+      kubeState[resource] ??= {};
+      kubeState[resource][key] = value;
+    }
+    return this.run(DbResync.event({ local, kubeState, externalConfig: {} }));
+  }
+
+  heal(): Promise<Outcome> {
+    return this.run(HealingResync.event({ type: 'after-error', error: 'test' }));
+  }
+
+  /** The present kube state. */
+  state(): KubeValue[] {
+    return [...this.kubeState].flatMap(([resource, values]) =>
+      [...values].map(([key, value]) => ({ resource: resource as Keyword, key, value })),
+    );
+  }
+
+  /** A value of the kube state appears or changes. */
+  put({ resource, key, value }: KubeValue): Promise<Outcome> {
+    const previous = this.kubeState.get(resource)?.get(key);
+    return this.run(KubeStateChange.event({ resource, key, previous, current: value }));
+  }
+
+  remove({ resource, key }: Pick<KubeValue, 'resource' | 'key'>): Promise<Outcome> {
+    const previous = this.kubeState.get(resource)?.get(key);
+    return this.run(KubeStateChange.event({ resource, key, previous, current: undefined }));
+  }
+
+  add(pod: string, containerId: string, interfaceName = 'eth0'): Promise<Outcome> {
+    const path = `/run/netns/${containerId}`;
+    if (!this.host.namespaces.has(path))
+      this.host.namespaces.set(path, this.host.namespaces.size + 1);
+    return this.run(
+      AddPod.event({
+        pod: { namespace: 'default', name: pod },
+        containerId,
+        interfaceName,
+        networkNamespace: path,
+        ipamType: '',
+        ipamData: '',
+      }) as Event,
+    );
+  }
+
+  del(pod: string, containerId: string, interfaceName = 'eth0'): Promise<Outcome> {
+    return this.run(
+      DeletePod.event({ pod: { namespace: 'default', name: pod }, containerId, interfaceName }),
+    );
+  }
+
+  /** The value under a key of the configuration. */
+  at<V = Record<string, unknown>>(key: string): V {
+    const value = this.config.get(key);
+    if (!value) throw new Error(`nothing under ${key}; there is ${[...this.config.keys()].sort()}`);
+    return value as V;
+  }
+}
+
+/** The address that an Add Pod has answered, plain. */
+export function addressOf(outcome: Outcome): string {
+  if (outcome.error) throw outcome.error;
+  const [reply] = outcome.replies as AddPodReply[];
+  return reply!.interfaces![0]!.addresses[0]!.address.split('/')[0]!;
+}
+
+export interface KubeValue {
+  readonly resource: Keyword;
+  readonly key: string;
+  readonly value: object;
+}
+
+export function podValue(name: string, address: string, hostAddress = '172.16.0.5'): KubeValue {
+  const value = podModel.canonical({
+    name,
+    namespace: 'default',
+    ip_address: address,
+    host_ip_address: hostAddress,
+  });
+  return { resource: 'pod', key: resources.pod.key(name, 'default'), value };
+}
+
+export function nodeValue(name: string, ...addresses: string[]): KubeValue {
+  const value = nodeModel.canonical({
+    name,
+    addresses: [
+      { type: 'NodeHostName', address: name },
+      ...addresses.map((address) => ({ type: 'NodeInternalIP' as const, address })),
+    ],
+  });
+  return { resource: 'node', key: resources.node.key(name, ''), value };
+}
+
+export function vppNodeValue(id: number, name: string, ...addresses: string[]): KubeValue {
+  const value = vppNodeModel.canonical({ id, name, ip_addresses: addresses });
+  return { resource: 'vppnode', key: resources.vppnode.key(String(id), ''), value };
+}
+
+/** Keys and values of a configuration in the order of the keys. */
+export function sorted(config: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...config].sort(([a], [b]) => (a < b ? -1 : 1));
+}
