@@ -5,7 +5,7 @@
 import type { KvChange, Revision, Watch, WatchHandlers } from './api.ts';
 import { WatchLostError } from './api.ts';
 
-interface Logged {
+interface LoggedChange {
   readonly key: string;
   readonly value: string | undefined;
 }
@@ -23,7 +23,7 @@ export class ChangeLog {
   readonly #origin: string;
   readonly #limit: number;
   readonly #watchers = new Set<Watcher>();
-  #log: Logged[] = [];
+  #log: LoggedChange[] = [];
   /** Number of the first change in the log; the log ends just before `#head`. */
   #first = 0;
 
@@ -45,7 +45,7 @@ export class ChangeLog {
   }
 
   /** Adds what one write changed; the watches hear of it together, after the caller's turn. */
-  append(changes: readonly Logged[]): void {
+  append(changes: readonly LoggedChange[]): void {
     if (changes.length === 0) return;
     const keep = Math.max(this.#limit, changes.length);
     for (const change of changes) this.#log.push(change);
@@ -79,7 +79,7 @@ export class ChangeLog {
   }
 
   /** The database is another now: ends every watch as lost. */
-  lose(): void {
+  loseWatches(): void {
     for (const watcher of this.#watchers) this.#drop(watcher, 'the database was wiped');
   }
 

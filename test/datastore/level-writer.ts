@@ -1,5 +1,5 @@
 /** Writes batches to a level store and prints the number of each that was acknowledged. */
-import { LevelStore } from '#datastore/level.ts';
+import { LevelStore } from '#datastore/level-store.ts';
 
 const [folder, name] = process.argv.slice(2);
 const store = await LevelStore.open({ folder: folder! });

@@ -38,7 +38,7 @@ async function guarded(answers: boolean) {
   const stream = new WatchStream(etcd as unknown as Raw, new AbortController().signal);
   await stream.create('/a/', 5, clock, 1000);
   let isAlive = true;
-  stream.guard(clock, 3000, async () => {
+  stream.detectSilence(clock, 3000, async () => {
     if (!isAlive) throw new Error('etcd is out of reach');
   });
   const ended = stream

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { failures } from '#cmd/cni/failure.ts';
-import { readNetwork } from '#cmd/cni/network.ts';
-import { isSpoken, versions } from '#cmd/cni/version.ts';
+import { errorKinds } from '#cmd/cni/cni-error.ts';
+import { readNetworkConfig } from '#cmd/cni/network-config.ts';
+import { isSupported, versions } from '#cmd/cni/version.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { grpcSchema } from '#infra/grpc/config.ts';
 
@@ -18,12 +18,12 @@ describe('docs/cni.md', () => {
     const listed = [...text.matchAll(/^\| (\d+) \| ([^|]+?) \| [^|]+ \|$/gm)].map(
       ([, code, name]) => `${code} ${name}`,
     );
-    const known = Object.values(failures).map(({ code, name }) => `${code} ${name}`);
+    const known = Object.values(errorKinds).map(({ code, name }) => `${code} ${name}`);
     assert.deepEqual(listed, known);
   });
 
   it('has no code that nothing throws', () => {
-    for (const kind of Object.keys(failures)) {
+    for (const kind of Object.keys(errorKinds)) {
       const thrown = new RegExp(`(new Failure\\(|wrong\\(|\\? )\\s*'${kind}'|: '${kind}'`);
       assert.ok(thrown.test(source), kind);
     }
@@ -44,9 +44,9 @@ describe('deploy/10-contiv-vpp.conflist', () => {
 
   it('leads to the agent, as the first of the chain', () => {
     const { cniVersion, name, plugins } = list;
-    assert.ok(isSpoken(cniVersion));
+    assert.ok(isSupported(cniVersion));
     assert.equal(plugins[0].type, 'contiv-cni');
-    const network = readNetwork(JSON.stringify({ ...plugins[0], cniVersion, name }));
+    const network = readNetworkConfig(JSON.stringify({ ...plugins[0], cniVersion, name }));
     assert.equal(network.server, parseConfig(grpcSchema, '', undefined).value.endpoint);
   });
 });

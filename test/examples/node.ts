@@ -1,7 +1,7 @@
 /** A node with handlers of one's own: event loop, scheduler and descriptors on simulated VPP and Linux. */
 
 import { createPlugins, type Plugins } from '#cmd/agent/plugins.ts';
-import { MemoryStore } from '#datastore/memory.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';

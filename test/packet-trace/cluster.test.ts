@@ -73,7 +73,7 @@ for (const [mode, useTap] of [
     it('is printed by the command, by the names of pods', async () => {
       const agents = cluster.nodes.map(({ running }) => `http://127.0.0.1:${running.agent.port}`);
       const pieces: string[] = [];
-      const ask = { from: 'web', to: 'default/far', port: 80, agents, wanted: false };
+      const ask = { from: 'web', to: 'default/far', port: 80, agents, desired: false };
       assert.equal(await trace(ask, (piece) => void pieces.push(piece)), true);
       const text = pieces.join('');
       assert.match(text, /^web \(10\.1\.1\.\d+\) to default\/far \(10\.1\.2\.\d+\), TCP port 80 /);
@@ -99,7 +99,10 @@ for (const [mode, useTap] of [
 
 describe('contiv-agent trace', () => {
   const ask = (agent: string) =>
-    trace({ from: 'a', to: 'b', port: undefined, agents: [agent], wanted: false }, () => undefined);
+    trace(
+      { from: 'a', to: 'b', port: undefined, agents: [agent], desired: false },
+      () => undefined,
+    );
 
   it('says which agent does not answer as one, and why', async (t) => {
     await assert.rejects(ask('127.0.0.1:9999'), { code: 'CV_TRACE', message: /9999.*Invalid URL/ });

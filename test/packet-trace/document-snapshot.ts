@@ -1,11 +1,11 @@
-import type { NodeDocument } from '#cmd/agent/node-document.ts';
+import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { nodeValues } from '#cmd/agent/trace.ts';
 import { clusterSnapshot } from '#packet-trace/cluster.ts';
 import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
 
 /** What agents say of their nodes, with machines that are none. */
 export function snapshotOfDocuments(
-  documents: readonly NodeDocument[],
+  documents: readonly NodeSnapshot[],
   others: readonly Device[] = [],
 ): Snapshot {
   return clusterSnapshot({ nodes: documents.map(nodeValues), others });

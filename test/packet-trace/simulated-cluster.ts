@@ -1,6 +1,6 @@
 /** Two nodes of one cluster on simulated VPP and Linux, and what their agents say of them. */
 import assert from 'node:assert/strict';
-import type { NodeDocument } from '#cmd/agent/node-document.ts';
+import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
@@ -70,12 +70,12 @@ export class SimulatedCluster implements AsyncDisposable {
     return replyAddress(reply);
   }
 
-  documents(view: 'SB' | 'NB'): Promise<NodeDocument[]> {
+  documents(view: 'SB' | 'NB'): Promise<NodeSnapshot[]> {
     return Promise.all(
       this.nodes.map(async ({ running }) => {
         const { status, body } = await running.get(`/trace/node?view=${view}`);
         assert.equal(status, 200, JSON.stringify(body));
-        return body as NodeDocument;
+        return body as NodeSnapshot;
       }),
     );
   }

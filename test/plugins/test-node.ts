@@ -4,8 +4,8 @@
  * configuration.
  */
 import type { KvStore } from '#datastore/api.ts';
-import { FaultyStore } from '#datastore/faulty.ts';
-import { MemoryStore } from '#datastore/memory.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { parseConfig } from '#infra/config/load.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { podModel } from '#kubernetes/models/pod.ts';
@@ -62,8 +62,8 @@ const DEFAULT_YAML = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
 export class TestNode extends HandlerBench {
   readonly name: string;
   readonly options: TestNodeOptions;
-  readonly cluster: FaultyStore;
-  readonly local: FaultyStore;
+  readonly cluster: FaultInjectingStore;
+  readonly local: FaultInjectingStore;
   readonly clusterStore: KvStore;
   readonly localStore: KvStore;
   readonly host: FakeHost;
@@ -79,8 +79,8 @@ export class TestNode extends HandlerBench {
     const name = options.name ?? 'node-a';
     const clusterBelow = options.cluster ?? new MemoryStore();
     const localBelow = options.local ?? new MemoryStore();
-    const cluster = new FaultyStore(clusterBelow);
-    const local = new FaultyStore(localBelow);
+    const cluster = new FaultInjectingStore(clusterBelow);
+    const local = new FaultInjectingStore(localBelow);
     const host = options.host ?? new FakeHost();
     const vpp = options.vpp ?? new FakeVpp();
     const stn = options.stn ?? new FakeStn();

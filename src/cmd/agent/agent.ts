@@ -32,7 +32,7 @@ import { vppRoutes } from '#vpp/routes.ts';
 import { wireInterfaceWatch, wireVpp } from '#vpp/wire.ts';
 import { cniState } from './cni-state.ts';
 import type { Environment } from './environment.ts';
-import { traceRoutes } from './node-document.ts';
+import { traceRoutes } from './node-snapshot.ts';
 import { parseValue } from './parse-value.ts';
 import { createPlugins } from './plugins.ts';
 import type { RecordedSettings } from './replay.ts';

@@ -5,7 +5,7 @@ import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import type { CniState } from '#plugins/podmanager/cni-service.ts';
 
-interface Asked {
+interface CniStateDeps {
   readonly status: StatusCheck;
   readonly scheduler: Scheduler;
   readonly ipam: IpamApi;
@@ -13,12 +13,12 @@ interface Asked {
 }
 
 /** Without these no pod can be attached. etcd is none of them: the mirror serves while it is away. */
-const needed = ['controller', 'vpp'] as const;
+const REQUIRED_COMPONENTS = ['controller', 'vpp'] as const;
 
-export function cniState({ status, scheduler, ipam, net }: Asked): CniState {
+export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniState {
   return {
     readiness: () => {
-      const parts = needed.map((name) => ({ name, ...status.part(name) }));
+      const parts = REQUIRED_COMPONENTS.map((name) => ({ name, ...status.part(name) }));
       const lost = parts.find(({ state }) => state === 'error');
       const waiting = parts.find(({ state }) => state === 'init');
       if (lost)
@@ -37,11 +37,11 @@ export function cniState({ status, scheduler, ipam, net }: Asked): CniState {
       return keys.flatMap((key) => {
         const { value, derived_values = [] } = scheduler.status(key);
         return [value, ...derived_values]
-          .filter(({ state }) => !sound.has(state))
+          .filter(({ state }) => !healthyStates.has(state))
           .map(({ key: one, state, error }) => `${one} is ${state}${error ? ` (${error})` : ''}`);
       });
     },
   };
 }
 
-const sound: ReadonlySet<string> = new Set(['CONFIGURED', 'OBTAINED', 'DISCOVERED']);
+const healthyStates: ReadonlySet<string> = new Set(['CONFIGURED', 'OBTAINED', 'DISCOVERED']);

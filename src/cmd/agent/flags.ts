@@ -46,7 +46,7 @@ export interface TraceFlags {
   readonly to: string;
   readonly port: number | undefined;
   readonly agents: readonly string[];
-  readonly wanted: boolean;
+  readonly desired: boolean;
 }
 
 /** Go's flag package takes `-flag`; commander would read it as a bundle of letters. */
@@ -118,7 +118,7 @@ function traceFlags(command: Command): TraceFlags {
     wanted: boolean;
   }>();
   if (!from || !to) command.error('error: trace needs --from and --to');
-  return { from, to, port, agents: agent, wanted };
+  return { from, to, port, agents: agent, desired: wanted };
 }
 
 function portNumber(text: string): number {

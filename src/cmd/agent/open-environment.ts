@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { etcdOptions } from '#datastore/config.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
-import { LevelStore } from '#datastore/level.ts';
+import { LevelStore } from '#datastore/level-store.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
@@ -37,7 +37,7 @@ export async function openEnvironment(
   const local = await open(folder, bolt['lock-timeout']);
   if (settings.embedded) {
     // The simulator is loaded by those who ask for it alone.
-    const { embeddedEnvironment } = await import('./embedded.ts');
+    const { embeddedEnvironment } = await import('./embedded-environment.ts');
     return embeddedEnvironment(local, parts);
   }
   // A damaged copy is thrown away: all of it can be had again. Attachments and addresses can not.

@@ -27,13 +27,16 @@ import type { Settings } from './settings.ts';
 /** For each that is asked. */
 const LIMIT_MS = 3_000;
 
-interface Parts {
+interface PrintConfigDeps {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-export async function printConfig(parts: Parts, print: (text: string) => void): Promise<void> {
+export async function printConfig(
+  parts: PrintConfigDeps,
+  print: (text: string) => void,
+): Promise<void> {
   const { settings } = parts;
   const silent: string[] = [];
   const asked = async <T>(who: string, ask: () => Promise<T>): Promise<T | undefined> => {
@@ -61,7 +64,7 @@ export async function printConfig(parts: Parts, print: (text: string) => void): 
 
 type Asked = <T>(who: string, ask: () => Promise<T>) => Promise<T | undefined>;
 
-async function sourcesOf(parts: Parts, asked: Asked): Promise<ConfigSources> {
+async function sourcesOf(parts: PrintConfigDeps, asked: Asked): Promise<ConfigSources> {
   const { settings, clock } = parts;
   const { contiv: file, label: nodeName } = settings;
   const nodeConfig = file.crdNodeConfigurationDisabled
@@ -83,7 +86,10 @@ async function sourcesOf(parts: Parts, asked: Asked): Promise<ConfigSources> {
 }
 
 /** A running agent holds the local store: only a store of the cluster can be asked beside it. */
-async function readNodeConfig({ settings, clock }: Parts): Promise<NodeConfig | undefined> {
+async function readNodeConfig({
+  settings,
+  clock,
+}: PrintConfigDeps): Promise<NodeConfig | undefined> {
   if (!settings.etcd) throw new Error('there is no etcd.conf');
   const store = new EtcdStore(etcdOptions(settings.etcd, settings.env), clock);
   try {
@@ -95,7 +101,7 @@ async function readNodeConfig({ settings, clock }: Parts): Promise<NodeConfig | 
   }
 }
 
-async function readNics({ settings, clock, random }: Parts): Promise<readonly string[]> {
+async function readNics({ settings, clock, random }: PrintConfigDeps): Promise<readonly string[]> {
   const connect = unixConnect(settings.govpp['binapi-socket-path'], clock);
   const client = new BinapiClient({ connect, clock, random, log: silentLogger, name: 'config' });
   client.start();

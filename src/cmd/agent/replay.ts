@@ -43,10 +43,10 @@ export async function replay(path: string, print: (text: string) => void): Promi
 /** The handlers as an agent has them, made with the recorded configuration. */
 export function replayedParts(
   { label, settings }: HeaderLine,
-  wanted: ConfigRetriever,
+  config: ConfigRetriever,
 ): ReplayDeps {
   const { contiv } = settings as unknown as RecordedSettings;
-  const { handlers } = createPlugins(label, contiv, portsOf(wanted));
+  const { handlers } = createPlugins(label, contiv, portsOf(config));
   return { handlers, merge: mergeValues };
 }
 
@@ -55,9 +55,9 @@ export interface RecordedSettings extends Record<string, unknown> {
 }
 
 /** Ports that nobody may use: all that handlers ask for comes from the recording. */
-function portsOf(wanted: ConfigRetriever): Ports {
+function portsOf(config: ConfigRetriever): Ports {
   return new Proxy({} as Ports, {
-    get: (_ports, name) => (name === 'wanted' ? wanted : unreachable(String(name))),
+    get: (_ports, name) => (name === 'config' ? config : unreachable(String(name))),
   });
 }
 

@@ -35,7 +35,7 @@ import type { AgentFlags } from './flags.ts';
 const root = resolve(import.meta.dirname, '../../..');
 
 /** What the Go agent allows a start. */
-const START_LIMIT = '45s';
+const DEFAULT_START_LIMIT = '45s';
 
 /** What the deployment sets by default; without it a node has no address of its own. */
 const EMBEDDED_NODE_SUBNET = '192.168.16.0/24';
@@ -117,7 +117,7 @@ function checkFlags({ configDir, embedded, manifests }: AgentFlags): void {
 }
 
 function startLimitMs(env: Readonly<Record<string, string | undefined>>): number {
-  const text = env['STARTUPTIMEOUT'] || START_LIMIT;
+  const text = env['STARTUPTIMEOUT'] || DEFAULT_START_LIMIT;
   const ms = parseDuration(text);
   if (ms === undefined)
     throw new ConfigError(`"${text}" is no duration such as 45s`, { where: 'STARTUPTIMEOUT' });

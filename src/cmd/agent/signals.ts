@@ -1,16 +1,16 @@
 import type { Clock } from '#infra/clock/clock.ts';
 
 /** Ctrl-C reaches the agent twice when npm has started it: from the terminal, and passed on. */
-const SAME_WISH_MS = 1_000;
+const SAME_SIGNAL_MS = 1_000;
 
 /** Resolves with the first signal to end; a later one ends the process at once, as a failure. */
-export function endOfProcess(clock: Pick<Clock, 'monotonic'>): Promise<string> {
+export function terminationSignal(clock: Pick<Clock, 'monotonic'>): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let first: number | undefined;
   const hear = (signal: string): void => {
     const now = clock.monotonic();
     first ??= now;
-    if (now - first > SAME_WISH_MS) process.exit(1);
+    if (now - first > SAME_SIGNAL_MS) process.exit(1);
     resolve(signal);
   };
   process.on('SIGINT', hear);

@@ -9,7 +9,7 @@ import type { NodeValues } from '#packet-trace/node.ts';
 import type { Snapshot } from '#packet-trace/snapshot.ts';
 import { traceText } from '#packet-trace/trace-text.ts';
 import { type PacketTrace, tracePacket } from '#packet-trace/tracer.ts';
-import type { NodeDocument } from './node-document.ts';
+import type { NodeSnapshot } from './node-snapshot.ts';
 
 export const TraceError = defineError({
   name: 'TraceError',
@@ -28,7 +28,7 @@ export interface TraceRequest {
   /** REST servers of the agents of all nodes that are looked at, `http://127.0.0.1:9999`. */
   readonly agents: readonly string[];
   /** Follow what the agents want instead of what VPP and Linux have. */
-  readonly wanted: boolean;
+  readonly desired: boolean;
 }
 
 /**
@@ -36,10 +36,10 @@ export interface TraceRequest {
  * @throws TraceError for an agent that does not answer and for a pod that nobody knows
  */
 export async function trace(
-  { from, to, port, agents, wanted }: TraceRequest,
+  { from, to, port, agents, desired }: TraceRequest,
   print: (text: string) => void,
 ): Promise<boolean> {
-  const nodes = await Promise.all(agents.map((agent) => nodeOf(agent, wanted)));
+  const nodes = await Promise.all(agents.map((agent) => fetchNode(agent, desired)));
   const snapshot = clusterSnapshot({ nodes: nodes.map(nodeValues) });
   const source = addressOf(nodes, from);
   const destination = addressOf(nodes, to);
@@ -53,7 +53,7 @@ export async function trace(
   return back.verdict === 'delivered';
 }
 
-export function nodeValues({ name, hostAddresses, values }: NodeDocument): NodeValues {
+export function nodeValues({ name, hostAddresses, values }: NodeSnapshot): NodeValues {
   return { name, hostAddresses, values: Object.entries(values) };
 }
 
@@ -63,12 +63,12 @@ function follow(snapshot: Snapshot, source: string, destination: string): Packet
   return tracePacket(snapshot, start, { source, destination });
 }
 
-async function nodeOf(agent: string, wanted: boolean): Promise<NodeDocument> {
+async function fetchNode(agent: string, desired: boolean): Promise<NodeSnapshot> {
   try {
-    const response = await fetch(new URL(`/trace/node?view=${wanted ? 'NB' : 'SB'}`, agent));
+    const response = await fetch(new URL(`/trace/node?view=${desired ? 'NB' : 'SB'}`, agent));
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
     const document: unknown = await response.json();
-    if (!isNode(document)) throw new Error('its answer is no node');
+    if (!isNodeSnapshot(document)) throw new Error('its answer is no node');
     return document;
   } catch (cause) {
     const why = errorText(cause);
@@ -76,14 +76,14 @@ async function nodeOf(agent: string, wanted: boolean): Promise<NodeDocument> {
   }
 }
 
-function isNode(value: unknown): value is NodeDocument {
+function isNodeSnapshot(value: unknown): value is NodeSnapshot {
   if (typeof value !== 'object' || value === null) return false;
   const { name, hostAddresses, pods, values } = value as Partial<Record<string, unknown>>;
   const areObjects = [pods, values].every((one) => typeof one === 'object' && one !== null);
   return typeof name === 'string' && Array.isArray(hostAddresses) && areObjects;
 }
 
-function addressOf(nodes: readonly NodeDocument[], name: string): string {
+function addressOf(nodes: readonly NodeSnapshot[], name: string): string {
   if (isIP(name)) return name;
   const id = name.includes('/') ? name : `default/${name}`;
   for (const { pods } of nodes) {

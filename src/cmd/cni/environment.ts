@@ -1,5 +1,5 @@
 /** What the runtime says by environment variables. */
-import { Failure } from './failure.ts';
+import { CniError } from './cni-error.ts';
 
 export const commands = ['ADD', 'DEL', 'CHECK', 'GC', 'STATUS', 'VERSION'] as const;
 
@@ -25,7 +25,7 @@ const isValid: Readonly<Record<string, (text: string) => boolean>> = {
 /** @throws Failure */
 export function readCommand({ CNI_COMMAND: command = '' }: Variables): Command {
   if (!(commands as readonly string[]).includes(command))
-    throw new Failure(
+    throw new CniError(
       'environment',
       command === '' ? 'CNI_COMMAND is not set' : `CNI_COMMAND is unknown: ${command}`,
       `known are ${commands.join(', ')}`,
@@ -38,10 +38,10 @@ export function readAttachment(command: Command, variables: Variables): Attachme
   const needed = ['CNI_CONTAINERID', 'CNI_IFNAME', ...(command === 'DEL' ? [] : ['CNI_NETNS'])];
   const missing = needed.filter((name) => !variables[name]);
   if (missing.length > 0)
-    throw new Failure('environment', `${command} needs ${missing.join(', ')}`);
+    throw new CniError('environment', `${command} needs ${missing.join(', ')}`);
   for (const [name, isGood] of Object.entries(isValid))
     if (!isGood(variables[name] ?? ''))
-      throw new Failure(
+      throw new CniError(
         'environment',
         `${name} is no valid one: ${JSON.stringify(variables[name])}`,
       );

@@ -2,9 +2,9 @@
 /** contiv-cni, which the container runtime runs for each pod that comes or goes. */
 import { writeSync } from 'node:fs';
 import { systemClock } from '#infra/clock/system.ts';
-import { readInput } from './input.ts';
-import { logCall } from './log.ts';
-import { runCni } from './run.ts';
+import { logCall } from './call-log.ts';
+import { readInput } from './read-input.ts';
+import { runCni } from './run-cni.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

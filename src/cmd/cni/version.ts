@@ -1,5 +1,5 @@
 /** The versions of the CNI specification that are spoken, oldest first. */
-import { Failure } from './failure.ts';
+import { CniError } from './cni-error.ts';
 
 export const versions = ['0.3.1', '0.4.0', '1.0.0', '1.1.0'] as const;
 
@@ -8,13 +8,13 @@ export type Version = (typeof versions)[number];
 export const NEWEST: Version = '1.1.0';
 
 /** The command is there from this version on. */
-export const since: Readonly<Partial<Record<string, Version>>> = {
+export const commandVersions: Readonly<Partial<Record<string, Version>>> = {
   CHECK: '0.4.0',
   GC: '1.1.0',
   STATUS: '1.1.0',
 };
 
-export function isSpoken(version: string): version is Version {
+export function isSupported(version: string): version is Version {
   return (versions as readonly string[]).includes(version);
 }
 
@@ -24,15 +24,15 @@ export function isSince(version: Version, other: Version): boolean {
 }
 
 /** @throws Failure for a version that is not spoken, or that has no such command */
-export function spokenVersion(text: string, command: string): Version {
-  if (!isSpoken(text))
-    throw new Failure(
+export function supportedVersion(text: string, command: string): Version {
+  if (!isSupported(text))
+    throw new CniError(
       'version',
       `CNI version ${JSON.stringify(text)} is not spoken`,
       `spoken are ${versions.join(', ')}`,
     );
-  const first = since[command];
+  const first = commandVersions[command];
   if (first && !isSince(text, first))
-    throw new Failure('version', `CNI version ${text} has no ${command}, it came with ${first}`);
+    throw new CniError('version', `CNI version ${text} has no ${command}, it came with ${first}`);
   return text;
 }

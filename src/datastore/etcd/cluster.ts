@@ -1,13 +1,13 @@
 import type { IResponseHeader, KVClient } from 'etcd3';
+import type { DatabaseIdentity } from './database-identity.ts';
 import type { Endpoint } from './endpoint.ts';
 import { isTimeout, isUnavailable, storeError } from './errors.ts';
-import type { Lineage } from './lineage.ts';
 
-interface Answer {
+interface EtcdResponse {
   readonly header: IResponseHeader;
 }
 
-type Request<T extends Answer> = (kv: KVClient) => Promise<T>;
+type Request<T extends EtcdResponse> = (kv: KVClient) => Promise<T>;
 
 /**
  * The endpoints of one etcd cluster. Calls stay with an endpoint as long as it answers. A read is
@@ -15,11 +15,11 @@ type Request<T extends Answer> = (kv: KVClient) => Promise<T>;
  */
 export class Cluster {
   readonly #endpoints: readonly Endpoint[];
-  readonly #lineage: Lineage;
+  readonly #lineage: DatabaseIdentity;
   #current = 0;
   #answered = false;
 
-  constructor(endpoints: readonly Endpoint[], lineage: Lineage) {
+  constructor(endpoints: readonly Endpoint[], lineage: DatabaseIdentity) {
     this.#endpoints = endpoints;
     this.#lineage = lineage;
   }
@@ -35,7 +35,7 @@ export class Cluster {
     this.#current = (this.#current + 1) % this.#endpoints.length;
   }
 
-  async read<T extends Answer>(request: Request<T>): Promise<T> {
+  async read<T extends EtcdResponse>(request: Request<T>): Promise<T> {
     // One more than there are endpoints: that a connection has broken often shows in the call.
     for (let left = this.#endpoints.length; ; left--) {
       try {
@@ -47,7 +47,7 @@ export class Cluster {
     }
   }
 
-  async write<T extends Answer>(request: Request<T>): Promise<T> {
+  async write<T extends EtcdResponse>(request: Request<T>): Promise<T> {
     if (!this.#answered) await this.probe();
     const { address } = this.current;
     try {
@@ -66,7 +66,7 @@ export class Cluster {
     for (const endpoint of this.#endpoints) endpoint.close();
   }
 
-  async #call<T extends Answer>(request: Request<T>): Promise<T> {
+  async #call<T extends EtcdResponse>(request: Request<T>): Promise<T> {
     const endpoint = this.current;
     const before = this.#lineage.highest;
     try {

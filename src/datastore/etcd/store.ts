@@ -5,9 +5,9 @@ import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } fro
 import { StoreClosedError, StoreUnavailableError } from '../api.ts';
 import { keyAfter, prefixEnd, prefixStart } from '../keys.ts';
 import { Cluster } from './cluster.ts';
+import { DatabaseIdentity, tokenOf } from './database-identity.ts';
 import { Endpoint } from './endpoint.ts';
 import { isCompacted, storeError } from './errors.ts';
-import { Lineage, tokenOf } from './lineage.ts';
 import { addressesOf, channelOptions, credentialsOf, type EtcdOptions } from './options.ts';
 import { EtcdWatch } from './watch.ts';
 
@@ -22,7 +22,7 @@ const CREATE_ATTEMPTS = 5;
 export class EtcdStore implements KvStore {
   readonly name: string;
   readonly #clock: Clock;
-  readonly #lineage = new Lineage();
+  readonly #lineage = new DatabaseIdentity();
   readonly #cluster: Cluster;
   readonly #operationTimeoutMs: number;
   readonly #reconnectIntervalMs: number;
@@ -204,7 +204,7 @@ export class EtcdStore implements KvStore {
             failure: [{ request_range: { key } }],
           }),
         );
-        return { standing: standingIn(reply), lostReply };
+        return { standing: existingIn(reply), lostReply };
       } catch (thrown) {
         if (attempt === CREATE_ATTEMPTS || !(thrown instanceof StoreUnavailableError)) throw thrown;
         lostReply = true;
@@ -249,6 +249,6 @@ function requestOf(key: string, value: string | undefined): IRequestOp {
     : { request_put: { key: bytes, value: Buffer.from(value) } };
 }
 
-function standingIn(reply: ITxnResponse): IKeyValue | undefined {
+function existingIn(reply: ITxnResponse): IKeyValue | undefined {
   return reply.succeeded ? undefined : reply.responses[0]?.response_range.kvs[0];
 }

@@ -6,7 +6,7 @@ import { prefixEnd, prefixStart } from '../keys.ts';
 type Stream = IDuplexStream<IWatchRequest, IWatchResponse>;
 
 /** How often a stream has to show that it still lives. */
-const PROOF_MS = 10_000;
+const PROGRESS_REQUEST_MS = 10_000;
 
 /** One watch stream of etcd from its creation to its end. */
 export class WatchStream {
@@ -69,7 +69,7 @@ export class WatchStream {
    * trusted: the watch is lost.
    * @param alive rejects when etcd does not answer
    */
-  guard(clock: Clock, limitMs: number, alive: () => Promise<void>): void {
+  detectSilence(clock: Clock, limitMs: number, alive: () => Promise<void>): void {
     const later = (ms: number, next: () => void): void => {
       if (!this.#over) this.#timer = clock.timer(ms, next);
     };
@@ -80,7 +80,7 @@ export class WatchStream {
     };
     const judge = (): void => {
       if (this.#heard || !this.#answers) {
-        later(PROOF_MS, ask);
+        later(PROGRESS_REQUEST_MS, ask);
         return;
       }
       alive().then(
@@ -89,7 +89,7 @@ export class WatchStream {
       );
     };
     const condemn = (): void => {
-      if (this.#heard) later(PROOF_MS, ask);
+      if (this.#heard) later(PROGRESS_REQUEST_MS, ask);
       else this.end(new WatchLostError('the watch fell silent while etcd answers'));
     };
     ask();

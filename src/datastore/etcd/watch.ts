@@ -3,13 +3,13 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { Revision, Watch, WatchHandlers } from '../api.ts';
 import { WatchLostError } from '../api.ts';
 import type { Cluster } from './cluster.ts';
-import { type Lineage, positionOf } from './lineage.ts';
-import { Replay } from './replay.ts';
+import { type DatabaseIdentity, positionOf } from './database-identity.ts';
+import { WatchProgress } from './watch-progress.ts';
 import { WatchStream } from './watch-stream.ts';
 
 export interface EtcdWatchOptions {
   readonly cluster: Cluster;
-  readonly lineage: Lineage;
+  readonly lineage: DatabaseIdentity;
   readonly clock: Clock;
   readonly operationTimeoutMs: number;
   readonly reconnectIntervalMs: number;
@@ -25,13 +25,13 @@ export class EtcdWatch implements Watch {
   readonly #options: EtcdWatchOptions;
   readonly #ending = new AbortController();
   readonly #epoch: number;
-  readonly #replay: Replay;
+  readonly #replay: WatchProgress;
 
   constructor(options: EtcdWatchOptions) {
     const position = positionOf(options.from);
     this.#options = options;
     this.#epoch = position.epoch;
-    this.#replay = new Replay(position);
+    this.#replay = new WatchProgress(position);
     void this.#run();
   }
 
@@ -75,9 +75,9 @@ export class EtcdWatch implements Watch {
     await stream.create(prefix, this.#replay.next, clock, operationTimeoutMs);
     await lineage.verify(endpoint.kv).catch((thrown) => stream.end(thrown));
     this.#sameDatabase();
-    stream.guard(clock, operationTimeoutMs, () => lineage.verify(endpoint.kv));
+    stream.detectSilence(clock, operationTimeoutMs, () => lineage.verify(endpoint.kv));
     await stream.read((response) => {
-      const changes = this.#replay.take(response, this.#epoch);
+      const changes = this.#replay.accept(response, this.#epoch);
       for (const event of response.events)
         if (event.type === 'Put') lineage.remember(event.kv.key, Number(event.kv.mod_revision));
       if (changes.length > 0) handlers.onChanges(changes);

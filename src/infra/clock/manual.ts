@@ -1,6 +1,6 @@
 import type { Clock, Random, Timer } from './clock.ts';
 
-interface Waiting {
+interface SetTimer {
   readonly due: number;
   readonly order: number;
   readonly callback: () => void;
@@ -13,7 +13,7 @@ interface Waiting {
 export class ManualClock implements Clock {
   #now: number;
   #order = 0;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<SetTimer>();
   readonly #start: number;
 
   /** @param start wall-clock milliseconds since the epoch at which virtual time begins */
@@ -31,7 +31,7 @@ export class ManualClock implements Clock {
   }
 
   timer(ms: number, callback: () => void): Timer {
-    const entry: Waiting = { due: this.#now + Math.max(0, ms), order: this.#order++, callback };
+    const entry: SetTimer = { due: this.#now + Math.max(0, ms), order: this.#order++, callback };
     this.#waiting.add(entry);
     return { cancel: () => this.#waiting.delete(entry) };
   }
@@ -70,7 +70,7 @@ export class ManualClock implements Clock {
     const end = this.#now + ms;
     await this.turn();
     for (;;) {
-      let next: Waiting | undefined;
+      let next: SetTimer | undefined;
       for (const entry of this.#waiting) {
         if (entry.due > end) continue;
         if (!next || entry.due < next.due || (entry.due === next.due && entry.order < next.order))

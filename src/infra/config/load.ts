@@ -56,7 +56,7 @@ export function flagVariable(flag: string): string {
   return flag.toUpperCase().replaceAll('-', '_');
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
@@ -77,7 +77,7 @@ function findFile(
   const candidates = isAbsolute(name) ? [name] : [name, join(source.configDir, name)];
   if (wanted === undefined) candidates.shift();
   for (const path of candidates) {
-    const text = readIfThere(path);
+    const text = readIfExists(path);
     if (text !== undefined) return { path, text };
   }
   if (wanted !== undefined)
@@ -112,10 +112,10 @@ export function parseConfig<S extends TObject>(
   const lineOf = (path: readonly string[]): string => `${file}:${line(document, lines, path)}`;
   const warnings: string[] = [];
   const set = new Set<string>();
-  const known = rename(schema, plain(document, file) ?? {}, [], {
+  const known = renameKeys(schema, plainValue(document, file) ?? {}, [], {
     set: (path) => set.add(path.join('.')),
     unknown: (path) => warnings.push(`${lineOf(path)}: unknown key ${path.join('.')}, ignored`),
-    again: (path, before) =>
+    duplicate: (path, before) =>
       warnings.push(
         `${lineOf(path)}: ${path.at(-1)} is the same key as ${before} before it, and counts instead`,
       ),
@@ -137,7 +137,7 @@ export function parseConfig<S extends TObject>(
 }
 
 /** @throws ConfigError for references that lead nowhere, to themselves or to too much */
-function plain(document: Document, file: string | undefined): unknown {
+function plainValue(document: Document, file: string | undefined): unknown {
   try {
     const value: unknown = document.toJS();
     // what has no end has no text either
@@ -188,11 +188,11 @@ interface KeyReport {
   set(path: readonly string[]): void;
   unknown(path: readonly string[]): void;
   /** @param before how the same key was written earlier */
-  again(path: readonly string[], before: string): void;
+  duplicate(path: readonly string[], before: string): void;
 }
 
 /** Key names compare without case, as Go's decoder does; unknown ones are reported and left out. */
-function rename(
+function renameKeys(
   schema: TSchema,
   value: unknown,
   path: readonly string[],
@@ -200,7 +200,7 @@ function rename(
 ): unknown {
   const { properties, items } = schema as SchemaNode;
   if (items && Array.isArray(value))
-    return value.map((item, index) => rename(items, item, [...path, String(index)], report));
+    return value.map((item, index) => renameKeys(items, item, [...path, String(index)], report));
   if (!properties || typeof value !== 'object' || value === null || Array.isArray(value))
     return value;
   const names = new Map(Object.keys(properties).map((name) => [name.toLowerCase(), name]));
@@ -213,10 +213,10 @@ function rename(
       continue;
     }
     const before = written.get(name);
-    if (before !== undefined) report.again([...path, key], before);
+    if (before !== undefined) report.duplicate([...path, key], before);
     written.set(name, key);
     report.set([...path, name]);
-    result[name] = rename(properties[name]!, child, [...path, name], report);
+    result[name] = renameKeys(properties[name]!, child, [...path, name], report);
   }
   return result;
 }

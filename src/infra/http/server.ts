@@ -50,14 +50,14 @@ export async function startHttpServer(
   if (!where) throw new HttpConfigError(`endpoint "${config.endpoint}" has to be address:port`);
   const endpoint = makeServer(config, log);
   for (const route of routes)
-    bind(endpoint, open || !route.mutating ? route : closed(route, config['local-socket']));
+    bind(endpoint, open || !route.mutating ? route : forbidden(route, config['local-socket']));
   try {
     await endpoint.listen(where);
   } catch (cause) {
     throw new HttpListenError(errorText(cause), { where: config.endpoint, cause });
   }
   const local = fastify(serverOptions);
-  answerAlike(local);
+  unifyErrorReplies(local);
   for (const route of routes) bind(local, route);
   let closeLocal: () => Promise<void>;
   try {
@@ -111,12 +111,12 @@ function makeServer(config: HttpConfig, log: Logger): FastifyInstance {
       log.warn({ url: request.url, from: request.ip }, 'REST request without valid credentials');
       await reply.code(401).header('WWW-Authenticate', 'Basic').send('Unauthorized\n');
     });
-  answerAlike(server);
+  unifyErrorReplies(server);
   return server;
 }
 
 /** What no route answers looks like what the routes answer, and a body may be left out. */
-function answerAlike(server: FastifyInstance): void {
+function unifyErrorReplies(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
     body === '' ? done(null, undefined) : parse(request, body as string, done),
@@ -143,7 +143,7 @@ function isKnown(request: FastifyRequest, users: readonly Buffer[]): boolean {
 }
 
 /** In place of a route that only the local socket serves. */
-function closed(route: Route, socket: string): Route {
+function forbidden(route: Route, socket: string): Route {
   const text = `this route changes something: use the unix socket ${socket}`;
   return { ...route, handle: () => failure(403, text) };
 }

@@ -9,7 +9,7 @@ import type { Logger } from '../log/log.ts';
 import { type Fields, IndexMap, type NamedMapping } from './idxmap.ts';
 
 /** Before the store is read again after it could not be. */
-const PAUSE_MS = 1000;
+const RETRY_MS = 1000;
 
 export interface CacheEntry {
   readonly key: string;
@@ -114,7 +114,7 @@ export class CacheHelper<V> {
           return;
         } catch (thrown) {
           complain(thrown);
-          await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
+          await clock.sleep(RETRY_MS, signal).catch(() => undefined);
         }
     };
     void begin();

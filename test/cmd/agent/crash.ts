@@ -1,5 +1,5 @@
 import type { KvStore } from '#datastore/api.ts';
-import { FaultyStore } from '#datastore/faulty.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import type { LinuxHost } from '#linux/api.ts';
 import type { Connect, Transport } from '#vpp/binapi/api.ts';
 import type { Node } from './harness.ts';
@@ -12,7 +12,7 @@ import type { Node } from './harness.ts';
 export class Life {
   readonly node: Node;
   readonly #transports = new Set<Transport>();
-  readonly #stores: FaultyStore[] = [];
+  readonly #stores: FaultInjectingStore[] = [];
   #armed = false;
   #endAt = Number.POSITIVE_INFINITY;
   #over = false;
@@ -59,12 +59,12 @@ export class Life {
     if (this.points < this.#endAt) return;
     this.#over = true;
     for (const transport of this.#transports) transport.close();
-    for (const store of this.#stores) store.cut();
+    for (const store of this.#stores) store.disconnect();
     throw new Error('the life ends here');
   }
 
   #store(inner: KvStore): KvStore {
-    const store = new FaultyStore(inner);
+    const store = new FaultInjectingStore(inner);
     store.beforeWrite = ({ operation, keys }) => this.#pass(`before ${operation} ${keys[0]}`);
     store.afterWrite = ({ operation, keys }) => this.#pass(`after ${operation} ${keys[0]}`);
     this.#stores.push(store);

@@ -7,7 +7,7 @@ import type { Environment } from '#cmd/agent/environment.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings, type Settings } from '#cmd/agent/settings.ts';
 import type { KvStore } from '#datastore/api.ts';
-import { MemoryStore } from '#datastore/memory.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { Loggers } from '#infra/log/loggers.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { StoreRefusedError } from '#datastore/api.ts';
-import { FaultyStore } from '#datastore/faulty.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
@@ -63,8 +63,8 @@ async function changeExternal({ cluster }: Node): Promise<void> {
 /** @returns how many events were processed */
 export async function mixedRun(folder: string, events: number): Promise<number> {
   const node = makeNode();
-  const cluster = new FaultyStore(node.cluster);
-  const local = new FaultyStore(node.local);
+  const cluster = new FaultInjectingStore(node.cluster);
+  const local = new FaultInjectingStore(node.local);
   const environment = { ...node, cluster, local, connectVpp: node.vpp.connect() };
   await using running = await startAgent(node, {
     environment,
@@ -107,11 +107,11 @@ export async function mixedRun(folder: string, events: number): Promise<number> 
     local.beforeWrite = undefined;
   };
   const outage = async () => {
-    cluster.cut();
+    cluster.disconnect();
     await until(async () => (await running.get('/readiness')).status !== 200);
     await changeNode(node, 2);
     await add();
-    cluster.mend();
+    cluster.reconnect();
     await until(async () => (await running.get('/readiness')).status === 200);
   };
   const loseVpp = async () => {

@@ -7,8 +7,8 @@ import { describe, it } from 'node:test';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { openEnvironment } from '#cmd/agent/open-environment.ts';
 import { readSettings } from '#cmd/agent/settings.ts';
-import { FaultyStore } from '#datastore/faulty.ts';
-import { LevelStore } from '#datastore/level.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
+import { LevelStore } from '#datastore/level-store.ts';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { addPod, makeNode, type Node, replyAddress, startAgent, until } from './harness.ts';
@@ -30,7 +30,7 @@ function post(socketPath: string, path: string): Promise<{ status: number; text:
   });
 }
 
-function environmentOf(node: Node, cluster: FaultyStore) {
+function environmentOf(node: Node, cluster: FaultInjectingStore) {
   return { ...node, cluster, connectVpp: node.vpp.connect() };
 }
 
@@ -40,12 +40,12 @@ describe('an agent that starts without its database', () => {
     await node.cluster.put(NAMESPACE_KEY, '{"name":"default"}');
     const controller = { delayLocalResync: '200ms', remoteDBProbingInterval: '30ms' };
     {
-      const environment = environmentOf(node, new FaultyStore(node.cluster));
+      const environment = environmentOf(node, new FaultInjectingStore(node.cluster));
       await using _first = await startAgent(node, { environment, controller });
       await until(async () => (await node.mirror.get(NAMESPACE_KEY)) !== undefined);
     }
-    const cluster = new FaultyStore(node.cluster);
-    cluster.cut('no route to host');
+    const cluster = new FaultInjectingStore(node.cluster);
+    cluster.disconnect('no route to host');
     const environment = environmentOf(node, cluster);
     await using running = await startAgent(node, { environment, controller });
     const history = async () =>
@@ -66,7 +66,7 @@ describe('an agent that starts without its database', () => {
     assert.match(refused.text, /no route to host/);
 
     await node.cluster.put(NAMESPACE_KEY, '{"name":"default","label":[{"key":"a","value":"b"}]}');
-    cluster.mend();
+    cluster.reconnect();
     await until(async () => (await running.get('/readiness')).status === 200);
     await until(async () => (await history()).includes('Database Resync (Remote DB)'));
     await until(async () => (await node.mirror.get(NAMESPACE_KEY))?.includes('label') === true);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { KvStore } from '#datastore/api.ts';
-import { LevelStore } from '#datastore/level.ts';
+import { LevelStore } from '#datastore/level-store.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';

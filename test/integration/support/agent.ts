@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { CniClient } from '#cmd/agent/cni-client.ts';
-import { LevelStore } from '#datastore/level.ts';
+import { LevelStore } from '#datastore/level-store.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
 import { isListening, until } from '#test/support/wait.ts';

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { NodeDocument } from '#cmd/agent/node-document.ts';
+import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { deviceByAddress } from '#packet-trace/cluster.ts';
 import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
 import { traceText } from '#packet-trace/trace-text.ts';
@@ -44,7 +44,7 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
       cluster.nodes.map(async ({ node }) => {
         const { status, body } = await node.agent.get('/trace/node');
         assert.equal(status, 200);
-        return body as NodeDocument;
+        return body as NodeSnapshot;
       }),
     );
     return snapshotOfDocuments(documents, [outsideDevice(cluster)]);

@@ -238,7 +238,7 @@ describe('metrics of the dbwatcher', () => {
     await database.put(namespaceKey('a'), namespaceText('a'));
     await database.put(namespaceKey('b'), '{');
     await settle();
-    cluster.cut();
+    cluster.disconnect();
     await clock.advance(3_000);
     assert.deepEqual(await shown(), {
       ...well,

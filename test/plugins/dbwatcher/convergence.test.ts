@@ -92,17 +92,17 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.constantFrom<Action[]>(
-      ({ cluster }) => cluster.cut(),
-      ({ cluster }) => cluster.mend(),
-      ({ cluster }) => cluster.hold(),
-      ({ cluster }) => cluster.release(),
+      ({ cluster }) => cluster.disconnect(),
+      ({ cluster }) => cluster.reconnect(),
+      ({ cluster }) => cluster.withholdChanges(),
+      ({ cluster }) => cluster.releaseChanges(),
       ({ cluster }) => cluster.loseWatches(),
       ({ database }) => database.compact(),
       (made) => {
-        made.cluster.dropped = () => true;
+        made.cluster.isDropped = () => true;
       },
       (made) => {
-        made.cluster.dropped = undefined;
+        made.cluster.isDropped = undefined;
       },
       (made) => {
         made.loop.room = 1;
@@ -148,9 +148,9 @@ describe('dbwatcher under faults', () => {
           }
           cache.follow(made);
         }
-        made.cluster.mend();
-        made.cluster.release();
-        made.cluster.dropped = undefined;
+        made.cluster.reconnect();
+        made.cluster.releaseChanges();
+        made.cluster.isDropped = undefined;
         made.loop.room = Number.POSITIVE_INFINITY;
         made.local.beforeWrite = undefined;
         for (let minute = 0; minute < 4; minute++) {

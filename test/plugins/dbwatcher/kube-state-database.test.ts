@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StoreUnavailableError } from '#datastore/api.ts';
-import { FaultyStore } from '#datastore/faulty.ts';
-import { MemoryStore } from '#datastore/memory.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { resourceList } from '#kubernetes/resources/resources.ts';
@@ -101,8 +101,8 @@ describe('the state of Kubernetes in a database', () => {
   });
 
   it('is nothing that can be read or written while the database is away', async () => {
-    const store = new FaultyStore(new MemoryStore());
-    store.cut();
+    const store = new FaultInjectingStore(new MemoryStore());
+    store.disconnect();
     await assert.rejects(loadKubeStateForResync(store, clock, silentLogger), StoreUnavailableError);
   });
 

@@ -53,11 +53,11 @@ describe('dbwatcher and the event loop', () => {
   it('reads everything again when more changes wait than it keeps', async () => {
     const made = await startedWatcher();
     made.loop.take();
-    made.cluster.hold();
+    made.cluster.withholdChanges();
     for (let at = 0; at < 1500; at++)
       await made.database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`));
     await settle();
-    made.cluster.release();
+    made.cluster.releaseChanges();
     await advance(made, 1_100);
     await settle();
     assert.equal(made.loop.events.length, 1);
@@ -90,7 +90,7 @@ describe('dbwatcher and the event loop', () => {
     assert.throws(() => watcher.requestResync(), ResyncRequestQueueFullError);
     await settle();
     assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
-    cluster.cut();
+    cluster.disconnect();
     await advance(made, 3_000);
     assert.throws(() => watcher.requestResync(), {
       name: 'DatabaseUnavailableError',
@@ -98,7 +98,7 @@ describe('dbwatcher and the event loop', () => {
     });
     await advance(made, 3_000);
     assert.deepEqual(loop.take(), []);
-    cluster.mend();
+    cluster.reconnect();
     await advance(made, 4_000);
     assert.deepEqual(loop.take(), [WHOLE_RESYNC], 'it comes by itself');
     watcher.requestResync();
@@ -111,11 +111,11 @@ describe('dbwatcher and the event loop', () => {
   it('sends nothing more when it is closed in the middle of many changes', async () => {
     const made = await startedWatcher();
     made.loop.take();
-    made.cluster.hold();
+    made.cluster.withholdChanges();
     for (let at = 0; at < 900; at++)
       await made.database.put(namespaceKey(`n${at}`), namespaceText(`n${at}`));
     await settle();
-    made.cluster.release();
+    made.cluster.releaseChanges();
     while (made.loop.events.length === 0) await Promise.resolve();
     const closed = made.watcher.close();
     const sent = made.loop.events.length;

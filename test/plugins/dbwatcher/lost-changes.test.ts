@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MemoryStore } from '#datastore/memory.ts';
+import type { MemoryStore } from '#datastore/memory-store.ts';
 import {
   AGENT_PREFIX,
   advance,
@@ -29,10 +29,10 @@ describe('dbwatcher and a watch that loses changes', () => {
       (database: MemoryStore) => database.delete(interfaceKey('loop1')),
     ]) {
       const made = await lossy();
-      made.cluster.dropped = () => true;
+      made.cluster.isDropped = () => true;
       await damage(made.database);
       await settle();
-      made.cluster.dropped = undefined;
+      made.cluster.isDropped = undefined;
       await advance(made, 90_000);
       assert.equal(made.loop.resyncs.length, 1);
       assert.equal(made.watcher.status.missedChanges, 1);
@@ -46,10 +46,10 @@ describe('dbwatcher and a watch that loses changes', () => {
     const made = await lossy();
     // At any time there is a change that the watch has not delivered yet.
     for (let round = 0; round < 150; round++) {
-      made.cluster.hold();
+      made.cluster.withholdChanges();
       await made.database.put(namespaceKey('a'), namespaceText('a', `${round}`));
       await advance(made, 1_000);
-      made.cluster.release();
+      made.cluster.releaseChanges();
     }
     assert.equal(made.watcher.status.missedChanges, 0);
     assert.equal(made.loop.resyncs.length, 0);
@@ -74,10 +74,10 @@ describe('dbwatcher and a watch that loses changes', () => {
     await advance(made, 80_000);
     made.cluster.list = list;
     assert.deepEqual(made.states.at(-1), ['ok', undefined]);
-    made.cluster.dropped = () => true;
+    made.cluster.isDropped = () => true;
     await made.database.delete(interfaceKey('loop1'));
     await settle();
-    made.cluster.dropped = undefined;
+    made.cluster.isDropped = undefined;
     await advance(made, 160_000);
     assert.equal(made.watcher.status.missedChanges, 1);
     await made.watcher.close();

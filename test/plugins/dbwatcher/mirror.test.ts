@@ -48,7 +48,7 @@ describe('dbwatcher and its mirror', () => {
       Object.keys(await made.mirror()).sort(),
       [interfaceKey('loop1'), namespaceKey('kube-system'), namespaceKey('new')].sort(),
     );
-    assert.equal(made.local.points, 2);
+    assert.equal(made.local.crashPoints, 2);
     await made.watcher.close();
   });
 
@@ -105,7 +105,7 @@ describe('dbwatcher and its mirror', () => {
       [namespaceKey('kube-system')]: namespaceText('kube-system'),
       [interfaceKey('loop1')]: interfaceText('loop1'),
     });
-    assert.equal(local.points, 4, 'two writes: the whole, and what had changed since');
+    assert.equal(local.crashPoints, 4, 'two writes: the whole, and what had changed since');
     await watcher.close();
   });
 
@@ -132,14 +132,14 @@ describe('dbwatcher and its mirror', () => {
     const whole = watcherHarness();
     await fill(whole.database);
     await life(whole);
-    assert.ok(whole.local.points >= 6);
-    for (let point = 0; point < whole.local.points; point++) {
+    assert.ok(whole.local.crashPoints >= 6);
+    for (let point = 0; point < whole.local.crashPoints; point++) {
       const first = watcherHarness();
       await fill(first.database);
       first.local.crashAt(point);
       await life(first);
       const made = first.restart();
-      made.cluster.cut();
+      made.cluster.disconnect();
       made.watcher.start();
       await advance(made, 5_100);
       const [line = 'nothing'] = made.loop.take();

@@ -15,7 +15,7 @@ describe('dbwatcher when the database goes away', () => {
     const made = await startedWatcher();
     const { loop, cluster, database, states, watcher } = made;
     loop.take();
-    cluster.cut('no route to host');
+    cluster.disconnect('no route to host');
     await advance(made, 3_000);
     assert.deepEqual(states.at(-1)?.[0], 'error');
     assert.match(String(states.at(-1)?.[1]), /no route to host/);
@@ -24,7 +24,7 @@ describe('dbwatcher when the database goes away', () => {
     await database.delete(interfaceKey('loop1'));
     await advance(made, 60_000);
     assert.deepEqual(loop.take(), []);
-    cluster.mend();
+    cluster.reconnect();
     await advance(made, 3_000);
     assert.deepEqual(loop.take(), [
       'resync remote: k8s/namespace/a k8s/namespace/default k8s/namespace/kube-system',
@@ -35,7 +35,7 @@ describe('dbwatcher when the database goes away', () => {
 
   it('warns once, however long it lasts', async () => {
     const made = await startedWatcher();
-    made.cluster.cut();
+    made.cluster.disconnect();
     await advance(made, 300_000);
     assert.equal(made.warnings.length, 1);
     await made.watcher.close();
@@ -44,9 +44,9 @@ describe('dbwatcher when the database goes away', () => {
   it('hears of an outage that no probe sees nothing but the changes', async () => {
     const made = await startedWatcher();
     made.loop.take();
-    made.cluster.cut();
+    made.cluster.disconnect();
     await made.database.put(namespaceKey('a'), namespaceText('a'));
-    made.cluster.mend();
+    made.cluster.reconnect();
     await advance(made, 3_000);
     assert.deepEqual(made.loop.take(), ['namespace k8s/namespace/a: - -> plain']);
     await made.watcher.close();
@@ -55,9 +55,9 @@ describe('dbwatcher when the database goes away', () => {
   it('paces the resyncs of a connection that comes and goes', async () => {
     const made = await startedWatcher();
     for (let round = 0; round < 100; round++) {
-      made.cluster.cut();
+      made.cluster.disconnect();
       await advance(made, 3_000);
-      made.cluster.mend();
+      made.cluster.reconnect();
       await advance(made, 3_000);
     }
     const count = made.loop.resyncs.length;
@@ -71,9 +71,9 @@ describe('dbwatcher when the database goes away', () => {
     const made = await startedWatcher();
     const { loop, cluster, database, watcher } = made;
     loop.take();
-    cluster.dropped = () => true;
+    cluster.isDropped = () => true;
     await database.delete(namespaceKey('kube-system'));
-    cluster.dropped = undefined;
+    cluster.isDropped = undefined;
     cluster.loseWatches();
     await advance(made, 1_100);
     assert.deepEqual(loop.take(), [
@@ -115,7 +115,7 @@ describe('dbwatcher when the database goes away', () => {
     assert.equal(loop.take().length, 1);
     assert.equal(watcher.status.watching, true);
     assert.deepEqual(states.at(-1), ['ok', undefined]);
-    cluster.cut();
+    cluster.disconnect();
     await watcher.close();
   });
 

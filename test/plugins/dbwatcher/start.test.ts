@@ -19,7 +19,7 @@ async function afterRestart(): Promise<WatcherHarness> {
   const before = await startedWatcher();
   await before.watcher.close();
   const made = before.restart();
-  made.cluster.cut();
+  made.cluster.disconnect();
   made.watcher.start();
   await settle();
   return made;
@@ -46,7 +46,7 @@ describe('dbwatcher without the database at start', () => {
     const { loop, watcher, database, cluster, states } = made;
     await advance(made, 10_000);
     await database.put(namespaceKey('new'), namespaceText('new'));
-    cluster.mend();
+    cluster.reconnect();
     await advance(made, 3_000);
     assert.deepEqual(loop.take(), [localResync, `${WHOLE_RESYNC} k8s/namespace/new`]);
     assert.deepEqual(states.at(-1), ['ok', undefined]);
@@ -59,7 +59,7 @@ describe('dbwatcher without the database at start', () => {
   it('does without the mirror when the database is there in time', async () => {
     const made = await afterRestart();
     await advance(made, 1_000);
-    made.cluster.mend();
+    made.cluster.reconnect();
     await advance(made, 10_000);
     assert.deepEqual(made.loop.take(), [WHOLE_RESYNC]);
     await made.watcher.close();
@@ -83,19 +83,19 @@ describe('dbwatcher without the database at start', () => {
   it('waits for the database when the mirror is empty, broken or cannot be read', async () => {
     for (const hinder of [
       () => undefined,
-      (made: WatcherHarness) => made.local.cut(),
+      (made: WatcherHarness) => made.local.disconnect(),
       (made: WatcherHarness) => {
         made.local.list = () => Promise.reject(new Error('I/O error'));
       },
     ]) {
       const made = watcherHarness();
       await fill(made.database);
-      made.cluster.cut();
+      made.cluster.disconnect();
       hinder(made);
       made.watcher.start();
       await advance(made, 20_000);
       assert.deepEqual(made.loop.take(), []);
-      made.cluster.mend();
+      made.cluster.reconnect();
       await advance(made, 3_000);
       assert.deepEqual(made.loop.take(), [WHOLE_RESYNC]);
       await made.watcher.close();
@@ -118,7 +118,7 @@ describe('dbwatcher without the database at start', () => {
     await before.watcher.close();
     const made = before.restart();
     await made.local.put(namespaceKey('default'), '{');
-    made.cluster.cut();
+    made.cluster.disconnect();
     made.watcher.start();
     await advance(made, 5_100);
     assert.deepEqual(made.loop.take(), [

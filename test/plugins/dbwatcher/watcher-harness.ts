@@ -1,7 +1,7 @@
 /** A watcher between stores in memory and an event loop that only takes notes. */
 import type { KvStore } from '#datastore/api.ts';
-import { FaultyStore } from '#datastore/faulty.ts';
-import { MemoryStore } from '#datastore/memory.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { ComponentState } from '#infra/status/status.ts';
@@ -92,8 +92,8 @@ export interface WatcherHarness {
   readonly loop: RecordingLoop;
   /** The database itself, past all faults. */
   readonly database: MemoryStore;
-  readonly cluster: FaultyStore;
-  readonly local: FaultyStore;
+  readonly cluster: FaultInjectingStore;
+  readonly local: FaultInjectingStore;
   readonly watcher: DbWatcher;
   readonly states: [ComponentState, unknown][];
   readonly warnings: { key?: string; [name: string]: unknown }[];
@@ -115,8 +115,8 @@ export function watcherHarness(
 ): WatcherHarness {
   const clock = new ManualClock();
   const loop = new RecordingLoop();
-  const cluster = new FaultyStore(database);
-  const local = new FaultyStore(mirrorStore);
+  const cluster = new FaultInjectingStore(database);
+  const local = new FaultInjectingStore(mirrorStore);
   const states: [ComponentState, unknown][] = [];
   const warnings: WatcherHarness['warnings'] = [];
   const log: Logger = {

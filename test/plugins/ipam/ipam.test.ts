@@ -351,13 +351,13 @@ describe('addresses of pods', () => {
           else if (kind === 'half') {
             // a DEL during which the agent dies is repeated
             const gone = `p${n % 16}`;
-            node.local.crashAt(node.local.points + Math.floor(n / 16));
+            node.local.crashAt(node.local.crashPoints + Math.floor(n / 16));
             await node.del(gone, `c${n % 16}`);
             await next('remote');
             assert.equal((await node.del(gone, `c${n % 16}`)).error, undefined);
             running.delete(gone);
           } else {
-            node.local.crashAt(node.local.points + n);
+            node.local.crashAt(node.local.crashPoints + n);
             await node.add('crashing', 'c77');
             await next('remote');
             assert.equal((await node.del('crashing', 'c77')).error, undefined);

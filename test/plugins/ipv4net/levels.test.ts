@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { MemoryStore } from '#datastore/memory.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
 import { Shutdown } from '#plugins/controller/api/events.ts';
 import { DesiredValues } from '#plugins/ipv4net/desired-values.ts';

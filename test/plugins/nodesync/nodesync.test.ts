@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
-import { MemoryStore } from '#datastore/memory.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
@@ -145,7 +145,7 @@ describe('node ID', () => {
     const first = new TestNode();
     await start(first);
     const node = first.restart();
-    node.cluster.cut();
+    node.cluster.disconnect();
     const { error, portCalls } = await node.resync([], true);
     assert.equal(error, undefined);
     assert.equal(node.nodes.thisNode().id, 1);
@@ -154,14 +154,14 @@ describe('node ID', () => {
       [],
       'a database that does not answer is not waited for',
     );
-    node.cluster.mend();
+    node.cluster.reconnect();
     await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
     assert.ok((await node.resync([vppNodeValue(1, 'node-z')])).error instanceof FatalError);
   });
 
   it('is fatal when nobody knows one and none can be had', async () => {
     const node = new TestNode();
-    node.cluster.cut();
+    node.cluster.disconnect();
     await assert.rejects(start(node), /unable to allocate node ID: the database cannot be used/);
   });
 
@@ -250,9 +250,9 @@ describe('announcing addresses', () => {
   it('writes only when they changed, and keeps those of the other family', async () => {
     const node = new TestNode();
     await start(node);
-    node.cluster.points = 0;
+    node.cluster.crashPoints = 0;
     await node.nodes.publishAddresses(ctx, ['192.168.16.1/24'], 4);
-    assert.equal(node.cluster.points, 0);
+    assert.equal(node.cluster.crashPoints, 0);
     await node.nodes.publishAddresses(ctx, ['fd00::1/64'], 6);
     await node.nodes.publishAddresses(ctx, ['192.168.16.9/24'], 4);
     const record = JSON.parse((await node.clusterStore.get(key(1)))!);
@@ -272,9 +272,9 @@ describe('announcing addresses', () => {
   it('makes up for an outage with the next resync', async () => {
     const node = new TestNode();
     await start(node);
-    node.cluster.cut();
+    node.cluster.disconnect();
     await node.nodes.publishAddresses(ctx, ['192.168.16.77/24'], 4);
-    node.cluster.mend();
+    node.cluster.reconnect();
     await node.resync([vppNodeValue(1, 'node-a')]);
     const record = JSON.parse((await node.clusterStore.get(key(1)))!);
     assert.deepEqual(record.ip_addresses, ['192.168.16.1/24']);

@@ -94,9 +94,9 @@ describe('attachments', () => {
     const node = await started();
     await node.add('web', 'c1');
     await node.add('web', 'c2');
-    const points = node.local.points;
+    const points = node.local.crashPoints;
     await node.add('web', 'c1');
-    assert.equal(node.local.points, points);
+    assert.equal(node.local.crashPoints, points);
     assert.deepEqual(known(node), ['c1/eth0', 'c2/eth0']);
   });
 
@@ -166,7 +166,7 @@ describe('attachments', () => {
     const node = await started();
     await node.add('web', 'c1');
     const next = node.restart();
-    next.local.cut();
+    next.local.disconnect();
     assert.ok((await next.resync()).error instanceof FatalError);
   });
 
@@ -206,7 +206,7 @@ describe('attachments', () => {
         const told = new Map<string, boolean | undefined>();
         for (const { kind, container, crash } of steps) {
           const id = `c${container}`;
-          if (crash !== undefined) node.local.crashAt(node.local.points + crash);
+          if (crash !== undefined) node.local.crashAt(node.local.crashPoints + crash);
           const { error } = await node[kind as 'add' | 'del']('web', id);
           told.set(id, error ? undefined : kind === 'add');
           if (crash === undefined) continue;

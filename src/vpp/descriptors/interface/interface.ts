@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor, emptyValue } from '#kvscheduler/api/define-descriptor.ts';
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';

@@ -1,4 +1,4 @@
-import { allSettled } from '#infra/undo/undo.ts';
+import { allSettled } from '#infra/rollback/rollback.ts';
 import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { rxModesKey } from '#models/vpp/derived.ts';

@@ -1,4 +1,4 @@
-import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { inheritedVrfKey, interfaceVrfKey } from '#models/vpp/derived.ts';

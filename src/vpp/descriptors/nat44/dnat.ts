@@ -1,4 +1,4 @@
-import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type { Dependency, KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { NAT44_ENDPOINT_DEPENDENT_KEY, twiceNatPoolKey } from '#models/vpp/derived.ts';

@@ -1,4 +1,4 @@
-import { allOrNothing } from '#infra/undo/undo.ts';
+import { allOrNothing } from '#infra/rollback/rollback.ts';
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import { defineDescriptor } from '#kvscheduler/api/define-descriptor.ts';
 import type {

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KvStore } from '#datastore/api.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
-import { MemoryStore } from '#datastore/memory.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';

@@ -1,4 +1,4 @@
-import type { UndoList } from '#infra/undo/undo.ts';
+import type { RollbackList } from '#infra/rollback/rollback.ts';
 import type { Dependency, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import type { LinuxInterface } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
@@ -18,7 +18,7 @@ export interface LinkTypeHandler {
   create(
     value: LinuxInterface,
     ctx: OperationContext,
-    undo: UndoList,
+    undo: RollbackList,
     settle: (metadata: LinuxInterfaceMetadata, mark?: string) => Promise<void>,
   ): Promise<LinuxInterfaceMetadata>;
   delete(value: LinuxInterface, metadata: LinuxInterfaceMetadata): Promise<void>;

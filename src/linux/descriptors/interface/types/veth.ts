@@ -1,4 +1,4 @@
-import { allSettled } from '#infra/undo/undo.ts';
+import { allSettled } from '#infra/rollback/rollback.ts';
 import { checkField } from '#kvscheduler/api/check-field.ts';
 import type { LinuxInterface } from '#models/linux/interface.ts';
 import type { LinkLocation, LinuxHost } from '../../../api.ts';

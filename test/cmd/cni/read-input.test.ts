@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { readInput } from '#cmd/cni/input.ts';
+import { readInput } from '#cmd/cni/read-input.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'contiv-cni-input-'));
 after(() => rmSync(folder, { recursive: true }));

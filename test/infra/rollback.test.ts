@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
-import { allOrNothing, allSettled } from '#infra/undo/undo.ts';
+import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 
 test('what succeeds takes nothing back', async () => {
   const taken: number[] = [];

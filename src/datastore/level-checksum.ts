@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
  * What a level database says about its own content, written with every batch. LevelDB skips damaged
  * stretches of its log without an error; the seal does not fit what is left then.
  */
-export class Seal {
+export class ContentChecksum {
   /** How often the database was opened. */
   generation = 0;
   #count = 0;
@@ -21,8 +21,8 @@ export class Seal {
     this.#digest = BigInt.asUintN(64, this.#digest - entryHash(key, value));
   }
 
-  copy(): Seal {
-    const made = new Seal();
+  copy(): ContentChecksum {
+    const made = new ContentChecksum();
     made.generation = this.generation;
     made.#count = this.#count;
     made.#digest = this.#digest;
@@ -37,10 +37,10 @@ export class Seal {
     });
   }
 
-  static parse(text: string): Seal | undefined {
+  static parse(text: string): ContentChecksum | undefined {
     try {
       const { generation, count, digest } = JSON.parse(text);
-      const made = new Seal();
+      const made = new ContentChecksum();
       made.generation = Number(generation);
       made.#count = Number(count);
       made.#digest = BigInt(`0x${digest}`);
@@ -51,7 +51,7 @@ export class Seal {
   }
 
   /** What is wrong with the content, given the seal that was written for it. */
-  static damage(written: Seal | undefined, found: Seal): string | undefined {
+  static damage(written: ContentChecksum | undefined, found: ContentChecksum): string | undefined {
     if (!written) return found.#count === 0 ? undefined : `no seal for ${found.#count} entries`;
     if (written.#count !== found.#count)
       return `${found.#count} entries where ${written.#count} were written`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { StoreUnavailableError } from '#datastore/api.ts';
-import { FaultyStore } from '#datastore/faulty.ts';
-import { MemoryStore } from '#datastore/memory.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
+import { MemoryStore } from '#datastore/memory-store.ts';
 import { compliance, Listener } from './compliance.ts';
 
 compliance('memory', async () => {
@@ -21,7 +21,7 @@ compliance('memory', async () => {
 });
 
 compliance('memory under FaultyStore without faults', async () => ({
-  open: async () => new FaultyStore(new MemoryStore()),
+  open: async () => new FaultInjectingStore(new MemoryStore()),
   close: async () => undefined,
 }));
 
@@ -63,12 +63,12 @@ describe('MemoryStore', () => {
 describe('FaultyStore', () => {
   it('rejects every call of an outage and lets the watch go on after it', async () => {
     const memory = new MemoryStore();
-    const store = new FaultyStore(memory);
+    const store = new FaultInjectingStore(memory);
     const listener = new Listener();
     store.watch('', (await store.list('')).revision, listener);
     await memory.put('a', '1');
     await turn();
-    store.cut();
+    store.disconnect();
     for (const call of [
       () => store.get('a'),
       () => store.list(''),
@@ -86,34 +86,34 @@ describe('FaultyStore', () => {
     await memory.put('a', '3');
     await turn();
     assert.deepEqual(listener.texts, ['a=1']);
-    store.mend();
+    store.reconnect();
     await turn();
     assert.deepEqual(listener.texts, ['a=1', 'a=2', 'a=3']);
   });
 
   it('loses the watch when the history of the outage is compacted', async () => {
     const memory = new MemoryStore();
-    const store = new FaultyStore(memory);
+    const store = new FaultInjectingStore(memory);
     const listener = new Listener();
     store.watch('', (await store.list('')).revision, listener);
-    store.cut();
+    store.disconnect();
     await memory.put('a', '1');
     memory.compact();
-    store.mend();
+    store.reconnect();
     await listener.until(({ lost }) => lost.length === 1);
     assert.deepEqual(listener.batches, []);
   });
 
   it('drops, holds and loses changes as told', async () => {
-    const store = new FaultyStore(new MemoryStore());
+    const store = new FaultInjectingStore(new MemoryStore());
     const listener = new Listener();
     store.watch('', (await store.list('')).revision, listener);
-    store.dropped = ({ key }) => key === 'b';
-    store.hold();
+    store.isDropped = ({ key }) => key === 'b';
+    store.withholdChanges();
     for (const key of ['a', 'b', 'c']) await store.put(key, '1');
     await turn();
     assert.deepEqual(listener.texts, []);
-    store.release();
+    store.releaseChanges();
     assert.deepEqual(listener.texts, ['a=1', 'c=1']);
     store.loseWatches();
     await store.put('a', '2');
@@ -123,18 +123,18 @@ describe('FaultyStore', () => {
   });
 
   it('lets a test end the life of a caller around every write', async () => {
-    const life = async (store: FaultyStore) => {
+    const life = async (store: FaultInjectingStore) => {
       await store.put('a', '1');
       await store.putIfAbsent('b', '2');
       await store.delete('a');
     };
-    const whole = new FaultyStore(new MemoryStore());
+    const whole = new FaultInjectingStore(new MemoryStore());
     await life(whole);
-    assert.equal(whole.points, 6);
+    assert.equal(whole.crashPoints, 6);
     const left: string[] = [];
-    for (let point = 0; point < whole.points; point++) {
+    for (let point = 0; point < whole.crashPoints; point++) {
       const memory = new MemoryStore();
-      const store = new FaultyStore(memory);
+      const store = new FaultInjectingStore(memory);
       store.crashAt(point);
       await assert.rejects(life(store), StoreUnavailableError);
       await assert.rejects(store.get('a'), StoreUnavailableError);
@@ -145,7 +145,7 @@ describe('FaultyStore', () => {
 
   it('asks its hooks before and after a write', async () => {
     const memory = new MemoryStore();
-    const store = new FaultyStore(memory);
+    const store = new FaultInjectingStore(memory);
     store.beforeWrite = ({ keys }) => {
       if (keys.includes('a')) throw new Error('not sent');
     };

@@ -4,13 +4,13 @@ import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { CodedError, defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import { Loggers } from '#infra/log/loggers.ts';
 import { type Agent, createAgent } from './agent.ts';
-import { buildInfo } from './build.ts';
+import { buildInfo } from './build-info.ts';
 import { parseFlags } from './flags.ts';
 import { openEnvironment } from './open-environment.ts';
-import { playKubelet } from './play.ts';
 import { printConfig } from './print-config.ts';
 import { replay } from './replay.ts';
 import { readSettings } from './settings.ts';
+import { startEmbedded } from './start-embedded.ts';
 import { trace } from './trace.ts';
 
 /** The configuration or an argument is invalid; a restart does not help. */
@@ -35,7 +35,7 @@ export async function runAgent(
   ended: Promise<string>,
 ): Promise<number> {
   try {
-    return await run(argv, env, ended);
+    return await runCommand(argv, env, ended);
   } catch (thrown) {
     // Its text is out already; a call for help has code 0.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : EXIT_CONFIG;
@@ -47,7 +47,7 @@ export async function runAgent(
   }
 }
 
-async function run(
+async function runCommand(
   argv: readonly string[],
   env: Variables,
   ended: Promise<string>,
@@ -74,7 +74,7 @@ async function run(
       return 0;
     }
     const started = settings.embedded
-      ? playKubelet(agent, { settings, environment, ...parts, print })
+      ? startEmbedded(agent, { settings, environment, ...parts, print })
       : agent.start();
     // A start that waits for VPP must not keep the agent from ending.
     const signal = await Promise.race([ended, started.then(() => ended)]);

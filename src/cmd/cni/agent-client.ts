@@ -5,7 +5,7 @@
  */
 import { connect } from 'node:net';
 import type { CheckRequest, CNIRequest, GCRequest, StatusReply } from '#models/cni/cni.gen.ts';
-import { Failure } from './failure.ts';
+import { CniError } from './cni-error.ts';
 import type { Reply } from './result.ts';
 
 /** Requests by the path of their call; what is left out is empty. */
@@ -31,7 +31,7 @@ const limits: Readonly<Record<keyof Calls, number>> = {
 };
 
 /** Bytes of an answer; the longest real one has a few hundred. */
-const LONGEST_ANSWER = 1 << 20;
+const MAX_REPLY_BYTES = 1 << 20;
 
 /**
  * @param server path of a unix socket, or `host:port`
@@ -45,9 +45,9 @@ export async function callAgent<Path extends keyof Calls>(
   const { status, body } = await exchange(server, path, JSON.stringify(request));
   const reply = readObject(body);
   if (!reply)
-    throw new Failure('io', `${server} does not answer as the agent does`, body.slice(0, 200));
+    throw new CniError('io', `${server} does not answer as the agent does`, body.slice(0, 200));
   if (status !== 200)
-    throw new Failure('refused', String(reply['message']), `HTTP status ${status}`);
+    throw new CniError('refused', String(reply['message']), `HTTP status ${status}`);
   return reply;
 }
 
@@ -71,7 +71,7 @@ function exchange(
   let bytes: Buffer = Buffer.alloc(0);
   // the socket's own limit: this program runs for one call and has no clock that could be injected
   socket.setTimeout(limit, () =>
-    socket.destroy(new Failure('later', `the agent has not answered for ${limit / 1000} s`)),
+    socket.destroy(new CniError('later', `the agent has not answered for ${limit / 1000} s`)),
   );
   socket.on('connect', () =>
     socket.write(
@@ -82,24 +82,24 @@ function exchange(
   );
   socket.on('data', (piece) => {
     bytes = Buffer.concat([bytes, piece]);
-    const answer = readAnswer(bytes);
+    const answer = parseReply(bytes);
     if (answer) {
       // That the agent hangs up need not be waited for.
       resolve(answer);
       socket.destroy();
-    } else if (bytes.length > LONGEST_ANSWER)
-      socket.destroy(new Failure('io', 'the answer has no end'));
+    } else if (bytes.length > MAX_REPLY_BYTES)
+      socket.destroy(new CniError('io', 'the answer has no end'));
   });
   socket.on('error', (error) =>
     reject(
-      error instanceof Failure
+      error instanceof CniError
         ? error
-        : new Failure('later', `the agent cannot be reached at ${server}`, error.message),
+        : new CniError('later', `the agent cannot be reached at ${server}`, error.message),
     ),
   );
   socket.on('close', () => {
     // An agent that ends, or is killed, in the middle of it; once there is an answer this is nothing.
-    reject(new Failure('later', `the agent at ${server} has hung up without an answer`));
+    reject(new CniError('later', `the agent at ${server} has hung up without an answer`));
   });
   return promise;
 }
@@ -112,7 +112,7 @@ function target(server: string) {
 }
 
 /** @returns undefined when it is not whole */
-function readAnswer(bytes: Buffer): { readonly status: number; readonly body: string } | undefined {
+function parseReply(bytes: Buffer): { readonly status: number; readonly body: string } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
   const head = bytes.toString('latin1', 0, end);

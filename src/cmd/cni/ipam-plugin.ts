@@ -1,9 +1,9 @@
 /** The IPAM plugin of the configuration, where one is named: another executable of the CNI. */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
+import { CniError } from './cni-error.ts';
 import type { Command } from './environment.ts';
-import { Failure } from './failure.ts';
-import type { Network } from './network.ts';
+import type { NetworkConfig } from './network-config.ts';
 
 /** Stands in `ipam.subnet` for the subnet of the pods of this node. */
 const POD_CIDR = 'usePodCidr';
@@ -19,13 +19,13 @@ export interface IpamPlugin {
  * @throws Failure when the plugin is in no folder of CNI_PATH
  */
 export async function ipamPlugin(
-  network: Network,
+  network: NetworkConfig,
   environment: NodeJS.ProcessEnv,
   podCidr: () => Promise<string>,
 ): Promise<IpamPlugin | undefined> {
   const { ipam, document } = network;
   if (!ipam) return undefined;
-  const file = find(ipam.type, environment['CNI_PATH'] ?? '');
+  const file = findPlugin(ipam.type, environment['CNI_PATH'] ?? '');
   const subnet = (ipam as { subnet?: unknown }).subnet;
   const input = JSON.stringify(
     subnet === POD_CIDR ? { ...document, ipam: { ...ipam, subnet: await podCidr() } } : document,
@@ -42,14 +42,14 @@ export function firstAddress(result: string): string {
   try {
     given = JSON.parse(result);
   } catch {
-    throw new Failure('delegate', 'the IPAM plugin gave no result', result);
+    throw new CniError('delegate', 'the IPAM plugin gave no result', result);
   }
   const first = given?.ips?.[0];
-  if (!first) throw new Failure('delegate', 'the IPAM plugin gave no address', result);
+  if (!first) throw new CniError('delegate', 'the IPAM plugin gave no address', result);
   return JSON.stringify(first);
 }
 
-function find(type: string, folders: string): string {
+function findPlugin(type: string, folders: string): string {
   for (const folder of folders.split(':').filter(Boolean)) {
     const file = join(folder, type);
     try {
@@ -59,7 +59,7 @@ function find(type: string, folders: string): string {
       // It may be in the next one.
     }
   }
-  throw new Failure('config', `IPAM plugin ${type} is in no folder of CNI_PATH`, folders);
+  throw new CniError('config', `IPAM plugin ${type} is in no folder of CNI_PATH`, folders);
 }
 
 async function runPlugin(file: string, env: NodeJS.ProcessEnv, input: string): Promise<string> {
@@ -70,21 +70,23 @@ async function runPlugin(file: string, env: NodeJS.ProcessEnv, input: string): P
   child.stdout.setEncoding('utf8').on('data', (piece) => {
     output += piece;
   });
-  child.on('error', (error) => reject(new Failure('delegate', `${file}: ${error.message}`)));
-  child.on('close', (status) => (status === 0 ? resolve(output) : reject(failureOf(file, output))));
+  child.on('error', (error) => reject(new CniError('delegate', `${file}: ${error.message}`)));
+  child.on('close', (status) =>
+    status === 0 ? resolve(output) : reject(pluginError(file, output)),
+  );
   // A plugin that ends without reading its input says itself what is wrong.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return promise;
 }
 
-function failureOf(file: string, output: string): Failure {
+function pluginError(file: string, output: string): CniError {
   try {
     const { code, msg, details } = JSON.parse(output);
     // 0 would be none.
     const known = Number.isSafeInteger(code) && code > 0 ? code : undefined;
-    return new Failure('delegate', `${file}: ${msg}`, String(details ?? ''), known);
+    return new CniError('delegate', `${file}: ${msg}`, String(details ?? ''), known);
   } catch {
-    return new Failure('delegate', `${file} has failed`, output);
+    return new CniError('delegate', `${file} has failed`, output);
   }
 }

@@ -4,12 +4,12 @@ import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { KvEntry, KvSnapshot, KvStore, Revision, Watch, WatchHandlers } from './api.ts';
 import { StoreClosedError, StoreUnavailableError } from './api.ts';
 import { ChangeLog } from './change-log.ts';
-import { type LockWait, openLevel } from './level-open.ts';
-import { Seal } from './level-seal.ts';
+import { ContentChecksum } from './level-checksum.ts';
+import { type LockWait, openLevel } from './open-level.ts';
 
 /** Where the entries stand in the database, apart from the seal. */
-const DATA = 'k';
-const SEAL = 'seal';
+const ENTRY_PREFIX = 'k';
+const CHECKSUM_KEY = 'seal';
 /** Entries read at once: keeps the main thread free in between. */
 const SLICE = 256;
 
@@ -41,7 +41,7 @@ export class LevelStore implements KvStore {
   readonly damage: string | undefined;
   readonly #database: Database;
   readonly #log: ChangeLog;
-  #seal: Seal;
+  #seal: ContentChecksum;
   #closed = false;
   /** End of the queue of writes: they read before they write, so one goes after the other. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -51,17 +51,19 @@ export class LevelStore implements KvStore {
     const { folder, expendable, log = silentLogger, lockWait, logLimit = 10_000 } = options;
     const database = await openLevel(folder, expendable === '', log, lockWait);
     try {
-      const sealText = await database.get(SEAL);
-      const written = sealText === undefined ? undefined : Seal.parse(sealText);
-      let found = new Seal();
+      const sealText = await database.get(CHECKSUM_KEY);
+      const written = sealText === undefined ? undefined : ContentChecksum.parse(sealText);
+      let found = new ContentChecksum();
       for await (const { key, value } of entries(rangeOf(database, ''), '')) found.add(key, value);
-      const damage = Seal.damage(written, found);
+      const damage = ContentChecksum.damage(written, found);
       if (damage !== undefined) {
         log.error({ folder, damage, dropped: expendable }, 'the database has lost entries');
-        if (expendable !== undefined) found = await drop(database, expendable);
+        if (expendable !== undefined) found = await dropPrefix(database, expendable);
       }
       found.generation = (written?.generation ?? 0) + 1;
-      await database.batch([{ type: 'put', key: SEAL, value: found.toString() }], { sync: true });
+      await database.batch([{ type: 'put', key: CHECKSUM_KEY, value: found.toString() }], {
+        sync: true,
+      });
       return new LevelStore(folder, database, found, damage, logLimit);
     } catch (thrown) {
       await database.close();
@@ -72,7 +74,7 @@ export class LevelStore implements KvStore {
   private constructor(
     folder: string,
     database: Database,
-    seal: Seal,
+    seal: ContentChecksum,
     damage: string | undefined,
     logLimit: number,
   ) {
@@ -84,7 +86,7 @@ export class LevelStore implements KvStore {
   }
 
   get(key: string): Promise<string | undefined> {
-    return this.#run(() => this.#database.get(DATA + key));
+    return this.#run(() => this.#database.get(ENTRY_PREFIX + key));
   }
 
   list(prefix: string): Promise<KvSnapshot> {
@@ -133,7 +135,7 @@ export class LevelStore implements KvStore {
   }
 
   async probe(): Promise<void> {
-    await this.get(SEAL);
+    await this.get(CHECKSUM_KEY);
   }
 
   async close(): Promise<void> {
@@ -186,7 +188,7 @@ export class LevelStore implements KvStore {
     let first: string | undefined;
     for (let from = 0; from < keys.length; from += SLICE) {
       const slice = keys.slice(from, from + SLICE);
-      const before = await this.#database.getMany(slice.map((key) => DATA + key));
+      const before = await this.#database.getMany(slice.map((key) => ENTRY_PREFIX + key));
       if (from === 0) {
         first = before[0];
         if (!condition(first)) break;
@@ -196,16 +198,16 @@ export class LevelStore implements KvStore {
         const value = all.get(key);
         if (there !== undefined) seal.remove(key, there);
         else if (value === undefined) continue;
-        if (value === undefined) batch.del(DATA + key);
+        if (value === undefined) batch.del(ENTRY_PREFIX + key);
         else {
           seal.add(key, value);
-          batch.put(DATA + key, value);
+          batch.put(ENTRY_PREFIX + key, value);
         }
         changes.push({ key, value });
       }
     }
     if (changes.length === 0) return first;
-    await batch.put(SEAL, seal.toString()).write({ sync: true });
+    await batch.put(CHECKSUM_KEY, seal.toString()).write({ sync: true });
     this.#seal = seal;
     this.#log.append(changes);
     return first;
@@ -213,11 +215,11 @@ export class LevelStore implements KvStore {
 }
 
 /** Removes all entries of a prefix and seals what stays. */
-async function drop(database: Database, prefix: string): Promise<Seal> {
-  const kept = new Seal();
+async function dropPrefix(database: Database, prefix: string): Promise<ContentChecksum> {
+  const kept = new ContentChecksum();
   const dropped: string[] = [];
   for await (const { key, value } of entries(rangeOf(database, ''), '')) {
-    if (key.startsWith(prefix)) dropped.push(DATA + key);
+    if (key.startsWith(prefix)) dropped.push(ENTRY_PREFIX + key);
     else kept.add(key, value);
   }
   await database.batch(dropped.map((key) => ({ type: 'del', key })));
@@ -226,7 +228,7 @@ async function drop(database: Database, prefix: string): Promise<Seal> {
 
 /** Everything from the prefix on, as it is at this moment. */
 function rangeOf(database: Database, prefix: string) {
-  return database.iterator<string, string>({ gte: DATA + prefix });
+  return database.iterator<string, string>({ gte: ENTRY_PREFIX + prefix });
 }
 
 async function* entries(iterator: Range, prefix: string): AsyncGenerator<KvEntry> {
@@ -235,8 +237,8 @@ async function* entries(iterator: Range, prefix: string): AsyncGenerator<KvEntry
       const slice = await iterator.nextv(SLICE);
       if (slice.length === 0) return;
       for (const [key, value] of slice) {
-        if (!key.startsWith(DATA + prefix)) return;
-        yield { key: key.slice(DATA.length), value };
+        if (!key.startsWith(ENTRY_PREFIX + prefix)) return;
+        yield { key: key.slice(ENTRY_PREFIX.length), value };
       }
     }
   } finally {

@@ -1,7 +1,7 @@
 /** What the CNI answers when something fails: an error with a code of its specification. */
 
 /** Codes of the specification up to 99, ours from 100. */
-export const failures = {
+export const errorKinds = {
   version: { code: 1, name: 'incompatible CNI version' },
   environment: { code: 4, name: 'invalid environment variable' },
   io: { code: 5, name: 'I/O failure' },
@@ -14,17 +14,17 @@ export const failures = {
   delegate: { code: 101, name: 'the IPAM plugin has failed' },
 } as const satisfies Record<string, { readonly code: number; readonly name: string }>;
 
-export class Failure extends Error {
+export class CniError extends Error {
   readonly code: number;
   /** What is known beyond the message; empty for nothing. */
   readonly details: string;
 
   /** @param code given only to pass on the code of another plugin */
   constructor(
-    kind: keyof typeof failures,
+    kind: keyof typeof errorKinds,
     message: string,
     details = '',
-    code: number = failures[kind].code,
+    code: number = errorKinds[kind].code,
   ) {
     super(message);
     this.code = code;

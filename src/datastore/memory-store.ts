@@ -99,7 +99,7 @@ export class MemoryStore implements KvStore {
     const before = this.#log;
     this.#entries.clear();
     this.#log = this.#newLog();
-    before.lose();
+    before.loseWatches();
   }
 
   #newLog(): ChangeLog {

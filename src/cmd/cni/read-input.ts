@@ -2,7 +2,7 @@
 import { readSync } from 'node:fs';
 import { Socket } from 'node:net';
 
-const PIECE = 1 << 16;
+const CHUNK_BYTES = 1 << 16;
 
 /**
  * Read at once as long as there is something, which is the faster way. Where the runtime has made
@@ -11,7 +11,7 @@ const PIECE = 1 << 16;
 export async function readInput(fd: number): Promise<string> {
   const pieces: Buffer[] = [];
   for (;;) {
-    const piece = Buffer.allocUnsafe(PIECE);
+    const piece = Buffer.allocUnsafe(CHUNK_BYTES);
     let length: number;
     try {
       length = readSync(fd, piece);

@@ -5,15 +5,15 @@ import { problemText } from '#kubernetes/reflector/manifest-problem.ts';
 import type { Controller } from '#plugins/controller/controller.ts';
 import type { Agent } from './agent.ts';
 import type { Environment } from './environment.ts';
-import { KubeletPlayer, type PlayedPod } from './kubelet.ts';
+import { FakeKubelet, type PodAttachment } from './fake-kubelet.ts';
 import type { Settings } from './settings.ts';
 
-const LOOK_MS = 50;
-const CALM_LOOKS = 5;
+const POLL_MS = 50;
+const IDLE_POLLS = 5;
 /** After ten seconds the summary comes, whatever goes on. */
-const MOST_LOOKS = 200;
+const MAX_POLLS = 200;
 
-export interface PlayParts {
+export interface EmbeddedDeps {
   readonly settings: Settings;
   readonly environment: Environment;
   readonly clock: Clock;
@@ -23,12 +23,12 @@ export interface PlayParts {
 }
 
 /** The store is filled before the agent starts, so that its startup resync finds the cluster. */
-export async function playKubelet(agent: Agent, parts: PlayParts): Promise<void> {
+export async function startEmbedded(agent: Agent, parts: EmbeddedDeps): Promise<void> {
   const { settings, environment, clock, random, loggers, print } = parts;
   const log = loggers.get('kubelet');
   const { embedded } = settings;
   if (!embedded || !environment.addNamespace) return;
-  const player = new KubeletPlayer({
+  const player = new FakeKubelet({
     store: environment.cluster,
     manifests: embedded.manifests,
     nodeName: settings.label,
@@ -41,22 +41,22 @@ export async function playKubelet(agent: Agent, parts: PlayParts): Promise<void>
   await player.fillStore();
   await agent.start();
   const pods = await player.startPods(settings.grpc.endpoint);
-  await untilSettled(agent.controller, clock);
+  await untilIdle(agent.controller, clock);
   print(summary(pods, player.problems.length, agent, settings));
 }
 
 /** What the player wrote comes back as events; waits until none has come for a moment. */
-async function untilSettled(controller: Controller, clock: Clock): Promise<void> {
+async function untilIdle(controller: Controller, clock: Clock): Promise<void> {
   let seen = -1;
-  for (let look = 0, calm = 0; look < MOST_LOOKS && calm < CALM_LOOKS; look++) {
-    await clock.sleep(LOOK_MS);
+  for (let look = 0, calm = 0; look < MAX_POLLS && calm < IDLE_POLLS; look++) {
+    await clock.sleep(POLL_MS);
     calm = controller.isIdle && controller.eventCount === seen ? calm + 1 : 0;
     seen = controller.eventCount;
   }
 }
 
 function summary(
-  pods: readonly PlayedPod[],
+  pods: readonly PodAttachment[],
   problems: number,
   agent: Agent,
   settings: Settings,

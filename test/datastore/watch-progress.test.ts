@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import type { IWatchResponse } from 'etcd3';
 import fc from 'fast-check';
 import type { KvChange } from '#datastore/api.ts';
-import { positionOf } from '#datastore/etcd/lineage.ts';
-import { Replay } from '#datastore/etcd/replay.ts';
+import { positionOf } from '#datastore/etcd/database-identity.ts';
+import { WatchProgress } from '#datastore/etcd/watch-progress.ts';
 
 interface Told {
   readonly revision: number;
@@ -54,7 +54,7 @@ describe('Replay', () => {
   it('hands on every change once and in order, whatever streams do', () => {
     fc.assert(
       fc.property(history, cuts, (told, plan) => {
-        const replay = new Replay({ epoch: 1, revision: 10, partial: 0 });
+        const replay = new WatchProgress({ epoch: 1, revision: 10, partial: 0 });
         const heard: KvChange[] = [];
         let at = 0;
         let step = 0;
@@ -78,7 +78,7 @@ describe('Replay', () => {
           const from = backBy(at, torn ? 0 : repeat);
           const end = Math.min(told.length, at + take);
           const within = end < told.length && told[end]!.revision === told[end - 1]!.revision;
-          heard.push(...replay.take(response(told.slice(from, end), within), 1));
+          heard.push(...replay.accept(response(told.slice(from, end), within), 1));
           at = end;
           torn = within && !broken;
           if (broken) open();
@@ -95,13 +95,13 @@ describe('Replay', () => {
     fc.assert(
       fc.property(history, (told) => {
         const start = { epoch: 1, revision: 10, partial: 0 };
-        const all = new Replay(start).take(response(told, false), 1);
+        const all = new WatchProgress(start).accept(response(told, false), 1);
         for (const [at, { revision }] of all.entries()) {
-          const rest = new Replay(positionOf(revision));
+          const rest = new WatchProgress(positionOf(revision));
           const { next } = rest;
           const replayed = told.filter((event) => event.revision >= next);
           assert.deepEqual(
-            rest.take(response(replayed, false), 1).map(({ key }) => key),
+            rest.accept(response(replayed, false), 1).map(({ key }) => key),
             told.slice(at + 1).map(({ key }) => key),
           );
         }
@@ -110,16 +110,16 @@ describe('Replay', () => {
   });
 
   it('keeps the parts of a torn transaction together', () => {
-    const replay = new Replay({ epoch: 1, revision: 0, partial: 0 });
+    const replay = new WatchProgress({ epoch: 1, revision: 0, partial: 0 });
     const parts = ['a', 'b', 'c', 'd'].map((key) => ({ revision: 2, key }));
     const first = [{ revision: 1, key: 'x' }, ...parts.slice(0, 1)];
     assert.deepEqual(
-      replay.take(response(first, true), 1).map(({ key }) => key),
+      replay.accept(response(first, true), 1).map(({ key }) => key),
       ['x'],
     );
-    assert.deepEqual(replay.take(response(parts.slice(1, 3), true), 1), []);
+    assert.deepEqual(replay.accept(response(parts.slice(1, 3), true), 1), []);
     assert.deepEqual(
-      replay.take(response(parts.slice(3), false), 1).map(({ key }) => key),
+      replay.accept(response(parts.slice(3), false), 1).map(({ key }) => key),
       ['a', 'b', 'c', 'd'],
     );
   });

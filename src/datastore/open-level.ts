@@ -32,7 +32,7 @@ export interface LockWait {
 }
 
 /** How often a lock is tried that another process holds. */
-const LOCK_MS = 100;
+const LOCK_RETRY_MS = 100;
 
 async function attempt(folder: string): Promise<Level<string, string>> {
   const database = new Level<string, string>(folder);
@@ -52,33 +52,33 @@ export async function openLevel(
   wait?: LockWait,
 ): Promise<Level<string, string>> {
   try {
-    return await unlocked(folder, wait);
+    return await openUnlocked(folder, wait);
   } catch (thrown) {
     const cause = causeOf(thrown);
     const code = codeOf(cause);
-    if (code === LOCKED) throw unopenable(folder, 'another process has it open', thrown);
+    if (code === LOCKED) throw openError(folder, 'another process has it open', thrown);
     // What level did not say, the file system did (permission, a file in the way): not mendable.
     if (code !== 'LEVEL_CORRUPTION' && code !== 'LEVEL_IO_ERROR')
-      throw unopenable(folder, errorText(cause), thrown);
+      throw openError(folder, errorText(cause), thrown);
     log.warn({ folder, error: errorText(cause) }, 'the database is damaged and gets repaired');
   }
   try {
     await maintenance.repair(folder);
     return await attempt(folder);
   } catch (thrown) {
-    if (!expendable) throw unopenable(folder, `repair failed: ${errorText(thrown)}`, thrown);
+    if (!expendable) throw openError(folder, `repair failed: ${errorText(thrown)}`, thrown);
     log.warn({ folder, error: errorText(thrown) }, 'repair failed; the database starts empty');
   }
   try {
     await maintenance.destroy(folder);
     return await attempt(folder);
   } catch (thrown) {
-    throw unopenable(folder, errorText(thrown), thrown);
+    throw openError(folder, errorText(thrown), thrown);
   }
 }
 
 /** Opens a folder that nobody else has open, or that is let go of in time. */
-async function unlocked(folder: string, wait?: LockWait): Promise<Level<string, string>> {
+async function openUnlocked(folder: string, wait?: LockWait): Promise<Level<string, string>> {
   const end = wait ? wait.clock.monotonic() + wait.limitMs : 0;
   for (;;) {
     try {
@@ -87,10 +87,10 @@ async function unlocked(folder: string, wait?: LockWait): Promise<Level<string, 
       const isLocked = codeOf(causeOf(thrown)) === LOCKED;
       if (!isLocked || !wait || wait.clock.monotonic() >= end) throw thrown;
     }
-    await wait.clock.sleep(LOCK_MS);
+    await wait.clock.sleep(LOCK_RETRY_MS);
   }
 }
 
-function unopenable(folder: string, message: string, cause: unknown): CodedError {
+function openError(folder: string, message: string, cause: unknown): CodedError {
   return new StoreOpenError(message, { where: folder, cause });
 }

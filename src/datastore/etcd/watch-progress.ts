@@ -1,6 +1,6 @@
 import type { IEvent, IWatchResponse } from 'etcd3';
 import type { KvChange } from '../api.ts';
-import { type Position, tokenOf } from './lineage.ts';
+import { type Position, tokenOf } from './database-identity.ts';
 
 /**
  * Turns what streams deliver into changes, each once and in order, and says where the next stream
@@ -8,7 +8,7 @@ import { type Position, tokenOf } from './lineage.ts';
  * revisions in headers run ahead of the changes while a stream catches up, and whoever goes on from
  * those after a second cut has lost what lay between.
  */
-export class Replay {
+export class WatchProgress {
   #revision: number;
   #partial: number;
   /** Changes of a transaction of which more is to come in the next fragment. */
@@ -25,7 +25,7 @@ export class Replay {
     return this.#revision + 1;
   }
 
-  take(response: IWatchResponse, epoch: number): KvChange[] {
+  accept(response: IWatchResponse, epoch: number): KvChange[] {
     const events = [...this.#held, ...response.events];
     const last = events.at(-1);
     if (!last) return [];

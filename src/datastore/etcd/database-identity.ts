@@ -28,7 +28,7 @@ export function positionOf(token: Revision): Position {
  * last is remembered with its revision, and must stand in the history of a database that wants to
  * be the same.
  */
-export class Lineage {
+export class DatabaseIdentity {
   /** Counts the databases that were seen; positions of another epoch mean nothing. */
   epoch = 0;
   /** The highest revision that an answer carried. */

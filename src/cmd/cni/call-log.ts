@@ -1,7 +1,7 @@
 /** The log file: one line a call. */
 import { appendFileSync } from 'node:fs';
 import type { Clock } from '#infra/clock/clock.ts';
-import type { Outcome } from './run.ts';
+import type { Outcome } from './run-cni.ts';
 
 /** @param start when the call began, as the clock's monotonic milliseconds have it */
 export function logCall(

@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { failures } from '#cmd/cni/failure.ts';
-import { runCni } from '#cmd/cni/run.ts';
+import { errorKinds } from '#cmd/cni/cni-error.ts';
+import { runCni } from '#cmd/cni/run-cni.ts';
 import { makeNode, type RunningAgent, startAgent, until } from '../agent/harness.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'contiv-cni-'));
@@ -95,7 +95,7 @@ describe('contiv-cni in front of an agent', () => {
       });
       const check = { ...config, prevResult: added };
       const checked = await run(base, { command: 'CHECK', ...one, config: check });
-      if (version === '0.3.1') assert.equal(checked?.code, failures.version.code);
+      if (version === '0.3.1') assert.equal(checked?.code, errorKinds.version.code);
       else assert.equal(checked, undefined);
       assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
       assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
@@ -115,7 +115,7 @@ describe('contiv-cni in front of an agent', () => {
     assert.equal(await run(base, check), undefined);
     const other = { ...prevResult, ips: [{ address: '10.9.9.9/32' }] };
     const wrong = await run(base, { ...check, config: { prevResult: other } });
-    assert.equal(wrong?.code, failures.refused.code);
+    assert.equal(wrong?.code, errorKinds.refused.code);
     assert.match(wrong?.msg ?? '', /has 10\.1\.1\.\d+ and not 10\.9\.9\.9/);
     await run(base, { command: 'DEL', ...one });
     assert.match((await run(base, check))?.msg ?? '', /it is not attached/);
@@ -168,7 +168,7 @@ describe('contiv-cni in front of an agent', () => {
     const config = { ipam: { type: 'refused-ipam' } };
     const one = { ...pod('refused'), args: 'K8S_POD_NAME=NO' };
     const answer = await run(base, { command: 'ADD', ...one, config });
-    assert.equal(answer?.code, failures.refused.code);
+    assert.equal(answer?.code, errorKinds.refused.code);
     assert.equal(readFileSync(log, 'utf8'), 'ADD\nDEL\n');
   });
 
@@ -187,7 +187,7 @@ describe('contiv-cni in front of an agent', () => {
     });
     const missing = { ipam: { type: 'nobody' } };
     const gone = await run(base, { command: 'ADD', ...one, config: missing });
-    assert.equal(gone?.code, failures.config.code);
+    assert.equal(gone?.code, errorKinds.config.code);
   });
 
   it('lets an IPAM plugin that has failed clean up, and always gives a code', async () => {
@@ -211,7 +211,7 @@ describe('contiv-cni in front of an agent', () => {
       chmodSync(plugin, 0o755);
       writeFileSync(log, '');
       const answer = await run(base, { command: 'ADD', ...one, config });
-      const code = output.includes('110') ? 110 : failures.delegate.code;
+      const code = output.includes('110') ? 110 : errorKinds.delegate.code;
       assert.equal(answer?.code, code, JSON.stringify(answer));
       assert.equal(typeof (answer?.details ?? ''), 'string');
       assert.equal(readFileSync(log, 'utf8'), 'ADD\nDEL\n');
@@ -252,7 +252,7 @@ describe('contiv-cni in front of an agent', () => {
 
   it('answers a runtime that does not name the pod', async () => {
     const answer = await run(base, { command: 'ADD', ...pod('nameless'), args: '' });
-    assert.equal(answer?.code, failures.refused.code);
+    assert.equal(answer?.code, errorKinds.refused.code);
     assert.match(answer?.msg ?? '', /K8S_POD_NAME/);
   });
 });
@@ -417,7 +417,7 @@ describe('contiv-cni in front of somebody else', () => {
     const call = { command: 'ADD', container: 'c', ifname: 'eth0', netns: '/run/netns/x' };
     const answer = await run(config, call);
     close();
-    assert.equal(answer?.code, failures.later.code);
+    assert.equal(answer?.code, errorKinds.later.code);
     assert.equal(readFileSync(log, 'utf8'), 'ADD\n');
   });
 

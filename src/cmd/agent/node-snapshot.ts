@@ -6,7 +6,7 @@ import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
 
-export interface NodeDocument {
+export interface NodeSnapshot {
   readonly name: string;
   /** Plain addresses of the host that are not the agent's work. */
   readonly hostAddresses: readonly string[];
@@ -31,14 +31,14 @@ const descriptors = [
 
 const views = ['SB', 'NB'] as const satisfies readonly View[];
 
-interface Asked {
+interface TraceRoutesDeps {
   readonly label: string;
   readonly scheduler: Scheduler;
   readonly ipam: IpamApi;
   readonly net: Ipv4NetApi;
 }
 
-export function traceRoutes(asked: Asked): Route[] {
+export function traceRoutes(asked: TraceRoutesDeps): Route[] {
   return [
     {
       method: 'GET',
@@ -49,16 +49,16 @@ export function traceRoutes(asked: Asked): Route[] {
         const text = argument(request, 'view') ?? 'SB';
         const view = views.find((one) => one === text);
         if (!view) throw new BadRequestError(`argument view="${text}" has to be SB or NB`);
-        return json(await nodeDocument(asked, view));
+        return json(await nodeSnapshot(asked, view));
       },
     },
   ];
 }
 
-async function nodeDocument(
-  { label, scheduler, ipam, net }: Asked,
+async function nodeSnapshot(
+  { label, scheduler, ipam, net }: TraceRoutesDeps,
   view: View,
-): Promise<NodeDocument> {
+): Promise<NodeSnapshot> {
   const dumps = await Promise.all(
     descriptors.map((descriptor) => scheduler.dump(view, { descriptor })),
   );

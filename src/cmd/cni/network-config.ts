@@ -1,7 +1,7 @@
 /** The network configuration, as the runtime gives it on standard input. */
-import { Failure } from './failure.ts';
+import { CniError } from './cni-error.ts';
 
-export interface Network {
+export interface NetworkConfig {
   /** As written; may be one that is not spoken. */
   readonly cniVersion: string;
   readonly name: string;
@@ -11,9 +11,9 @@ export interface Network {
   /** IPAM plugin that gives the addresses; undefined: the agent does. */
   readonly ipam: { readonly type: string } | undefined;
   /** Whether there is a result of an earlier call. */
-  readonly hasPrevious: boolean;
+  readonly hasPrevResult: boolean;
   /** Those that the runtime knows, for GC; undefined: it has not said. */
-  readonly valid: readonly ValidAttachment[] | undefined;
+  readonly validAttachments: readonly ValidAttachment[] | undefined;
   /** The whole configuration. */
   readonly document: Readonly<Record<string, unknown>>;
 }
@@ -35,21 +35,26 @@ const NAME_FORM = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 const SERVER_FORM = /\/|.:\d{1,5}$/;
 
 /** @throws Failure with decode for what is no JSON object, config for what makes no sense */
-export function readNetwork(text: string): Network {
+export function readNetworkConfig(text: string): NetworkConfig {
   const document = object(parse(text), 'the network configuration');
   const name = optional(document, 'name', 'string') ?? '';
-  if (!NAME_FORM.test(name)) throw wrong('name', 'letters, digits and _ . -', document['name']);
+  if (!NAME_FORM.test(name))
+    throw invalidField('name', 'letters, digits and _ . -', document['name']);
   const server = optional(document, 'grpcServer', 'string') ?? '';
   if (!SERVER_FORM.test(server))
-    throw wrong('grpcServer', 'the socket of the agent, or host:port,', document['grpcServer']);
+    throw invalidField(
+      'grpcServer',
+      'the socket of the agent, or host:port,',
+      document['grpcServer'],
+    );
   return {
     cniVersion: optional(document, 'cniVersion', 'string') || OLDEST,
     name,
     server,
     logFile: optional(document, 'logFile', 'string') || DEFAULT_LOG_FILE,
     ipam: readIpam(document['ipam']),
-    hasPrevious: (document['prevResult'] ?? undefined) !== undefined,
-    valid: readValid(document),
+    hasPrevResult: (document['prevResult'] ?? undefined) !== undefined,
+    validAttachments: readValidAttachments(document),
     document,
   };
 }
@@ -68,17 +73,17 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Failure('decode', 'the network configuration is no JSON', String(error));
+    throw new CniError('decode', 'the network configuration is no JSON', String(error));
   }
 }
 
-function readIpam(given: unknown): Network['ipam'] {
+function readIpam(given: unknown): NetworkConfig['ipam'] {
   if (given === undefined || given === null) return undefined;
   const ipam = object(given, 'ipam');
   const type = optional(ipam, 'type', 'string') ?? '';
   if (type === '') return undefined;
   // It is looked up in CNI_PATH, and shall lead nowhere else.
-  if (type.includes('/')) throw wrong('ipam.type', 'the name of a plugin', type);
+  if (type.includes('/')) throw invalidField('ipam.type', 'the name of a plugin', type);
   return { ...ipam, type };
 }
 
@@ -100,7 +105,7 @@ export function addressesOn(interfaceName: string, result: unknown): readonly st
 }
 
 /** libcni says it under both names; where nothing is valid, it says null. */
-function readValid(
+function readValidAttachments(
   document: Readonly<Record<string, unknown>>,
 ): readonly ValidAttachment[] | undefined {
   const where = ['cni.dev/valid-attachments', 'cni.dev/attachments'].find((key) => key in document);
@@ -109,20 +114,21 @@ function readValid(
     const attachment = object(one, where);
     const containerId = optional(attachment, 'containerID', 'string');
     const interfaceName = optional(attachment, 'ifname', 'string');
-    if (!containerId || !interfaceName) throw wrong(where, 'containerID and ifname in each', one);
+    if (!containerId || !interfaceName)
+      throw invalidField(where, 'containerID and ifname in each', one);
     return { containerId, interfaceName };
   });
 }
 
 function object(value: unknown, where: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw wrong(where, 'an object', value);
+    throw invalidField(where, 'an object', value);
   return value as Record<string, unknown>;
 }
 
 function list(value: unknown, where: string): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw wrong(where, 'a list', value);
+  if (!Array.isArray(value)) throw invalidField(where, 'a list', value);
   return value;
 }
 
@@ -133,12 +139,12 @@ function optional(
 ): string | undefined {
   const value = holder[key];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== type) throw wrong(key, 'a text', value);
+  if (typeof value !== type) throw invalidField(key, 'a text', value);
   return value as string;
 }
 
-function wrong(where: string, wanted: string, given: unknown): Failure {
-  return new Failure(
+function invalidField(where: string, wanted: string, given: unknown): CniError {
+  return new CniError(
     'config',
     `${where}: ${wanted} is needed`,
     given === undefined ? 'it is missing' : `given is ${JSON.stringify(given)}`,

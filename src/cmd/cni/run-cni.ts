@@ -4,27 +4,27 @@
  * runtime speaks. Nothing is kept here: any call may be repeated at any time.
  */
 import type { CNIRequest } from '#models/cni/cni.gen.ts';
-import { callAgent } from './agent.ts';
+import { callAgent } from './agent-client.ts';
+import { CniError, errorKinds } from './cni-error.ts';
 import { type Attachment, type Command, readAttachment, readCommand } from './environment.ts';
-import { Failure, failures } from './failure.ts';
-import { firstAddress, type IpamPlugin, ipamPlugin } from './ipam.ts';
-import { addressesOn, type Network, readNetwork, versionOf } from './network.ts';
+import { firstAddress, type IpamPlugin, ipamPlugin } from './ipam-plugin.ts';
+import { addressesOn, type NetworkConfig, readNetworkConfig, versionOf } from './network-config.ts';
 import { addResult, type Reply } from './result.ts';
-import { isSpoken, NEWEST, spokenVersion, type Version, versions } from './version.ts';
+import { isSupported, NEWEST, supportedVersion, type Version, versions } from './version.ts';
 
 export interface Outcome {
   /** What goes to standard output; empty for nothing. */
   readonly output: string;
-  readonly failure: Failure | undefined;
+  readonly failure: CniError | undefined;
   /** As far as they could be read. */
   readonly command: string;
-  readonly network: Network | undefined;
+  readonly network: NetworkConfig | undefined;
 }
 
 interface Call {
   readonly environment: NodeJS.ProcessEnv;
   readonly command: Command;
-  readonly network: Network;
+  readonly network: NetworkConfig;
   readonly version: Version;
 }
 
@@ -35,7 +35,7 @@ export async function runCni(
 ): Promise<Outcome> {
   const command = environment['CNI_COMMAND'] ?? '';
   let text = '';
-  let network: Network | undefined;
+  let network: NetworkConfig | undefined;
   try {
     const known = readCommand(environment);
     text = await input();
@@ -43,28 +43,28 @@ export async function runCni(
       const answer = { cniVersion: versionOf(text) ?? NEWEST, supportedVersions: versions };
       return { output: json(answer), failure: undefined, command, network };
     }
-    network = readNetwork(text);
-    const version = spokenVersion(network.cniVersion, known);
-    const answer = await doers[known]({ environment, command: known, network, version });
+    network = readNetworkConfig(text);
+    const version = supportedVersion(network.cniVersion, known);
+    const answer = await commandHandlers[known]({ environment, command: known, network, version });
     return { output: answer ? json(answer) : '', failure: undefined, command, network };
   } catch (thrown) {
     const failure =
-      thrown instanceof Failure ? thrown : new Failure('io', String(thrown), stackOf(thrown));
+      thrown instanceof CniError ? thrown : new CniError('io', String(thrown), stackOf(thrown));
     const version = versionOf(text) ?? NEWEST;
-    const output = json(failure.result(isSpoken(version) ? version : NEWEST));
+    const output = json(failure.result(isSupported(version) ? version : NEWEST));
     return { output, failure, command, network };
   }
 }
 
 /** @returns the result; undefined for a command that answers nothing when it is done */
-const doers: Readonly<
+const commandHandlers: Readonly<
   Record<Exclude<Command, 'VERSION'>, (call: Call) => Promise<object | undefined>>
 > = { ADD: add, DEL: del, CHECK: check, GC: gc, STATUS: status };
 
 async function add(call: Call): Promise<object> {
   const { network, version } = call;
-  if (network.hasPrevious)
-    throw new Failure('config', 'prevResult is given: this plugin is the first of its chain');
+  if (network.hasPrevResult)
+    throw new CniError('config', 'prevResult is given: this plugin is the first of its chain');
   const attachment = readAttachment(call.command, call.environment);
   const ipam = await ipamOf(call);
   try {
@@ -73,12 +73,12 @@ async function add(call: Call): Promise<object> {
       ...requestOf(call, attachment),
       ...(ipam && { ipam_type: ipam.type, ipam_data: address }),
     });
-    assertDone(reply);
+    assertSuccess(reply);
     return addResult(reply, version);
   } catch (error) {
     // The address must not stay taken; of two failures the first one counts. An agent that has not
     // answered may use it, so it stays taken until the DEL that follows a failed ADD.
-    const isOpen = error instanceof Failure && error.code === failures.later.code;
+    const isOpen = error instanceof CniError && error.code === errorKinds.later.code;
     if (!isOpen) await ipam?.run('DEL').catch(() => undefined);
     throw error;
   }
@@ -88,27 +88,27 @@ async function add(call: Call): Promise<object> {
 async function del(call: Call): Promise<undefined> {
   const attachment = readAttachment(call.command, call.environment);
   const request = requestOf(call, attachment);
-  assertDone(await callAgent(call.network.server, '/cni.RemoteCNI/Delete', request));
+  assertSuccess(await callAgent(call.network.server, '/cni.RemoteCNI/Delete', request));
   await (await ipamOf(call))?.run('DEL');
 }
 
 async function check(call: Call): Promise<undefined> {
-  const { server, hasPrevious, document } = call.network;
+  const { server, hasPrevResult: hasPrevious, document } = call.network;
   const attachment = readAttachment(call.command, call.environment);
-  if (!hasPrevious) throw new Failure('config', 'CHECK needs the prevResult of the ADD');
+  if (!hasPrevious) throw new CniError('config', 'CHECK needs the prevResult of the ADD');
   const addresses = addressesOn(attachment.interfaceName, document['prevResult']);
   await (await ipamOf(call))?.run('CHECK');
   const reply = await callAgent(server, '/cni.CNIState/Check', {
     request: requestOf(call, attachment),
     addresses: addresses.map((cidr) => cidr.replace(/\/.*/, '')),
   });
-  assertDone(reply);
+  assertSuccess(reply);
 }
 
 async function gc(call: Call): Promise<undefined> {
-  const { server, name, valid } = call.network;
+  const { server, name, validAttachments: valid } = call.network;
   // Without the list every pod would be one that the runtime does not know.
-  if (!valid) throw new Failure('config', 'GC needs cni.dev/valid-attachments');
+  if (!valid) throw new CniError('config', 'GC needs cni.dev/valid-attachments');
   const reply = await callAgent(server, '/cni.CNIState/GC', {
     network: name,
     valid: valid.map(({ containerId, interfaceName }) => ({
@@ -116,14 +116,14 @@ async function gc(call: Call): Promise<undefined> {
       interface_name: interfaceName,
     })),
   });
-  assertDone(reply);
+  assertSuccess(reply);
   await (await ipamOf(call))?.run('GC');
 }
 
 async function status(call: Call): Promise<undefined> {
-  const reply = await askStatus(call.network);
+  const reply = await requestStatus(call.network);
   if (!reply.ready)
-    throw new Failure(
+    throw new CniError(
       reply.limited ? 'limited' : 'unavailable',
       reply.limited ? 'the agent has lost what forwards the packets' : 'the agent is not in sync',
       reply.reason,
@@ -131,19 +131,19 @@ async function status(call: Call): Promise<undefined> {
   await (await ipamOf(call))?.run('STATUS');
 }
 
-async function askStatus({ server }: Network) {
+async function requestStatus({ server }: NetworkConfig) {
   try {
     return await callAgent(server, '/cni.CNIState/Status', {});
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    throw new Failure('unavailable', error.message, error.details);
+    if (!(error instanceof CniError)) throw error;
+    throw new CniError('unavailable', error.message, error.details);
   }
 }
 
 function ipamOf({ network, environment }: Call): Promise<IpamPlugin | undefined> {
   return ipamPlugin(network, environment, async () => {
     const { pod_cidr } = await callAgent(network.server, '/cni.CNIState/Status', {});
-    if (!pod_cidr) throw new Failure('later', 'the agent does not know the pods’ subnet yet');
+    if (!pod_cidr) throw new CniError('later', 'the agent does not know the pods’ subnet yet');
     return pod_cidr;
   });
 }
@@ -163,9 +163,9 @@ function requestOf(
 }
 
 /** @throws Failure with what the agent says */
-function assertDone({ result = 0, error = '' }: Reply): void {
+function assertSuccess({ result = 0, error = '' }: Reply): void {
   if (result === 0) return;
-  throw new Failure(result === failures.later.code ? 'later' : 'refused', error);
+  throw new CniError(result === errorKinds.later.code ? 'later' : 'refused', error);
 }
 
 function json(value: object): string {

@@ -1,11 +1,11 @@
 import { errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 
-type Step = () => Promise<unknown>;
+type UndoStep = () => Promise<unknown>;
 
 /** What has been done so far and how to take it back. */
-export interface UndoList {
-  add(takeBack: Step): void;
+export interface RollbackList {
+  add(takeBack: UndoStep): void;
 }
 
 /**
@@ -15,9 +15,9 @@ export interface UndoList {
  */
 export async function allOrNothing<T>(
   log: Logger,
-  work: (undo: UndoList) => Promise<T>,
+  work: (undo: RollbackList) => Promise<T>,
 ): Promise<T> {
-  const done: Step[] = [];
+  const done: UndoStep[] = [];
   try {
     return await work({ add: (takeBack) => done.push(takeBack) });
   } catch (failure) {

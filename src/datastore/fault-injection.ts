@@ -12,12 +12,12 @@ export interface Write {
   readonly keys: readonly string[];
 }
 
-interface FaultyWatch {
+interface InterceptedWatch {
   readonly prefix: string;
   readonly handlers: WatchHandlers;
   revision: Revision;
   inner: Watch | undefined;
-  held: KvChange[];
+  withheld: KvChange[];
 }
 
 /**
@@ -25,18 +25,18 @@ interface FaultyWatch {
  * and changes that get lost or late, outages, and the end of the process at any point around any
  * write.
  */
-export class FaultyStore implements KvStore {
+export class FaultInjectingStore implements KvStore {
   readonly name: string;
   /** Before a write is made; what it throws the caller gets, and nothing is written. */
   beforeWrite: ((write: Write) => void | Promise<void>) | undefined;
   /** After a write was made; what it throws the caller gets in place of the reply. */
   afterWrite: ((write: Write) => void | Promise<void>) | undefined;
   /** Changes that no watch hears of, as if the database had lost them. */
-  dropped: ((change: KvChange) => boolean) | undefined;
+  isDropped: ((change: KvChange) => boolean) | undefined;
   /** Points at which a crash is possible that were passed: one before and one after each write. */
-  points = 0;
+  crashPoints = 0;
   readonly #inner: KvStore;
-  readonly #watches = new Set<FaultyWatch>();
+  readonly #watches = new Set<InterceptedWatch>();
   #crashPoint = Number.POSITIVE_INFINITY;
   #outage: string | undefined;
   #holding = false;
@@ -55,7 +55,7 @@ export class FaultyStore implements KvStore {
   }
 
   /** From now on the store is out of reach: calls reject, watches are silent. */
-  cut(reason = 'out of reach'): void {
+  disconnect(reason = 'out of reach'): void {
     this.#outage = reason;
     for (const watch of this.#watches) {
       watch.inner?.close();
@@ -64,20 +64,20 @@ export class FaultyStore implements KvStore {
   }
 
   /** Ends the outage; the watches go on from where they were, or are lost if that is compacted. */
-  mend(): void {
+  reconnect(): void {
     this.#outage = undefined;
     for (const watch of this.#watches) this.#connect(watch);
   }
 
   /** Holds the changes back until `release`. */
-  hold(): void {
+  withholdChanges(): void {
     this.#holding = true;
   }
 
-  release(): void {
+  releaseChanges(): void {
     this.#holding = false;
     for (const watch of [...this.#watches]) {
-      if (watch.held.length > 0) watch.handlers.onChanges(watch.held.splice(0));
+      if (watch.withheld.length > 0) watch.handlers.onChanges(watch.withheld.splice(0));
     }
   }
 
@@ -128,7 +128,13 @@ export class FaultyStore implements KvStore {
   }
 
   watch(prefix: string, from: Revision, handlers: WatchHandlers): Watch {
-    const watch: FaultyWatch = { prefix, handlers, revision: from, inner: undefined, held: [] };
+    const watch: InterceptedWatch = {
+      prefix,
+      handlers,
+      revision: from,
+      inner: undefined,
+      withheld: [],
+    };
     this.#watches.add(watch);
     if (this.#outage === undefined) this.#connect(watch);
     return { close: () => this.#drop(watch) };
@@ -172,18 +178,18 @@ export class FaultyStore implements KvStore {
   }
 
   #point(): void {
-    if (this.points++ >= this.#crashPoint) {
-      this.cut('crashed');
+    if (this.crashPoints++ >= this.#crashPoint) {
+      this.disconnect('crashed');
       this.#reach();
     }
   }
 
-  #connect(watch: FaultyWatch): void {
+  #connect(watch: InterceptedWatch): void {
     watch.inner = this.#inner.watch(watch.prefix, watch.revision, {
       onChanges: (changes) => {
         watch.revision = changes.at(-1)!.revision;
-        const heard = changes.filter((change) => !this.dropped?.(change));
-        if (this.#holding) watch.held.push(...heard);
+        const heard = changes.filter((change) => !this.isDropped?.(change));
+        if (this.#holding) watch.withheld.push(...heard);
         else if (heard.length > 0) watch.handlers.onChanges(heard);
       },
       onLost: (reason) => {
@@ -193,7 +199,7 @@ export class FaultyStore implements KvStore {
     });
   }
 
-  #drop(watch: FaultyWatch): void {
+  #drop(watch: InterceptedWatch): void {
     watch.inner?.close();
     watch.inner = undefined;
     this.#watches.delete(watch);

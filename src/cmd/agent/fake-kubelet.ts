@@ -28,7 +28,7 @@ export const ManifestsError = defineError({
   remedy: 'Name a folder with readable .yaml files in --manifests.',
 });
 
-export interface KubeletDeps {
+export interface FakeKubeletDeps {
   readonly store: KvStore;
   /** Folder with manifests; files in it are read in the order of their names. */
   readonly manifests: string;
@@ -41,20 +41,20 @@ export interface KubeletDeps {
 }
 
 /** A pod that was attached, or the reason why not. */
-export interface PlayedPod {
+export interface PodAttachment {
   readonly name: string;
   readonly address: string | undefined;
   readonly error: string | undefined;
 }
 
-export class KubeletPlayer {
-  readonly #deps: KubeletDeps;
+export class FakeKubelet {
+  readonly #deps: FakeKubeletDeps;
   readonly #cluster: Cluster;
   /** Everything that the manifests hold and that was passed over, with file and line. */
   readonly problems: readonly ManifestProblem[];
 
   /** Reads the manifests. @throws ManifestsError */
-  constructor(deps: KubeletDeps) {
+  constructor(deps: FakeKubeletDeps) {
     this.#deps = deps;
     const { objects, problems } = readFolder(deps.manifests);
     this.#cluster = clusterOf(objects, {
@@ -83,10 +83,10 @@ export class KubeletPlayer {
   }
 
   /** Attaches the pods of this node one after the other, as kubelet would at the start of a node. */
-  async startPods(socketPath: string): Promise<PlayedPod[]> {
+  async startPods(socketPath: string): Promise<PodAttachment[]> {
     const client = new CniClient(socketPath);
     const pods = new Map(this.#cluster.pods.map((pod) => [podName(pod), pod]));
-    const played: PlayedPod[] = [];
+    const played: PodAttachment[] = [];
     try {
       for (const pod of this.#cluster.localPods) {
         const result = await this.#attach(client, pod);
@@ -102,7 +102,7 @@ export class KubeletPlayer {
     return played;
   }
 
-  async #attach(client: CniClient, pod: KubePod): Promise<PlayedPod> {
+  async #attach(client: CniClient, pod: KubePod): Promise<PodAttachment> {
     const { addNamespace, random, log } = this.#deps;
     const name = podName(pod);
     const containerId = Buffer.from(random.bytes(32)).toString('hex');
@@ -161,7 +161,7 @@ function withAddress(pod: KubePod, address: string): KubePod {
 function readFolder(folder: string): { objects: ManifestObject[]; problems: ManifestProblem[] } {
   const objects: ManifestObject[] = [];
   const problems: ManifestProblem[] = [];
-  const files = orRefuse(folder, () =>
+  const files = readOrThrow(folder, () =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory() && /\.(ya?ml|json)$/.test(entry.name))
       .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
@@ -170,7 +170,7 @@ function readFolder(folder: string): { objects: ManifestObject[]; problems: Mani
   for (const file of files) {
     const path = join(folder, file);
     const read = readManifests(
-      orRefuse(path, () => readFileSync(path, 'utf8')),
+      readOrThrow(path, () => readFileSync(path, 'utf8')),
       file,
     );
     objects.push(...read.objects);
@@ -179,7 +179,7 @@ function readFolder(folder: string): { objects: ManifestObject[]; problems: Mani
   return { objects, problems };
 }
 
-function orRefuse<T>(where: string, read: () => T): T {
+function readOrThrow<T>(where: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
