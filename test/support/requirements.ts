@@ -11,6 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { hasVhostNet } from './vhost-net.ts';
 
 export type SkipReason = string | false;
 
@@ -100,6 +101,11 @@ export function withoutVpp(): SkipReason {
 /** A VPP in a network namespace of its own. */
 export function withoutIsolatedVpp(): SkipReason {
   return withoutRoot() || withoutProgram('vpp', 'setpriv', 'unshare', 'ip', 'nsenter');
+}
+
+/** TAPs of a VPP that the test starts. */
+export function withoutVhostNet(): SkipReason {
+  return hasVhostNet() ? false : 'needs /dev/vhost-net: load the kernel module vhost_net';
 }
 
 /** Interfaces, routes and neighbors of this machine's kernel, in network namespaces of the test. */

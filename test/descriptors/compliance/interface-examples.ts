@@ -7,8 +7,6 @@ import type { Example } from './suite.ts';
 const iface = vppInterfaceModel;
 const longName = `vpp-tap-${'0123456789abcdef'.repeat(4)}`;
 
-const noTap = (): string | undefined => undefined;
-
 export function interfaceExamples(hostLinks: readonly [string, string]): readonly Example[] {
   const [link, otherLink] = hostLinks;
   return [
@@ -101,8 +99,7 @@ export function interfaceExamples(hostLinks: readonly [string, string]): readonl
     },
     {
       name: 'TAP with generated name in the kernel',
-      skip: (backend) =>
-        backend.name === 'VPP' ? 'needs /dev/vhost-net: load the kernel module vhost_net' : noTap(),
+      requiresTaps: true,
       ...changing(
         iface,
         {

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AnyDescriptor, KeyedValue } from '#kvscheduler/api/descriptor.ts';
+import type { SkipReason } from '#test/support/requirements.ts';
 import { Driver, isManaged } from './driver.ts';
 
 export interface Example {
@@ -23,13 +24,15 @@ export interface Example {
   readonly essential?: true;
   /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
   readonly isUnmarked?: true;
-  /** Reason to leave the example out on this backend. */
-  readonly skip?: (backend: Pick<Backend, 'name'>) => string | undefined;
+  /** VPP must be able to create TAPs. */
+  readonly requiresTaps?: true;
 }
 
 /** A southbound in a state that nothing else changes. */
 export interface Backend {
   readonly name: string;
+  /** Why it cannot create TAPs; absent: it can. */
+  readonly withoutTaps?: SkipReason;
   /** Refusals and crashes are tried with the essential examples only. */
   readonly slow?: true;
   /** New descriptors, as after a restart of the agent. */
@@ -62,8 +65,8 @@ export function complianceSuite(
 
     for (const example of examples) {
       test(example.name, async (context) => {
-        const reason = example.skip?.(backend);
-        if (reason !== undefined) return context.skip(reason);
+        const { withoutTaps = false } = backend;
+        if (example.requiresTaps && withoutTaps) return context.skip(withoutTaps);
         // a failure must not be the next example's
         context.after(() => new Driver(backend.descriptors()).resync([]));
         await context.test('applies, reads back, changes, goes', () => lifeCycle(backend, example));

@@ -6,7 +6,7 @@ import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { MessageModel } from '#models/define.ts';
 import { linuxHostNameKey } from '#models/linux/derived.ts';
 import type { DeepInput } from '#models/model.ts';
-import type { Backend, Example } from '../compliance/suite.ts';
+import type { Example } from '../compliance/suite.ts';
 
 export interface Configuration {
   readonly name: string;
@@ -22,8 +22,8 @@ export interface Family {
   readonly setup: readonly KeyedValue[];
   /** What needs the value, and waits whenever the value does not offer what it needs. */
   readonly dependents?: readonly KeyedValue[];
-  /** Reason to leave it out on this backend. */
-  readonly skip?: (backend: Pick<Backend, 'name'>) => string | undefined;
+  /** VPP must be able to create TAPs. */
+  readonly requiresTaps?: true;
   /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
   readonly isUnmarked?: true;
 }
@@ -66,7 +66,7 @@ export function family<T extends object>(name: string, input: FamilyInput<T>): F
  */
 export function familiesOf(examples: readonly Example[]): readonly Family[] {
   const found = new Map<string, Family & { configurations: Configuration[] }>();
-  for (const { name, value, change, setup = [], isUnmarked: bearsNoMark, skip } of examples) {
+  for (const { name, value, change, setup = [], isUnmarked, requiresTaps } of examples) {
     const around = setup.filter(({ key }) => linuxHostNameKey.parse(key) === undefined);
     const id = JSON.stringify([value.key, around]);
     const known = found.get(id) ?? {
@@ -74,8 +74,8 @@ export function familiesOf(examples: readonly Example[]): readonly Family[] {
       key: value.key,
       configurations: [],
       setup: around,
-      ...(bearsNoMark && { isUnmarked: bearsNoMark }),
-      ...(skip && { skip }),
+      ...(isUnmarked && { isUnmarked }),
+      ...(requiresTaps && { requiresTaps }),
     };
     found.set(id, known);
     known.configurations.push({ name, value: value.value });

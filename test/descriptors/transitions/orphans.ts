@@ -36,10 +36,10 @@ export function orphanSuite(
     });
     after(() => backend?.stop());
 
-    for (const { name, key, setup, dependents = [], configurations, skip } of families)
+    for (const { name, key, setup, dependents = [], configurations, requiresTaps } of families)
       test(name, async (context) => {
-        const reason = skip?.(backend);
-        if (reason !== undefined) return context.skip(reason);
+        const { withoutTaps = false } = backend;
+        if (requiresTaps && withoutTaps) return context.skip(withoutTaps);
         context.after(() => wantNothing(backend));
         const around = [...setup, ...dependents].map((each) => [each.key, each.value] as const);
         for (const { name: configuration, value } of configurations) {
@@ -53,8 +53,8 @@ export function orphanSuite(
 
     test('that was killed at any message', async () => {
       const wishes = new Map<string, object>();
-      for (const { key, setup, dependents = [], configurations, skip } of families) {
-        if (skip?.(backend) !== undefined) continue;
+      for (const { key, setup, dependents = [], configurations, requiresTaps } of families) {
+        if (requiresTaps && backend.withoutTaps) continue;
         for (const each of [...setup, ...dependents]) wishes.set(each.key, each.value);
         if (configurations[0]) wishes.set(key, configurations[0].value);
       }

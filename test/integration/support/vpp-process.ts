@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
+import { vhostNetLibrary } from '#test/support/vhost-net.ts';
 import { isListening, until } from '#test/support/wait.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
@@ -45,7 +46,9 @@ export class VppProcess {
       rmSync(join(this.folder, socket), { force: true });
     const file = join(this.folder, 'startup.conf');
     writeFileSync(file, startupConfiguration(this.folder, this.#extraConfig));
-    this.#process = new Background([...this.#prefix, 'vpp', '-c', file], {
+    const library = vhostNetLibrary();
+    const preload = library === undefined ? [] : ['env', `LD_PRELOAD=${library}`];
+    this.#process = new Background([...this.#prefix, ...preload, 'vpp', '-c', file], {
       log: join(this.folder, 'vpp.log'),
     });
     const accepts = () => {

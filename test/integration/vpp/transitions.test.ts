@@ -3,7 +3,7 @@ import { vppFamilies, writtenFamilies } from '#test/descriptors/transitions/fami
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
 import { refusalSuite } from '#test/descriptors/transitions/refusals.ts';
 import { poolOf, sequenceSuite } from '#test/descriptors/transitions/sequences.ts';
-import { declareUnless, withoutIsolatedVpp } from '#test/support/requirements.ts';
+import { declareUnless, withoutIsolatedVpp, withoutVhostNet } from '#test/support/requirements.ts';
 import { withHostLinkNotifications } from '#test/vpp/descriptors/backends.ts';
 import { realVpp } from '../support/vpp-backend.ts';
 
@@ -14,7 +14,7 @@ await declareUnless(withoutIsolatedVpp(), 'changes of values of a real VPP', () 
     file: 'test/integration/vpp/transitions.test.ts',
     runs: 8,
   });
-  const possible = writtenFamilies.filter(({ skip }) => skip?.({ name: 'VPP' }) === undefined);
+  const possible = writtenFamilies.filter((each) => !(each.requiresTaps && withoutVhostNet()));
   sequenceSuite(start, poolOf(possible), {
     file: 'test/integration/vpp/transitions.test.ts',
     runs: 15,

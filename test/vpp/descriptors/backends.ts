@@ -41,20 +41,20 @@ export async function simulatedVppWithLinks(catalog?: Catalog): Promise<RunningS
 /** @param catalog of the release that it pretends to be; default: the one that is bundled */
 export async function simulatedVpp(catalog?: Catalog): Promise<VppBackend> {
   const { client, vpp, stop } = await simulatedVppWithLinks(catalog);
-  return backendOver('simulation', client, stop, vpp);
+  return backendOver('simulation', client, stop, { simulated: vpp });
 }
 
 export function backendOver(
   name: string,
   client: VppClient,
   stop: () => Promise<void>,
-  simulated?: SimVpp,
+  more: Pick<VppBackend, 'simulated' | 'withoutTaps'>,
 ): VppBackend {
   const faulty = new FaultyClient(client);
   return {
     name,
     client,
-    simulated,
+    ...more,
     descriptors: () => [
       ...vppDescriptors({ client: faulty.client, clock: systemClock, log: silentLogger }),
       hostLinkStub,

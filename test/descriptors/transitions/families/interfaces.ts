@@ -113,8 +113,7 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
     }),
     family('TAP', {
       model,
-      skip: ({ name }) =>
-        name === 'VPP' ? 'needs /dev/vhost-net: load the kernel module vhost_net' : undefined,
+      requiresTaps: true,
       setup: tables(1),
       base: { name: 'tap', type: 'TAP', tap: { version: 2 } },
       fields: {

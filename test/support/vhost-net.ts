@@ -1,0 +1,40 @@
+/**
+ * VPP needs /dev/vhost-net for TAP interfaces. Where the kernel has no such device, a library that is
+ * preloaded into VPP can stand in for it: the one that VPP_PRELOAD names, an installed one, or one
+ * that is compiled from its source beside the repository.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const DEVICE = '/dev/vhost-net';
+const INSTALLED = '/usr/local/lib/vhost-net.so';
+const SOURCE = resolve(import.meta.dirname, '../../../shared/tools/vhost-net/vhost-net.c');
+
+let found: { readonly library: string | undefined } | undefined;
+
+/** Path of the stand-in that VPP must preload; undefined with the device, or without a stand-in. */
+export function vhostNetLibrary(): string | undefined {
+  found ??= { library: existsSync(DEVICE) ? undefined : findLibrary() };
+  return found.library;
+}
+
+/** Whether a VPP that is started on this machine can create TAPs. */
+export function hasVhostNet(): boolean {
+  return existsSync(DEVICE) || vhostNetLibrary() !== undefined;
+}
+
+function findLibrary(): string | undefined {
+  const named = process.env['VPP_PRELOAD'];
+  if (named !== undefined && named !== '') return named;
+  return existsSync(INSTALLED) ? INSTALLED : compile();
+}
+
+function compile(): string | undefined {
+  if (!existsSync(SOURCE)) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'vhost-net-'));
+  const library = join(folder, 'vhost-net.so');
+  const options = ['-O2', '-shared', '-fPIC', '-o', library, SOURCE, '-ldl', '-lpthread'];
+  return spawnSync('cc', options).status === 0 ? library : undefined;
+}
