@@ -2,7 +2,7 @@
  * All checks and tests of a change; called by .ci/run, which installs the programs that they need.
  * Each check counts as one test; the last line is the sum.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +11,25 @@ import { isJustified, thisMachine } from './lib/skip-reasons.ts';
 import { type Counts, countsText } from './lib/test-report.ts';
 import { changedSince, readSections } from './lib/vpp-report.ts';
 
+/** The long properties have so many parts; the commit decides which one runs. */
+const PARTS = 8;
+
+function partOfCommit(): string {
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
+  const hash = Number.parseInt(stdout?.slice(0, 8) ?? '', 16) || 0;
+  return `${(hash % PARTS) + 1}/${PARTS}`;
+}
+
+const part = partOfCommit();
+
+interface Check {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** All of them run, also after a failure, so that one run shows every failure. */
-const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
+const checks: readonly Check[] = [
   { name: 'generated models', command: ['node', 'scripts/gen.ts', '--check'] },
   { name: 'generated messages', command: ['node', 'scripts/gen-binapi.ts', '--check'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
@@ -22,12 +39,20 @@ const checks: readonly { readonly name: string; readonly command: readonly strin
     command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'plugins'],
   },
   { name: 'unused code and packages', command: ['knip', '--no-config-hints'] },
+  {
+    name: `random cases, again with: CV_PART=${part} npm run soak -- random`,
+    command: ['node', 'scripts/soak.ts', 'random'],
+    env: { CV_PART: part },
+  },
 ];
 
-function run(command: readonly string[]): Promise<{ ok: boolean; output: string }> {
+function run({ command, env }: Check): Promise<{ ok: boolean; output: string }> {
   const [program = '', ...args] = command;
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     let output = '';
     const add = (chunk: Buffer): void => {
       output += chunk;
@@ -67,10 +92,10 @@ async function runTests(): Promise<(Counts & { skips: Skip[] }) | undefined> {
 
 delete process.env['FORCE_COLOR'];
 process.env['NO_COLOR'] = '1';
-for (const { name, command } of checks) {
+for (const check of checks) {
   const start = performance.now();
-  const { ok, output } = await run(command);
-  report(name, ok, output, start);
+  const { ok, output } = await run(check);
+  report(check.name, ok, output, start);
 }
 
 const tests = await runTests();

@@ -1,15 +1,16 @@
 /**
- *     npm test                 every test file that can run on this machine
- *     npm test -- controller   those with the word in their path; several words: any of them
+ *     npm test                 all test files
+ *     npm test -- controller   the files with the word in their path; several words: any of them
  *
- * Suites that need something this machine lacks skip themselves; they are listed before the last
- * line, which is `N passed, N failed, N skipped` over single tests. Exit code 1 when any failed.
+ * Suites whose requirements this machine lacks are skipped and listed with the reason. The last line
+ * is `N passed, N failed, N skipped` over single tests. Exit code 1 when a test failed.
  *
  * `--json <file>` writes counts and skips for other programs.
  */
 import { globSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { longestFirst, recordTimes } from './lib/file-times.ts';
 import { type FileResult, runTests } from './lib/run-tests.ts';
 import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
 import { needsVpp, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
@@ -28,18 +29,18 @@ if (files.length === 0) {
 }
 
 const onFile = (result: FileResult): void => void process.stdout.write(fileText(result));
-const [alone, together] = [true, false].map((wanted) =>
-  files.filter((file) => needsVpp(file) === wanted),
-) as [string[], string[]];
+const onVpp = files.filter(needsVpp);
+const others = longestFirst(files.filter((file) => !needsVpp(file)));
 const results = [
-  ...(await runTests(together, {
+  ...(await runTests(others, {
     concurrency: Math.min(2, availableParallelism()),
     fileLimitMs: 300_000,
     onFile,
   })),
-  // VPP polls and its suites send traffic: they get the machine for themselves, at the end.
-  ...(await runTests(alone, { concurrency: 1, fileLimitMs: VPP_FILE_LIMIT_MS, onFile })),
+  // VPP polls and its suites send traffic: they run alone, at the end.
+  ...(await runTests(onVpp, { concurrency: 1, fileLimitMs: VPP_FILE_LIMIT_MS, onFile })),
 ];
+recordTimes(results);
 
 const counts = countAll(results);
 const skips = skipLines(results);

@@ -1,12 +1,16 @@
 /**
- * Runs test files with node's test runner, each in a process of its own, and counts single tests.
+ * Runs test files with the test runner of Node.js, one process per file, and counts single tests.
  *
- * A file without tests fails: it would pass for ever. A file that does not end by itself is killed
- * and fails: it leaks a handle. A skipped suite counts as one skipped test, because nobody knows how
- * many it holds.
+ * A file without tests fails, because it could never fail. A file whose process does not end is
+ * killed and fails, because it leaks a handle. A skipped suite counts as one skipped test, because
+ * its tests are not declared.
  */
+import { join } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
+
+/** Processes of test files, and the agents that they start, share what Node.js has compiled. */
+const compileCache = join(import.meta.dirname, '../../node_modules/.cache/compiled');
 
 export interface Failure {
   /** Names of the suites and of the test, outermost first. */
@@ -16,7 +20,7 @@ export interface Failure {
 
 export interface Skip {
   readonly path: readonly string[];
-  /** What to install or to do; empty when the test does not say. */
+  /** `needs X: install Y`; empty when the test gives none. */
   readonly reason: string;
 }
 
@@ -25,13 +29,13 @@ export interface FileResult {
   readonly passed: number;
   readonly failures: readonly Failure[];
   readonly skips: readonly Skip[];
-  /** What the file wrote, both streams in order. */
+  /** Output of the file, both streams in order. */
   readonly output: string;
   readonly ms: number;
 }
 
 export interface RunOptions {
-  /** Files that run at once. */
+  /** Number of files that run at the same time. */
   readonly concurrency: number;
   /** A file that takes longer is killed. */
   readonly fileLimitMs: number;
@@ -44,6 +48,7 @@ export async function runTests(
   files: readonly string[],
   options: RunOptions,
 ): Promise<FileResult[]> {
+  process.env['NODE_COMPILE_CACHE'] ??= compileCache;
   const results: FileResult[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -77,10 +82,10 @@ async function runFile(file: string, limitMs: number): Promise<FileResult> {
 
 const fixedSeed = import.meta.resolve('./fixed-seed.ts');
 
-/** Diagnostics in which the runner says its totals; the others are worth reading. */
+/** Diagnostics with the totals of the runner; the others are shown. */
 const TOTALS = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
-/** Makes the result of one file from the events of its run. */
+/** Collects the result of one file from the events of the runner. */
 class Collector {
   readonly #file: string;
   readonly #limitMs: number;
@@ -120,16 +125,16 @@ class Collector {
     const { data } = event;
     const isSuite = data.details.type === 'suite';
     const path = this.#path(identity(data));
-    // The runner reports a file as a test when there is nothing else to report, or it ended badly.
+    // The runner reports a file as a test when it has no test or its process failed.
     const isFile = data.nesting === 0 && data.name.endsWith(this.#file);
-    const excuse = data.skip ?? data.todo;
-    if (excuse !== undefined && excuse !== false)
-      this.#skips.push({ path, reason: typeof excuse === 'string' ? excuse : '' });
+    const skip = data.skip ?? data.todo;
+    if (skip !== undefined && skip !== false)
+      this.#skips.push({ path, reason: typeof skip === 'string' ? skip : '' });
     else if (event.type === 'test:fail') {
       const error = data.details.error as Error & { failureType?: string };
       if (isSuite && error.failureType === 'subtestsFailed') return;
       this.#failures.push({ path: isFile ? [] : path, text: this.#failureText(error) });
-    } else if (isFile) this.#failures.push({ path: [], text: 'holds no test' });
+    } else if (isFile) this.#failures.push({ path: [], text: 'has no test' });
     else if (!isSuite) this.#passed++;
   }
 
@@ -139,7 +144,7 @@ class Collector {
     const { cause } = error;
     if (cause instanceof Error) return ownFrames(cause.stack ?? cause.message);
     const { exitCode } = error as { exitCode?: unknown };
-    if (exitCode !== undefined) return `the file's process ended with exit code ${exitCode}`;
+    if (exitCode !== undefined) return `the process of the file ended with exit code ${exitCode}`;
     return typeof cause === 'string' ? cause : inspect(cause);
   }
 
@@ -155,7 +160,7 @@ class Collector {
   }
 }
 
-/** A stack without what the runner itself does. */
+/** The stack without the frames of the runner. */
 function ownFrames(stack: string): string {
   return stack.replace(/\n +at (?=.*\bnode:).*/g, '');
 }
@@ -166,7 +171,7 @@ interface Identity {
   readonly parentId: number;
 }
 
-/** Ids are in the events of Node 24, but not yet in its type definitions. */
+/** The events of Node.js 24 have IDs, which are not yet in its type definitions. */
 function identity(data: { readonly name: string }): Identity {
   const { testId = 0, parentId = 0 } = data as Partial<Identity>;
   return { name: data.name, testId, parentId };

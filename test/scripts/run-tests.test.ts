@@ -12,8 +12,8 @@ const files: Readonly<Record<string, string>> = {
   good: `test('one', () => {}); describe('s', () => { it('two', () => {}); });`,
   bad: `describe('outer', () => { it('fails', () => { console.log('seen'); throw new Error('no'); });
         it('passes', () => {}); });`,
-  skipping: `test('alone', { skip: 'install a' }, () => {});
-             describe('suite', { skip: 'install b' }, () => { it('x', () => {}); it('y', () => {}); });`,
+  skipping: `test('alone', { skip: 'needs a' }, () => {});
+             describe('suite', { skip: 'needs b' }, () => { it('x', () => {}); it('y', () => {}); });`,
   empty: `export const nothing = 1;`,
   crashing: `test('one', () => {}); test('two', () => process.exit(3));`,
   unloadable: `import './absent.ts';`,
@@ -33,7 +33,7 @@ describe('npm test', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   const run = (...args: string[]) => {
-    // Inside a test, node's runner refuses to run others unless it does not know.
+    // The test runner refuses to run inside a test unless this variable is unset.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
       cwd: folder,
@@ -43,7 +43,7 @@ describe('npm test', () => {
     return { status, stdout, stderr, last: stdout.trimEnd().split('\n').at(-1) };
   };
 
-  it('counts single tests and is content when all pass', () => {
+  it('counts single tests and succeeds when all pass', () => {
     const { status, last, stdout } = run('good');
     assert.equal(last, '2 passed, 0 failed, 0 skipped');
     assert.equal(status, 0);
@@ -58,16 +58,16 @@ describe('npm test', () => {
     assert.match(stdout, /output of the file:\n +seen\n/);
   });
 
-  it('lists what was skipped with the reason, and fails for nothing of it', () => {
+  it('lists skipped tests with the reason and succeeds', () => {
     const { status, last, stdout } = run('skipping');
     assert.equal(last, '0 passed, 0 failed, 2 skipped');
     assert.equal(status, 0);
-    assert.match(stdout, /test\/skipping\.test\.ts: alone: install a\n/);
-    assert.match(stdout, /test\/skipping\.test\.ts: suite: install b\n/);
+    assert.match(stdout, /test\/skipping\.test\.ts: alone: needs a\n/);
+    assert.match(stdout, /test\/skipping\.test\.ts: suite: needs b\n/);
   });
 
   const broken = {
-    empty: [0, /holds no test/],
+    empty: [0, /has no test/],
     crashing: [0, /exit code 3/],
     unloadable: [0, /Cannot find module .*absent/],
     late: [1, /too late/],
@@ -81,7 +81,7 @@ describe('npm test', () => {
       assert.match(stdout, text);
     });
 
-  it('takes words for parts of paths and complains when none fits', () => {
+  it('selects files by words in their path and fails when no file matches', () => {
     assert.equal(run('good', 'skip').last, '2 passed, 0 failed, 2 skipped');
     const { status, stderr } = run('nowhere');
     assert.equal(status, 1);
@@ -96,7 +96,7 @@ describe('npm test', () => {
     assert.deepEqual(skips[1], {
       file: 'test/skipping.test.ts',
       path: ['suite'],
-      reason: 'install b',
+      reason: 'needs b',
     });
   });
 });

@@ -1,41 +1,71 @@
-/** Runs a property over many cases; what fails says how to run that one case again. */
+/**
+ * Runs a property over many random cases. A failure starts with the command that runs that one case
+ * again. docs/testing.md describes the variables.
+ */
 import fc from 'fast-check';
 
-const cases = process.env['CV_CASES'];
-const factor = Number(cases ?? 1);
 /**
- * The ordinary run has the same cases each time, so that it fails for what was changed and for
- * nothing else. A fault that one case in fifty thousand shows would stop somebody who has not made
- * it, and be gone at the next run. New cases are for whoever looks for faults: `CV_CASES`, even 1,
- * draws them, and a failure tells its seed.
+ * `npm test` runs the same cases each time, so that it fails for a change of the code and for nothing
+ * else. `CV_CASES`, even 1, draws new ones.
  */
-const seed = process.env['CV_SEED'] ?? (cases === undefined ? '1' : undefined);
-/** The single case that is run again, instead of all. */
+function seedOf({ CV_SEED: seed, CV_CASES: cases }: NodeJS.ProcessEnv): number | undefined {
+  if (seed !== undefined) return Number(seed);
+  return cases === undefined ? 1 : undefined;
+}
+
+/** The single case to run again. */
 export const singleCasePath = process.env['CV_PATH'];
 
-/** How long a smaller case is looked for after one has failed. */
-const SEARCH_MS = 60_000;
+/**
+ * `npm test` runs only the first cases of a long property. `npm run soak -- random` runs all of them,
+ * and `.ci/run` one part, in rotation.
+ */
+const CASES_OF_NPM_TEST = 250;
+
+/** How long fast-check may look for a smaller failing case. */
+const SHRINK_LIMIT_MS = 60_000;
+
+interface Range {
+  readonly from: number;
+  readonly count: number;
+}
 
 /**
- * @param file of the test, and `name` of it: the command that runs a failure again names both
- * @param count how many cases; `CV_CASES` multiplies it
+ * The cases to run of a property. A short property always runs whole.
+ * @param part `3/8`: the third of eight parts of equal size; undefined: the first cases
+ */
+export function rangeOf(count: number, part: string | undefined, cases?: string): Range {
+  if (cases !== undefined) return { from: 0, count: Math.ceil(count * Number(cases)) };
+  if (count <= CASES_OF_NPM_TEST) return { from: 0, count };
+  if (part === undefined) return { from: 0, count: CASES_OF_NPM_TEST };
+  const [number = 1, of = 1] = part.split('/').map(Number);
+  const from = Math.floor((count * (number - 1)) / of);
+  return { from, count: Math.floor((count * number) / of) - from };
+}
+
+/**
+ * @param file of the test, and `name` of it: for the command that runs a failure again
+ * @param count number of cases; `CV_CASES` multiplies it
  */
 export async function checkProperty<T extends [unknown, ...unknown[]]>(
   { file, name }: { readonly file: string; readonly name: string },
   count: number,
   property: fc.IAsyncPropertyWithHooks<T>,
 ): Promise<void> {
-  boundSearch(property);
+  limitShrinking(property);
+  const range = rangeOf(count, process.env['CV_PART'], process.env['CV_CASES']);
+  const seed = seedOf(process.env);
   await fc.assert<T>(property, {
-    numRuns: singleCasePath === undefined ? Math.ceil(count * factor) : 1,
-    ...(seed !== undefined && { seed: Number(seed) }),
+    numRuns: singleCasePath === undefined ? range.count : 1,
+    ...(range.from > 0 && { path: String(range.from) }),
+    ...(seed !== undefined && { seed }),
     ...(singleCasePath !== undefined && { path: singleCasePath, endOnFailure: true }),
     asyncReporter: async (details) => {
       if (!details.failed) return;
-      const { seed: failed, counterexamplePath: at } = details;
-      const which = at === null ? '' : ` CV_PATH=${at}`;
-      const again = `CV_SEED=${failed}${which} node --test --test-name-pattern '${name}' ${file}`;
-      throw new Error(`${again}\n${await fc.asyncDefaultReportMessage(details)}`, {
+      const { seed: failed, counterexamplePath } = details;
+      const path = counterexamplePath === null ? '' : ` CV_PATH=${counterexamplePath}`;
+      const command = `CV_SEED=${failed}${path} node --test --test-name-pattern '${name}' ${file}`;
+      throw new Error(`${command}\n${await fc.asyncDefaultReportMessage(details)}`, {
         cause: details.errorInstance,
       });
     },
@@ -43,18 +73,18 @@ export async function checkProperty<T extends [unknown, ...unknown[]]>(
 }
 
 /**
- * After the first case that failed only smaller ones are tried. When the time for these is over the
- * rest of them passes untried, and the smallest that has failed is told. A case that is slow without
- * a failure is none: all that were asked for are tried.
+ * After the first failure fast-check runs only smaller cases. When their time is over the remaining
+ * ones pass without being run, and the smallest that failed is reported. The time of cases before
+ * the first failure is not limited.
  */
-function boundSearch<T>(property: fc.IAsyncPropertyWithHooks<T>): void {
+function limitShrinking<T>(property: fc.IAsyncPropertyWithHooks<T>): void {
   const run = property.run.bind(property);
   let end = Number.POSITIVE_INFINITY;
   property.run = async (value) => {
     if (performance.now() > end) return null;
     const result = await run(value);
     if (result !== null && !fc.PreconditionFailure.isFailure(result))
-      end = Math.min(end, performance.now() + SEARCH_MS);
+      end = Math.min(end, performance.now() + SHRINK_LIMIT_MS);
     return result;
   };
 }
