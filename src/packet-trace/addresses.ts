@@ -1,66 +1,41 @@
-/** Addresses as numbers, to match them with networks. */
+/** Comparison of addresses and networks in text form. */
+import { type Cidr, contains, parseCidr, parseIp } from '#models/ip.ts';
 
-interface Parsed {
-  readonly family: 4 | 6;
-  readonly bits: bigint;
-}
-
-const widths = { 4: 32, 6: 128 } as const;
-
-/** A network that addresses are held against. */
+/** A network; text that is not a valid address or CIDR is a network that contains nothing. */
 export interface Network {
+  /** Prefix length; -1 for invalid text. */
   readonly length: number;
   contains(address: string): boolean;
 }
 
-/** @param cidr an address without length is a network of one */
+/** @param cidr an address without a prefix length is a network of one address */
 export function network(cidr: string): Network {
-  const [address = '', text] = cidr.split('/');
-  const { family, bits } = parse(address);
-  const width = widths[family];
-  const length = text === undefined ? width : Number(text);
-  const shift = BigInt(width - length);
+  const parsed = parseCidr(cidr, 'bare');
   return {
-    length,
-    contains: (other) => {
-      const parsed = parse(other);
-      return parsed.family === family && parsed.bits >> shift === bits >> shift;
-    },
+    length: parsed?.length ?? -1,
+    contains: (address) => parsed !== undefined && isMember(parsed, address),
   };
 }
 
-/** The address of a CIDR. */
-export function plain(cidr: string): string {
-  return cidr.replace(/\/.*/, '');
+function isMember(cidr: Cidr, text: string): boolean {
+  const address = parseIp(withoutZone(text));
+  return address !== undefined && contains(cidr, address);
 }
 
-/** Whether two texts are the same address. */
+/**
+ * Whether two texts are the same address; prefix lengths and zones are ignored. Text that is not a
+ * valid address equals nothing.
+ */
 export function sameAddress(a: string, b: string): boolean {
-  const [one, other] = [parse(plain(a)), parse(plain(b))];
-  return one.family === other.family && one.bits === other.bits;
+  const [one, other] = [addressOf(a), addressOf(b)];
+  return one !== undefined && other !== undefined && Buffer.compare(one, other) === 0;
 }
 
-function parse(address: string): Parsed {
-  if (!address.includes(':')) return { family: 4, bits: BigInt(bitsOfFour(address)) };
-  const [head = '', tail] = address.replace(/%.*/, '').split('::');
-  const [before, after] = [groups(head), groups(tail ?? '')];
-  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
-  const all = [...before, ...Array<string>(zeros).fill('0'), ...after];
-  return { family: 6, bits: all.reduce((sum, part) => (sum << 16n) + BigInt(`0x${part}`), 0n) };
+function addressOf(text: string): Uint8Array | undefined {
+  return parseIp(withoutZone(text.replace(/\/.*/, '')));
 }
 
-function bitsOfFour(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-}
-
-/** Groups of 16 bits in hex; the last two may be written as an address of IPv4. */
-function groups(text: string): string[] {
-  return text
-    .split(':')
-    .filter((group) => group !== '')
-    .flatMap((group) => {
-      if (!group.includes('.')) return [group];
-      const bits = bitsOfFour(group);
-      return [Math.floor(bits / 65536), bits % 65536].map((half) => half.toString(16));
-    });
+/** `fe80::1%eth0` is `fe80::1`. */
+function withoutZone(address: string): string {
+  return address.replace(/%.*/, '');
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { network, sameAddress } from '#packet-trace/addresses.ts';
 
 describe('networks', () => {
-  it('contain what shares their first bits, in both families', () => {
+  it('contain the addresses with the same first bits, in both families', () => {
     const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(groups, fc.nat(128), fc.nat(127), (parts, length, flipped) => {
@@ -24,7 +24,7 @@ describe('networks', () => {
     assert.ok(!network('::/0').contains('10.0.0.1'));
   });
 
-  it('know an address in each of its spellings', () => {
+  it('compare addresses in all spellings', () => {
     assert.ok(sameAddress('2001:db8::1', '2001:0db8:0:0:0:0:0:1'));
     assert.ok(sameAddress('::', '0:0:0:0:0:0:0:0'));
     assert.ok(sameAddress('10.0.0.1/24', '10.0.0.1'));
@@ -32,5 +32,16 @@ describe('networks', () => {
     assert.ok(sameAddress('::ffff:10.0.0.1', '::ffff:a00:1'));
     assert.ok(sameAddress('2001:db8::1.2.3.4', '2001:db8:0:0:0:0:102:304'));
     assert.ok(sameAddress('fe80::1%eth0', 'fe80::1'));
+  });
+
+  it('contain no text that is not an address, and an invalid network contains nothing', () => {
+    for (const invalid of ['10.1.1.300', '10.1.1', '10.1.1.1.1', '1::2::3', 'alloc:net/if', '']) {
+      assert.ok(!network('10.0.0.0/8').contains(invalid), invalid);
+      assert.ok(!network('::/0').contains(invalid), invalid);
+      assert.ok(!network(`${invalid}/8`).contains('10.1.1.1'), invalid);
+      assert.ok(!sameAddress(invalid, invalid), invalid);
+    }
+    assert.ok(!sameAddress('10.1.1.300', '10.1.2.44'));
+    assert.ok(!network('10.1.1.0/33').contains('10.1.1.0'));
   });
 });

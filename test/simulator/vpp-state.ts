@@ -1,9 +1,9 @@
-/** Everything that a VPP says of itself, in a form that two of them can be compared by. */
+/** The state that a VPP dumps, in a form in which two VPPs can be compared. */
 import { fromAddress, fromMac, fromPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 
 const ALL = 0xffff_ffff;
-/** Entries by which VPP follows the route to somewhere: they mirror others. */
+/** Entries by which VPP follows the route to a next hop: they mirror other entries. */
 const RECURSIVE_RESOLUTION = 18;
 
 /** Messages as plain, readable data. */
@@ -28,10 +28,12 @@ function sorted(values: readonly unknown[]): unknown[] {
   return values.map(plain).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** Chance gives out `02:fe:…`; set by a message are those that begin with `02:fe:00:00:00`. */
+const RANDOM_MAC = 'random';
+
+/** VPP generates MACs with the prefix `02:fe`; those that tests set begin with `02:fe:00:00:00`. */
 export function comparableMac(mac: Uint8Array): string {
   const text = fromMac(mac);
-  return text.startsWith('02:fe:') && !text.startsWith('02:fe:00:00:00') ? 'by chance' : text;
+  return text.startsWith('02:fe:') && !text.startsWith('02:fe:00:00:00') ? RANDOM_MAC : text;
 }
 
 export async function readVppState(client: VppClient): Promise<Record<string, unknown>> {
@@ -88,7 +90,7 @@ export async function readVppState(client: VppClient): Promise<Record<string, un
         sw_if_details: sorted(domain.sw_if_details),
       })),
     ),
-    // the others are learned, and forgotten, from traffic
+    // the others are learned from traffic, and age out
     macs: sorted(
       macs
         .filter(({ static_mac }) => static_mac)

@@ -1,12 +1,12 @@
 import { fromPrefix } from '#vpp/binapi/addresses.ts';
-import type { AclRule, MacipAclRule, Prefix } from '#vpp/binapi/messages.gen.ts';
+import type { AclRule, Prefix } from '#vpp/binapi/messages.gen.ts';
 import { IndexPool, type Interfaces } from './interfaces.ts';
 import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
-interface List<Rule> {
+interface Acl {
   readonly tag: string;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly AclRule[];
 }
 
 type Direction = 'in' | 'out';
@@ -31,21 +31,17 @@ function ruleError(rules: readonly AclRule[]): number {
   return 0;
 }
 
-/** Access lists, those for MAC and IP of the sender, and what interfaces they are bound to. */
+/** ACLs and the interfaces that they are bound to. */
 export class Acls {
   readonly #interfaces: Interfaces;
-  readonly #lists = new Map<number, List<AclRule>>();
+  readonly #lists = new Map<number, Acl>();
   readonly #pool = new IndexPool();
   readonly #bindings = new Map<number, Bindings>();
-  readonly #macip = new Map<number, List<MacipAclRule>>();
-  readonly #macipPool = new IndexPool();
-  readonly #macipBindings = new Map<number, number>();
 
   constructor(interfaces: Interfaces) {
     this.#interfaces = interfaces;
     interfaces.onRemove(({ index }) => {
       this.#bindings.delete(index);
-      this.#macipBindings.delete(index);
     });
   }
 
@@ -53,7 +49,7 @@ export class Acls {
     return this.#bindings.get(index) ?? { in: [], out: [] };
   }
 
-  /** Sets one direction, as VPP checks it: first that all are there, then that none is there twice. */
+  /** Sets one direction. Checks in VPP's order: first that each ACL exists, then for duplicates. */
   #set(index: number, direction: Direction, acls: readonly number[]): number {
     const seen = new Set<number>();
     for (const acl of acls) {
@@ -74,7 +70,7 @@ export class Acls {
     }
     const at = present.indexOf(acl);
     if (at < 0) return retval.NO_SUCH_ENTRY;
-    // the last one takes the free place
+    // VPP moves the last one to the free position
     const left = [...present];
     const last = left.pop();
     if (last !== undefined && at < left.length) left[at] = last;
@@ -86,7 +82,7 @@ export class Acls {
     if (acls.some((acl) => !this.#lists.has(acl))) return retval.NO_SUCH_ENTRY;
     const isOutSet = this.#set(index, 'out', acls.slice(inputs)) === 0;
     const isInSet = isOutSet && this.#set(index, 'in', acls.slice(0, inputs)) === 0;
-    // VPP makes the reason a truth value
+    // VPP returns 1 for any failure
     return isInSet ? 0 : 1;
   }
 
@@ -117,7 +113,6 @@ export class Acls {
           this.#addDel(sw_if_index, acl_index, is_input ? 'in' : 'out', is_add),
         acl_interface_set_acl_list: ({ sw_if_index, n_input, acls }) =>
           this.#setAll(sw_if_index, n_input, acls),
-        ...this.#macipRequests(),
       },
       dumps: {
         acl_dump: ({ acl_index }) => details(this.#lists, acl_index),
@@ -133,40 +128,8 @@ export class Acls {
                 acls: [...bound.in, ...bound.out],
               };
             }),
-        macip_acl_dump: ({ acl_index }) => details(this.#macip, acl_index),
-        macip_acl_interface_list_dump: ({ sw_if_index }) =>
-          [...this.#macipBindings]
-            .filter(([index]) => sw_if_index === NONE || index === sw_if_index)
-            .map(([index, acl]) => ({ sw_if_index: index, acls: [acl] })),
       },
       snapshot: () => this.#snapshot(),
-    };
-  }
-
-  #macipRequests(): NonNullable<MessageHandlers['requests']> {
-    return {
-      macip_acl_add_replace: ({ acl_index, tag, r }) => {
-        if (acl_index !== NONE && !this.#macip.has(acl_index))
-          return { retval: retval.NO_SUCH_ENTRY, acl_index };
-        const index = acl_index === NONE ? this.#macipPool.allocate() : acl_index;
-        this.#macip.set(index, { tag, rules: r });
-        return { acl_index: index };
-      },
-      macip_acl_del: ({ acl_index }) => {
-        if (!this.#macip.delete(acl_index)) return retval.NO_SUCH_ENTRY;
-        this.#macipPool.release(acl_index);
-        for (const [index, acl] of this.#macipBindings)
-          if (acl === acl_index) this.#macipBindings.delete(index);
-        return 0;
-      },
-      macip_acl_interface_add_del: ({ sw_if_index, acl_index, is_add }) => {
-        if (!this.#interfaces.get(sw_if_index)) return retval.INVALID_SW_IF_INDEX;
-        // whichever it is
-        if (!is_add) return this.#macipBindings.delete(sw_if_index) ? 0 : retval.NO_SUCH_ENTRY;
-        if (!this.#macip.has(acl_index)) return retval.NO_SUCH_ENTRY;
-        this.#macipBindings.set(sw_if_index, acl_index);
-        return 0;
-      },
     };
   }
 
@@ -183,19 +146,13 @@ export class Acls {
           return `${name(index)} in [${bound.in.map(tag)}] out [${bound.out.map(tag)}]`;
         })
         .sort(),
-      macipAcls: [...this.#macip.values()]
-        .map(({ tag: label, rules }) => ({ tag: label, rules: rules.length }))
-        .sort((a, b) => (a.tag < b.tag ? -1 : 1)),
-      macipBindings: [...this.#macipBindings]
-        .map(([index, acl]) => `${name(index)} ${this.#macip.get(acl)?.tag}`)
-        .sort(),
     };
   }
 }
 
-function details<Rule>(lists: ReadonlyMap<number, List<Rule>>, wanted: number) {
+function details(lists: ReadonlyMap<number, Acl>, selected: number) {
   return [...lists]
-    .filter(([index]) => wanted === NONE || index === wanted)
+    .filter(([index]) => selected === NONE || index === selected)
     .sort(([a], [b]) => a - b)
     .map(([acl_index, { tag, rules }]) => ({ acl_index, tag, r: rules }));
 }

@@ -6,15 +6,14 @@ import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 import { cidrOf } from './routes.ts';
 
-/** What an interface is in the eyes of IP. */
+/** IP state of an interface. */
 interface IpInterface {
   readonly iface: SimInterface;
   readonly tables: Record<Family, FibTable>;
-  /** In the order in which they came. */
+  /** In the order in which they were added. */
   addresses: Cidr[];
-  /** Borrows its addresses from the interface of this index. */
+  /** Index of the interface whose addresses this one borrows (unnumbered). */
   lender: number | undefined;
-  ip6Locks: number;
 }
 
 function familyOf(cidr: Cidr): Family {
@@ -37,7 +36,7 @@ function union(address: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Addresses of interfaces, the tables that they are in, and the routes that follow from both. */
+/** Addresses of interfaces, the interfaces' tables, and the routes that result from both. */
 export class Addresses {
   readonly #interfaces: Interfaces;
   readonly #fib: Fib;
@@ -58,19 +57,19 @@ export class Addresses {
     interfaces.onRemove(({ index }) => this.#forget(index));
   }
 
-  /** The table that the interface routes in. */
+  /** The routing table of the interface. */
   tableOf(iface: SimInterface, family: Family): FibTable {
     return this.#ip(iface).tables[family];
   }
 
-  /** VPP's own DHCP client puts an address on, or takes it off; nobody hears whether it could. */
+  /** VPP's DHCP client adds or deletes an address. It ignores failures. */
   lease(iface: SimInterface, cidr: Cidr, isAdd: boolean): void {
     const ip = this.#ip(iface);
     if (isAdd) this.#add(ip, cidr);
     else this.#drop(ip, cidr);
   }
 
-  /** Called after the interface was bound to a table, also to the one that it was in. */
+  /** Called after the interface was bound to a table, even if that was its table before. */
   onBind(listener: (iface: SimInterface, family: Family) => void): void {
     this.#onBind.push(listener);
   }
@@ -80,7 +79,7 @@ export class Addresses {
     this.#onAddress.push(listener);
   }
 
-  /** In the order in which they came. */
+  /** In the order in which they were added. */
   of(index: number): readonly Cidr[] {
     return this.#byIndex.get(index)?.addresses ?? [];
   }
@@ -88,15 +87,14 @@ export class Addresses {
   #ip(iface: SimInterface): IpInterface {
     const known = this.#byIndex.get(iface.index);
     if (known) return known;
-    const made: IpInterface = {
+    const created: IpInterface = {
       iface,
       tables: { 4: this.#fib.find(4, 0)!, 6: this.#fib.find(6, 0)! },
       addresses: [],
       lender: undefined,
-      ip6Locks: 0,
     };
-    this.#byIndex.set(iface.index, made);
-    return made;
+    this.#byIndex.set(iface.index, created);
+    return created;
   }
 
   #forget(index: number): void {
@@ -116,7 +114,7 @@ export class Addresses {
     if (before.id !== 0) this.#fib.unlock(before, 'interfaces');
   }
 
-  /** VPP wants no two interfaces of a table in overlapping networks. */
+  /** VPP rejects overlapping networks on interfaces of one table. */
   #conflicts(ip: IpInterface, cidr: Cidr): boolean {
     const family = familyOf(cidr);
     for (const other of this.#byIndex.values()) {
@@ -137,7 +135,6 @@ export class Addresses {
       return family === 4 ? retval.ADDRESS_IN_USE : retval.DUPLICATE_IF_ADDRESS;
     if (cidr.length === 0) return retval.ADDRESS_LENGTH_MISMATCH;
     ip.addresses.push(cidr);
-    if (family === 6) ip.ip6Locks++;
     if (ip.iface.adminUp) this.#connect(ip, cidr);
     for (const listener of this.#onAddress) listener(ip.iface, cidr.address, true);
     return 0;
@@ -147,7 +144,7 @@ export class Addresses {
     const found = ip.addresses.find((present) => sameText(present, cidr));
     if (!found) return retval.ADDRESS_NOT_FOUND_FOR_INTERFACE;
     ip.addresses = ip.addresses.filter((present) => present !== found);
-    if (familyOf(cidr) === 6) ip.ip6Locks--;
+
     if (ip.iface.adminUp) this.#disconnect(ip, found);
     for (const listener of this.#onAddress) listener(ip.iface, found.address, false);
     return 0;
@@ -157,7 +154,7 @@ export class Addresses {
     for (const cidr of [...ip.addresses]) this.#drop(ip, cidr);
   }
 
-  /** Routes of one address; those of its network come with the first address in it. */
+  /** Adds the routes of one address; the first address of a network adds those of the network. */
   #connect(ip: IpInterface, cidr: Cidr): void {
     const family = familyOf(cidr);
     const table = ip.tables[family];
@@ -204,7 +201,7 @@ export class Addresses {
     return host?.sources.has(source.interface) === true;
   }
 
-  /** IPv4: first and last address of a network; of a /31 the other address. */
+  /** IPv4: the first and the last address of a network; for a /31 the other address. */
   #specials(cidr: Cidr): readonly (readonly [Cidr, isDrop: boolean])[] {
     if (familyOf(cidr) === 6) return [];
     const own = cidr.address;
@@ -223,7 +220,7 @@ export class Addresses {
       .map((address) => [{ address, length: 32 }, true] as const);
   }
 
-  /** The addresses that the interface has or borrows. */
+  /** Own addresses, or those of the lender. */
   #effectiveAddresses(ip: IpInterface, family: Family): readonly Cidr[] {
     const lender = ip.lender === undefined ? undefined : this.#byIndex.get(ip.lender);
     return (lender ?? ip).addresses.filter((cidr) => familyOf(cidr) === family);
@@ -239,16 +236,16 @@ export class Addresses {
   }
 
   #setUnnumbered(lender: number, borrower: number, isAdd: boolean): number {
-    const taker = this.#interfaces.get(borrower);
-    if (!taker) return retval.INVALID_SW_IF_INDEX;
-    const ip = this.#ip(taker);
+    const iface = this.#interfaces.get(borrower);
+    if (!iface) return retval.INVALID_SW_IF_INDEX;
+    const ip = this.#ip(iface);
     if (!isAdd) {
       ip.lender = undefined;
       return 0;
     }
-    const giver = this.#interfaces.get(lender);
-    if (!giver) return retval.INVALID_SW_IF_INDEX_2;
-    const from = this.#ip(giver);
+    const lenderInterface = this.#interfaces.get(lender);
+    if (!lenderInterface) return retval.INVALID_SW_IF_INDEX_2;
+    const from = this.#ip(lenderInterface);
     if (from.tables[4] !== ip.tables[4] || from.tables[6] !== ip.tables[6])
       return retval.UNEXPECTED_INTF_STATE;
     ip.lender = lender;
@@ -284,13 +281,6 @@ export class Addresses {
         },
         sw_interface_set_unnumbered: ({ sw_if_index, unnumbered_sw_if_index, is_add }) =>
           this.#setUnnumbered(sw_if_index, unnumbered_sw_if_index, is_add),
-        sw_interface_ip6_enable_disable: ({ sw_if_index, enable }) => {
-          const ip = find(sw_if_index);
-          if (!ip) return retval.INVALID_SW_IF_INDEX;
-          if (enable) return ip.ip6Locks++ > 0 ? retval.VALUE_EXIST : 0;
-          ip.ip6Locks = Math.max(0, ip.ip6Locks - 1);
-          return 0;
-        },
       },
       dumps: {
         ip_address_dump: ({ sw_if_index, is_ipv6 }) =>

@@ -1,4 +1,4 @@
-import { type Cidr, contains, formatCidr, network, parseCidr } from '#models/ip.ts';
+import { type Cidr, formatCidr, network, parseCidr } from '#models/ip.ts';
 import type { FibPath } from '#vpp/binapi/messages.gen.ts';
 
 /** VPP's sources of FIB entries, in the order of their numbers; the lowest priority wins. */
@@ -39,19 +39,19 @@ export const source = {
 
 export type Family = 4 | 6;
 
-/** What tells two paths of a route apart, and what VPP says of them. */
+/** A path of a route, as VPP stores and dumps it. */
 export type Path = Pick<
   FibPath,
   'sw_if_index' | 'table_id' | 'weight' | 'preference' | 'type' | 'flags' | 'proto'
 > & {
   /** 16 bytes. */
   readonly nextHop: Uint8Array;
-  /** The table that the path looks up, where it does: it is held by the route. */
+  /** The table in which the path is looked up, if any. The route holds a lock on it. */
   readonly via: FibTable | undefined;
 };
 
 export interface FibEntry {
-  /** As it was written by whoever came first: VPP keeps bits behind the mask. */
+  /** As first written: VPP keeps the host bits. */
   readonly prefix: Cidr;
   readonly statsIndex: number;
   readonly sources: Map<number, readonly Path[]>;
@@ -62,7 +62,7 @@ export interface FibTable {
   readonly id: number;
   readonly name: string;
   readonly entries: Map<string, FibEntry>;
-  /** Who keeps the table alive: `api`, an interface, a route of another table. */
+  /** Reference counts that keep the table alive: `api`, interfaces, routes of other tables. */
   readonly locks: Map<string, number>;
 }
 
@@ -72,10 +72,10 @@ function keyOf(prefix: Cidr): string {
   return formatCidr(network(prefix));
 }
 
-/** Whether two paths are one to VPP: weight and preference do not count. */
+/** Whether VPP treats two paths as the same one. It ignores weight and preference. */
 export function samePath(a: Path, b: Path): boolean {
   if (a.proto !== b.proto) return false;
-  // neither drop from unreachable, nor local from local is told apart
+  // drop, unreachable and prohibited paths are all equal; so are local paths
   if (isSpecial(a) || isSpecial(b)) return isSpecial(a) && isSpecial(b);
   if (a.type !== b.type || a.type === pathType.local) return a.type === b.type;
   return (
@@ -102,7 +102,7 @@ export function pathOf(family: Family, path: Partial<Path>): Path {
   };
 }
 
-/** The source that decides what the entry does. */
+/** The source whose paths are in effect. */
 export function bestSource(entry: FibEntry): number {
   const rank = (id: number) => fibSources[id]?.[1] ?? 255;
   return [...entry.sources.keys()].reduce((best, id) => (rank(id) < rank(best) ? id : best));
@@ -126,8 +126,8 @@ const specials: Readonly<Record<Family, readonly (readonly [prefix: string, sour
 export class Fib {
   readonly #tables = new Map<string, FibTable>();
   /**
-   * Entries that were still there when their table ended. VPP forgets to remove them: the next
-   * table that takes the place has them.
+   * Entries that were left in deleted tables. VPP does not remove them: the next table that reuses
+   * the slot contains them.
    */
   readonly #staleEntries: Record<Family, FibEntry[][]> = { 4: [], 6: [] };
   #nextStats = 1;
@@ -146,7 +146,7 @@ export class Fib {
     return this.#tables.get(`${family}/${id}`);
   }
 
-  /** Where the table is there already, it keeps its name. */
+  /** An existing table keeps its name. */
   create(family: Family, id: number, name: string, lock: string): FibTable {
     const known = this.find(family, id);
     if (known) {
@@ -156,7 +156,7 @@ export class Fib {
     const table: FibTable = {
       family,
       id,
-      // VPP writes the number with its sign
+      // VPP formats the ID as a signed number
       name: name || `ipv${family}-VRF:${id | 0}`,
       entries: new Map(),
       locks: new Map([[lock, 1]]),
@@ -194,7 +194,7 @@ export class Fib {
     return table.entries.get(keyOf(prefix));
   }
 
-  /** Gives the entry these paths from this source; none take the source away. */
+  /** Sets the paths of one source of the entry; an empty list removes the source. */
   set(table: FibTable, prefix: Cidr, from: number, paths: readonly Path[]): FibEntry | undefined {
     const key = keyOf(prefix);
     const known = table.entries.get(key);
@@ -228,12 +228,5 @@ export class Fib {
     if (!present) return;
     const left = present.filter((known) => !removed.some((path) => samePath(known, path)));
     this.set(table, prefix, from, left);
-  }
-
-  /** The most specific entry for an address. */
-  lookup(table: FibTable, address: Uint8Array): FibEntry | undefined {
-    return [...table.entries.values()]
-      .filter(({ prefix }) => contains(prefix, address))
-      .sort((a, b) => b.prefix.length - a.prefix.length)[0];
   }
 }

@@ -5,7 +5,7 @@ import { retval } from './retval.ts';
 
 const MAX_INSTANCES = 16 * 1024;
 
-/** Without a MAC of its own a loopback gets one made from its number. */
+/** Default MAC of a loopback, derived from its instance number. */
 function macOf(instance: number): string {
   const hex = instance.toString(16).padStart(8, '0').match(/../g)!.join(':');
   return `de:ad:${hex}`;
@@ -15,11 +15,11 @@ export function loopbackMessages(interfaces: Interfaces): MessageHandlers {
   const instances = new Map<number, number>();
   interfaces.onRemove(({ index }) => instances.delete(index));
 
-  const create = (mac: Uint8Array, wanted: number | undefined) => {
+  const create = (mac: Uint8Array) => {
     const used = new Set(instances.values());
-    let instance = wanted ?? 0;
-    if (wanted === undefined) while (used.has(instance)) instance++;
-    if (used.has(instance) || instance >= MAX_INSTANCES) return retval.INVALID_REGISTRATION;
+    let instance = 0;
+    while (used.has(instance)) instance++;
+    if (instance >= MAX_INSTANCES) return retval.INVALID_REGISTRATION;
     const given = fromMac(mac);
     const iface = interfaces.add({
       kind: 'loopback',
@@ -34,12 +34,10 @@ export function loopbackMessages(interfaces: Interfaces): MessageHandlers {
 
   return {
     requests: {
-      create_loopback: ({ mac_address }) => create(mac_address, undefined),
-      create_loopback_instance: ({ mac_address, is_specified, user_instance }) =>
-        create(mac_address, is_specified ? user_instance : undefined),
+      create_loopback: ({ mac_address }) => create(mac_address),
       delete_loopback: ({ sw_if_index }) => {
         const named = interfaces.get(sw_if_index);
-        // VPP takes a VLAN for what it is on
+        // VPP resolves a sub-interface to its parent
         const iface = named?.sup ?? named;
         if (iface?.kind !== 'loopback') return retval.INVALID_SW_IF_INDEX;
         interfaces.remove(iface);

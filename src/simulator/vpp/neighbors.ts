@@ -14,7 +14,7 @@ interface Neighbor {
   mac: string;
   flags: number;
   updated: number;
-  /** Where its /32 or /128 stands. */
+  /** Table of its /32 or /128 entry. */
   table: FibTable | undefined;
 }
 
@@ -58,7 +58,7 @@ export class Neighbors {
     });
   }
 
-  /** Here VPP forgets which neighbors were to have no entry. */
+  /** VPP also adds entries for neighbors with the no-FIB-entry flag here. */
   #follow(index: number, family: Family, table: FibTable): void {
     for (const known of this.#all) {
       if (known.index !== index || !isOf(known, family)) continue;
@@ -104,7 +104,7 @@ export class Neighbors {
     const updated = this.#clock.monotonic();
     if (known) {
       const weaker = (flags & flag.static) === 0 && (known.flags & flag.static) !== 0;
-      if (weaker && known.mac !== mac) return -2; // VPP's own number here
+      if (weaker && known.mac !== mac) return -2; // the value that VPP returns here
       known.flags |= flags & flag.static;
       known.mac = mac;
       known.updated = updated;
@@ -113,9 +113,9 @@ export class Neighbors {
     const family = address.includes(':') ? 6 : 4;
     const table =
       (flags & flag.noFibEntry) === 0 ? this.#addresses.tableOf(iface, family) : undefined;
-    const made: Neighbor = { index, address, mac, flags, updated, table };
-    this.#all.push(made);
-    this.#announce(made);
+    const created: Neighbor = { index, address, mac, flags, updated, table };
+    this.#all.push(created);
+    this.#announce(created);
     return 0;
   }
 
@@ -134,16 +134,7 @@ export class Neighbors {
           this.#drop((known) => known.index === sw_if_index && known.address === address);
           return this.#all.length < before ? { stats_index: NONE } : retval.NO_SUCH_ENTRY;
         },
-        ip_neighbor_flush: ({ af, sw_if_index }) => {
-          if (sw_if_index !== NONE && !this.#interfaces.get(sw_if_index))
-            return retval.INVALID_SW_IF_INDEX;
-          const family = familyOf(af);
-          if (!family) return retval.INVALID_ADDRESS_FAMILY;
-          this.#drop(
-            (known) => isOf(known, family) && (sw_if_index === NONE || known.index === sw_if_index),
-          );
-          return 0;
-        },
+
         ip_neighbor_config: ({ af, max_number, max_age, recycle }) => {
           const family = familyOf(af);
           if (!family) return retval.INVALID_ADDRESS_FAMILY;

@@ -56,11 +56,11 @@ export function encodePath(path: Path): FibPath {
 export interface RouteDependencies {
   readonly fib: Fib;
   readonly interfaces: Interfaces;
-  /** VPP ends itself over some messages. */
+  /** Some messages crash VPP. */
   readonly crash: (why: string) => void;
 }
 
-/** Reads a path, or says why VPP would not. */
+/** The decoded path, or the retval with which VPP rejects it. */
 export function decodePath(
   { fib, interfaces, crash }: RouteDependencies,
   path: FibPath,
@@ -102,7 +102,7 @@ export function decodePath(
   return { ...common, type: pathType.normal, table_id: via.id, nextHop, via };
 }
 
-/** What VPP makes of a path once it knows the prefix. */
+/** The path as VPP stores it for this prefix. */
 function normalizedPath(path: Path, prefix: Cidr): Path {
   const own = new Uint8Array(16);
   own.set(prefix.address);
@@ -122,7 +122,7 @@ function normalizedPath(path: Path, prefix: Cidr): Path {
   return path;
 }
 
-/** Routes of the API, and all others to look at. */
+/** Adds and deletes routes over the API; dumps routes of all sources. */
 export function routeMessages(parts: RouteDependencies): MessageHandlers {
   const { fib, interfaces } = parts;
 
@@ -175,8 +175,8 @@ export function routeMessages(parts: RouteDependencies): MessageHandlers {
     };
   };
 
-  /** From short to long, as VPP walks its tables. */
-  const walk = (id: number, isIp6: boolean, from: number): readonly IpRouteV2[] => {
+  /** In VPP's order: shorter prefixes first. */
+  const dumpTable = (id: number, isIp6: boolean, from: number): readonly IpRouteV2[] => {
     const table = fib.find(isIp6 ? 6 : 4, id);
     if (!table) return [];
     return [...table.entries.values()]
@@ -204,21 +204,10 @@ export function routeMessages(parts: RouteDependencies): MessageHandlers {
         change(is_add, is_multipath, route, source.api),
       ip_route_add_del_v2: ({ is_add, is_multipath, route }) =>
         change(is_add, is_multipath, route, route.src || source.api),
-      ip_route_lookup: ({ table_id, exact, prefix }) => {
-        const table = fib.find(familyOf(prefix), table_id);
-        if (!table) return retval.NO_SUCH_TABLE;
-        const wanted = cidrOf(prefix);
-        const found = exact ? fib.get(table, wanted) : fib.lookup(table, wanted.address);
-        if (!found) return retval.NO_SUCH_ENTRY;
-        const { src: _, ...route } = described(table, found);
-        return { route };
-      },
     },
     dumps: {
-      ip_route_dump: ({ table }) =>
-        walk(table.table_id, table.is_ip6, 0).map(({ src: _, ...route }) => ({ route })),
       ip_route_v2_dump: ({ table, src }) =>
-        walk(table.table_id, table.is_ip6, src).map((route) => ({ route })),
+        dumpTable(table.table_id, table.is_ip6, src).map((route) => ({ route })),
       fib_source_dump: () =>
         fibSources.map(([name, priority], id) => ({ src: { id, name, priority } })),
     },

@@ -4,7 +4,7 @@ import { retval } from './retval.ts';
 
 export const SIMULATED_VERSION = '26.06-simulated';
 
-/** About VPP itself, and the few commands of its CLI that somebody might look at. */
+/** Ping, version, and a few CLI commands. */
 export function sessionMessages(interfaces: Interfaces): MessageHandlers {
   const state = ({ adminUp }: { adminUp: boolean }) => (adminUp ? 'up' : 'down');
   const commands: Readonly<Record<string, () => string>> = {
@@ -32,7 +32,7 @@ export function sessionMessages(interfaces: Interfaces): MessageHandlers {
         build_date: '',
         build_directory: '',
       }),
-      api_versions: () => ({ api_versions: [] }),
+
       cli_inband: ({ cmd }) => {
         const command = commands[cmd.trim().replaceAll(/\s+/g, ' ')];
         if (command) return { reply: command() };

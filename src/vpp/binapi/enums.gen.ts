@@ -115,13 +115,6 @@ export const IpDscp = {
 } as const;
 export type IpDscp = number;
 
-/** `ip_neighbor_event_flags`, u32 */
-export const IpNeighborEventFlags = {
-  IP_NEIGHBOR_API_EVENT_FLAG_ADDED: 1,
-  IP_NEIGHBOR_API_EVENT_FLAG_REMOVED: 2,
-} as const;
-export type IpNeighborEventFlags = number;
-
 /** `ip_neighbor_flags`, u8 */
 export const IpNeighborFlags = {
   IP_API_NEIGHBOR_FLAG_NONE: 0,
@@ -238,15 +231,6 @@ export const RxMode = {
   RX_MODE_API_DEFAULT: 4,
 } as const;
 export type RxMode = number;
-
-/** `span_state`, u32 */
-export const SpanState = {
-  SPAN_STATE_API_DISABLED: 0,
-  SPAN_STATE_API_RX: 1,
-  SPAN_STATE_API_TX: 2,
-  SPAN_STATE_API_RX_TX: 3,
-} as const;
-export type SpanState = number;
 
 /** `sub_if_flags`, u32 */
 export const SubIfFlags = {

@@ -12,7 +12,6 @@ import type {
   IfStatusFlags,
   IfType,
   IpDscp,
-  IpNeighborEventFlags,
   IpNeighborFlags,
   IpProto,
   IpReassType,
@@ -25,7 +24,6 @@ import type {
   NatLogLevel,
   PuntType,
   RxMode,
-  SpanState,
   SubIfFlags,
   TapFlags,
   IpFlowHashConfig,
@@ -182,23 +180,8 @@ export interface IpTable {
   readonly name: string;
 }
 
-export interface MacipAclRule {
-  readonly is_permit: AclAction;
-  readonly src_mac: MacAddress;
-  readonly src_mac_mask: MacAddress;
-  readonly src_prefix: Prefix;
-}
-
 export interface MessageTableEntry {
   readonly index: number;
-  /** at most 63 bytes */
-  readonly name: string;
-}
-
-export interface ModuleVersion {
-  readonly major: number;
-  readonly minor: number;
-  readonly patch: number;
   /** at most 63 bytes */
   readonly name: string;
 }
@@ -246,11 +229,6 @@ export interface PuntL4 {
   readonly af: AddressFamily;
   readonly protocol: IpProto;
   readonly port: number;
-}
-
-export interface PuntReason {
-  readonly id: number;
-  readonly name: string;
 }
 
 export interface PuntRedirectV2 {
@@ -382,13 +360,6 @@ export interface AfPacketDetails {
   readonly host_if_name: string;
 }
 
-export type ApiVersions = Readonly<Record<string, never>>;
-
-export interface ApiVersionsReply {
-  readonly retval: number;
-  readonly api_versions: readonly ModuleVersion[];
-}
-
 export interface BdIpMacAddDel {
   /** default true */
   readonly is_add?: boolean;
@@ -475,30 +446,6 @@ export interface CreateLoopbackReply {
   readonly sw_if_index: InterfaceIndex;
 }
 
-export interface CreateLoopbackInstance {
-  readonly mac_address: MacAddress;
-  readonly is_specified: boolean;
-  readonly user_instance: number;
-}
-
-export interface CreateLoopbackInstanceReply {
-  readonly retval: number;
-  readonly sw_if_index: InterfaceIndex;
-}
-
-export interface CreateSubif {
-  readonly sw_if_index: InterfaceIndex;
-  readonly sub_id: number;
-  readonly sub_if_flags: SubIfFlags;
-  readonly outer_vlan_id: number;
-  readonly inner_vlan_id: number;
-}
-
-export interface CreateSubifReply {
-  readonly retval: number;
-  readonly sw_if_index: InterfaceIndex;
-}
-
 export interface CreateVlanSubif {
   readonly sw_if_index: InterfaceIndex;
   readonly vlan_id: number;
@@ -546,33 +493,10 @@ export interface DhcpClientDetails {
   readonly lease: DhcpLease;
 }
 
-export interface FeatureEnableDisable {
-  readonly sw_if_index: InterfaceIndex;
-  readonly enable: boolean;
-  /** at most 63 bytes */
-  readonly arc_name: string;
-  /** at most 63 bytes */
-  readonly feature_name: string;
-}
-
-export interface FeatureEnableDisableReply {
-  readonly retval: number;
-}
-
 export type FibSourceDump = Readonly<Record<string, never>>;
 
 export interface FibSourceDetails {
   readonly src: FibSource;
-}
-
-export interface GetFirstMsgId {
-  /** at most 63 bytes */
-  readonly name: string;
-}
-
-export interface GetFirstMsgIdReply {
-  readonly retval: number;
-  readonly first_msg_id: number;
 }
 
 export interface HwInterfaceSetMtu {
@@ -638,16 +562,6 @@ export interface IpNeighborDetails {
   readonly neighbor: IpNeighbor;
 }
 
-export interface IpNeighborFlush {
-  readonly af: AddressFamily;
-  /** default 4294967295 */
-  readonly sw_if_index?: InterfaceIndex;
-}
-
-export interface IpNeighborFlushReply {
-  readonly retval: number;
-}
-
 export interface IpPuntRedirectV2Dump {
   readonly sw_if_index: InterfaceIndex;
   readonly af: AddressFamily;
@@ -655,17 +569,6 @@ export interface IpPuntRedirectV2Dump {
 
 export interface IpPuntRedirectV2Details {
   readonly punt: PuntRedirectV2;
-}
-
-export interface IpReassemblyEnableDisable {
-  readonly sw_if_index: InterfaceIndex;
-  readonly enable_ip4: boolean;
-  readonly enable_ip6: boolean;
-  readonly type: IpReassType;
-}
-
-export interface IpReassemblyEnableDisableReply {
-  readonly retval: number;
 }
 
 export interface IpReassemblySet {
@@ -705,25 +608,6 @@ export interface IpRouteAddDelV2Reply {
   readonly stats_index: number;
 }
 
-export interface IpRouteDump {
-  readonly table: IpTable;
-}
-
-export interface IpRouteDetails {
-  readonly route: IpRoute;
-}
-
-export interface IpRouteLookup {
-  readonly table_id: number;
-  readonly exact: number;
-  readonly prefix: Prefix;
-}
-
-export interface IpRouteLookupReply {
-  readonly retval: number;
-  readonly route: IpRoute;
-}
-
 export interface IpRouteV2Dump {
   readonly src: number;
   readonly table: IpTable;
@@ -741,27 +625,6 @@ export interface IpTableAddDel {
 
 export interface IpTableAddDelReply {
   readonly retval: number;
-}
-
-export interface IpTableAddDelV2 {
-  readonly table: IpTable;
-  /** default true */
-  readonly create_mfib?: boolean;
-  /** default true */
-  readonly is_add?: boolean;
-}
-
-export interface IpTableAddDelV2Reply {
-  readonly retval: number;
-}
-
-export interface IpTableAllocate {
-  readonly table: IpTable;
-}
-
-export interface IpTableAllocateReply {
-  readonly retval: number;
-  readonly table: IpTable;
 }
 
 export type IpTableDump = Readonly<Record<string, never>>;
@@ -825,59 +688,6 @@ export interface L2fibAddDel {
 
 export interface L2fibAddDelReply {
   readonly retval: number;
-}
-
-export interface MacipAclAddReplace {
-  /** default 4294967295 */
-  readonly acl_index?: number;
-  /** at most 63 bytes */
-  readonly tag: string;
-  readonly r: readonly MacipAclRule[];
-}
-
-export interface MacipAclAddReplaceReply {
-  readonly acl_index: number;
-  readonly retval: number;
-}
-
-export interface MacipAclDel {
-  readonly acl_index: number;
-}
-
-export interface MacipAclDelReply {
-  readonly retval: number;
-}
-
-export interface MacipAclDump {
-  /** default 4294967295 */
-  readonly acl_index?: number;
-}
-
-export interface MacipAclDetails {
-  readonly acl_index: number;
-  /** at most 63 bytes */
-  readonly tag: string;
-  readonly r: readonly MacipAclRule[];
-}
-
-export interface MacipAclInterfaceAddDel {
-  /** default true */
-  readonly is_add?: boolean;
-  readonly sw_if_index: InterfaceIndex;
-  readonly acl_index: number;
-}
-
-export interface MacipAclInterfaceAddDelReply {
-  readonly retval: number;
-}
-
-export interface MacipAclInterfaceListDump {
-  readonly sw_if_index: InterfaceIndex;
-}
-
-export interface MacipAclInterfaceListDetails {
-  readonly sw_if_index: InterfaceIndex;
-  readonly acls: readonly number[];
 }
 
 export interface MemifCreateV2 {
@@ -1257,14 +1067,6 @@ export interface ProxyArpIntfcEnableDisableReply {
   readonly retval: number;
 }
 
-export interface PuntReasonDump {
-  readonly reason: PuntReason;
-}
-
-export interface PuntReasonDetails {
-  readonly reason: PuntReason;
-}
-
 export interface PuntSocketDeregister {
   readonly punt: Punt;
 }
@@ -1303,15 +1105,6 @@ export interface SetIpFlowHashV2 {
 }
 
 export interface SetIpFlowHashV2Reply {
-  readonly retval: number;
-}
-
-export interface SetPunt {
-  readonly is_add: boolean;
-  readonly punt: Punt;
-}
-
-export interface SetPuntReply {
   readonly retval: number;
 }
 
@@ -1405,15 +1198,6 @@ export interface SwInterfaceGetTable {
 export interface SwInterfaceGetTableReply {
   readonly retval: number;
   readonly vrf_id: number;
-}
-
-export interface SwInterfaceIp6EnableDisable {
-  readonly sw_if_index: InterfaceIndex;
-  readonly enable: boolean;
-}
-
-export interface SwInterfaceIp6EnableDisableReply {
-  readonly retval: number;
 }
 
 export interface SwInterfaceRxPlacementDump {
@@ -1518,28 +1302,6 @@ export interface SwInterfaceSetUnnumbered {
 }
 
 export interface SwInterfaceSetUnnumberedReply {
-  readonly retval: number;
-}
-
-export interface SwInterfaceSpanDump {
-  readonly is_l2: boolean;
-}
-
-export interface SwInterfaceSpanDetails {
-  readonly sw_if_index_from: InterfaceIndex;
-  readonly sw_if_index_to: InterfaceIndex;
-  readonly state: SpanState;
-  readonly is_l2: boolean;
-}
-
-export interface SwInterfaceSpanEnableDisable {
-  readonly sw_if_index_from: InterfaceIndex;
-  readonly sw_if_index_to: InterfaceIndex;
-  readonly state: SpanState;
-  readonly is_l2: boolean;
-}
-
-export interface SwInterfaceSpanEnableDisableReply {
   readonly retval: number;
 }
 
@@ -1686,24 +1448,6 @@ export interface WantInterfaceEventsReply {
   readonly retval: number;
 }
 
-export interface IpNeighborEventV2 {
-  readonly pid: number;
-  readonly flags: IpNeighborEventFlags;
-  readonly neighbor: IpNeighbor;
-}
-
-export interface WantIpNeighborEventsV2 {
-  readonly enable: boolean;
-  readonly pid: number;
-  readonly ip: Address;
-  /** default 4294967295 */
-  readonly sw_if_index?: InterfaceIndex;
-}
-
-export interface WantIpNeighborEventsV2Reply {
-  readonly retval: number;
-}
-
 /** Answered by one reply. */
 export interface Requests {
   readonly acl_add_replace: { readonly request: AclAddReplace; readonly reply: AclAddReplaceReply };
@@ -1713,38 +1457,25 @@ export interface Requests {
   readonly add_del_ip_punt_redirect_v2: { readonly request: AddDelIpPuntRedirectV2; readonly reply: AddDelIpPuntRedirectV2Reply };
   readonly af_packet_create_v3: { readonly request: AfPacketCreateV3; readonly reply: AfPacketCreateV3Reply };
   readonly af_packet_delete: { readonly request: AfPacketDelete; readonly reply: AfPacketDeleteReply };
-  readonly api_versions: { readonly request: ApiVersions; readonly reply: ApiVersionsReply };
   readonly bd_ip_mac_add_del: { readonly request: BdIpMacAddDel; readonly reply: BdIpMacAddDelReply };
   readonly bridge_domain_add_del_v2: { readonly request: BridgeDomainAddDelV2; readonly reply: BridgeDomainAddDelV2Reply };
   readonly cli_inband: { readonly request: CliInband; readonly reply: CliInbandReply };
   readonly control_ping: { readonly request: ControlPing; readonly reply: ControlPingReply };
   readonly create_loopback: { readonly request: CreateLoopback; readonly reply: CreateLoopbackReply };
-  readonly create_loopback_instance: { readonly request: CreateLoopbackInstance; readonly reply: CreateLoopbackInstanceReply };
-  readonly create_subif: { readonly request: CreateSubif; readonly reply: CreateSubifReply };
   readonly create_vlan_subif: { readonly request: CreateVlanSubif; readonly reply: CreateVlanSubifReply };
   readonly delete_loopback: { readonly request: DeleteLoopback; readonly reply: DeleteLoopbackReply };
   readonly delete_subif: { readonly request: DeleteSubif; readonly reply: DeleteSubifReply };
   readonly dhcp_client_config: { readonly request: DhcpClientConfig; readonly reply: DhcpClientConfigReply };
-  readonly feature_enable_disable: { readonly request: FeatureEnableDisable; readonly reply: FeatureEnableDisableReply };
-  readonly get_first_msg_id: { readonly request: GetFirstMsgId; readonly reply: GetFirstMsgIdReply };
   readonly hw_interface_set_mtu: { readonly request: HwInterfaceSetMtu; readonly reply: HwInterfaceSetMtuReply };
   readonly ip_neighbor_add_del: { readonly request: IpNeighborAddDel; readonly reply: IpNeighborAddDelReply };
   readonly ip_neighbor_config: { readonly request: IpNeighborConfig; readonly reply: IpNeighborConfigReply };
   readonly ip_neighbor_config_get: { readonly request: IpNeighborConfigGet; readonly reply: IpNeighborConfigGetReply };
-  readonly ip_neighbor_flush: { readonly request: IpNeighborFlush; readonly reply: IpNeighborFlushReply };
-  readonly ip_reassembly_enable_disable: { readonly request: IpReassemblyEnableDisable; readonly reply: IpReassemblyEnableDisableReply };
   readonly ip_reassembly_set: { readonly request: IpReassemblySet; readonly reply: IpReassemblySetReply };
   readonly ip_route_add_del: { readonly request: IpRouteAddDel; readonly reply: IpRouteAddDelReply };
   readonly ip_route_add_del_v2: { readonly request: IpRouteAddDelV2; readonly reply: IpRouteAddDelV2Reply };
-  readonly ip_route_lookup: { readonly request: IpRouteLookup; readonly reply: IpRouteLookupReply };
   readonly ip_table_add_del: { readonly request: IpTableAddDel; readonly reply: IpTableAddDelReply };
-  readonly ip_table_add_del_v2: { readonly request: IpTableAddDelV2; readonly reply: IpTableAddDelV2Reply };
-  readonly ip_table_allocate: { readonly request: IpTableAllocate; readonly reply: IpTableAllocateReply };
   readonly l2_interface_vlan_tag_rewrite: { readonly request: L2InterfaceVlanTagRewrite; readonly reply: L2InterfaceVlanTagRewriteReply };
   readonly l2fib_add_del: { readonly request: L2fibAddDel; readonly reply: L2fibAddDelReply };
-  readonly macip_acl_add_replace: { readonly request: MacipAclAddReplace; readonly reply: MacipAclAddReplaceReply };
-  readonly macip_acl_del: { readonly request: MacipAclDel; readonly reply: MacipAclDelReply };
-  readonly macip_acl_interface_add_del: { readonly request: MacipAclInterfaceAddDel; readonly reply: MacipAclInterfaceAddDelReply };
   readonly memif_create_v2: { readonly request: MemifCreateV2; readonly reply: MemifCreateV2Reply };
   readonly memif_delete: { readonly request: MemifDelete; readonly reply: MemifDeleteReply };
   readonly memif_socket_filename_add_del_v2: { readonly request: MemifSocketFilenameAddDelV2; readonly reply: MemifSocketFilenameAddDelV2Reply };
@@ -1768,12 +1499,10 @@ export interface Requests {
   readonly punt_socket_deregister: { readonly request: PuntSocketDeregister; readonly reply: PuntSocketDeregisterReply };
   readonly punt_socket_register: { readonly request: PuntSocketRegister; readonly reply: PuntSocketRegisterReply };
   readonly set_ip_flow_hash_v2: { readonly request: SetIpFlowHashV2; readonly reply: SetIpFlowHashV2Reply };
-  readonly set_punt: { readonly request: SetPunt; readonly reply: SetPuntReply };
   readonly show_version: { readonly request: ShowVersion; readonly reply: ShowVersionReply };
   readonly stn_add_del_rule: { readonly request: StnAddDelRule; readonly reply: StnAddDelRuleReply };
   readonly sw_interface_add_del_address: { readonly request: SwInterfaceAddDelAddress; readonly reply: SwInterfaceAddDelAddressReply };
   readonly sw_interface_get_table: { readonly request: SwInterfaceGetTable; readonly reply: SwInterfaceGetTableReply };
-  readonly sw_interface_ip6_enable_disable: { readonly request: SwInterfaceIp6EnableDisable; readonly reply: SwInterfaceIp6EnableDisableReply };
   readonly sw_interface_set_flags: { readonly request: SwInterfaceSetFlags; readonly reply: SwInterfaceSetFlagsReply };
   readonly sw_interface_set_l2_bridge: { readonly request: SwInterfaceSetL2Bridge; readonly reply: SwInterfaceSetL2BridgeReply };
   readonly sw_interface_set_l2_xconnect: { readonly request: SwInterfaceSetL2Xconnect; readonly reply: SwInterfaceSetL2XconnectReply };
@@ -1783,13 +1512,11 @@ export interface Requests {
   readonly sw_interface_set_rx_placement: { readonly request: SwInterfaceSetRxPlacement; readonly reply: SwInterfaceSetRxPlacementReply };
   readonly sw_interface_set_table: { readonly request: SwInterfaceSetTable; readonly reply: SwInterfaceSetTableReply };
   readonly sw_interface_set_unnumbered: { readonly request: SwInterfaceSetUnnumbered; readonly reply: SwInterfaceSetUnnumberedReply };
-  readonly sw_interface_span_enable_disable: { readonly request: SwInterfaceSpanEnableDisable; readonly reply: SwInterfaceSpanEnableDisableReply };
   readonly sw_interface_tag_add_del: { readonly request: SwInterfaceTagAddDel; readonly reply: SwInterfaceTagAddDelReply };
   readonly tap_create_v3: { readonly request: TapCreateV3; readonly reply: TapCreateV3Reply };
   readonly tap_delete_v2: { readonly request: TapDeleteV2; readonly reply: TapDeleteV2Reply };
   readonly vxlan_add_del_tunnel_v3: { readonly request: VxlanAddDelTunnelV3; readonly reply: VxlanAddDelTunnelV3Reply };
   readonly want_interface_events: { readonly request: WantInterfaceEvents; readonly reply: WantInterfaceEventsReply };
-  readonly want_ip_neighbor_events_v2: { readonly request: WantIpNeighborEventsV2; readonly reply: WantIpNeighborEventsV2Reply };
 }
 
 /** Answered by any number of details. */
@@ -1804,14 +1531,11 @@ export interface Dumps {
   readonly ip_address_dump: { readonly request: IpAddressDump; readonly details: IpAddressDetails };
   readonly ip_neighbor_dump: { readonly request: IpNeighborDump; readonly details: IpNeighborDetails };
   readonly ip_punt_redirect_v2_dump: { readonly request: IpPuntRedirectV2Dump; readonly details: IpPuntRedirectV2Details };
-  readonly ip_route_dump: { readonly request: IpRouteDump; readonly details: IpRouteDetails };
   readonly ip_route_v2_dump: { readonly request: IpRouteV2Dump; readonly details: IpRouteV2Details };
   readonly ip_table_dump: { readonly request: IpTableDump; readonly details: IpTableDetails };
   readonly ip_unnumbered_dump: { readonly request: IpUnnumberedDump; readonly details: IpUnnumberedDetails };
   readonly l2_fib_table_dump: { readonly request: L2FibTableDump; readonly details: L2FibTableDetails };
   readonly l2_xconnect_dump: { readonly request: L2XconnectDump; readonly details: L2XconnectDetails };
-  readonly macip_acl_dump: { readonly request: MacipAclDump; readonly details: MacipAclDetails };
-  readonly macip_acl_interface_list_dump: { readonly request: MacipAclInterfaceListDump; readonly details: MacipAclInterfaceListDetails };
   readonly memif_dump: { readonly request: MemifDump; readonly details: MemifDetails };
   readonly memif_socket_filename_dump: { readonly request: MemifSocketFilenameDump; readonly details: MemifSocketFilenameDetails };
   readonly nat44_address_dump: { readonly request: Nat44AddressDump; readonly details: Nat44AddressDetails };
@@ -1824,12 +1548,10 @@ export interface Dumps {
   readonly nat44_user_session_v3_dump: { readonly request: Nat44UserSessionV3Dump; readonly details: Nat44UserSessionV3Details };
   readonly proxy_arp_dump: { readonly request: ProxyArpDump; readonly details: ProxyArpDetails };
   readonly proxy_arp_intfc_dump: { readonly request: ProxyArpIntfcDump; readonly details: ProxyArpIntfcDetails };
-  readonly punt_reason_dump: { readonly request: PuntReasonDump; readonly details: PuntReasonDetails };
   readonly punt_socket_dump: { readonly request: PuntSocketDump; readonly details: PuntSocketDetails };
   readonly stn_rules_dump: { readonly request: StnRulesDump; readonly details: StnRulesDetails };
   readonly sw_interface_dump: { readonly request: SwInterfaceDump; readonly details: SwInterfaceDetails };
   readonly sw_interface_rx_placement_dump: { readonly request: SwInterfaceRxPlacementDump; readonly details: SwInterfaceRxPlacementDetails };
-  readonly sw_interface_span_dump: { readonly request: SwInterfaceSpanDump; readonly details: SwInterfaceSpanDetails };
   readonly sw_interface_tap_v2_dump: { readonly request: SwInterfaceTapV2Dump; readonly details: SwInterfaceTapV2Details };
   readonly vxlan_tunnel_v2_dump: { readonly request: VxlanTunnelV2Dump; readonly details: VxlanTunnelV2Details };
 }
@@ -1837,5 +1559,4 @@ export interface Dumps {
 export interface EventsByName {
   readonly dhcp_compl_event: DhcpComplEvent;
   readonly sw_interface_event: SwInterfaceEvent;
-  readonly ip_neighbor_event_v2: IpNeighborEventV2;
 }

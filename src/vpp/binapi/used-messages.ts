@@ -1,18 +1,16 @@
 /**
- * The messages of VPP that the project speaks: requests, dumps and cursor streams. Their replies,
+ * The messages of VPP that the project uses: requests, dumps and cursor streams. Their replies,
  * details and events follow from the services in the definitions. After a change here run
- * `node scripts/gen-binapi.ts`, which bundles the definitions and makes the types.
+ * `node scripts/gen-binapi.ts`, which bundles the definitions and generates the types.
  */
 
-/** Spoken by the connection itself: not offered to callers. */
+/** Sent by the connection itself; callers cannot send them. */
 export const sessionMessages = ['sockclnt_create', 'sockclnt_delete', 'memclnt_keepalive'] as const;
 
 export const usedMessages = [
   // about VPP
   'control_ping',
   'show_version',
-  'api_versions',
-  'get_first_msg_id',
   'cli_inband',
 
   // any interface
@@ -32,12 +30,9 @@ export const usedMessages = [
   'sw_interface_set_unnumbered',
   'ip_unnumbered_dump',
   'want_interface_events',
-  'feature_enable_disable',
-  'sw_interface_ip6_enable_disable',
 
   // interfaces by type
   'create_loopback',
-  'create_loopback_instance',
   'delete_loopback',
   'tap_create_v3',
   'tap_delete_v2',
@@ -53,7 +48,6 @@ export const usedMessages = [
   'memif_delete',
   'memif_dump',
   'create_vlan_subif',
-  'create_subif',
   'delete_subif',
   'l2_interface_vlan_tag_rewrite',
   'dhcp_client_config',
@@ -69,33 +63,24 @@ export const usedMessages = [
   'l2_fib_table_dump',
   'sw_interface_set_l2_xconnect',
   'l2_xconnect_dump',
-  'sw_interface_span_enable_disable',
-  'sw_interface_span_dump',
 
   // L3
   'ip_table_add_del',
-  'ip_table_add_del_v2',
-  'ip_table_allocate',
   'ip_table_dump',
   'set_ip_flow_hash_v2',
   'ip_route_add_del',
   'ip_route_add_del_v2',
-  'ip_route_dump',
   'ip_route_v2_dump',
-  'ip_route_lookup',
   'fib_source_dump',
   'ip_neighbor_add_del',
   'ip_neighbor_dump',
   'ip_neighbor_config',
   'ip_neighbor_config_get',
-  'ip_neighbor_flush',
-  'want_ip_neighbor_events_v2',
   'proxy_arp_add_del',
   'proxy_arp_dump',
   'proxy_arp_intfc_enable_disable',
   'proxy_arp_intfc_dump',
   'ip_reassembly_set',
-  'ip_reassembly_enable_disable',
 
   // ACL
   'acl_add_replace',
@@ -104,11 +89,6 @@ export const usedMessages = [
   'acl_interface_set_acl_list',
   'acl_interface_add_del',
   'acl_interface_list_dump',
-  'macip_acl_add_replace',
-  'macip_acl_del',
-  'macip_acl_dump',
-  'macip_acl_interface_add_del',
-  'macip_acl_interface_list_dump',
 
   // NAT44-ED
   'nat44_ed_plugin_enable_disable',
@@ -141,8 +121,6 @@ export const usedMessages = [
   'punt_socket_register',
   'punt_socket_deregister',
   'punt_socket_dump',
-  'punt_reason_dump',
-  'set_punt',
   'add_del_ip_punt_redirect_v2',
   'ip_punt_redirect_v2_dump',
 ] as const;

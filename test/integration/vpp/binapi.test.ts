@@ -148,16 +148,16 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
       ip_address_dump: { sw_if_index: 0, is_ipv6: false },
       ip_neighbor_dump: { af: 0 },
       ip_punt_redirect_v2_dump: { sw_if_index: NONE, af: 0 },
-      ip_route_dump: { table },
+
       ip_route_v2_dump: { src: 0, table },
       l2_fib_table_dump: { bd_id: 0 },
-      macip_acl_interface_list_dump: { sw_if_index: NONE },
+
       nat44_user_session_v3_dump: { ip_address: new Uint8Array(4), vrf_id: 0 },
-      punt_reason_dump: { reason: { id: 0, name: '' } },
+
       punt_socket_dump: { type: 0 },
       sw_interface_dump: { name_filter_valid: false, name_filter: '' },
       sw_interface_rx_placement_dump: { sw_if_index: NONE },
-      sw_interface_span_dump: { is_l2: false },
+
       vxlan_tunnel_v2_dump: { sw_if_index: NONE },
     };
     for (const [name, service] of bundledCatalog().services) {

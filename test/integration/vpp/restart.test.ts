@@ -9,7 +9,7 @@ import { ping, pings, Stream } from '../support/traffic.ts';
 
 /** Messages that change nothing; the handshake is not in VPP's trace. */
 const HARMLESS =
-  /_dump$|_get$|_show_running_config$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^api_versions$|^memclnt_keepalive$/;
+  /_dump$|_get$|_show_running_config$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^memclnt_keepalive$/;
 
 describe('restart', { skip: withoutNodes(), timeout: 120_000 }, () => {
   it('of the agent sends VPP nothing but questions, and no packet is lost', async () => {

@@ -19,12 +19,13 @@ test('greets by name and finds messages by name and CRC', async () => {
   assert.equal(client.generation, 1);
   assert.ok(client.has('ip_route_add_del'));
   assert.ok(!client.has('sockclnt_create'.concat('_reply')));
-  vpp.answer('get_first_msg_id', 'get_first_msg_id_reply', ({ fields }) => ({
+  vpp.answer('create_loopback', 'create_loopback_reply', ({ fields }) => ({
     retval: 0,
-    first_msg_id: String(fields['name']).length,
+    sw_if_index: (fields['mac_address'] as Uint8Array)[5],
   }));
-  const reply = await client.request('get_first_msg_id', { name: 'acl_5133bba0' });
-  assert.deepEqual(reply, { retval: 0, first_msg_id: 12 });
+  const mac_address = Uint8Array.of(2, 0, 0, 0, 0, 12);
+  const reply = await client.request('create_loopback', { mac_address });
+  assert.deepEqual(reply, { retval: 0, sw_if_index: 12 });
 });
 
 test('what this VPP lacks is reported once by name and refused', async () => {
@@ -318,12 +319,12 @@ test('replies nobody asked for are logged once per name and ignored', async () =
 
 test('a broken reply rejects its request alone', async () => {
   const { vpp, client } = await connected();
-  vpp.scripts.set('get_first_msg_id', ({ context }) => {
-    const short = vpp.frame('get_first_msg_id_reply', { retval: 0, first_msg_id: 1 }, context);
+  vpp.scripts.set('create_loopback', ({ context }) => {
+    const short = vpp.frame('create_loopback_reply', { retval: 0, sw_if_index: 1 }, context);
     short.writeUInt32BE(short.length - 17, 8);
     vpp.send(short.subarray(0, short.length - 1));
   });
-  const broken = client.request('get_first_msg_id', { name: 'x' });
+  const broken = client.request('create_loopback', { mac_address: new Uint8Array(6) });
   const healthy = client.request('control_ping', {});
   await assert.rejects(broken, InvalidMessageError);
   await healthy;

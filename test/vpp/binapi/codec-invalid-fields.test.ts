@@ -240,10 +240,10 @@ test('a decoded message shares no memory with the bytes it came from', () => {
 });
 
 test('a count that lies is refused before anything is reserved for it', () => {
-  const codec = catalog.codec('api_versions_reply');
-  const bytes = pack(codec, { retval: 0, api_versions: [] }, someHeader);
-  bytes.writeUInt32BE(0xffffffff, 10);
-  assert.throws(() => unpack(codec, bytes), /api_versions: counts 4294967295, more than/);
+  const codec = catalog.codec('acl_details');
+  const bytes = pack(codec, { acl_index: 0, tag: '', r: [] }, someHeader);
+  bytes.writeUInt32BE(0xffffffff, 74);
+  assert.throws(() => unpack(codec, bytes), /r: counts 4294967295, more than/);
   const text = catalog.codec('cli_inband_reply');
   const reply = pack(text, { retval: 0, reply: 'abc' }, someHeader);
   reply.writeUInt32BE(4, 10);

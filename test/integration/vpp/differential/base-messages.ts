@@ -57,15 +57,6 @@ const addAddress = (prefix: fc.Arbitrary<string>) =>
 
 const generators: readonly MessageGenerator[] = [
   message(3, 'create_loopback', fc.record({ mac_address: one(noMac, toMac('02:fe:00:00:00:05')) })),
-  message(
-    1,
-    'create_loopback_instance',
-    fc.record({
-      mac_address: fc.constant(noMac),
-      is_specified: isAdd,
-      user_instance: one(0, 2, 7),
-    }),
-  ),
   message(1, 'delete_loopback', fc.record({ sw_if_index: one(2, 3, 4, 5, 9) })),
   message(5, 'sw_interface_set_flags', fc.record({ sw_if_index: anyIndex, flags: one(0, 1, 1) })),
   message(
