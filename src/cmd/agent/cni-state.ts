@@ -13,12 +13,12 @@ interface CniStateDeps {
 }
 
 /** Without these no pod can be attached. etcd is none of them: the mirror serves while it is away. */
-const REQUIRED_COMPONENTS = ['controller', 'vpp'] as const;
+const requiredComponents = ['controller', 'vpp'] as const;
 
 export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniState {
   return {
     readiness: () => {
-      const parts = REQUIRED_COMPONENTS.map((name) => ({ name, ...status.part(name) }));
+      const parts = requiredComponents.map((name) => ({ name, ...status.part(name) }));
       const lost = parts.find(({ state }) => state === 'error');
       const waiting = parts.find(({ state }) => state === 'init');
       if (lost)
