@@ -37,7 +37,7 @@ export async function openEnvironment(
   const local = await open(folder, bolt['lock-timeout']);
   if (settings.embedded) {
     // The simulator is loaded by those who ask for it alone.
-    const { embeddedEnvironment: embeddedEnvironment } = await import('./embedded-environment.ts');
+    const { embeddedEnvironment } = await import('./embedded-environment.ts');
     return embeddedEnvironment(local, parts);
   }
   // A damaged copy is thrown away: all of it can be had again. Attachments and addresses can not.
