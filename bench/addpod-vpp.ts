@@ -1,8 +1,8 @@
 /**
- * AddPod on a real VPP, with VETH and AF_PACKET. Each call to the agent of one node is followed by a
- * bare replay, on a second node, of the same messages to VPP and of the same processes: the ratio is
- * what the agent adds. The second node has gone the whole way of the first by replays, so both are
- * alike.
+ * AddPod on a real VPP, with VETH and AF_PACKET. After each call to the agent of one node, the same
+ * messages to VPP and the same processes are replayed on a second node without an agent: the ratio is
+ * the cost of the agent. The second node has replayed everything since the start of the first, so
+ * both have the same state.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -22,7 +22,7 @@ export const NAME = 'addpod-vpp';
 
 const WARM_UP = 3;
 const PAIRS = 20;
-/** What the recorder waits for before it writes, and time for what the agent does afterwards. */
+/** The recorder waits before it writes, and the agent may have work after the reply. */
 const SETTLE_MS = 300;
 
 class ReplayProcess {
@@ -43,7 +43,7 @@ class ReplayProcess {
   ): Promise<number> {
     this.#child.stdin!.write(`${JSON.stringify({ entries, namespaces })}\n`);
     const { value, done } = await this.#lines.next();
-    if (done) throw new Error('the replay has failed');
+    if (done) throw new Error('the replay failed');
     return (JSON.parse(value) as ReplayResult).ms;
   }
 
@@ -52,7 +52,7 @@ class ReplayProcess {
   }
 }
 
-/** What the recorder has written so far. */
+/** The file of the recorder. */
 class RecordingFile {
   readonly file: string;
   #read = 0;
@@ -61,17 +61,17 @@ class RecordingFile {
     this.file = file;
   }
 
-  /** What came since the last time. */
+  /** Entries since the last call. */
   async next(): Promise<RecordedEntry[]> {
     await sleep(SETTLE_MS);
     const lines = readFileSync(this.file, 'utf8').split('\n').slice(0, -1);
-    const fresh = lines.slice(this.#read);
+    const added = lines.slice(this.#read);
     this.#read = lines.length;
-    return fresh.map((line) => JSON.parse(line) as RecordedEntry);
+    return added.map((line) => JSON.parse(line) as RecordedEntry);
   }
 }
 
-/** What a descriptor of /proc/self/ns/net leads to inside the namespace. */
+/** Link target of /proc/self/ns/net inside the namespace. */
 function ownLink({ path }: Netns): string {
   return `net:[${statSync(path).ino}]`;
 }
@@ -88,25 +88,25 @@ export async function run(print: (line: string) => void): Promise<void> {
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'addpod-'));
-  const tape = new RecordingFile(join(folder, 'tape'));
+  const recording = new RecordingFile(join(folder, 'recording'));
   const netns = await Netns.create('replay');
   const vpp = vppIn(netns, join(folder, 'vpp'));
-  let player: ReplayProcess | undefined;
+  let replayProcess: ReplayProcess | undefined;
   try {
     await using node = await RealNode.create({
       agentEnv: (vppSocket) => ({
         NODE_OPTIONS: `--import=${new URL('lib/recorder.ts', import.meta.url).href}`,
-        RECORD_FILE: tape.file,
+        RECORD_FILE: recording.file,
         RECORD_SOCKET: vppSocket,
       }),
     });
     await vpp.start();
-    player = new ReplayProcess(netns, vpp);
+    replayProcess = new ReplayProcess(netns, vpp);
     await node.agent.start();
-    await player.replay(await tape.next(), { [ownLink(node.netns)]: netns.path });
-    await measure(node, netns, tape, player, print);
+    await replayProcess.replay(await recording.next(), { [ownLink(node.netns)]: netns.path });
+    await measure(node, netns, recording, replayProcess, print);
   } finally {
-    player?.end();
+    replayProcess?.end();
     await vpp.kill();
     await netns.remove();
     rmSync(folder, { recursive: true });
@@ -116,8 +116,8 @@ export async function run(print: (line: string) => void): Promise<void> {
 async function measure(
   node: RealNode,
   netns: Netns,
-  tape: RecordingFile,
-  player: ReplayProcess,
+  recording: RecordingFile,
+  replayProcess: ReplayProcess,
   print: (line: string) => void,
 ): Promise<void> {
   const agent: number[] = [];
@@ -134,14 +134,14 @@ async function measure(
     const start = now();
     await node.attach(sandbox);
     const end = now();
-    const entries = await tape.next();
+    const entries = await recording.next();
     const during = entries.filter(({ at }) => at >= start && at <= end);
-    await player.replay(
+    await replayProcess.replay(
       entries.filter(({ at }) => at < start),
       namespaces,
     );
-    const ms = await player.replay(during, namespaces);
-    await player.replay(
+    const ms = await replayProcess.replay(during, namespaces);
+    await replayProcess.replay(
       entries.filter(({ at }) => at > end),
       namespaces,
     );
@@ -151,16 +151,16 @@ async function measure(
     }
     last = during;
 
-    const gone = await node.agent.delete(sandbox);
-    if (gone.result !== 0) throw new Error(gone.error);
-    await player.replay(await tape.next(), namespaces);
+    const deleted = await node.agent.delete(sandbox);
+    if (deleted.result !== 0) throw new Error(deleted.error);
+    await replayProcess.replay(await recording.next(), namespaces);
     await sandbox.remove();
     await mirror.remove();
   }
   const kinds = (kind: RecordedEntry['kind']) => last.filter((entry) => entry.kind === kind).length;
   const ratios = agent.map((ms, i) => ms / replay[i]!);
   print(`AddPod: median ${median(agent).toFixed(1)} ms, ${kinds('started')} processes`);
-  print(`bare replay of it: median ${median(replay).toFixed(1)} ms`);
+  print(`replay without agent: median ${median(replay).toFixed(1)} ms`);
   print(
     `ratio: median ${median(ratios).toFixed(2)}, ` +
       `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}, ${PAIRS} pairs`,

@@ -1,7 +1,7 @@
 /**
  * AddPod through the whole agent on the simulator, from the request on the CNI socket to its reply,
- * and the time of resyncs with many pods. The reference of the same run is a bare call over the
- * same kind of socket: a CNI request that is refused before it becomes an event.
+ * and resyncs with many pods. The reference is a CNI request over the same socket that is rejected
+ * before it becomes an event.
  */
 import { performance } from 'node:perf_hooks';
 import { HealingResync } from '#plugins/controller/api/events.ts';
@@ -10,7 +10,7 @@ import { addPod, makeNode, type RunningAgent, startAgent } from '#test/cmd/agent
 export const NAME = 'addpod';
 
 const PODS = 200;
-/** One node subnet of the default size has room for 253 pods; this one for as many as are wanted. */
+/** A node subnet of the default size has 253 pod addresses; this one has enough for all. */
 const RESYNC_PODS = 1000;
 const wide = { podSubnetCIDR: '10.0.0.0/8', podSubnetOneNodePrefixLen: 16 };
 
@@ -30,7 +30,7 @@ async function addPods(running: RunningAgent, from: number, to: number): Promise
   return times;
 }
 
-async function refusals(running: RunningAgent, count: number): Promise<number[]> {
+async function rejections(running: RunningAgent, count: number): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < count; n++) {
     const start = performance.now();
@@ -49,9 +49,9 @@ export async function run(print: (line: string) => void): Promise<void> {
   const running = await startAgent(makeNode(), { ipam: wide });
   try {
     await addPods(running, 0, 20);
-    const floor = await refusals(running, PODS);
+    const reference = await rejections(running, PODS);
     const added = await addPods(running, 20, 20 + PODS);
-    print(`bare call over the CNI socket: ${report(floor)}`);
+    print(`rejected request over the CNI socket: ${report(reference)}`);
     print(`AddPod on the simulator, pods 20 to ${20 + PODS}: ${report(added)}`);
     const late = await addPods(running, 20 + PODS, RESYNC_PODS);
     print(`AddPod on the simulator, pods ${20 + PODS} to ${RESYNC_PODS}: ${report(late)}`);

@@ -1,7 +1,7 @@
 /**
- * The codec in messages a second, then requests through the client against the same requests from a
- * bare socket, packing inside of the timed part in both: the distance is what the client costs. With VPP_API_SOCKET set to
- * the socket of a running VPP, its answers are measured too.
+ * The codec in messages per second, then requests through the client compared with the same requests
+ * over a raw socket, both including the encoding: the difference is the cost of the client. With
+ * VPP_API_SOCKET set to the API socket of a running VPP, requests to it are measured too.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ export const NAME = 'binary API: codec and client';
 
 type Print = (line: string) => void;
 
-/** A request of which many are sent, and what it is answered with. */
+/** A request and its reply. */
 interface Exchange {
   readonly request: 'control_ping' | 'ip_route_add_del';
   readonly reply: string;
@@ -40,7 +40,7 @@ const exchanges: readonly Exchange[] = [
   },
 ];
 
-/** In flight at once: on the bare socket by count, in the client by that many callers. */
+/** Requests in flight: on the raw socket by count, in the client by the number of callers. */
 const windows = [1, 100] as const;
 const ROUNDS = 3;
 
@@ -60,12 +60,12 @@ export async function run(print: Print): Promise<void> {
   }
 }
 
-/** The client against a bare socket that packs the same messages, in turn; medians. */
+/** Compares the client with a raw socket that encodes the same messages; medians of rounds in turn. */
 async function shares(print: Print, exchange: Exchange): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const answering: CannedReply = {
     path: join(folder, 'api.sock'),
-    requestLength: packed(exchange).length,
+    requestLength: encoded(exchange).length,
     reply: exchange.reply,
     fields: exchange.fields,
   };
@@ -74,19 +74,19 @@ async function shares(print: Print, exchange: Exchange): Promise<void> {
   });
   await once(server, 'message');
   for (const window of windows) {
-    const rounds: { bare: number; client: number }[] = [];
+    const rounds: { raw: number; client: number }[] = [];
     for (let round = 0; round <= ROUNDS; round++) {
       const pair = {
-        bare: await bare(answering.path, exchange, window),
+        raw: await raw(answering.path, exchange, window),
         client: await client(answering.path, exchange, window),
       };
       if (round > 0) rounds.push(pair);
     }
     const what = `${exchange.request}, ${window} in flight`;
-    print(rate(`bare socket, ${what}`, median(rounds.map((pair) => pair.bare))));
+    print(rate(`raw socket, ${what}`, median(rounds.map((pair) => pair.raw))));
     print(rate(`client, ${what}`, median(rounds.map((pair) => pair.client))));
-    const share = median(rounds.map((pair) => pair.client / pair.bare));
-    print(`share of the bare socket: ${Math.round(share * 100)} %`);
+    const share = median(rounds.map((pair) => pair.client / pair.raw));
+    print(`share of the raw socket: ${Math.round(share * 100)} %`);
   }
   await server.terminate();
   rmSync(folder, { recursive: true });
@@ -96,14 +96,14 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1]!;
 }
 
-/** A request in its frame, packed anew each time as the client has to. */
-function pack(writer: Writer, { request }: Exchange): void {
+/** Encodes a request with its frame, as the client does for each request. */
+function encodeRequest(writer: Writer, { request }: Exchange): void {
   writeFrame(writer, bundledCatalog().codec(request), messages[request]!, 20, 1, 7);
 }
 
-function packed(exchange: Exchange): Uint8Array {
+function encoded(exchange: Exchange): Uint8Array {
   const writer = new Writer(512);
-  pack(writer, exchange);
+  encodeRequest(writer, exchange);
   return writer.bytes.subarray(0, writer.length);
 }
 
@@ -170,15 +170,15 @@ function codec(print: Print): void {
       writer.length = 0;
       codec.encode(writer, fields, 1, 2, 3);
     };
-    print(rate(`pack ${message}`, perSecond(encode)));
+    print(rate(`encode ${message}`, perSecond(encode)));
     const bytes = Buffer.from(writer.bytes.subarray(0, writer.length));
     const view = viewOf(bytes);
-    const unpack = () => codec.decode({ bytes, view, position: 0, end: bytes.length });
-    print(rate(`unpack ${message}`, perSecond(unpack)));
+    const decode = () => codec.decode({ bytes, view, position: 0, end: bytes.length });
+    print(rate(`decode ${message}`, perSecond(decode)));
   }
 }
 
-/** The best of some short runs, the first of which also warms up. */
+/** The best of six short runs; the first one also warms up. */
 function perSecond(work: () => void): number {
   let best = 0;
   for (let round = 0; round < 6; round++) {
@@ -191,7 +191,7 @@ function perSecond(work: () => void): number {
 }
 
 /** @returns requests a second */
-async function bare(socketPath: string, exchange: Exchange, window: number): Promise<number> {
+async function raw(socketPath: string, exchange: Exchange, window: number): Promise<number> {
   const count = window === 1 ? 20_000 : 200_000;
   const socket = createConnection(socketPath);
   await once(socket, 'connect');
@@ -207,7 +207,7 @@ async function bare(socketPath: string, exchange: Exchange, window: number): Pro
   const replyLength = reply.length;
   const send = (many: number) => {
     const writer = new Writer(512 * many);
-    for (let i = 0; i < many; i++) pack(writer, exchange);
+    for (let i = 0; i < many; i++) encodeRequest(writer, exchange);
     socket.write(writer.bytes.subarray(0, writer.length));
   };
   const start = performance.now();

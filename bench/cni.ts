@@ -1,6 +1,6 @@
 /**
- * contiv-cni as the runtime runs it: a process for each call. The reference is an executable of the
- * same kind that does nothing, started in turns with it.
+ * contiv-cni, one process per call, as the container runtime runs it. The reference is an empty
+ * single executable; both run in turn.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ export async function run(print: Print): Promise<void> {
   }
 }
 
-/** Against an agent that answers at once, so that only the executable is measured. */
+/** With an agent that replies immediately: measures the executable alone. */
 async function overhead(folder: string, empty: string, cni: string, print: Print): Promise<void> {
   const socket = join(folder, 'agent.sock');
   const body = '{"interfaces":[],"routes":[]}';
@@ -42,17 +42,17 @@ async function overhead(folder: string, empty: string, cni: string, print: Print
   const server = createServer((connection) => {
     connection.once('data', () => connection.end(answer));
   }).listen(socket);
-  const bare: number[] = [];
+  const reference: number[] = [];
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    bare.push(await call(empty, {}, ''));
+    reference.push(await call(empty, {}, ''));
     times.push(await call(cni, variables('x', `c${round}`), config(folder, socket)));
   }
   server.close();
-  print(`empty executable: ${spread(bare)}`);
-  print(`contiv-cni, agent answers at once: ${spread(times)}`);
-  const ratio = (of: number) => (quantile(times, of) / quantile(bare, of)).toFixed(2);
-  print(`ratio of the fastest ${ratio(0)}, of the medians ${ratio(0.5)} (aim: 1.3)`);
+  print(`empty executable: ${spread(reference)}`);
+  print(`contiv-cni, agent replies immediately: ${spread(times)}`);
+  const ratio = (of: number) => (quantile(times, of) / quantile(reference, of)).toFixed(2);
+  print(`ratio of the fastest ${ratio(0)}, of the medians ${ratio(0.5)} (target: 1.3)`);
 }
 
 async function wholeAdd(folder: string, cni: string, print: Print): Promise<void> {
@@ -68,7 +68,7 @@ async function wholeAdd(folder: string, cni: string, print: Print): Promise<void
   print(`whole ADD, agent on simulated VPP and Linux: ${spread(times)}`);
 }
 
-/** The pods are wired by veth and AF_PACKET. */
+/** Pods are connected by veth and AF_PACKET. */
 async function wholeAddOnVpp(folder: string, cni: string, print: Print): Promise<void> {
   await using node = await RealNode.create();
   await node.agent.start();

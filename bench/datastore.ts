@@ -1,7 +1,6 @@
 /**
- * A start with 50,000 pods in the datastore: how long until the event loop has them, how long the
- * main thread stood still at worst, and what the stores cost below that. With etcd where its binary
- * is found.
+ * A start with 50,000 pods in the datastore: the time until the event loop has them, the longest time
+ * that the main thread is blocked, and the cost of the stores. With etcd where it is installed.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +21,7 @@ export const NAME = 'datastore: 50,000 pods';
 type Print = (line: string) => void;
 
 const COUNT = 50_000;
-/** Operations of a transaction that etcd takes by default. */
+/** Maximum number of operations in a transaction of etcd by default. */
 const BATCH = 100;
 
 const pods = new Map(
@@ -85,11 +84,11 @@ async function etcd(print: Print, folder: string): Promise<void> {
       'etcd: replay all to a watch',
       () =>
         new Promise<void>((resolve, reject) => {
-          let heard = 0;
+          let received = 0;
           const watch = store.watch(REFLECTOR_PREFIX, revision, {
             onChanges: (changes) => {
-              heard += changes.length;
-              if (heard < COUNT) return;
+              received += changes.length;
+              if (received < COUNT) return;
               watch.close();
               resolve();
             },
@@ -99,7 +98,7 @@ async function etcd(print: Print, folder: string): Promise<void> {
     );
     await latency(print, 'etcd: put', (at) => store.put('x', `${at}`));
     await watcher(print, 'etcd, mirror empty', store, local);
-    await watcher(print, 'etcd, mirror as it was', store, local);
+    await watcher(print, 'etcd, mirror full', store, local);
   } finally {
     await store.close();
     await local.close();
@@ -107,7 +106,7 @@ async function etcd(print: Print, folder: string): Promise<void> {
   }
 }
 
-/** From the start of a watcher to the resync with all pods, then from changes to their events. */
+/** Time from the start of a watcher to the resync with all pods, and from a change to its event. */
 async function watcher(
   print: Print,
   what: string,
@@ -151,8 +150,8 @@ async function watcher(
 }
 
 /**
- * One run, with the longest stretch in which nothing else could run: in time of the CPU, so that
- * what else goes on on the machine does not count.
+ * Time of one run, and the longest time without a turn of the event loop. The latter is processor
+ * time, so that other load of the machine does not count.
  */
 async function measured<T>(print: Print, what: string, action: () => Promise<T>): Promise<T> {
   let longest = 0;

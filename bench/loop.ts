@@ -1,8 +1,7 @@
 /**
- * The event loop with nothing around it: events a second through eight handlers that put nothing
- * into their transactions, with history and metrics, log boxes to /dev/null, not recorded and
- * recorded; what a record of the history weighs; how long the last twenty of 100,000 take to be
- * shown.
+ * The event loop alone: events per second through eight handlers with empty transactions, with
+ * history and metrics, log boxes written to /dev/null, with and without recording; the memory of a
+ * history record; the time to serve the last twenty of 100,000 records.
  */
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +33,7 @@ const BATCH = 500;
 const EVENTS = 20_000;
 const ROUNDS = 5;
 const RECORDS = 100_000;
-/** Enough for all of them: what is measured is a record, not the bound. */
+/** Enough for all records: the limit is not measured here. */
 const HISTORY_MIB = 4096;
 
 const Note = defineEvent<{ readonly n: number }>({
@@ -57,8 +56,8 @@ function handler(at: number): EventHandler {
   };
 }
 
-/** Like an agent's standard output that goes nowhere. */
-function nowhere(): { print: (text: string) => void; close: () => void } {
+/** Standard output of an agent, redirected to /dev/null. */
+function devNull(): { print: (text: string) => void; close: () => void } {
   const file = openSync('/dev/null', 'w');
   return { print: (text) => void writeSync(file, text), close: () => closeSync(file) };
 }
@@ -95,7 +94,7 @@ async function pushAll(controller: Controller, count: number): Promise<void> {
   }
 }
 
-/** What no loop can do without: eight handlers awaited, two boxes of five lines written. */
+/** The minimum of every loop: awaits eight handlers and writes two boxes of five lines. */
 async function reference(print: (text: string) => void, count: number): Promise<void> {
   const handlers = Array.from({ length: HANDLERS }, (_, at) => handler(at));
   const box = `${'>'.repeat(130)}\n`.repeat(5);
@@ -113,7 +112,7 @@ function threadMs(): number {
 }
 
 interface Rate {
-  /** Events a second of wall-clock time, and of the time that the main thread worked. */
+  /** Events per second of wall-clock time, and of processor time of the main thread. */
   readonly wall: number;
   readonly cpu: number;
 }
@@ -131,11 +130,11 @@ const median = (values: readonly number[]): number =>
 
 export async function run(print: Print): Promise<void> {
   await throughput(print);
-  await weight(print);
+  await recordSize(print);
 }
 
 async function throughput(print: Print): Promise<void> {
-  const out = nowhere();
+  const out = devNull();
   const controller = makeController(out.print);
   const folder = mkdtempSync(join(tmpdir(), 'bench-runs-'));
   const recorder = new Recorder({
@@ -148,14 +147,14 @@ async function throughput(print: Print): Promise<void> {
   });
   const tapped = makeController(out.print, (deps) => recorder.wrap(deps));
   const loop: Rate[] = [];
-  const bare: Rate[] = [];
+  const minimum: Rate[] = [];
   const recorded: Rate[] = [];
   await pushAll(controller, EVENTS);
   await pushAll(tapped, EVENTS);
   await reference(out.print, EVENTS);
   for (let round = 0; round < ROUNDS; round++) {
     loop.push(await rate(EVENTS, () => pushAll(controller, EVENTS)));
-    bare.push(await rate(EVENTS, () => reference(out.print, EVENTS)));
+    minimum.push(await rate(EVENTS, () => reference(out.print, EVENTS)));
     recorded.push(await rate(EVENTS, () => pushAll(tapped, EVENTS)));
   }
   await controller.close({ cleanup: false });
@@ -165,18 +164,18 @@ async function throughput(print: Print): Promise<void> {
   out.close();
   const show = (rates: readonly Rate[]) => {
     const [wall, cpu] = [median(rates.map((r) => r.wall)), median(rates.map((r) => r.cpu))];
-    return `${wall.toFixed(0)} a second, ${cpu.toFixed(0)} by time of the CPU`;
+    return `${wall.toFixed(0)} per second, ${cpu.toFixed(0)} per second of CPU time`;
   };
-  print(`events, ${HANDLERS} handlers, history and metrics on: ${show(loop)} (aim: 20000)`);
-  print(`reference, the same awaits and writes and nothing else: ${show(bare)}`);
-  const ratio = median(loop.map((r) => r.cpu)) / median(bare.map((r) => r.cpu));
+  print(`events, ${HANDLERS} handlers, history and metrics on: ${show(loop)} (target: 20000)`);
+  print(`reference, only the awaits and writes: ${show(minimum)}`);
+  const ratio = median(loop.map((r) => r.cpu)) / median(minimum.map((r) => r.cpu));
   print(`ratio ${ratio.toFixed(2)}`);
   print(`the same events, recorded: ${show(recorded)}`);
   const cost = median(loop.map((r) => r.cpu)) / median(recorded.map((r) => r.cpu));
-  print(`an event that is recorded takes ${cost.toFixed(2)} times as much of the CPU`);
+  print(`a recorded event takes ${cost.toFixed(2)} times the CPU time`);
 }
 
-async function weight(print: Print): Promise<void> {
+async function recordSize(print: Print): Promise<void> {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
   const controller = makeController(() => undefined);
@@ -215,6 +214,6 @@ async function weight(print: Print): Promise<void> {
   const ms = median(times).toFixed(2);
   const worst = Math.max(...times).toFixed(2);
   const kept = controller.history.records.length;
-  print(`last=20 of ${kept}: ${ms} ms of the CPU, at worst ${worst} ms (aim: 10)`);
+  print(`last=20 of ${kept}: median ${ms} ms of CPU time, maximum ${worst} ms (target: 10)`);
   await controller.close({ cleanup: false });
 }

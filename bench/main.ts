@@ -1,9 +1,9 @@
 /**
  *     npm run bench                all measurements, one after the other
- *     npm run bench -- planner     those whose name has the word in it
+ *     npm run bench -- planner     those with the word in their name
  *
- * A measurement is a module of this folder that exports `NAME` and `run(print)`. It measures in the
- * process, prints facts with their units and fails (by throwing) only when it could not measure.
+ * A measurement is a module of this folder that exports `NAME` and `run(print)`. It measures in this
+ * process, prints numbers with their units, and throws only when it cannot measure.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
@@ -45,15 +45,15 @@ function machine(): string {
 }
 
 const words = process.argv.slice(2);
-const wanted = (await measurements()).filter(
+const selected = (await measurements()).filter(
   ({ NAME }) => words.length === 0 || words.some((word) => NAME.includes(word)),
 );
-if (wanted.length === 0) {
-  console.error(`no measurement has ${words.join(' or ') || 'a name'} in bench/`);
+if (selected.length === 0) {
+  console.error(`no measurement of bench/ has ${words.join(' or ') || 'a name'} in its name`);
   process.exit(1);
 }
 console.log(machine());
-for (const { NAME, run } of wanted) {
+for (const { NAME, run } of selected) {
   console.log(`\n${NAME}`);
   try {
     await run((line) => console.log(`  ${line}`));

@@ -1,8 +1,7 @@
 /**
- * A large cluster and a full node, through the whole agent on the simulator: how many messages VPP
- * gets when the second node joins and when the last one does, how long a resync takes with all of
- * them, and how long the pods of a full node take. Messages are counted, so those numbers do not
- * depend on the machine.
+ * A large cluster and a full node, through the whole agent on the simulator: the number of messages
+ * to VPP when the second and the last node join, the time of a resync with all nodes, and the time to
+ * add the pods of a full node. Numbers of messages do not depend on the machine.
  */
 import { performance } from 'node:perf_hooks';
 import { HealingResync } from '#plugins/controller/api/events.ts';
@@ -13,7 +12,7 @@ export const NAME = 'nodes';
 
 const NODES = 500;
 const PODS = 250;
-/** Networks with room for that many nodes. */
+/** Networks with enough subnets for all nodes. */
 const wide = {
   podSubnetCIDR: '10.0.0.0/8',
   podSubnetOneNodePrefixLen: 24,
@@ -28,8 +27,8 @@ function nth(start: string, n: number): string {
   return `${start}.${n >> 8}.${n & 255}`;
 }
 
-/** Messages that change nothing; some come by the clock, whatever the agent is at. */
-const QUESTION = /_dump$|_get$|^sw_interface_get_table$|^nat44_show_running_config$/;
+/** Messages that read; some are sent periodically. */
+const READ = /_dump$|_get$|^sw_interface_get_table$|^nat44_show_running_config$/;
 
 class Messages {
   readonly #byName = new Map<string, number>();
@@ -41,15 +40,15 @@ class Messages {
     };
   }
 
-  /** Those since the last call. */
-  take(): { readonly changes: number; readonly questions: number; readonly text: string } {
+  /** Messages since the last call. */
+  take(): { readonly changes: number; readonly reads: number; readonly text: string } {
     const all = [...this.#byName].sort(([a], [b]) => (a < b ? -1 : 1));
     this.#byName.clear();
-    const changes = all.filter(([message]) => !QUESTION.test(message));
+    const changes = all.filter(([message]) => !READ.test(message));
     const sum = (list: readonly [string, number][]) => list.reduce((n, [, m]) => n + m, 0);
     return {
       changes: sum(changes),
-      questions: sum(all) - sum(changes),
+      reads: sum(all) - sum(changes),
       text: changes.map(([message, n]) => `${n} ${message}`).join(', '),
     };
   }
@@ -92,10 +91,10 @@ export async function run(print: (line: string) => void): Promise<void> {
     for (let round = 0; round < 5; round++) times.push(await resync(scenario.running));
     messages.take();
     await resync(scenario.running);
-    const { changes, questions } = messages.take();
+    const { changes, reads } = messages.take();
     const median = [...times].sort((a, b) => a - b)[2]!;
     print(`resync with ${NODES} nodes: ${median.toFixed(0)} ms, median of ${times.length}`);
-    print(`  ${questions} questions to VPP, ${changes} changes`);
+    print(`  ${reads} reads from VPP, ${changes} changes`);
   } finally {
     await scenario.running.stop();
   }

@@ -1,7 +1,7 @@
 /**
- * Full resyncs of a node with 250 wired pods and 5,000 routes on a real VPP: everything to do, on an
- * empty VPP, and nothing to do, by the next agent and by the same one. A pod is wired as ipv4net
- * does, with a loopback in place of a TAP: that needs neither a kernel module nor memory.
+ * Full resyncs of a node with 250 wired pods and 5,000 routes on a real VPP: on an empty VPP, then
+ * without a change by the next agent and by the same one. A pod has the values of ipv4net, with a
+ * loopback in place of the TAP: a TAP needs a kernel module and memory.
  */
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
@@ -16,7 +16,7 @@ const PODS = 250;
 const ROUTES = 5000;
 const ROUNDS = 5;
 
-function values(): ReadonlyMap<string, object> {
+function nodeValues(): ReadonlyMap<string, object> {
   const all = base();
   const add = ({ key, value }: ReturnType<typeof keyedValue>): void => void all.set(key, value);
   for (let pod = 0; pod < PODS; pod++) {
@@ -55,8 +55,8 @@ export async function run(print: (line: string) => void): Promise<void> {
     print(`not measured: ${withoutVpp()}`);
     return;
   }
-  const wishes = values();
-  print(`${wishes.size} values: ${PODS} pods and ${ROUTES} routes`);
+  const values = nodeValues();
+  print(`${values.size} values: ${PODS} pods and ${ROUTES} routes`);
   const all: number[] = [];
   const next: number[] = [];
   const same: number[] = [];
@@ -65,21 +65,22 @@ export async function run(print: (line: string) => void): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     await using node = await VppNode.start();
     const [first, second] = [node.agent(), node.agent()];
-    const made = await commit(first, 'full-resync', wishes);
+    const made = await commit(first, 'full-resync', values);
     operations = made.operations;
     all.push(made.ms);
     const again = [
-      await commit(second, 'full-resync', wishes),
+      await commit(second, 'full-resync', values),
       await commit(second, 'downstream-resync', new Map()),
     ] as const;
-    if (again.some((each) => each.operations > 0)) throw new Error('there was something to do');
+    if (again.some((each) => each.operations > 0))
+      throw new Error('a resync without a change had operations');
     next.push(again[0].ms);
     same.push(again[1].ms);
     longest = Math.max(longest, first.load.longestStretch, second.load.longestStretch);
   }
-  print(`everything to do: ${text(all)}, ${operations} operations`);
-  print(`nothing to do, next agent: ${text(next)}`);
-  print(`nothing to do, same agent: ${text(same)}`);
+  print(`empty VPP: ${text(all)}, ${operations} operations`);
+  print(`no change, next agent: ${text(next)}`);
+  print(`no change, same agent: ${text(same)}`);
   print(`longest stretch of the main thread: ${longest.toFixed(1)} ms`);
 }
 

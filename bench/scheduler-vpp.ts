@@ -1,7 +1,7 @@
 /**
  * The scheduler with the real client on a real VPP: ten thousand routes in one transaction, and ten
- * thousand NAT mappings while a worker forwards traffic, each against bare pipelined requests of the
- * same messages in the same run.
+ * thousand NAT mappings while a worker forwards traffic. The reference of each are the same requests,
+ * pipelined over a raw socket in the same run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,15 +26,15 @@ import { VppScheduler } from './lib/vpp-scheduler.ts';
 export const NAME = 'scheduler-vpp: routes and NAT mappings on a real VPP';
 
 const MANY = 10_000;
-/** In flight at once, as the scheduler has it. */
+/** Requests in flight; the window of the scheduler. */
 const WINDOW = 100;
 const ROUNDS = 12;
-/** Until the code that runs most is compiled as well as it will be. */
+/** Rounds until V8 has optimized the hot code. */
 const WARM_UP = 4;
-/** Of the rate of the bare socket. */
-const AIM = 1 / 3;
+/** Of the rate of the raw socket. */
+const TARGET_SHARE = 1 / 3;
 
-const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = { routes, mappings };
+const steps: Readonly<Record<string, (print: Print) => Promise<void>>> = { routes, mappings };
 
 export async function run(print: Print): Promise<void> {
   if (withoutVpp()) print(`not measured: ${withoutVpp()}`);
@@ -47,34 +47,34 @@ async function routes(print: Print): Promise<void> {
   const vpp = new VppProcess();
   try {
     await vpp.start();
-    const side = await VppScheduler.connect(vpp.apiSocket);
+    const scheduler = await VppScheduler.connect(vpp.apiSocket);
     const loop = { name: 'loop0', type: 'SOFTWARE_LOOPBACK', enabled: true } as const;
     const interface_ = vppInterfaceModel.canonical({ ...loop, ip_addresses: ['10.255.0.1/24'] });
-    await side.commit(new Map([[vppInterfaceKey.build(loop), interface_]]));
-    const wishes = new Map<string, Value>();
+    await scheduler.commit(new Map([[vppInterfaceKey.build(loop), interface_]]));
+    const values = new Map<string, Value>();
     for (let i = 0; i < MANY; i++) {
       const route = vppRouteModel.canonical({
         dst_network: `20.0.${i >> 8}.${i & 255}/32`,
         next_hop_addr: '10.255.0.2',
         outgoing_interface: 'loop0',
       });
-      wishes.set(vppRouteModel.key(route), route);
+      values.set(vppRouteModel.key(route), route);
     }
-    const bare = await RawClient.connect(vpp.apiSocket);
+    const raw = await RawClient.connect(vpp.apiSocket);
     await compare(print, `${MANY} routes in one transaction`, {
-      side,
-      bare,
-      wishes,
+      scheduler,
+      raw,
+      values,
       during: alone,
     });
-    bare.close();
-    await side.close();
+    raw.close();
+    await scheduler.close();
   } finally {
     await vpp.remove();
   }
 }
 
-/** The first packets go with the learning of neighbors. */
+/** The first packets are lost while neighbors are learned. */
 const SETTLE_MS = 500;
 
 async function mappings(print: Print): Promise<void> {
@@ -92,25 +92,25 @@ async function mappings(print: Print): Promise<void> {
       await home.run('ip', 'link', 'add', end, 'type', 'veth', ...peer);
       await home.run('ip', 'link', 'set', end, 'up');
       await place.run('ip', 'link', 'set', 'eth0', 'up');
-      // nobody on the way would fill a checksum in
+      // No device on the path completes checksums.
       await place.run('ethtool', '-K', 'eth0', 'tx', 'off');
     }
     await inside.run('ip', 'addr', 'add', '10.1.1.2/24', 'dev', 'eth0');
     await inside.run('ip', 'route', 'add', 'default', 'via', '10.1.1.1');
     await outside.run('ip', 'addr', 'add', '10.2.2.2/24', 'dev', 'eth0');
     await vpp.start();
-    const side = await VppScheduler.connect(vpp.apiSocket);
-    side.notifyOfLinks(['in', 'out']);
-    await side.commit(natNode());
-    const wishes = new Map<string, Value>();
+    const scheduler = await VppScheduler.connect(vpp.apiSocket);
+    scheduler.notifyOfLinks(['in', 'out']);
+    await scheduler.commit(natNode());
+    const values = new Map<string, Value>();
     for (let i = 0; i < MANY; i++) {
       const label = `default/service-${i}`;
       const mapping = { external_ip: `10.96.${i >> 8}.${i & 255}`, external_port: 80 };
       const local = { local_ip: '10.1.1.2', local_port: 8080 };
       const st_mappings = [{ ...mapping, protocol: 'TCP', local_ips: [local] }] as const;
-      wishes.set(dnat44Key.build({ label }), dnat44Model.canonical({ label, st_mappings }));
+      values.set(dnat44Key.build({ label }), dnat44Model.canonical({ label, st_mappings }));
     }
-    const bare = await RawClient.connect(vpp.apiSocket);
+    const raw = await RawClient.connect(vpp.apiSocket);
     const { path } = outside;
     const receiver = { path, address: '10.2.2.2', run: outside.run.bind(outside) };
     const traffic = new Map<string, { sent: number; lost: number }>();
@@ -127,13 +127,13 @@ async function mappings(print: Print): Promise<void> {
         await stream.kill();
       }
     };
-    await during('nobody', () => sleep(2000, 2000));
+    await during('none', () => sleep(2000, 2000));
     const what = `${MANY} NAT mappings with one worker under traffic`;
-    await compare(print, what, { side, bare, wishes, during });
+    await compare(print, what, { scheduler, raw, values, during });
     for (const [who, { sent, lost }] of traffic)
-      print(`    packets lost, ${who} at work: ${lost} of ${sent}`);
-    bare.close();
-    await side.close();
+      print(`    packets lost during ${who}: ${lost} of ${sent}`);
+    raw.close();
+    await scheduler.close();
   } finally {
     await vpp.kill();
     for (const place of [inside, outside, home]) await place.remove();
@@ -165,69 +165,69 @@ function natNode(): Map<string, Value> {
 }
 
 interface Setup {
-  readonly side: VppScheduler;
-  readonly bare: RawClient;
-  readonly wishes: ReadonlyMap<string, Value>;
-  /** Runs the work and tells what else came of it. */
+  readonly scheduler: VppScheduler;
+  readonly raw: RawClient;
+  readonly values: ReadonlyMap<string, Value>;
+  /** Runs the work under traffic. */
   readonly during: (who: string, work: () => Promise<number>) => Promise<number>;
 }
 
 interface Round {
   /** Requests a second. */
-  readonly bare: number;
+  readonly raw: number;
   readonly scheduler: number;
   readonly share: number;
-  /** Milliseconds of processor time that the scheduler took, by thread. */
+  /** Processor time of the scheduler in milliseconds, by thread. */
   readonly main: number;
   readonly helpers: number;
 }
 
 const alone: Setup['during'] = (_who, work) => work();
 
-/** Takes turns, so that both see the same VPP; all is taken away again after each time. */
+/** Runs both in turn on the same VPP and deletes the values after each. */
 async function compare(
   print: Print,
   what: string,
-  { side, bare, wishes, during }: Setup,
+  { scheduler, raw, values, during }: Setup,
 ): Promise<void> {
-  const removals = new Map([...wishes.keys()].map((key) => [key, null]));
-  const additions = await side.requestsOf(wishes);
-  const deletions = await side.requestsOf(removals);
+  const removals = new Map([...values.keys()].map((key) => [key, null]));
+  const additions = await scheduler.requestsOf(values);
+  const deletions = await scheduler.requestsOf(removals);
   const all: Round[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const bareMs = await during('bare', () => bare.pipeline(additions, WINDOW));
-    await bare.pipeline(deletions, WINDOW);
+    const rawMs = await during('raw requests', () => raw.pipeline(additions, WINDOW));
+    await raw.pipeline(deletions, WINDOW);
     const cpu = { main: 0, helpers: 0 };
     const schedulerMs = await during('scheduler', async () => {
       const [thread, process_] = [process.threadCpuUsage(), process.cpuUsage()];
-      const ms = await side.commit(wishes);
+      const ms = await scheduler.commit(values);
       cpu.main = millisecondsOf(process.threadCpuUsage(thread));
       cpu.helpers = millisecondsOf(process.cpuUsage(process_)) - cpu.main;
       return ms;
     });
-    await side.commit(removals);
+    await scheduler.commit(removals);
     const rates = {
-      bare: perSecond(additions, bareMs),
+      raw: perSecond(additions, rawMs),
       scheduler: perSecond(additions, schedulerMs),
     };
-    all.push({ ...rates, share: rates.scheduler / rates.bare, ...cpu });
+    all.push({ ...rates, share: rates.scheduler / rates.raw, ...cpu });
   }
   const [first] = all as [Round];
   const steady = all.slice(WARM_UP);
   const of = (name: keyof Round) => median(steady.map((round) => round[name]));
-  const [rate, bareRate] = [of('scheduler'), of('bare')].map((one) =>
+  const [rate, rawRate] = [of('scheduler'), of('raw')].map((one) =>
     Math.round(one).toLocaleString('en'),
   );
   const share = of('share');
   print(
-    `${what}: ${rate}/s, ${additions.length} requests; bare ${bareRate}/s; ` +
-      `share ${percent(share)} (aim a third: ${share >= AIM ? 'met' : 'MISSED'})`,
+    `${what}: ${rate}/s, ${additions.length} requests; raw socket ${rawRate}/s; ` +
+      `share ${percent(share)} (target a third: ${share >= TARGET_SHARE ? 'met' : 'MISSED'})`,
   );
   print(`    the first time in a process: ${percent(first.share)}`);
   const each = (of('main') / additions.length) * 1000;
   print(
-    `    work of the main thread: ${of('main').toFixed(0)} ms, ${each.toFixed(1)} us a request; ` +
-      `of its helpers, mostly GC: ${of('helpers').toFixed(0)} ms`,
+    `    CPU of the main thread: ${of('main').toFixed(0)} ms, ${each.toFixed(1)} us a request; ` +
+      `of helper threads, mostly GC: ${of('helpers').toFixed(0)} ms`,
   );
 }
 
@@ -247,4 +247,4 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] as number;
 }
 
-if (import.meta.main) await parts[process.argv[2] ?? '']?.(console.log);
+if (import.meta.main) await steps[process.argv[2] ?? '']?.(console.log);

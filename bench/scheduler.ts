@@ -1,7 +1,7 @@
 /**
  * The key-value scheduler on a southbound that costs nothing but one turn of the event loop per
- * answer: what planning, bookkeeping and comparing cost, and that a change costs the same among
- * many values as among few. Each part runs in a process of its own, as a young agent would.
+ * reply: the cost of planning, bookkeeping and comparing, and that a change costs the same among
+ * many values as among few. Each step runs in a new process, as after the start of an agent.
  */
 import { performance } from 'node:perf_hooks';
 import type { Value } from '#kvscheduler/api/transaction.ts';
@@ -26,7 +26,7 @@ const resync = { ...update, mode: 'full-resync' } as const;
 
 const LONGEST_STRETCH_MS = 20;
 
-const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = {
+const steps: Readonly<Record<string, (print: Print) => Promise<void>>> = {
   independent,
   dependent,
   resyncs,
@@ -34,13 +34,13 @@ const parts: Readonly<Record<string, (print: Print) => Promise<void>>> = {
   restartAfterDrift: (print) => restart(print, true),
   oneChange,
   families,
-  wheels,
+  rings,
   memory: (print) => memory(print, false),
   memoryWithHistory: (print) => memory(print, true),
 };
 
 export async function run(print: Print): Promise<void> {
-  for (const part of Object.keys(parts)) await runInSubprocess(import.meta.filename, part, print);
+  for (const step of Object.keys(steps)) await runInSubprocess(import.meta.filename, step, print);
 }
 
 /** (a) Independent values. */
@@ -48,7 +48,7 @@ async function independent(print: Print): Promise<void> {
   await creations(print, '(a) 10,000 independent values', routes(10_000), 100_000);
 }
 
-/** (d) Values of which each needs the one before it. */
+/** (d) Values that each depend on the one before. */
 async function dependent(print: Print): Promise<void> {
   await creations(print, '(d) 1,000 chains of 10 dependent values', chains(1_000, 10), undefined);
 }
@@ -57,7 +57,7 @@ async function creations(
   print: Print,
   what: string,
   values: ReadonlyMap<string, Value>,
-  aim: number | undefined,
+  target: number | undefined,
 ): Promise<void> {
   const rounds = 25;
   for (const window of [100, 1, 1000]) {
@@ -71,7 +71,7 @@ async function creations(
     const steady = medianOf(works.slice(5).map(({ ms }) => ms));
     const rate = (values.size / steady) * 1000;
     const verdict =
-      aim !== undefined && window === 100 ? judged(rate >= aim, `${count(aim)}/s`) : '';
+      target !== undefined && window === 100 ? judged(rate >= target, `${count(target)}/s`) : '';
     print(`${what}, window ${window}: ${count(rate)}/s${verdict}`);
     if (window === 100)
       print(`    the first time in a process: ${count((values.size / first.ms) * 1000)}/s`);
@@ -84,17 +84,17 @@ async function creations(
 
 const MANY = 100_000;
 
-/** (b) in a process that has made the values itself. */
+/** (b) in the process that created the values. */
 async function resyncs(print: Print): Promise<void> {
-  const standing = new InstantSouthbound();
-  const scheduler = standing.scheduler();
-  const wishes = routes(MANY);
-  const first = await measure(() => must(scheduler.commit({ ...resync, values: wishes })));
+  const southbound = new InstantSouthbound();
+  const scheduler = southbound.scheduler();
+  const created = routes(MANY);
+  const first = await measure(() => must(scheduler.commit({ ...resync, values: created })));
   print(`    ${count(MANY)} values, all created by a first resync: ${seconds(first)}`);
   printStretch(print, first);
   await oneResync(print, scheduler, 'full resync, nothing to do', 0);
-  drift(standing);
-  await oneResync(print, scheduler, 'full resync, 1 % to repair', MANY / 100);
+  drift(southbound);
+  await oneResync(print, scheduler, 'full resync, 1 % to reconcile', MANY / 100);
   const values = routes(MANY);
   const upstream = await measure(() =>
     must(scheduler.commit({ ...update, mode: 'upstream-resync', values })),
@@ -104,22 +104,22 @@ async function resyncs(print: Print): Promise<void> {
   await scheduler.close();
 }
 
-/** (b) in a process that finds what the one before it has left. */
+/** (b) in a process that retrieves the values of the one before. */
 async function restart(print: Print, drifted: boolean): Promise<void> {
-  const standing = new InstantSouthbound();
-  standing.put(routes(MANY));
-  if (drifted) drift(standing);
-  const scheduler = standing.scheduler();
-  const what = `full resync after a restart, ${drifted ? '1 % to repair' : 'nothing to do'}`;
+  const southbound = new InstantSouthbound();
+  southbound.put(routes(MANY));
+  if (drifted) drift(southbound);
+  const scheduler = southbound.scheduler();
+  const what = `full resync after a restart, ${drifted ? '1 % to reconcile' : 'nothing to do'}`;
   await oneResync(print, scheduler, what, drifted ? MANY / 100 : 0);
   await scheduler.close();
 }
 
-/** Half of a hundredth is lost, the other half is not what it should be. */
-function drift(standing: InstantSouthbound): void {
+/** Of one percent of the values, half are deleted and half are modified. */
+function drift(southbound: InstantSouthbound): void {
   for (let i = 0; i < MANY; i += 200) {
-    standing.remove(routeKey(i));
-    standing.put([[routeKey(i + 1), route(i + 1, 9)]]);
+    southbound.remove(routeKey(i));
+    southbound.put([[routeKey(i + 1), route(i + 1, 9)]]);
   }
 }
 
@@ -144,7 +144,7 @@ interface Effort {
 
 const noEffort: Effort = { visits: 0, lookUps: 0 };
 
-/** (c) The same change among few and among many, taking turns. */
+/** (c) The same change among few and among many values, in turn. */
 async function oneChange(print: Print): Promise<void> {
   const sizes = [1_000, MANY] as const;
   const schedulers = sizes.map(() => new InstantSouthbound().scheduler());
@@ -193,12 +193,12 @@ async function oneChange(print: Print): Promise<void> {
   }
 }
 
-/** (f) where it is hardest: one value from which many are derived. */
+/** (f) in the worst case: one value with many derived values. */
 async function families(print: Print): Promise<void> {
   const members = 20_000;
   const scheduler = new InstantSouthbound().scheduler();
   for (const [what, values] of [
-    ['made', family(members, 1)],
+    ['created', family(members, 1)],
     ['changed', family(members, 2)],
     ['halved', family(members / 2, 2)],
   ] as const) {
@@ -209,25 +209,25 @@ async function families(print: Print): Promise<void> {
   await scheduler.close();
 }
 
-/** (f) where it is hardest: many values in one circle, each of which needs any of a prefix. */
-async function wheels(print: Print): Promise<void> {
+/** (f) in the worst case: one cycle of many values that each depend on any value of a prefix. */
+async function rings(print: Print): Promise<void> {
   const spokes = 10_000;
   const scheduler = new InstantSouthbound().scheduler();
   const values = ring(spokes);
   const work = await measure(() => must(scheduler.commit({ ...update, values })));
-  print(`    a circle of ${count(spokes)} values through prefixes, made: ${seconds(work)}`);
+  print(`    a cycle of ${count(spokes)} values through prefixes, created: ${seconds(work)}`);
   printStretch(print, work);
   await scheduler.close();
 }
 
-/** (e) What a value keeps in use, itself included, without the southbound's own copy of it. */
+/** (e) Memory of a value, without the copy of the southbound. */
 async function memory(print: Print, historyOn: boolean): Promise<void> {
   const before = heapUsed();
-  const standing = new InstantSouthbound();
-  const scheduler = standing.scheduler(historyOn ? {} : { history: { bytes: 0 } });
+  const southbound = new InstantSouthbound();
+  const scheduler = southbound.scheduler(historyOn ? {} : { history: { bytes: 0 } });
   const values = routes(MANY);
   const work = await measure(() => must(scheduler.commit({ ...resync, values })));
-  standing.clear();
+  southbound.clear();
   values.clear();
   const bytes = (heapUsed() - before) / MANY;
   const verdict = historyOn ? '' : judged(bytes <= 2048, '2,048');
@@ -262,8 +262,8 @@ function printStretch(print: Print, { longest, longestOwnMs }: Measurement): voi
   print(`        longest without GC ${own} ms`);
 }
 
-function judged(met: boolean, aim: string): string {
-  return ` (aim ${aim}: ${met ? 'met' : 'MISSED'})`;
+function judged(met: boolean, target: string): string {
+  return ` (target ${target}: ${met ? 'met' : 'MISSED'})`;
 }
 
 function count(value: number): string {
@@ -275,4 +275,4 @@ function seconds({ ms, cpuMs, gcMs }: Measurement): string {
   return `${all} s, of it ${work} s work, ${gc} s GC`;
 }
 
-if (import.meta.main) await parts[process.argv[2] ?? '']?.(console.log);
+if (import.meta.main) await steps[process.argv[2] ?? '']?.(console.log);

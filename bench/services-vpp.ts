@@ -1,6 +1,6 @@
 /**
- * NAT44 mappings and ACLs of growing number on a real VPP: all to do, on an empty VPP, nothing to do
- * for the next agent, and one more backend in each. What doubles takes twice as long.
+ * Growing numbers of NAT44 mappings and ACLs on a real VPP: on an empty VPP, without a change by the
+ * next agent, and with one more backend in each. Twice the number must take twice the time.
  */
 
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
@@ -34,14 +34,14 @@ function mapping(n: number, backends: number) {
   } as const;
 }
 
-/** As many services with a mapping each. */
+/** `count` services with one mapping each. */
 function services(count: number, backends: number): readonly KeyedValue[] {
   return Array.from({ length: count }, (_, n) =>
     keyedValue(dnat44Model, { label: `default/service-${n}`, st_mappings: [mapping(n, backends)] }),
   );
 }
 
-/** One service with as many mappings. */
+/** One service with `count` mappings. */
 function service(count: number, backends: number): readonly KeyedValue[] {
   const st_mappings = Array.from({ length: count }, (_, n) => mapping(n, backends));
   return [keyedValue(dnat44Model, { label: 'default/all', st_mappings })];
@@ -70,10 +70,10 @@ async function round(values: readonly KeyedValue[], after: readonly KeyedValue[]
     return `${Math.round((await commit(agent, mode, byKey)).ms)} ms`;
   };
   const [first, next] = [node.agent(), node.agent()];
-  const made = await timed(first, 'full-resync', [...base, ...values]);
-  const nothing = await timed(next, 'full-resync', [...base, ...values]);
+  const created = await timed(first, 'full-resync', [...base, ...values]);
+  const unchanged = await timed(next, 'full-resync', [...base, ...values]);
   const changed = await timed(next, 'update', after);
-  return `all ${made}, nothing ${nothing}, one more in each ${changed}`;
+  return `create all ${created}, no change ${unchanged}, one more in each ${changed}`;
 }
 
 export async function run(print: (line: string) => void): Promise<void> {

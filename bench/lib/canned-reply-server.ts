@@ -1,4 +1,4 @@
-/** A thread that answers every request of one kind with a canned reply, as cheaply as it can. */
+/** A thread that answers every request of one kind with a canned reply, at the lowest possible cost. */
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
@@ -7,7 +7,7 @@ import { writeFrame } from '#vpp/binapi/frame.ts';
 
 export interface CannedReply {
   readonly path: string;
-  /** Bytes of a request with its frame header; all are alike. */
+  /** Bytes of a request with its frame header; all requests have the same length. */
   readonly requestLength: number;
   readonly reply: string;
   readonly fields: object;
@@ -46,7 +46,7 @@ createServer((socket) => {
     const out = Buffer.allocUnsafe(count * answer.length);
     for (let i = 0; i < count; i++) {
       out.set(answer, i * answer.length);
-      // the context: behind frame header, id and client index there, frame header and id here
+      // The context follows frame header, id and client index in a request, frame header and id in a reply.
       bytes.copy(out, i * answer.length + 18, i * requestLength + 22, i * requestLength + 26);
     }
     rest = bytes.subarray(count * requestLength);

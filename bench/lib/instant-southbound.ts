@@ -1,8 +1,7 @@
 /**
- * A southbound that costs nothing but one turn of the event loop an answer, and what is wished of
- * it: interfaces, routes over them that claim their destination, links of chains, each of which
- * needs the one before it, families of derived values, and spokes of a wheel, each of which needs
- * any of those before it.
+ * A southbound that replies after one turn of the event loop, and values for it: interfaces, routes
+ * over them that claim their destination, chains of links that depend on the link before, families
+ * of derived values, and a ring of values of which each depends on any value of the prefix before.
  */
 
 import { systemClock } from '#infra/clock/system.ts';
@@ -41,9 +40,9 @@ export interface SchedulerSettings {
 
 type Kept = Map<string, { readonly value: Value; readonly metadata: number }>;
 
-/** Keeps what it is told. */
+/** Keeps all values in memory. */
 export class InstantSouthbound {
-  /** By the prefix of their keys, so that a descriptor that reads them does not meet the others'. */
+  /** By key prefix, so that retrieve of a descriptor reads only its own values. */
   readonly #kinds = new Map<string, Kept>();
   #next = 0;
 
@@ -73,7 +72,7 @@ export class InstantSouthbound {
     return createScheduler({ descriptors, clock: systemClock, log: silentLogger, ...settings });
   }
 
-  /** What a scheduler before this one has left. */
+  /** Values of an earlier scheduler. */
   put(values: Iterable<readonly [string, Value]>): void {
     for (const [key, value] of values)
       this.#kept(prefixOf(key)).set(key, { value, metadata: this.#next++ });
@@ -133,7 +132,7 @@ export class InstantSouthbound {
   }
 }
 
-/** As far as the second slash. */
+/** The key up to the second slash. */
 function prefixOf(key: string): string {
   return key.slice(0, key.indexOf('/', key.indexOf('/') + 1) + 1);
 }
@@ -154,7 +153,7 @@ export const route = (i: number, weight: number): Route => ({
   weight,
 });
 
-/** As many routes as asked for, over ten interfaces. */
+/** `count` routes over ten interfaces. */
 export function routes(count: number): Map<string, Value> {
   const values = new Map<string, Value>();
   for (let i = 0; i < INTERFACES; i++) values.set(interfaceKey(i), { name: `if${i}` });
@@ -162,12 +161,12 @@ export function routes(count: number): Map<string, Value> {
   return values;
 }
 
-/** As many chains as asked for, each of so many links. */
+/** `count` chains of `length` links. */
 export function chains(count: number, length: number): Map<string, Value> {
   const values = new Map<string, Value>();
   for (let i = 0; i < count; i++)
     for (let place = 0; place < length; place++) {
-      // By key the last of a chain comes first: the order is the scheduler's to find.
+      // In key order the last link comes first: the scheduler must find the right order.
       const key = (at: number): string => `config/link/${length - at}/${i}`;
       const link: Link = { place, ...(place > 0 && { behind: key(place - 1) }) };
       values.set(key(place), link);
@@ -175,11 +174,11 @@ export function chains(count: number, length: number): Map<string, Value> {
   return values;
 }
 
-/** One value from which so many are derived. */
+/** One value with `members` derived values. */
 export const family = (members: number, weight: number): Map<string, Value> =>
   new Map([['config/family/one', { members, weight } satisfies Family]]);
 
-/** As many values as asked for, each of which needs any of the one before it, all around. */
+/** `count` values in a cycle: each depends on any value of the prefix before it. */
 export function ring(count: number): Map<string, Value> {
   const prefix = (i: number): string => `config/spoke/${i}/`;
   const spokes = Array.from({ length: count }, (_, i): [string, Spoke] => [

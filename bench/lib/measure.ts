@@ -1,16 +1,15 @@
-/** How long something took, how long of it the main thread worked, and in what stretches. */
+/** Duration, processor time of the main thread, and the longest time without a turn of the event loop. */
 import { type PerformanceEntry, PerformanceObserver, performance } from 'node:perf_hooks';
 
 export interface Stretch {
   /**
-   * Processor time of the main thread, which is what is left when the machine is busy with other
-   * things; the kernel may count it in ticks of 4 ms, so it is never taken for more than the clock
-   * has it.
+   * Processor time of the main thread: other load of the machine does not count. The kernel may
+   * count it in ticks of 4 ms, so it is limited to the time by the clock.
    */
   readonly cpuMs: number;
   /** By the clock. */
   readonly ms: number;
-  /** Of that: V8 collected garbage, or waited for the threads that help it to. */
+  /** Part of `ms`: V8 collected garbage or waited for its helper threads. */
   readonly gcMs: number;
 }
 
@@ -18,13 +17,13 @@ export interface Measurement {
   readonly ms: number;
   readonly cpuMs: number;
   readonly gcMs: number;
-  /** The most that the main thread did without its event loop coming round. */
+  /** The longest time without a turn of the event loop. */
   readonly longest: Stretch;
-  /** The same without collecting garbage: what slices can make shorter. */
+  /** The same without garbage collection: slices can shorten it. */
   readonly longestOwnMs: number;
 }
 
-/** Shorter stretches are not kept. */
+/** Shorter turns are not kept. */
 const SHORT_MS = 1;
 
 interface LoopTurn {
@@ -66,7 +65,7 @@ export async function measure(work: () => Promise<unknown>): Promise<Measurement
   running = false;
   const ms = performance.now() - start;
   const cpuMs = cpuNow() - startCpu;
-  // What was collected is told a little later.
+  // The observer reports collections a little later.
   await new Promise((resolve) => setTimeout(resolve, 10));
   collections.push(...observer.takeRecords());
   observer.disconnect();

@@ -1,4 +1,4 @@
-/** Requests to a VPP from a bare socket: what the client and the scheduler are measured by. */
+/** Requests to VPP over a raw socket: the reference for the client and the scheduler. */
 import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -28,9 +28,9 @@ export class RawClient {
   static async connect(path: string): Promise<RawClient> {
     const socket = createConnection(path);
     await once(socket, 'connect');
-    const bare = new RawClient(socket);
-    await bare.#handshake();
-    return bare;
+    const client = new RawClient(socket);
+    await client.#handshake();
+    return client;
   }
 
   private constructor(socket: Socket) {
@@ -58,9 +58,9 @@ export class RawClient {
   }
 
   /**
-   * Sends all of them, so many at once, and packs each just before.
-   * @returns milliseconds until the last was answered
-   * @throws when one is refused
+   * Encodes and sends all requests, `window` of them in flight.
+   * @returns milliseconds until the last reply
+   * @throws when VPP refuses a request
    */
   async pipeline(requests: readonly RawRequest[], window: number): Promise<number> {
     const start = performance.now();
@@ -73,7 +73,7 @@ export class RawClient {
       this.#socket.write(writer.bytes.subarray(0, writer.length));
     };
     await new Promise<void>((resolve) => {
-      // of every reply the return value stands behind message id and context
+      // In every reply the return value follows message id and context.
       this.#onReply = ({ view, position }) => {
         if (view.getInt32(position + 6) !== 0) refused++;
         if (++answered === requests.length) resolve();
@@ -87,7 +87,7 @@ export class RawClient {
     });
     this.#socket.removeAllListeners('data');
     this.#socket.on('data', (chunk) => this.#frames.push(chunk, (reader) => this.#onReply(reader)));
-    if (refused > 0) throw new Error(`VPP refused ${refused} bare requests`);
+    if (refused > 0) throw new Error(`VPP refused ${refused} raw requests`);
     return performance.now() - start;
   }
 

@@ -1,7 +1,7 @@
 /**
- * Preloaded into an agent (`--import`): writes what it says to VPP and which processes it starts to
- * the file RECORD_FILE. Written when nothing has happened for a while, so that it costs nothing
- * while something does. RECORD_SOCKET is VPP's socket.
+ * Preloaded into an agent (`--import`): records its messages to VPP and the processes that it starts
+ * in the file RECORD_FILE. The file is written when the agent is idle, so that recording does not
+ * slow the agent down. RECORD_SOCKET is the API socket of VPP.
  */
 import childProcess, { type ChildProcess } from 'node:child_process';
 import { appendFileSync, readlinkSync } from 'node:fs';
@@ -15,7 +15,7 @@ let entries: (() => RecordedEntry)[] = [];
 let timer: NodeJS.Timeout | undefined;
 let processes = 0;
 
-/** What is costly about an entry is done when it is written. */
+/** The expensive part of an entry runs when the file is written. */
 function record(entry: () => RecordedEntry): void {
   entries.push(entry);
   timer?.refresh();

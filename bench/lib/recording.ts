@@ -1,4 +1,4 @@
-/** What an agent did to its surroundings and what came back, in the order in which it happened. */
+/** The messages and processes of an agent and their replies, in order. */
 export type RecordedEntry = { /** Milliseconds since the epoch. */ readonly at: number } & (
   | { /** Bytes to VPP, base64. */ readonly kind: 'sent'; readonly bytes: string }
   | { /** Bytes from VPP, base64. */ readonly kind: 'received'; readonly bytes: string }
@@ -10,14 +10,14 @@ export interface RecordedProcess {
   readonly command: string;
   readonly args: readonly string[];
   readonly input: string;
-  /** What the descriptors 3, 4, … of it led to: a path, or `net:[<inode>]`. */
+  /** Targets of its file descriptors 3, 4, …: a path or `net:[<inode>]`. */
   readonly files: readonly string[];
 }
 
-/** What a player is told to do, and to time. */
+/** Entries to replay and to time. */
 export interface ReplayRequest {
   readonly entries: readonly RecordedEntry[];
-  /** Namespaces of the recorded node, as links of descriptors, to paths of the player's. */
+  /** Path in the replaying node, by namespace of the recorded node (link target of the descriptor). */
   readonly namespaces: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * play.ts <socket of VPP>: does again what stands on a tape, with nothing of the agent in between.
- * What the agent did before some answer or the end of some process is not waited for; what it did
- * after it is. Reads a `Play` a line, answers each with a `Played`.
+ * replay.ts <API socket of VPP>: replays recorded messages and processes without an agent. An entry
+ * waits for the replies and process ends that were recorded before it, and for nothing else. Reads
+ * one `ReplayRequest` a line and prints a `ReplayResult` for each.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,10 +15,10 @@ import type { RecordedEntry, RecordedProcess, ReplayRequest, ReplayResult } from
 
 const LIMIT_MS = 10_000;
 
-/** A message without its frame header: id, then context (or, sent, client index and context). */
+/** A message without its frame header: id and context; in a request also the client index. */
 type Message = Buffer;
 
-/** Replies by context; events have none and are left out. */
+/** Replies by context; events have no context and are ignored. */
 class Replies {
   readonly #byContext = new Map<number, Message[]>();
   readonly #events = new Set<number>();
@@ -60,7 +60,7 @@ class Replies {
   }
 }
 
-/** Cuts a stream into messages. */
+/** Splits a byte stream into messages. */
 function messageSplitter(onMessage: (message: Message) => void): (bytes: Buffer) => void {
   const frames = new FrameReader();
   return (bytes) =>
@@ -106,7 +106,7 @@ class Replayer {
     }
   }
 
-  /** VPP knows this connection under another index. */
+  /** Replaces the client index: this connection has another one than the recorded. */
   #send(message: Message): void {
     if (message.readUInt16BE(0) !== HANDSHAKE_ID)
       message.writeUInt32BE(this.#actualReplies.clientIndex, 2);
@@ -115,7 +115,7 @@ class Replayer {
     this.#socket.write(Buffer.concat([header, message]));
   }
 
-  /** Waits for the reply that stands on the tape. @throws when VPP answers otherwise here */
+  /** Waits for the recorded reply. @throws when VPP replies differently here */
   async #expectSameReply(recorded: Message): Promise<void> {
     const context = recorded.readUInt32BE(2);
     const n = this.#recordedReplies.count(context) - 1;
@@ -125,11 +125,11 @@ class Replayer {
       if (performance.now() > end) throw new Error(`no reply ${n} with context ${context}`);
       await this.#arrived.promise;
     }
-    // id, context, and what mostly is the return value
+    // Id, context and, in most replies, the return value.
     const isSame = reply.subarray(0, 10).equals(recorded.subarray(0, 10));
     if (!isSame && recorded.readUInt16BE(0) !== HANDSHAKE_REPLY_ID)
       throw new Error(
-        `replies differ: ${recorded.toString('hex')} there, ${reply.toString('hex')} here`,
+        `replies differ: recorded ${recorded.toString('hex')}, actual ${reply.toString('hex')}`,
       );
   }
 }
@@ -150,7 +150,7 @@ async function run(
   for (const fd of files) closeSync(fd);
 }
 
-/** @throws when nothing is said about it: what is recorded must not be touched */
+/** @throws when the path is not mapped: namespaces of the recorded node must not be changed */
 function mapped(link: string, namespaces: ReplayRequest['namespaces']): string {
   const path = namespaces[link];
   if (path === undefined) throw new Error(`unknown namespace ${link}`);

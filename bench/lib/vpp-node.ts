@@ -1,4 +1,4 @@
-/** A VPP of our own, the client of it, and what a scheduler does on it, timed. */
+/** A VPP of the bench, a client, and timed commits of schedulers on it. */
 
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -36,7 +36,7 @@ export class VppNode implements AsyncDisposable {
     this.#client = client;
   }
 
-  /** A scheduler with all descriptors of VPP, which knows nothing yet; it ends with the node. */
+  /** A new scheduler with all VPP descriptors; it is closed with the node. */
   agent(): Scheduler {
     const descriptors = vppDescriptors({ client: this.#client, clock, log });
     const agent = createScheduler({ descriptors, clock, log });
@@ -53,7 +53,7 @@ export class VppNode implements AsyncDisposable {
 
 export interface Committed {
   readonly ms: number;
-  /** Those that a descriptor carried out. */
+  /** Operations that a descriptor executed. */
   readonly operations: number;
 }
 

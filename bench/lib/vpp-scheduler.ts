@@ -1,4 +1,4 @@
-/** The scheduler with all descriptors of VPP on a real one, and a record of what it asks. */
+/** The scheduler with all VPP descriptors on a real VPP, and a recording of its requests. */
 
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -21,7 +21,7 @@ const hostLink: AnyDescriptor = {
 export class VppScheduler {
   readonly #client: BinapiClient;
   readonly #scheduler: Scheduler;
-  /** What was requested since `record` was called. */
+  /** Requests of the commit that is being recorded. */
   #requests: RawRequest[] | undefined;
 
   static async connect(apiSocket: string): Promise<VppScheduler> {
@@ -35,7 +35,7 @@ export class VppScheduler {
     this.#scheduler = createScheduler({ descriptors: [...ofVpp, hostLink], clock, log });
   }
 
-  /** Tells of links of the host, as the Linux side of an agent does. */
+  /** Notifies of host links, as the Linux descriptors of an agent do. */
   notifyOfLinks(hosts: readonly string[]): void {
     const links = hosts.map((host) => ({ key: linuxHostNameKey.build({ host }), value: {} }));
     this.#scheduler.pushNotification(links);
@@ -52,7 +52,7 @@ export class VppScheduler {
     return ms;
   }
 
-  /** The requests that a commit leads to. */
+  /** The requests of a commit. */
   async requestsOf(values: ReadonlyMap<string, Value | null>): Promise<readonly RawRequest[]> {
     const requests: RawRequest[] = [];
     this.#requests = requests;
