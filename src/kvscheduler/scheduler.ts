@@ -18,10 +18,18 @@ import type {
   TransactionSink,
 } from './api/transaction.ts';
 import { DescriptorCalls } from './executor/descriptor-calls.ts';
+import { GraphWriter } from './executor/graph-writer.ts';
+import {
+  assertValid,
+  type PreparedTransaction,
+  prepareCommit,
+  prepareNotification,
+  prepareRetry,
+} from './executor/prepare.ts';
 import { readSouthbound } from './executor/refresh.ts';
 import { Retries, type RetryGroup } from './executor/retry.ts';
 import { safeDescriptor } from './executor/safe-descriptor.ts';
-import type { SchedulerContext } from './executor/transaction-execution.ts';
+import type { SchedulerContext } from './executor/scheduler-context.ts';
 import { Transactor, type Writer } from './executor/transactor.ts';
 import { type Task, TaskQueue } from './executor/work-queue.ts';
 import { Registry } from './graph/descriptor-registry.ts';
@@ -34,7 +42,7 @@ import {
   selectDescriptor,
   type View,
 } from './graph/dump.ts';
-import { Graph, nodesStepwise } from './graph/graph.ts';
+import { nodesStepwise, WritableGraph } from './graph/graph.ts';
 import { graphText } from './graph/graph-text.ts';
 import { type BaseValueStatus, statusOf, unknownStatus } from './graph/value-status.ts';
 import { History } from './history/history.ts';
@@ -43,13 +51,6 @@ import type { RecordedTxn, TxnType } from './history/record.ts';
 import { defaultRetention, type RetentionLimits } from './history/retention.ts';
 import { Stats, type StatsDocument } from './history/stats.ts';
 import { Timeline } from './history/timeline/timeline.ts';
-import {
-  assertValid,
-  type PreparedTransaction,
-  prepareCommit,
-  prepareNotification,
-  prepareRetry,
-} from './planner/prepare.ts';
 import { assertPlannable, type Preview, type PreviewRequest, preview } from './planner/preview.ts';
 
 /** Transactions that may wait for their turn. */
@@ -173,11 +174,14 @@ class KvScheduler implements Scheduler {
     );
     for (const { name, metadataFields } of registry.descriptors)
       this.#maps.set(name, new IndexMap(name, log, metadataFields));
+    const graph = new WritableGraph(this.#maps);
+    const slices = new Slices(clock);
     this.#around = {
       registry,
-      graph: new Graph(this.#maps),
+      graph,
+      writer: new GraphWriter({ graph, registry, log, slices }),
       window: options.window ?? DEFAULT_WINDOW,
-      slices: new Slices(clock),
+      slices,
       calls: this.#calls,
       log,
     };

@@ -259,7 +259,7 @@ test('an operation that a descriptor lacks fails, and is not repeated', async ()
   const bench = setUp({}, withDescriptor('beta', { create: undefined as never }));
   const retry = { periodMs: 1, maxAttempts: 3, exponential: false };
   const failures = await bench.commit({ 'b/1': { v: 1 } }, { retry });
-  assert.deepEqual(failures, ['b/1 (CREATE): b/1: beta has no create']);
+  assert.deepEqual(failures, ['b/1 (CREATE): b/1: descriptor beta has no create']);
   assert.equal(bench.state('b/1'), 'FAILED');
   assert.equal(bench.clock.pending, 0);
 });

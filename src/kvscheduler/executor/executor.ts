@@ -1,6 +1,6 @@
 /**
- * Carries a plan out with a window of operations in flight. An operation starts when those that it
- * waits for have succeeded, the earliest in the plan first; what is behind a failure never starts.
+ * Executes a plan with a window of operations in flight. An operation starts when those that it waits
+ * for have succeeded, the earliest in the plan first. Operations that wait for a failed one never start.
  */
 
 import type { Slices } from '#infra/clock/slices.ts';
@@ -13,17 +13,20 @@ import {
 } from '../api/errors.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
+import type { PlannedValue } from '../planner/planned-value.ts';
 import type { DescriptorCalls } from './descriptor-calls.ts';
 import { MinHeap } from './min-heap.ts';
 
-/** Undefined: not carried out, because it was behind a failure. */
+/** Undefined: not executed, because it waits for an operation that failed. */
 export type Outcome = { readonly error?: Error } | undefined;
 
 const done: Outcome = {};
 
-export interface Effects {
-  succeeded(operation: PlannedOperation, metadata: unknown): void;
-  failed(operation: PlannedOperation, error: Error): void;
+/** Where results go, and where the nodes of planned values are. */
+export interface OperationResults {
+  nodeOf(value: PlannedValue): Node;
+  applySuccess(operation: PlannedOperation, metadata: unknown): void;
+  applyFailure(operation: PlannedOperation, error: Error): void;
 }
 
 export interface ExecutorOptions {
@@ -31,54 +34,54 @@ export interface ExecutorOptions {
   readonly window: number;
   readonly slices: Slices;
   readonly calls: DescriptorCalls;
-  readonly effects: Effects;
+  readonly results: OperationResults;
 }
 
-/** Everything that can be done is done. @returns outcomes by place in the plan */
+/** Executes as much as possible. @returns outcomes by position in the plan */
 export async function execute(
   operations: readonly PlannedOperation[],
   options: ExecutorOptions,
 ): Promise<readonly Outcome[]> {
-  const run = new Run(operations, options);
-  await run.prepare();
-  await run.upToLevel(Number.POSITIVE_INFINITY);
-  return run.outcomes;
+  const execution = new Execution(operations, options);
+  await execution.prepare();
+  await execution.upToLevel(Number.POSITIVE_INFINITY);
+  return execution.outcomes;
 }
 
 /**
- * All or nothing: level by level, where a level is what only needs the levels before it. The level
- * in which something fails is completed, the next is not begun.
+ * All or nothing: executes level by level. The operations of a level wait only for those of the levels
+ * before it. A level in which an operation fails is completed, the next one is not started.
  */
 export async function executeByLevel(
   operations: readonly PlannedOperation[],
   options: ExecutorOptions,
 ): Promise<readonly Outcome[]> {
-  const run = new Run(operations, options);
-  await run.prepare();
-  for (let level = 0; level <= run.lastLevel && run.failures === 0; level++)
-    await run.upToLevel(level);
-  return run.outcomes;
+  const execution = new Execution(operations, options);
+  await execution.prepare();
+  for (let level = 0; level <= execution.lastLevel && execution.failures === 0; level++)
+    await execution.upToLevel(level);
+  return execution.outcomes;
 }
 
-/** Instead of how many operations one waits for: it is behind a failure. */
+/** In place of the number of operations that one waits for: a failed one is among them. */
 const SKIPPED = -1;
 
-class Run {
+class Execution {
   readonly outcomes: Outcome[] = [];
   failures = 0;
   lastLevel = 0;
   readonly #operations: readonly PlannedOperation[];
   readonly #options: ExecutorOptions;
-  /** By place: how many operations it still waits for, and its level. */
+  /** By position: the number of operations that it still waits for, and its level. */
   readonly #waiting: Int32Array;
   readonly #levels: Int32Array;
-  /** Who waits for whom, as chains: the first link of an operation, and the next of a link. */
+  /** Waiting operations as linked lists: the first link of an operation, and the next of a link. */
   readonly #firstLink: Int32Array;
   #linkTo = new Int32Array();
   #nextLink = new Int32Array();
-  /** When its call began. */
+  /** When its call started. */
   readonly #began: Float64Array;
-  /** Everything before it was launched, waits, or stands in the heap. */
+  /** Every operation before it was launched, waits, or is in the heap. */
   #cursor = 0;
   /** Operations before the cursor that have become ready. */
   readonly #ready = new MinHeap();
@@ -123,7 +126,7 @@ class Run {
     }
   }
 
-  /** Carries out what is up to this level, as far as what it waits for has succeeded. */
+  /** Executes the operations up to this level whose predecessors have succeeded. */
   upToLevel(level: number): Promise<void> {
     this.#level = level;
     const later = this.#later;
@@ -136,7 +139,7 @@ class Run {
     });
   }
 
-  /** Takes in an operation that waits for nothing any more. */
+  /** Queues an operation that waits for no other one any more. */
   #offer(index: number): void {
     if ((this.#levels[index] as number) > this.#level) this.#later.push(index);
     else this.#ready.push(index);
@@ -190,19 +193,19 @@ class Run {
     }
     this.#inFlight++;
     this.#began[index] = this.#options.calls.begin();
-    callDescriptor(this.#options.graph, operation).then(
+    callDescriptor(this.#options, operation).then(
       (metadata) => this.#settle(index, operation, true, metadata),
       (thrown: unknown) => this.#settle(index, operation, false, thrown),
     );
   }
 
-  /** @param result metadata, or what was thrown */
-  #settle(index: number, operation: PlannedOperation, isFine: boolean, result: unknown): void {
+  /** @param result metadata, or the thrown error */
+  #settle(index: number, operation: PlannedOperation, isSuccess: boolean, result: unknown): void {
     this.#inFlight--;
-    const { name } = operation.draft.descriptor as AnyDescriptor;
+    const { name } = operation.value.descriptor as AnyDescriptor;
     this.#options.calls.end(name, methods[operation.operation], this.#began[index] as number);
     try {
-      if (isFine) this.#succeed(index, operation, result);
+      if (isSuccess) this.#succeed(index, operation, result);
       else this.#fail(index, operation, result);
     } catch (thrown) {
       this.#broken(thrown);
@@ -213,7 +216,7 @@ class Run {
 
   #succeed(index: number, operation: PlannedOperation, metadata: unknown): void {
     this.outcomes[index] = done;
-    this.#options.effects.succeeded(operation, metadata);
+    this.#options.results.applySuccess(operation, metadata);
     for (let at = this.#firstLink[index] as number; at >= 0; at = this.#nextLink[at] as number)
       this.#countDown(this.#linkTo[at] as number);
   }
@@ -222,17 +225,17 @@ class Run {
     const error = thrown instanceof Error ? thrown : new Error(errorText(thrown));
     this.failures++;
     this.outcomes[index] = { error };
-    this.#options.effects.failed(operation, error);
-    this.#skipBehind(index);
+    this.#options.results.applyFailure(operation, error);
+    this.#skipWaiting(index);
   }
 
-  /** What is behind a failure is not done; but what the southbound did by itself is done. */
-  #skipBehind(failed: number): void {
+  /** Skips operations that wait for a failed one, except for reports of the southbound. */
+  #skipWaiting(failed: number): void {
     const path = [failed];
     for (let index = path.pop(); index !== undefined; index = path.pop())
       for (let at = this.#firstLink[index] as number; at >= 0; at = this.#nextLink[at] as number) {
         const next = this.#linkTo[at] as number;
-        if (this.#operations[next]?.draft.foreign) this.#countDown(next);
+        if (this.#operations[next]?.value.goal.unmanaged) this.#countDown(next);
         else if (this.#waiting[next] !== SKIPPED) {
           this.#waiting[next] = SKIPPED;
           path.push(next);
@@ -250,20 +253,22 @@ class Run {
 
 const methods = { CREATE: 'Create', UPDATE: 'Update', DELETE: 'Delete' } as const;
 
-function callDescriptor(graph: Graph, operation: PlannedOperation): Promise<unknown> {
+type CallOptions = Pick<ExecutorOptions, 'graph' | 'results'>;
+
+function callDescriptor(options: CallOptions, operation: PlannedOperation): Promise<unknown> {
   try {
-    return call(graph, operation);
+    return call(options, operation);
   } catch (thrown) {
     return Promise.reject(thrown);
   }
 }
 
-function call(graph: Graph, operation: PlannedOperation): Promise<unknown> {
-  const { draft, before, after } = operation;
-  const { key, live } = draft;
-  const node = live as Node;
-  const descriptor = draft.descriptor as AnyDescriptor;
-  const context = new Context(graph, operation);
+function call({ graph, results }: CallOptions, operation: PlannedOperation): Promise<unknown> {
+  const { value, before, after } = operation;
+  const { key } = value;
+  const node = results.nodeOf(value);
+  const descriptor = value.descriptor as AnyDescriptor;
+  const context = new Context(graph, value, node);
   switch (operation.operation) {
     case 'CREATE':
       if (!descriptor.create) throw unimplemented(descriptor, 'create', key);
@@ -278,34 +283,35 @@ function call(graph: Graph, operation: PlannedOperation): Promise<unknown> {
 }
 
 function unimplemented({ name }: AnyDescriptor, operation: string, key: string): Error {
-  return new UnimplementedOperationError(`${name} has no ${operation}`, { where: key });
+  return new UnimplementedOperationError(`descriptor ${name} has no ${operation}`, { where: key });
 }
 
 class Context implements OperationContext {
   readonly #graph: Graph;
-  readonly #operation: PlannedOperation;
+  readonly #value: PlannedValue;
+  readonly #node: Node;
 
-  constructor(graph: Graph, operation: PlannedOperation) {
+  constructor(graph: Graph, value: PlannedValue, node: Node) {
     this.#graph = graph;
-    this.#operation = operation;
+    this.#value = value;
+    this.#node = node;
   }
 
   metadata<M>(key: string): M {
-    const { draft } = this.#operation;
+    const { key: where } = this.#value;
     if (!this.#isDeclared(key))
-      throw new UndeclaredReadError(`reads ${key} without a dependency on it`, {
-        where: draft.key,
+      throw new UndeclaredReadError(`reads metadata of ${key} without a dependency on it`, {
+        where,
       });
     const metadata = this.#graph.get(key)?.metadata;
-    if (metadata === undefined)
-      throw new NoMetadataError(`${key} has no metadata`, { where: draft.key });
+    if (metadata === undefined) throw new NoMetadataError(`${key} has no metadata`, { where });
     return metadata as M;
   }
 
   #isDeclared(key: string): boolean {
-    const { draft } = this.#operation;
-    if (key === draft.baseKey) return true;
-    if (draft.dependencies.some((one) => one.key === key)) return true;
-    return draft.live?.actualDependencies.some((one) => one.key === key) ?? false;
+    const { baseKey, goal } = this.#value;
+    if (key === baseKey) return true;
+    if (goal.dependencies.some((one) => one.key === key)) return true;
+    return this.#node.actualDependencies.some((one) => one.key === key);
   }
 }

@@ -4,21 +4,17 @@
  * depend on each other overlaps. Whoever fails to answer, or cannot, is assumed to be in sync.
  */
 
-import type { Slices } from '#infra/clock/slices.ts';
 import { errorText } from '#infra/errors/errors.ts';
-import type { Logger } from '#infra/log/log.ts';
 import type {
   AnyDescriptor,
-  Dependency,
   KeyedValue,
   RetrieveContext,
   RetrievedValue,
 } from '../api/descriptor.ts';
 import { UndeclaredReadError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
-import type { Registry } from '../graph/descriptor-registry.ts';
-import { deepEqual } from '../graph/equality.ts';
-import { type Graph, type Node, nodesOf } from '../graph/graph.ts';
+import { type Node, nodesOf } from '../graph/graph.ts';
+import type { SchedulerContext } from './scheduler-context.ts';
 
 const none: readonly never[] = [];
 
@@ -33,12 +29,7 @@ export interface Refreshed {
   readonly failures: readonly RetrieveFailure[];
 }
 
-interface Surroundings {
-  readonly graph: Graph;
-  readonly registry: Registry;
-  readonly log: Logger;
-  readonly slices: Slices;
-}
+type Surroundings = Pick<SchedulerContext, 'graph' | 'writer' | 'registry' | 'log' | 'slices'>;
 
 /** Everything. @param wished what the northbound asks for in the same breath */
 export async function refreshAll(
@@ -147,7 +138,7 @@ class Refresh {
     for (const [key, value] of this.#wished) {
       if (slices.due()) await slices.turn();
       if (value === null || graph.get(key)) continue;
-      const descriptor = tryFind(registry, key);
+      const descriptor = registry.tryFind(key);
       if (descriptor) lists.get(descriptor)?.push({ key, value });
     }
     return lists;
@@ -213,7 +204,7 @@ class Refresh {
   }
 
   async #apply(descriptor: AnyDescriptor, answer: readonly RetrievedValue[]): Promise<void> {
-    const { graph, slices, log } = this.#around;
+    const { graph, writer, slices, log } = this.#around;
     const seen = new Set<string>();
     for (const retrieved of answer) {
       if (slices.due()) await slices.turn();
@@ -226,14 +217,12 @@ class Refresh {
         continue;
       }
       seen.add(key);
-      this.#found(node ?? graph.add(key, descriptor, undefined), retrieved);
+      writer.applyFound(descriptor, retrieved, this.#isWished(key), this.#moved);
     }
     for (const node of this.#bases.get(descriptor) ?? none) {
       if (slices.due()) await slices.turn();
       if (seen.has(node.key)) continue;
-      this.#lost(node);
-      for (const child of node.derived) this.#lost(child);
-      graph.setOutcomeKnown(node);
+      writer.applyLost(node, this.#moved);
     }
   }
 
@@ -247,112 +236,11 @@ class Refresh {
     if (seen.has(key)) return 'twice';
     if (value === undefined || value === null) return 'no value';
     if (node?.base) return 'the key of a derived value';
-    const owner = node?.descriptor ?? tryFind(this.#around.registry, key);
+    const owner = node?.descriptor ?? this.#around.registry.tryFind(key);
     return owner === descriptor ? undefined : 'not a key of this descriptor';
-  }
-
-  #found(node: Node, { key, value, metadata, origin }: RetrievedValue): void {
-    const { graph } = this.#around;
-    const isNew = node.state === 'NONEXISTENT';
-    if (node.desired === undefined && (isNew || node.state === 'OBTAINED')) {
-      const ours = origin === 'from-NB' || (origin !== 'from-SB' && isNew && this.#isWished(key));
-      node.state = ours ? 'DISCOVERED' : 'OBTAINED';
-    } else markFound(node);
-    this.#settle(node);
-    const childrenMoved = this.#foundChildren(node, value);
-    if (node.actual === undefined || !isSame(node, value) || childrenMoved) {
-      if (node.actual === undefined || !deepEqual(node.actual, value))
-        graph.setActual(node, value, dependenciesOf(node, value));
-      this.#moved.add(node);
-    }
-    if (!deepEqual(node.metadata, metadata)) graph.setMetadata(node, metadata);
-  }
-
-  /** A value of unknown outcome depends on what it is, no longer on what it may have become. */
-  #settle(node: Node): void {
-    if (!node.outcomeUnknown) return;
-    const { graph } = this.#around;
-    const { actual } = node;
-    graph.setOutcomeKnown(node);
-    if (actual !== undefined) graph.setActual(node, actual, dependenciesOf(node, actual));
   }
 
   #isWished(key: string): boolean {
     return (this.#wished.get(key) ?? null) !== null;
-  }
-
-  /** What a value derives is there with it. @returns whether that is news */
-  #foundChildren(node: Node, value: Value): boolean {
-    if (!node.descriptor?.derived) return false;
-    const { graph, registry, log } = this.#around;
-    const before = this.#moved.size;
-    const there = new Set<string>();
-    for (const { key, value: own } of deriveOf(node, value, log)) {
-      const known = graph.get(key);
-      if (own === undefined || own === null || (known && known.base !== node)) continue;
-      const child = known ?? graph.add(key, tryFind(registry, key), node);
-      there.add(key);
-      if (child.state === 'NONEXISTENT') child.state = node.unmanaged ? 'OBTAINED' : 'DISCOVERED';
-      else markFound(child);
-      this.#settle(child);
-      if (child.actual !== undefined && isSame(child, own)) continue;
-      graph.setActual(child, own, dependenciesOf(child, own));
-      this.#moved.add(child);
-    }
-    for (const child of node.derived) if (!there.has(child.key)) this.#lost(child);
-    return this.#moved.size > before;
-  }
-
-  #lost(node: Node): void {
-    const { graph } = this.#around;
-    graph.setOutcomeKnown(node);
-    if (node.actual === undefined) return;
-    graph.setActual(node, undefined, none);
-    this.#moved.add(node);
-    if (node.desired === undefined) return;
-    if (node.state === 'CONFIGURED' || node.state === 'DISCOVERED') node.state = 'MISSING';
-  }
-}
-
-function markFound(node: Node): void {
-  if (node.state === 'PENDING' || node.state === 'MISSING') node.state = 'CONFIGURED';
-}
-
-/** Whether what was found is what is known to be there, give or take what makes no difference. */
-function isSame({ key, actual, descriptor }: Node, found: Value): boolean {
-  if (deepEqual(actual, found)) return true;
-  try {
-    return descriptor?.equivalent?.(key, found, actual) ?? false;
-  } catch {
-    return false;
-  }
-}
-
-function dependenciesOf(
-  { key, descriptor, unmanaged: foreign }: Node,
-  value: Value,
-): readonly Dependency[] {
-  if (foreign) return none;
-  try {
-    return descriptor?.dependencies?.(key, value) ?? none;
-  } catch {
-    return none;
-  }
-}
-
-function deriveOf(node: Node, value: Value, log: Logger): readonly KeyedValue[] {
-  try {
-    return node.descriptor?.derived?.(node.key, value) ?? none;
-  } catch (thrown) {
-    log.error({ key: node.key, error: errorText(thrown) }, 'Descriptor cannot derive values');
-    return none;
-  }
-}
-
-function tryFind(registry: Registry, key: string): AnyDescriptor | undefined {
-  try {
-    return registry.find(key);
-  } catch {
-    return undefined;
   }
 }

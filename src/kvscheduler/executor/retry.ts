@@ -13,8 +13,8 @@
  * others, or beyond their limit.
  */
 import type { Clock, Timer } from '#infra/clock/clock.ts';
-import type { Slices } from '#infra/clock/slices.ts';
-import type { Graph, Node } from '../graph/graph.ts';
+import type { Node } from '../graph/graph.ts';
+import type { SchedulerContext } from './scheduler-context.ts';
 
 /** Base values that are repeated together. */
 export interface RetryGroup {
@@ -58,7 +58,7 @@ export class Retries {
   }
 
   /** Whether the base value is going to be repeated if it fails now. */
-  mayRepeat(base: Node): boolean {
+  mayRetry(base: Node): boolean {
     const { retry } = base;
     if (!retry) return false;
     const attempts = this.#standing(base)?.group.attempt ?? 0;
@@ -83,7 +83,7 @@ export class Retries {
   async settle(
     seqNum: number,
     failed: ReadonlySet<Node>,
-    { graph, slices }: { readonly graph: Graph; readonly slices: Slices },
+    { graph, writer, slices }: SchedulerContext,
   ): Promise<readonly Node[]> {
     const givenUp: Node[] = [];
     if (this.#closed) return givenUp;
@@ -100,10 +100,10 @@ export class Retries {
     for (const [base, { retrying, isNews }] of bases) {
       if (slices.due()) await slices.turn();
       if (!isNews && this.#isWaiting(base)) continue;
-      if (retrying.length > 0 && this.mayRepeat(base)) this.#join(groups, seqNum, base);
+      if (retrying.length > 0 && this.mayRetry(base)) this.#join(groups, seqNum, base);
       else {
         this.#leave(base);
-        for (const node of retrying) node.state = 'FAILED';
+        for (const node of retrying) writer.setFailed(node, false);
         givenUp.push(...retrying);
       }
     }

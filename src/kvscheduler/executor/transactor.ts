@@ -14,9 +14,10 @@ import { beginningText, endText } from '../history/record-text.ts';
 import { Stopwatch } from '../history/stopwatch.ts';
 import { timeText, wholeMicros } from '../history/time.ts';
 import type { Timeline } from '../history/timeline/timeline.ts';
-import type { PreparedTransaction } from '../planner/prepare.ts';
+import type { PreparedTransaction } from './prepare.ts';
 import type { Retries, RetryGroup } from './retry.ts';
-import { type SchedulerContext, TransactionExecution } from './transaction-execution.ts';
+import type { SchedulerContext } from './scheduler-context.ts';
+import { TransactionExecution } from './transaction-execution.ts';
 import { verify } from './verification.ts';
 
 export interface Writer {
@@ -61,7 +62,7 @@ export class Transactor {
       fromNorth: opening.type === 'NBTransaction',
       retry: opening.retry,
       revert: opening.revert,
-      mayRepeat: (base) => retries.mayRepeat(base),
+      mayRetry: (base) => retries.mayRetry(base),
       isRetry: retried !== undefined,
     });
     if (!retried) retries.startEpoch();
@@ -71,7 +72,7 @@ export class Transactor {
     const record = announcement(seqNum, start, opening, retried, run);
     await this.write(beginningText(record));
     watch.lap('preRecordTransaction');
-    await run.carryOut();
+    await run.execute();
     const executionMs = watch.lap('executeTransaction');
     const mismatches = verifies ? await this.#verify(record, run) : [];
     const { touched, failed } = run;

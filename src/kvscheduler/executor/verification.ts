@@ -9,7 +9,7 @@ import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { type RetrieveFailure, readSouthbound } from './refresh.ts';
-import type { SchedulerContext } from './transaction-execution.ts';
+import type { SchedulerContext } from './scheduler-context.ts';
 
 export type MismatchType = 'ExpectedToExist' | 'ExpectedToNotExist' | 'NotEquivalent';
 

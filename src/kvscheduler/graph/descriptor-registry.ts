@@ -18,7 +18,7 @@ export class Registry {
   readonly descriptors: readonly AnyDescriptor[];
   readonly #byName = new Map<string, AnyDescriptor>();
   readonly #prefixes: readonly Prefix[];
-  /** Which of them was asked for last: keys of one kind come in a row. */
+  /** The prefix that was found last: keys of one kind are often looked up in a row. */
   #last = -1;
 
   /** @throws DescriptorExistsError, DescriptorOverlapError, RetrieveCycleError */
@@ -33,7 +33,7 @@ export class Registry {
   }
 
   /**
-   * @returns undefined when nobody owns the key
+   * @returns undefined when no descriptor owns the key
    * @throws DescriptorOverlapError when two `ownsKey` accept it
    */
   find(key: string): AnyDescriptor | undefined {
@@ -47,6 +47,15 @@ export class Registry {
       }
     }
     return found;
+  }
+
+  /** `find`, but undefined as well when two descriptors own the key. */
+  tryFind(key: string): AnyDescriptor | undefined {
+    try {
+      return this.find(key);
+    } catch {
+      return undefined;
+    }
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
- * What the scheduler knows: one node a value, with its wished and its actual side, and the edges
- * between them. Everything is found through an index; nothing walks over all values.
+ * The scheduler's knowledge: one node per value, with its desired and its actual state, and the
+ * relations between nodes. Lookups use an index; none iterates over all values.
  */
 
 import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
@@ -17,41 +17,42 @@ import { addItem, deleteItem, itemsOf, type OneOrMany } from './one-or-many.ts';
 const none: readonly never[] = [];
 const noNodes: ReadonlySet<Node> = new Set();
 
+/** One value. Only `GraphWriter` changes it, through `writable`. */
 export class Node {
   readonly key: string;
   readonly descriptor: AnyDescriptor | undefined;
   /** The value that this one is derived from. */
   readonly base: Node | undefined;
-  /** What shall be there. Of a value that is not ours, and of one that shall go: undefined. */
-  desired: Value | undefined;
-  /** What is there; the same object as `wanted` exactly when nothing is left to do. */
-  actual: Value | undefined;
-  metadata: unknown;
-  state: ValueState = 'NONEXISTENT';
-  lastOperation: Operation | undefined;
-  /** The last transaction that did something to it, or found it to be another than was known. */
-  lastTxn = -1;
-  error: Error | undefined;
-  /** Nobody knows whether the last operation took place: to be read back first. */
-  outcomeUnknown = false;
-  /** By the last plan it shall not be there, even if what is there could not be removed. */
-  toBeRemoved = false;
-  /** What is wrong with what is wanted, whatever the state tells of what is there. */
-  invalid: Error | undefined;
-  /** What is wanted was not shown to the descriptor yet. */
-  needsInspection = false;
-  desiredDependencies: readonly Dependency[] = none;
-  actualDependencies: readonly Dependency[] = none;
-  derived: ReadonlySet<Node> = noNodes;
-  /** Claimed resources that a pending value waits for. */
-  awaitedClaims: readonly string[] = none;
-  /** Claimed resources that it occupies by what is there. */
-  claims: readonly string[] = none;
-  /** Of a base value: the last transaction that wished something for it, and its policy. */
-  seqNum = -1;
-  retry: RetryPolicy | undefined;
-  /** The dependencies under which the graph's index has this node. */
-  indexed: readonly Dependency[] = none;
+  /** The desired value; undefined for an unmanaged value, and for one that is to be removed. */
+  readonly desired: Value | undefined;
+  /** The actual value; the same object as `desired` exactly when it is in the desired state. */
+  readonly actual: Value | undefined;
+  readonly metadata: unknown;
+  readonly state: ValueState = 'NONEXISTENT';
+  readonly lastOperation: Operation | undefined;
+  /** The last transaction that changed the value, or found it to differ from what was known. */
+  readonly lastTxn: number = -1;
+  readonly error: Error | undefined;
+  /** Its last operation may or may not have taken place: it has to be read back first. */
+  readonly outcomeUnknown: boolean = false;
+  /** The last plan removes it, even if the removal failed. */
+  readonly toBeRemoved: boolean = false;
+  /** The reason why the desired value is invalid, whatever the state of the actual value is. */
+  readonly invalid: Error | undefined;
+  /** The descriptor was not asked about the desired value yet. */
+  readonly needsInspection: boolean = false;
+  readonly desiredDependencies: readonly Dependency[] = none;
+  readonly actualDependencies: readonly Dependency[] = none;
+  readonly derived: ReadonlySet<Node> = noNodes;
+  /** Claims that a pending value waits for. */
+  readonly awaitedClaims: readonly string[] = none;
+  /** Claims of the actual value. */
+  readonly claims: readonly string[] = none;
+  /** Of a base value: the last transaction that set it, and its retry policy. */
+  readonly seqNum: number = -1;
+  readonly retry: RetryPolicy | undefined;
+  /** The dependencies by which the graph's index has this node. */
+  readonly indexed: readonly Dependency[] = none;
 
   constructor(key: string, descriptor: AnyDescriptor | undefined, base: Node | undefined) {
     this.key = key;
@@ -59,18 +60,18 @@ export class Node {
     this.base = base;
   }
 
-  /** Made by somebody else: never created, changed or deleted by us. */
+  /** Created by another component: this agent never creates, changes or deletes it. */
   get unmanaged(): boolean {
     return this.state === 'OBTAINED';
   }
 
-  /** There and meant to stay: what dependencies ask. */
+  /** It exists and is to stay: dependencies on it are met. */
   get available(): boolean {
     if (this.actual === undefined || this.outcomeUnknown || this.toBeRemoved) return false;
     return this.desired !== undefined || this.unmanaged;
   }
 
-  /** What is there is not what the last plan wished: a failure stood in the way. */
+  /** It exists, but not as the last plan wanted: a failure was in the way. */
   get outOfSync(): boolean {
     if (this.actual === undefined || this.unmanaged) return false;
     return this.actual !== this.desired || this.toBeRemoved;
@@ -83,26 +84,55 @@ export class Node {
   }
 }
 
-export class Graph {
-  /** How often a node was looked at: what the cost of a transaction is measured in. */
+type WritableNode = { -readonly [K in keyof Node]: Node[K] };
+
+/** The node to be changed: for `GraphWriter` and the graph itself. */
+export function writable(node: Node): WritableNode {
+  return node;
+}
+
+/** The graph for everything but its writer. */
+export type Graph = Omit<
+  WritableGraph,
+  keyof Writers | 'failed' | 'blocked' | 'withUnknownOutcome'
+> & {
+  readonly failed: ReadonlySet<Node>;
+  readonly blocked: ReadonlySet<Node>;
+  readonly withUnknownOutcome: ReadonlySet<Node>;
+};
+
+type Writers = Pick<
+  WritableGraph,
+  | 'add'
+  | 'remove'
+  | 'setDesired'
+  | 'setActual'
+  | 'setMetadata'
+  | 'setOutcomeUnknown'
+  | 'setOutcomeKnown'
+  | 'setAwaitedClaims'
+>;
+
+export class WritableGraph {
+  /** Number of node lookups: the unit in which tests measure the cost of a transaction. */
   visits = 0;
-  /** How often an index was asked. */
+  /** Number of index lookups. */
   lookUps = 0;
   /** Nodes whose last operation has an unknown outcome. */
   readonly withUnknownOutcome = new Set<Node>();
   /** Nodes whose last operation failed: those in the states FAILED and RETRYING. */
   readonly failed = new Set<Node>();
-  /** Nodes to which a failed one stood in the way; for some nothing may be left to do since. */
+  /** Nodes with an operation that a failed one blocked; for some it may not be necessary any more. */
   readonly blocked = new Set<Node>();
   readonly #nodes = new Map<string, Node>();
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();
   readonly #holders = new Map<string, OneOrMany<Node>>();
   readonly #waiters = new Map<string, OneOrMany<Node>>();
-  /** What the nodes of unknown outcome may have become. */
-  readonly #maybe = new Map<Node, Value>();
+  /** The values that the nodes of unknown outcome may have. */
+  readonly #possible = new Map<Node, Value>();
   readonly #metadata: ReadonlyMap<string, IndexMap<unknown>>;
-  #remarked = new Set<Node>();
+  #withNewMetadata = new Set<Node>();
 
   /** @param metadata the map of each descriptor by its name, kept up to date by the graph */
   constructor(metadata: ReadonlyMap<string, IndexMap<unknown>>) {
@@ -118,12 +148,12 @@ export class Graph {
     return this.#nodes.get(key);
   }
 
-  /** Whether it failed or was hindered by one that did: others may wait for what becomes of it. */
+  /** Whether it failed, is blocked or is out of sync: it may be what blocks others. */
   mayBlockOthers(node: Node): boolean {
     return node.outOfSync || this.failed.has(node) || this.blocked.has(node);
   }
 
-  /** All nodes in the order in which they came. */
+  /** All nodes in the order in which they were added. */
   all(): Iterable<Node> {
     return this.#nodes.values();
   }
@@ -133,7 +163,10 @@ export class Graph {
     for (const key of this.#keys.withPrefix(prefix)) yield this.get(key) as Node;
   }
 
-  /** The same for readers that give way in between: what is there all along is met once. */
+  /**
+   * `withPrefix` for readers that yield to the event loop in between: a node that stays in the graph is
+   * returned once.
+   */
   *stepwise(prefix: string): Generator<Node, void, void> {
     for (let keys = this.#keys.next(prefix); keys.length > 0; ) {
       for (const key of keys) {
@@ -144,19 +177,19 @@ export class Graph {
     }
   }
 
-  /** `get` for those who only report: it does not count as a visit. */
+  /** `get` for reports: it does not count as a visit. */
   peek(key: string): Node | undefined {
     return this.#nodes.get(key);
   }
 
-  /** Nodes that got other metadata since the last call. */
+  /** Nodes whose metadata changed since the last call. */
   takeNodesWithNewMetadata(): ReadonlySet<Node> {
-    const remarked = this.#remarked;
-    this.#remarked = new Set();
-    return remarked;
+    const nodes = this.#withNewMetadata;
+    this.#withNewMetadata = new Set();
+    return nodes;
   }
 
-  /** Nodes with a dependency that the key meets, wished or actual, in the order of their keys. */
+  /** Nodes with a desired or actual dependency that the key meets, in the order of their keys. */
   dependents(key: string): readonly Node[] {
     this.lookUps++;
     const found = new Set<Node>();
@@ -166,13 +199,13 @@ export class Graph {
     return found.size === 1 ? [...found] : [...found].sort(byKey);
   }
 
-  /** How many `dependents` finds at most. */
+  /** The number of nodes that `dependents` finds, at most. */
   dependentCount(key: string): number {
     this.lookUps++;
     return this.#dependents.count(key);
   }
 
-  /** The same as `dependents`, where there are many; a visit is counted by whoever looks at one. */
+  /** `dependents` for a key that has many; the caller counts the visits. */
   async dependentsInSlices(key: string, slices: Slices): Promise<Node[]> {
     this.lookUps++;
     const found = new Set<Node>();
@@ -180,31 +213,31 @@ export class Graph {
     return sortInSlices([...found], byKey, slices);
   }
 
-  /** Nodes whose actual value claims the name. */
+  /** Nodes whose actual value has the claim. */
   holders(name: string): Iterable<Node> {
     this.lookUps++;
     return itemsOf(this.#holders.get(name));
   }
 
-  /** Whether the actual value of another than this node claims the name. */
+  /** Whether the actual value of another node has the claim. */
   isClaimedByOther(node: Node | undefined, name: string): boolean {
     this.lookUps++;
     const holders = this.#holders.get(name);
     return holders !== undefined && holders !== node;
   }
 
-  /** Pending nodes that wait for the name to become free. */
+  /** Pending nodes that wait for the claim. */
   waiters(name: string): Iterable<Node> {
     this.lookUps++;
     return itemsOf(this.#waiters.get(name));
   }
 
-  /** Whether some pending node waits for the name, or for any at all. */
+  /** Whether a pending node waits for the claim; without a name: for any claim. */
   isAwaited(name?: string): boolean {
     return name === undefined ? this.#waiters.size > 0 : this.#waiters.has(name);
   }
 
-  /** Names that some pending node waits for. */
+  /** Claims that pending nodes wait for. */
   awaitedNames(): Iterable<string> {
     return this.#waiters.keys();
   }
@@ -213,12 +246,12 @@ export class Graph {
     const node = new Node(key, descriptor, base);
     this.#nodes.set(key, node);
     this.#keys.add(key);
-    if (base && base.derived.size === 0) base.derived = new Set();
+    if (base && base.derived.size === 0) writable(base).derived = new Set();
     if (base) (base.derived as Set<Node>).add(node);
     return node;
   }
 
-  /** Forgets a node of which nothing is wanted and nothing is there. */
+  /** Removes a node that has neither a desired nor an actual value. */
   remove(node: Node): void {
     this.setDesired(node, undefined, none);
     this.setActual(node, undefined, none);
@@ -231,15 +264,15 @@ export class Graph {
   }
 
   setDesired(node: Node, value: Value | undefined, dependencies: readonly Dependency[]): void {
-    node.desired = value;
-    node.desiredDependencies = dependencies;
+    writable(node).desired = value;
+    writable(node).desiredDependencies = dependencies;
     this.#reindex(node);
     this.setAwaitedClaims(node, none);
   }
 
   /**
-   * What is there now; undefined: nothing, and no metadata either.
-   * @param claims of the value, where they have been worked out
+   * Sets the actual value; undefined: none, and no metadata either.
+   * @param claims of the value, if they are known
    */
   setActual(
     node: Node,
@@ -248,16 +281,16 @@ export class Graph {
     claims?: readonly string[],
   ): void {
     if (node.descriptor?.claims) this.#setClaims(node, claims ?? claimsOf(node, value));
-    node.actual = value;
-    node.actualDependencies = dependencies;
+    writable(node).actual = value;
+    writable(node).actualDependencies = dependencies;
     this.#reindex(node);
     if (value === undefined) this.setMetadata(node, undefined);
   }
 
   setMetadata(node: Node, metadata: unknown): void {
     if (node.metadata === metadata) return;
-    node.metadata = metadata;
-    this.#remarked.add(node);
+    writable(node).metadata = metadata;
+    this.#withNewMetadata.add(node);
     const { descriptor } = node;
     const map = descriptor && this.#metadata.get(descriptor.name);
     if (!map) return;
@@ -266,47 +299,47 @@ export class Graph {
     else map.put(label, metadata);
   }
 
-  /** @param maybe what the value may have become: it counts as holding what that claims */
-  setOutcomeUnknown(node: Node, maybe: Value): void {
-    node.outcomeUnknown = true;
+  /** @param possible the value that it may have: it counts as having the claims of this one, too */
+  setOutcomeUnknown(node: Node, possible: Value): void {
+    writable(node).outcomeUnknown = true;
     this.withUnknownOutcome.add(node);
-    this.#maybe.set(node, maybe);
-    for (const name of claimsOf(node, maybe)) addItem(this.#holders, name, node);
+    this.#possible.set(node, possible);
+    for (const name of claimsOf(node, possible)) addItem(this.#holders, name, node);
   }
 
   setOutcomeKnown(node: Node): void {
-    const maybe = this.#maybe.get(node);
-    if (maybe === undefined) return;
-    node.outcomeUnknown = false;
+    const possible = this.#possible.get(node);
+    if (possible === undefined) return;
+    writable(node).outcomeUnknown = false;
     this.withUnknownOutcome.delete(node);
-    this.#maybe.delete(node);
+    this.#possible.delete(node);
     const held = new Set(node.claims);
-    for (const name of claimsOf(node, maybe))
+    for (const name of claimsOf(node, possible))
       if (!held.has(name)) deleteItem(this.#holders, name, node);
   }
 
   setAwaitedClaims(node: Node, names: readonly string[]): void {
     for (const name of node.awaitedClaims) deleteItem(this.#waiters, name, node);
-    node.awaitedClaims = names;
+    writable(node).awaitedClaims = names;
     for (const name of names) addItem(this.#waiters, name, node);
   }
 
   #setClaims(node: Node, names: readonly string[]): void {
     if (deepEqual(names, node.claims)) return;
     for (const name of node.claims) deleteItem(this.#holders, name, node);
-    node.claims = names;
+    writable(node).claims = names;
     for (const name of node.claims) addItem(this.#holders, name, node);
   }
 
   #reindex(node: Node): void {
-    const { desiredDependencies: wanted, actualDependencies: actual } = node;
-    let both = wanted;
-    if (wanted.length === 0) both = actual;
-    else if (actual.length > 0 && actual !== wanted) both = [...wanted, ...actual];
+    const { desiredDependencies: desired, actualDependencies: actual } = node;
+    let both = desired;
+    if (desired.length === 0) both = actual;
+    else if (actual.length > 0 && actual !== desired) both = [...desired, ...actual];
     if (both === node.indexed) return;
     this.#dependents.delete(node, node.indexed);
     this.#dependents.add(node, both);
-    node.indexed = both;
+    writable(node).indexed = both;
   }
 }
 
@@ -316,7 +349,7 @@ export function* nodesOf(graph: Graph, descriptor: AnyDescriptor): Generator<Nod
     for (const node of graph.withPrefix(prefix)) if (node.descriptor === descriptor) yield node;
 }
 
-/** The same for readers that give way in between. */
+/** `nodesOf` for readers that yield to the event loop in between. */
 export function* nodesStepwise(
   graph: Graph,
   descriptor: AnyDescriptor,
@@ -331,7 +364,7 @@ function shortestPrefixes({ keyPrefixes }: AnyDescriptor): string[] {
     .sort();
 }
 
-/** Names of the resources that this value of the node occupies. */
+/** Names of the resources that the value occupies. */
 export function claimsOf(
   { key, descriptor }: { readonly key: string; readonly descriptor: AnyDescriptor | undefined },
   value: Value | undefined,

@@ -111,12 +111,12 @@ export function recordPlanned(
   operation: PlannedOperation,
   { revert, retry }: OperationFlags,
 ): RecordedTxnOp {
-  const { draft, before, after, stateBefore, stateAfter, errorBefore, errorAfter } = operation;
-  const { descriptor } = draft;
-  const isProperty = descriptor === undefined && draft.baseKey !== undefined;
+  const { value, before, after, stateBefore, stateAfter, errorBefore, errorAfter } = operation;
+  const { descriptor } = value;
+  const isProperty = descriptor === undefined && value.baseKey !== undefined;
   return {
     Operation: operation.operation,
-    Key: draft.key,
+    Key: value.key,
     ...(stateAfter !== 'NONEXISTENT' && { NewState: stateAfter }),
     ...(after !== undefined && { NewValue: new RecordedValue(descriptor, after) }),
     ...(errorAfter && { NewErrMsg: errorAfter.message }),
@@ -124,7 +124,7 @@ export function recordPlanned(
     ...(before !== undefined && { PrevValue: new RecordedValue(descriptor, before) }),
     ...(errorBefore && { PrevErrMsg: errorBefore.message }),
     ...(operation.noop && { NOOP: true as const }),
-    ...(draft.baseKey !== undefined && { IsDerived: true as const }),
+    ...(value.baseKey !== undefined && { IsDerived: true as const }),
     ...(isProperty && { IsProperty: true as const }),
     ...(revert && { IsRevert: true as const }),
     ...(retry && { IsRetry: true as const }),

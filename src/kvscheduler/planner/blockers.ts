@@ -1,50 +1,50 @@
-/**
- * What has to stay because of values that cannot be touched: their base, and what they depend on.
- */
+/** Values that a blocked value needs: its base and its dependencies. They must stay, too. */
 import type { Node } from '../graph/graph.ts';
-import type { Resolver } from './resolver.ts';
+import type { BlockReason } from './planned-value.ts';
+import type { Resolution } from './resolver.ts';
 
-/**
- * Adds to `held` what the plan would take away from under a held value.
- * @returns whether there was any: the plan has to be made anew
- */
-export async function pin(resolver: Resolver, held: Set<Node>): Promise<boolean> {
-  const { slices } = resolver.input;
-  const before = held.size;
-  for (const node of [...held]) {
+/** Nodes that the plan would remove or change although a blocked value needs them. */
+export async function blockersOf(
+  resolution: Resolution,
+  blocked: ReadonlyMap<Node, BlockReason>,
+): Promise<readonly Node[]> {
+  const { slices } = resolution.input;
+  const found = new Set<Node>();
+  for (const node of blocked.keys()) {
     if (slices.due()) await slices.turn();
     if (node.actual === undefined) continue;
-    pinBase(resolver, node, held);
-    pinDependencies(resolver, node, held);
+    for (const needed of [neededBase(resolution, node), ...neededDependencies(resolution, node)])
+      if (needed && !blocked.has(needed)) found.add(needed);
   }
-  return held.size > before;
+  return [...found];
 }
 
-function pinBase({ drafts }: Resolver, { key, base }: Node, held: Set<Node>): void {
-  const draft = base && drafts.get(base.key);
-  if (!draft || draft.foreign) return;
-  const obsolete = drafts.get(key)?.wish === undefined;
-  if (draft.needsDelete || (draft.needsUpdate && obsolete)) held.add(base);
+function neededBase({ graph }: Resolution, { key, base }: Node): Node | undefined {
+  const value = base && graph.values.get(base.key);
+  if (!value || value.goal.unmanaged) return undefined;
+  const isObsolete = graph.values.get(key)?.goal.value === undefined;
+  return value.isDeleted || (value.isUpdated && isObsolete) ? base : undefined;
 }
 
-function pinDependencies(resolver: Resolver, node: Node, held: Set<Node>): void {
-  const { drafts, input } = resolver;
-  // Of what has an unknown outcome nobody knows whether it is there to be relied on.
-  const isThere = (one: Node | undefined): one is Node =>
+function* neededDependencies(
+  { graph, input }: Resolution,
+  node: Node,
+): Generator<Node | undefined, void, void> {
+  // A value of unknown outcome may not exist: it cannot be relied on.
+  const exists = (one: Node | undefined): boolean =>
     one?.actual !== undefined && !one.outcomeUnknown;
   const remains = (key: string): boolean => {
-    const draft = drafts.get(key);
-    if (!draft) return isThere(input.graph.get(key));
-    return isThere(draft.node) && !draft.needsDelete;
+    const value = graph.values.get(key);
+    if (!value) return exists(input.graph.get(key));
+    return exists(value.node) && !value.isDeleted;
+  };
+  const canRemain = (key: string): boolean => {
+    const value = graph.values.get(key);
+    return exists(value?.node) && !value?.goal.unmanaged;
   };
   for (const dependency of node.actualDependencies) {
-    if (resolver.view.first(dependency, remains) !== undefined) continue;
-    const here = (key: string): boolean => {
-      const { node: one, foreign } = drafts.get(key) ?? { node: undefined, foreign: false };
-      return isThere(one) && !foreign;
-    };
-    const key = resolver.view.first(dependency, here);
-    const needed = key === undefined ? undefined : input.graph.get(key);
-    if (needed) held.add(needed);
+    if (graph.first(dependency, remains) !== undefined) continue;
+    const key = graph.first(dependency, canRemain);
+    yield key === undefined ? undefined : input.graph.get(key);
   }
 }

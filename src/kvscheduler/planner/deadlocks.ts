@@ -1,64 +1,66 @@
 /**
- * What is left when nothing can be placed any more: values that wait for each other, over whatever
- * detours, by `anyOf` dependencies too.
+ * Values that cannot be ordered because they wait for each other, directly or through others,
+ * including `anyOf` dependencies.
  */
-
 import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
 import { byKey } from '../graph/by-key.ts';
 import { KeyIndex } from '../graph/key-index.ts';
-import { names } from './planned-graph.ts';
-import type { Draft } from './planned-value.ts';
-import { components } from './strongly-connected.ts';
+import { matches } from './planned-graph.ts';
+import type { PlannedValue } from './planned-value.ts';
+import { stronglyConnected } from './strongly-connected.ts';
 
 /** A value, or all values whose keys have a prefix. */
-type Place = Draft | string;
+type Vertex = PlannedValue | string;
 
+/** What a value waits for. */
 export interface Waiting {
-  /** The base of a derived value, if it has to come first. */
-  baseOf(draft: Draft): Draft | undefined;
-  unmetOf(draft: Draft): readonly Dependency[];
+  /** The base of a derived value, if it has to be placed first. */
+  baseOf(value: PlannedValue): PlannedValue | undefined;
+  unmetOf(value: PlannedValue): readonly Dependency[];
 }
 
-/** Of each knot of values that waits for none of the others, the first by key. */
-export async function waysOut(
-  left: readonly Draft[],
+/**
+ * The first value by key of each strongly connected component that waits for no other component:
+ * placing it breaks the deadlock.
+ */
+export async function deadlockBreakers(
+  left: readonly PlannedValue[],
   waiting: Waiting,
   slices: Slices,
-): Promise<ReadonlySet<Draft>> {
-  const known = new Map<string, Draft>();
+): Promise<ReadonlySet<PlannedValue>> {
+  const values = new Map<string, PlannedValue>();
   const keys = new KeyIndex();
-  for (const draft of left) {
+  for (const value of left) {
     if (slices.due()) await slices.turn();
-    known.set(draft.key, draft);
-    keys.add(draft.key);
+    values.set(value.key, value);
+    keys.add(value.key);
   }
-  const draftsOf = (found: Iterable<string>) => [...found].map((key) => known.get(key) as Draft);
-  const edges = new Map<Place, readonly Place[]>();
-  const edgesOf = (place: Place): readonly Place[] => {
-    let found = edges.get(place);
+  const edges = new Map<Vertex, readonly Vertex[]>();
+  const edgesOf = (vertex: Vertex): readonly Vertex[] => {
+    let found = edges.get(vertex);
     if (!found) {
       found =
-        typeof place === 'string'
-          ? draftsOf(keys.withPrefix(place))
-          : [...placesOf(place, waiting, known, keys)];
-      edges.set(place, found);
+        typeof vertex === 'string'
+          ? [...keys.withPrefix(vertex)].map((key) => values.get(key) as PlannedValue)
+          : [...awaitedBy(vertex, waiting, values, keys)];
+      edges.set(vertex, found);
     }
     return found;
   };
-  const first = new Set<Draft>();
-  for (const members of components<Place>(left, edgesOf)) {
+  const breakers = new Set<PlannedValue>();
+  for (const members of stronglyConnected<Vertex>(left, edgesOf)) {
     if (slices.due()) await slices.turn();
-    if (members.length === 0 || (await leadsOut(members, edgesOf, slices))) continue;
-    const drafts = members.filter((member) => typeof member !== 'string');
-    first.add(drafts.reduce((a, b) => (byKey(a, b) < 0 ? a : b)));
+    if (members.length === 0 || (await waitsForOthers(members, edgesOf, slices))) continue;
+    const stuck = members.filter((member) => typeof member !== 'string');
+    breakers.add(stuck.reduce((a, b) => (byKey(a, b) < 0 ? a : b)));
   }
-  return first;
+  return breakers;
 }
 
-async function leadsOut(
-  members: readonly Place[],
-  edgesOf: (place: Place) => readonly Place[],
+async function waitsForOthers(
+  members: readonly Vertex[],
+  edgesOf: (vertex: Vertex) => readonly Vertex[],
   slices: Slices,
 ): Promise<boolean> {
   const own = new Set(members);
@@ -69,28 +71,28 @@ async function leadsOut(
   return false;
 }
 
-/** What a value waits for. Many may wait for a prefix that many have: it is a place of its own. */
-function* placesOf(
-  draft: Draft,
+/** A prefix is a vertex of its own, because many values may wait for one that many have. */
+function* awaitedBy(
+  value: PlannedValue,
   { baseOf, unmetOf }: Waiting,
-  known: ReadonlyMap<string, Draft>,
+  values: ReadonlyMap<string, PlannedValue>,
   keys: KeyIndex,
-): Generator<Place, void, void> {
-  const base = baseOf(draft);
+): Generator<Vertex, void, void> {
+  const base = baseOf(value);
   if (base) {
     yield base;
     return;
   }
-  for (const dependency of unmetOf(draft)) {
+  for (const dependency of unmetOf(value)) {
     const { key, anyOf } = dependency;
-    const byName = key === undefined ? undefined : known.get(key);
-    if (byName) yield byName;
+    const named = key === undefined ? undefined : values.get(key);
+    if (named) yield named;
     for (const prefix of anyOf?.prefixes ?? []) {
       if (!anyOf?.accepts) {
         if (keys.next(prefix).length > 0) yield prefix;
       } else
         for (const one of keys.withPrefix(prefix))
-          if (names(dependency, one)) yield known.get(one) as Draft;
+          if (matches(dependency, one)) yield values.get(one) as PlannedValue;
     }
   }
 }

@@ -1,44 +1,46 @@
 /**
- * Which of the values that are there now and later stay in between. Changes come in the order
- * delete, re-create, create, update: a value whose dependency is not met all the while goes and
- * comes back, and so does everything that depends on it.
+ * Second step of planning: the operations that each value gets. Values that exist before and after
+ * the plan stay in between if their dependencies are met all the time. Changes are made in the order
+ * delete, recreate, create, update: a value whose dependency is not met in between is removed and
+ * created again, and so is everything that depends on it.
  */
 
 import { deepEqual } from '../graph/equality.ts';
 import type { Node } from '../graph/graph.ts';
 import { isMany } from './planned-graph.ts';
-import type { Draft } from './planned-value.ts';
+import type { Decision, PlannedValue } from './planned-value.ts';
 import type { Reason } from './reason.ts';
-import type { Resolver } from './resolver.ts';
+import type { Resolution } from './resolver.ts';
 
 /**
- * @param bounced values that have to go for a moment so that others get a claim: key to claim
- * @returns troubled values met on the way: the plan has to begin with them
+ * @param interrupted values that have to be recreated so that others get a claim: key to claim
+ * @returns nodes that were reached only here and may block others: planning has to begin with them
  */
-export async function settleContinuity(
-  resolver: Resolver,
-  bounced: ReadonlyMap<string, string>,
-): Promise<Node[]> {
-  const { view } = resolver;
-  const { graph, slices } = resolver.input;
-  const interrupted: Draft[] = [];
-  const troubled: Node[] = [];
-  for (const draft of resolver.drafts.values()) {
+export async function decide(
+  resolution: Resolution,
+  interrupted: ReadonlyMap<string, string>,
+): Promise<readonly Node[]> {
+  const { graph, input } = resolution;
+  const { slices } = input;
+  /** Values that do not stay: their derived values and dependents may have to be removed, too. */
+  const leaving: PlannedValue[] = [];
+  const reached: Node[] = [];
+  for (const value of graph.values.values()) {
     if (slices.due()) await slices.turn();
-    judge(resolver, draft, bounced);
-    if (draft.current ? !draft.stays : resolver.isLost(draft)) interrupted.push(draft);
+    value.decision = decisionFor(resolution, value, interrupted);
+    if (value.exists ? !stays(value) : resolution.isLost(value)) leaving.push(value);
   }
-  const interrupt = (node: Node, reason: Reason, tolerable: (draft: Draft) => boolean): void => {
+  const interrupt = (node: Node, reason: Reason, mayStay: (value: PlannedValue) => boolean) => {
     if (node.actual === undefined) return;
-    if (!resolver.drafts.has(node.key) && graph.mayBlockOthers(node)) troubled.push(node);
-    const draft = resolver.touch(node, reason);
-    judge(resolver, draft, bounced);
-    if (!draft.stays || draft.held || tolerable(draft)) return;
-    draft.stays = false;
-    draft.interruption = reason;
-    interrupted.push(draft);
+    if (!graph.values.has(node.key) && input.graph.mayBlockOthers(node)) reached.push(node);
+    const value = resolution.touch(node, reason);
+    if (value.decision.action === 'undecided')
+      value.decision = decisionFor(resolution, value, interrupted);
+    if (!stays(value) || value.isBlocked || mayStay(value)) return;
+    value.decision = { action: 'recreate', isChange: false, interruption: reason };
+    leaving.push(value);
   };
-  for (let next = interrupted.pop(); next; next = interrupted.pop()) {
+  for (let next = leaving.pop(); next; next = leaving.pop()) {
     if (slices.due()) await slices.turn();
     const { key } = next;
     for (const child of next.node?.derived ?? []) {
@@ -46,56 +48,88 @@ export async function settleContinuity(
       interrupt(child, { why: 'derived', from: key }, () => false);
     }
     const reason: Reason = { why: 'dependency lost', key };
-    if (isMany(view.dependentCount(key))) await view.gatherNodes(key, slices);
-    for (const dependent of view.dependentNodes(key)) {
+    if (isMany(graph.dependentCount(key))) await graph.gatherNodes(key, slices);
+    for (const dependent of graph.dependentNodes(key)) {
       if (slices.due()) await slices.turn();
-      interrupt(dependent, reason, (draft) => stands(resolver, draft));
+      interrupt(dependent, reason, (value) => isSupported(resolution, value));
     }
   }
-  return troubled;
+  return reached;
 }
 
-/** Whether the dependencies of the actual value are met throughout. */
-function stands(resolver: Resolver, draft: Draft): boolean {
-  const throughout = (key: string): boolean => {
-    const other = resolver.drafts.get(key);
-    if (!other) return resolver.input.graph.get(key)?.available ?? false;
-    return other.up && (other.judged ? other.stays : other.current);
+/** Whether the value exists all the time, as it is or updated. */
+export function stays({ decision, exists, isAvailable }: PlannedValue): boolean {
+  switch (decision.action) {
+    case 'keep':
+    case 'update':
+    case 'postpone':
+      return true;
+    case 'blocked':
+      return exists && isAvailable;
+    default:
+      return false;
+  }
+}
+
+/** Whether the dependencies of the actual value are met all the time. */
+function isSupported({ graph, input }: Resolution, value: PlannedValue): boolean {
+  const isThroughout = (key: string): boolean => {
+    const other = graph.values.get(key);
+    if (!other) return input.graph.get(key)?.available ?? false;
+    const isUndecided = other.decision.action === 'undecided';
+    return other.isAvailable && (isUndecided ? other.exists : stays(other));
   };
-  const dependencies = draft.node?.actualDependencies ?? [];
-  return dependencies.every((one) => resolver.view.support(draft, one, throughout) !== undefined);
+  const dependencies = value.node?.actualDependencies ?? [];
+  return dependencies.every((one) => graph.support(value, one, isThroughout) !== undefined);
 }
 
-function judge(resolver: Resolver, draft: Draft, bounced: ReadonlyMap<string, string>): void {
-  if (draft.judged) return;
-  draft.judged = true;
-  draft.stays = draft.current && draft.up;
-  if (!draft.stays || draft.held) return;
-  const { node, wish } = draft;
-  draft.suspended = node?.actual !== wish && node !== undefined && resolver.input.settled.has(node);
-  draft.changed = !draft.suspended && isChanged(draft);
-  draft.recreate = draft.changed && needsRecreate(draft);
-  const claim = bounced.get(draft.key);
-  if (!draft.recreate && claim === undefined) return;
-  draft.stays = false;
-  if (claim !== undefined) draft.interruption = { why: 'claim', name: claim };
+const BLOCKED: Decision = { action: 'blocked' };
+const NONE: Decision = { action: 'none' };
+const KEEP: Decision = { action: 'keep' };
+const POSTPONE: Decision = { action: 'postpone' };
+const CREATE: Decision = { action: 'create' };
+const UPDATE: Decision = { action: 'update' };
+const DELETE: Decision = { action: 'delete' };
+
+/** The decision for the value alone, before its dependencies are considered. */
+function decisionFor(
+  { input }: Resolution,
+  value: PlannedValue,
+  interrupted: ReadonlyMap<string, string>,
+): Decision {
+  if (value.isBlocked) return BLOCKED;
+  if (!value.isAvailable) return value.exists ? DELETE : NONE;
+  if (!value.exists) return CREATE;
+  const { node, goal } = value;
+  const isOther = node?.actual !== goal.value;
+  const isPostponed = isOther && node !== undefined && input.updatesBlocked.has(node);
+  const isChanged = !isPostponed && differs(value);
+  const isRecreated = isChanged && needsRecreate(value);
+  const claim = interrupted.get(value.key);
+  if (isRecreated || claim !== undefined) {
+    const interruption: Reason | undefined =
+      claim === undefined ? undefined : { why: 'claim', name: claim };
+    return { action: 'recreate', isChange: isRecreated, interruption };
+  }
+  if (isPostponed) return POSTPONE;
+  return isChanged ? UPDATE : KEEP;
 }
 
-function isChanged({ key, node, wish, descriptor, foreign }: Draft): boolean {
-  if (!node || node.actual === wish) return false;
-  if (foreign || !descriptor?.equivalent) return !deepEqual(node.actual, wish);
+function differs({ key, node, goal, descriptor }: PlannedValue): boolean {
+  if (!node || node.actual === goal.value) return false;
+  if (goal.unmanaged || !descriptor?.equivalent) return !deepEqual(node.actual, goal.value);
   try {
-    return !descriptor.equivalent(key, node.actual, wish);
+    return !descriptor.equivalent(key, node.actual, goal.value);
   } catch {
     return true;
   }
 }
 
-function needsRecreate({ key, node, wish, descriptor, foreign }: Draft): boolean {
-  if (!descriptor || foreign) return false;
+function needsRecreate({ key, node, goal, descriptor }: PlannedValue): boolean {
+  if (!descriptor || goal.unmanaged) return false;
   if (!descriptor.update) return true;
   try {
-    return descriptor.needsRecreate?.(key, node?.actual, wish, node?.metadata) ?? false;
+    return descriptor.needsRecreate?.(key, node?.actual, goal.value, node?.metadata) ?? false;
   } catch {
     return true;
   }

@@ -3,16 +3,17 @@ import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import type { Graph, Node } from '../graph/graph.ts';
+import type { BlockReason } from './planned-value.ts';
 
-/** A wish for one value, or a report of it from the southbound. */
+/** A desired value, or a value that the southbound reports. */
 export interface Target {
   readonly key: string;
-  /** null: it shall go, or (reported) is gone. */
+  /** null: it is to be removed, or (reported) does not exist any more. */
   readonly value: Value | null;
-  /** Reported, not wished. */
+  /** Reported by the southbound, not desired by the northbound. */
   readonly unmanaged?: boolean;
   readonly metadata?: unknown;
-  /** Nobody asked for its removal: nobody asks for the value any more. */
+  /** It is removed because a resync does not name it. */
   readonly orphan?: boolean;
 }
 
@@ -21,21 +22,40 @@ export interface PlanInput {
   readonly graph: Graph;
   readonly registry: Registry;
   readonly targets: readonly Target[];
-  /** Nodes that may not be as wished. */
+  /** Nodes that may differ from their desired state. */
   readonly reconcile: Iterable<Node>;
-  /** Nodes whose actual value was found to be another than was known. */
+  /** Nodes whose actual value was found to differ from what was known. */
   readonly drifted: ReadonlySet<Node>;
-  /** Nodes that may not be touched: an operation failed and is not due, or its outcome is unknown. */
-  readonly frozen: ReadonlySet<Node>;
+  /** Nodes on which no operation is possible. */
+  readonly blocked: ReadonlyMap<Node, BlockReason>;
   /**
-   * Nodes that were as wished until a derived value failed, and now read differently because of it:
-   * they are not updated before that is repaired.
+   * Nodes that were in the desired state until a derived value failed, and now read differently
+   * because of it: they are not updated before that value is repaired.
    */
-  readonly settled: ReadonlySet<Node>;
-  /** Undoing: the keys in the order in which they are to be brought back. */
-  readonly order?: readonly string[];
-  /** Undoing: nodes that were there before the transaction. */
+  readonly updatesBlocked: ReadonlySet<Node>;
+  /** Undoing: the keys in the order in which they are restored. */
+  readonly undoOrder?: readonly string[];
+  /** Undoing: nodes that were available before the transaction. */
   readonly restored?: ReadonlySet<Node>;
   readonly slices: Slices;
   readonly log: Logger;
+}
+
+/** What an attempt at a plan knows in addition to the input. */
+export interface Attempt {
+  /** The blocked nodes of the input, and those that a blocked one needs. */
+  readonly blocked: ReadonlyMap<Node, BlockReason>;
+  /** Nodes that an earlier attempt reached too late: they may block others. */
+  readonly reached: readonly Node[];
+  /** Values that have to be recreated so that others get a claim: key to claim. */
+  readonly interrupted: ReadonlyMap<string, string>;
+}
+
+/** The part of the input that a transaction sets. */
+export interface PlanScope {
+  readonly targets: readonly Target[];
+  readonly reconcile: readonly Node[];
+  readonly drifted: ReadonlySet<Node>;
+  /** Nodes that failed in earlier transactions: this one does not retry them. */
+  readonly retryNotDue: ReadonlySet<Node>;
 }

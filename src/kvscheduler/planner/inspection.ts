@@ -1,68 +1,64 @@
-/** What a descriptor says of a value, and what is known of it already. */
+/** What a descriptor says about a value, and what the graph knows about it already. */
 
 import { errorText } from '#infra/errors/errors.ts';
 import { DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Node } from '../graph/graph.ts';
-import type { Draft } from './planned-value.ts';
+import type { Goal, PlannedValue } from './planned-value.ts';
 
 const none: readonly never[] = [];
 
-/** Asks the descriptor about a value that is new to it. */
-export function study(draft: Draft, value: Value): void {
-  const { key, descriptor, node } = draft;
-  draft.invalid = undefined;
-  draft.dependencies = none;
+type Inspection = Pick<Goal, 'dependencies' | 'invalid' | 'claims'>;
+
+/** Has the descriptor validate the value and name its dependencies and claims. */
+export function inspect({ key, descriptor, node }: PlannedValue, value: Value): Inspection {
   try {
     descriptor?.validate?.(key, value);
   } catch (thrown) {
-    draft.invalid = thrown instanceof Error ? thrown : new Error(errorText(thrown));
-    return;
+    const invalid = thrown instanceof Error ? thrown : new Error(errorText(thrown));
+    return { dependencies: none, invalid, claims: undefined };
   }
-  if (node && isStudied(node, value)) {
-    draft.dependencies = node.actualDependencies;
-    draft.learnClaims(node.claims);
-    return;
-  }
+  const known = node?.actualDependencies ?? none;
+  if (node && isInspected(node, value))
+    return { dependencies: known, invalid: undefined, claims: node.claims };
+  let dependencies: Inspection['dependencies'] = none;
   try {
-    const dependencies = descriptor?.dependencies?.(key, value) ?? none;
-    const known = node?.actualDependencies ?? none;
-    // The same list, so that the indexes need not learn it twice.
-    draft.dependencies = deepEqual(dependencies, known) ? known : dependencies;
-    if (descriptor?.claims) draft.learnClaims(descriptor.claims(key, value));
+    const named = descriptor?.dependencies?.(key, value) ?? none;
+    // The same array if they are equal, so that the indexes stay as they are.
+    dependencies = deepEqual(named, known) ? known : named;
+    const claims = descriptor?.claims?.(key, value);
+    return { dependencies, invalid: undefined, claims };
   } catch (cause) {
-    draft.invalid = new DescriptorContractError(errorText(cause), { where: key, cause });
+    const invalid = new DescriptorContractError(errorText(cause), { where: key, cause });
+    return { dependencies, invalid, claims: undefined };
   }
 }
 
-/** What is wished already, if the value is no other. */
-export function knownWish({ node, foreign }: Draft, value: Value): Value | undefined {
-  const known = foreign ? undefined : node?.desired;
+/** The desired value of the node, if it equals the given one. */
+export function sameDesired(node: Node | undefined, value: Value): Value | undefined {
+  const known = node?.desired;
   return known === value || (known && deepEqual(known, value)) ? known : undefined;
 }
 
-/** What is asked for was found there, though it was not wished. */
-export function isThere(
-  { actual, desired: wanted, unmanaged: foreign, outcomeUnknown: unknown }: Node,
-  value: Value,
-): boolean {
-  if (actual === undefined || actual === wanted || foreign || unknown) return false;
+/** The value exists already, although another one or none was desired. */
+export function isActual(node: Node, value: Value): boolean {
+  const { actual, desired } = node;
+  if (actual === undefined || actual === desired || node.unmanaged || node.outcomeUnknown)
+    return false;
   return deepEqual(actual, value);
 }
 
-/** The value is there, nothing is amiss, and it is the one that is asked for. */
-export function inSync(node: Node, value: Value, foreign: boolean): boolean {
+/** The value exists, it is the desired one, and nothing failed. */
+export function isInSync(node: Node, value: Value, unmanaged: boolean): boolean {
   if (node.outcomeUnknown || node.toBeRemoved) return false;
-  if (foreign) return node.unmanaged && deepEqual(node.actual, value);
+  if (unmanaged) return node.unmanaged && deepEqual(node.actual, value);
   if (node.state !== 'CONFIGURED' || node.actual !== node.desired) return false;
   return node.desired === value || deepEqual(node.desired, value);
 }
 
-/** The descriptor was asked about this very value when it was found, and has said something. */
-function isStudied(
-  { actual, actualDependencies, unmanaged: foreign, outcomeUnknown: unknown }: Node,
-  value: Value,
-): boolean {
-  return value === actual && !foreign && !unknown && actualDependencies.length > 0;
+/** The descriptor named dependencies for this very value when it was retrieved. */
+function isInspected(node: Node, value: Value): boolean {
+  if (value !== node.actual || node.unmanaged || node.outcomeUnknown) return false;
+  return node.actualDependencies.length > 0;
 }

@@ -1,8 +1,8 @@
 /**
- * The list of operations as it grows: what each of them does to a value's state, why it is there,
- * and which earlier ones it has to wait for. Whoever relies on a value waits for the last change
- * of it; whoever changes a value waits for those who relied on it before; whoever takes a claim
- * waits for those who gave it up.
+ * The operations of a plan in their order: the state that each leaves its value in, its reason, and
+ * the earlier operations that it waits for. An operation waits for the last operations on the values
+ * that it relies on, for the operations that relied on its own value before, and for those that
+ * released a claim that it takes.
  */
 
 import type { Dependency } from '../api/descriptor.ts';
@@ -10,12 +10,24 @@ import type { Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
 import { deepEqual } from '../graph/equality.ts';
 import { claimLabel } from '../graph/value-status.ts';
+import { stays } from './decisions.ts';
 import type { PlannedOperation } from './operation.ts';
-import type { Draft } from './planned-value.ts';
+import type { PlannedValue } from './planned-value.ts';
 import type { Reason } from './reason.ts';
-import type { Resolver } from './resolver.ts';
+import type { Resolution } from './resolver.ts';
 
 const none: readonly never[] = [];
+
+/** How far the ordering is with a value. */
+export type Progress =
+  | 'open'
+  /** An update that cannot be placed yet, because an operation that it needs comes later. */
+  | 'deferred'
+  /** Its derived values and dependents are being removed. */
+  | 'removing'
+  | 'removed'
+  /** Its last operation is placed. */
+  | 'placed';
 
 interface Entry {
   readonly operation: Operation;
@@ -32,114 +44,159 @@ interface Entry {
 
 export class OperationList {
   readonly operations: PlannedOperation[] = [];
-  readonly #resolver: Resolver;
-  /** Places of the operations that gave a claim up, by its name. */
+  readonly #resolution: Resolution;
+  // Tables by the index of a value.
+  readonly #progress: Progress[];
+  /** State after the operations so far. */
+  readonly #states: ValueState[];
+  /** Position of the last operation that changes more than the graph; -1: none. */
+  readonly #lastOperation: Int32Array;
+  /** Operations since the last one on the value that rely on it. */
+  readonly #readers: (number[] | undefined)[];
+  /** Positions of the operations that released a claim, by its name. */
   readonly #released = new Map<string, number[]>();
 
-  constructor(resolver: Resolver) {
-    this.#resolver = resolver;
+  constructor(resolution: Resolution) {
+    const { values } = resolution.graph;
+    this.#resolution = resolution;
+    this.#progress = new Array<Progress>(values.size).fill('open');
+    this.#states = new Array<ValueState>(values.size).fill('NONEXISTENT');
+    for (const { index, node } of values.values()) if (node) this.#states[index] = node.state;
+    this.#lastOperation = new Int32Array(values.size).fill(-1);
+    this.#readers = new Array<number[] | undefined>(values.size).fill(undefined);
   }
 
-  remove(draft: Draft): void {
-    const { node, wish, up, interruption } = draft;
+  progress({ index }: PlannedValue): Progress {
+    return this.#progress[index] as Progress;
+  }
+
+  setProgress({ index }: PlannedValue, progress: Progress): void {
+    this.#progress[index] = progress;
+  }
+
+  isPlaced(value: PlannedValue): boolean {
+    return this.progress(value) === 'placed';
+  }
+
+  /** A delete of the value is in the list. */
+  isRemoved(value: PlannedValue): boolean {
+    const progress = this.progress(value);
+    return progress === 'removed' || (progress === 'placed' && value.isDeleted);
+  }
+
+  remove(value: PlannedValue): void {
+    const { node, goal, isAvailable } = value;
     const before = node?.actual;
     const entry: Entry = { operation: 'DELETE', before, after: undefined, stateAfter: 'REMOVED' };
-    let details: Partial<Entry> = { recreate: this.#isRecreated(draft) };
-    if (wish !== undefined && !up) details = { after: wish, ...this.#whyNot(draft) };
+    let details: Partial<Entry> = { recreate: this.#isRecreated(value) };
+    const interruption = interruptionOf(value);
+    if (goal.value !== undefined && !isAvailable)
+      details = { after: goal.value, ...this.#whyUnavailable(value) };
     else if (interruption) {
       details = { ...details, reason: interruption };
-      // Derived values go with their base; others wait for what they lost.
+      // Derived values are removed with their base; others are pending until they are created again.
       if (interruption.why !== 'derived')
-        details = { ...details, after: wish, stateAfter: 'PENDING' };
+        details = { ...details, after: goal.value, stateAfter: 'PENDING' };
     }
-    const index = this.#add(draft, { ...entry, ...details });
+    const index = this.#add(value, { ...entry, ...details });
     this.#release(node?.claims ?? none, index);
-    draft.deleted = true;
+    this.setProgress(value, 'removed');
   }
 
-  create(draft: Draft): void {
-    const { node, wish, current, interruption } = draft;
-    // A derived value that went with its base begins anew.
-    if (current && interruption?.why === 'derived') draft.state = 'NONEXISTENT';
-    // Of what was removed before nothing is left to be known.
-    const wasKnown = draft.state === 'PENDING' || (!current && draft.state !== 'REMOVED');
-    this.#add(draft, {
+  create(value: PlannedValue): void {
+    const { node, goal, exists, reason } = value;
+    const interruption = interruptionOf(value);
+    let state = this.#states[value.index] as ValueState;
+    // A derived value that was removed with its base has no history.
+    if (exists && interruption?.why === 'derived') state = 'NONEXISTENT';
+    this.#states[value.index] = state;
+    // Of a value that was removed before, nothing is known any more.
+    const wasKnown = state === 'PENDING' || (!exists && state !== 'REMOVED');
+    this.#add(value, {
       operation: 'CREATE',
       before: wasKnown ? node?.desired : undefined,
-      after: wish,
-      stateAfter: configured(draft),
-      recreate: current && this.#isRecreated(draft),
-      reason: interruption ? reasonToReturn(interruption) : draft.reason,
+      after: goal.value,
+      stateAfter: configuredState(value),
+      recreate: exists && this.#isRecreated(value),
+      reason: interruption ? reasonToReturn(interruption) : reason,
     });
-    draft.done = true;
+    this.setProgress(value, 'placed');
   }
 
-  update(draft: Draft): void {
-    const { node, wish } = draft;
-    const index = this.#add(draft, {
+  update(value: PlannedValue): void {
+    const { node, goal } = value;
+    const index = this.#add(value, {
       operation: 'UPDATE',
       before: node?.actual,
-      after: wish,
-      stateAfter: configured(draft),
+      after: goal.value,
+      stateAfter: configuredState(value),
     });
-    this.#release(releasedByUpdate(draft), index);
-    draft.done = true;
+    this.#release(releasedByUpdate(value), index);
+    this.setProgress(value, 'placed');
   }
 
-  /** What changes in the scheduler's knowledge alone. */
-  note(draft: Draft): void {
-    if (draft.done || draft.held) return;
-    draft.done = true;
-    if (draft.suspended) return;
-    const { node, wish, state } = draft;
+  /** Adds an operation that changes the graph only. */
+  note(value: PlannedValue): void {
+    if (this.isPlaced(value) || value.isBlocked) return;
+    this.setProgress(value, 'placed');
+    if (value.decision.action === 'postpone') return;
+    const { node, goal } = value;
+    const after = goal.value;
+    const state = this.#states[value.index] as ValueState;
     const noop = true;
-    if (draft.current) {
-      const stateAfter = configured(draft);
-      // To find a value as it should be, after a restart, is not worth a line.
+    if (value.exists) {
+      const stateAfter = configuredState(value);
+      // A value that was found in the desired state after a restart is not recorded.
       const silent = state === stateAfter || state === 'DISCOVERED';
       const before = node?.actual;
-      this.#add(draft, { operation: 'UPDATE', before, after: wish, stateAfter, noop, silent });
-    } else if (wish === undefined) {
+      this.#add(value, { operation: 'UPDATE', before, after, stateAfter, noop, silent });
+    } else if (after === undefined) {
       if (!node) return;
-      const silent = draft.foreign || state === 'NONEXISTENT' || state === 'REMOVED';
+      const silent = goal.unmanaged || state === 'NONEXISTENT' || state === 'REMOVED';
       const [before, stateAfter] = [node.desired, 'REMOVED' as const];
-      this.#add(draft, { operation: 'DELETE', before, after: wish, stateAfter, noop, silent });
-    } else if (!draft.up) {
-      const why = this.#whyNot(draft);
+      this.#add(value, { operation: 'DELETE', before, after, stateAfter, noop, silent });
+    } else if (!value.isAvailable) {
+      const why = this.#whyUnavailable(value);
       const before = node?.desired;
-      const silent = before !== undefined && deepEqual(before, wish) && state === why.stateAfter;
-      this.#add(draft, { operation: 'CREATE', before, after: wish, noop, silent, ...why });
+      const silent = before !== undefined && deepEqual(before, after) && state === why.stateAfter;
+      this.#add(value, { operation: 'CREATE', before, after, noop, silent, ...why });
     }
   }
 
-  /** Whether the value is as it shall be, at this place of the list. */
-  stands(key: string): boolean {
-    const draft = this.#resolver.drafts.get(key);
-    if (!draft) return this.#resolver.input.graph.get(key)?.available ?? false;
-    return draft.needsCreate ? draft.done : draft.up;
+  /** Whether the value is available after the operations so far. */
+  isAvailable(key: string): boolean {
+    const { graph, input } = this.#resolution;
+    const value = graph.values.get(key);
+    if (!value) return input.graph.get(key)?.available ?? false;
+    return value.isCreated ? this.isPlaced(value) : value.isAvailable;
   }
 
-  /** Whether the value has been there, for sure, from the beginning up to this place of the list. */
-  #isStillThere(key: string): boolean {
-    const draft = this.#resolver.drafts.get(key);
-    const node = draft ? draft.node : this.#resolver.input.graph.get(key);
-    return node?.actual !== undefined && !node.outcomeUnknown && !draft?.deleted;
+  /** Whether the value certainly exists from the beginning up to this point of the list. */
+  #stillExists(key: string): boolean {
+    const { graph, input } = this.#resolution;
+    const value = graph.values.get(key);
+    const node = value ? value.node : input.graph.get(key);
+    if (node?.actual === undefined || node.outcomeUnknown) return false;
+    return !value || !this.isRemoved(value);
   }
 
-  /** In which state a value is that cannot be there, and why. */
-  #whyNot(draft: Draft): Pick<Entry, 'stateAfter' | 'labels' | 'errorAfter' | 'reason'> {
-    const { invalid, blocked } = draft;
-    if (!draft.implemented) return { stateAfter: 'UNIMPLEMENTED' };
-    if (invalid) return { stateAfter: 'INVALID', errorAfter: invalid, reason: { why: 'invalid' } };
-    const unmet = this.#resolver.view.unmet(draft);
+  /** The state of a value that cannot be available, and why. */
+  #whyUnavailable(
+    value: PlannedValue,
+  ): Pick<Entry, 'stateAfter' | 'labels' | 'errorAfter' | 'reason'> {
+    const { phase, goal } = value;
+    if (!value.isImplemented) return { stateAfter: 'UNIMPLEMENTED' };
+    if (goal.invalid)
+      return { stateAfter: 'INVALID', errorAfter: goal.invalid, reason: { why: 'invalid' } };
+    const unmet = this.#resolution.graph.unmet(value);
     const labels = unmet.map(({ label }) => label);
     const [first] = unmet;
     const stateAfter = 'PENDING';
-    if (blocked) {
-      labels.push(claimLabel(blocked.name, blocked.by));
-      return { stateAfter, labels, reason: { why: 'claim', name: blocked.name } };
+    if (phase.state === 'blocked' && phase.reason === 'claim taken') {
+      labels.push(claimLabel(phase.claim, phase.by));
+      return { stateAfter, labels, reason: { why: 'claim', name: phase.claim } };
     }
-    if (!draft.current || first === undefined) return { stateAfter, labels };
+    if (!value.exists || first === undefined) return { stateAfter, labels };
     return {
       stateAfter,
       labels,
@@ -147,72 +204,83 @@ export class OperationList {
     };
   }
 
-  #isRecreated({ recreate, interruption }: Draft): boolean {
-    if (recreate) return true;
+  #isRecreated({ decision }: PlannedValue): boolean {
+    if (decision.action !== 'recreate') return false;
+    if (decision.isChange) return true;
+    const { interruption } = decision;
     if (interruption?.why !== 'derived') return false;
-    return this.#resolver.drafts.get(interruption.from)?.recreate ?? false;
+    const base = this.#resolution.graph.values.get(interruption.from)?.decision;
+    return base?.action === 'recreate' && base.isChange;
   }
 
   #release(names: readonly string[], index: number): void {
     for (const name of names) {
-      const places = this.#released.get(name);
-      if (places) places.push(index);
+      const positions = this.#released.get(name);
+      if (positions) positions.push(index);
       else this.#released.set(name, [index]);
     }
   }
 
-  #add(draft: Draft, entry: Entry): number {
+  /** @returns the position of the operation */
+  #add(value: PlannedValue, entry: Entry): number {
     const { operation, noop = false } = entry;
-    const index = this.operations.length;
-    const waits = this.#waits(draft, operation, noop, index);
+    const position = this.operations.length;
+    const waits = this.#waits(value, operation, noop, position);
     this.operations.push({
       operation,
-      draft,
+      value,
       before: entry.before,
       after: entry.after,
-      stateBefore: draft.state,
+      stateBefore: this.#states[value.index] as ValueState,
       stateAfter: entry.stateAfter,
       labels: entry.labels ?? none,
-      errorBefore: draft.lastOp < 0 ? draft.node?.error : undefined,
+      errorBefore: this.#last(value) < 0 ? value.node?.error : undefined,
       errorAfter: entry.errorAfter,
-      call: !noop && !draft.foreign && draft.descriptor !== undefined,
+      call: !noop && !value.goal.unmanaged && value.descriptor !== undefined,
       noop,
       silent: entry.silent ?? false,
       recreate: entry.recreate ?? false,
-      reason: entry.reason ?? draft.reason,
+      reason: entry.reason ?? value.reason,
       waits,
     });
-    draft.state = entry.stateAfter;
-    if (!noop) draft.lastOp = index;
-    return index;
+    this.#states[value.index] = entry.stateAfter;
+    if (!noop) this.#lastOperation[value.index] = position;
+    return position;
   }
 
-  /** Whom the operation has to wait for; notes who relies on whom for those that come later. */
-  #waits(draft: Draft, operation: Operation, noop: boolean, index: number): number[] {
+  #last({ index }: PlannedValue): number {
+    return this.#lastOperation[index] as number;
+  }
+
+  /** Operations that this one waits for; registers it with the values that it relies on. */
+  #waits(value: PlannedValue, operation: Operation, noop: boolean, position: number): number[] {
     const waits: number[] = [];
     const rely = (key: string | undefined): void => {
-      const other = key === undefined ? undefined : this.#resolver.drafts.get(key);
-      if (!other || other === draft) return;
-      if (other.lastOp >= 0) waits.push(other.lastOp);
-      if (!isToChange(other)) return;
-      if (other.readers) other.readers.push(index);
-      else other.readers = [index];
+      const other = key === undefined ? undefined : this.#resolution.graph.values.get(key);
+      if (!other || other === value) return;
+      const last = this.#last(other);
+      if (last >= 0) waits.push(last);
+      if (!this.#willChange(other)) return;
+      const readers = this.#readers[other.index];
+      if (readers) readers.push(position);
+      else this.#readers[other.index] = [position];
     };
-    rely(draft.baseKey);
+    rely(value.baseKey);
     if (noop) return waits;
     if (operation !== 'CREATE')
-      this.#relyOn(draft.node?.actualDependencies ?? none, rely, (key) => this.#isStillThere(key));
+      this.#relyOn(value.node?.actualDependencies ?? none, rely, (key) => this.#stillExists(key));
     if (operation !== 'DELETE') {
-      this.#relyOn(draft.dependencies, rely, (key) => this.stands(key));
-      for (const name of takenBy(draft)) waits.push(...(this.#released.get(name) ?? none));
+      this.#relyOn(value.goal.dependencies, rely, (key) => this.isAvailable(key));
+      for (const name of takenBy(value)) waits.push(...(this.#released.get(name) ?? none));
     }
-    if (draft.lastOp >= 0) waits.push(draft.lastOp);
-    for (const reader of draft.readers ?? none) waits.push(reader);
-    draft.readers = undefined;
+    const last = this.#last(value);
+    if (last >= 0) waits.push(last);
+    for (const reader of this.#readers[value.index] ?? none) waits.push(reader);
+    this.#readers[value.index] = undefined;
     return waits;
   }
 
-  /** Of an `anyOf` dependency one key is enough to rely on. */
+  /** Of an `anyOf` dependency, one key is enough. */
   #relyOn(
     dependencies: readonly Dependency[],
     rely: (key: string | undefined) => void,
@@ -220,34 +288,38 @@ export class OperationList {
   ): void {
     for (const dependency of dependencies) {
       if (dependency.key !== undefined) rely(dependency.key);
-      if (dependency.anyOf) rely(this.#resolver.view.first(dependency, has));
+      if (dependency.anyOf) rely(this.#resolution.graph.first(dependency, has));
     }
+  }
+
+  #willChange(value: PlannedValue): boolean {
+    if (value.isDeleted && !this.isRemoved(value)) return true;
+    return !this.isPlaced(value) && (value.isCreated || value.isUpdated);
   }
 }
 
-/** Names that the draft's operation takes and that its actual value does not hold. */
-export function takenBy(draft: Draft): readonly string[] {
-  const names = draft.claims;
-  if (names.length === 0 || !draft.stays) return names;
-  const held = new Set(draft.node?.claims ?? none);
-  return names.filter((name) => !held.has(name));
+/** Claims that the value takes with its operation and that its actual value does not have. */
+export function takenBy(value: PlannedValue): readonly string[] {
+  const names = value.claims;
+  if (names.length === 0 || !stays(value)) return names;
+  const actual = new Set(value.node?.claims ?? none);
+  return names.filter((name) => !actual.has(name));
 }
 
-export function releasedByUpdate(draft: Draft): string[] {
-  const kept = new Set(draft.claims);
-  return (draft.node?.claims ?? none).filter((name) => !kept.has(name));
+export function releasedByUpdate(value: PlannedValue): string[] {
+  const kept = new Set(value.claims);
+  return (value.node?.claims ?? none).filter((name) => !kept.has(name));
 }
 
-function isToChange(draft: Draft): boolean {
-  if (draft.needsDelete && !draft.deleted) return true;
-  return !draft.done && (draft.needsCreate || draft.needsUpdate);
+function interruptionOf({ decision }: PlannedValue): Reason | undefined {
+  return decision.action === 'recreate' ? decision.interruption : undefined;
 }
 
-function configured({ foreign }: Draft): ValueState {
-  return foreign ? 'OBTAINED' : 'CONFIGURED';
+function configuredState({ goal }: PlannedValue): ValueState {
+  return goal.unmanaged ? 'OBTAINED' : 'CONFIGURED';
 }
 
-/** What stopped a value tells why it comes back. */
+/** The reason that removed a value is the reason why it is created again. */
 function reasonToReturn(interruption: Reason): Reason {
   if (interruption.why !== 'dependency lost') return interruption;
   return { why: 'dependency met', key: interruption.key };

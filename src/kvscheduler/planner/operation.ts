@@ -1,28 +1,28 @@
 import type { Value } from '../api/transaction.ts';
 import type { Operation, ValueState } from '../api/value-state.ts';
-import type { Draft } from './planned-value.ts';
+import type { PlannedValue } from './planned-value.ts';
 import type { Reason } from './reason.ts';
 
 export interface PlannedOperation {
   readonly operation: Operation;
-  readonly draft: Draft;
-  /** What is there, or was known, before; and what is to be there, or to be known, after. */
+  readonly value: PlannedValue;
+  /** The actual or last known value before, and the one after the operation. */
   readonly before: Value | undefined;
   readonly after: Value | undefined;
   readonly stateBefore: ValueState;
   readonly stateAfter: ValueState;
-  /** What a value waits for that is pending from here on. */
+  /** Labels of the unmet dependencies of a value that is pending after the operation. */
   readonly labels: readonly string[];
   readonly errorBefore: Error | undefined;
   readonly errorAfter: Error | undefined;
   /** A descriptor is called. */
   readonly call: boolean;
-  /** Only what is known changes. */
+  /** Only the graph changes. */
   readonly noop: boolean;
-  /** Not worth a line in the record: the value was found as it should be. */
+  /** It is not recorded: the value was found in the desired state. */
   readonly silent: boolean;
   readonly recreate: boolean;
   readonly reason: Reason;
-  /** Earlier operations, by their place in the plan, that have to have succeeded. */
+  /** Positions of earlier operations in the plan that must have succeeded. */
   readonly waits: readonly number[];
 }

@@ -1,344 +1,376 @@
 /**
- * Second half of planning: in which order things are done. It is the order of a scheduler that does
- * one thing at a time: targets come as delete, re-create, create, update, each by key; before a
- * value goes, what is derived from it and what depends on it goes; after it has come, what waited
- * for it comes, and then what is derived from it.
+ * Last step of planning: the order of the operations. It is the order of a scheduler that executes one
+ * operation at a time. Targets are deleted, recreated, created and updated in these groups, each in
+ * the order of the keys. Before a value is deleted, its derived values and dependents are; after it is
+ * created, its dependents are created, then its derived values.
  */
 
 import { filterInSlices, sortInSlices } from '#infra/clock/slices.ts';
 import { byKey } from '../graph/by-key.ts';
 import type { Node } from '../graph/graph.ts';
-import { waysOut } from './deadlocks.ts';
+import { deadlockBreakers } from './deadlocks.ts';
+import type { PlannedOperation } from './operation.ts';
 import { OperationList, releasedByUpdate, takenBy } from './operation-list.ts';
 import { isMany } from './planned-graph.ts';
-import { Draft } from './planned-value.ts';
-import type { Resolver } from './resolver.ts';
+import { PlannedValue } from './planned-value.ts';
+import type { Resolution } from './resolver.ts';
 import { type Cycle, findCycles } from './strongly-connected.ts';
-import { carryOut, type Walk } from './traversal.ts';
+import { runInSlices, type Traversal } from './traversal.ts';
 
-const nobody: readonly Draft[] = [];
+const none: readonly PlannedValue[] = [];
 
-export class Ordering {
-  readonly list: OperationList;
-  /** Values that have to go for a moment to break a circle of claims, and the claim. */
-  readonly bounced = new Map<string, string>();
-  readonly #resolver: Resolver;
-  #cycles: ReadonlyMap<Draft, Cycle> = new Map();
-  /** Drafts that wait for an update to give a claim up, by its name. */
-  readonly #awaiting = new Map<string, Set<Draft>>();
-  /** What is derived from a value that derives many, in the order of the keys. */
-  readonly #gathered = new Map<Draft, readonly Draft[]>();
-  /** Placed although not everything is there: nothing else was left. */
-  #forced: ReadonlySet<Draft> = new Set();
+export interface OrderedOperations {
+  readonly operations: readonly PlannedOperation[];
+  /**
+   * Values that have to be recreated to break a cycle of claims: key to claim. If there are any, the
+   * operations are not valid.
+   */
+  readonly toInterrupt: ReadonlyMap<string, string>;
+}
 
-  constructor(resolver: Resolver) {
-    this.#resolver = resolver;
-    this.list = new OperationList(resolver);
+export async function orderOperations(resolution: Resolution): Promise<OrderedOperations> {
+  return new Ordering(resolution).order();
+}
+
+class Ordering {
+  readonly #list: OperationList;
+  readonly #toInterrupt = new Map<string, string>();
+  readonly #resolution: Resolution;
+  #cycles: ReadonlyMap<PlannedValue, Cycle> = new Map();
+  /** Values that wait for an update to release a claim, by its name. */
+  readonly #awaiting = new Map<string, Set<PlannedValue>>();
+  /** Derived values of a value that has many, in the order of the keys. */
+  readonly #gathered = new Map<PlannedValue, readonly PlannedValue[]>();
+  /** Values that are placed with unmet dependencies, because no other one can be placed. */
+  #forced: ReadonlySet<PlannedValue> = new Set();
+
+  constructor(resolution: Resolution) {
+    this.#resolution = resolution;
+    this.#list = new OperationList(resolution);
   }
 
-  async run(): Promise<void> {
-    const { input, view } = this.#resolver;
+  async order(): Promise<OrderedOperations> {
+    const { input, graph } = this.#resolution;
     const { slices } = input;
-    // What nobody depends on is in no circle.
+    // A value without dependents is in no cycle.
     const needed = await filterInSlices(
-      view.drafts.values(),
-      ({ needsCreate, key }) => needsCreate && view.dependentCount(key) > 0,
+      graph.values.values(),
+      ({ isCreated, key }) => isCreated && graph.dependentCount(key) > 0,
       slices,
     );
-    this.#cycles = await findCycles(needed, (draft) => this.#neededByName(draft), slices);
-    await carryOut(this.#visitEach(await this.#seeds()), slices);
-    // What no seed led to, and what had to wait for something that came later.
-    const open = await filterInSlices(view.drafts.values(), isOpen, slices);
+    this.#cycles = await findCycles(needed, (value) => this.#neededByKey(value), slices);
+    await runInSlices(this.#visitEach(await this.#starts()), slices);
+    // Values that are not reached from the starts, and those that had to wait for a later operation.
+    const open = await filterInSlices(graph.values.values(), (one) => this.#isOpen(one), slices);
     const rest = await sortInSlices(open, byKey, slices);
-    await carryOut(this.#visitEach(rest), slices);
-    for (let left = leftOver(rest); left.length > 0; left = leftOver(left)) {
-      await this.#unblock(left);
-      await carryOut(this.#visitEach(left), slices);
+    await runInSlices(this.#visitEach(rest), slices);
+    for (let left = this.#unplaced(rest); left.length > 0; left = this.#unplaced(left)) {
+      await this.#breakDeadlock(left);
+      await runInSlices(this.#visitEach(left), slices);
       this.#forced = new Set();
     }
+    return { operations: this.#list.operations, toInterrupt: this.#toInterrupt };
   }
 
-  async #seeds(): Promise<Draft[]> {
-    const { drafts, input } = this.#resolver;
-    const { slices, order } = input;
-    if (order) return order.map((key) => drafts.get(key)).filter((draft) => draft !== undefined);
-    const seeds = await filterInSlices(drafts.values(), ({ seed }) => seed, slices);
-    return sortInSlices(seeds, (a, b) => groupOf(a) - groupOf(b) || byKey(a, b), slices);
+  async #starts(): Promise<PlannedValue[]> {
+    const { graph, input } = this.#resolution;
+    const { slices, undoOrder } = input;
+    if (undoOrder)
+      return undoOrder.map((key) => graph.values.get(key)).filter((value) => value !== undefined);
+    const starts = await filterInSlices(
+      graph.values.values(),
+      ({ role }) => role !== 'related',
+      slices,
+    );
+    return sortInSlices(starts, (a, b) => groupOf(a) - groupOf(b) || byKey(a, b), slices);
   }
 
-  *#visitEach(drafts: readonly Draft[]): Walk {
-    const { slices } = this.#resolver.input;
-    for (const draft of drafts) {
-      if (!this.#placeLeaf(draft)) yield this.#visit(draft);
+  *#visitEach(values: readonly PlannedValue[]): Traversal {
+    const { slices } = this.#resolution.input;
+    for (const value of values) {
+      if (!this.#placeLeaf(value)) yield this.#visit(value);
       else if (slices.due()) yield slices.turn();
     }
   }
 
-  /**
-   * Most values stand alone: nothing goes before them and nothing comes after them. It needs no walk
-   * to place such a one.
-   */
-  #placeLeaf(draft: Draft): boolean {
-    if (draft.needsDelete || this.#leadsOn(draft)) return false;
-    if (draft.needsCreate || draft.needsUpdate) {
-      if (this.#holdersThatGo(draft).length > 0) return false;
-      if (draft.done || !this.#isReady(draft) || !this.#claimsAreFree(draft)) return true;
-      if (draft.needsCreate) this.list.create(draft);
-      else this.list.update(draft);
-    } else this.list.note(draft);
+  /** Places a value without relations; most have none, and need no traversal. */
+  #placeLeaf(value: PlannedValue): boolean {
+    if (value.isDeleted || this.#hasRelations(value)) return false;
+    if (value.isCreated || value.isUpdated) {
+      if (this.#deletedHolders(value).length > 0) return false;
+      if (this.#list.isPlaced(value) || !this.#isReady(value) || !this.#claimsAreFree(value))
+        return true;
+      if (value.isCreated) this.#list.create(value);
+      else this.#list.update(value);
+    } else this.#list.note(value);
     return true;
   }
 
-  #leadsOn({ key, node, descriptor, newChildren }: Draft): boolean {
-    if (newChildren.length > 0 || (node?.derived.size ?? 0) > 0) return true;
-    if (descriptor?.claims && this.#awaiting.size > 0) return true;
-    return this.#resolver.view.dependentCount(key) > 0;
+  #hasRelations(value: PlannedValue): boolean {
+    const { graph } = this.#resolution;
+    if (graph.derivedCount(value) > 0) return true;
+    if (value.descriptor?.claims && this.#awaiting.size > 0) return true;
+    return graph.dependentCount(value.key) > 0;
   }
 
-  *#visit(draft: Draft): Walk {
-    if (draft.needsDelete) yield this.#remove(draft);
-    if (draft.needsCreate) yield this.#bring(draft);
-    else if (draft.current && draft.up && !draft.held) yield this.#change(draft);
-    else if (!draft.needsDelete) this.list.note(draft);
+  *#visit(value: PlannedValue): Traversal {
+    if (value.isDeleted) yield this.#remove(value);
+    if (value.isCreated) yield this.#create(value);
+    else if (value.exists && value.isAvailable && !value.isBlocked) yield this.#change(value);
+    else if (!value.isDeleted) this.#list.note(value);
   }
 
-  *#remove(draft: Draft): Walk {
-    if (draft.deleted || draft.removing || !draft.needsDelete) return;
-    if (derivesMany(draft)) yield this.#gatherChildren(draft);
-    const children = this.#children(draft);
-    // A circle that led back to the base of what is going: the base comes after it, by itself.
-    if (children.some(({ removing, deleted }) => removing && !deleted)) return;
-    draft.removing = true;
+  *#remove(value: PlannedValue): Traversal {
+    const list = this.#list;
+    if (!value.isDeleted || list.isRemoved(value) || list.progress(value) === 'removing') return;
+    if (this.#derivesMany(value)) yield this.#gatherDerived(value);
+    const children = this.#derivedOf(value);
+    // A cycle that led back to the base of a value that is being removed: the base follows by itself.
+    if (children.some((child) => list.progress(child) === 'removing')) return;
+    list.setProgress(value, 'removing');
     for (const child of children) {
-      if (child.needsDelete) yield this.#remove(child);
-      else if (child.wish === undefined) this.list.note(child);
+      if (child.isDeleted) yield this.#remove(child);
+      else if (child.goal.value === undefined) list.note(child);
     }
-    yield this.#removeDependents(draft);
-    this.list.remove(draft);
+    yield this.#removeDependents(value);
+    list.remove(value);
   }
 
-  *#removeDependents(draft: Draft): Walk {
-    const { view, input } = this.#resolver;
-    if (isMany(view.dependentCount(draft.key))) yield view.gatherNodes(draft.key, input.slices);
-    for (const { key } of view.dependentNodes(draft.key)) {
-      const dependent = this.#resolver.drafts.get(key);
-      if (dependent?.needsDelete) yield this.#remove(dependent);
+  *#removeDependents({ key }: PlannedValue): Traversal {
+    const { graph, input } = this.#resolution;
+    if (isMany(graph.dependentCount(key))) yield graph.gatherNodes(key, input.slices);
+    for (const dependent of graph.dependentNodes(key)) {
+      const value = graph.values.get(dependent.key);
+      if (value?.isDeleted) yield this.#remove(value);
     }
   }
 
-  *#bring(draft: Draft): Walk {
-    if (draft.done || !draft.needsCreate || !this.#isReady(draft)) return;
-    for (const holder of this.#holdersThatGo(draft)) yield this.#remove(holder);
-    if (!this.#claimsAreFree(draft)) return;
-    if (draft.needsDelete) yield this.#remove(draft);
-    else if (this.#resolver.isLost(draft)) yield this.#removeDependents(draft);
-    this.list.create(draft);
-    yield this.#push(draft);
-    if (derivesMany(draft)) yield this.#gatherChildren(draft);
-    for (const child of this.#children(draft)) yield this.#visit(child);
+  *#create(value: PlannedValue): Traversal {
+    if (this.#list.isPlaced(value) || !value.isCreated || !this.#isReady(value)) return;
+    for (const holder of this.#deletedHolders(value)) yield this.#remove(holder);
+    if (!this.#claimsAreFree(value)) return;
+    if (value.isDeleted) yield this.#remove(value);
+    else if (this.#resolution.isLost(value)) yield this.#removeDependents(value);
+    this.#list.create(value);
+    yield this.#visitDependents(value);
+    if (this.#derivesMany(value)) yield this.#gatherDerived(value);
+    for (const child of this.#derivedOf(value)) yield this.#visit(child);
   }
 
-  *#change(draft: Draft): Walk {
-    if (draft.done) return;
-    if (draft.needsUpdate) {
-      if (!this.#isReady(draft)) return;
-      for (const holder of this.#holdersThatGo(draft)) yield this.#remove(holder);
-      if (!this.#claimsAreFree(draft)) return;
+  *#change(value: PlannedValue): Traversal {
+    if (this.#list.isPlaced(value)) return;
+    if (value.isUpdated) {
+      if (!this.#isReady(value)) return;
+      for (const holder of this.#deletedHolders(value)) yield this.#remove(holder);
+      if (!this.#claimsAreFree(value)) return;
     }
-    if (derivesMany(draft)) yield this.#gatherChildren(draft);
-    for (const child of this.#children(draft))
-      if (child.wish === undefined) yield this.#visit(child);
-    if (draft.needsUpdate) this.list.update(draft);
-    else this.list.note(draft);
-    for (const taker of this.#takersOfReleased(draft)) yield this.#visit(taker);
-    for (const child of this.#children(draft)) yield this.#visit(child);
+    if (this.#derivesMany(value)) yield this.#gatherDerived(value);
+    for (const child of this.#derivedOf(value))
+      if (child.goal.value === undefined) yield this.#visit(child);
+    if (value.isUpdated) this.#list.update(value);
+    else this.#list.note(value);
+    for (const taker of this.#takersOfReleased(value)) yield this.#visit(taker);
+    for (const child of this.#derivedOf(value)) yield this.#visit(child);
   }
 
-  /** Whoever waited for a value that has come. */
-  *#push({ key }: Draft): Walk {
-    const { view, input } = this.#resolver;
-    const waiting: Draft[] = [];
-    const count = view.dependentCount(key);
-    if (isMany(count)) yield this.#gather(key, waiting);
+  /** Places the dependents that waited for the value. */
+  *#visitDependents({ key }: PlannedValue): Traversal {
+    const { graph, input } = this.#resolution;
+    const waiting: PlannedValue[] = [];
+    const count = graph.dependentCount(key);
+    if (isMany(count)) yield this.#gatherWaiting(key, waiting);
     else if (count > 0) {
-      for (const one of view.dependents(key)) this.#addOpen(one, waiting);
+      for (const one of graph.dependents(key)) this.#addUnplaced(one, waiting);
       waiting.sort(byKey);
     }
     for (const dependent of waiting) {
-      if (!dependent.needsCreate && !dependent.deferred) continue;
+      if (!dependent.isCreated && this.#list.progress(dependent) !== 'deferred') continue;
       if (this.#placeLeaf(dependent)) {
         if (input.slices.due()) yield input.slices.turn();
-      } else if (dependent.needsCreate) yield this.#bring(dependent);
+      } else if (dependent.isCreated) yield this.#create(dependent);
       else yield this.#change(dependent);
     }
   }
 
-  async #gather(hub: string, waiting: Draft[]): Promise<void> {
-    const { view, input } = this.#resolver;
-    const open: Draft[] = [];
-    for (const one of await view.manyDependents(hub, input.slices)) {
+  async #gatherWaiting(key: string, waiting: PlannedValue[]): Promise<void> {
+    const { graph, input } = this.#resolution;
+    const unplaced: PlannedValue[] = [];
+    for (const one of await graph.manyDependents(key, input.slices)) {
       if (input.slices.due()) await input.slices.turn();
-      this.#addOpen(one, open);
+      this.#addUnplaced(one, unplaced);
     }
-    for (const draft of await sortInSlices(open, byKey, input.slices)) waiting.push(draft);
+    for (const value of await sortInSlices(unplaced, byKey, input.slices)) waiting.push(value);
   }
 
-  #addOpen(one: Node | Draft, to: Draft[]): void {
-    const draft = one instanceof Draft ? one : this.#resolver.drafts.get(one.key);
-    if (draft && !draft.done) to.push(draft);
+  #addUnplaced(one: Node | PlannedValue, to: PlannedValue[]): void {
+    const value = one instanceof PlannedValue ? one : this.#resolution.graph.values.get(one.key);
+    if (value && !this.#list.isPlaced(value)) to.push(value);
   }
 
-  /** What is derived from the value, in the order of the keys. */
-  #children(draft: Draft): readonly Draft[] {
-    const gathered = this.#gathered.get(draft);
+  /** Derived values in the order of the keys. */
+  #derivedOf(base: PlannedValue): readonly PlannedValue[] {
+    const gathered = this.#gathered.get(base);
     if (gathered) return gathered;
-    const children = [...this.#childrenOf(draft)];
+    const children = [...this.#eachDerived(base)];
     return children.length < 2 ? children : children.sort(byKey);
   }
 
-  async #gatherChildren(draft: Draft): Promise<void> {
-    if (this.#gathered.has(draft)) return;
-    const { slices } = this.#resolver.input;
-    this.#gathered.set(draft, await sortInSlices([...this.#childrenOf(draft)], byKey, slices));
+  async #gatherDerived(base: PlannedValue): Promise<void> {
+    if (this.#gathered.has(base)) return;
+    const { slices } = this.#resolution.input;
+    this.#gathered.set(base, await sortInSlices([...this.#eachDerived(base)], byKey, slices));
   }
 
-  *#childrenOf({ node, newChildren }: Draft): Generator<Draft, void, void> {
-    yield* newChildren;
-    for (const { key } of node?.derived ?? []) {
-      const child = this.#resolver.drafts.get(key);
+  *#eachDerived(base: PlannedValue): Generator<PlannedValue, void, void> {
+    const { graph } = this.#resolution;
+    yield* graph.newDerived(base);
+    for (const { key } of base.node?.derived ?? []) {
+      const child = graph.values.get(key);
       if (child) yield child;
     }
   }
 
-  /** Whether the draft's operation can be placed; if not, it is when that comes which it needs. */
-  #isReady(draft: Draft): boolean {
-    if (this.#forced.has(draft)) return true;
-    const cycle = this.#cycles.get(draft);
-    if (!cycle) draft.deferred = !this.#hasWhatItNeeds(draft, undefined);
-    else {
-      cycle.ready ||= cycle.members.every((member) => this.#hasWhatItNeeds(member, cycle));
-      // Whatever else goes in a circle, a derived value comes after its base.
-      draft.deferred = !cycle.ready || this.#openBase(draft) !== undefined;
-    }
-    return !draft.deferred;
+  #derivesMany(value: PlannedValue): boolean {
+    return isMany(this.#resolution.graph.derivedCount(value));
   }
 
-  /** @param cycle whose members count as there, since they come together */
-  #hasWhatItNeeds(draft: Draft, cycle: Cycle | undefined): boolean {
-    const base = this.#openBase(draft);
+  /** Whether the operation can be placed; if not, it is placed after the operations that it needs. */
+  #isReady(value: PlannedValue): boolean {
+    if (this.#forced.has(value)) return true;
+    const cycle = this.#cycles.get(value);
+    let isReady: boolean;
+    if (!cycle) isReady = this.#isMet(value, undefined);
+    else {
+      cycle.isReady ||= cycle.members.every((member) => this.#isMet(member, cycle));
+      // Within a cycle, too, a derived value is placed after its base.
+      isReady = cycle.isReady && this.#unplacedBase(value) === undefined;
+    }
+    this.#setDeferred(value, !isReady);
+    return isReady;
+  }
+
+  #setDeferred(value: PlannedValue, isDeferred: boolean): void {
+    const progress = this.#list.progress(value);
+    if (progress === 'open' || progress === 'deferred')
+      this.#list.setProgress(value, isDeferred ? 'deferred' : 'open');
+  }
+
+  /** @param cycle whose members count as available, since they are created together */
+  #isMet(value: PlannedValue, cycle: Cycle | undefined): boolean {
+    const base = this.#unplacedBase(value);
     if (base && !(cycle && this.#cycles.get(base) === cycle)) return false;
-    return draft.dependencies.every((dependency) => {
+    return value.goal.dependencies.every((dependency) => {
       const { key } = dependency;
-      if (key !== undefined && this.#comesWith(key, cycle)) return true;
-      const isMet = (one: string): boolean => one === draft.key || this.list.stands(one);
-      return this.#resolver.view.support(draft, dependency, isMet) !== undefined;
+      if (key !== undefined && this.#isInCycle(key, cycle)) return true;
+      const has = (one: string): boolean => one === value.key || this.#list.isAvailable(one);
+      return this.#resolution.graph.support(value, dependency, has) !== undefined;
     });
   }
 
   /** The base of a derived value, if its own operation is not placed yet. */
-  #openBase({ baseKey }: Draft): Draft | undefined {
-    const base = baseKey === undefined ? undefined : this.#resolver.drafts.get(baseKey);
-    return base && !base.done && (base.needsCreate || base.needsUpdate) ? base : undefined;
+  #unplacedBase({ baseKey }: PlannedValue): PlannedValue | undefined {
+    const base = baseKey === undefined ? undefined : this.#resolution.graph.values.get(baseKey);
+    if (!base || this.#list.isPlaced(base)) return undefined;
+    return base.isCreated || base.isUpdated ? base : undefined;
   }
 
-  #comesWith(key: string, cycle: Cycle | undefined): boolean {
-    const draft = cycle && this.#resolver.drafts.get(key);
-    return draft !== undefined && this.#cycles.get(draft) === cycle;
+  #isInCycle(key: string, cycle: Cycle | undefined): boolean {
+    const value = cycle && this.#resolution.graph.values.get(key);
+    return value !== undefined && this.#cycles.get(value) === cycle;
   }
 
-  /** Values to be created that this one needs by name. */
-  #neededByName({ key: own, baseKey, dependencies }: Draft): Draft[] {
-    const needed: Draft[] = [];
-    for (const key of [baseKey, ...dependencies.map((dependency) => dependency.key)]) {
-      const draft = key === undefined || key === own ? undefined : this.#resolver.drafts.get(key);
-      if (draft?.needsCreate) needed.push(draft);
+  /** Values to be created whose keys are dependencies of this one, and its base. */
+  #neededByKey({ key: own, baseKey, goal }: PlannedValue): PlannedValue[] {
+    const needed: PlannedValue[] = [];
+    for (const key of [baseKey, ...goal.dependencies.map((dependency) => dependency.key)]) {
+      if (key === undefined || key === own) continue;
+      const value = this.#resolution.graph.values.get(key);
+      if (value?.isCreated) needed.push(value);
     }
     return needed;
   }
 
-  /** Holders of what the draft takes that give it up by being deleted. */
-  #holdersThatGo(draft: Draft): readonly Draft[] {
-    let holders = nobody;
-    for (const name of takenBy(draft)) {
-      const going = this.#holdersOf(name, draft).filter(({ needsDelete }) => needsDelete);
-      if (going.length > 0) holders = [...holders, ...going];
+  /** Values that release a claim of this one by being deleted. */
+  #deletedHolders(value: PlannedValue): readonly PlannedValue[] {
+    let holders = none;
+    for (const claim of takenBy(value)) {
+      const deleted = this.#holdersOf(claim, value).filter(({ isDeleted }) => isDeleted);
+      if (deleted.length > 0) holders = [...holders, ...deleted];
     }
     return holders;
   }
 
-  /** Whether every update that gives up what the draft takes is placed already. */
-  #claimsAreFree(draft: Draft): boolean {
-    if (this.#forced.has(draft)) return true;
-    for (const name of takenBy(draft))
-      for (const holder of this.#holdersOf(name, draft)) {
-        if (holder.done || holder.deleted) continue;
-        const awaiting = this.#awaiting.get(name) ?? new Set();
-        this.#awaiting.set(name, awaiting.add(draft));
-        draft.deferred = true;
+  /** Whether every update that releases a claim of the value is placed already. */
+  #claimsAreFree(value: PlannedValue): boolean {
+    if (this.#forced.has(value)) return true;
+    let areFree = true;
+    for (const claim of takenBy(value))
+      for (const holder of this.#holdersOf(claim, value)) {
+        if (this.#list.isPlaced(holder) || this.#list.isRemoved(holder)) continue;
+        const awaiting = this.#awaiting.get(claim) ?? new Set();
+        this.#awaiting.set(claim, awaiting.add(value));
+        areFree = false;
       }
-    return !draft.deferred;
+    if (!areFree) this.#setDeferred(value, true);
+    return areFree;
   }
 
-  #holdersOf(name: string, draft: Draft): readonly Draft[] {
-    const { drafts, input } = this.#resolver;
-    // most names have no other holder
-    if (!input.graph.isClaimedByOther(draft.node, name)) return nobody;
-    const holders: Draft[] = [];
-    for (const { key } of input.graph.holders(name)) {
-      const holder = drafts.get(key);
-      if (holder && holder !== draft) holders.push(holder);
+  #holdersOf(claim: string, value: PlannedValue): readonly PlannedValue[] {
+    const { graph, input } = this.#resolution;
+    // Most claims have no other holder.
+    if (!input.graph.isClaimedByOther(value.node, claim)) return none;
+    const holders: PlannedValue[] = [];
+    for (const { key } of input.graph.holders(claim)) {
+      const holder = graph.values.get(key);
+      if (holder && holder !== value) holders.push(holder);
     }
     return holders;
   }
 
-  #takersOfReleased(draft: Draft): Draft[] {
-    const takers: Draft[] = [];
-    if (!draft.descriptor?.claims || this.#awaiting.size === 0) return takers;
-    for (const name of releasedByUpdate(draft)) {
-      takers.push(...(this.#awaiting.get(name) ?? []));
-      this.#awaiting.delete(name);
+  #takersOfReleased(value: PlannedValue): PlannedValue[] {
+    const takers: PlannedValue[] = [];
+    if (!value.descriptor?.claims || this.#awaiting.size === 0) return takers;
+    for (const claim of releasedByUpdate(value)) {
+      takers.push(...(this.#awaiting.get(claim) ?? []));
+      this.#awaiting.delete(claim);
     }
     return takers.sort(byKey);
   }
 
-  /** Nothing can be placed any more: gives those that are stuck a way out. */
-  async #unblock(left: readonly Draft[]): Promise<void> {
-    for (const draft of left) {
-      if (!draft.needsUpdate) continue;
-      const name = releasedByUpdate(draft).find((one) => this.#awaiting.has(one));
-      if (name === undefined) continue;
-      // From here on the walk only looks for further circles: the plan is made anew.
-      this.bounced.set(draft.key, name);
-      draft.done = true;
+  /** No value can be placed any more: interrupts a value or forces some. */
+  async #breakDeadlock(left: readonly PlannedValue[]): Promise<void> {
+    for (const value of left) {
+      if (!value.isUpdated) continue;
+      const claim = releasedByUpdate(value).find((one) => this.#awaiting.has(one));
+      if (claim === undefined) continue;
+      // From here on only further cycles are searched: planning starts again.
+      this.#toInterrupt.set(value.key, claim);
+      this.#list.setProgress(value, 'placed');
       return;
     }
-    const { view, input } = this.#resolver;
-    const stands = (key: string): boolean => this.list.stands(key);
+    const { graph, input } = this.#resolution;
+    const isAvailable = (key: string): boolean => this.#list.isAvailable(key);
     const waiting = {
-      baseOf: (draft: Draft) => this.#openBase(draft),
-      unmetOf: ({ dependencies }: Draft) =>
-        dependencies.filter((one) => view.first(one, stands) === undefined),
+      baseOf: (value: PlannedValue) => this.#unplacedBase(value),
+      unmetOf: ({ goal }: PlannedValue) =>
+        goal.dependencies.filter((one) => graph.first(one, isAvailable) === undefined),
     };
-    this.#forced = await waysOut(left, waiting, input.slices);
+    this.#forced = await deadlockBreakers(left, waiting, input.slices);
+  }
+
+  #isOpen(value: PlannedValue): boolean {
+    if (this.#list.isPlaced(value)) return false;
+    return value.isCreated || !this.#list.isRemoved(value);
+  }
+
+  #unplaced(values: readonly PlannedValue[]): PlannedValue[] {
+    return values.filter((one) => !this.#list.isPlaced(one) && (one.isCreated || one.isUpdated));
   }
 }
 
-function derivesMany({ node, newChildren }: Draft): boolean {
-  return isMany(newChildren.length + (node?.derived.size ?? 0));
-}
-
-/** Delete, re-create, create, update. */
-function groupOf(draft: Draft): number {
-  if (draft.wish === undefined) return 0;
-  if (draft.recreate) return 1;
-  return draft.current ? 3 : 2;
-}
-
-function isOpen(draft: Draft): boolean {
-  if (draft.done) return false;
-  return draft.needsCreate || !draft.deleted;
-}
-
-function leftOver(drafts: readonly Draft[]): Draft[] {
-  return drafts.filter((one) => !one.done && (one.needsCreate || one.needsUpdate));
+/** Delete, recreate, create, update. */
+function groupOf({ goal, decision, exists }: PlannedValue): number {
+  if (goal.value === undefined) return 0;
+  if (decision.action === 'recreate' && decision.isChange) return 1;
+  return exists ? 3 : 2;
 }

@@ -3,76 +3,101 @@ import type { Dependency } from '../api/descriptor.ts';
 import { DependencyIndex } from '../graph/dependency-index.ts';
 import type { Graph, Node } from '../graph/graph.ts';
 import { KeyIndex } from '../graph/key-index.ts';
-import type { Draft } from './planned-value.ts';
+import type { PlannedValue } from './planned-value.ts';
 
-/** Whether so many depend on a value, or are derived from it, that it takes slices to go on. */
+const none: readonly never[] = [];
+
+/** Whether a value has so many dependents or derived values that they are processed in slices. */
 export function isMany(count: number): boolean {
   return count > 256;
 }
 
-/** Whether the key meets the dependency when it is there. */
-export function names({ key, anyOf }: Dependency, candidate: string): boolean {
+/** Whether the key meets the dependency when its value is available. */
+export function matches({ key, anyOf }: Dependency, candidate: string): boolean {
   if (key === candidate) return true;
   if (!anyOf?.prefixes.some((prefix) => candidate.startsWith(prefix))) return false;
   return anyOf.accepts?.(candidate) ?? true;
 }
 
-/** The graph as the plan would leave it: what has a draft counts as drafted, the rest as it is. */
-export class PlannedView {
-  /** Everything that the plan looks at more closely, in the order in which it came up. */
-  readonly drafts = new Map<string, Draft>();
+/** The graph as the plan leaves it: values of the plan as planned, all others as they are. */
+export class PlannedGraph {
+  /** All values of the plan, in the order in which they were reached. */
+  readonly values = new Map<string, PlannedValue>();
   readonly #graph: Graph;
-  /** Drafts whose dependencies differ from what the graph has indexed. */
-  readonly #dependents = new DependencyIndex<Draft>();
-  /** Keys of drafts that the graph does not know. */
+  /** Values whose dependencies differ from those that the graph has indexed. */
+  readonly #dependents = new DependencyIndex<PlannedValue>();
+  readonly #indexed = new Map<PlannedValue, readonly Dependency[]>();
+  /** Keys of values that are not in the graph. */
   readonly #newKeys = new KeyIndex();
-  /** Nodes that depend on a key on which many do, in the order of their keys. */
+  /** Derived values that are not in the graph, by their base. */
+  readonly #newDerived = new Map<PlannedValue, PlannedValue[]>();
+  /** Dependents of keys that have many, in the order of their keys. */
   readonly #gathered = new Map<string, readonly Node[]>();
 
   constructor(graph: Graph) {
     this.#graph = graph;
   }
 
-  add(draft: Draft): void {
-    this.drafts.set(draft.key, draft);
-    if (!draft.node) this.#newKeys.add(draft.key);
+  /** @param base the value that a new one is derived from */
+  add(value: PlannedValue, base?: PlannedValue): void {
+    this.values.set(value.key, value);
+    if (!value.node) this.#newKeys.add(value.key);
+    if (!base) return;
+    const siblings = this.#newDerived.get(base);
+    if (siblings) siblings.push(value);
+    else this.#newDerived.set(base, [value]);
   }
 
-  /** To be called whenever the dependencies of a draft have become others. */
-  index(draft: Draft): void {
-    this.#dependents.delete(draft, draft.indexed);
-    draft.indexed = draft.dependencies === draft.node?.indexed ? [] : draft.dependencies;
-    this.#dependents.add(draft, draft.indexed);
+  /** Indexes a value by its dependencies. To be called whenever they change. */
+  index(value: PlannedValue): void {
+    const before = this.#indexed.get(value);
+    if (before) {
+      this.#dependents.delete(value, before);
+      this.#indexed.delete(value);
+    }
+    const { dependencies } = value.goal;
+    if (dependencies.length === 0 || dependencies === value.node?.indexed) return;
+    this.#dependents.add(value, dependencies);
+    this.#indexed.set(value, dependencies);
   }
 
-  /** Whether the value is available when the plan has been carried out. */
-  isUp(key: string): boolean {
-    const draft = this.drafts.get(key);
-    return draft ? draft.up : (this.#graph.get(key)?.available ?? false);
+  /** Derived values of the base that are not in the graph yet. */
+  newDerived(base: PlannedValue): readonly PlannedValue[] {
+    return this.#newDerived.get(base) ?? none;
   }
 
-  /** How many depend on the key, at most. */
+  derivedCount(base: PlannedValue): number {
+    return this.newDerived(base).length + (base.node?.derived.size ?? 0);
+  }
+
+  /** Whether the value is available when the plan has been executed. */
+  isAvailable(key: string): boolean {
+    const value = this.values.get(key);
+    return value ? value.isAvailable : (this.#graph.get(key)?.available ?? false);
+  }
+
+  /** The number of dependents of the key, at most. */
   dependentCount(key: string): number {
     return this.#graph.dependentCount(key) + this.#dependents.count(key);
   }
 
-  /** Everyone whose wish or actual value depends on the key. */
-  dependents(key: string): readonly (Node | Draft)[] {
+  /** Everything whose desired or actual value depends on the key. */
+  dependents(key: string): readonly (Node | PlannedValue)[] {
     const nodes = this.#graph.dependents(key);
-    const fresh = new Set<Draft>();
+    const fresh = new Set<PlannedValue>();
     this.#dependents.collect(key, fresh);
     return fresh.size === 0 ? nodes : [...nodes, ...fresh];
   }
 
-  /** The same where they are many. */
-  async manyDependents(key: string, slices: Slices): Promise<readonly (Node | Draft)[]> {
+  /** `dependents` for a key that has many. */
+  async manyDependents(key: string, slices: Slices): Promise<readonly (Node | PlannedValue)[]> {
     await this.gatherNodes(key, slices);
-    const fresh = new Set<Draft>();
+    const fresh = new Set<PlannedValue>();
     await this.#dependents.collectInSlices(key, fresh, slices);
     return [...this.dependentNodes(key), ...fresh];
   }
 
-  /** Everyone in the graph whose wish or actual value depends on the key, as gathered if they are. */
+  /** Nodes whose desired or actual value depends on the key; those of `gatherNodes` where it ran. */
   dependentNodes(key: string): readonly Node[] {
     return this.#gathered.get(key) ?? this.#graph.dependents(key);
   }
@@ -82,26 +107,29 @@ export class PlannedView {
       this.#gathered.set(key, await this.#graph.dependentsInSlices(key, slices));
   }
 
-  /** The wish's dependencies that are not met. */
-  unmet(draft: Draft): Dependency[] {
-    return draft.dependencies.filter((one) => !this.isMet(draft, one));
+  /** Dependencies of the goal that are not met. */
+  unmet(value: PlannedValue): Dependency[] {
+    return value.goal.dependencies.filter((one) => !this.isMet(value, one));
   }
 
-  isMet(draft: Draft, dependency: Dependency): boolean {
-    return this.support(draft, dependency, (key) => this.isUp(key)) !== undefined;
+  isMet(value: PlannedValue, dependency: Dependency): boolean {
+    return this.support(value, dependency, (key) => this.isAvailable(key)) !== undefined;
   }
 
   /**
-   * The first key that meets the draft's dependency, if a key with this property does. Nothing
-   * rests on what is derived from itself.
+   * The first key with the property `has` that meets the value's dependency. What is derived from a
+   * value does not meet the dependencies of that value.
    */
-  support(draft: Draft, dependency: Dependency, has: (key: string) => boolean): string | undefined {
-    const derives = draft.newChildren.length > 0 || (draft.node?.derived.size ?? 0) > 0;
-    if (!derives) return this.first(dependency, has);
-    return this.first(dependency, (key) => has(key) && this.#baseKeyOf(key) !== draft.key);
+  support(
+    value: PlannedValue,
+    dependency: Dependency,
+    has: (key: string) => boolean,
+  ): string | undefined {
+    if (this.derivedCount(value) === 0) return this.first(dependency, has);
+    return this.first(dependency, (key) => has(key) && this.#baseKeyOf(key) !== value.key);
   }
 
-  /** The first key that the dependency names and that has the property. */
+  /** The first key with the property `has` that matches the dependency. */
   first({ key, anyOf }: Dependency, has: (key: string) => boolean): string | undefined {
     if (key !== undefined && has(key)) return key;
     if (!anyOf) return undefined;
@@ -123,6 +151,6 @@ export class PlannedView {
   }
 
   #baseKeyOf(key: string): string | undefined {
-    return this.drafts.get(key)?.baseKey ?? this.#graph.get(key)?.base?.key;
+    return this.values.get(key)?.baseKey ?? this.#graph.get(key)?.base?.key;
   }
 }

@@ -1,155 +1,200 @@
 import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
-import type { ValueState } from '../api/value-state.ts';
 import { deepEqual } from '../graph/equality.ts';
 import { claimsOf, type Node } from '../graph/graph.ts';
 import type { Reason } from './reason.ts';
 
 const none: readonly never[] = [];
 
-/** What a plan makes of one value: the graph itself is not touched by planning. */
-export class Draft {
+/** The value that is to exist under a key, and what its descriptor says about it. */
+export interface Goal {
+  /** The desired value that the graph will record. */
+  readonly desired: Value | undefined;
+  /** The value that will exist if its dependencies allow; undefined: none. */
+  readonly value: Value | undefined;
+  /** It is reported by the southbound: no descriptor is called. */
+  readonly unmanaged: boolean;
+  /** Metadata of a notification. */
+  readonly metadata: unknown;
+  /** Dependencies of `value`. */
+  readonly dependencies: readonly Dependency[];
+  /** The reason why `value` cannot be configured whatever its dependencies are. */
+  readonly invalid: Error | undefined;
+  /** Claims of `value`; undefined: not known yet. */
+  readonly claims: readonly string[] | undefined;
+}
+
+/** Why all operations on a value are blocked. */
+export type BlockReason =
+  /** An operation on it failed in this transaction. */
+  | 'failed'
+  /** An operation on it failed earlier, and its retry is not due. */
+  | 'retry not due'
+  /** Its last operation may or may not have taken place. */
+  | 'unknown outcome'
+  /** A blocked value depends on it or is derived from it. */
+  | 'needed by a blocked value';
+
+/** Whether a value is available when the plan has been executed; what does not change is blocked. */
+export type Phase =
+  | { readonly state: 'available'; readonly available: true }
+  | { readonly state: 'unavailable'; readonly available: false }
+  /** It stays as it is. `available`: dependents may rely on it. */
+  | { readonly state: 'blocked'; readonly reason: BlockReason; readonly available: boolean }
+  /** It cannot exist: the value `by` has the claim. */
+  | {
+      readonly state: 'blocked';
+      readonly reason: 'claim taken';
+      readonly claim: string;
+      readonly by: string;
+      readonly available: false;
+    };
+
+export const AVAILABLE: Phase = { state: 'available', available: true };
+export const UNAVAILABLE: Phase = { state: 'unavailable', available: false };
+
+/** The part that a value has in the plan. */
+export type Role =
+  /** The transaction sets it. */
+  | 'target'
+  /** It is compared with its desired state. */
+  | 'reconciled'
+  /** It is reached through its relations to others. */
+  | 'related';
+
+/** The operations that a value gets. */
+export type Decision =
+  | { readonly action: 'undecided' }
+  /** It stays as it is, because operations on it are blocked. */
+  | { readonly action: 'blocked' }
+  /** It does not exist and is not created. */
+  | { readonly action: 'none' }
+  | { readonly action: 'keep' }
+  /** Its update is blocked until a derived value that failed is repaired. */
+  | { readonly action: 'postpone' }
+  | { readonly action: 'create' }
+  | { readonly action: 'update' }
+  | { readonly action: 'delete' }
+  | Recreation;
+
+export interface Recreation {
+  readonly action: 'recreate';
+  /** The change is more than an update can do. */
+  readonly isChange: boolean;
+  /** The reason why it cannot stay in between, although it will exist again. */
+  readonly interruption: Reason | undefined;
+}
+
+const UNDECIDED: Decision = { action: 'undecided' };
+
+/**
+ * One value in a plan. The steps before have the last word on it: the resolver sets goal, phase, role
+ * and reason, `decisions.ts` the decision; the steps after them only read. The graph is not changed.
+ */
+export class PlannedValue {
+  /** Position among the values of the plan: later steps keep their tables by it. */
+  readonly index: number;
   readonly key: string;
-  /** Undefined for a value that the graph does not know yet. */
+  /** Undefined for a value that is not in the graph yet. */
   readonly node: Node | undefined;
   readonly descriptor: AnyDescriptor | undefined;
   /** Key of the value that this one is derived from. */
   readonly baseKey: string | undefined;
-  /** Not ours: no descriptor is called. */
-  foreign: boolean;
-  /** Metadata that a notification brings. */
-  metadata: unknown;
-  /** What the graph shall remember as wished. */
-  wanted: Value | undefined;
-  /** What shall be there if its dependencies allow; undefined: nothing. */
-  wish: Value | undefined;
-  /** Those of the wish. */
-  dependencies: readonly Dependency[];
-  /** Why the wish cannot be configured whatever its dependencies are. */
-  invalid: Error | undefined;
-  /** Under which dependencies the plan's own index has the draft. */
-  indexed: readonly Dependency[] = none;
-  /** It is there when the plan begins. */
-  readonly current: boolean;
-  /** Nothing may be done to it: an operation on it failed, or something held needs it. */
-  readonly held: boolean;
-  /** It is available when the plan has been carried out. */
-  up: boolean;
-  /** It is there throughout. */
-  stays = false;
-  /** Another value, so that an operation is needed although it stays. */
-  changed = false;
-  /** It is another value, but nothing is done about it in this transaction. */
-  suspended = false;
-  /** The change is more than an update can do. */
-  recreate = false;
-  /** Its own wish came with this transaction. */
-  target = false;
-  /** The order of operations begins with it. */
-  seed = false;
+  /** It exists when the plan begins. */
+  readonly exists: boolean;
+  goal: Goal;
+  phase: Phase;
+  role: Role = 'related';
+  /** The reason of its operations. */
   reason: Reason;
-  /** Why it goes although it comes back. */
-  interruption: Reason | undefined;
-  /** The claim that another value holds, and that value's key. */
-  blocked: { readonly name: string; readonly by: string } | undefined;
-  /** Keys of values that it had lost a claim to and that could not stay without it. */
-  outlived: Set<string> | undefined;
-  /** Was raised once because a claim that it waits for is given up. */
-  woken = false;
-  /** Was taken out once: who depends on it may have gone with it. */
-  lowered = false;
-  /** In the queue of those whose dependencies have to be looked at. */
-  doubted = false;
-  /** `stays`, `changed` and `recreate` have been worked out. */
-  judged = false;
-  /** What `derived` made of the wish, and of which wish. */
-  derivedOf: Value | undefined;
-  derivedValues: readonly { readonly key: string; readonly value: Value }[] = none;
-  /** Drafts of derived values that the graph does not know yet. */
-  newChildren: readonly Draft[] = none;
-  /** The node itself, once the plan is being carried out. */
-  live: Node | undefined;
-
-  /** The claims, and of which wish they are. */
+  decision: Decision = UNDECIDED;
+  /** Claims of a goal, computed when they are first needed. */
   #claims: readonly string[] = none;
-  #claimedBy: Value | undefined;
-
-  // How far the ordering of operations has come with this value.
-  state: ValueState;
-  removing = false;
-  deleted = false;
-  done = false;
-  /** Could not be placed yet, because something that it needs comes later. */
-  deferred = false;
-  lastOp = -1;
-  /** Operations since `lastOp` that rely on this value. */
-  readers: number[] | undefined;
+  #claimsOf: Goal | undefined;
 
   constructor(
+    index: number,
     subject: Pick<Node, 'key' | 'descriptor'>,
     node: Node | undefined,
     baseKey: string | undefined,
-    held: boolean,
+    blocked: BlockReason | undefined,
     reason: Reason,
   ) {
+    this.index = index;
     this.key = subject.key;
     this.descriptor = subject.descriptor;
     this.node = node;
-    this.live = node;
-    this.state = node?.state ?? 'NONEXISTENT';
     this.baseKey = baseKey;
-    this.held = held;
+    this.exists = node?.actual !== undefined;
     this.reason = reason;
-    this.foreign = node?.unmanaged ?? false;
-    this.current = node?.actual !== undefined;
-    this.wanted = node?.desired;
-    this.up = node?.available ?? false;
-    if (held) {
-      // What is held counts as what it is, not as what it was to become.
-      const leaving = this.wanted === undefined && !this.foreign;
-      this.wish = leaving ? undefined : node?.actual;
-      this.dependencies = node?.actualDependencies ?? none;
-    } else {
-      this.wish = this.foreign ? node?.actual : this.wanted;
-      this.dependencies = this.foreign ? none : (node?.desiredDependencies ?? none);
-    }
-    this.invalid = node?.invalid;
+    const available = node?.available ?? false;
+    if (blocked) this.phase = { state: 'blocked', reason: blocked, available };
+    else this.phase = available ? AVAILABLE : UNAVAILABLE;
+    this.goal = node ? goalOf(node, blocked !== undefined) : NO_GOAL;
   }
 
-  /** @param child derived from this one, and unknown to the graph */
-  addChild(child: Draft): void {
-    if (this.newChildren === none) this.newChildren = [child];
-    else (this.newChildren as Draft[]).push(child);
+  /** No operation on it is possible. */
+  get isBlocked(): boolean {
+    return this.phase.state === 'blocked' && this.phase.reason !== 'claim taken';
   }
 
-  /** Names of the resources that the wish occupies. */
+  get isAvailable(): boolean {
+    return this.phase.available;
+  }
+
+  /** Names of the resources that the goal occupies. */
   get claims(): readonly string[] {
-    if (this.#claimedBy !== this.wish) this.learnClaims(claimsOf(this, this.wish));
+    const { goal } = this;
+    if (this.#claimsOf !== goal) {
+      this.#claimsOf = goal;
+      const names = goal.claims ?? claimsOf(this, goal.value);
+      const actual = this.node?.claims ?? none;
+      // The same array if the names are the same, so that comparing them is cheap.
+      this.#claims = deepEqual(names, actual) ? actual : names;
+    }
     return this.#claims;
   }
 
-  /** @param names what the descriptor says that the wish occupies */
-  learnClaims(names: readonly string[]): void {
-    this.#claimedBy = this.wish;
-    const held = this.node?.claims ?? none;
-    // The same list where it is, so that names need not be read to be compared.
-    this.#claims = deepEqual(names, held) ? held : names;
+  /** A descriptor can configure it, or none is needed: a property has no descriptor. */
+  get isImplemented(): boolean {
+    return this.descriptor !== undefined || this.baseKey !== undefined || this.goal.unmanaged;
   }
 
-  /** Somebody can configure it: a property needs nobody. */
-  get implemented(): boolean {
-    return this.descriptor !== undefined || this.baseKey !== undefined || this.foreign;
+  get isCreated(): boolean {
+    const { action } = this.decision;
+    return action === 'create' || action === 'recreate';
   }
 
-  get needsDelete(): boolean {
-    return this.current && !this.held && !(this.up && this.stays);
+  get isUpdated(): boolean {
+    return this.decision.action === 'update';
   }
 
-  get needsCreate(): boolean {
-    return this.up && !this.held && !(this.current && this.stays);
+  get isDeleted(): boolean {
+    const { action } = this.decision;
+    return action === 'delete' || action === 'recreate';
   }
+}
 
-  get needsUpdate(): boolean {
-    return this.current && this.up && this.stays && this.changed && !this.held;
+const NO_GOAL: Goal = {
+  desired: undefined,
+  value: undefined,
+  unmanaged: false,
+  metadata: undefined,
+  dependencies: none,
+  invalid: undefined,
+  claims: undefined,
+};
+
+/** @param isBlocked the goal is then what exists, not what was desired */
+function goalOf(node: Node, isBlocked: boolean): Goal {
+  const { desired, actual, unmanaged, invalid } = node;
+  let value = unmanaged ? actual : desired;
+  let dependencies = unmanaged ? none : node.desiredDependencies;
+  if (isBlocked) {
+    const isToBeRemoved = desired === undefined && !unmanaged;
+    value = isToBeRemoved ? undefined : actual;
+    dependencies = node.actualDependencies;
   }
+  const claims = undefined;
+  return { desired, value, unmanaged, metadata: undefined, dependencies, invalid, claims };
 }

@@ -1,53 +1,91 @@
 /**
- * The plan: a pure function of the graph, of what is wished and of what is broken. The graph is not
- * changed and no descriptor is asked to do anything.
+ * The plan: a pure function of the graph, the targets and the blocked values. It does not change the
+ * graph and calls no descriptor operation.
+ *
+ * 1. `resolve`: which values will exist when the plan has been executed
+ * 2. `decide`: the operations that each value gets
+ * 3. `blockersOf`: values that must stay because a blocked value needs them
+ * 4. `orderOperations`: the operations in the order of a serial scheduler
+ *
+ * A step may find out that an earlier one lacked a fact. Planning then starts again with it.
  */
 
 import { sortInSlices } from '#infra/clock/slices.ts';
 import { byKey } from '../graph/by-key.ts';
 import type { Node } from '../graph/graph.ts';
-import { pin } from './blockers.ts';
-import { arbitrate } from './claim-arbiter.ts';
-import { settleContinuity } from './decisions.ts';
-import type { PlanInput } from './input.ts';
+import { blockersOf } from './blockers.ts';
+import { ClaimArbiter } from './claim-arbiter.ts';
+import { decide } from './decisions.ts';
+import type { Attempt, PlanInput } from './input.ts';
 import type { PlannedOperation } from './operation.ts';
-import { Ordering } from './ordering.ts';
-import type { Draft } from './planned-value.ts';
-import { Resolver } from './resolver.ts';
+import { orderOperations } from './ordering.ts';
+import type { BlockReason, PlannedValue } from './planned-value.ts';
+import { type Rejection, type Resolution, Resolver } from './resolver.ts';
 
 export interface Plan {
   readonly operations: readonly PlannedOperation[];
-  /** Everything that was looked at: what the operations are about, and what was found to be fine. */
-  readonly drafts: readonly Draft[];
-  /** Targets that cannot be taken at all. */
-  readonly refused: readonly { readonly key: string; readonly error: Error }[];
-  /** Values that cannot be done justice to, because a broken one stands in the way. */
-  readonly pinned: readonly Node[];
+  /** All values that the plan is about, including those that were found in the desired state. */
+  readonly values: readonly PlannedValue[];
+  /** Targets that were rejected. */
+  readonly refused: readonly Rejection[];
+  /** Values that stay as they are because a blocked value needs them. */
+  readonly blockedByOthers: readonly Node[];
 }
 
 export async function makePlan(input: PlanInput): Promise<Plan> {
-  // The order in which failures came in is no part of the input.
-  const held = new Set(await sortInSlices([...input.frozen], byKey, input.slices));
-  const bounced = new Map<string, string>();
-  const troubled: Node[] = [];
+  let attempt = await firstAttempt(input);
   for (;;) {
-    const resolver = new Resolver(input, held);
-    await resolver.open(troubled);
-    do await resolver.settle();
-    while (await arbitrate(resolver));
-    const met = await settleContinuity(resolver, bounced);
-    for (const node of met) troubled.push(node);
-    if (met.length > 0) continue;
-    if (held.size > 0 && (await pin(resolver, held))) continue;
-    const ordering = new Ordering(resolver);
-    await ordering.run();
-    if (ordering.bounced.size === 0)
-      return {
-        operations: ordering.list.operations,
-        drafts: [...resolver.drafts.values()],
-        refused: resolver.refused,
-        pinned: [...held].filter((node) => !input.frozen.has(node)),
-      };
-    for (const [key, claim] of ordering.bounced) bounced.set(key, claim);
+    const resolution = await resolve(input, attempt);
+
+    const reached = await decide(resolution, attempt.interrupted);
+    if (reached.length > 0) {
+      attempt = { ...attempt, reached: [...attempt.reached, ...reached] };
+      continue;
+    }
+
+    const blockers = await blockersOf(resolution, attempt.blocked);
+    if (blockers.length > 0) {
+      attempt = { ...attempt, blocked: withBlockers(attempt.blocked, blockers) };
+      continue;
+    }
+
+    const { operations, toInterrupt } = await orderOperations(resolution);
+    if (toInterrupt.size > 0) {
+      attempt = { ...attempt, interrupted: new Map([...attempt.interrupted, ...toInterrupt]) };
+      continue;
+    }
+
+    return {
+      operations,
+      values: [...resolution.graph.values.values()],
+      refused: resolution.refused,
+      blockedByOthers: [...attempt.blocked.keys()].filter((node) => !input.blocked.has(node)),
+    };
   }
+}
+
+/** First step: values and claims are settled in turns until nothing changes. */
+async function resolve(input: PlanInput, attempt: Attempt): Promise<Resolution> {
+  const resolver = new Resolver(input, attempt);
+  const arbiter = new ClaimArbiter(resolver);
+  await resolver.start();
+  do await resolver.settle();
+  while (await arbiter.arbitrate());
+  return resolver;
+}
+
+/** The order in which failures arrived must not influence the plan. */
+async function firstAttempt({ blocked, slices }: PlanInput): Promise<Attempt> {
+  const nodes = await sortInSlices([...blocked.keys()], byKey, slices);
+  const sorted = new Map(nodes.map((node) => [node, blocked.get(node) as BlockReason]));
+  return { blocked: sorted, reached: [], interrupted: new Map() };
+}
+
+function withBlockers(
+  blocked: ReadonlyMap<Node, BlockReason>,
+  blockers: readonly Node[],
+): ReadonlyMap<Node, BlockReason> {
+  const all = new Map(blocked);
+  for (const node of blockers) all.set(node, 'needed by a blocked value');
+  return all;
 }

@@ -2,10 +2,10 @@
 
 import { InvalidTransactionError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
-import type { SchedulerContext } from '../executor/transaction-execution.ts';
+import { targetsOf } from '../executor/prepare.ts';
+import type { SchedulerContext } from '../executor/scheduler-context.ts';
 import { type RecordedTxnOp, recordPlanned } from '../history/record.ts';
 import { makePlan } from './planner.ts';
-import { targetsOf } from './prepare.ts';
 
 export interface PreviewRequest {
   /** `resync`: the values are all that is wished; what else is ours goes. */
@@ -46,8 +46,8 @@ export async function preview(
     targets: await targetsOf(graph, values, mode === 'resync', slices),
     reconcile: [],
     drifted: new Set(),
-    frozen: new Set(graph.withUnknownOutcome),
-    settled: new Set(),
+    blocked: new Map([...graph.withUnknownOutcome].map((node) => [node, 'unknown outcome'])),
+    updatesBlocked: new Set(),
     slices,
     log,
   });

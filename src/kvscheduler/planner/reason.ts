@@ -1,24 +1,27 @@
-/** Why an operation is in the plan. */
+/** The reason of an operation. */
 export type Reason =
-  /** The northbound asks for another value, or for none. */
+  /** The desired value is another one, or was removed. */
   | { readonly why: 'changed' }
   /** The southbound reports it. */
   | { readonly why: 'notified' }
   /** The southbound has lost it. */
   | { readonly why: 'missing' }
-  /** Found in the southbound, ours, and not asked for. */
-  | { readonly why: 'leftover' }
+  /** It is managed, but not desired: a resync removes it. */
+  | { readonly why: 'orphan' }
   /** An earlier operation on it failed. */
   | { readonly why: 'repair' }
   | { readonly why: 'invalid' }
   | { readonly why: 'derived'; readonly from: string }
   | { readonly why: 'dependency met'; readonly key: string }
   | { readonly why: 'dependency lost'; readonly key: string }
-  /** Resource given up so that two values can swap what they claim, or waited for. */
+  /** The claim has to be released for another value, or is free now. */
   | { readonly why: 'claim'; readonly name: string };
 
+/** The reason as records show it. */
 export function reasonText(reason: Reason): string {
   switch (reason.why) {
+    case 'orphan':
+      return 'leftover';
     case 'derived':
       return `derived from ${reason.from}`;
     case 'dependency met':

@@ -1,431 +1,489 @@
 /**
- * First half of planning: which values will be there when all is done. The answer is the largest
- * set in which every value has what it depends on (values that depend on each other in a circle
- * come together or not at all), worked out for what the change can reach and nothing else: every
- * value that might rise is first taken to be up, then those whose dependencies are not met are
- * taken out until nothing moves.
+ * First step of planning: which values will exist. The answer is the largest set in which every value
+ * has its dependencies; values that depend on each other in a cycle are all in it or none is. Only
+ * what the change can reach is computed: every value that may become available is first taken to be
+ * so, then those with unmet dependencies are taken out until nothing changes.
  */
 
 import { errorText } from '#infra/errors/errors.ts';
+import type { KeyedValue } from '../api/descriptor.ts';
 import { DerivedKeyError, DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Node } from '../graph/graph.ts';
-import type { PlanInput, Target } from './input.ts';
-import { inSync, isThere, knownWish, study } from './inspection.ts';
-import { isMany, names, PlannedView } from './planned-graph.ts';
-import { Draft } from './planned-value.ts';
+import type { Attempt, PlanInput, Target } from './input.ts';
+import { inspect, isActual, isInSync, sameDesired } from './inspection.ts';
+import { isMany, matches, PlannedGraph } from './planned-graph.ts';
+import { AVAILABLE, type Goal, type Phase, PlannedValue, UNAVAILABLE } from './planned-value.ts';
 import type { Reason } from './reason.ts';
 
 const none: readonly never[] = [];
 
-export class Resolver {
+export interface Rejection {
+  readonly key: string;
+  readonly error: Error;
+}
+
+/** Result of the step; the later steps read it. */
+export interface Resolution {
   readonly input: PlanInput;
-  readonly view: PlannedView;
-  /** Drafts whose wish claims something, or whose node holds a claim. */
-  readonly claimants = new Set<Draft>();
-  /** Targets that cannot be taken at all. */
-  readonly refused: { readonly key: string; readonly error: Error }[] = [];
-  readonly #held: ReadonlySet<Node>;
-  readonly #rising: Draft[] = [];
-  readonly #doubtful: Draft[] = [];
-  readonly #expanding: Draft[] = [];
-  /** Nodes that may stand in the way of others no longer. */
-  readonly #giving: Node[] = [];
-  /** Keys that are not there any more and on which many depend: to be told to them. */
+  /** The values of the plan and their relations. */
+  readonly graph: PlannedGraph;
+  /** Targets that were rejected. */
+  readonly refused: readonly Rejection[];
+  /** The planned value of a node; it is added to the plan if it was not reached yet. */
+  touch(node: Node, reason: Reason): PlannedValue;
+  /** Whether the southbound lost the value: its dependents may be lost, too, or still exist. */
+  isLost(value: PlannedValue): boolean;
+}
+
+export class Resolver implements Resolution {
+  readonly input: PlanInput;
+  readonly graph: PlannedGraph;
+  readonly refused: Rejection[] = [];
+  /** Values of descriptors that have claims. */
+  readonly claimants = new Set<PlannedValue>();
+  readonly #attempt: Attempt;
+  readonly #rising: PlannedValue[] = [];
+  /** Values whose dependencies have to be checked; the set is the membership of the stack. */
+  readonly #unchecked: PlannedValue[] = [];
+  readonly #isUnchecked = new Set<PlannedValue>();
+  /** Values whose derived values have to be compared with their goals. */
+  readonly #expanding: PlannedValue[] = [];
+  /** Nodes that may not block others any more. */
+  readonly #formerBlockers: Node[] = [];
+  /** Keys that are not available any more and have many dependents. */
   readonly #lostByMany: string[] = [];
+  /** Values that were taken out once: their dependents may have been taken out with them. */
+  readonly #lowered = new Set<PlannedValue>();
+  /** The values that a descriptor derived, and the goal that it derived them from. */
+  readonly #derivations = new Map<
+    PlannedValue,
+    { readonly from: Value; readonly derived: readonly KeyedValue[] }
+  >();
 
-  /** @param held the frozen nodes and those that have to stay because of them */
-  constructor(input: PlanInput, held: ReadonlySet<Node>) {
+  constructor(input: PlanInput, attempt: Attempt) {
     this.input = input;
-    this.view = new PlannedView(input.graph);
-    this.#held = held;
+    this.graph = new PlannedGraph(input.graph);
+    this.#attempt = attempt;
   }
 
-  get drafts(): ReadonlyMap<string, Draft> {
-    return this.view.drafts;
-  }
-
-  /**
-   * Takes in what the plan is about; `settle` works out what it comes to.
-   * @param troubled nodes that an earlier attempt at the plan has met too late
-   */
-  async open(troubled: readonly Node[]): Promise<void> {
-    const { graph, targets, reconcile: examine, drifted: moved, slices } = this.input;
-    for (const node of this.#held) {
+  /** Adds the values that the plan begins with; `settle` computes the consequences. */
+  async start(): Promise<void> {
+    const { graph, targets, reconcile, drifted, slices } = this.input;
+    const { blocked, reached } = this.#attempt;
+    for (const node of blocked.keys()) {
       if (slices.due()) await slices.turn();
-      const draft = this.touch(node, { why: 'repair' });
-      this.#open(draft);
+      this.#reopen(this.touch(node, { why: 'repair' }));
     }
     for (const target of targets) {
       if (slices.due()) await slices.turn();
-      this.#aim(target);
+      this.#applyTarget(target);
     }
-    for (const node of examine) {
+    for (const node of reconcile) {
       if (slices.due()) await slices.turn();
-      this.#examine(node);
+      this.#reconcile(node);
     }
-    for (const node of moved) {
+    for (const node of drifted) {
       if (slices.due()) await slices.turn();
-      this.#examine(node);
+      this.#reconcile(node);
     }
-    for (const node of moved.size > 0 ? [...troubled, ...graph.blocked] : troubled) {
+    for (const node of drifted.size > 0 ? [...reached, ...graph.blocked] : reached) {
       if (slices.due()) await slices.turn();
       this.touch(node, { why: 'repair' });
     }
   }
 
-  /** The draft of a node that the graph knows. */
-  touch(node: Node, reason: Reason): Draft {
-    const known = this.drafts.get(node.key);
+  touch(node: Node, reason: Reason): PlannedValue {
+    const known = this.graph.values.get(node.key);
     if (known) return known;
-    const draft = this.#draft(node, reason);
-    if (node.outOfSync && !draft.held) this.#open(draft);
-    return draft;
+    const value = this.#addKnown(node, reason);
+    if (node.outOfSync && !value.isBlocked) this.#reopen(value);
+    return value;
   }
 
-  #draft(node: Node, reason: Reason): Draft {
-    const { graph } = this.input;
-    graph.visits++;
-    const draft = new Draft(node, node, node.base?.key, this.#held.has(node), reason);
-    this.view.add(draft);
-    if (node.descriptor?.claims) this.claimants.add(draft);
-    if (graph.blocked.size > 0 && !draft.held && graph.mayBlockOthers(node))
-      this.#giving.push(node);
-    if (node.needsInspection && !draft.held && draft.wish !== undefined) {
-      study(draft, draft.wish);
-      this.view.index(draft);
-    }
-    return draft;
+  isLost({ node, exists }: PlannedValue): boolean {
+    return !exists && node !== undefined && this.input.drifted.has(node);
   }
 
-  /** Lets a draft be what it can be, with all that belongs to it. */
-  #open(draft: Draft): void {
-    if (this.canRise(draft) || (draft.held && draft.up)) this.raise(draft);
-    else this.lower(draft);
-  }
-
-  canRise(draft: Draft): boolean {
+  canRise(value: PlannedValue): boolean {
     return (
-      draft.wish !== undefined &&
-      draft.invalid === undefined &&
-      draft.blocked === undefined &&
-      draft.implemented &&
-      !draft.held &&
-      (draft.baseKey === undefined || this.view.isUp(draft.baseKey))
+      value.goal.value !== undefined &&
+      value.goal.invalid === undefined &&
+      value.phase.state !== 'blocked' &&
+      value.isImplemented &&
+      (value.baseKey === undefined || this.graph.isAvailable(value.baseKey))
     );
   }
 
-  raise(draft: Draft): void {
-    draft.up = true;
-    this.#rising.push(draft);
-    this.doubt(draft);
+  /** Takes the value to be available; its dependencies are checked later. */
+  raise(value: PlannedValue): void {
+    setAvailable(value, true);
+    this.#rising.push(value);
+    this.#check(value);
   }
 
-  lower(draft: Draft): void {
-    draft.up = false;
-    draft.lowered = true;
-    this.#expand(draft);
-    this.#tellLost(draft.key);
+  /** Takes the value out, with its derived values. */
+  lower(value: PlannedValue): void {
+    setAvailable(value, false);
+    this.#lowered.add(value);
+    this.#expand(value);
+    this.#reportLost(value.key);
   }
 
-  doubt(draft: Draft): void {
-    if (draft.doubted) return;
-    draft.doubted = true;
-    this.#doubtful.push(draft);
+  /** Takes the value out because the value `by` has the claim. */
+  lowerByClaim(value: PlannedValue, claim: string, by: string): void {
+    value.phase = { state: 'blocked', reason: 'claim taken', claim, by, available: false };
+    this.lower(value);
   }
 
-  #aim(target: Target): void {
-    const { graph } = this.input;
-    const { key, value } = target;
-    const node = graph.get(key);
+  /** The claim that blocked the value is free. */
+  unblock(value: PlannedValue): void {
+    value.phase = UNAVAILABLE;
+  }
+
+  /** Until nothing changes: raises what may be available, takes out what has unmet dependencies. */
+  async settle(): Promise<void> {
+    const { slices } = this.input;
+    for (;;) {
+      if (slices.due()) await slices.turn();
+      const blocker = this.#formerBlockers.pop();
+      if (blocker) {
+        for (const node of this.#blockedBy(blocker)) this.touch(node, { why: 'repair' });
+        continue;
+      }
+      const lost = this.#lostByMany.pop();
+      if (lost !== undefined) {
+        for (const one of await this.graph.manyDependents(lost, slices)) {
+          if (slices.due()) await slices.turn();
+          this.#lose(one, lost);
+        }
+        continue;
+      }
+      const rising = this.#rising.pop();
+      if (rising) {
+        const following = rising.isAvailable ? this.#follow(rising) : undefined;
+        if (following) await following;
+        continue;
+      }
+      const unchecked = this.#unchecked.pop();
+      if (unchecked) {
+        this.#isUnchecked.delete(unchecked);
+        if (unchecked.isAvailable && !this.#isReady(unchecked)) this.lower(unchecked);
+        continue;
+      }
+      // Derived values last: their base must not depend on them.
+      const expanding = this.#expanding.pop();
+      if (!expanding) return;
+      if (!expanding.isAvailable) continue;
+      for (const _ of this.#expansion(expanding)) if (slices.due()) await slices.turn();
+    }
+  }
+
+  #addKnown(node: Node, reason: Reason): PlannedValue {
+    const { graph, input } = this;
+    input.graph.visits++;
+    const index = graph.values.size;
+    const block = this.#attempt.blocked.get(node);
+    const value = new PlannedValue(index, node, node, node.base?.key, block, reason);
+    graph.add(value);
+    if (node.descriptor?.claims) this.claimants.add(value);
+    const mayBlock = input.graph.blocked.size > 0 && input.graph.mayBlockOthers(node);
+    if (mayBlock && !value.isBlocked) this.#formerBlockers.push(node);
+    const { goal } = value;
+    if (node.needsInspection && !value.isBlocked && goal.value !== undefined) {
+      value.goal = { ...goal, ...inspect(value, goal.value) };
+      graph.index(value);
+    }
+    return value;
+  }
+
+  /** @param base of a derived value */
+  #addNew(key: string, base: PlannedValue | undefined, reason: Reason): PlannedValue {
+    const { graph, input } = this;
+    const subject = { key, descriptor: input.registry.find(key) };
+    const index = graph.values.size;
+    const value = new PlannedValue(index, subject, undefined, base?.key, undefined, reason);
+    graph.add(value, base);
+    if (subject.descriptor?.claims) this.claimants.add(value);
+    return value;
+  }
+
+  /** Makes the value available if that is possible, with everything that belongs to it. */
+  #reopen(value: PlannedValue): void {
+    if (this.canRise(value) || (value.isBlocked && value.isAvailable)) this.raise(value);
+    else this.lower(value);
+  }
+
+  #check(value: PlannedValue): void {
+    if (value.baseKey === undefined && value.goal.dependencies.length === 0) return;
+    if (this.#isUnchecked.has(value)) return;
+    this.#isUnchecked.add(value);
+    this.#unchecked.push(value);
+  }
+
+  #applyTarget(target: Target): void {
+    const { key, value: desired, unmanaged = false } = target;
+    const node = this.input.graph.get(key);
     if (node?.base) {
       const error = new DerivedKeyError(`is derived from ${node.base.key}`, { where: key });
       this.refused.push({ key, error });
       return;
     }
-    if (value === null) {
-      if (!node || (node.unmanaged && !target.unmanaged)) return;
-      const draft = this.touch(node, { why: target.orphan ? 'leftover' : aimOf(target) });
-      draft.target = true;
-      draft.seed = true;
-      this.#unwish(draft);
+    if (desired === null) {
+      if (!node || (node.unmanaged && !unmanaged)) return;
+      const value = this.touch(node, target.orphan ? { why: 'orphan' } : reasonOf(target));
+      value.role = 'target';
+      this.#dropGoal(value);
       return;
     }
-    if (node && inSync(node, value, target.unmanaged ?? false)) {
-      for (const child of node.derived) if (isBroken(child)) this.#examine(child);
+    if (node && isInSync(node, desired, unmanaged)) {
+      for (const child of node.derived) if (isBroken(child)) this.#reconcile(child);
       return;
     }
-    const draft = node
-      ? (this.drafts.get(key) ?? this.#draft(node, { why: 'changed' }))
-      : this.#fresh(key, target);
-    if (!draft) return;
-    draft.reason = { why: node?.state === 'MISSING' ? 'missing' : aimOf(target) };
-    draft.target = true;
-    draft.seed = true;
-    draft.foreign = target.unmanaged ?? false;
-    draft.metadata = target.metadata;
-    this.#wish(draft, value);
-    const isLeft = node?.outOfSync && !draft.held && !draft.up && !draft.lowered;
-    if (isLeft) this.lower(draft);
+    const value = node
+      ? (this.graph.values.get(key) ?? this.#addKnown(node, { why: 'changed' }))
+      : this.#addNewTarget(target);
+    if (!value) return;
+    value.reason = node?.state === 'MISSING' ? { why: 'missing' } : reasonOf(target);
+    value.role = 'target';
+    this.#setGoal(value, desired, unmanaged, target.metadata);
+    const isUnavailable = !value.isBlocked && !value.isAvailable && !this.#lowered.has(value);
+    if (node?.outOfSync && isUnavailable) this.lower(value);
   }
 
-  #fresh(key: string, target: Target): Draft | undefined {
-    const { registry } = this.input;
+  #addNewTarget(target: Target): PlannedValue | undefined {
+    const { key } = target;
     try {
-      const subject = { key, descriptor: registry.find(key) };
-      return this.#add(new Draft(subject, undefined, undefined, false, { why: aimOf(target) }));
+      return this.#addNew(key, undefined, reasonOf(target));
     } catch (thrown) {
       this.refused.push({ key, error: thrown as Error });
       return undefined;
     }
   }
 
-  #add(draft: Draft): Draft {
-    this.view.add(draft);
-    if (draft.descriptor?.claims) this.claimants.add(draft);
-    return draft;
+  #reconcile(node: Node): void {
+    const value = this.touch(node, { why: node.state === 'MISSING' ? 'missing' : 'repair' });
+    if (value.role === 'target') return;
+    value.role = node.base === undefined ? 'reconciled' : 'related';
+    this.#reopen(value);
   }
 
-  #examine(node: Node): void {
-    const draft = this.touch(node, { why: node.state === 'MISSING' ? 'missing' : 'repair' });
-    if (draft.target) return;
-    draft.seed = node.base === undefined;
-    this.#open(draft);
-  }
-
-  /** Gives the draft a value to be. */
-  #wish(draft: Draft, value: Value): void {
-    const { node } = draft;
-    const known = knownWish(draft, value);
-    draft.wanted = known ?? value;
-    if (draft.held) {
-      if (draft.up) this.raise(draft);
+  #setGoal(value: PlannedValue, desired: Value, unmanaged: boolean, metadata: unknown): void {
+    const known = unmanaged ? undefined : sameDesired(value.node, desired);
+    if (value.isBlocked) {
+      value.goal = { ...value.goal, unmanaged, metadata, desired: known ?? desired };
+      if (value.isAvailable) this.raise(value);
       return;
     }
-    if (node && known !== undefined) {
-      draft.wish = known;
-      if (node.needsInspection) study(draft, known);
-      else {
-        draft.dependencies = node.desiredDependencies;
-        draft.invalid = node.invalid;
-      }
-    } else if (draft.foreign) {
-      draft.wish = value;
-      draft.wanted = undefined;
-      draft.invalid = undefined;
-      draft.dependencies = none;
-    } else {
-      draft.wish = node && isThere(node, value) ? node.actual : value;
-      draft.wanted = draft.wish;
-      study(draft, draft.wish as Value);
-    }
-    this.view.index(draft);
-    if (this.canRise(draft)) this.raise(draft);
-    else if (draft.up || this.isLost(draft)) this.lower(draft);
+    value.goal = newGoal(value, known, desired, unmanaged, metadata);
+    this.graph.index(value);
+    if (this.canRise(value)) this.raise(value);
+    else if (value.isAvailable || this.isLost(value)) this.lower(value);
   }
 
-  /** Takes the wish away. */
-  #unwish(draft: Draft): void {
-    draft.wanted = undefined;
-    draft.wish = undefined;
-    draft.invalid = undefined;
-    if (draft.up || draft.current || this.isLost(draft)) this.lower(draft);
+  /** The value is not desired any more. */
+  #dropGoal(value: PlannedValue): void {
+    const { goal } = value;
+    value.goal = { ...goal, desired: undefined, value: undefined, invalid: undefined };
+    if (value.isAvailable || value.exists || this.isLost(value)) this.lower(value);
   }
 
-  /** Whether it went by itself: what rested on it may be gone, too, or be where it was. */
-  isLost({ node, current }: Draft): boolean {
-    return !current && node !== undefined && this.input.drifted.has(node);
-  }
-
-  /** Until nothing moves: brings up what can be up, takes out what lacks something. */
-  async settle(): Promise<void> {
-    const { slices } = this.input;
-    for (;;) {
-      if (slices.due()) await slices.turn();
-      const giving = this.#giving.pop();
-      if (giving) {
-        for (const node of this.#hinderedBy(giving)) this.touch(node, { why: 'repair' });
-        continue;
-      }
-      const lost = this.#lostByMany.pop();
-      if (lost !== undefined) {
-        for (const one of await this.view.manyDependents(lost, slices)) {
-          if (slices.due()) await slices.turn();
-          this.#lack(one, lost);
-        }
-        continue;
-      }
-      const rising = this.#rising.pop();
-      if (rising) {
-        const following = rising.up ? this.#follow(rising) : undefined;
-        if (following) await following;
-        continue;
-      }
-      const doubtful = this.#doubtful.pop();
-      if (doubtful) {
-        doubtful.doubted = false;
-        if (doubtful.up && !this.#isReady(doubtful)) this.lower(doubtful);
-        continue;
-      }
-      // Only what holds without it derives something: nothing rests on what it derives itself.
-      const settled = this.#expanding.pop();
-      if (!settled) return;
-      if (!settled.up) continue;
-      for (const _ of this.#expansion(settled)) if (slices.due()) await slices.turn();
-    }
-  }
-
-  /** What the node may have kept from going: its base and what it depends on. */
-  *#hinderedBy({ base, actualDependencies }: Node): Generator<Node, void, void> {
+  /** Nodes that the given one may have blocked: its base and its dependencies. */
+  *#blockedBy({ base, actualDependencies }: Node): Generator<Node, void, void> {
     const { graph } = this.input;
     if (base && graph.blocked.has(base)) yield base;
     for (const dependency of actualDependencies) {
       const node = dependency.key === undefined ? undefined : graph.get(dependency.key);
       if (node && graph.blocked.has(node)) yield node;
       if (dependency.anyOf)
-        for (const one of graph.blocked) if (names(dependency, one.key)) yield one;
+        for (const one of graph.blocked) if (matches(dependency, one.key)) yield one;
     }
   }
 
-  #isReady(draft: Draft): boolean {
-    if (draft.baseKey !== undefined && !this.view.isUp(draft.baseKey)) return false;
-    return draft.dependencies.every((dependency) => this.view.isMet(draft, dependency));
+  #isReady(value: PlannedValue): boolean {
+    if (value.baseKey !== undefined && !this.graph.isAvailable(value.baseKey)) return false;
+    return value.goal.dependencies.every((dependency) => this.graph.isMet(value, dependency));
   }
 
   /**
-   * What a value that is up brings with it: what it derives, and what waited for it.
-   * @returns a promise only where many have waited
+   * Adds what an available value brings with it: its derived values and its dependents.
+   * @returns a promise only if it has many dependents
    */
-  #follow(draft: Draft): Promise<void> | undefined {
-    const { node, key } = draft;
-    // Of what stood before, however that came, the values brought each other up: so they do again.
-    if (node && this.input.restored?.has(node)) this.#expand(draft);
-    else if (hasFamily(draft)) this.#expanding.push(draft);
-    if (node?.available && !draft.lowered && !this.input.drifted.has(node)) return undefined;
-    const count = this.view.dependentCount(key);
+  #follow(value: PlannedValue): Promise<void> | undefined {
+    const { node, key } = value;
+    // What existed before the transaction may need its derived values: they are restored with it.
+    if (node && this.input.restored?.has(node)) this.#expand(value);
+    else if (this.#mayDerive(value)) this.#expanding.push(value);
+    const isUnchanged = node?.available && !this.#lowered.has(value);
+    if (isUnchanged && !this.input.drifted.has(node)) return undefined;
+    const count = this.graph.dependentCount(key);
     if (isMany(count)) return this.#followMany(key);
-    if (count > 0) for (const one of this.view.dependents(key)) this.#offer(one, key);
+    if (count > 0) for (const one of this.graph.dependents(key)) this.#offer(one, key);
     return undefined;
   }
 
   async #followMany(key: string): Promise<void> {
     const { slices } = this.input;
-    for (const one of await this.view.manyDependents(key, slices)) {
+    for (const one of await this.graph.manyDependents(key, slices)) {
       if (slices.due()) await slices.turn();
       this.#offer(one, key);
     }
   }
 
-  /** Tells a dependent that the key is there. */
-  #offer(one: Node | Draft, key: string): void {
-    const dependent = one instanceof Draft ? one : this.touch(one, { why: 'dependency met', key });
-    if (dependent.up || !this.canRise(dependent)) return;
-    if (!dependent.target) dependent.reason = { why: 'dependency met', key };
+  /** Raises a dependent of an available key, if that is possible. */
+  #offer(one: Node | PlannedValue, key: string): void {
+    const reason: Reason = { why: 'dependency met', key };
+    const dependent = one instanceof PlannedValue ? one : this.touch(one, reason);
+    if (dependent.isAvailable || !this.canRise(dependent)) return;
+    if (dependent.role !== 'target') dependent.reason = reason;
     this.raise(dependent);
   }
 
-  #tellLost(key: string): void {
-    const count = this.view.dependentCount(key);
+  #reportLost(key: string): void {
+    const count = this.graph.dependentCount(key);
     if (isMany(count)) this.#lostByMany.push(key);
-    else if (count > 0) for (const one of this.view.dependents(key)) this.#lack(one, key);
+    else if (count > 0) for (const one of this.graph.dependents(key)) this.#lose(one, key);
   }
 
-  /** Tells a dependent that the key is not there. */
-  #lack(one: Node | Draft, key: string): void {
-    if (one instanceof Draft) {
-      if (one.up) this.doubt(one);
-    } else if (one.actual !== undefined || this.drafts.has(one.key)) {
-      const dependent = this.touch(one, { why: 'dependency lost', key });
-      if (dependent.up) this.doubt(dependent);
-    }
+  /** Has a dependent checked, because the key is not available. */
+  #lose(one: Node | PlannedValue, key: string): void {
+    let dependent: PlannedValue;
+    if (one instanceof PlannedValue) dependent = one;
+    else if (one.actual === undefined && !this.graph.values.has(one.key)) return;
+    else dependent = this.touch(one, { why: 'dependency lost', key });
+    if (dependent.isAvailable) this.#check(dependent);
   }
 
-  /** Brings what is derived from the value in line with it. */
-  #expand(draft: Draft): void {
-    if (hasFamily(draft)) for (const _ of this.#expansion(draft));
+  /** Updates the goals of the derived values. */
+  #expand(value: PlannedValue): void {
+    if (this.#mayDerive(value)) for (const _ of this.#expansion(value));
   }
 
-  /** The same in steps. */
-  *#expansion(draft: Draft): Generator<void, void, void> {
-    const values = this.#derive(draft);
+  /** `expand` in steps. */
+  *#expansion(value: PlannedValue): Generator<void, void, void> {
     const keep = new Set<string>();
-    for (const { key, value } of values) {
-      if (keep.has(key)) continue;
+    for (const derived of this.#derive(value)) {
+      if (keep.has(derived.key)) continue;
       yield;
-      if (this.#deriveOne(draft, key, value)) keep.add(key);
+      if (this.#setDerivedGoal(value, derived.key, derived.value)) keep.add(derived.key);
     }
-    for (const child of draft.newChildren) if (!keep.has(child.key)) this.#unwish(child);
-    for (const node of draft.node?.derived ?? none) {
+    for (const child of this.graph.newDerived(value))
+      if (!keep.has(child.key)) this.#dropGoal(child);
+    for (const node of value.node?.derived ?? none) {
       yield;
       if (keep.has(node.key)) continue;
-      const child = this.touch(node, { why: 'derived', from: draft.key });
-      // Whoever takes a value over takes what is derived from it.
-      child.foreign = draft.foreign;
-      if (child.wish !== undefined || child.wanted !== undefined || child.up) this.#unwish(child);
+      const child = this.touch(node, { why: 'derived', from: value.key });
+      // A derived value is unmanaged exactly if its base is.
+      const { unmanaged } = value.goal;
+      if (child.goal.unmanaged !== unmanaged) child.goal = { ...child.goal, unmanaged };
+      const { value: goal, desired } = child.goal;
+      if (goal !== undefined || desired !== undefined || child.isAvailable) this.#dropGoal(child);
     }
   }
 
-  #derive(draft: Draft): Draft['derivedValues'] {
-    if (!draft.up || draft.wish === undefined || !draft.descriptor?.derived) return none;
-    // Only what the northbound or southbound itself names derives anything.
-    if (draft.baseKey !== undefined) return none;
-    if (draft.derivedOf === draft.wish) return draft.derivedValues;
+  #derive(value: PlannedValue): readonly KeyedValue[] {
+    const { key, descriptor, goal } = value;
+    if (!value.isAvailable || goal.value === undefined || !descriptor?.derived) return none;
+    // Derived values derive nothing themselves.
+    if (value.baseKey !== undefined) return none;
+    const known = this.#derivations.get(value);
+    if (known?.from === goal.value) return known.derived;
     try {
-      draft.derivedValues = draft.descriptor.derived(draft.key, draft.wish);
-      draft.derivedOf = draft.wish;
-      return draft.derivedValues;
+      const derived = descriptor.derived(key, goal.value);
+      this.#derivations.set(value, { from: goal.value, derived });
+      return derived;
     } catch (cause) {
-      const { key } = draft;
       this.input.log.error({ key, error: errorText(cause) }, 'Descriptor cannot derive values');
-      if (draft.foreign) return none;
-      draft.invalid = new DescriptorContractError(errorText(cause), { where: key, cause });
-      draft.up = false;
-      this.#tellLost(key);
+      if (goal.unmanaged) return none;
+      const invalid = new DescriptorContractError(errorText(cause), { where: key, cause });
+      value.goal = { ...goal, invalid };
+      setAvailable(value, false);
+      this.#reportLost(key);
       return none;
     }
   }
 
-  /** @returns false when the derived value cannot be taken */
-  #deriveOne(base: Draft, key: string, value: Value | undefined): boolean {
+  /** @returns false when the derived value is ignored */
+  #setDerivedGoal(base: PlannedValue, key: string, derived: Value | undefined): boolean {
     const node = this.input.graph.get(key);
-    const drafted = this.drafts.get(key);
-    const taken = drafted ? drafted.baseKey !== base.key : node && node.base?.key !== base.key;
-    if (value === undefined || value === null || taken) {
+    const known = this.graph.values.get(key);
+    const isTaken = known ? known.baseKey !== base.key : node && node.base?.key !== base.key;
+    if (derived === undefined || derived === null || isTaken) {
       const { log } = this.input;
       log.warn({ key, from: base.key }, 'Derived value is empty or its key is taken: skipped');
       return false;
     }
-    if (node && !drafted && !base.held && inSync(node, value, base.foreign)) return true;
-    const child = drafted ?? this.#child(base, key, node);
+    const { unmanaged } = base.goal;
+    if (node && !known && !base.isBlocked && isInSync(node, derived, unmanaged)) return true;
+    const child = known ?? this.#addDerived(base, key, node);
     if (!child) return false;
-    child.foreign = base.foreign;
-    this.#wish(child, value);
+    this.#setGoal(child, derived, unmanaged, child.goal.metadata);
     return true;
   }
 
-  #child(base: Draft, key: string, node: Node | undefined): Draft | undefined {
+  #addDerived(base: PlannedValue, key: string, node: Node | undefined): PlannedValue | undefined {
     const reason: Reason = { why: 'derived', from: base.key };
     if (node) return this.touch(node, reason);
     try {
-      const subject = { key, descriptor: this.input.registry.find(key) };
-      const child = this.#add(new Draft(subject, undefined, base.key, false, reason));
-      base.addChild(child);
-      return child;
+      return this.#addNew(key, base, reason);
     } catch (thrown) {
       this.input.log.error({ key, error: errorText(thrown) }, 'Derived value is skipped');
       return undefined;
     }
   }
+
+  /** Whether the value has derived values, or its descriptor may name some. */
+  #mayDerive(value: PlannedValue): boolean {
+    if (this.graph.derivedCount(value) > 0) return true;
+    return value.baseKey === undefined && value.descriptor?.derived !== undefined;
+  }
 }
 
-/** Whether something is derived from the value, or may be. */
-function hasFamily({ descriptor, node, newChildren, baseKey }: Draft): boolean {
-  if (newChildren.length > 0 || (node?.derived.size ?? 0) > 0) return true;
-  return baseKey === undefined && descriptor?.derived !== undefined;
+/** A blocked value stays blocked; one whose claim is taken stays unavailable. */
+function setAvailable(value: PlannedValue, available: boolean): void {
+  value.phase = withAvailable(value.phase, available);
 }
 
-function aimOf({ unmanaged: foreign }: Target): 'notified' | 'changed' {
-  return foreign ? 'notified' : 'changed';
+function withAvailable(phase: Phase, available: boolean): Phase {
+  if (phase.state !== 'blocked') return available ? AVAILABLE : UNAVAILABLE;
+  if (phase.reason === 'claim taken' || phase.available === available) return phase;
+  return { ...phase, available };
+}
+
+/** @param known the same value, if it is desired already */
+function newGoal(
+  planned: PlannedValue,
+  known: Value | undefined,
+  desired: Value,
+  unmanaged: boolean,
+  metadata: unknown,
+): Goal {
+  const { node } = planned;
+  if (unmanaged)
+    return {
+      desired: undefined,
+      value: desired,
+      unmanaged,
+      metadata,
+      dependencies: none,
+      invalid: undefined,
+      claims: undefined,
+    };
+  let value = known;
+  let inspection: Pick<Goal, 'dependencies' | 'invalid' | 'claims'>;
+  if (node && value !== undefined && !node.needsInspection) {
+    const { desiredDependencies: dependencies, invalid } = node;
+    inspection = { dependencies, invalid, claims: undefined };
+  } else {
+    value ??= node && isActual(node, desired) ? (node.actual as Value) : desired;
+    inspection = inspect(planned, value);
+  }
+  const { dependencies, invalid, claims } = inspection;
+  return { desired: value, value, unmanaged, metadata, dependencies, invalid, claims };
+}
+
+function reasonOf({ unmanaged }: Target): Reason {
+  return { why: unmanaged ? 'notified' : 'changed' };
 }
 
 /** An operation on it is due again. */

@@ -1,29 +1,29 @@
 import type { Slices } from '#infra/clock/slices.ts';
-import type { Draft } from './planned-value.ts';
+import type { PlannedValue } from './planned-value.ts';
 
-/** Values that depend on each other in a circle and can only come together. */
+/** Values that depend on each other in a cycle and can only be created together. */
 export interface Cycle {
-  readonly members: readonly Draft[];
-  /** Everything that the members need from outside is there. */
-  ready: boolean;
+  readonly members: readonly PlannedValue[];
+  /** The dependencies of the members on other values are met. */
+  isReady: boolean;
 }
 
 type Edges<T> = (from: T) => readonly T[];
 
 /**
- * The circles among the values that are to be created.
- * @param edgesOf values to be created that this one needs by name
+ * Cycles among the values that are created.
+ * @param edgesOf values to be created whose keys are dependencies of this one
  */
 export async function findCycles(
-  drafts: readonly Draft[],
-  edgesOf: Edges<Draft>,
+  values: readonly PlannedValue[],
+  edgesOf: Edges<PlannedValue>,
   slices: Slices,
-): Promise<ReadonlyMap<Draft, Cycle>> {
-  const cycles = new Map<Draft, Cycle>();
-  for (const members of components(drafts, edgesOf)) {
+): Promise<ReadonlyMap<PlannedValue, Cycle>> {
+  const cycles = new Map<PlannedValue, Cycle>();
+  for (const members of stronglyConnected(values, edgesOf)) {
     if (slices.due()) await slices.turn();
     if (members.length < 2) continue;
-    const cycle: Cycle = { members, ready: false };
+    const cycle: Cycle = { members, isReady: false };
     for (const member of members) cycles.set(member, cycle);
   }
   return cycles;
@@ -36,10 +36,10 @@ interface Visit<T> {
 }
 
 /**
- * Strongly connected components, those first that need nothing of the others (Tarjan's algorithm,
- * without recursion). In between comes an empty list, so that a long search can be cut.
+ * Strongly connected components, those without edges to the others first (Tarjan's algorithm without
+ * recursion). Empty arrays are yielded in between, so that a long search can be sliced.
  */
-export function* components<T>(
+export function* stronglyConnected<T>(
   starts: readonly T[],
   edgesOf: Edges<T>,
 ): Generator<T[], void, void> {

@@ -1,11 +1,11 @@
 import type { Slices } from '#infra/clock/slices.ts';
 
-/** A walk that may yield further walks, and promises, which are carried out before it goes on. */
-export type Walk = Generator<Walk | Promise<void>, void, void>;
+/** A traversal that may yield nested traversals and promises, which are completed before it resumes. */
+export type Traversal = Generator<Traversal | Promise<void>, void, void>;
 
-/** Carries a walk out in slices; its depth is not limited by the call stack. */
-export async function carryOut(walk: Walk, slices: Slices): Promise<void> {
-  const path = [walk];
+/** Runs a traversal in slices; the call stack does not limit its depth. */
+export async function runInSlices(traversal: Traversal, slices: Slices): Promise<void> {
+  const path = [traversal];
   for (let top = path.at(-1); top; top = path.at(-1)) {
     if (slices.due()) await slices.turn();
     const { done, value } = top.next();

@@ -10,9 +10,6 @@ import type {
   TransactionRequest,
   Value,
 } from '../api/transaction.ts';
-import { type Refreshed, readBack, refreshAll } from '../executor/refresh.ts';
-import type { RetryGroup } from '../executor/retry.ts';
-import type { PlanScope, SchedulerContext } from '../executor/transaction-execution.ts';
 import { byKey } from '../graph/by-key.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
@@ -24,7 +21,10 @@ import {
   type ResyncType,
   type TxnType,
 } from '../history/record.ts';
-import type { Target } from './input.ts';
+import type { PlanScope, Target } from '../planner/input.ts';
+import { type Refreshed, readBack, refreshAll } from './refresh.ts';
+import type { RetryGroup } from './retry.ts';
+import type { SchedulerContext } from './scheduler-context.ts';
 
 const nothing: readonly never[] = [];
 const nobody: ReadonlySet<Node> = new Set();
@@ -129,11 +129,11 @@ export async function prepareNotification(
   around: SchedulerContext,
   pairs: readonly NotifiedValue[],
 ): Promise<PreparedTransaction | undefined> {
-  const { graph, registry, slices } = around;
+  const { slices } = around;
   const targets: Target[] = [];
   for (const pair of pairs) {
     if (slices.due()) await slices.turn();
-    if (concernsUs(graph, registry, pair)) targets.push({ ...pair, unmanaged: true });
+    if (isRelevant(around, pair)) targets.push({ ...pair, unmanaged: true });
   }
   if (targets.length === 0) return undefined;
   return {
@@ -146,16 +146,15 @@ export async function prepareNotification(
   };
 }
 
-function concernsUs(
-  graph: Graph,
-  registry: Registry,
+function isRelevant(
+  { graph, writer, registry }: SchedulerContext,
   { key, value, metadata }: NotifiedValue,
 ): boolean {
   const node = graph.get(key);
-  if (!node) return value !== null && owner(registry, key) !== undefined;
+  if (!node) return value !== null && registry.tryFind(key) !== undefined;
   if (!node.unmanaged || node.base) return false;
   if (value === null || !deepEqual(node.actual, value)) return true;
-  graph.setMetadata(node, metadata);
+  writer.setMetadata(node, metadata);
   return false;
 }
 
@@ -213,21 +212,13 @@ function isSettled(node: Node): boolean {
   return isFine(node) && [...node.derived].every(isFine);
 }
 
-function owner(registry: Registry, key: string) {
-  try {
-    return registry.find(key);
-  } catch {
-    return undefined;
-  }
-}
-
 function recordTarget(
   graph: Graph,
   registry: Registry,
   { key, value }: { readonly key: string; readonly value: Value | null },
   foreign: boolean,
 ): RecordedKeyValue {
-  const descriptor = graph.get(key)?.descriptor ?? owner(registry, key);
+  const descriptor = graph.get(key)?.descriptor ?? registry.tryFind(key);
   return {
     Key: key,
     Value: value === null ? null : new RecordedValue(descriptor, value),

@@ -1,0 +1,364 @@
+/**
+ * The only module that changes nodes of the graph: it applies the desired state of a plan, the results
+ * of operations, values that were read from the southbound, notifications, and undo.
+ */
+
+import type { Slices } from '#infra/clock/slices.ts';
+import { errorText, traitsOf } from '#infra/errors/errors.ts';
+import type { Logger } from '#infra/log/log.ts';
+import type { AnyDescriptor, Dependency, KeyedValue, RetrievedValue } from '../api/descriptor.ts';
+import type { RetryPolicy, Value } from '../api/transaction.ts';
+import type { ValueState } from '../api/value-state.ts';
+import type { Registry } from '../graph/descriptor-registry.ts';
+import { deepEqual } from '../graph/equality.ts';
+import { type Graph, type Node, type WritableGraph, writable } from '../graph/graph.ts';
+import type { PlannedOperation } from '../planner/operation.ts';
+import type { PlannedValue } from '../planner/planned-value.ts';
+import type { Plan } from '../planner/planner.ts';
+
+const none: readonly never[] = [];
+
+/** The transaction that a plan belongs to. */
+export interface PlanOrigin {
+  readonly seqNum: number;
+  /** Set when the northbound sets values: its retry policy applies to them from now on. */
+  readonly fromNorth: boolean;
+  readonly retry: RetryPolicy | undefined;
+  /** Whether a failure of this base value is going to be retried if its descriptor agrees. */
+  readonly mayRetry: (base: Node) => boolean;
+}
+
+export interface GraphWriterOptions {
+  readonly graph: WritableGraph;
+  readonly registry: Registry;
+  readonly log: Logger;
+  readonly slices: Slices;
+}
+
+export class GraphWriter {
+  readonly #graph: WritableGraph;
+  readonly #registry: Registry;
+  readonly #log: Logger;
+  readonly #slices: Slices;
+
+  constructor({ graph, registry, log, slices }: GraphWriterOptions) {
+    this.#graph = graph;
+    this.#registry = registry;
+    this.#log = log;
+    this.#slices = slices;
+  }
+
+  get graph(): Graph {
+    return this.#graph;
+  }
+
+  /**
+   * Records the desired state of the plan; actual values do not change.
+   * @param backup keeps what is overwritten
+   */
+  async applyPlan(
+    plan: Plan,
+    origin: PlanOrigin,
+    backup: DesiredStateBackup | undefined,
+  ): Promise<AppliedPlan> {
+    const nodes: Node[] = [];
+    for (const value of plan.values) {
+      if (this.#slices.due()) await this.#slices.turn();
+      const node = value.node ?? this.#addPlanned(value);
+      if (!node) continue;
+      nodes[value.index] = node;
+      backup?.keep(node);
+      this.#applyDesired(node, value, origin);
+    }
+    for (const node of plan.blockedByOthers) this.#graph.blocked.add(node);
+    return new AppliedPlan(this.#graph, nodes, origin);
+  }
+
+  #addPlanned({ key, descriptor, baseKey, goal }: PlannedValue): Node | undefined {
+    if (goal.value === undefined) return undefined;
+    const base = baseKey === undefined ? undefined : this.#graph.get(baseKey);
+    return this.#graph.add(key, descriptor, base);
+  }
+
+  #applyDesired(node: Node, value: PlannedValue, { seqNum, fromNorth, retry }: PlanOrigin): void {
+    const { goal, phase, role } = value;
+    const { desired, unmanaged, dependencies } = goal;
+    const graph = this.#graph;
+    writable(node).toBeRemoved = !value.isAvailable;
+    if (value.isBlocked) {
+      if (node.desired !== desired) {
+        graph.setDesired(node, desired, none);
+        writable(node).needsInspection = true;
+      }
+    } else {
+      const hasNone = unmanaged || desired === undefined;
+      graph.setDesired(node, desired, hasNone ? none : dependencies);
+      writable(node).invalid = goal.invalid;
+      writable(node).needsInspection = false;
+    }
+    if (phase.state === 'blocked' && phase.reason === 'claim taken')
+      graph.setAwaitedClaims(node, [phase.claim]);
+    if (!fromNorth || role === 'related') return;
+    writable(node).seqNum = seqNum;
+    writable(node).retry = retry;
+  }
+
+  /** Restores the desired state of before a transaction. @returns the nodes that it changes */
+  async restore(backup: DesiredStateBackup): Promise<Node[]> {
+    const nodes: Node[] = [];
+    for (const { node, desired, dependencies, invalid, seqNum, retry } of backup.latestFirst()) {
+      if (this.#slices.due()) await this.#slices.turn();
+      this.#graph.setDesired(node, desired, dependencies);
+      const changed = writable(node);
+      changed.invalid = invalid;
+      changed.toBeRemoved = false;
+      changed.seqNum = seqNum;
+      // An undo that fails is retried by the policy of the transaction if the value has none.
+      changed.retry = retry ?? node.retry;
+      nodes.push(node);
+    }
+    return nodes;
+  }
+
+  /** Removes those nodes that have neither a desired nor an actual value. */
+  async removeUnused(nodes: Iterable<Node>): Promise<void> {
+    const bases: Node[] = [];
+    for (const node of nodes) {
+      if (this.#slices.due()) await this.#slices.turn();
+      if (node.desired !== undefined || node.actual !== undefined || node.outcomeUnknown) continue;
+      if (this.#graph.get(node.key) !== node) continue;
+      // Derived values are removed before their base.
+      if (node.base) this.#graph.remove(node);
+      else bases.push(node);
+    }
+    for (const node of bases) {
+      if (this.#slices.due()) await this.#slices.turn();
+      if (node.derived.size === 0) this.#graph.remove(node);
+    }
+  }
+
+  /** Notes that the transaction found the node to differ from what was known. */
+  setLastTransaction(node: Node, seqNum: number): void {
+    writable(node).lastTxn = seqNum;
+  }
+
+  /** @param isRetried whether a timer will retry the operation that failed */
+  setFailed(node: Node, isRetried: boolean): void {
+    writable(node).state = isRetried ? 'RETRYING' : 'FAILED';
+  }
+
+  /** A notification brings other metadata for the same value. */
+  setMetadata(node: Node, metadata: unknown): void {
+    this.#graph.setMetadata(node, metadata);
+  }
+
+  /**
+   * A value was read from the southbound.
+   * @param isDesired whether the resync that reads it names its key
+   * @param drifted gets the nodes whose actual value differs from what was known
+   */
+  applyFound(
+    descriptor: AnyDescriptor,
+    { key, value, metadata, origin }: RetrievedValue,
+    isDesired: boolean,
+    drifted: Set<Node>,
+  ): void {
+    const node = this.#graph.get(key) ?? this.#graph.add(key, descriptor, undefined);
+    const isNew = node.state === 'NONEXISTENT';
+    if (node.desired === undefined && (isNew || node.state === 'OBTAINED')) {
+      const isManaged = origin === 'from-NB' || (origin !== 'from-SB' && isNew && isDesired);
+      writable(node).state = isManaged ? 'DISCOVERED' : 'OBTAINED';
+    } else markFound(node);
+    this.#settleOutcome(node);
+    const childrenDrifted = this.#applyFoundDerived(node, value, drifted);
+    if (node.actual === undefined || !isSame(node, value) || childrenDrifted) {
+      if (node.actual === undefined || !deepEqual(node.actual, value))
+        this.#graph.setActual(node, value, dependenciesOf(node, value));
+      drifted.add(node);
+    }
+    if (!deepEqual(node.metadata, metadata)) this.#graph.setMetadata(node, metadata);
+  }
+
+  /** A value was not found in the southbound, nor anything that is derived from it. */
+  applyLost(node: Node, drifted: Set<Node>): void {
+    this.#applyLostOne(node, drifted);
+    for (const child of node.derived) this.#applyLostOne(child, drifted);
+    this.#graph.setOutcomeKnown(node);
+  }
+
+  #applyLostOne(node: Node, drifted: Set<Node>): void {
+    this.#graph.setOutcomeKnown(node);
+    if (node.actual === undefined) return;
+    this.#graph.setActual(node, undefined, none);
+    drifted.add(node);
+    if (node.desired === undefined) return;
+    if (node.state === 'CONFIGURED' || node.state === 'DISCOVERED')
+      writable(node).state = 'MISSING';
+  }
+
+  /** A value that was read back has the dependencies of what it is, not of what it may have been. */
+  #settleOutcome(node: Node): void {
+    if (!node.outcomeUnknown) return;
+    const { actual } = node;
+    this.#graph.setOutcomeKnown(node);
+    if (actual !== undefined) this.#graph.setActual(node, actual, dependenciesOf(node, actual));
+  }
+
+  /** The derived values of a found value exist. @returns whether that differs from what was known */
+  #applyFoundDerived(node: Node, value: Value, drifted: Set<Node>): boolean {
+    if (!node.descriptor?.derived) return false;
+    const graph = this.#graph;
+    const before = drifted.size;
+    const found = new Set<string>();
+    for (const { key, value: own } of deriveOf(node, value, this.#log)) {
+      const known = graph.get(key);
+      if (own === undefined || own === null || (known && known.base !== node)) continue;
+      const child = known ?? graph.add(key, this.#registry.tryFind(key), node);
+      found.add(key);
+      if (child.state === 'NONEXISTENT')
+        writable(child).state = node.unmanaged ? 'OBTAINED' : 'DISCOVERED';
+      else markFound(child);
+      this.#settleOutcome(child);
+      if (child.actual !== undefined && isSame(child, own)) continue;
+      graph.setActual(child, own, dependenciesOf(child, own));
+      drifted.add(child);
+    }
+    for (const child of node.derived) if (!found.has(child.key)) this.#applyLostOne(child, drifted);
+    return drifted.size > before;
+  }
+}
+
+/** A plan whose desired state is in the graph: applies the results of its operations. */
+export class AppliedPlan {
+  readonly #graph: WritableGraph;
+  /** By the index of the value. */
+  readonly #nodes: readonly Node[];
+  readonly #origin: PlanOrigin;
+
+  constructor(graph: WritableGraph, nodes: readonly Node[], origin: PlanOrigin) {
+    this.#graph = graph;
+    this.#nodes = nodes;
+    this.#origin = origin;
+  }
+
+  /** The node of a value that has an operation. */
+  nodeOf({ index }: PlannedValue): Node {
+    return this.#nodes[index] as Node;
+  }
+
+  /** The nodes of all values of the plan. */
+  get nodes(): Iterable<Node | undefined> {
+    return this.#nodes;
+  }
+
+  applySuccess(operation: PlannedOperation, metadata: unknown): void {
+    const { value, stateAfter, noop } = operation;
+    const { goal, role } = value;
+    const node = this.nodeOf(value);
+    const graph = this.#graph;
+    if (operation.operation === 'DELETE') {
+      if (!noop) graph.setActual(node, undefined, none);
+    } else if (!noop || value.exists) {
+      const dependencies = goal.unmanaged ? none : goal.dependencies;
+      graph.setActual(node, goal.value, dependencies, value.claims);
+      // An unmanaged value keeps the metadata with which it was found.
+      if (goal.unmanaged) {
+        if (role === 'target') graph.setMetadata(node, goal.metadata);
+      } else if (operation.call) graph.setMetadata(node, metadata);
+    }
+    const changed = writable(node);
+    if (!operation.silent || node.state === 'DISCOVERED') {
+      changed.lastOperation = operation.operation;
+      changed.lastTxn = this.#origin.seqNum;
+    }
+    if (goal.unmanaged) changed.lastOperation = undefined;
+    graph.failed.delete(node);
+    graph.blocked.delete(node);
+    changed.state = stateAfter;
+    changed.error = operation.errorAfter;
+  }
+
+  applyFailure(operation: PlannedOperation, error: Error): void {
+    const { value } = operation;
+    const node = this.nodeOf(value);
+    const graph = this.#graph;
+    graph.failed.add(node);
+    const changed = writable(node);
+    changed.error = error;
+    changed.lastOperation = operation.operation;
+    changed.lastTxn = this.#origin.seqNum;
+    changed.state = this.#stateAfter(node, error);
+    if (traitsOf(error).outcome !== 'unknown' || !node.root.descriptor?.retrieve) return;
+    // Until it is read back it counts as existing, with its old and its new dependencies: neither may
+    // be removed.
+    const possible = operation.after ?? operation.before;
+    if (possible === undefined) return;
+    const dependencies = [...node.actualDependencies, ...value.goal.dependencies];
+    graph.setActual(node, node.actual ?? possible, dependencies);
+    graph.setOutcomeUnknown(node, possible);
+  }
+
+  #stateAfter(node: Node, error: Error): ValueState {
+    if (traitsOf(error).isRetriable === false) return 'FAILED';
+    const isRetriable = node.descriptor?.isRetriable?.(error) ?? true;
+    return isRetriable && this.#origin.mayRetry(node.root) ? 'RETRYING' : 'FAILED';
+  }
+}
+
+interface Backup {
+  readonly node: Node;
+  readonly desired: Value | undefined;
+  readonly dependencies: readonly Dependency[];
+  readonly invalid: Error | undefined;
+  readonly seqNum: number;
+  readonly retry: RetryPolicy | undefined;
+}
+
+/** The desired state of before a transaction that may be undone. */
+export class DesiredStateBackup {
+  /** Nodes that were available. */
+  readonly available = new Set<Node>();
+  readonly #backups: Backup[] = [];
+
+  keep(node: Node): void {
+    const { desired, desiredDependencies: dependencies, invalid, seqNum, retry } = node;
+    if (node.available) this.available.add(node);
+    this.#backups.push({ node, desired, dependencies, invalid, seqNum, retry });
+  }
+
+  latestFirst(): readonly Backup[] {
+    return this.#backups.toReversed();
+  }
+}
+
+function markFound(node: Node): void {
+  if (node.state === 'PENDING' || node.state === 'MISSING') writable(node).state = 'CONFIGURED';
+}
+
+/** Whether the found value equals the known one, or differs only where the descriptor permits it. */
+function isSame({ key, actual, descriptor }: Node, found: Value): boolean {
+  if (deepEqual(actual, found)) return true;
+  try {
+    return descriptor?.equivalent?.(key, found, actual) ?? false;
+  } catch {
+    return false;
+  }
+}
+
+function dependenciesOf(node: Node, value: Value): readonly Dependency[] {
+  if (node.unmanaged) return none;
+  try {
+    return node.descriptor?.dependencies?.(node.key, value) ?? none;
+  } catch {
+    return none;
+  }
+}
+
+function deriveOf(node: Node, value: Value, log: Logger): readonly KeyedValue[] {
+  try {
+    return node.descriptor?.derived?.(node.key, value) ?? none;
+  } catch (thrown) {
+    log.error({ key: node.key, error: errorText(thrown) }, 'Descriptor cannot derive values');
+    return none;
+  }
+}
