@@ -77,10 +77,10 @@ for (const [mode, useTap] of [
       assert.equal(await trace(ask, (piece) => void pieces.push(piece)), true);
       const text = pieces.join('');
       assert.match(text, /^web \(10\.1\.1\.\d+\) to default\/far \(10\.1\.2\.\d+\), TCP port 80 /);
-      assert.match(text, /delivered: .*\n[\s\S]*and back\n[\s\S]*delivered: /);
+      assert.match(text, /delivered: .*\n[\s\S]*reply\n[\s\S]*delivered: /);
       await assert.rejects(
         trace({ ...ask, to: 'nobody' }, () => undefined),
-        /no pod of this name/,
+        /no pod with this name/,
       );
     });
 
@@ -114,6 +114,6 @@ describe('contiv-agent trace', () => {
     for (body of ['<html>', 'null', '7', '{"name":"n","hostAddresses":[],"pods":null,"values":{}}'])
       await assert.rejects(ask(`http://127.0.0.1:${port}`), { code: 'CV_TRACE' }, body);
     body = '{"name":"n","hostAddresses":[],"pods":{},"values":{}}';
-    await assert.rejects(ask(`http://127.0.0.1:${port}`), /no pod of this name is attached on n/);
+    await assert.rejects(ask(`http://127.0.0.1:${port}`), /no pod with this name is attached to n/);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * contiv-agent from top to bottom: VPP and Linux, scheduler, event handlers, event loop, watcher of
  * the datastore, and the servers for operators and for kubelet. This file lists the components in
- * start order; each `wire…()` stands beside the code that it wires.
+ * start order; each `wire…()` is in the folder of the code that it wires.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Clock, Random } from '#infra/clock/clock.ts';

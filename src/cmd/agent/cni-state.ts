@@ -1,4 +1,4 @@
-/** What the CNI service asks of the rest of the agent. */
+/** The state of the agent that the CNI service needs: readiness, addresses, failed values. */
 import type { StatusCheck } from '#infra/status/status.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
@@ -12,7 +12,7 @@ interface CniStateDeps {
   readonly net: Ipv4NetApi;
 }
 
-/** Without these no pod can be attached. etcd is none of them: the mirror serves while it is away. */
+/** Components without which no pod can be attached. Not etcd: the mirror replaces it in an outage. */
 const requiredComponents = ['controller', 'vpp'] as const;
 
 export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniState {
@@ -22,18 +22,18 @@ export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniSta
       const lost = parts.find(({ state }) => state === 'error');
       const waiting = parts.find(({ state }) => state === 'init');
       if (lost)
-        return { ready: false, limited: true, reason: lost.error ?? `${lost.name} is lost` };
+        return { ready: false, limited: true, reason: lost.error ?? `${lost.name} has failed` };
       if (waiting)
-        return { ready: false, limited: false, reason: `${waiting.name} is not in sync yet` };
+        return { ready: false, limited: false, reason: `${waiting.name} has not resynced yet` };
       return { ready: true, limited: false, reason: '' };
     },
-    // Before the first resync the node has no ID.
+    // The node gets its ID with the first resync.
     podCidr: () =>
       status.part('controller').state === 'init' ? undefined : ipam.podSubnetThisNode(),
     addresses: (attachment) => ipam.podAddresses(attachment),
     faults: (attachment) => {
       const keys = net.podKeys(attachment);
-      if (keys.length === 0) return ['nothing is configured for it'];
+      if (keys.length === 0) return ['no value is configured for the attachment'];
       return keys.flatMap((key) => {
         const { value, derived_values = [] } = scheduler.status(key);
         return [value, ...derived_values]

@@ -3,7 +3,7 @@ import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
 
-/** A VPP and a Linux in this process, and one store for everything. */
+/** Simulated VPP and Linux in this process, and one store in place of etcd and the local store. */
 export function embeddedEnvironment(store: KvStore, parts: EnvironmentDeps): Environment {
   const { clock, random, loggers } = parts;
   const linux = new SimLinux(random);

@@ -5,19 +5,19 @@ import type { LinuxHost } from '#linux/api.ts';
 import type { HostFacts, HostRequirements } from '#linux/iproute/prepare-host.ts';
 import type { Connect } from '#vpp/binapi/api.ts';
 
-/** What the agent runs on: stores, VPP and Linux. */
+/** The environment of the agent: stores, VPP and Linux. */
 export interface Environment {
-  /** Shared by all nodes: what is reflected from Kubernetes, and the node IDs. */
+  /** The store that all nodes share: the state reflected from Kubernetes, and the node IDs. */
   readonly cluster: KvStore;
-  /** Of this node alone: attachments, addresses. */
+  /** The store of this node: attachments, addresses. */
   readonly local: KvStore;
-  /** Copy of the cluster's store; undefined when that is a local one itself. */
+  /** Copy of the cluster's store; undefined when the cluster's store is the local one. */
   readonly mirror: KvStore | undefined;
   readonly connectVpp: Connect;
   readonly linux: LinuxHost;
-  /** Sets what pods need of the machine. @throws HostNotReadyError */
+  /** Prepares the host for the pods. @throws HostNotReadyError */
   prepareHost(needs: HostRequirements): Promise<HostFacts>;
-  /** Present in the embedded environment: makes the network namespace of a pod. */
+  /** Present in the embedded environment: creates the network namespace of a pod. */
   readonly addNamespace: ((path: string) => void) | undefined;
   close(): Promise<void>;
 }

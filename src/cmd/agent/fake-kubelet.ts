@@ -1,8 +1,8 @@
 /**
- * Plays Kubernetes for the embedded agent: writes the state that the manifests describe into the
- * store as the reflector would, starts a sandbox for each pod of this node, has the agent attach it
- * through the real CNI socket, and shows the address in the Pod record and in the endpoints of its
- * services, as the API server would.
+ * Replaces Kubernetes for the embedded agent: writes the state that the manifests describe into the
+ * store as the reflector does, creates a sandbox for each pod of this node, attaches it through the
+ * real CNI socket, and writes the address into the Pod record and into the endpoints of its
+ * services, as the API server does.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -25,22 +25,22 @@ export const ManifestsError = defineError({
   name: 'ManifestsError',
   code: 'CV_MANIFESTS_UNREADABLE',
   rejects: 'configuration',
-  remedy: 'Name a folder with readable .yaml files in --manifests.',
+  remedy: 'Set --manifests to a folder with readable .yaml files.',
 });
 
 export interface FakeKubeletDeps {
   readonly store: KvStore;
-  /** Folder with manifests; files in it are read in the order of their names. */
+  /** Folder with manifests, which are read in the order of their names. */
   readonly manifests: string;
   readonly nodeName: string;
   readonly serviceCidr: string;
-  /** Makes the network namespace of a sandbox. */
+  /** Creates the network namespace of a sandbox. */
   readonly addNamespace: (path: string) => void;
   readonly random: Random;
   readonly log: Logger;
 }
 
-/** A pod that was attached, or the reason why not. */
+/** The address of an attached pod, or the error of the attempt. */
 export interface PodAttachment {
   readonly name: string;
   readonly address: string | undefined;
@@ -50,7 +50,7 @@ export interface PodAttachment {
 export class FakeKubelet {
   readonly #deps: FakeKubeletDeps;
   readonly #cluster: Cluster;
-  /** Everything that the manifests hold and that was passed over, with file and line. */
+  /** Content of the manifests that is ignored, with file and line. */
   readonly problems: readonly ManifestProblem[];
 
   /** Reads the manifests. @throws ManifestsError */
@@ -66,8 +66,8 @@ export class FakeKubelet {
   }
 
   /**
-   * Makes the store hold what the manifests say and nothing else of that kind. Records that agents
-   * write (node IDs) stay.
+   * Replaces the reflected state in the store with that of the manifests. Records that agents write
+   * (node IDs) stay.
    */
   async fillStore(): Promise<void> {
     const { store } = this.#deps;
@@ -82,24 +82,24 @@ export class FakeKubelet {
     await store.putAll(changes);
   }
 
-  /** Attaches the pods of this node one after the other, as kubelet would at the start of a node. */
+  /** Attaches the pods of this node one after the other, as kubelet does at the start of a node. */
   async startPods(socketPath: string): Promise<PodAttachment[]> {
     const client = new CniClient(socketPath);
     const pods = new Map(this.#cluster.pods.map((pod) => [podName(pod), pod]));
-    const played: PodAttachment[] = [];
+    const attachments: PodAttachment[] = [];
     try {
       for (const pod of this.#cluster.localPods) {
         const result = await this.#attach(client, pod);
-        played.push(result);
+        attachments.push(result);
         if (result.address === undefined) continue;
         const running = withAddress(pod, result.address);
         pods.set(podName(pod), running);
-        await this.#show(running, [...pods.values()]);
+        await this.#publish(running, [...pods.values()]);
       }
     } finally {
       client.close();
     }
-    return played;
+    return attachments;
   }
 
   async #attach(client: CniClient, pod: KubePod): Promise<PodAttachment> {
@@ -122,15 +122,15 @@ export class FakeKubelet {
       ].join(';'),
     });
     if (reply.result !== 0) {
-      log.error({ pod: name, error: reply.error }, 'pod was not attached');
+      log.error({ pod: name, error: reply.error }, 'attaching the pod failed');
       return { name, address: undefined, error: reply.error };
     }
     const address = reply.interfaces[0]?.ip_addresses[0]?.address.split('/')[0];
     return { name, address, error: address === undefined ? 'no address in the reply' : undefined };
   }
 
-  /** The Pod record and the endpoints of its services, as they change once it has an address. */
-  async #show(pod: KubePod, pods: readonly KubePod[]): Promise<void> {
+  /** Updates the Pod record and the endpoints of its services with the address of the pod. */
+  async #publish(pod: KubePod, pods: readonly KubePod[]): Promise<void> {
     const { reflected } = reflect(pod, 'own');
     if (!reflected) return;
     const changes = new Map([

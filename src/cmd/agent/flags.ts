@@ -1,12 +1,12 @@
 /**
- * The command line of contiv-agent. As with the Go agent every file has a flag, and one dash is as
- * good as two.
+ * The command line of contiv-agent. As in the Go agent, each configuration file has a flag, and flags
+ * may have one dash or two.
  */
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { configFlag } from '#infra/config/load.ts';
 import { LABEL_FLAG } from '#infra/service-label/service-label.ts';
 
-/** Configuration files of the agent, by the name that makes flag, variable and file name. */
+/** Names of the configuration files; each gives a flag, a variable and a file name. */
 export const configNames = [
   'contiv',
   'controller',
@@ -20,24 +20,24 @@ export const configNames = [
   'kvscheduler',
 ] as const;
 
-/** Where an agent on this machine listens if http.conf says nothing else. */
+/** Default REST endpoint of an agent on this machine. */
 const LOCAL_AGENT = 'http://127.0.0.1:9999';
 
 export interface AgentFlags {
   readonly configDir: string;
-  /** Run on the embedded store and on a simulated VPP and Linux; play kubelet for the manifests. */
+  /** Run on an embedded store, a simulated VPP and Linux, and a fake kubelet for the manifests. */
   readonly embedded: boolean;
   /** Folder of Kubernetes manifests for the embedded store; undefined: the examples. */
   readonly manifests: string | undefined;
-  /** Instead of running, remove everything that the agent has configured on this node. */
+  /** Instead of running, remove the configuration of the agent from this node. */
   readonly undeploy: boolean;
   /** Instead of running, print the effective configuration. */
   readonly printConfig: boolean;
-  /** Instead of running, replay what stands in this file or folder. */
+  /** Instead of running, replay this recording: a file or a folder. */
   readonly replay: string | undefined;
-  /** Instead of running, follow a packet through what agents that run say of their nodes. */
+  /** Instead of running, trace a packet through the nodes of running agents. */
   readonly trace: TraceFlags | undefined;
-  /** Values of the flags that configuration files and the service label are found by. */
+  /** Values of the flags for configuration files and for the service label. */
   readonly values: Readonly<Record<string, string | undefined>>;
 }
 
@@ -49,14 +49,14 @@ export interface TraceFlags {
   readonly desired: boolean;
 }
 
-/** Go's flag package takes `-flag`; commander would read it as a bundle of letters. */
+/** Go's flag package accepts `-flag`, which commander parses as a group of one-letter flags. */
 function twoDashes(argument: string): string {
   return /^-[a-z][a-z0-9-]+(=.*)?$/i.test(argument) ? `-${argument}` : argument;
 }
 
 /**
  * @param argv arguments after the program's name
- * @throws CommanderError, when its text is out: for wrong arguments, and for a call for help
+ * @throws CommanderError after its text is printed: for invalid arguments, and for --help
  */
 export function parseFlags(
   argv: readonly string[],
@@ -64,33 +64,40 @@ export function parseFlags(
 ): AgentFlags {
   const command = new Command('contiv-agent')
     .description('Configures FD.io VPP and Linux for the pods of a Kubernetes node.')
-    .option('--config-dir <dir>', 'folder of the configuration files', env['CONFIG_DIR'] ?? '.')
+    .option('--config-dir <dir>', 'folder with the configuration files', env['CONFIG_DIR'] ?? '.')
     .option(`--${LABEL_FLAG} <name>`, 'name of this node (variable MICROSERVICE_LABEL)')
-    .option('--http-port <port>', 'port of the REST server, instead of the one in http.conf')
-    .option('--embedded', 'run on an embedded store and a simulated VPP and Linux', false)
+    .option('--http-port <port>', 'port of the REST server; overrides http.conf')
+    .option('--embedded', 'run with an embedded store and simulated VPP and Linux', false)
     .option('--manifests <dir>', 'Kubernetes manifests for --embedded (default: examples)')
-    .option('--print-config', 'print each effective value with where it comes from, and end', false)
-    .option('--from <pod>', 'for trace: the pod that sends, as namespace/name')
-    .option('--to <pod or address>', 'for trace: where to')
-    .option('--port <number>', 'for trace: TCP port that is called', portNumber)
+    .option('--print-config', 'print each effective value with its origin, and exit', false)
+    .option('--from <pod>', 'for trace: source pod, as namespace/name')
+    .option('--to <pod or address>', 'for trace: destination')
+    .option('--port <number>', 'for trace: TCP port of the destination', portNumber)
     .option('--agent <urls...>', 'for trace: REST servers of the agents', [LOCAL_AGENT])
-    .option('--wanted', 'for trace: what the agents want, not what VPP and Linux have', false)
-    .showHelpAfterError('(--help lists what there is)')
+    .option('--wanted', 'for trace: use the desired state instead of the actual state', false)
+    .showHelpAfterError('(--help lists all options)')
     .exitOverride()
     .addArgument(
       new Argument(
         '[command]',
-        'undeploy: remove what the agent has configured, and end; replay: run recorded runs again; ' +
-          'trace: follow a packet from a pod',
+        'undeploy: remove the configuration of the agent from this node, and exit; ' +
+          'replay: replay recorded events; trace: trace a packet from a pod',
       ).choices(['undeploy', 'replay', 'trace']),
     )
-    .argument('[recording]', 'for replay: a folder that record-run has written, or a file of it');
+    .argument(
+      '[recording]',
+      'for replay: a folder that record-run has written, or one of its files',
+    );
   for (const name of configNames)
-    command.option(`--${configFlag(name)} <file>`, `configuration file, instead of ${name}.conf`);
+    command.option(`--${configFlag(name)} <file>`, `configuration file; default: ${name}.conf`);
   command.parse(argv.map(twoDashes), { from: 'user' });
   const [action, recording] = command.args;
   if ((action === 'replay') !== (recording !== undefined))
-    command.error(`error: ${action === 'replay' ? 'replay what?' : `what is ${recording}?`}`);
+    command.error(
+      action === 'replay'
+        ? 'error: missing argument: recording'
+        : `error: unexpected argument: ${recording}`,
+    );
   const options = command.opts<Record<string, unknown>>();
   const values: Record<string, string | undefined> = {};
   for (const option of command.options) {
@@ -124,5 +131,5 @@ function traceFlags(command: Command): TraceFlags {
 function portNumber(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw new InvalidArgumentError('A port is a number from 1 to 65535.');
+  throw new InvalidArgumentError('The port must be a number from 1 to 65535.');
 }

@@ -1,4 +1,4 @@
-/** `GET /trace/node`: a node as the walker wants it, so that one agent can follow packets through all. */
+/** `GET /trace/node`: the state of a node that the packet trace needs, for `contiv-agent trace`. */
 import { argument, BadRequestError, json, type Route } from '#infra/http/route.ts';
 import type { View } from '#kvscheduler/graph/dump.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
@@ -8,15 +8,15 @@ import { podIdText } from '#plugins/podmanager/api.ts';
 
 export interface NodeSnapshot {
   readonly name: string;
-  /** Plain addresses of the host that are not the agent's work. */
+  /** Addresses of the host, without prefix length, that the agent has not configured. */
   readonly hostAddresses: readonly string[];
-  /** `<namespace>/<name>` to plain address. */
+  /** `<namespace>/<name>` to address without prefix length. */
   readonly pods: Readonly<Record<string, string>>;
   /** Configured values by key. */
   readonly values: Readonly<Record<string, object>>;
 }
 
-/** Whose values a packet's way depends on. */
+/** Descriptors whose values decide about the path of a packet. */
 const descriptors = [
   'linux-arp',
   'linux-interface',
@@ -44,11 +44,11 @@ export function traceRoutes(asked: TraceRoutesDeps): Route[] {
       method: 'GET',
       path: '/trace/node',
       mutating: false,
-      summary: 'what the way of a packet through this node depends on: view=SB|NB',
+      summary: 'values that decide about the path of a packet through this node: view=SB|NB',
       handle: async (request) => {
         const text = argument(request, 'view') ?? 'SB';
         const view = views.find((one) => one === text);
-        if (!view) throw new BadRequestError(`argument view="${text}" has to be SB or NB`);
+        if (!view) throw new BadRequestError(`argument view="${text}" must be SB or NB`);
         return json(await nodeSnapshot(asked, view));
       },
     },

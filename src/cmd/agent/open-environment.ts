@@ -1,6 +1,6 @@
 /**
- * Opens what the agent runs on: either the real stores, VPP and Linux, or embedded ones in the same
- * process, which need no rights and nothing installed.
+ * Opens the environment of the agent: either the real stores, VPP and Linux, or embedded ones in the
+ * same process, which need neither root nor installed programs.
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
 import type { Settings } from './settings.ts';
 
-/** Where the Go agent has its database. */
+/** File name of the Go agent's database. */
 const BOLT_FILE = 'bolt.db';
 
 export async function openEnvironment(
@@ -36,11 +36,12 @@ export async function openEnvironment(
   const folder = localFolder(bolt['db-path'], log);
   const local = await open(folder, bolt['lock-timeout']);
   if (settings.embedded) {
-    // The simulator is loaded by those who ask for it alone.
+    // Loads the simulator only when it is used.
     const { embeddedEnvironment } = await import('./embedded-environment.ts');
     return embeddedEnvironment(local, parts);
   }
-  // A damaged copy is thrown away: all of it can be had again. Attachments and addresses can not.
+  // A damaged mirror is discarded, because etcd has its content. The local store is not: nothing
+  // else has the attachments and addresses.
   const mirror =
     etcd &&
     (await open(mirrorConfig['db-path'] || `${folder}.mirror`, mirrorConfig['lock-timeout'], ''));
@@ -62,13 +63,12 @@ export async function openEnvironment(
 }
 
 /**
- * A `bolt.conf` of the Go agent names its database, a file; ours then stands beside it. Nothing of
- * the old one is needed: it is a copy of etcd.
+ * A `bolt.conf` of the Go agent names its database, a file; the database of this agent is then
+ * created beside it. The old one is not needed: it is a copy of etcd.
  */
 function localFolder(path: string, log: Logger): string {
   for (const file of new Set([path, join(dirname(path), BOLT_FILE)]))
-    if (isFile(file))
-      log.warn({ file }, 'a database of the Go agent: it is not read, and left alone');
+    if (isFile(file)) log.warn({ file }, 'ignoring the database of the Go agent');
   return isFile(path) || path.endsWith('.db') ? `${path}.level` : path;
 }
 

@@ -1,4 +1,4 @@
-/** The event handlers, wired to each other: the same for an agent that runs and for a replay. */
+/** The event handlers, wired to each other: the same for a running agent and for a replay. */
 import type { KvStore } from '#datastore/api.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { ContivConfig } from '#plugins/contivconf/config.ts';
@@ -15,21 +15,21 @@ import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
 import { createNodeSync, type NodeSyncHandler } from '#plugins/nodesync/plugin.ts';
 import { createPodManager, type PodManager } from '#plugins/podmanager/plugin.ts';
 
-/** All that the handlers know of the world, besides their events and the clock. */
+/** The inputs of the handlers, besides their events and the clock. */
 export interface Ports {
-  /** Shared by all nodes. */
+  /** The store that all nodes share. */
   readonly cluster: KvStore;
-  /** Of this node alone. */
+  /** The store of this node. */
   readonly local: KvStore;
   readonly vpp: VppPort;
   readonly host: HostPort;
   readonly stn: StnPort;
-  /** What was put so far, for a handler that extends what others put. */
+  /** The values that handlers have put so far, for a handler that extends values of others. */
   readonly config: ConfigRetriever;
 }
 
 export interface Plugins {
-  /** In the order in which they see an event: one may ask those before it, never those behind. */
+  /** In the order in which they handle an event: each may use those before it, none after it. */
   readonly handlers: readonly EventHandler[];
   readonly conf: ContivConfApi;
   readonly nodes: NodeSyncHandler;

@@ -1,7 +1,7 @@
 /**
- * `contiv-agent --print-config`: every effective value and where it comes from, as YAML with comments.
- * Nothing is changed. Who cannot be asked just now (the cluster's store, VPP, the STN daemon) is named
- * at the end: what he would have said is missing.
+ * `contiv-agent --print-config`: every effective value and its origin, as YAML with comments. It
+ * changes nothing. Sources that are unavailable (the cluster's store, VPP, the STN daemon) are listed
+ * at the end: their values are missing from the output.
  */
 
 import { etcdOptions } from '#datastore/config.ts';
@@ -24,7 +24,7 @@ import { unixConnect } from '#vpp/binapi/transport/unix.ts';
 import { vppPort } from '#vpp/vpp-port.ts';
 import type { Settings } from './settings.ts';
 
-/** For each that is asked. */
+/** Time limit of each source. */
 const LIMIT_MS = 3_000;
 
 interface PrintConfigDeps {
@@ -34,20 +34,20 @@ interface PrintConfigDeps {
 }
 
 export async function printConfig(
-  parts: PrintConfigDeps,
+  deps: PrintConfigDeps,
   print: (text: string) => void,
 ): Promise<void> {
-  const { settings } = parts;
-  const silent: string[] = [];
-  const asked = async <T>(who: string, ask: () => Promise<T>): Promise<T | undefined> => {
+  const { settings } = deps;
+  const unavailable: string[] = [];
+  const query: Query = async (source, read) => {
     try {
-      return await within(parts.clock, ask());
+      return await within(deps.clock, read());
     } catch (error) {
-      silent.push(`${who}: ${errorText(error)}`);
+      unavailable.push(`${source}: ${errorText(error)}`);
       return undefined;
     }
   };
-  const sources = await sourcesOf(parts, asked);
+  const sources = await sourcesOf(deps, query);
   const node = resolveNode(sources);
   const options = effectiveOptions(settings.contiv, settings.contivFile, node);
   const width = Math.max(...options.map(({ path, value }) => `${path}: ${shown(value)}`.length));
@@ -57,40 +57,41 @@ export async function printConfig(
   const notes = [
     ...node.problems.map((problem) => `# ${problem}`),
     ...settings.warnings.map((warning) => `# ${warning}`),
-    ...silent.map((who) => `# not asked: ${who}`),
+    ...unavailable.map((source) => `# unavailable: ${source}`),
   ];
   print(`# contiv-agent on node ${settings.label}\n${[...lines, ...notes].join('\n')}\n`);
 }
 
-type Asked = <T>(who: string, ask: () => Promise<T>) => Promise<T | undefined>;
+/** Reads a source; undefined when it is unavailable. */
+type Query = <T>(source: string, read: () => Promise<T>) => Promise<T | undefined>;
 
-async function sourcesOf(parts: PrintConfigDeps, asked: Asked): Promise<ConfigSources> {
-  const { settings, clock } = parts;
+async function sourcesOf(deps: PrintConfigDeps, query: Query): Promise<ConfigSources> {
+  const { settings, clock } = deps;
   const { contiv: file, label: nodeName } = settings;
   const nodeConfig = file.crdNodeConfigurationDisabled
     ? undefined
-    : await asked('the NodeConfig resource', () => readNodeConfig(parts));
+    : await query('the NodeConfig resource', () => readNodeConfig(deps));
   const known = { file, nodeName, nodeConfig };
   const [nic] = stolenNic(known);
   const [nics = [], stolen] = settings.embedded
     ? []
     : await Promise.all([
-        asked('VPP', () => readNics(parts)),
+        query('VPP', () => readNics(deps)),
         nic === undefined
           ? undefined
-          : asked('the STN daemon', () =>
+          : query('the STN daemon', () =>
               stnDaemonClient(file.stnSocketFile, clock).stolenInterface(nic),
             ),
       ]);
   return { ...known, nics, stolen };
 }
 
-/** A running agent holds the local store: only a store of the cluster can be asked beside it. */
+/** A running agent locks the local store, so only etcd can be read beside it. */
 async function readNodeConfig({
   settings,
   clock,
 }: PrintConfigDeps): Promise<NodeConfig | undefined> {
-  if (!settings.etcd) throw new Error('there is no etcd.conf');
+  if (!settings.etcd) throw new Error('no etcd.conf was found');
   const store = new EtcdStore(etcdOptions(settings.etcd, settings.env), clock);
   try {
     const key = REFLECTOR_PREFIX + resources.nodeconfig.key(settings.label, '');
@@ -119,7 +120,7 @@ function within<T>(clock: Clock, promise: Promise<T>): Promise<T> {
   return Promise.race([promise, late]).finally(() => timer.cancel());
 }
 
-/** YAML takes JSON. */
+/** JSON is valid YAML. */
 function shown(value: unknown): string {
   return typeof value === 'string' && /^[\w./-]+$/.test(value) ? value : JSON.stringify(value);
 }

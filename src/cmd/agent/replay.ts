@@ -1,4 +1,4 @@
-/** `contiv-agent replay`: runs recorded runs again, on nothing but what was recorded. */
+/** `contiv-agent replay`: replays recorded events and compares the transactions. */
 
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { mergeValues } from '#models/merge.ts';
@@ -24,7 +24,7 @@ const SHOWN_CHARACTERS = 500;
 
 /**
  * @param path folder of recorded runs, or one of its files
- * @returns whether every transaction was the same
+ * @returns whether all transactions are equal
  * @throws RecordingError
  */
 export async function replay(path: string, print: (text: string) => void): Promise<boolean> {
@@ -40,7 +40,7 @@ export async function replay(path: string, print: (text: string) => void): Promi
   return isSame;
 }
 
-/** The handlers as an agent has them, made with the recorded configuration. */
+/** The handlers of an agent, created with the recorded configuration. */
 export function replayedParts(
   { label, settings }: HeaderLine,
   config: ConfigRetriever,
@@ -54,7 +54,7 @@ export interface RecordedSettings extends Record<string, unknown> {
   readonly contiv: ContivConfig;
 }
 
-/** Ports that nobody may use: all that handlers ask for comes from the recording. */
+/** Ports that throw when they are used: a replay takes all answers from the recording. */
 function portsOf(config: ConfigRetriever): Ports {
   return new Proxy({} as Ports, {
     get: (_ports, name) => (name === 'config' ? config : unreachable(String(name))),
@@ -66,7 +66,7 @@ function unreachable(port: string): object {
     {},
     {
       get: (_port, call) => () => {
-        throw new NotRecordedError('was used past the context of the handler', {
+        throw new NotRecordedError('was used without the context of the handler', {
           where: `port ${port}.${String(call)}`,
         });
       },
@@ -78,7 +78,7 @@ function reportText({ events, transactions, differences, ending }: ReplayReport)
   const lines = [`  replayed: ${events} events, ${transactions} transactions`];
   if (ending !== undefined) lines.push(`  the recording ends early: ${ending}`);
   const [first] = differences;
-  if (!first) lines.push('  the same transactions');
+  if (!first) lines.push('  all transactions are equal');
   else {
     lines.push(`  first difference: event #${first.event.n} ${first.event.name}`);
     lines.push(...differences.slice(0, SHOWN).flatMap(differenceLines));

@@ -1,4 +1,4 @@
-/** Reads flags and configuration and runs the agent until it is told to end. */
+/** Reads flags and configuration, and runs the agent until a signal stops it. */
 import { CommanderError } from 'commander';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { CodedError, defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
@@ -20,14 +20,14 @@ const EXIT_FAILURE = 1;
 export const UndeployInterruptedError = defineError({
   name: 'UndeployInterruptedError',
   code: 'CV_UNDEPLOY_INTERRUPTED',
-  remedy: 'Call undeploy again: it goes on from there.',
+  remedy: 'Run undeploy again: it continues where it stopped.',
 });
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * @param ended resolves with the name of a signal when the agent shall end
- * @returns the exit code; what went wrong is on the standard error
+ * @param ended resolves with the name of the signal that stops the agent
+ * @returns the exit code; errors are printed on the standard error
  */
 export async function runAgent(
   argv: readonly string[],
@@ -37,7 +37,7 @@ export async function runAgent(
   try {
     return await runCommand(argv, env, ended);
   } catch (thrown) {
-    // Its text is out already; a call for help has code 0.
+    // Its text is printed already; --help has exit code 0.
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : EXIT_CONFIG;
     const { code, remedy } = thrown instanceof CodedError ? thrown : { code: '', remedy: '' };
     process.stderr.write(`contiv-agent: ${errorText(thrown)}\n`);
@@ -53,7 +53,7 @@ async function runCommand(
   ended: Promise<string>,
 ): Promise<number> {
   const flags = parseFlags(argv, env);
-  // Whoever reads the log may go away; the network of the pods stays.
+  // The reader of the log may close the pipe; the network of the pods must stay.
   process.stdout.on('error', () => undefined);
   const print = (text: string): void => void process.stdout.write(text);
   if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, print);
@@ -76,9 +76,9 @@ async function runCommand(
     const started = settings.embedded
       ? startEmbedded(agent, { settings, environment, ...parts, print })
       : agent.start();
-    // A start that waits for VPP must not keep the agent from ending.
+    // A start that waits for VPP must not block the stop.
     const signal = await Promise.race([ended, started.then(() => ended)]);
-    loggers.get('agent').info({ signal }, 'ending; the configuration stays');
+    loggers.get('agent').info({ signal }, 'stopping; the configuration stays in place');
     return 0;
   } finally {
     await agent.stop();
@@ -86,7 +86,7 @@ async function runCommand(
   }
 }
 
-/** A replay touches nothing, so it may be ended anywhere. */
+/** A replay changes nothing, so it may be stopped at any time. */
 async function replayUntil(
   path: string,
   ended: Promise<string>,
@@ -98,7 +98,7 @@ async function replayUntil(
 
 async function undeploy(agent: Agent, ended: Promise<string>): Promise<void> {
   const interrupted = ended.then((signal) => {
-    throw new UndeployInterruptedError(`un-deploy was interrupted by ${signal}`);
+    throw new UndeployInterruptedError(`undeploy was interrupted by ${signal}`);
   });
   await Promise.race([agent.undeploy(), interrupted]);
 }

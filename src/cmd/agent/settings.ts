@@ -1,4 +1,4 @@
-/** Everything that the agent is told before it starts: flags, variables and configuration files. */
+/** The settings of the agent, from flags, environment variables and configuration files. */
 
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,38 +31,38 @@ import { type ControllerConfig, controllerSchema } from '#plugins/controller/con
 import { type GovppConfig, govppSchema } from '#vpp/config.ts';
 import type { AgentFlags } from './flags.ts';
 
-/** The agent with its examples stands four folders above this file. */
+/** Root folder of the agent, which contains `examples/`. */
 const root = resolve(import.meta.dirname, '../../..');
 
-/** What the Go agent allows a start. */
+/** Start limit of the Go agent. */
 const DEFAULT_START_LIMIT = '45s';
 
-/** What the deployment sets by default; without it a node has no address of its own. */
+/** Default of the deployment; without it a node has no address of its own. */
 const EMBEDDED_NODE_SUBNET = '192.168.16.0/24';
 
 export interface Settings {
   /** Service label, which is also the name of the node. */
   readonly label: string;
   readonly contiv: ContivConfig;
-  /** Which keys of it the file sets, and where. */
+  /** The keys that the file of `contiv` sets, and their lines. */
   readonly contivFile: Pick<LoadedConfig<typeof contivConfigSchema>, 'set' | 'where'>;
   readonly controller: ControllerConfig;
   readonly http: HttpConfig;
   readonly logs: LogsConfig;
   readonly grpc: GrpcConfig;
-  /** undefined: there is no etcd, the local store is the only one. */
+  /** undefined: the agent runs without etcd, on the local store alone. */
   readonly etcd: EtcdConfig | undefined;
   readonly bolt: BoltConfig;
-  /** Of use where there is an etcd. */
+  /** Only used with etcd. */
   readonly mirror: MirrorConfig;
   readonly govpp: GovppConfig;
   readonly kvscheduler: KvSchedulerConfig;
-  /** Set for an agent without etcd and VPP. */
+  /** Set for an agent with embedded store and simulated VPP and Linux. */
   readonly embedded: { readonly manifests: string } | undefined;
   /** For the whole start of the agent (`STARTUPTIMEOUT`), milliseconds; 0: none. */
   readonly startLimitMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the files contain that is not understood; one sentence each, with file and line. */
+  /** Unknown content of the files; one sentence each, with file and line. */
   readonly warnings: readonly string[];
 }
 
@@ -106,25 +106,25 @@ export function readSettings(
   return embeddedSettings(settings, flags.manifests ?? join(root, 'examples'));
 }
 
-/** A folder that is not there would mean defaults everywhere, which nobody has asked for. */
+/** A missing configuration folder is an error: it would silently mean defaults everywhere. */
 function checkFlags({ configDir, embedded, manifests }: AgentFlags): void {
   if (!statSync(configDir, { throwIfNoEntry: false })?.isDirectory())
-    throw new ConfigError('no such folder (asked for by --config-dir or CONFIG_DIR)', {
+    throw new ConfigError('the folder does not exist (set by --config-dir or CONFIG_DIR)', {
       where: configDir,
     });
   if (manifests !== undefined && !embedded)
-    throw new ConfigError('is for --embedded only', { where: '--manifests' });
+    throw new ConfigError('requires --embedded', { where: '--manifests' });
 }
 
 function startLimitMs(env: Readonly<Record<string, string | undefined>>): number {
   const text = env['STARTUPTIMEOUT'] || DEFAULT_START_LIMIT;
   const ms = parseDuration(text);
   if (ms === undefined)
-    throw new ConfigError(`"${text}" is no duration such as 45s`, { where: 'STARTUPTIMEOUT' });
+    throw new ConfigError(`"${text}" is not a duration such as 45s`, { where: 'STARTUPTIMEOUT' });
   return ms;
 }
 
-/** `--http-port` and HTTP_PORT change the port and leave the address. */
+/** `--http-port` and HTTP_PORT override the port and keep the address. */
 function withPort(
   http: HttpConfig,
   flags: AgentFlags,
@@ -133,14 +133,14 @@ function withPort(
   const port = flags.values['http-port'] ?? env['HTTP_PORT'];
   if (port === undefined) return http;
   if (!isPort(port))
-    throw new ConfigError(`"${port}" is no port`, { where: '--http-port or HTTP_PORT' });
+    throw new ConfigError(`"${port}" is not a port number`, { where: '--http-port or HTTP_PORT' });
   const address = http.endpoint.slice(0, http.endpoint.lastIndexOf(':'));
   return { ...http, endpoint: `${address}:${port}` };
 }
 
 /**
- * The embedded agent belongs to a person at a laptop: it needs no rights, keeps its files in the
- * folder for temporary ones and does not listen to the network.
+ * The embedded agent is for a developer's machine: it needs no privileges, stores its files in the
+ * folder for temporary files, and listens on the loopback address only.
  */
 function embeddedSettings(settings: Settings, manifests: string): Settings {
   const folder = join(tmpdir(), 'contiv-vswitch', settings.label);

@@ -1,4 +1,4 @@
-/** The embedded agent with somebody to play kubelet, and a summary of what came of it. */
+/** Starts the embedded agent with a fake kubelet, and prints a summary. */
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import { problemText } from '#kubernetes/reflector/manifest-problem.ts';
@@ -10,7 +10,7 @@ import type { Settings } from './settings.ts';
 
 const POLL_MS = 50;
 const IDLE_POLLS = 5;
-/** After ten seconds the summary comes, whatever goes on. */
+/** After ten seconds the summary is printed, even if events are still processed. */
 const MAX_POLLS = 200;
 
 export interface EmbeddedDeps {
@@ -28,7 +28,7 @@ export async function startEmbedded(agent: Agent, parts: EmbeddedDeps): Promise<
   const log = loggers.get('kubelet');
   const { embedded } = settings;
   if (!embedded || !environment.addNamespace) return;
-  const player = new FakeKubelet({
+  const kubelet = new FakeKubelet({
     store: environment.cluster,
     manifests: embedded.manifests,
     nodeName: settings.label,
@@ -37,20 +37,20 @@ export async function startEmbedded(agent: Agent, parts: EmbeddedDeps): Promise<
     random,
     log,
   });
-  for (const problem of player.problems) log.warn(problemText(problem));
-  await player.fillStore();
+  for (const problem of kubelet.problems) log.warn(problemText(problem));
+  await kubelet.fillStore();
   await agent.start();
-  const pods = await player.startPods(settings.grpc.endpoint);
+  const pods = await kubelet.startPods(settings.grpc.endpoint);
   await untilIdle(agent.controller, clock);
-  print(summary(pods, player.problems.length, agent, settings));
+  print(summary(pods, kubelet.problems.length, agent, settings));
 }
 
-/** What the player wrote comes back as events; waits until none has come for a moment. */
+/** The fake kubelet's writes return as events; waits until no event has arrived for a moment. */
 async function untilIdle(controller: Controller, clock: Clock): Promise<void> {
   let seen = -1;
-  for (let look = 0, calm = 0; look < MAX_POLLS && calm < IDLE_POLLS; look++) {
+  for (let poll = 0, idle = 0; poll < MAX_POLLS && idle < IDLE_POLLS; poll++) {
     await clock.sleep(POLL_MS);
-    calm = controller.isIdle && controller.eventCount === seen ? calm + 1 : 0;
+    idle = controller.isIdle && controller.eventCount === seen ? idle + 1 : 0;
     seen = controller.eventCount;
   }
 }
@@ -67,19 +67,19 @@ function summary(
   return [
     '',
     `Node ${settings.label}: ${attached} of ${pods.length} pods attached` +
-      (problems > 0 ? `, ${problems} manifests passed over (see above)` : ''),
+      (problems > 0 ? `, ${problems} manifests ignored (see above)` : ''),
     '',
     ...pods.map(({ name, address, error }) => `  ${name.padEnd(width)}${address ?? error}`),
     '',
-    `Events processed: ${agent.controller.eventCount}. Look at`,
-    `  ${url}/controller/event-history   what happened, one record an event`,
-    `  ${url}/scheduler/status           what is configured in VPP and Linux`,
-    `  ${url}/scheduler/graph            the same as a picture`,
+    `Events processed: ${agent.controller.eventCount}. See`,
+    `  ${url}/controller/event-history   events, one record each`,
+    `  ${url}/scheduler/status           values in VPP and Linux, and their state`,
+    `  ${url}/scheduler/graph            the same as a graph`,
     `  ${url}/contiv/v1/ipam             addresses of this node`,
     `  ${url}/readiness                  state of the agent`,
     `  ${url}/metrics                    metrics for Prometheus`,
     '',
-    'The agent stays up; Ctrl-C ends it.',
+    'The agent keeps running; Ctrl-C stops it.',
     '',
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 /**
- * `contiv-agent trace`: follows a packet from a pod, and its answer, through what the agents say of
- * their nodes.
+ * `contiv-agent trace`: traces a packet from a pod, and its reply, through the node snapshots that
+ * the agents serve.
  */
 import { isIP } from 'node:net';
 import { defineError, errorText } from '#infra/errors/errors.ts';
@@ -15,7 +15,7 @@ export const TraceError = defineError({
   name: 'TraceError',
   code: 'CV_TRACE',
   remedy:
-    'Name pods as namespace/name, and the agents of other nodes with --agent, each as http://host:port.',
+    'Write pods as namespace/name, and give the REST servers of all nodes with --agent, each as http://host:port.',
 });
 
 export interface TraceRequest {
@@ -23,17 +23,17 @@ export interface TraceRequest {
   readonly from: string;
   /** A pod, or an address. */
   readonly to: string;
-  /** TCP port that is called; only said so far, because nothing that is looked at goes by ports. */
+  /** TCP port of the destination; only printed so far: the trace does not evaluate NAT and ACLs. */
   readonly port: number | undefined;
-  /** REST servers of the agents of all nodes that are looked at, `http://127.0.0.1:9999`. */
+  /** REST servers of the agents of the nodes, such as `http://127.0.0.1:9999`. */
   readonly agents: readonly string[];
-  /** Follow what the agents want instead of what VPP and Linux have. */
+  /** Use the desired state instead of the actual state of VPP and Linux. */
   readonly desired: boolean;
 }
 
 /**
- * @returns whether packet and answer arrive
- * @throws TraceError for an agent that does not answer and for a pod that nobody knows
+ * @returns whether packet and reply arrive
+ * @throws TraceError for an agent that does not answer and for an unknown pod
  */
 export async function trace(
   { from, to, port, agents, desired }: TraceRequest,
@@ -44,12 +44,12 @@ export async function trace(
   const source = addressOf(nodes, from);
   const destination = addressOf(nodes, to);
   const there = follow(snapshot, source, destination);
-  const called = port === undefined ? '' : `, TCP port ${port} (NAT and ACLs are not looked at)`;
+  const called = port === undefined ? '' : `, TCP port ${port} (NAT and ACLs are not evaluated)`;
   print(`${from} (${source}) to ${to} (${destination})${called}\n${traceText(there)}`);
   if (there.verdict !== 'delivered') return false;
   if (deviceByAddress(snapshot, destination) === undefined) return true;
   const back = follow(snapshot, destination, source);
-  print(`and back\n${traceText(back)}`);
+  print(`reply\n${traceText(back)}`);
   return back.verdict === 'delivered';
 }
 
@@ -59,7 +59,8 @@ export function nodeValues({ name, hostAddresses, values }: NodeSnapshot): NodeV
 
 function follow(snapshot: Snapshot, source: string, destination: string): PacketTrace {
   const start = deviceByAddress(snapshot, source);
-  if (start === undefined) throw new TraceError('nobody has this address', { where: source });
+  if (start === undefined)
+    throw new TraceError('no traced node has this address', { where: source });
   return tracePacket(snapshot, start, { source, destination });
 }
 
@@ -68,11 +69,11 @@ async function fetchNode(agent: string, desired: boolean): Promise<NodeSnapshot>
     const response = await fetch(new URL(`/trace/node?view=${desired ? 'NB' : 'SB'}`, agent));
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
     const document: unknown = await response.json();
-    if (!isNodeSnapshot(document)) throw new Error('its answer is no node');
+    if (!isNodeSnapshot(document)) throw new Error('the reply is not a node snapshot');
     return document;
   } catch (cause) {
     const why = errorText(cause);
-    throw new TraceError(`the agent does not say how its node is: ${why}`, { where: agent, cause });
+    throw new TraceError(`reading the node snapshot failed: ${why}`, { where: agent, cause });
   }
 }
 
@@ -91,5 +92,5 @@ function addressOf(nodes: readonly NodeSnapshot[], name: string): string {
     if (address !== undefined) return address;
   }
   const names = nodes.map((node) => node.name).join(', ');
-  throw new TraceError(`no pod of this name is attached on ${names}`, { where: id });
+  throw new TraceError(`no pod with this name is attached to ${names}`, { where: id });
 }

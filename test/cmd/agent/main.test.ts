@@ -77,7 +77,7 @@ describe('contiv-agent as a process', () => {
     assert.equal(unknown.code, 2);
     assert.equal(
       unknown.text,
-      "error: unknown option '--nonsense'\n(--help lists what there is)\n",
+      "error: unknown option '--nonsense'\n(--help lists all options)\n",
     );
     const nowhere = await run(folder, '--embedded', '--manifests', '/nowhere').ended;
     assert.equal(nowhere.code, 2);
@@ -106,7 +106,7 @@ describe('contiv-agent as a process', () => {
     const same = await run(folder, 'replay', runs).ended;
     assert.equal(same.code, 0, same.text);
     assert.match(same.text, /on vpp1, started 20.*\n {2}replayed: \d+ events, \d+ transactions\n/);
-    assert.match(same.text, /the same transactions\n$/);
+    assert.match(same.text, /all transactions are equal\n$/);
 
     const [file = ''] = readdirSync(runs);
     const text = readFileSync(join(runs, file), 'utf8');
@@ -145,7 +145,7 @@ describe('contiv-agent as a process', () => {
     const folder = ownFolder();
     for (let life = 1; life <= 2; life++) {
       const agent = run(folder, '--embedded', '--http-port', '0');
-      await agent.said('Ctrl-C ends it.\n');
+      await agent.said('Ctrl-C stops it.\n');
       if (life === 2) {
         const second = await run(folder, '--embedded', '--http-port', '0').ended;
         assert.equal(second.code, 1);
@@ -156,7 +156,7 @@ describe('contiv-agent as a process', () => {
       const { code, text } = await agent.ended;
       assert.equal(code, 0, text);
       assert.doesNotMatch(text, /"level":"(warn|error|fatal)"/);
-      const [before = '', after = ''] = text.split('Ctrl-C ends it.\n');
+      const [before = '', after = ''] = text.split('Ctrl-C stops it.\n');
       assert.match(before, /24 of 24 pods attached/);
       assert.match(after, /^\{"level":"info",[^\n]*"signal":"SIGINT"/, 'the summary comes last');
     }

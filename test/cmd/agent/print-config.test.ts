@@ -49,8 +49,8 @@ describe('--print-config', () => {
 
   it('names those who could not be asked', async () => {
     const text = await printed();
-    assert.match(text, /^# not asked: the NodeConfig resource: there is no etcd\.conf$/m);
-    assert.match(text, /^# not asked: VPP: no answer in 3000 ms$/m);
-    assert.match(text, /^# not asked: the STN daemon: .*stn\.sock/m);
+    assert.match(text, /^# unavailable: the NodeConfig resource: no etcd\.conf was found$/m);
+    assert.match(text, /^# unavailable: VPP: no answer in 3000 ms$/m);
+    assert.match(text, /^# unavailable: the STN daemon: .*stn\.sock/m);
   });
 });

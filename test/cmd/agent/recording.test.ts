@@ -81,7 +81,7 @@ describe('a recorded run', () => {
     const text = printed.join('');
     const events = lines.filter(({ t }) => t === 'event').length;
     assert.match(text, new RegExp(`replayed: ${events} events`));
-    assert.match(text, /the same transactions/);
+    assert.match(text, /all transactions are equal/);
     assert.doesNotMatch(text, /ends early/);
   });
 

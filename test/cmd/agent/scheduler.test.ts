@@ -31,9 +31,9 @@ describe('values that are given by type and key', () => {
   it('are refused by the name of what is wrong', () => {
     const refused = (type: string, json: unknown, under: string, code: string, text: RegExp) =>
       assert.throws(() => parseValue(type, json, under), { code, message: text });
-    refused('ligato.vpp.Interface', {}, KEY, 'CV_MODEL_UNKNOWN', /there are ligato\.vpp\./);
+    refused('ligato.vpp.Interface', {}, KEY, 'CV_MODEL_UNKNOWN', /known models: ligato\.vpp\./);
     refused(loopback.type, { nam: 'x' }, KEY, 'CV_MODEL_INVALID', /nam/);
-    refused(loopback.type, { name: 'loop2' }, KEY, 'CV_MODEL_WRONG_KEY', /is config.*loop2$/);
+    refused(loopback.type, { name: 'loop2' }, KEY, 'CV_MODEL_WRONG_KEY', /must be config.*loop2$/);
   });
 });
 
@@ -70,7 +70,7 @@ describe('the scheduler of a running agent', () => {
     const { status, body } = await plan({ [KEY]: { ...loopback, value: { name: 'other' } } });
     assert.deepEqual(
       [status, body.Error],
-      [400, `${KEY}: the key of this value is config/vpp/v2/interfaces/other`],
+      [400, `${KEY}: the key of this value must be config/vpp/v2/interfaces/other`],
     );
   });
 

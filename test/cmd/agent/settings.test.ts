@@ -33,10 +33,15 @@ describe('what the agent is told', () => {
 
   it('is refused with the place where it stands', () => {
     const cases: [string, string[], Record<string, string>, Record<string, string>][] = [
-      ['/nowhere: no such folder (asked for by --config-dir', ['--config-dir', '/nowhere'], {}, {}],
-      ['--manifests: is for --embedded only', ['--manifests', 'x'], {}, {}],
-      ['STARTUPTIMEOUT: "45" is no duration such as 45s', [], { STARTUPTIMEOUT: '45' }, {}],
-      ['--http-port or HTTP_PORT: "70000" is no port', [], { HTTP_PORT: '70000' }, {}],
+      [
+        '/nowhere: the folder does not exist (set by --config-dir',
+        ['--config-dir', '/nowhere'],
+        {},
+        {},
+      ],
+      ['--manifests: requires --embedded', ['--manifests', 'x'], {}, {}],
+      ['STARTUPTIMEOUT: "45" is not a duration such as 45s', [], { STARTUPTIMEOUT: '45' }, {}],
+      ['--http-port or HTTP_PORT: "70000" is not a port number', [], { HTTP_PORT: '70000' }, {}],
       ['"../x" is no name of a node', ['--microservice-label', '../x'], {}, {}],
       ['http.conf:1: endpoint: has to be address:port', [], {}, { 'http.conf': 'endpoint: x' }],
       [
