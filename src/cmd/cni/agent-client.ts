@@ -1,14 +1,14 @@
 /**
- * Calls to the agent: JSON over HTTP/1.1, one call a connection, on a bare socket. This program
- * runs for one call, and most of its time is loading code: node:http alone would cost a third of
- * what an empty program costs.
+ * Calls to the agent: JSON over HTTP/1.1, one call per connection, on a plain socket. This program
+ * runs for one call and spends most of its time loading code: node:http alone would add a third of
+ * the time of an empty program.
  */
 import { connect } from 'node:net';
 import type { CheckRequest, CNIRequest, GCRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { CniError } from './cni-error.ts';
 import type { Reply } from './result.ts';
 
-/** Requests by the path of their call; what is left out is empty. */
+/** Requests by the path of their call; omitted fields are empty. */
 interface Calls {
   readonly '/cni.RemoteCNI/Add': { request: Partial<CNIRequest>; reply: Reply };
   readonly '/cni.RemoteCNI/Delete': { request: Partial<CNIRequest>; reply: Reply };
@@ -20,9 +20,9 @@ interface Calls {
   readonly '/cni.CNIState/Status': { request: object; reply: Partial<StatusReply> };
 }
 
-/** Milliseconds of silence after which a call is given up; the runtime repeats it. */
+/** Milliseconds of silence after which a call fails; the runtime retries it. */
 const limits: Readonly<Record<keyof Calls, number>> = {
-  // Below the two minutes after which kubelet gives up its own call.
+  // Below the two minutes after which kubelet cancels its own call.
   '/cni.RemoteCNI/Add': 100_000,
   '/cni.RemoteCNI/Delete': 100_000,
   '/cni.CNIState/Check': 30_000,
@@ -30,12 +30,13 @@ const limits: Readonly<Record<keyof Calls, number>> = {
   '/cni.CNIState/Status': 10_000,
 };
 
-/** Bytes of an answer; the longest real one has a few hundred. */
+/** Limit of a reply; real ones have at most a few hundred bytes. */
 const MAX_REPLY_BYTES = 1 << 20;
 
 /**
  * @param server path of a unix socket, or `host:port`
- * @throws Failure with later when nobody listens or answers in time, io for what is no answer
+ * @throws CniError `later` when the agent is unreachable or does not reply in time, `io` for an
+ *   invalid reply
  */
 export async function callAgent<Path extends keyof Calls>(
   server: string,
@@ -44,8 +45,7 @@ export async function callAgent<Path extends keyof Calls>(
 ): Promise<Calls[Path]['reply']> {
   const { status, body } = await exchange(server, path, JSON.stringify(request));
   const reply = readObject(body);
-  if (!reply)
-    throw new CniError('io', `${server} does not answer as the agent does`, body.slice(0, 200));
+  if (!reply) throw new CniError('io', `${server} sent an invalid reply`, body.slice(0, 200));
   if (status !== 200)
     throw new CniError('refused', String(reply['message']), `HTTP status ${status}`);
   return reply;
@@ -69,9 +69,9 @@ function exchange(
   const socket = connect(target(server));
   const limit = limits[path];
   let bytes: Buffer = Buffer.alloc(0);
-  // the socket's own limit: this program runs for one call and has no clock that could be injected
+  // Uses the timeout of the socket: this program runs for one call and has no injected clock.
   socket.setTimeout(limit, () =>
-    socket.destroy(new CniError('later', `the agent has not answered for ${limit / 1000} s`)),
+    socket.destroy(new CniError('later', `no reply from the agent within ${limit / 1000} s`)),
   );
   socket.on('connect', () =>
     socket.write(
@@ -94,12 +94,12 @@ function exchange(
     reject(
       error instanceof CniError
         ? error
-        : new CniError('later', `the agent cannot be reached at ${server}`, error.message),
+        : new CniError('later', `the agent is unreachable at ${server}`, error.message),
     ),
   );
   socket.on('close', () => {
-    // An agent that ends, or is killed, in the middle of it; once there is an answer this is nothing.
-    reject(new CniError('later', `the agent at ${server} has hung up without an answer`));
+    // The agent was stopped or killed during the call. After a reply this has no effect.
+    reject(new CniError('later', `the agent at ${server} closed the connection without a reply`));
   });
   return promise;
 }
@@ -111,7 +111,7 @@ function target(server: string) {
   return { host, port: Number(server.slice(colon + 1)) };
 }
 
-/** @returns undefined when it is not whole */
+/** @returns undefined when the reply is incomplete */
 function parseReply(bytes: Buffer): { readonly status: number; readonly body: string } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

@@ -1,9 +1,9 @@
-/** The log file: one line a call. */
+/** The log file: one line per call. */
 import { appendFileSync } from 'node:fs';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Outcome } from './run-cni.ts';
 
-/** @param start when the call began, as the clock's monotonic milliseconds have it */
+/** @param start of the call, in monotonic milliseconds of the clock */
 export function logCall(
   environment: NodeJS.ProcessEnv,
   { command, network, failure }: Outcome,
@@ -24,7 +24,9 @@ export function logCall(
   try {
     appendFileSync(network.logFile, `${line}\n`, { mode: 0o600 });
   } catch (error) {
-    // The runtime keeps what is written here, and the call itself may have gone well.
-    process.stderr.write(`contiv-cni: no log in ${network.logFile}: ${error}\n${line}\n`);
+    // The runtime logs the standard error; the call itself may have succeeded.
+    process.stderr.write(
+      `contiv-cni: cannot write the log ${network.logFile}: ${error}\n${line}\n`,
+    );
   }
 }

@@ -1,6 +1,6 @@
-/** What the CNI answers when something fails: an error with a code of its specification. */
+/** The error result of the CNI specification. */
 
-/** Codes of the specification up to 99, ours from 100. */
+/** Error codes: those of the specification up to 99, those of this plugin from 100. */
 export const errorKinds = {
   version: { code: 1, name: 'incompatible CNI version' },
   environment: { code: 4, name: 'invalid environment variable' },
@@ -10,16 +10,16 @@ export const errorKinds = {
   later: { code: 11, name: 'try again later' },
   unavailable: { code: 50, name: 'the plugin is not available' },
   limited: { code: 51, name: 'the plugin is not available, and connectivity may be limited' },
-  refused: { code: 100, name: 'the agent has failed to do it' },
-  delegate: { code: 101, name: 'the IPAM plugin has failed' },
+  refused: { code: 100, name: 'the request failed in the agent' },
+  delegate: { code: 101, name: 'the IPAM plugin failed' },
 } as const satisfies Record<string, { readonly code: number; readonly name: string }>;
 
 export class CniError extends Error {
   readonly code: number;
-  /** What is known beyond the message; empty for nothing. */
+  /** More about the error than the message says; empty for none. */
   readonly details: string;
 
-  /** @param code given only to pass on the code of another plugin */
+  /** @param code only set to forward the code of another plugin */
   constructor(
     kind: keyof typeof errorKinds,
     message: string,
@@ -31,7 +31,7 @@ export class CniError extends Error {
     this.details = details;
   }
 
-  /** The error result, for the version that the caller speaks. */
+  /** The error result, for the version that the caller supports. */
   result(cniVersion: string): object {
     const { code, message, details } = this;
     return { cniVersion, code, msg: message, ...(details !== '' && { details }) };

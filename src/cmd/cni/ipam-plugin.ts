@@ -1,22 +1,22 @@
-/** The IPAM plugin of the configuration, where one is named: another executable of the CNI. */
+/** The IPAM plugin that the network configuration may name: another CNI executable. */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { CniError } from './cni-error.ts';
 import type { Command } from './environment.ts';
 import type { NetworkConfig } from './network-config.ts';
 
-/** Stands in `ipam.subnet` for the subnet of the pods of this node. */
+/** Placeholder in `ipam.subnet` for the pod subnet of this node. */
 const POD_CIDR = 'usePodCidr';
 
 export interface IpamPlugin {
   readonly type: string;
-  /** Standard output of the plugin. @throws Failure with its own code, if it says one */
+  /** @returns the standard output of the plugin @throws CniError with the plugin's own code, if any */
   run(command: Command): Promise<string>;
 }
 
 /**
- * @param podCidr asked only if the configuration wants it
- * @throws Failure when the plugin is in no folder of CNI_PATH
+ * @param podCidr only called when the configuration uses the placeholder
+ * @throws CniError when no folder of CNI_PATH has the plugin
  */
 export async function ipamPlugin(
   network: NetworkConfig,
@@ -36,16 +36,16 @@ export async function ipamPlugin(
   };
 }
 
-/** The first address of a result, as the agent takes it. @throws Failure when there is none */
+/** The first address of a result, in the form that the agent accepts. @throws CniError */
 export function firstAddress(result: string): string {
   let given: { readonly ips?: readonly object[] } | null;
   try {
     given = JSON.parse(result);
   } catch {
-    throw new CniError('delegate', 'the IPAM plugin gave no result', result);
+    throw new CniError('delegate', 'the IPAM plugin returned an invalid result', result);
   }
   const first = given?.ips?.[0];
-  if (!first) throw new CniError('delegate', 'the IPAM plugin gave no address', result);
+  if (!first) throw new CniError('delegate', 'the IPAM plugin returned no address', result);
   return JSON.stringify(first);
 }
 
@@ -56,10 +56,10 @@ function findPlugin(type: string, folders: string): string {
       accessSync(file, constants.X_OK);
       return file;
     } catch {
-      // It may be in the next one.
+      // The next folder may have it.
     }
   }
-  throw new CniError('config', `IPAM plugin ${type} is in no folder of CNI_PATH`, folders);
+  throw new CniError('config', `IPAM plugin ${type} was not found in CNI_PATH`, folders);
 }
 
 async function runPlugin(file: string, env: NodeJS.ProcessEnv, input: string): Promise<string> {
@@ -74,7 +74,7 @@ async function runPlugin(file: string, env: NodeJS.ProcessEnv, input: string): P
   child.on('close', (status) =>
     status === 0 ? resolve(output) : reject(pluginError(file, output)),
   );
-  // A plugin that ends without reading its input says itself what is wrong.
+  // A plugin that exits without reading its input reports the error itself.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return promise;
@@ -83,10 +83,10 @@ async function runPlugin(file: string, env: NodeJS.ProcessEnv, input: string): P
 function pluginError(file: string, output: string): CniError {
   try {
     const { code, msg, details } = JSON.parse(output);
-    // 0 would be none.
+    // Code 0 is not an error code.
     const known = Number.isSafeInteger(code) && code > 0 ? code : undefined;
     return new CniError('delegate', `${file}: ${msg}`, String(details ?? ''), known);
   } catch {
-    return new CniError('delegate', `${file} has failed`, output);
+    return new CniError('delegate', `${file} failed`, output);
   }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** contiv-cni, which the container runtime runs for each pod that comes or goes. */
+/** contiv-cni: the container runtime runs it for each pod that is created or deleted. */
 import { writeSync } from 'node:fs';
 import { systemClock } from '#infra/clock/system.ts';
 import { logCall } from './call-log.ts';
@@ -11,7 +11,7 @@ const STDOUT = 1;
 
 const start = systemClock.monotonic();
 void runCni(process.env, () => readInput(STDIN)).then((outcome) => {
-  // The log comes first: a runtime that has its answer may end us.
+  // Logs first: the runtime may kill this process as soon as it has the result.
   logCall(process.env, outcome, systemClock, start);
   if (outcome.output !== '') writeSync(STDOUT, outcome.output);
   process.exit(outcome.failure ? 1 : 0);

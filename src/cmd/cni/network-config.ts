@@ -1,18 +1,18 @@
-/** The network configuration, as the runtime gives it on standard input. */
+/** The network configuration that the runtime writes to standard input. */
 import { CniError } from './cni-error.ts';
 
 export interface NetworkConfig {
-  /** As written; may be one that is not spoken. */
+  /** As written; may be an unsupported version. */
   readonly cniVersion: string;
   readonly name: string;
-  /** Where the agent listens: a path, or `host:port`. */
+  /** Address of the agent: the path of a socket, or `host:port`. */
   readonly server: string;
   readonly logFile: string;
-  /** IPAM plugin that gives the addresses; undefined: the agent does. */
+  /** IPAM plugin that allocates the addresses; undefined: the agent allocates them. */
   readonly ipam: { readonly type: string } | undefined;
-  /** Whether there is a result of an earlier call. */
+  /** Whether the configuration contains the result of an earlier call. */
   readonly hasPrevResult: boolean;
-  /** Those that the runtime knows, for GC; undefined: it has not said. */
+  /** For GC: the attachments that the runtime knows; undefined: the list is missing. */
   readonly validAttachments: readonly ValidAttachment[] | undefined;
   /** The whole configuration. */
   readonly document: Readonly<Record<string, unknown>>;
@@ -23,10 +23,10 @@ export interface ValidAttachment {
   readonly interfaceName: string;
 }
 
-/** Where the original logs when nothing is said. */
+/** Default of the original. */
 const DEFAULT_LOG_FILE = '/tmp/contiv-cni.log';
 
-/** What a configuration without a version means, by the specification. */
+/** Version of a configuration without one, according to the specification. */
 const OLDEST = '0.1.0';
 
 const NAME_FORM = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
@@ -34,7 +34,7 @@ const NAME_FORM = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 /** A path, or a host with a port. */
 const SERVER_FORM = /\/|.:\d{1,5}$/;
 
-/** @throws Failure with decode for what is no JSON object, config for what makes no sense */
+/** @throws CniError `decode` for invalid JSON, `config` for an invalid configuration */
 export function readNetworkConfig(text: string): NetworkConfig {
   const document = object(parse(text), 'the network configuration');
   const name = optional(document, 'name', 'string') ?? '';
@@ -42,11 +42,7 @@ export function readNetworkConfig(text: string): NetworkConfig {
     throw invalidField('name', 'letters, digits and _ . -', document['name']);
   const server = optional(document, 'grpcServer', 'string') ?? '';
   if (!SERVER_FORM.test(server))
-    throw invalidField(
-      'grpcServer',
-      'the socket of the agent, or host:port,',
-      document['grpcServer'],
-    );
+    throw invalidField('grpcServer', 'a socket path or host:port', document['grpcServer']);
   return {
     cniVersion: optional(document, 'cniVersion', 'string') || OLDEST,
     name,
@@ -59,7 +55,7 @@ export function readNetworkConfig(text: string): NetworkConfig {
   };
 }
 
-/** Of a configuration that is broken elsewhere: the version in which to answer. */
+/** The version for the error result of an invalid configuration. */
 export function versionOf(text: string): string | undefined {
   try {
     const { cniVersion } = JSON.parse(text) as { cniVersion?: unknown };
@@ -73,7 +69,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CniError('decode', 'the network configuration is no JSON', String(error));
+    throw new CniError('decode', 'the network configuration is not valid JSON', String(error));
   }
 }
 
@@ -82,15 +78,15 @@ function readIpam(given: unknown): NetworkConfig['ipam'] {
   const ipam = object(given, 'ipam');
   const type = optional(ipam, 'type', 'string') ?? '';
   if (type === '') return undefined;
-  // It is looked up in CNI_PATH, and shall lead nowhere else.
+  // The name is searched in CNI_PATH, so it must not contain a path.
   if (type.includes('/')) throw invalidField('ipam.type', 'the name of a plugin', type);
   return { ...ipam, type };
 }
 
 /**
- * CIDRs that a result of any version has on an interface of the pod. Those that it has on other
- * interfaces are the work of other plugins of the chain; one without an interface is ours.
- * @throws Failure for what is no result
+ * CIDRs of an interface of the pod in a result of any version. CIDRs of other interfaces belong to
+ * other plugins of the chain; a CIDR without an interface belongs to this plugin.
+ * @throws CniError for an invalid result
  */
 export function addressesOn(interfaceName: string, result: unknown): readonly string[] {
   const { ips, interfaces } = object(result, 'prevResult');
@@ -104,7 +100,7 @@ export function addressesOn(interfaceName: string, result: unknown): readonly st
     .map((one) => optional(one, 'address', 'string') ?? '');
 }
 
-/** libcni says it under both names; where nothing is valid, it says null. */
+/** libcni uses both names, and writes null for an empty list. */
 function readValidAttachments(
   document: Readonly<Record<string, unknown>>,
 ): readonly ValidAttachment[] | undefined {
@@ -115,7 +111,7 @@ function readValidAttachments(
     const containerId = optional(attachment, 'containerID', 'string');
     const interfaceName = optional(attachment, 'ifname', 'string');
     if (!containerId || !interfaceName)
-      throw invalidField(where, 'containerID and ifname in each', one);
+      throw invalidField(where, 'containerID and ifname in each attachment', one);
     return { containerId, interfaceName };
   });
 }
@@ -139,14 +135,14 @@ function optional(
 ): string | undefined {
   const value = holder[key];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== type) throw invalidField(key, 'a text', value);
+  if (typeof value !== type) throw invalidField(key, 'a string', value);
   return value as string;
 }
 
-function invalidField(where: string, wanted: string, given: unknown): CniError {
+function invalidField(where: string, expected: string, given: unknown): CniError {
   return new CniError(
     'config',
-    `${where}: ${wanted} is needed`,
-    given === undefined ? 'it is missing' : `given is ${JSON.stringify(given)}`,
+    `${where} is invalid: expected ${expected}`,
+    given === undefined ? 'the field is missing' : `found ${JSON.stringify(given)}`,
   );
 }

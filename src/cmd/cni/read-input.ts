@@ -1,12 +1,12 @@
-/** Standard input, whole. */
+/** Reads the whole standard input. */
 import { readSync } from 'node:fs';
 import { Socket } from 'node:net';
 
 const CHUNK_BYTES = 1 << 16;
 
 /**
- * Read at once as long as there is something, which is the faster way. Where the runtime has made
- * its pipe non-blocking, what is not written yet is waited for.
+ * Reads synchronously, which is faster. When the runtime has made its pipe non-blocking, waits for
+ * data that is not written yet.
  */
 export async function readInput(fd: number): Promise<string> {
   const pieces: Buffer[] = [];

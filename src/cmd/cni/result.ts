@@ -1,13 +1,13 @@
-/** The answer of the agent as a result of the CNI. */
+/** Converts the reply of the agent to a CNI result. */
 import type { CNIReply } from '#models/cni/cni.gen.ts';
 import { isSince, type Version } from './version.ts';
 
-/** What an agent leaves out is empty. */
+/** A reply of the agent; omitted fields are empty. */
 export type Reply = { readonly [Key in keyof CNIReply]?: CNIReply[Key] };
 
 export function addResult(reply: Reply, version: Version): object {
   const { interfaces = [], routes = [], dns = [] } = reply;
-  // The version of an address was dropped with 1.0.0, as the address itself says it.
+  // The specification has dropped the version of an address with 1.0.0.
   const family = isSince(version, '1.0.0')
     ? () => ({})
     : (text: string) => ({ version: text.includes(':') ? '6' : '4' });

@@ -1,7 +1,7 @@
 /**
- * One call of the runtime, from its environment and standard input to its standard output: what is
- * asked is read, the agent does it, the answer is put into the words of the version that the
- * runtime speaks. Nothing is kept here: any call may be repeated at any time.
+ * One call of the runtime, from its environment and standard input to its standard output: reads the
+ * request, sends it to the agent, and writes the result in the version of the CNI specification that
+ * the runtime uses. The program keeps no state: any call may be repeated at any time.
  */
 import type { CNIRequest } from '#models/cni/cni.gen.ts';
 import { callAgent } from './agent-client.ts';
@@ -13,10 +13,10 @@ import { addResult, type Reply } from './result.ts';
 import { isSupported, NEWEST, supportedVersion, type Version, versions } from './version.ts';
 
 export interface Outcome {
-  /** What goes to standard output; empty for nothing. */
+  /** Text for standard output; empty for none. */
   readonly output: string;
   readonly failure: CniError | undefined;
-  /** As far as they could be read. */
+  /** As far as it could be parsed. */
   readonly command: string;
   readonly network: NetworkConfig | undefined;
 }
@@ -56,7 +56,7 @@ export async function runCni(
   }
 }
 
-/** @returns the result; undefined for a command that answers nothing when it is done */
+/** @returns the result; undefined for a command without a result */
 const commandHandlers: Readonly<
   Record<Exclude<Command, 'VERSION'>, (call: Call) => Promise<object | undefined>>
 > = { ADD: add, DEL: del, CHECK: check, GC: gc, STATUS: status };
@@ -64,7 +64,10 @@ const commandHandlers: Readonly<
 async function add(call: Call): Promise<object> {
   const { network, version } = call;
   if (network.hasPrevResult)
-    throw new CniError('config', 'prevResult is given: this plugin is the first of its chain');
+    throw new CniError(
+      'config',
+      'prevResult is set, but this plugin must be the first of its chain',
+    );
   const attachment = readAttachment(call.command, call.environment);
   const ipam = await ipamOf(call);
   try {
@@ -76,15 +79,15 @@ async function add(call: Call): Promise<object> {
     assertSuccess(reply);
     return addResult(reply, version);
   } catch (error) {
-    // The address must not stay taken; of two failures the first one counts. An agent that has not
-    // answered may use it, so it stays taken until the DEL that follows a failed ADD.
-    const isOpen = error instanceof CniError && error.code === errorKinds.later.code;
-    if (!isOpen) await ipam?.run('DEL').catch(() => undefined);
+    // Releases the address, and reports the first of two errors. An agent that has not replied may
+    // use the address, so then it stays allocated until the DEL that follows a failed ADD.
+    const isOutcomeUnknown = error instanceof CniError && error.code === errorKinds.later.code;
+    if (!isOutcomeUnknown) await ipam?.run('DEL').catch(() => undefined);
     throw error;
   }
 }
 
-/** The agent first: as long as it may use an address, the address is not given back. */
+/** Calls the agent first: an address that it may still use must not be released. */
 async function del(call: Call): Promise<undefined> {
   const attachment = readAttachment(call.command, call.environment);
   const request = requestOf(call, attachment);
@@ -95,7 +98,7 @@ async function del(call: Call): Promise<undefined> {
 async function check(call: Call): Promise<undefined> {
   const { server, hasPrevResult: hasPrevious, document } = call.network;
   const attachment = readAttachment(call.command, call.environment);
-  if (!hasPrevious) throw new CniError('config', 'CHECK needs the prevResult of the ADD');
+  if (!hasPrevious) throw new CniError('config', 'CHECK requires the prevResult of the ADD');
   const addresses = addressesOn(attachment.interfaceName, document['prevResult']);
   await (await ipamOf(call))?.run('CHECK');
   const reply = await callAgent(server, '/cni.CNIState/Check', {
@@ -107,8 +110,8 @@ async function check(call: Call): Promise<undefined> {
 
 async function gc(call: Call): Promise<undefined> {
   const { server, name, validAttachments: valid } = call.network;
-  // Without the list every pod would be one that the runtime does not know.
-  if (!valid) throw new CniError('config', 'GC needs cni.dev/valid-attachments');
+  // Without the list the agent would delete every pod.
+  if (!valid) throw new CniError('config', 'GC requires cni.dev/valid-attachments');
   const reply = await callAgent(server, '/cni.CNIState/GC', {
     network: name,
     valid: valid.map(({ containerId, interfaceName }) => ({
@@ -125,7 +128,7 @@ async function status(call: Call): Promise<undefined> {
   if (!reply.ready)
     throw new CniError(
       reply.limited ? 'limited' : 'unavailable',
-      reply.limited ? 'the agent has lost what forwards the packets' : 'the agent is not in sync',
+      reply.limited ? 'VPP is not connected' : 'the agent has not resynced yet',
       reply.reason,
     );
   await (await ipamOf(call))?.run('STATUS');
@@ -143,7 +146,7 @@ async function requestStatus({ server }: NetworkConfig) {
 function ipamOf({ network, environment }: Call): Promise<IpamPlugin | undefined> {
   return ipamPlugin(network, environment, async () => {
     const { pod_cidr } = await callAgent(network.server, '/cni.CNIState/Status', {});
-    if (!pod_cidr) throw new CniError('later', 'the agent does not know the pods’ subnet yet');
+    if (!pod_cidr) throw new CniError('later', 'the agent has no pod subnet yet');
     return pod_cidr;
   });
 }
@@ -162,7 +165,7 @@ function requestOf(
   };
 }
 
-/** @throws Failure with what the agent says */
+/** @throws CniError with the error of the agent */
 function assertSuccess({ result = 0, error = '' }: Reply): void {
   if (result === 0) return;
   throw new CniError(result === errorKinds.later.code ? 'later' : 'refused', error);

@@ -1,4 +1,4 @@
-/** contiv-cni in this process, in front of an agent on simulated VPP and Linux. */
+/** contiv-cni in this process, with an agent on simulated VPP and Linux. */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -36,7 +36,7 @@ function podArgs(name: string): string {
   return `IgnoreUnknown=1;K8S_POD_NAMESPACE=default;K8S_POD_NAME=${name}`;
 }
 
-/** @param base configuration under that of the call */
+/** @param base configuration that the one of the call overrides */
 async function run(base: object, call: Call): Promise<CniResult | undefined> {
   const { command, container, ifname, netns, args, env = {}, config = {} } = call;
   const text = typeof config === 'string' ? config : JSON.stringify({ ...base, ...config });
@@ -54,7 +54,7 @@ async function run(base: object, call: Call): Promise<CniResult | undefined> {
   return output === '' ? undefined : JSON.parse(output);
 }
 
-describe('contiv-cni in front of an agent', () => {
+describe('contiv-cni with an agent', () => {
   let running: RunningAgent;
   let base: object;
   before(async () => {
@@ -71,7 +71,7 @@ describe('contiv-cni in front of an agent', () => {
   }
 
   for (const version of ['0.3.1', '0.4.0', '1.0.0', '1.1.0'])
-    it(`speaks ${version}`, async () => {
+    it(`supports version ${version}`, async () => {
       const one = pod(`speaks-${version.replaceAll('.', '-')}`);
       const config = { cniVersion: version };
       const added = await run(base, { command: 'ADD', ...one, config });
@@ -101,14 +101,14 @@ describe('contiv-cni in front of an agent', () => {
       assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
     });
 
-  it('gives the same to an ADD that is repeated', async () => {
+  it('returns the same result for a repeated ADD', async () => {
     const one = pod('again');
     const first = await run(base, { command: 'ADD', ...one });
     assert.deepEqual(await run(base, { command: 'ADD', ...one }), first);
     await run(base, { command: 'DEL', ...one });
   });
 
-  it('finds with CHECK that an attachment has been damaged', async () => {
+  it('reports a damaged attachment on CHECK', async () => {
     const one = pod('damaged');
     const prevResult = await run(base, { command: 'ADD', ...one });
     const check = { command: 'CHECK', ...one, config: { prevResult } };
@@ -121,7 +121,7 @@ describe('contiv-cni in front of an agent', () => {
     assert.match((await run(base, check))?.msg ?? '', /it is not attached/);
   });
 
-  it('drops with GC what the runtime does not know, and gives its address away again', async () => {
+  it('deletes attachments that are unknown to the runtime on GC, and releases their addresses', async () => {
     const kept = pod('kept');
     const stale = pod('stale');
     const [first, second] = [kept, stale].map((one) => run(base, { command: 'ADD', ...one }));
@@ -139,7 +139,7 @@ describe('contiv-cni in front of an agent', () => {
     assert.doesNotMatch(JSON.stringify(left), /kept/);
   });
 
-  it('runs the IPAM plugin of the configuration around the agent', async () => {
+  it('runs the IPAM plugin of the configuration before and after the agent', async () => {
     const log = join(folder, 'ipam.log');
     const result = JSON.stringify({ cniVersion: '1.0.0', ips: [{ address: '10.1.1.77/24' }] });
     const script = `#!/bin/sh\necho "$CNI_COMMAND $(cat)" >>${log}\n[ "$CNI_COMMAND" = ADD ] && echo '${result}'\nexit 0\n`;
@@ -159,7 +159,7 @@ describe('contiv-cni in front of an agent', () => {
       assert.deepEqual(JSON.parse(line.slice(4)).ipam, { ...config.ipam, subnet: '10.1.1.0/24' });
   });
 
-  it('gives the address of an IPAM plugin back when the agent refuses', async () => {
+  it('releases the address of an IPAM plugin when the agent rejects the request', async () => {
     const log = join(folder, 'refused.log');
     const plugin = join(folder, 'refused-ipam');
     const result = '{"ips":[{"address":"10.1.1.78/24"}]}';
@@ -172,7 +172,7 @@ describe('contiv-cni in front of an agent', () => {
     assert.equal(readFileSync(log, 'utf8'), 'ADD\nDEL\n');
   });
 
-  it('passes on what an IPAM plugin says of its failure', async () => {
+  it('forwards the error of an IPAM plugin', async () => {
     const plugin = join(folder, 'failing-ipam');
     writeFileSync(plugin, `#!/bin/sh\necho '{"code":110,"msg":"no more","details":"x"}'\nexit 1\n`);
     chmodSync(plugin, 0o755);
@@ -190,7 +190,7 @@ describe('contiv-cni in front of an agent', () => {
     assert.equal(gone?.code, errorKinds.config.code);
   });
 
-  it('lets an IPAM plugin that has failed clean up, and always gives a code', async () => {
+  it('calls DEL on an IPAM plugin after its ADD failed, and always returns a code', async () => {
     const log = join(folder, 'odd.log');
     const plugin = join(folder, 'odd-ipam');
     const one = pod('odd');
@@ -218,14 +218,14 @@ describe('contiv-cni in front of an agent', () => {
     }
   });
 
-  it('deletes whatever stands in prevResult', async () => {
+  it('deletes with any prevResult', async () => {
     for (const prevResult of [{}, [], '', 7, null, { ip4: { ip: '10.1.1.9/32' } }, { ips: 1 }]) {
       const call = { command: 'DEL', container: 'id-any', ifname: 'eth0', config: { prevResult } };
       assert.equal(await run(base, call), undefined, JSON.stringify(prevResult));
     }
   });
 
-  it('does not check with CHECK what other plugins of the chain have added', async () => {
+  it('ignores on CHECK the addresses that other plugins of the chain have added', async () => {
     const one = pod('chained');
     const added = await run(base, { command: 'ADD', ...one });
     const interfaces = [...added!.interfaces!, { name: 'veth7' }, { name: 'eth0' }];
@@ -235,7 +235,7 @@ describe('contiv-cni in front of an agent', () => {
     await run(base, { command: 'DEL', ...one });
   });
 
-  it('deletes with GC only what is of its network', async () => {
+  it('deletes only attachments of its network on GC', async () => {
     const one = pod('of-another');
     await run(base, { command: 'ADD', ...one, config: { name: 'another' } });
     const config = { 'cni.dev/valid-attachments': [] };
@@ -250,24 +250,29 @@ describe('contiv-cni in front of an agent', () => {
     assert.doesNotMatch(await left(), /of-another/);
   });
 
-  it('answers a runtime that does not name the pod', async () => {
+  it('rejects a call without the name of the pod', async () => {
     const answer = await run(base, { command: 'ADD', ...pod('nameless'), args: '' });
     assert.equal(answer?.code, errorKinds.refused.code);
     assert.match(answer?.msg ?? '', /K8S_POD_NAME/);
   });
 });
 
-describe('contiv-cni says by the specification what is wrong:', () => {
+describe('contiv-cni returns the error code of the specification for', () => {
   const base = { cniVersion: '1.1.0', name: 'k8s', grpcServer: join(folder, 'nobody.sock') };
   const good = { container: 'c1', ifname: 'eth0', netns: '/run/netns/x', args: podArgs('web') };
   const cases: readonly (readonly [title: string, code: number, call: Call, msg: RegExp])[] = [
     ['no command', 4, { command: '' }, /CNI_COMMAND is not set/],
-    ['an unknown command', 4, { command: 'UP' }, /CNI_COMMAND is unknown: UP/],
+    ['an unknown command', 4, { command: 'UP' }, /unknown CNI_COMMAND: UP/],
     ['ADD with nothing', 4, { command: 'ADD' }, /CNI_CONTAINERID, CNI_IFNAME, CNI_NETNS/],
-    ['ADD without a namespace', 4, { ...good, command: 'ADD', netns: '' }, /needs CNI_NETNS/],
-    ['CHECK without a namespace', 4, { ...good, command: 'CHECK', netns: '' }, /needs CNI_NETNS/],
+    ['ADD without a namespace', 4, { ...good, command: 'ADD', netns: '' }, /requires CNI_NETNS/],
+    [
+      'CHECK without a namespace',
+      4,
+      { ...good, command: 'CHECK', netns: '' },
+      /requires CNI_NETNS/,
+    ],
     ['DEL without a container', 4, { ...good, command: 'DEL', container: '' }, /CNI_CONTAINERID/],
-    ['a container of no valid form', 4, { ...good, command: 'ADD', container: '../x' }, /\.\.\/x/],
+    ['an invalid container ID', 4, { ...good, command: 'ADD', container: '../x' }, /\.\.\/x/],
     ['an interface with a slash', 4, { ...good, command: 'ADD', ifname: 'a/b' }, /CNI_IFNAME/],
     [
       'an interface of 16 letters',
@@ -278,8 +283,8 @@ describe('contiv-cni says by the specification what is wrong:', () => {
     ['an interface of 16 bytes', 4, { ...good, command: 'ADD', ifname: 'é'.repeat(8) }, /IFNAME/],
     ['an interface with a bell', 4, { ...good, command: 'ADD', ifname: 'a\u0007' }, /IFNAME/],
     ['an interface called ..', 4, { ...good, command: 'ADD', ifname: '..' }, /CNI_IFNAME/],
-    ['no configuration', 6, { ...good, command: 'ADD', config: '' }, /no JSON/],
-    ['a configuration that is cut off', 6, { ...good, command: 'ADD', config: '{"a' }, /no JSON/],
+    ['no configuration', 6, { ...good, command: 'ADD', config: '' }, /not valid JSON/],
+    ['a truncated configuration', 6, { ...good, command: 'ADD', config: '{"a' }, /not valid JSON/],
     ['a list as configuration', 7, { ...good, command: 'ADD', config: '[]' }, /an object/],
     ['no name', 7, { ...good, command: 'ADD', config: { name: '' } }, /^name/],
     ['no agent', 7, { ...good, command: 'ADD', config: { grpcServer: undefined } }, /^grpcServer/],
@@ -291,13 +296,13 @@ describe('contiv-cni says by the specification what is wrong:', () => {
       /grpcServer/,
     ],
     [
-      'CHECK with what is no result',
+      'CHECK with an invalid result',
       7,
       { ...good, command: 'CHECK', config: { prevResult: [] } },
-      /prevResult: an object/,
+      /prevResult is invalid: expected an object/,
     ],
     [
-      'a version of the future',
+      'an unsupported newer version',
       1,
       { ...good, command: 'ADD', config: { cniVersion: '2.0.0' } },
       /2\.0\.0/,
@@ -323,7 +328,7 @@ describe('contiv-cni says by the specification what is wrong:', () => {
       { ...good, command: 'ADD', config: { prevResult: {} } },
       /first of its chain/,
     ],
-    ['CHECK without a result', 7, { ...good, command: 'CHECK' }, /needs the prevResult/],
+    ['CHECK without a result', 7, { ...good, command: 'CHECK' }, /requires the prevResult/],
     ['GC without a list', 7, { command: 'GC' }, /valid-attachments/],
     [
       'GC with a broken list',
@@ -332,20 +337,20 @@ describe('contiv-cni says by the specification what is wrong:', () => {
       /containerID/,
     ],
     [
-      'an IPAM plugin that leads elsewhere',
+      'an IPAM plugin with a path',
       7,
       { ...good, command: 'ADD', config: { ipam: { type: '../sh' } } },
       /ipam\.type/,
     ],
-    ['ADD without an agent', 11, { ...good, command: 'ADD' }, /cannot be reached/],
-    ['DEL without an agent', 11, { ...good, command: 'DEL' }, /cannot be reached/],
+    ['ADD without an agent', 11, { ...good, command: 'ADD' }, /is unreachable/],
+    ['DEL without an agent', 11, { ...good, command: 'DEL' }, /is unreachable/],
     [
       'GC without an agent',
       11,
       { command: 'GC', config: { 'cni.dev/valid-attachments': [] } },
-      /cannot be reached/,
+      /is unreachable/,
     ],
-    ['STATUS without an agent', 50, { command: 'STATUS' }, /cannot be reached/],
+    ['STATUS without an agent', 50, { command: 'STATUS' }, /is unreachable/],
   ];
   for (const [title, code, call, msg] of cases)
     it(title, async () => {
@@ -355,7 +360,7 @@ describe('contiv-cni says by the specification what is wrong:', () => {
       assert.match(answer?.cniVersion ?? '', /^(0\.3\.1|0\.4\.0|1\.0\.0|1\.1\.0)$/);
     });
 
-  it('nothing, when it is asked for versions', async () => {
+  it('no request: VERSION always succeeds', async () => {
     const answer = await run(base, { command: 'VERSION', config: { cniVersion: '1.0.0' } });
     assert.deepEqual(answer, {
       cniVersion: '1.0.0',
@@ -366,7 +371,7 @@ describe('contiv-cni says by the specification what is wrong:', () => {
   });
 });
 
-describe('contiv-cni in front of somebody else', () => {
+describe('contiv-cni with a server', () => {
   const say = (text: string) =>
     new Promise<{ socket: string; close: () => void }>((resolve) => {
       const socket = join(folder, `${Math.abs(text.length)}-${text.slice(9, 12)}.sock`);
@@ -376,15 +381,15 @@ describe('contiv-cni in front of somebody else', () => {
       }).listen(socket, () => resolve({ socket, close: () => server.close() }));
     });
   const answers: readonly (readonly [title: string, text: string, code: number])[] = [
-    ['who hangs up', '', 11],
-    ['who breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{"a"', 11],
-    ['who speaks something else', 'SSH-2.0-OpenSSH\r\n\r\n', 11],
-    ['who answers rubbish', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n<a>', 5],
-    ['who answers nothing', 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnull', 5],
-    ['who refuses without a word', 'HTTP/1.1 500 No\r\ncontent-length: 4\r\n\r\nnull', 5],
-    ['who refuses', 'HTTP/1.1 404 No\r\ncontent-length: 15\r\n\r\n{"message":"x"}', 100],
+    ['that closes the connection', '', 11],
+    ['that truncates the reply', 'HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{"a"', 11],
+    ['of another protocol', 'SSH-2.0-OpenSSH\r\n\r\n', 11],
+    ['that replies with invalid JSON', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n<a>', 5],
+    ['that replies with null', 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nnull', 5],
+    ['that rejects without a message', 'HTTP/1.1 500 No\r\ncontent-length: 4\r\n\r\nnull', 5],
+    ['that rejects', 'HTTP/1.1 404 No\r\ncontent-length: 15\r\n\r\n{"message":"x"}', 100],
     [
-      'who is not ready',
+      'that is not ready',
       'HTTP/1.1 200 OK\r\ncontent-length: 27\r\n\r\n{"result":11,"error":"wait"}'.replace(
         '27',
         '28',
@@ -401,7 +406,7 @@ describe('contiv-cni in front of somebody else', () => {
       assert.equal(answer?.code, code, JSON.stringify(answer));
     });
 
-  it('who may have done it: an address of an IPAM plugin stays taken until the DEL', async () => {
+  it('that may have executed the ADD: the address of an IPAM plugin stays allocated until the DEL', async () => {
     const log = join(folder, 'unsure.log');
     const plugin = join(folder, 'unsure-ipam');
     const result = '{"ips":[{"address":"10.1.1.78/24"}]}';
@@ -421,7 +426,7 @@ describe('contiv-cni in front of somebody else', () => {
     assert.equal(readFileSync(log, 'utf8'), 'ADD\n');
   });
 
-  it('who listens at an address of IPv6', async (t) => {
+  it('on an IPv6 address', async (t) => {
     const server = createServer((connection) =>
       connection.once('data', () =>
         connection.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'),
