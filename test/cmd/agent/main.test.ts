@@ -75,10 +75,7 @@ describe('contiv-agent as a process', () => {
     mkdirSync(join(folder, 'manifests', 'a-folder.yaml'), { recursive: true });
     const unknown = await run(folder, '--nonsense').ended;
     assert.equal(unknown.code, 2);
-    assert.equal(
-      unknown.text,
-      "error: unknown option '--nonsense'\n(--help lists all options)\n",
-    );
+    assert.equal(unknown.text, "error: unknown option '--nonsense'\n(--help lists all options)\n");
     const nowhere = await run(folder, '--embedded', '--manifests', '/nowhere').ended;
     assert.equal(nowhere.code, 2);
     assert.match(nowhere.text, /^contiv-agent: \/nowhere: cannot be read: ENOENT.*\nCV_MANIFESTS/);
