@@ -8,7 +8,7 @@
 import { deepEqual } from '../graph/equality.ts';
 import type { Node } from '../graph/graph.ts';
 import { isMany } from './planned-graph.ts';
-import type { Decision, PlannedValue } from './planned-value.ts';
+import { type Decision, editable, type PlannedValue } from './planned-value.ts';
 import type { Reason } from './reason.ts';
 import type { Resolution } from './resolver.ts';
 
@@ -27,7 +27,7 @@ export async function decide(
   const reached: Node[] = [];
   for (const value of graph.values.values()) {
     if (slices.due()) await slices.turn();
-    value.decision = decisionFor(resolution, value, interrupted);
+    editable(value).decision = decisionFor(resolution, value, interrupted);
     if (value.exists ? !stays(value) : resolution.isLost(value)) leaving.push(value);
   }
   const interrupt = (node: Node, reason: Reason, mayStay: (value: PlannedValue) => boolean) => {
@@ -35,9 +35,9 @@ export async function decide(
     if (!graph.values.has(node.key) && input.graph.mayBlockOthers(node)) reached.push(node);
     const value = resolution.touch(node, reason);
     if (value.decision.action === 'undecided')
-      value.decision = decisionFor(resolution, value, interrupted);
+      editable(value).decision = decisionFor(resolution, value, interrupted);
     if (!stays(value) || value.isBlocked || mayStay(value)) return;
-    value.decision = { action: 'recreate', isChange: false, interruption: reason };
+    editable(value).decision = { action: 'recreate', isChange: false, interruption: reason };
     leaving.push(value);
   };
   for (let next = leaving.pop(); next; next = leaving.pop()) {

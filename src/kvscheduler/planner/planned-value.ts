@@ -35,7 +35,7 @@ export type BlockReason =
   /** A blocked value depends on it or is derived from it. */
   | 'needed by a blocked value';
 
-/** Whether a value is available when the plan has been executed; what does not change is blocked. */
+/** Whether a value is available when the plan has been executed, or why it is blocked. */
 export type Phase =
   | { readonly state: 'available'; readonly available: true }
   | { readonly state: 'unavailable'; readonly available: false }
@@ -88,8 +88,8 @@ export interface Recreation {
 const UNDECIDED: Decision = { action: 'undecided' };
 
 /**
- * One value in a plan. The steps before have the last word on it: the resolver sets goal, phase, role
- * and reason, `decisions.ts` the decision; the steps after them only read. The graph is not changed.
+ * One value in a plan. The resolver sets its goal, phase, role and reason, through `editable`; then
+ * `decisions.ts` sets its decision. All other steps only read it.
  */
 export class PlannedValue {
   /** Position among the values of the plan: later steps keep their tables by it. */
@@ -102,12 +102,12 @@ export class PlannedValue {
   readonly baseKey: string | undefined;
   /** It exists when the plan begins. */
   readonly exists: boolean;
-  goal: Goal;
-  phase: Phase;
-  role: Role = 'related';
+  readonly goal: Goal;
+  readonly phase: Phase;
+  readonly role: Role = 'related';
   /** The reason of its operations. */
-  reason: Reason;
-  decision: Decision = UNDECIDED;
+  readonly reason: Reason;
+  readonly decision: Decision = UNDECIDED;
   /** Claims of a goal, computed when they are first needed. */
   #claims: readonly string[] = none;
   #claimsOf: Goal | undefined;
@@ -173,6 +173,13 @@ export class PlannedValue {
     const { action } = this.decision;
     return action === 'delete' || action === 'recreate';
   }
+}
+
+type EditableValue = { -readonly [K in keyof PlannedValue]: PlannedValue[K] };
+
+/** The value to be changed: for the resolver and `decisions.ts`. */
+export function editable(value: PlannedValue): EditableValue {
+  return value;
 }
 
 const NO_GOAL: Goal = {

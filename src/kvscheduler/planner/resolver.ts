@@ -13,7 +13,14 @@ import type { Node } from '../graph/graph.ts';
 import type { Attempt, PlanInput, Target } from './input.ts';
 import { inspect, isActual, isInSync, sameDesired } from './inspection.ts';
 import { isMany, matches, PlannedGraph } from './planned-graph.ts';
-import { AVAILABLE, type Goal, type Phase, PlannedValue, UNAVAILABLE } from './planned-value.ts';
+import {
+  AVAILABLE,
+  editable,
+  type Goal,
+  type Phase,
+  PlannedValue,
+  UNAVAILABLE,
+} from './planned-value.ts';
 import type { Reason } from './reason.ts';
 
 const none: readonly never[] = [];
@@ -132,13 +139,19 @@ export class Resolver implements Resolution {
 
   /** Takes the value out because the value `by` has the claim. */
   lowerByClaim(value: PlannedValue, claim: string, by: string): void {
-    value.phase = { state: 'blocked', reason: 'claim taken', claim, by, available: false };
+    editable(value).phase = {
+      state: 'blocked',
+      reason: 'claim taken',
+      claim,
+      by,
+      available: false,
+    };
     this.lower(value);
   }
 
   /** The claim that blocked the value is free. */
   unblock(value: PlannedValue): void {
-    value.phase = UNAVAILABLE;
+    editable(value).phase = UNAVAILABLE;
   }
 
   /** Until nothing changes: raises what may be available, takes out what has unmet dependencies. */
@@ -191,7 +204,7 @@ export class Resolver implements Resolution {
     if (mayBlock && !value.isBlocked) this.#formerBlockers.push(node);
     const { goal } = value;
     if (node.needsInspection && !value.isBlocked && goal.value !== undefined) {
-      value.goal = { ...goal, ...inspect(value, goal.value) };
+      editable(value).goal = { ...goal, ...inspect(value, goal.value) };
       graph.index(value);
     }
     return value;
@@ -232,7 +245,7 @@ export class Resolver implements Resolution {
     if (desired === null) {
       if (!node || (node.unmanaged && !unmanaged)) return;
       const value = this.touch(node, target.orphan ? { why: 'orphan' } : reasonOf(target));
-      value.role = 'target';
+      editable(value).role = 'target';
       this.#dropGoal(value);
       return;
     }
@@ -244,8 +257,8 @@ export class Resolver implements Resolution {
       ? (this.graph.values.get(key) ?? this.#addKnown(node, { why: 'changed' }))
       : this.#addNewTarget(target);
     if (!value) return;
-    value.reason = node?.state === 'MISSING' ? { why: 'missing' } : reasonOf(target);
-    value.role = 'target';
+    editable(value).reason = node?.state === 'MISSING' ? { why: 'missing' } : reasonOf(target);
+    editable(value).role = 'target';
     this.#setGoal(value, desired, unmanaged, target.metadata);
     const isUnavailable = !value.isBlocked && !value.isAvailable && !this.#lowered.has(value);
     if (node?.outOfSync && isUnavailable) this.lower(value);
@@ -264,18 +277,18 @@ export class Resolver implements Resolution {
   #reconcile(node: Node): void {
     const value = this.touch(node, { why: node.state === 'MISSING' ? 'missing' : 'repair' });
     if (value.role === 'target') return;
-    value.role = node.base === undefined ? 'reconciled' : 'related';
+    editable(value).role = node.base === undefined ? 'reconciled' : 'related';
     this.#reopen(value);
   }
 
   #setGoal(value: PlannedValue, desired: Value, unmanaged: boolean, metadata: unknown): void {
     const known = unmanaged ? undefined : sameDesired(value.node, desired);
     if (value.isBlocked) {
-      value.goal = { ...value.goal, unmanaged, metadata, desired: known ?? desired };
+      editable(value).goal = { ...value.goal, unmanaged, metadata, desired: known ?? desired };
       if (value.isAvailable) this.raise(value);
       return;
     }
-    value.goal = newGoal(value, known, desired, unmanaged, metadata);
+    editable(value).goal = newGoal(value, known, desired, unmanaged, metadata);
     this.graph.index(value);
     if (this.canRise(value)) this.raise(value);
     else if (value.isAvailable || this.isLost(value)) this.lower(value);
@@ -284,7 +297,7 @@ export class Resolver implements Resolution {
   /** The value is not desired any more. */
   #dropGoal(value: PlannedValue): void {
     const { goal } = value;
-    value.goal = { ...goal, desired: undefined, value: undefined, invalid: undefined };
+    editable(value).goal = { ...goal, desired: undefined, value: undefined, invalid: undefined };
     if (value.isAvailable || value.exists || this.isLost(value)) this.lower(value);
   }
 
@@ -335,7 +348,7 @@ export class Resolver implements Resolution {
     const reason: Reason = { why: 'dependency met', key };
     const dependent = one instanceof PlannedValue ? one : this.touch(one, reason);
     if (dependent.isAvailable || !this.canRise(dependent)) return;
-    if (dependent.role !== 'target') dependent.reason = reason;
+    if (dependent.role !== 'target') editable(dependent).reason = reason;
     this.raise(dependent);
   }
 
@@ -375,7 +388,7 @@ export class Resolver implements Resolution {
       const child = this.touch(node, { why: 'derived', from: value.key });
       // A derived value is unmanaged exactly if its base is.
       const { unmanaged } = value.goal;
-      if (child.goal.unmanaged !== unmanaged) child.goal = { ...child.goal, unmanaged };
+      if (child.goal.unmanaged !== unmanaged) editable(child).goal = { ...child.goal, unmanaged };
       const { value: goal, desired } = child.goal;
       if (goal !== undefined || desired !== undefined || child.isAvailable) this.#dropGoal(child);
     }
@@ -396,7 +409,7 @@ export class Resolver implements Resolution {
       this.input.log.error({ key, error: errorText(cause) }, 'Descriptor cannot derive values');
       if (goal.unmanaged) return none;
       const invalid = new DescriptorContractError(errorText(cause), { where: key, cause });
-      value.goal = { ...goal, invalid };
+      editable(value).goal = { ...goal, invalid };
       setAvailable(value, false);
       this.#reportLost(key);
       return none;
@@ -441,7 +454,7 @@ export class Resolver implements Resolution {
 
 /** A blocked value stays blocked; one whose claim is taken stays unavailable. */
 function setAvailable(value: PlannedValue, available: boolean): void {
-  value.phase = withAvailable(value.phase, available);
+  editable(value).phase = withAvailable(value.phase, available);
 }
 
 function withAvailable(phase: Phase, available: boolean): Phase {
