@@ -1,11 +1,11 @@
 /**
- * Makes, from VPP's API definitions and the list of messages in use (used.ts), the bundled
- * definitions and the TypeScript types.
+ * Generates the bundled definitions and the TypeScript types from VPP's API definitions and the list
+ * of used messages (used-messages.ts).
  *
  *     node scripts/gen-binapi.ts [--check] [folder with *.api.json]
  *
- * `--check` writes nothing and fails when a file differs. Where the folder is absent, the bundled
- * definitions are taken as they are and only the types are made from them.
+ * `--check` writes nothing and fails when a file differs. If the folder does not exist, only the
+ * types are generated, from the bundled definitions.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,7 @@ if (existsSync(folder)) {
   definitions = selectDefinitions(all, [...sessionMessages, ...usedMessages]);
   files.set(`${room}/definitions.gen.json`, definitionsText(definitions));
 } else {
-  console.log(`no ${folder}: the types are made from the bundled definitions`);
+  console.log(`${folder} does not exist: generating only the types from the bundled definitions`);
   definitions = JSON.parse(readFileSync(`${room}/definitions.gen.json`, 'utf8'));
 }
 files.set(`${room}/enums.gen.ts`, enumsText(definitions));
@@ -43,7 +43,7 @@ for (const [file, text] of files) {
     writeFileSync(file, text);
     console.log(`written: ${file}`);
   } else {
-    console.error(`${file} is not what the definitions say: run node scripts/gen-binapi.ts`);
+    console.error(`${file} is out of date: run node scripts/gen-binapi.ts`);
     process.exitCode = 1;
   }
 }

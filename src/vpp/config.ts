@@ -8,27 +8,27 @@ const SECOND = 1000 * MILLISECOND;
 export const govppSchema = Type.Object({
   'binapi-socket-path': Type.String({
     default: '/run/vpp/api.sock',
-    description: 'Unix socket of the binary API.',
+    description: "Unix socket of VPP's binary API.",
   }),
   'reply-timeout': Duration({
     default: 3 * SECOND,
     positive: true,
-    description: 'Limit of one request; past it the connection is dropped and made anew.',
+    description: 'Timeout of a request; when it expires, the agent reconnects to VPP.',
   }),
   'health-check-probe-interval': Duration({
     default: 3 * SECOND,
     positive: true,
-    description: 'How often VPP is pinged.',
+    description: 'Interval between health probes (control_ping).',
   }),
   'health-check-reply-timeout': Duration({
     default: 500 * MILLISECOND,
     positive: true,
-    description: 'Limit of a ping.',
+    description: 'Timeout of a health probe.',
   }),
   'health-check-threshold': Type.Integer({
     minimum: 1,
     default: 3,
-    description: 'So many pings missed in a row drop the connection.',
+    description: 'Number of consecutive missed health probes after which the agent reconnects.',
   }),
 });
 export type GovppConfig = Static<typeof govppSchema>;

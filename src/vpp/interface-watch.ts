@@ -1,9 +1,9 @@
 /**
- * Tells the scheduler what interfaces did by themselves: links that went up or down, leases that
- * came, changed or ran out. Events of VPP are no more than a reason to look: they OR what happened
- * to an index, indexes are given out again, and an event of DHCP goes to the client that asked for
- * the lease, which a restarted agent is not. A lease that runs out has no event at all. So one look
- * after each event, and one now and then, decides.
+ * Notifies the scheduler of interface state that VPP changes: links that go up or down, DHCP leases
+ * that are obtained, changed or expired. VPP's events only trigger a read of the state: they combine
+ * all changes of an index with OR, indexes are reused, and a DHCP event is sent to the API client
+ * that requested the lease, which is not the client of a restarted agent. An expired lease causes
+ * no event at all. Therefore the state is read after each event and periodically.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
@@ -25,9 +25,9 @@ import { linkState } from './descriptors/interface/link-state.ts';
 import { NONE } from './descriptors/limits.ts';
 import { tagOf } from './descriptors/tags.ts';
 
-/** What comes within this time after a reason to look is seen by the same look. */
+/** Events within this time after the first one are covered by the same read. */
 const COLLECT_MS = 50;
-/** Without any reason; then all is told again, whether or not it is news. */
+/** Interval of periodic reads, which send all notifications again, changed or not. */
 const PERIOD_MS = 10_000;
 const ALREADY_SUBSCRIBED = -31;
 
@@ -42,16 +42,16 @@ export interface InterfaceWatchOptions {
 
 export class InterfaceWatch {
   readonly #options: InterfaceWatchOptions;
-  /** Whose links and leases are told of. */
+  /** The interfaces whose links and leases are watched. */
   readonly #interfaces: NamedMapping<VppInterfaceMetadata>;
   readonly #unsubscribers: (() => void)[] = [];
-  /** Names that something was, or may have been, told of. */
+  /** Names of interfaces for which notifications were, or may have been, sent. */
   readonly #names = new Set<string>();
   readonly #notified = new Map<string, Value | null>();
   #timer: Timer | undefined;
   #isReadScheduled = false;
   #isReading = false;
-  /** A reason came during a look. */
+  /** An event arrived during a read. */
   #isReadRequested = false;
 
   constructor(needs: InterfaceWatchOptions) {
@@ -77,7 +77,7 @@ export class InterfaceWatch {
       client.onEvent('sw_interface_event', soon),
       client.onEvent('dhcp_compl_event', soon),
       this.#interfaces.watch('interface-watch', named),
-      // a client of DHCP that came or went
+      // a DHCP client was added or deleted
       this.#mapOf('vpp-dhcp').watch('interface-watch', soon),
       client.onStateChange((notificationsOf) => {
         if (notificationsOf === 'connected') this.#subscribe();
@@ -91,11 +91,11 @@ export class InterfaceWatch {
     for (const end of this.#unsubscribers.splice(0)) end();
     this.#timer?.cancel();
     this.#timer = undefined;
-    // a look that is under way finds nobody to tell any more
+    // a read in progress sends no more notifications
     this.#names.clear();
   }
 
-  /** Then looks: what happened before is in no event. */
+  /** Subscribes, then reads: changes before the subscription cause no event. */
   #subscribe(): void {
     const { client } = this.#options;
     const asked = client.request('want_interface_events', { enable_disable: 1, pid: 0 });
@@ -150,7 +150,7 @@ export class InterfaceWatch {
     for (const name of this.#names) {
       const index = this.#interfaces.getValue(name)?.swIfIndex ?? NONE;
       const found = byIndex.get(index);
-      // the index may be out of an earlier life of VPP
+      // the index may be from before a restart of VPP
       const isIt = found !== undefined && hasName(found, name);
       for (const pair of state(name, isIt ? found : undefined, leases.get(index))) {
         const { key, value } = pair;
@@ -171,7 +171,7 @@ export class InterfaceWatch {
 
   #logFailure(error: unknown): void {
     const { log } = this.#options;
-    log.warn({ error: errorText(error) }, 'cannot look at links and leases of VPP; try again');
+    log.warn({ error: errorText(error) }, 'cannot read links and leases from VPP; will retry');
   }
 }
 
@@ -179,7 +179,7 @@ function hasName({ tag, interface_name }: SwInterfaceDetails, name: string): boo
   return tag === tagOf(name) || interface_name === name;
 }
 
-/** All that can be told of one interface; null is what is not so. */
+/** All notifications about one interface; null means that the state does not exist. */
 function state(
   iface: string,
   found: SwInterfaceDetails | undefined,

@@ -1,14 +1,14 @@
-/** REST of VPP itself. */
+/** REST routes of the VPP connection. */
 
 import { errorText } from '#infra/errors/errors.ts';
 import { BadRequestError, failure, json, type Route } from '#infra/http/route.ts';
 import type { VppClient } from './binapi/api.ts';
 
-/** A command of VPP's CLI, as netctl sends it: `{"vppclicommand": "show interface"}`. */
+/** A VPP CLI command, as netctl sends it: `{"vppclicommand": "show interface"}`. */
 function command(body: unknown): string {
   const text = (body as { vppclicommand?: unknown } | null | undefined)?.vppclicommand;
   if (typeof text !== 'string' || text.trim() === '')
-    throw new BadRequestError('the body has to be {"vppclicommand": "<command of VPP\'s CLI>"}');
+    throw new BadRequestError('the body must be {"vppclicommand": "<VPP CLI command>"}');
   return text;
 }
 
@@ -18,7 +18,7 @@ export function vppRoutes(client: VppClient): Route[] {
       method: 'POST',
       path: '/vpp/command',
       mutating: true,
-      summary: 'run a command of the CLI of VPP: body {"vppclicommand": "…"}; answers its output',
+      summary: 'run a VPP CLI command: body {"vppclicommand": "…"}; returns its output',
       handle: async ({ body }) => {
         const cmd = command(body);
         try {

@@ -1,4 +1,4 @@
-/** Random messages, played to a VPP. */
+/** Random requests, sent to a VPP. */
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { type VppClient, VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
@@ -39,14 +39,14 @@ export function message<N extends keyof Requests>(
   };
 }
 
-/** Whether the answer is that VPP ended itself, and not that it is there and silent. */
+/** Whether VPP crashed, as opposed to not answering. */
 export function hasEnded(error: unknown): boolean {
   return error instanceof VppDisconnectedError && !(error.cause instanceof VppTimeoutError);
 }
 
 /**
- * The answers, one by one; fewer than messages when VPP ended itself.
- * @throws Error that names the message to which VPP was silent
+ * Sends messages one by one. @returns the answers; fewer than messages if VPP crashed
+ * @throws Error that names the message that VPP did not answer
  */
 export async function sendAll(client: VppClient, messages: readonly Message[]): Promise<string[]> {
   const answers: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Addresses between the text of the models and the fields of VPP. Text is canonical: IPv6 in lower
- * case with the longest run of zeros cut out (RFC 5952), MAC in lower case with colons.
+ * Conversion of addresses between the text of the models and the fields of VPP's messages. Text is
+ * canonical: IPv6 after RFC 5952, MAC in lower case with colons.
  */
 import { isIPv6 } from 'node:net';
 import { defineError } from '#infra/errors/errors.ts';
@@ -10,7 +10,7 @@ import type { Address, AddressUnion, MacAddress, Prefix } from './messages.gen.t
 export const InvalidAddressError = defineError({
   name: 'InvalidAddressError',
   code: 'CV_VPP_INVALID_ADDRESS',
-  remedy: 'Write it as 10.1.2.3, 2001:db8::1, with /24 behind it where a prefix is asked for.',
+  remedy: 'Write addresses as 10.1.2.3 or 2001:db8::1, and prefixes as 10.1.2.0/24.',
 });
 
 /**
@@ -47,21 +47,21 @@ export function fromAddress({ af, un }: Address): string {
   return fromUnion(af, un);
 }
 
-/** The text of a union that stands without its family, as in the next hop of a route. */
+/** The text of a union whose family is known from elsewhere, as for the next hop of a route. */
 export function fromUnion(af: AddressFamily, un: AddressUnion): string {
   return textOfBytes(af === AddressFamily.ADDRESS_IP4 ? un.subarray(0, 4) : un);
 }
 
 /**
- * For fields of type prefix and address_with_prefix; bits behind the length stay.
+ * For fields of type prefix and address_with_prefix; host bits are kept.
  * @throws InvalidAddressError
  */
 export function toPrefix(text: string): Prefix {
   const [address, length, ...more] = text.split('/');
   const parsed = toAddress(address ?? '');
-  const most = parsed.af === AddressFamily.ADDRESS_IP4 ? 32 : 128;
-  if (length === undefined || more.length > 0 || !/^\d{1,3}$/.test(length) || +length > most)
-    throw new InvalidAddressError(`has no length from 0 to ${most}`, {
+  const max = parsed.af === AddressFamily.ADDRESS_IP4 ? 32 : 128;
+  if (length === undefined || more.length > 0 || !/^\d{1,3}$/.test(length) || +length > max)
+    throw new InvalidAddressError(`has no prefix length from 0 to ${max}`, {
       where: JSON.stringify(text),
     });
   return { address: parsed, len: Number(length) };
@@ -84,7 +84,7 @@ export function fromMac(bytes: MacAddress): string {
 
 const [dot, zero] = ['.'.charCodeAt(0), '0'.charCodeAt(0)] as [number, number];
 
-/** Every service and route brings several: read digit by digit, without a text for each byte. */
+/** Reads digit by digit, without a string for each byte: a hot path for services and routes. */
 function ip4Bytes(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(4);
   let at = 0;

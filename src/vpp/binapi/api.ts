@@ -1,23 +1,22 @@
 /**
- * VPP's binary API as the rest of the project sees it: typed requests, dumps and events over one
- * connection.
+ * Interface of the VPP client: typed requests, dumps and events over one connection.
  *
  * Fields: names are VPP's own (snake_case, as in the .api files); enums are numbers, named in
  * enums.gen.ts; u64 and i64 are bigint; addresses and other u8 arrays are Uint8Array (addresses.ts
- * makes them from text); `string` is text. A field that only counts an array does not exist: the
- * array says its own length. An array of fixed length may be given empty for all zero. The address
- * union is plain bytes, 4 or 16 when given, 16 when read; another union is an object with the one
- * member that is meant.
+ * converts them from text); `string` is text. Count fields of arrays are omitted: the length of the
+ * array is used. An empty array in place of a fixed-length array means all zero. The address union
+ * is plain bytes, 4 or 16 when given, 16 when read; any other union is an object with the one member
+ * that is used.
  */
 import { defineError } from '#infra/errors/errors.ts';
 import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
 
 /**
- * Carries bytes to and from one VPP. Made anew for every connection; frames are the client's
- * business. The unix socket and the in-memory pair implement it.
+ * Carries bytes to and from one VPP. One instance per connection; the client handles framing.
+ * Implemented by the unix socket and by an in-memory pair.
  */
 export interface Transport {
-  /** False when the other side should be given time: wait for `onDrain`. */
+  /** False when the buffer is full: wait for `onDrain`. */
   write(bytes: Uint8Array): boolean;
   close(): void;
   onData: (bytes: Uint8Array) => void;
@@ -26,24 +25,27 @@ export interface Transport {
   onClose: (error: Error | undefined) => void;
 }
 
-/** Opens a connection; rejects when nobody listens. */
+/** Opens a connection; rejects if the socket is not served. */
 export type Connect = () => Promise<Transport>;
 
 export type ConnectionState = 'disconnected' | 'connecting' | 'connected' | 'closed';
 
-/** What callers of VPP need. Everything rejects with VppDisconnectedError when VPP is or goes away. */
+/**
+ * A client of one VPP. All requests reject with VppDisconnectedError while VPP is disconnected, and
+ * when the connection is lost before the answer.
+ */
 export interface VppClient {
   readonly state: ConnectionState;
-  /** Counts successful connects; a number that has changed means another VPP life. */
+  /** Number of successful connects; a changed number may mean that VPP was restarted. */
   readonly generation: number;
-  /** Called after every connect, when the listener renews its subscriptions, and every loss. */
+  /** Called after every connect (listeners then renew their subscriptions) and every disconnect. */
   onStateChange(listener: (state: ConnectionState) => void): () => void;
   /**
-   * One request, one reply. Fields with a default in the definition may be left out. More requests
-   * than the window holds wait in a queue; those given in one turn leave in one write.
-   * @throws VppRefusedError when `retval` is not 0; InvalidMessageError before anything is sent, or when
-   *   the reply cannot be read; UnsupportedMessageError when this VPP lacks it; VppTimeoutError when its
-   *   outcome is unknown, and the connection was dropped
+   * One request, one reply. Fields with a default in the definition may be omitted. Requests beyond
+   * the window wait in a queue; requests of one event-loop turn are sent in one write.
+   * @throws VppRefusedError when `retval` is not 0; InvalidMessageError before anything is sent, or
+   *   when the reply cannot be decoded; UnsupportedMessageError when this VPP lacks the message;
+   *   VppTimeoutError when the outcome is unknown and the connection was dropped
    */
   request<N extends keyof Requests>(
     name: N,
@@ -57,12 +59,12 @@ export interface VppClient {
     name: N,
     fields: Dumps[N]['request'],
   ): Promise<readonly Dumps[N]['details'][]>;
-  /** Calls the listener for each such event; the subscription itself is a request of the caller. */
+  /** Calls the listener for each such event; the caller sends the subscription request. */
   onEvent<N extends keyof EventsByName>(
     name: N,
     listener: (event: EventsByName[N]) => void,
   ): () => void;
-  /** Whether the connected VPP has the request and its answers with the CRCs that we speak. */
+  /** Whether the connected VPP supports the request and its answers with the bundled CRCs. */
   has(name: string): boolean;
 }
 
@@ -71,7 +73,7 @@ export const VppDisconnectedError = defineError({
   code: 'CV_VPP_GONE',
   outcome: 'unknown',
   unavailable: 'southbound',
-  remedy: 'Check that VPP runs and serves its API socket; the agent reconnects by itself.',
+  remedy: 'Check that VPP runs and serves its API socket. The agent reconnects automatically.',
 });
 
 export const VppTimeoutError = defineError({
@@ -80,18 +82,18 @@ export const VppTimeoutError = defineError({
   outcome: 'unknown',
   unavailable: 'southbound',
   remedy:
-    'The outcome is unknown, so the agent reconnects and resyncs; look at the load of VPP, ' +
-    'and in VETH mode at docs/networking.md.',
+    'The outcome is unknown, so the agent reconnects and resyncs. Check the load of VPP; ' +
+    'in VETH mode see docs/networking.md.',
 });
 
 export const InvalidMessageError = defineError({
   name: 'InvalidMessageError',
   code: 'CV_VPP_INVALID_MESSAGE',
-  remedy: 'The text names message, field and reason; it was neither sent nor believed. Report it.',
+  remedy: 'The message was neither sent nor applied. Report the text: it names message and field.',
 });
 
 export const UnsupportedMessageError = defineError({
   name: 'UnsupportedMessageError',
   code: 'CV_VPP_UNSUPPORTED_MESSAGE',
-  remedy: 'This VPP lacks the message: enable the plugin that brings it, or use a listed release.',
+  remedy: 'Enable the VPP plugin that provides the message, or use a supported VPP release.',
 });

@@ -1,10 +1,10 @@
-/** The messages that one side of the API speaks: their codecs and what answers them. */
+/** The messages that one side of the API supports: their codecs and their answers. */
 import { bundledDefinitions } from './bundled-definitions.ts';
 import { MessageCodec } from './codec/codec.ts';
 import { Layouts } from './codec/layout.ts';
 import type { Definitions } from './definitions.ts';
 
-/** How a message of the caller is answered. */
+/** How a request is answered: by one reply, by details, or by pages of details. */
 export type Service =
   | { readonly kind: 'request'; readonly request: MessageCodec; readonly reply: MessageCodec }
   | { readonly kind: 'dump'; readonly request: MessageCodec; readonly details: MessageCodec }
@@ -16,7 +16,7 @@ export type Service =
     };
 
 export class Catalog {
-  /** By name; in the order of the definitions. */
+  /** By message name, in the order of the definitions. */
   readonly codecs: ReadonlyMap<string, MessageCodec>;
   /** By the name of the request. */
   readonly services: ReadonlyMap<string, Service>;
@@ -50,14 +50,14 @@ export class Catalog {
 
   #codec(name: string): MessageCodec {
     const codec = this.codecs.get(name);
-    if (!codec) throw new Error(`no message is called ${name}`);
+    if (!codec) throw new Error(`no definition of message ${name}`);
     return codec;
   }
 }
 
 let bundled: Catalog | undefined;
 
-/** The messages in use, made at first use and shared. */
+/** The catalog of the bundled definitions, created on first use and shared. */
 export function bundledCatalog(): Catalog {
   bundled ??= new Catalog(bundledDefinitions);
   return bundled;

@@ -1,21 +1,21 @@
 /**
- * VPP's API definitions as VPP itself writes them (`*.api.json`). A type has one meaning per
- * release whatever file it stands in, so files merge into one set.
+ * VPP's API definitions in the format of VPP (`*.api.json`). Type names are unique within a
+ * release, so the files are merged into one set.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * `[type, name]`, then for an array its length (0: as long as the count field says, or as a string
- * says itself) and the name of the count field; then options.
+ * `[type, name]`, then for an array its length (0: given by the count field, or by a string's own
+ * length) and the name of the count field; then options.
  */
 export type FieldDefinition = readonly [string, string, ...(number | string | FieldOptions)[]];
 
 export interface FieldOptions {
   readonly default?: number | string | boolean;
-  /** Of a union: the sibling that says which member is meant. */
+  /** Of a union: the sibling field that selects the member. */
   readonly discriminator?: string;
-  /** Of a member of a union: the enum value that means this member. */
+  /** Of a member of a union: the enum value that selects this member. */
   readonly case?: string;
 }
 
@@ -29,7 +29,7 @@ export type EnumDefinition = readonly [string, ...((string | number)[] | { enumt
 export type MessageDefinition = readonly [string, ...(FieldDefinition | { crc: string })[]];
 
 export interface ServiceDefinition {
-  /** Name of the reply; of the details when it is a dump; 'null' when nobody answers. */
+  /** Name of the reply; of the details for a dump; 'null' when there is no answer. */
   readonly reply: string;
   readonly stream?: boolean;
   /** Name of the details of a cursor stream, whose `reply` carries the cursor. */
@@ -71,7 +71,7 @@ export function typeName(written: string): string {
   return written.replace(/^vl_api_(.*)_t$/, '$1');
 }
 
-/** Makes one set of the contents of several files. */
+/** Merges the contents of several files into one set. */
 export function mergeDefinitions(files: readonly Definitions[]): Definitions {
   const unique = <T extends readonly [string, ...unknown[]]>(
     pick: (file: Definitions) => readonly T[],

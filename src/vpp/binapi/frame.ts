@@ -1,6 +1,6 @@
 /**
- * Frames of the API socket, the same in both directions: 16 bytes, of which only the payload length
- * at 8 matters, then the payload, which is one message.
+ * Frames of the API socket, the same in both directions: a header of 16 bytes, of which only the
+ * payload length at offset 8 is used, then the payload, which is one message.
  */
 import { Buffer } from 'node:buffer';
 import { InvalidMessageError } from './api.ts';
@@ -11,11 +11,11 @@ import { viewOf, type Writer } from './codec/writer.ts';
 export const FRAME_HEADER = 16;
 const LENGTH_OFFSET = 8;
 
-/** No message of the API comes near this; a longer one is a stream out of step. */
+/** Far above any message of the API; a longer frame means that the stream is out of sync. */
 export const MAX_FRAME = 16 * 1024 * 1024;
 
 /**
- * Appends one message with its header; the writer stays as it was when a field is refused.
+ * Appends one message with its header; the writer is unchanged when a field is invalid.
  * @throws InvalidMessageError
  */
 export function writeFrame(
@@ -40,8 +40,8 @@ export function writeFrame(
 }
 
 /**
- * Cuts a stream of bytes into messages. Holds at most one unfinished frame: what has arrived of it,
- * never what its header promises.
+ * Splits a byte stream into messages. Buffers at most one incomplete frame, and only the bytes that
+ * have arrived, whatever length its header declares.
  */
 export class FrameReader {
   readonly #limit: number;
@@ -49,19 +49,19 @@ export class FrameReader {
   #unfinished = Buffer.alloc(0);
   #bufferedBytes = 0;
 
-  /** @param limit longest payload that is taken for one, in bytes */
+  /** @param limit longest accepted payload, in bytes */
   constructor(limit = MAX_FRAME) {
     this.#limit = limit;
   }
 
-  /** Bytes reserved for an unfinished frame. */
+  /** Bytes reserved for an incomplete frame. */
   get reserved(): number {
     return this.#unfinished.length;
   }
 
   /**
-   * Calls back once per complete message. The reader is good during the call only.
-   * @throws InvalidMessageError when the stream is no sequence of frames; it cannot be read further
+   * Calls back once per complete message. The reader is valid during the call only.
+   * @throws InvalidMessageError when the stream is not a sequence of frames; nothing more can be read
    */
   push(chunk: Uint8Array, onMessage: (reader: Reader) => void): void {
     let at = 0;
@@ -88,11 +88,11 @@ export class FrameReader {
   #frameLength(view: DataView, start: number): number {
     const length = view.getUint32(start + LENGTH_OFFSET);
     if (length < 2 || length > this.#limit)
-      throw new InvalidMessageError(`a frame says that it holds ${length} bytes`);
+      throw new InvalidMessageError(`invalid frame length: ${length} bytes`);
     return FRAME_HEADER + length;
   }
 
-  /** Doubles the room, up to the length of the frame: copying stays linear however small the parts. */
+  /** Doubles the buffer, up to the length of the frame: copying stays linear for small chunks. */
   #buffer(part: Uint8Array, wanted: number): void {
     const needed = this.#bufferedBytes + part.length;
     if (needed > this.#unfinished.length) {

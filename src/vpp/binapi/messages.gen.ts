@@ -123,7 +123,7 @@ export interface FibPath {
   readonly proto: FibPathNhProto;
   readonly nh: FibPathNh;
   readonly n_labels: number;
-  /** 16 elements; empty for all zero */
+  /** 16 elements; empty means all zero */
   readonly label_stack: readonly FibMplsLabel[];
 }
 
@@ -237,10 +237,10 @@ export interface PuntRedirectV2 {
   readonly paths: readonly FibPath[];
 }
 
-/** 4 or 16 bytes; decoded always 16 */
+/** 4 or 16 bytes; always 16 when decoded */
 export type AddressUnion = Uint8Array;
 
-/** One member; raw bytes when a decoded message does not say which. */
+/** One member; raw bytes if the discriminator of a decoded message selects none. */
 export type PuntUnion =
   | { readonly exception: PuntException }
   | { readonly l4: PuntL4 }
@@ -1166,7 +1166,7 @@ export interface SwInterfaceDetails {
   readonly link_duplex: LinkDuplex;
   readonly link_speed: number;
   readonly link_mtu: number;
-  /** 4 elements; empty for all zero */
+  /** 4 elements; empty means all zero */
   readonly mtu: readonly number[];
   readonly sub_id: number;
   readonly sub_number_of_tags: number;
@@ -1255,7 +1255,7 @@ export interface SwInterfaceSetMacAddressReply {
 
 export interface SwInterfaceSetMtu {
   readonly sw_if_index: InterfaceIndex;
-  /** 4 elements; empty for all zero */
+  /** 4 elements; empty means all zero */
   readonly mtu: readonly number[];
 }
 
@@ -1448,7 +1448,7 @@ export interface WantInterfaceEventsReply {
   readonly retval: number;
 }
 
-/** Answered by one reply. */
+/** Requests that are answered by one reply. */
 export interface Requests {
   readonly acl_add_replace: { readonly request: AclAddReplace; readonly reply: AclAddReplaceReply };
   readonly acl_del: { readonly request: AclDel; readonly reply: AclDelReply };
@@ -1519,7 +1519,7 @@ export interface Requests {
   readonly want_interface_events: { readonly request: WantInterfaceEvents; readonly reply: WantInterfaceEventsReply };
 }
 
-/** Answered by any number of details. */
+/** Requests that are answered by any number of details. */
 export interface Dumps {
   readonly acl_dump: { readonly request: AclDump; readonly details: AclDetails };
   readonly acl_interface_list_dump: { readonly request: AclInterfaceListDump; readonly details: AclInterfaceListDetails };

@@ -4,7 +4,7 @@ import { CodedError } from '#infra/errors/errors.ts';
 export class VppRefusedError extends CodedError {
   readonly code = 'CV_VPP_REFUSED';
   readonly remedy =
-    'Look the retval up in docs/errors.md; the value under this key was not applied.';
+    'The value under this key was not applied. docs/errors.md explains the retvals.';
   override readonly name = 'VppRefusedError';
   readonly vppMessage: string;
   readonly retval: number;
@@ -16,7 +16,7 @@ export class VppRefusedError extends CodedError {
   }
 }
 
-/** What the return values mean that VPP gives to the messages used here (vnet/error.h numbers). */
+/** Descriptions of the return values of the used messages, by their numbers in vnet/error.h. */
 const retvals: Readonly<Record<number, string>> = {
   [-1]: 'unspecified error',
   [-2]: 'no such interface index',

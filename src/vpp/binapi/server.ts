@@ -1,9 +1,9 @@
 /**
- * VPP's side of the binary API, for a simulated VPP. One table of handlers says what it can do:
+ * Server side of the binary API, for a simulated VPP. A table of handlers defines its messages:
  *
  *     const handlers: ServerHandlers = {
  *       requests: {
- *         create_loopback: (fields) => ({ sw_if_index: make(fields.mac_address) }),
+ *         create_loopback: (fields) => ({ sw_if_index: create(fields.mac_address) }),
  *         delete_loopback: (fields) => (remove(fields.sw_if_index) ? 0 : -2), // retval
  *         want_interface_events: (fields, peer) => { subscribe(peer); return 0; },
  *       },
@@ -12,9 +12,9 @@
  *     const peers = new Set<Peer>();
  *     memoryConnect((transport) => serveClient(transport, handlers, { log }));
  *
- * Only what is handled stands in the message table. Like VPP, it works off the messages of a client
- * one after the other; a handler that returns a promise makes the later ones wait. control_ping is
- * answered without a handler.
+ * The message table lists only messages with a handler. Like VPP, the server processes the messages
+ * of a client one at a time; a handler that returns a promise delays the later ones. control_ping
+ * needs no handler.
  */
 import { Buffer } from 'node:buffer';
 import { errorText } from '#infra/errors/errors.ts';
@@ -28,12 +28,12 @@ import { FrameReader, writeFrame } from './frame.ts';
 import { HANDSHAKE_ID, HANDSHAKE_REPLY_ID } from './handshake-ids.ts';
 import type { Dumps, EventsByName, Requests } from './messages.gen.ts';
 
-/** Fields as they arrive: what has a default is there. */
+/** Fields as received: fields with a default are always present. */
 export type ReceivedFields<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] };
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** A retval, the rest of the reply being zero; or the reply, with retval 0 when it has none. */
+/** A retval (all other fields are zero), or the reply; a reply without a retval has retval 0. */
 export type ReplyOf<Reply> = number | (Omit<Reply, 'retval'> & { readonly retval?: number });
 
 export interface ServerHandlers {
@@ -43,7 +43,7 @@ export interface ServerHandlers {
       peer: Peer,
     ) => MaybePromise<ReplyOf<Requests[N]['reply']>>;
   };
-  /** Cursor streams too: the server cuts them into pages. */
+  /** Also cursor streams: the server splits them into pages. */
   readonly dumps: {
     readonly [N in keyof Dumps]?: (
       fields: ReceivedFields<Dumps[N]['request']>,
@@ -55,16 +55,16 @@ export interface ServerHandlers {
 export interface ServerOptions {
   readonly log: Logger;
   readonly catalog?: Catalog;
-  /** What the client is called by in its messages; 1 when left out. */
+  /** Index that the client sends in its messages; default: 1. */
   readonly clientIndex?: number;
-  /** Called when the client is gone. */
+  /** Called when the client has disconnected. */
   readonly onClose?: (peer: Peer) => void;
 }
 
 /** A connected client. */
 export interface Peer {
   sendEvent<N extends keyof EventsByName>(name: N, event: EventsByName[N]): void;
-  /** Hangs up, as a VPP that ends. */
+  /** Closes the connection, as when VPP exits. */
   close(): void;
 }
 
@@ -82,7 +82,7 @@ const FROM_START = 0xffffffff;
 const UNSPECIFIED = -1;
 const FIRST_ID = 17;
 
-/** Serves one client until either side hangs up. */
+/** Serves one client until either side closes the connection. */
 export function serveClient(
   transport: Transport,
   handlers: ServerHandlers,
@@ -100,7 +100,7 @@ class ServerSession implements Peer {
   readonly #ids = new Map<MessageCodec, number>();
   readonly #services = new Map<number, HandledService>();
   readonly #writer = new Writer(4096);
-  /** Requests that wait for the answer of an earlier one. */
+  /** Requests that wait until an earlier one is answered. */
   readonly #queue: (() => MaybePromise<void>)[] = [];
   #isBusy = false;
   #isOpen = true;
@@ -135,7 +135,7 @@ class ServerSession implements Peer {
 
   #serve(name: string, handler: AnyHandler): void {
     const service = this.#catalog.services.get(name);
-    if (!service) throw new Error(`no service is called ${name}`);
+    if (!service) throw new Error(`no definition of service ${name}`);
     this.#services.set(this.#idOf(service.request), { service, handler });
     if (service.kind !== 'dump') this.#idOf(service.reply);
     if (service.kind !== 'request') this.#idOf(service.details);
@@ -151,25 +151,28 @@ class ServerSession implements Peer {
     try {
       this.#frames.push(bytes, (reader) => this.#dispatch(reader));
     } catch (error) {
-      this.#log.error({ error: errorText(error) }, 'client sent no frame: connection closed');
+      this.#log.error(
+        { error: errorText(error) },
+        'closing connection: client sent an invalid frame',
+      );
       this.close();
     }
   }
 
-  /** As VPP does: what is unknown or malformed is dropped without an answer. */
+  /** Unknown or malformed messages are dropped without an answer, as VPP does. */
   #dispatch(reader: Reader): void {
     const id = reader.view.getUint16(reader.position);
     try {
       if (id === HANDSHAKE_ID) this.#handshake(reader);
       else this.#accept(id, reader);
     } catch (error) {
-      this.#log.warn({ error: errorText(error) }, 'message of a client dropped');
+      this.#log.warn({ error: errorText(error) }, 'dropping invalid message of a client');
     }
   }
 
   #accept(id: number, reader: Reader): void {
     const served = this.#services.get(id);
-    if (!served) throw new Error(`no message has id ${id}`);
+    if (!served) throw new Error(`unknown message ID ${id}`);
     const { request } = served.service;
     const { position } = reader;
     const fields = request.decode(reader);
@@ -204,7 +207,7 @@ class ServerSession implements Peer {
     this.#isBusy = false;
   }
 
-  /** A handler that throws is a bug of the simulation: the client gets retval -1 and goes on. */
+  /** A handler that throws is a bug of the simulation: the client gets retval -1. */
   #handle(
     { service, handler }: HandledService,
     fields: object,

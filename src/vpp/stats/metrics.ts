@@ -3,7 +3,7 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { InterfaceCounters, StatsPort } from '#plugins/controller/api/ports/stats.ts';
 
-/** Metric suffix to counter; the names are those of the Go agent's telemetry. */
+/** Counters by metric suffix; the metric names are those of the Go agent's telemetry. */
 const interfaceCounters = {
   rx_packets: 'rxPackets',
   rx_bytes: 'rxBytes',
@@ -19,7 +19,7 @@ const interfaceCounters = {
   rx_miss: 'rxMiss',
 } as const satisfies Readonly<Record<string, keyof InterfaceCounters>>;
 
-/** VPP's counters as metrics. `refresh` reads them; it is called before each scrape. */
+/** Exports VPP's counters as metrics. Call `refresh` before each scrape. */
 export class VppMetrics {
   readonly #statistics: StatsPort;
   readonly #log: Logger;
@@ -37,25 +37,22 @@ export class VppMetrics {
     this.#log = log;
     const gauge = (name: string, help: string, labelNames: string[] = []) =>
       new Gauge({ name, help, labelNames, registers: [registry] });
-    this.#up = gauge('vpp_stats_up', '1 when the statistics of VPP could be read, else 0.');
+    this.#up = gauge('vpp_stats_up', '1 if the statistics of VPP were read, else 0.');
     this.#interfaces = Object.entries(interfaceCounters).map(([suffix, counter]) => [
       counter,
-      gauge(`vpp_interfaces_${suffix}`, `Counter ${suffix} of an interface of VPP.`, [
-        'name',
-        'index',
-      ]),
+      gauge(`vpp_interfaces_${suffix}`, `Counter ${suffix} of a VPP interface.`, ['name', 'index']),
     ]);
-    this.#errors = gauge('vpp_nodes_counter', 'Errors counted by the nodes of VPP.', [
+    this.#errors = gauge('vpp_nodes_counter', 'Error counters of VPP graph nodes.', [
       'item',
       'reason',
     ]);
-    this.#heapTotal = gauge('vpp_memory_total', 'Bytes of the main heap of VPP.');
-    this.#heapUsed = gauge('vpp_memory_used', 'Used bytes of the main heap of VPP.');
-    this.#workers = gauge('vpp_workers', 'Worker threads of VPP besides its main thread.');
-    this.#vectorRate = gauge('vpp_vector_rate', 'Packets a loop of a thread of VPP.', ['thread']);
+    this.#heapTotal = gauge('vpp_memory_total', "Size of VPP's main heap in bytes.");
+    this.#heapUsed = gauge('vpp_memory_used', "Used bytes of VPP's main heap.");
+    this.#workers = gauge('vpp_workers', 'VPP worker threads, without the main thread.');
+    this.#vectorRate = gauge('vpp_vector_rate', 'Packets per loop of a VPP thread.', ['thread']);
   }
 
-  /** Never rejects: where the statistics cannot be read, `vpp_stats_up` is 0 and the rest absent. */
+  /** Never rejects: if the statistics cannot be read, `vpp_stats_up` is 0 and the rest is absent. */
   readonly refresh = async (): Promise<void> => {
     this.#clear();
     try {
@@ -81,9 +78,10 @@ export class VppMetrics {
     } catch (error) {
       this.#clear();
       this.#up.set(0);
-      // Said once, not at each scrape.
+      // Log a repeated error once, not at each scrape.
       const text = errorText(error);
-      if (text !== this.#lastError) this.#log.warn({ err: error }, 'no statistics of VPP');
+      if (text !== this.#lastError)
+        this.#log.warn({ err: error }, 'cannot read the statistics of VPP');
       this.#lastError = text;
     }
   };

@@ -1,11 +1,11 @@
 /**
- * VPP's statistics segment (version 2): shared memory in the byte order of the host that VPP writes
- * and we only read. VPP would hand the descriptor over a SEQPACKET socket, which Node.js cannot
- * speak; where the PID namespace is shared, the same memory is a file under /proc/<pid>/fd, and
+ * VPP's statistics segment (version 2): shared memory in host byte order, which VPP writes and the
+ * agent only reads. VPP passes the file descriptor over a SEQPACKET socket, which Node.js does not
+ * support. If the PID namespace is shared, the same memory is a file under /proc/<pid>/fd, and
  * reading it there needs no native code.
  *
- * A reader must not trust what it read while VPP was changing the layout: `read` remembers the
- * epoch, and repeats the whole when the epoch moved or a change was in progress.
+ * Data that is read while VPP changes the layout is invalid: `read` compares the epoch before and
+ * after, and retries if it changed or a change was in progress.
  */
 import { closeSync, fstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,23 +15,23 @@ import { defineError } from '#infra/errors/errors.ts';
 export const StatsUnavailableError = defineError({
   name: 'StatsUnavailableError',
   code: 'CV_STATS_UNAVAILABLE',
-  remedy: 'Share the PID namespace with VPP (hostPID) and run as root, and enable statseg in VPP.',
+  remedy: 'Share the PID namespace with VPP (hostPID), run as root, and enable statseg in VPP.',
 });
 
 export const StatsBusyError = defineError({
   name: 'StatsBusyError',
   code: 'CV_STATS_BUSY',
-  remedy: 'Nothing: VPP was changing the segment all the time; the next reading tries again.',
+  remedy: 'No action needed: VPP kept changing the segment; the next scrape retries.',
 });
 
 const SEGMENT_LINK = /^\/memfd:stat segment/;
 const VERSION = 2n;
 const HEADER_BYTES = 40;
 const ENTRY_BYTES = 144;
-/** How often a reading is repeated while VPP changes the layout. */
+/** Maximum number of attempts while VPP changes the layout. */
 const MAX_ATTEMPTS = 100;
 
-/** Types of directory entries that are read here. */
+/** Supported types of directory entries. */
 const EntryType = {
   Scalar: 1,
   SimpleCounter: 2,
@@ -45,8 +45,8 @@ interface DirectoryEntry {
   readonly name: string;
   readonly type: number;
   /**
-   * Value of a scalar (f64 bits), pointer of a vector, or, of a symlink, the directory index of
-   * its target in the lower and the item of it in the upper half.
+   * Value of a scalar (f64 bits); pointer of a vector; for a symlink the directory index of its
+   * target in the lower half and the item index in the upper half.
    */
   readonly word: bigint;
 }
@@ -63,18 +63,18 @@ interface Directory {
   readonly byIndex: readonly DirectoryEntry[];
 }
 
-/** Reading inside of one consistent look. */
+/** Read access to a consistent state of the segment. */
 export interface SegmentSnapshot {
   scalar(name: string): number | undefined;
-  /** Sum over all threads, by index; undefined when there is no such counter. */
+  /** Sums over all threads, by index; undefined if the counter does not exist. */
   simple(name: string): readonly bigint[] | undefined;
   combined(
     name: string,
   ): readonly { readonly packets: bigint; readonly bytes: bigint }[] | undefined;
-  /** One value a thread of a simple counter. */
+  /** The value of a simple counter for each thread. */
   perThread(name: string, index: number): readonly bigint[] | undefined;
   names(name: string): readonly string[] | undefined;
-  /** Sums that the symlinks under a prefix point at, by their names without it. */
+  /** Sums of the counters that the symlinks under a prefix refer to, by name without the prefix. */
   symlinks(prefix: string): ReadonlyMap<string, bigint>;
 }
 
@@ -83,15 +83,15 @@ export class StatsSegment {
   readonly #clock: Clock;
   #directory: { epoch: bigint; entries: Directory } | undefined;
 
-  /** @param fd an open segment; `open` finds that of a process */
+  /** @param fd an open segment; `open` finds the segment of a process */
   constructor(fd: number, clock: Clock) {
     this.#fd = fd;
     this.#clock = clock;
   }
 
   /**
-   * @param pid of VPP in our PID namespace, as control_ping tells it
-   * @throws StatsUnavailableError when the process or the segment cannot be seen
+   * @param pid PID of VPP in this PID namespace, as returned by control_ping
+   * @throws StatsUnavailableError when the process or the segment is not accessible
    */
   static open(pid: number, clock: Clock, procRoot = '/proc'): StatsSegment {
     const folder = join(procRoot, String(pid), 'fd');
@@ -101,7 +101,7 @@ export class StatsSegment {
         .map((name) => join(folder, name))
         .find((candidate) => SEGMENT_LINK.test(linkTarget(candidate)));
     } catch (cause) {
-      throw new StatsUnavailableError('the open files of VPP cannot be listed', {
+      throw new StatsUnavailableError('cannot list the open files of VPP', {
         where: folder,
         cause,
       });
@@ -114,10 +114,10 @@ export class StatsSegment {
       segment.#header();
       return segment;
     } catch (cause) {
-      // It is tried again at each scrape, and would take one more descriptor each time.
+      // Each scrape retries: without this, each failure would leak a file descriptor.
       segment?.close();
       if (cause instanceof StatsUnavailableError) throw cause;
-      throw new StatsUnavailableError('the segment cannot be opened', { where: path, cause });
+      throw new StatsUnavailableError('cannot open the statistics segment', { where: path, cause });
     }
   }
 
@@ -126,11 +126,11 @@ export class StatsSegment {
   }
 
   /**
-   * One consistent look: `reader` may run several times, and only the result of a run during which
-   * the layout stood still is given out.
+   * Calls `reader` with a consistent snapshot. It may be called several times; only the result of a
+   * call during which the layout did not change is returned.
    * @throws StatsBusyError
    */
-  async read<T>(reader: (look: SegmentSnapshot) => T): Promise<T> {
+  async read<T>(reader: (snapshot: SegmentSnapshot) => T): Promise<T> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (attempt > 0) await this.#clock.turn();
       const before = this.#header();
@@ -139,13 +139,13 @@ export class StatsSegment {
       try {
         result = { value: reader(this.#snapshot(before)) };
       } catch (error) {
-        // A pointer that VPP has just moved leads anywhere; only a look at rest may fail.
+        // A pointer that VPP has just changed may be invalid: ignore errors unless nothing changed.
         if (this.#isUnchanged(before)) throw error;
       }
       if (result && this.#isUnchanged(before)) return result.value;
       this.#directory = undefined;
     }
-    throw new StatsBusyError(`no consistent look in ${MAX_ATTEMPTS} attempts`);
+    throw new StatsBusyError(`no consistent snapshot in ${MAX_ATTEMPTS} attempts`);
   }
 
   #isUnchanged(before: Header): boolean {
@@ -157,7 +157,9 @@ export class StatsSegment {
     const bytes = this.#bytes(0, HEADER_BYTES);
     const version = bytes.readBigUInt64LE(0);
     if (version !== VERSION)
-      throw new StatsUnavailableError(`the segment has version ${version}, known is ${VERSION}`);
+      throw new StatsUnavailableError(
+        `the segment has version ${version}, only version ${VERSION} is supported`,
+      );
     return {
       base: bytes.readBigUInt64LE(8),
       epoch: bytes.readBigUInt64LE(16),
@@ -236,7 +238,7 @@ export class StatsSegment {
     return { byIndex, byName: new Map(byIndex.map((entry) => [entry.name, entry])) };
   }
 
-  /** A vector of VPP: its length stands 8 bytes before the data. */
+  /** A VPP vector: its length is 8 bytes before the data. */
   #vector(header: Header, pointer: bigint, itemBytes: number): Buffer {
     if (pointer === 0n) return Buffer.alloc(0);
     const offset = Number(pointer - header.base);
@@ -244,13 +246,13 @@ export class StatsSegment {
     return this.#bytes(offset, length * itemBytes);
   }
 
-  /** What VPP has just moved may have any length: it is believed only within the segment. */
+  /** Data that VPP has just moved may have any length: reads only within the segment. */
   #bytes(offset: number, length: number): Buffer {
     if (offset >= 0 && offset + length <= fstatSync(this.#fd).size) {
       const buffer = Buffer.alloc(length);
       if (readSync(this.#fd, buffer, 0, length, offset) === length) return buffer;
     }
-    throw new StatsUnavailableError(`${length} bytes at ${offset} are outside of the segment`);
+    throw new StatsUnavailableError(`${length} bytes at offset ${offset} exceed the segment`);
   }
 }
 
@@ -266,7 +268,7 @@ function words(bytes: Buffer): bigint[] {
   return Array.from({ length: bytes.length / 8 }, (_, index) => bytes.readBigUInt64LE(8 * index));
 }
 
-/** Threads may have vectors of different lengths: an index that one lacks counts nothing there. */
+/** Vectors of threads may differ in length: a missing index counts as 0. */
 function add(a: readonly bigint[], b: readonly bigint[]): bigint[] {
   const [long, short] = a.length >= b.length ? [a, b] : [b, a];
   return long.map((value, index) => value + (short[index] ?? 0n));

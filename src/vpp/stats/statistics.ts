@@ -7,12 +7,12 @@ import type {
 } from '#plugins/controller/api/ports/stats.ts';
 import { type SegmentSnapshot, StatsSegment } from './segment.ts';
 
-/** Which process serves the API now; a number that changed is another VPP with another segment. */
+/** The process that serves the API; a changed PID means a restarted VPP with another segment. */
 export interface VppProcess {
   pid(): Promise<number>;
 }
 
-/** The counters of the VPP that is there now. The segment is opened when first asked for. */
+/** The counters of the connected VPP. The segment is opened on first use. */
 export class SegmentStatistics implements StatsPort {
   readonly #process: VppProcess;
   readonly #clock: Clock;
@@ -29,10 +29,10 @@ export class SegmentStatistics implements StatsPort {
   }
 
   interfaces(): Promise<readonly InterfaceCounters[]> {
-    return this.#read((look) => {
-      const simple = (name: string) => look.simple(`/if/${name}`) ?? [];
-      const rx = look.combined('/if/rx') ?? [];
-      const tx = look.combined('/if/tx') ?? [];
+    return this.#read((snapshot) => {
+      const simple = (name: string) => snapshot.simple(`/if/${name}`) ?? [];
+      const rx = snapshot.combined('/if/rx') ?? [];
+      const tx = snapshot.combined('/if/tx') ?? [];
       const counters = {
         drops: simple('drops'),
         punts: simple('punt'),
@@ -43,8 +43,8 @@ export class SegmentStatistics implements StatsPort {
         rxErrors: simple('rx-error'),
         txErrors: simple('tx-error'),
       };
-      return (look.names('/if/names') ?? []).flatMap((internalName, index) => {
-        // The slot of a deleted interface keeps its place without a name.
+      return (snapshot.names('/if/names') ?? []).flatMap((internalName, index) => {
+        // A deleted interface keeps its index, with an empty name.
         if (internalName === '') return [];
         return [
           {
@@ -69,18 +69,18 @@ export class SegmentStatistics implements StatsPort {
   }
 
   nodeErrors(): Promise<readonly NodeErrorCounter[]> {
-    return this.#read((look) =>
-      [...look.symlinks('/err/')]
+    return this.#read((snapshot) =>
+      [...snapshot.symlinks('/err/')]
         .filter(([, count]) => count > 0n)
         .map(([name, count]) => ({ name, count })),
     );
   }
 
   system(): Promise<SystemCounters> {
-    return this.#read((look) => {
-      const memory = look.symlinks('/mem/main heap/');
-      const workers = look.scalar('/sys/num_worker_threads') ?? 0;
-      const rates = look.perThread('/sys/vector_rate_per_worker', 0) ?? [];
+    return this.#read((snapshot) => {
+      const memory = snapshot.symlinks('/mem/main heap/');
+      const workers = snapshot.scalar('/sys/num_worker_threads') ?? 0;
+      const rates = snapshot.perThread('/sys/vector_rate_per_worker', 0) ?? [];
       return {
         heapTotal: Number(memory.get('total') ?? 0n),
         heapUsed: Number(memory.get('used') ?? 0n),
@@ -90,7 +90,7 @@ export class SegmentStatistics implements StatsPort {
     });
   }
 
-  async #read<T>(reader: (look: SegmentSnapshot) => T): Promise<T> {
+  async #read<T>(reader: (snapshot: SegmentSnapshot) => T): Promise<T> {
     const pid = await this.#process.pid();
     if (this.#open?.pid !== pid) {
       this.close();

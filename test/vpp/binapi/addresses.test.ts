@@ -22,7 +22,7 @@ test('IPv6 text is canonical', () => {
     '::1': '::1',
     '1::': '1::',
     '0:0:1:0:0:0:0:0': '0:0:1::',
-    // a single zero group stays, and of equal runs the first is cut
+    // a single zero group is kept; of equal runs the first one is compressed
     '2001:db8:0:1:1:1:1:1': '2001:db8:0:1:1:1:1:1',
     '2001:0:0:1:0:0:1:1': '2001::1:0:0:1:1',
     '::ffff:10.1.2.3': '::ffff:10.1.2.3',
@@ -34,11 +34,11 @@ test('IPv6 text is canonical', () => {
     assert.equal(fromAddress(toAddress(text)), canonical, text);
 });
 
-test('bytes to text and back, both families', () => {
+test('bytes are converted to text and back, in both families', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ minLength: 4, maxLength: 4 }),
     fc.uint8Array({ minLength: 16, maxLength: 16 }),
-    // many zeros, where cutting runs can go wrong
+    // many zeros, to test the compression of runs
     fc
       .array(fc.constantFrom(0, 0, 0, 1, 255), { minLength: 16, maxLength: 16 })
       .map((list) => Uint8Array.from(list)),
@@ -51,7 +51,7 @@ test('bytes to text and back, both families', () => {
   );
 });
 
-test('what an IPv4 address is, Node decides', () => {
+test('IPv4 addresses are valid exactly when Node.js accepts them', () => {
   const part = fc.oneof(
     fc.integer({ min: 0, max: 300 }).map(String),
     fc.constantFrom('', '0', '00', '01', '255', '256', '1e1', '+1', ' 1', '\u0661'),
@@ -68,7 +68,7 @@ test('what an IPv4 address is, Node decides', () => {
   );
 });
 
-test('an address is as VPP decodes it: family and 16 bytes', () => {
+test('an address has the form that VPP decodes: family and 16 bytes', () => {
   const address = toAddress('10.1.2.3');
   assert.deepEqual(address, { af: 0, un: Uint8Array.of(10, 1, 2, 3, ...Array(12).fill(0)) });
   assert.equal(fromUnion(0, address.un), '10.1.2.3');
@@ -85,7 +85,7 @@ test('MAC addresses', () => {
   assert.deepEqual(toMac('02-fe-0a-01-02-03'), Uint8Array.of(2, 0xfe, 10, 1, 2, 3));
 });
 
-test('what is no address is refused and named', () => {
+test('an invalid address is rejected, and the error contains it', () => {
   const wrong = ['', '10.1.2', '10.1.2.256', '1::2::3', 'fe80::1%eth0', '10.1.2.3/24', 'localhost'];
   for (const text of wrong)
     assert.throws(

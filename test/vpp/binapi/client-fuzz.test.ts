@@ -9,31 +9,31 @@ import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { memoryPair } from '#vpp/binapi/transport/memory.ts';
 import { type Received, ScriptedVpp, settle } from './scripted-vpp.ts';
 
-/** What a VPP that has gone mad does with one request. */
-type Deed =
-  | { readonly kind: 'answer' | 'answer twice' | 'silence' | 'hang up' }
+/** How a faulty VPP handles one request. */
+type FaultyAnswer =
+  | { readonly kind: 'answer' | 'answer twice' | 'no answer' | 'disconnect' }
   | { readonly kind: 'garbage' | 'garbage in a frame'; readonly bytes: Uint8Array }
-  | { readonly kind: 'foreign reply'; readonly message: string; readonly context: number }
-  | { readonly kind: 'lying length'; readonly length: number }
-  | { readonly kind: 'cut reply'; readonly length: number };
+  | { readonly kind: 'unexpected reply'; readonly message: string; readonly context: number }
+  | { readonly kind: 'wrong length'; readonly length: number }
+  | { readonly kind: 'truncated reply'; readonly length: number };
 
 const names = [...bundledCatalog().codecs.keys()];
 const bytes = fc.uint8Array({ maxLength: 64 });
-const deed: fc.Arbitrary<Deed> = fc.oneof(
-  { weight: 6, arbitrary: fc.constant<Deed>({ kind: 'answer' }) },
-  fc.constantFrom<Deed>({ kind: 'answer twice' }, { kind: 'silence' }),
-  { weight: 1, arbitrary: fc.constant<Deed>({ kind: 'hang up' }) },
+const faultyAnswer: fc.Arbitrary<FaultyAnswer> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant<FaultyAnswer>({ kind: 'answer' }) },
+  fc.constantFrom<FaultyAnswer>({ kind: 'answer twice' }, { kind: 'no answer' }),
+  { weight: 1, arbitrary: fc.constant<FaultyAnswer>({ kind: 'disconnect' }) },
   fc.record({ kind: fc.constantFrom('garbage' as const, 'garbage in a frame' as const), bytes }),
   fc.record({
-    kind: fc.constant('foreign reply' as const),
+    kind: fc.constant('unexpected reply' as const),
     message: fc.constantFrom(...names),
     context: fc.integer({ min: 0, max: 60 }),
   }),
   fc.record({
-    kind: fc.constant('lying length' as const),
+    kind: fc.constant('wrong length' as const),
     length: fc.integer({ min: 0, max: 0xffffffff }),
   }),
-  fc.record({ kind: fc.constant('cut reply' as const), length: fc.nat({ max: 30 }) }),
+  fc.record({ kind: fc.constant('truncated reply' as const), length: fc.nat({ max: 30 }) }),
 );
 
 function inFrame(payload: Uint8Array, length = payload.length): Buffer {
@@ -42,43 +42,51 @@ function inFrame(payload: Uint8Array, length = payload.length): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** What it sends instead of, or as, the answer. */
-function sends(vpp: ScriptedVpp, { name, context }: Received, what: Deed): Uint8Array {
+/** The bytes that it sends as, or instead of, the answer. */
+function answerBytes(
+  vpp: ScriptedVpp,
+  { name, context }: Received,
+  answer: FaultyAnswer,
+): Uint8Array {
   const reply = name === 'control_ping' ? 'control_ping_reply' : 'sw_interface_set_flags_reply';
   const codec = bundledCatalog().codec(reply);
   const frame = vpp.frame(reply, codec.zero(), context);
-  switch (what.kind) {
+  switch (answer.kind) {
     case 'answer':
       return frame;
     case 'answer twice':
       return Buffer.concat([frame, frame]);
-    case 'silence':
-    case 'hang up':
+    case 'no answer':
+    case 'disconnect':
       return new Uint8Array(0);
     case 'garbage':
-      return what.bytes;
+      return answer.bytes;
     case 'garbage in a frame':
-      return inFrame(what.bytes);
-    case 'foreign reply':
-      return vpp.frame(what.message, bundledCatalog().codec(what.message).zero(), what.context);
-    case 'lying length':
-      return inFrame(frame.subarray(16), what.length);
-    case 'cut reply':
-      return inFrame(frame.subarray(16, 16 + what.length));
+      return inFrame(answer.bytes);
+    case 'unexpected reply':
+      return vpp.frame(
+        answer.message,
+        bundledCatalog().codec(answer.message).zero(),
+        answer.context,
+      );
+    case 'wrong length':
+      return inFrame(frame.subarray(16), answer.length);
+    case 'truncated reply':
+      return inFrame(frame.subarray(16, 16 + answer.length));
   }
 }
 
-test('whatever VPP sends, each request settles once, and a sane VPP is used again', async () => {
+test('after any faulty answers each request settles once, and a healthy VPP is used again', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(deed, { minLength: 1, maxLength: 40 }),
+      fc.array(faultyAnswer, { minLength: 1, maxLength: 40 }),
       fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 }),
-      async (deeds, cuts) => {
+      async (answers, cuts) => {
         const vpp = new ScriptedVpp();
         const clock = new ManualClock();
         const client = new BinapiClient({
           connect: async () => {
-            // what VPP sends arrives in pieces
+            // data from VPP arrives in small chunks
             const inner = await vpp.connect();
             const outer = {
               ...inner,
@@ -104,9 +112,9 @@ test('whatever VPP sends, each request settles once, and a sane VPP is used agai
         });
         let next = 0;
         const script = (message: Received) => {
-          const what = deeds[next++] ?? { kind: 'answer' };
-          vpp.send(sends(vpp, message, what));
-          if (what.kind === 'hang up') vpp.hangUp();
+          const answer = answers[next++] ?? { kind: 'answer' };
+          vpp.send(answerBytes(vpp, message, answer));
+          if (answer.kind === 'disconnect') vpp.hangUp();
         };
         vpp.scripts.set('sw_interface_set_flags', script);
         vpp.scripts.set('control_ping', script);
@@ -114,7 +122,7 @@ test('whatever VPP sends, each request settles once, and a sane VPP is used agai
         await client.whenConnected();
         let settled = 0;
         const count = () => settled++;
-        const requests = deeds.map((_, i) =>
+        const requests = answers.map((_, i) =>
           i % 3 === 0
             ? client.dump('ip_table_dump', {})
             : client.request('sw_interface_set_flags', { sw_if_index: i, flags: 0 }),
@@ -131,19 +139,19 @@ test('whatever VPP sends, each request settles once, and a sane VPP is used agai
           errors.every((error) => error instanceof CodedError),
           String(errors),
         );
-        // from now on VPP is sane; where the stream was left out of step, a time-out ends it
-        next = deeds.length;
-        let isSane = false;
-        for (let attempt = 0; attempt < 4 && !isSane; attempt++) {
+        // from now on VPP is healthy; if the stream is out of sync, a timeout ends the connection
+        next = answers.length;
+        let isHealthy = false;
+        for (let attempt = 0; attempt < 4 && !isHealthy; attempt++) {
           client.request('sw_interface_set_flags', { sw_if_index: 1, flags: 0 }).then(
             () => {
-              isSane = true;
+              isHealthy = true;
             },
             () => undefined,
           );
           await clock.advance(3000);
         }
-        assert.ok(isSane, 'a sane VPP is not used again');
+        assert.ok(isHealthy, 'a healthy VPP is not used again');
         await client.close();
         assert.equal(settled, requests.length);
         assert.equal(clock.pending, 0);
@@ -153,7 +161,7 @@ test('whatever VPP sends, each request settles once, and a sane VPP is used agai
   );
 });
 
-test('random bytes instead of a greeting', async () => {
+test('random bytes instead of a handshake reply', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 5 }),
@@ -186,7 +194,7 @@ test('random bytes instead of a greeting', async () => {
   );
 });
 
-test('a flood of messages nobody asked for costs no memory', async () => {
+test('a flood of unexpected messages does not use memory', async () => {
   const vpp = new ScriptedVpp();
   const client = new BinapiClient({
     connect: vpp.connect,
@@ -215,7 +223,7 @@ test('a flood of messages nobody asked for costs no memory', async () => {
   await client.close();
 });
 
-test('ten million bytes of nonsense, in and out of frames, leave no memory behind', async () => {
+test('ten million random bytes, with and without frames, do not leak memory', async () => {
   const vpp = new ScriptedVpp();
   const clock = new ManualClock();
   const random = seededRandom(7);
@@ -237,7 +245,7 @@ test('ten million bytes of nonsense, in and out of frames, leave no memory behin
   const idle = memory();
   let most = 0;
   for (let sent = 0; sent < 10_000_000; sent += chunk.length) {
-    // Raw bytes end the connection at a length that lies; whole frames are refused one by one.
+    // Raw bytes end the connection at an invalid length; complete frames are rejected one by one.
     const at = Math.floor(random.next() * 1000);
     const part = chunk.subarray(at);
     vpp.send(random.next() < 0.5 ? part : inFrame(part));

@@ -5,7 +5,7 @@ import { VppDisconnectedError, VppTimeoutError } from '#vpp/binapi/api.ts';
 import { countSettled, setFlagsFields } from './count-settled.ts';
 import { connected, type Received, settle } from './scripted-vpp.ts';
 
-test('an unanswered request times out, and its connection goes with it', async () => {
+test('an unanswered request times out, and the connection is dropped', async () => {
   const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
   const first = client
@@ -26,7 +26,7 @@ test('an unanswered request times out, and its connection goes with it', async (
   assert.equal(client.generation, 2);
 });
 
-test('a long queue is no reason for a time-out: the limit begins with the head', async () => {
+test('a long queue causes no timeout: the timeout starts when a request becomes the oldest', async () => {
   const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
   const open: Received[] = [];
   vpp.scripts.set('sw_interface_set_flags', (message) => open.push(message));
@@ -45,7 +45,7 @@ test('a long queue is no reason for a time-out: the limit begins with the head',
   assert.ok(errors[0] instanceof VppTimeoutError);
 });
 
-test('one that VPP dropped times out although all others are answered', async () => {
+test('a request that VPP dropped times out although all others are answered', async () => {
   const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
   vpp.scripts.set('sw_interface_set_flags', ({ fields, context }) => {
     if (fields['sw_if_index'] !== 0)
@@ -61,7 +61,7 @@ test('one that VPP dropped times out although all others are answered', async ()
   assert.ok((await lost) instanceof VppTimeoutError);
 });
 
-test('a long dump is alive as long as details come', async () => {
+test('a long dump does not time out as long as details arrive', async () => {
   const { vpp, client, clock } = await connected({ replyTimeoutMs: 1000 });
   vpp.scripts.set('control_ping', () => undefined);
   const dump = client.dump('ip_unnumbered_dump', {});
@@ -76,7 +76,7 @@ test('a long dump is alive as long as details come', async () => {
   assert.equal((await dump).length, 10);
 });
 
-/** Does something where a process would read its sockets: after timers, before the next turn. */
+/** Runs a hook where a process reads its sockets: after timers, before the next turn. */
 class PollingClock extends ManualClock {
   onPoll: () => void = () => undefined;
   override turn(): Promise<void> {
@@ -85,7 +85,7 @@ class PollingClock extends ManualClock {
   }
 }
 
-test('an answer that waits in the socket when the timer fires is taken', async () => {
+test('an answer that is in the socket when the timer fires is accepted', async () => {
   const clock = new PollingClock();
   const { vpp, client } = await connected({ replyTimeoutMs: 1000, clock });
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
@@ -104,7 +104,7 @@ test('an answer that waits in the socket when the timer fires is taken', async (
   assert.equal(client.generation, 1);
 });
 
-/** A clock that can stand still, as a process does that is not scheduled: timers then fire late. */
+/** A clock that can simulate a stalled process, whose timers fire late. */
 class StallingClock extends ManualClock {
   late = 0;
   override monotonic(): number {
@@ -112,7 +112,7 @@ class StallingClock extends ManualClock {
   }
 }
 
-test('a stall of our own process begins the limit anew', async () => {
+test('a stall of this process restarts the timeout', async () => {
   const clock = new StallingClock();
   const { vpp, client } = await connected({ replyTimeoutMs: 1000, clock });
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
@@ -130,7 +130,7 @@ test('a stall of our own process begins the limit anew', async () => {
 
 const health = { intervalMs: 3000, timeoutMs: 500, maxMisses: 3 };
 
-test('three probes unanswered drop the connection', async () => {
+test('three unanswered probes drop the connection', async () => {
   const { vpp, client, clock } = await connected({ health, replyTimeoutMs: 1e9 });
   await clock.advance(60_000);
   assert.equal(client.generation, 1);
@@ -147,7 +147,7 @@ test('three probes unanswered drop the connection', async () => {
   assert.equal(client.generation, 2);
 });
 
-test('probes missed now and then do no harm, and anything VPP sends is a sign of life', async () => {
+test('occasional missed probes are tolerated, and any message proves that VPP is alive', async () => {
   const { vpp, client, clock } = await connected({ health });
   let probes = 0;
   vpp.scripts.set('control_ping', ({ context }) => {
@@ -162,7 +162,7 @@ test('probes missed now and then do no harm, and anything VPP sends is a sign of
   assert.equal(client.generation, 1);
 });
 
-test('probes find a stream that is out of step: bytes come, but no message', async () => {
+test('probes detect a stream that is out of sync: bytes arrive, but no message', async () => {
   const { vpp, client, clock } = await connected({ health, replyTimeoutMs: 1e9 });
   const header = Buffer.alloc(16);
   header.writeUInt32BE(1_000_000, 8);

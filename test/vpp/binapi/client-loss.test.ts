@@ -7,7 +7,7 @@ import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { countSettled, setFlagsFields } from './count-settled.ts';
 import { connected, ScriptedVpp, settle, unconnected } from './scripted-vpp.ts';
 
-test('VPP gone with 1,000 in flight: each rejects once, then a new life begins', async () => {
+test('VPP disconnects with 1,000 requests pending: each rejects once, then the client reconnects', async () => {
   const { vpp, client, clock } = await connected({ maxInFlight: 400 });
   const states: string[] = [];
   client.onStateChange((state) => states.push(state));
@@ -36,7 +36,7 @@ test('VPP gone with 1,000 in flight: each rejects once, then a new life begins',
   assert.equal(states.at(-1), 'connected');
 });
 
-test('callers who hear that VPP is gone see the client disconnected', async () => {
+test('when a request rejects, the client is already in state disconnected', async () => {
   const { vpp, client } = await connected();
   vpp.scripts.set('sw_interface_set_flags', () => undefined);
   const state = client
@@ -47,7 +47,7 @@ test('callers who hear that VPP is gone see the client disconnected', async () =
   assert.equal(await state, 'disconnected');
 });
 
-test('a listener for states that throws harms nobody', async () => {
+test('a state listener that throws does not affect other listeners', async () => {
   const { vpp, client, lines } = unconnected();
   const states: string[] = [];
   client.onStateChange(() => {
@@ -64,7 +64,7 @@ test('a listener for states that throws harms nobody', async () => {
   await client.close();
 });
 
-test('a cursor stream whose VPP goes away in the middle rejects', async () => {
+test('a cursor stream rejects when VPP disconnects in the middle', async () => {
   const { vpp, client } = await connected();
   let pages = 0;
   vpp.scripts.set('nat44_ed_output_interface_get', ({ context }) => {
@@ -76,7 +76,7 @@ test('a cursor stream whose VPP goes away in the middle rejects', async () => {
   assert.equal(pages, 3);
 });
 
-test('close() ends whatever the client is doing', async () => {
+test('close() ends the client in any state', async () => {
   for (const when of ['connecting', 'greeting', 'waiting', 'never started'] as const) {
     const { vpp, client, clock } = unconnected({
       ...(when === 'connecting' && { connect: () => new Promise<Transport>(() => undefined) }),
@@ -93,7 +93,7 @@ test('close() ends whatever the client is doing', async () => {
   }
 });
 
-test('a transport that is full is not written to; nothing is lost', async () => {
+test('the client does not write to a full transport, and no message is lost', async () => {
   const vpp = new ScriptedVpp();
   vpp.answer('acl_add_replace', 'acl_add_replace_reply', ({ fields }) => ({
     acl_index: fields['acl_index'],

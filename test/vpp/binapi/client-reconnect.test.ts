@@ -11,7 +11,7 @@ import { writeFrame } from '#vpp/binapi/frame.ts';
 import { memoryPair } from '#vpp/binapi/transport/memory.ts';
 import { connected, recordingLog, ScriptedVpp, settle, unconnected } from './scripted-vpp.ts';
 
-test('waits between attempts double up to the most, spread by chance', () => {
+test('delays between attempts double up to the maximum, with random jitter', () => {
   const backoff = new Backoff({ firstMs: 50, maxMs: 2000 }, seededRandom(3));
   const steps = [50, 100, 200, 400, 800, 1600, 2000, 2000, 2000];
   const waits = steps.map(() => backoff.next());
@@ -22,7 +22,7 @@ test('waits between attempts double up to the most, spread by chance', () => {
   assert.ok(backoff.next() <= 50);
 });
 
-test('a VPP that is not there is asked ever more rarely', async () => {
+test('an unreachable VPP is retried with increasing delays', async () => {
   const { vpp, client, clock } = unconnected();
   let attempts = 0;
   const { connect } = vpp;
@@ -47,7 +47,7 @@ test('a VPP that is not there is asked ever more rarely', async () => {
   assert.equal(clock.pending, 0);
 });
 
-test('a VPP that hangs up at once is not asked more often than one that is not there', async () => {
+test('a VPP that disconnects at once is retried no more often than an unreachable one', async () => {
   const { vpp, client, clock } = unconnected();
   client.onStateChange((state) => {
     if (state === 'connected') vpp.hangUp();
@@ -58,7 +58,7 @@ test('a VPP that hangs up at once is not asked more often than one that is not t
   await client.close();
 });
 
-test('after a long life the first new attempt comes soon', async () => {
+test('after a long connection the first new attempt follows soon', async () => {
   const { vpp, client, clock } = await connected();
   vpp.isDown = true;
   for (let i = 0; i < 3; i++) {
@@ -77,7 +77,7 @@ test('after a long life the first new attempt comes soon', async () => {
   }
 });
 
-test('the greeting has a time limit', async () => {
+test('the handshake has a timeout', async () => {
   const { vpp, client, clock, lines } = unconnected({ handshakeTimeoutMs: 3000 });
   vpp.isHung = true;
   client.start();
@@ -86,14 +86,14 @@ test('the greeting has a time limit', async () => {
   assert.equal(vpp.connects, 1);
   await clock.advance(200);
   assert.equal(vpp.connects, 2);
-  assert.match(String(lines[0]?.fields['error']), /greeting within 3000 ms/);
+  assert.match(String(lines[0]?.fields['error']), /handshake within 3000 ms/);
   vpp.isHung = false;
   await clock.advance(4000);
   assert.equal(client.state, 'connected');
   await client.close();
 });
 
-test('a VPP that hangs up at the greeting or refuses it is tried again', async () => {
+test('a VPP that disconnects during the handshake or refuses the client is retried', async () => {
   const greetings: ((server: Transport) => void)[] = [
     (server) => server.close(),
     (server) => {
@@ -122,12 +122,12 @@ test('a VPP that hangs up at the greeting or refuses it is tried again', async (
   await clock.advance(1000);
   assert.equal(client.state, 'connected');
   const errors = lines.map((line) => String(line.fields['error']));
-  assert.match(errors[0]!, /hung up at the greeting/);
-  assert.match(errors[1]!, /refuses clients with -19/);
+  assert.match(errors[0]!, /closed the connection during the handshake/);
+  assert.match(errors[1]!, /refused the client with response -19/);
   await client.close();
 });
 
-test('the same failure to connect is reported once', async () => {
+test('a repeated failure to connect is logged once', async () => {
   const { vpp, client, clock, lines } = unconnected();
   vpp.isDown = true;
   client.start();

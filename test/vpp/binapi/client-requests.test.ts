@@ -12,7 +12,7 @@ import { connected, type Received, settle, unconnected } from './scripted-vpp.ts
 
 const flags = (sw_if_index: number) => ({ sw_if_index, flags: 1 });
 
-test('greets by name and finds messages by name and CRC', async () => {
+test('sends its name in the handshake and finds messages by name and CRC', async () => {
   const { vpp, client } = await connected({ name: 'node-1' });
   assert.equal(vpp.clientName, 'node-1');
   assert.equal(client.state, 'connected');
@@ -28,25 +28,25 @@ test('greets by name and finds messages by name and CRC', async () => {
   assert.deepEqual(reply, { retval: 0, sw_if_index: 12 });
 });
 
-test('what this VPP lacks is reported once by name and refused', async () => {
+test('messages that this VPP lacks are logged once by name and rejected', async () => {
   const { vpp, client, lines, clock } = unconnected();
-  const gone = ['tap_create_v3', 'acl_details', 'sw_interface_event'].map(
+  const missing = ['tap_create_v3', 'acl_details', 'sw_interface_event'].map(
     (name) => bundledCatalog().codec(name).tableName,
   );
-  for (const name of gone) vpp.absent.add(name);
+  for (const name of missing) vpp.absent.add(name);
   client.start();
   await client.whenConnected();
-  // a request is there only with all that answers it
+  // a request is supported only together with all its answers
   assert.ok(!client.has('tap_create_v3'));
   assert.ok(!client.has('acl_dump'));
   assert.ok(client.has('acl_del'));
   await assert.rejects(client.dump('acl_dump', { acl_index: 0 }), UnsupportedMessageError);
   await assert.rejects(client.request('tap_create_v3', {} as never), /tap_create_v3/);
   assert.equal(vpp.received.length, 0);
-  const reports = () => lines.filter((line) => line.text.includes('lacks'));
+  const reports = () => lines.filter((line) => line.text.includes('does not support'));
   assert.deepEqual(
     reports().map((line) => [...(line.fields['missing'] as string[])].sort()),
-    [[...gone].sort()],
+    [[...missing].sort()],
   );
   vpp.hangUp();
   await settle();
@@ -55,7 +55,7 @@ test('what this VPP lacks is reported once by name and refused', async () => {
   assert.equal(reports().length, 1, 'the same list is not reported again');
 });
 
-test('requests of one turn leave in one write; shuffled replies find their callers', async () => {
+test('requests of one turn are sent in one write; replies in any order reach their callers', async () => {
   const { vpp, client } = await connected();
   const before = vpp.writes;
   const waiting: Received[] = [];
@@ -78,7 +78,7 @@ test('requests of one turn leave in one write; shuffled replies find their calle
   );
 });
 
-test('never more in flight than the window; what waits is sent in order', async () => {
+test('no more requests are in flight than the window allows; queued requests are sent in order', async () => {
   const { vpp, client } = await connected({ maxInFlight: 10 });
   const open: Received[] = [];
   let most = 0;
@@ -92,8 +92,8 @@ test('never more in flight than the window; what waits is sent in order', async 
   const order: unknown[] = [];
   for (let round = 0; order.length < 300; round++) {
     await settle(2);
-    assert.ok(open.length > 0, `stands still after ${order.length}`);
-    // now one answer, now several at once
+    assert.ok(open.length > 0, `no progress after ${order.length}`);
+    // answers come one by one and several at once
     for (const { fields, context } of open.splice(0, 1 + (round % 7))) {
       order.push(fields['sw_if_index']);
       vpp.reply('sw_interface_set_flags_reply', { retval: 0 }, context);
@@ -104,7 +104,7 @@ test('never more in flight than the window; what waits is sent in order', async 
   assert.deepEqual(order, [...order.keys()]);
 });
 
-test('a refusal names request and retval; the connection goes on', async () => {
+test('a negative retval rejects with request and retval; the connection stays', async () => {
   const { vpp, client } = await connected();
   vpp.answer('delete_loopback', 'delete_loopback_reply', ({ fields }) => ({
     retval: fields['sw_if_index'] === 5 ? -2 : 0,
@@ -119,7 +119,7 @@ test('a refusal names request and retval; the connection goes on', async () => {
   assert.equal(client.generation, 1);
 });
 
-test('what was refused or broken gives its place in the window to the next', async () => {
+test('a rejected request frees its slot in the window', async () => {
   const { vpp, client } = await connected({ maxInFlight: 2 });
   vpp.answer('delete_loopback', 'delete_loopback_reply', () => ({ retval: -2 }));
   const all = Array.from({ length: 9 }, () =>
@@ -128,7 +128,7 @@ test('what was refused or broken gives its place in the window to the next', asy
   for (const request of all) await assert.rejects(request, VppRefusedError);
 });
 
-test('a burst too long for one write leaves in several, without waiting for answers', async () => {
+test('a burst too long for one write is sent in several, without waiting for answers', async () => {
   const { vpp, client } = await connected({ maxInFlight: 1000 });
   vpp.scripts.set('cli_inband', () => undefined);
   const before = vpp.writes;
@@ -145,7 +145,7 @@ test('a burst too long for one write leaves in several, without waiting for answ
   await gone;
 });
 
-test('an invalid field rejects before anything is sent, and harms no neighbor', async () => {
+test('an invalid field rejects before the request is sent, and other requests are unaffected', async () => {
   const { vpp, client } = await connected();
   vpp.answer('sw_interface_set_flags', 'sw_interface_set_flags_reply', () => ({ retval: 0 }));
   const good = [1, 2].map((i) => client.request('sw_interface_set_flags', flags(i)));
@@ -159,7 +159,7 @@ test('an invalid field rejects before anything is sent, and harms no neighbor', 
   );
 });
 
-test('fields belong to the client from the call on', async () => {
+test('changing the fields object after the call has no effect', async () => {
   const { vpp, client } = await connected({ maxInFlight: 1 });
   vpp.answer('sw_interface_set_flags', 'sw_interface_set_flags_reply', () => ({ retval: 0 }));
   const fields = { sw_if_index: 1, flags: 1 };
@@ -174,7 +174,7 @@ test('fields belong to the client from the call on', async () => {
   );
 });
 
-test('dumps collect their details; two at once and requests between do not mix', async () => {
+test('dumps collect their details; concurrent dumps and requests do not mix', async () => {
   const { vpp, client } = await connected();
   const waiting: Received[] = [];
   for (const name of [
@@ -220,7 +220,7 @@ test('dumps collect their details; two at once and requests between do not mix',
   assert.deepEqual(await empty, []);
 });
 
-test('a cursor stream is asked for page by page', async () => {
+test('a cursor stream is requested page by page', async () => {
   const { vpp, client } = await connected();
   const cursors: unknown[] = [];
   vpp.scripts.set('nat44_ed_output_interface_get', ({ fields, context }) => {
@@ -240,7 +240,7 @@ test('a cursor stream is asked for page by page', async () => {
   assert.deepEqual(cursors, [0xffffffff, 3, 6]);
 });
 
-test('a cursor stream that stands still or is refused ends', async () => {
+test('a cursor stream that does not advance or is refused rejects', async () => {
   const { vpp, client } = await connected();
   const answers = [
     { retval: -165, cursor: 4 },
@@ -258,7 +258,7 @@ test('a cursor stream that stands still or is refused ends', async () => {
   await assert.rejects(client.dump('nat44_ed_output_interface_get', {}), refused(-126));
 });
 
-test('events reach their listeners; one that throws harms nobody', async () => {
+test('events reach their listeners; one that throws does not affect the others', async () => {
   const { vpp, client, lines } = await connected();
   const seen: number[] = [];
   client.onEvent('sw_interface_event', () => {
@@ -268,7 +268,7 @@ test('events reach their listeners; one that throws harms nobody', async () => {
   const event = (sw_if_index: number) =>
     vpp.reply('sw_interface_event', { pid: 1, sw_if_index, flags: 3, deleted: false });
   event(1);
-  // longer than such an event is: ignored
+  // longer than the event: ignored
   const long = Buffer.concat([
     vpp.frame('sw_interface_event', { pid: 1, sw_if_index: 9, flags: 3, deleted: false }),
     Buffer.of(0),
@@ -282,11 +282,11 @@ test('events reach their listeners; one that throws harms nobody', async () => {
   await settle();
   assert.deepEqual(seen, [1, 2]);
   assert.equal(lines.filter((line) => line.text === 'event listener failed').length, 3);
-  assert.equal(lines.filter((line) => line.text === 'event of VPP ignored').length, 1);
+  assert.equal(lines.filter((line) => line.text === 'ignoring invalid VPP event').length, 1);
   assert.equal(client.state, 'connected');
 });
 
-test('replies nobody asked for are logged once per name and ignored', async () => {
+test('unexpected replies are logged once per name and ignored', async () => {
   const { vpp, client, lines } = await connected();
   vpp.answer('sw_interface_set_flags', 'sw_interface_set_flags_reply', () => ({ retval: 0 }));
   vpp.scripts.set('sw_interface_set_flags', ({ context }) => {
@@ -308,7 +308,7 @@ test('replies nobody asked for are logged once per name and ignored', async () =
   }
   await settle();
   const names = lines
-    .filter((line) => line.text.includes('nobody asked for'))
+    .filter((line) => line.text === 'ignoring unexpected message from VPP')
     .map((line) => line.fields['message']);
   assert.deepEqual(names.sort(), [
     'acl_del_reply',
@@ -317,7 +317,7 @@ test('replies nobody asked for are logged once per name and ignored', async () =
   ]);
 });
 
-test('a broken reply rejects its request alone', async () => {
+test('an invalid reply rejects only its request', async () => {
   const { vpp, client } = await connected();
   vpp.scripts.set('create_loopback', ({ context }) => {
     const short = vpp.frame('create_loopback_reply', { retval: 0, sw_if_index: 1 }, context);

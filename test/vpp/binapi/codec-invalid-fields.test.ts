@@ -40,7 +40,7 @@ const rule = {
   tcp_flags_value: 0,
 };
 
-/** Message, fields, and the text of the error, which names message, path and reason. */
+/** Message, invalid fields, and the expected error, which names message, path and reason. */
 const refused: [string, unknown, string][] = [
   ['ip_route_add_del', { is_multipath: true }, 'ip_route_add_del.route: is missing (an object)'],
   ['ip_route_add_del', { route }, 'ip_route_add_del.is_multipath: is missing (a bool)'],
@@ -78,7 +78,7 @@ const refused: [string, unknown, string][] = [
   [
     'ip_route_add_del',
     { is_multipath: true, route: { ...route, paths: Array(256).fill(path) } },
-    'ip_route_add_del.route.paths: has 256 elements, 255 at most',
+    'ip_route_add_del.route.paths: has 256 elements, the maximum is 255',
   ],
   [
     'ip_route_add_del',
@@ -174,7 +174,7 @@ const refused: [string, unknown, string][] = [
     { ...catalog.codec('nat44_user_session_v3_details').zero(), total_bytes: 2n ** 64n },
     'nat44_user_session_v3_details.total_bytes: 18446744073709551616n is not a u64 (bigint)',
   ],
-  ['cli_inband', { cmd: 7 }, 'cli_inband.cmd: 7 is not a text'],
+  ['cli_inband', { cmd: 7 }, 'cli_inband.cmd: 7 is not a string'],
   ['cli_inband', null, 'cli_inband: is not an object'],
   ['cli_inband', undefined, 'cli_inband: is missing (an object)'],
   [
@@ -190,9 +190,9 @@ const refused: [string, unknown, string][] = [
 ];
 
 for (const [name, fields, text] of refused)
-  test(`refused: ${text}`, () => {
+  test(`rejected: ${text}`, () => {
     const writer = new Writer(4);
-    // a message before it, which must stay as it is
+    // an earlier message in the writer, which must not change
     catalog.codec('cli_inband').encode(writer, { cmd: 'show' }, 7, 8, 9);
     const before = Buffer.from(writer.bytes.subarray(0, writer.length));
     assert.throws(
@@ -202,7 +202,7 @@ for (const [name, fields, text] of refused)
     assert.deepEqual(Buffer.from(writer.bytes.subarray(0, writer.length)), before);
   });
 
-test('fields with a default may be left out or undefined; the definition’s default is sent', () => {
+test('fields with a default may be omitted or undefined; the definition’s default is sent', () => {
   const codec = catalog.codec('ip_route_add_del');
   const implicit = pack(codec, { is_multipath: false, route }, someHeader);
   const explicit = pack(codec, { is_add: true, is_multipath: false, route }, someHeader);
@@ -216,7 +216,7 @@ test('fields with a default may be left out or undefined; the definition’s def
   assert.deepEqual(dump, { bd_id: 0xffffffff, sw_if_index: 0xffffffff });
 });
 
-test('counts are filled in; an empty fixed array is all zero', () => {
+test('counts are set by the encoder; an empty fixed-length array is all zero', () => {
   const codec = catalog.codec('ip_route_add_del');
   const labels = Array.from({ length: 16 }, () => ({ is_uniform: 0, label: 0, ttl: 0, exp: 0 }));
   const full = { ...route, n_paths: 1, paths: [{ ...path, label_stack: labels }] };
@@ -226,7 +226,7 @@ test('counts are filled in; an empty fixed array is all zero', () => {
   );
 });
 
-test('a decoded message shares no memory with the bytes it came from', () => {
+test('a decoded message shares no memory with its input', () => {
   const codec = catalog.codec('sw_interface_set_mac_address');
   const bytes = pack(
     codec,
@@ -239,13 +239,13 @@ test('a decoded message shares no memory with the bytes it came from', () => {
   assert.deepEqual(fields, { sw_if_index: 1, mac_address: Uint8Array.of(1, 2, 3, 4, 5, 6) });
 });
 
-test('a count that lies is refused before anything is reserved for it', () => {
+test('a count that exceeds the message is rejected before memory is allocated for it', () => {
   const codec = catalog.codec('acl_details');
   const bytes = pack(codec, { acl_index: 0, tag: '', r: [] }, someHeader);
   bytes.writeUInt32BE(0xffffffff, 74);
-  assert.throws(() => unpack(codec, bytes), /r: counts 4294967295, more than/);
+  assert.throws(() => unpack(codec, bytes), /r: has count 4294967295, which exceeds/);
   const text = catalog.codec('cli_inband_reply');
   const reply = pack(text, { retval: 0, reply: 'abc' }, someHeader);
   reply.writeUInt32BE(4, 10);
-  assert.throws(() => unpack(text, reply), /cli_inband_reply.reply: counts 4, more than/);
+  assert.throws(() => unpack(text, reply), /cli_inband_reply.reply: has count 4, which exceeds/);
 });

@@ -12,7 +12,7 @@ import { decodedForm, pack, sharedFolder, someHeader, structOf, unpack } from '.
 
 const bundled = [...bundledCatalog().codecs.values()];
 
-/** Those of the releases that are there whose layout is not among the bundled ones. */
+/** Codecs of the available releases whose layouts are not bundled. */
 async function releasedCodecs(): Promise<MessageCodec[]> {
   const codecs = new Map(bundled.map((codec) => [codec.tableName, codec]));
   for (const release of ['v24.10', 'v25.10', 'v26.06']) {
@@ -34,7 +34,7 @@ function roundTrips(codec: MessageCodec, numRuns: number): void {
   );
 }
 
-test('random messages in use are read back as they were packed', () => {
+test('random used messages decode to what was encoded', () => {
   for (const codec of bundled) roundTrips(codec, 10);
 });
 
@@ -44,7 +44,7 @@ test('random messages of three releases, too', { skip: withoutShared('vpp-api') 
   for (const codec of codecs) roundTrips(codec, 4);
 });
 
-test('a message that is cut anywhere is refused', () => {
+test('a truncated message is rejected', () => {
   for (const codec of bundled)
     fc.assert(
       fc.property(anyStruct(structOf(codec)), fc.nat(), (fields, cut) => {
@@ -56,7 +56,7 @@ test('a message that is cut anywhere is refused', () => {
     );
 });
 
-test('bytes too many: refused behind a fixed message, passed over behind a variable part', () => {
+test('extra bytes are rejected after a fixed-size message, and ignored after a variable-length part', () => {
   for (const codec of bundled)
     fc.assert(
       fc.property(
@@ -73,7 +73,7 @@ test('bytes too many: refused behind a fixed message, passed over behind a varia
     );
 });
 
-test('random bytes are a message or are refused, and what is read can be packed again', () => {
+test('random bytes are decoded or rejected, and decoded fields can be encoded or are rejected', () => {
   for (const codec of bundled) {
     const size = pack(codec, codec.zero(), someHeader).length;
     const bytes = fc.oneof(
@@ -89,7 +89,7 @@ test('random bytes are a message or are refused, and what is read can be packed 
           assert.ok(error instanceof InvalidMessageError, String(error));
           return;
         }
-        // texts and f64 read from garbage need not be such as may be sent
+        // texts and f64 that are decoded from random bytes may be invalid for encoding
         try {
           pack(codec, fields, someHeader);
         } catch (error) {

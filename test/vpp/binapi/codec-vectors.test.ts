@@ -21,7 +21,7 @@ const golden = fileURLToPath(new URL('golden.json', import.meta.url));
 const all = `${sharedFolder}/vectors/binapi-codec-v26.06.json`;
 const api = `${sharedFolder}/vpp-api/v26.06`;
 
-/** @returns how many could be compared when read, too */
+/** @returns the number of vectors that were also compared after decoding */
 function compare(catalog: Catalog, vectors: readonly Vector[]): number {
   let read = 0;
   for (const vector of vectors) {
@@ -38,7 +38,7 @@ function compare(catalog: Catalog, vectors: readonly Vector[]): number {
   return read;
 }
 
-test('golden messages of VPP’s Python client, both ways', () => {
+test('golden messages of VPP’s Python client are encoded and decoded', () => {
   const vectors = readVectors(golden);
   assert.ok(vectors.length >= 36);
   assert.equal(compare(bundledCatalog(), vectors), vectors.length);
@@ -49,6 +49,6 @@ test('all messages of VPP’s Python client, both ways', {
 }, async () => {
   const vectors = readVectors(all);
   const read = compare(new Catalog(await readDefinitions(api)), vectors);
-  // the rest holds a member of a union that its discriminator does not name
+  // the others contain a union member that the discriminator does not select
   assert.ok(read >= vectors.length * 0.99, `${read} of ${vectors.length} could be read`);
 });

@@ -1,8 +1,8 @@
-/** Requests of which only the outcome counts. */
+/** Helpers for tests that only check how requests settle. */
 
 export const setFlagsFields = (sw_if_index: number) => ({ sw_if_index, flags: 1 });
 
-/** Outcomes of promises, counted once each. */
+/** Counts how often promises settle, and collects their errors. */
 export function countSettled(promises: readonly Promise<unknown>[]): {
   readonly errors: unknown[];
   readonly settled: () => number;

@@ -7,7 +7,7 @@ import { Writer } from '#vpp/binapi/codec/writer.ts';
 import { FRAME_HEADER, FrameReader, writeFrame } from '#vpp/binapi/frame.ts';
 
 function frame(payload: Uint8Array): Buffer {
-  const header = Buffer.alloc(FRAME_HEADER, 0xab); // what VPP leaves in there is of no meaning
+  const header = Buffer.alloc(FRAME_HEADER, 0xab); // VPP does not initialize the other bytes
   header.writeUInt32BE(payload.length, 8);
   return Buffer.concat([header, payload]);
 }
@@ -22,7 +22,7 @@ function messagesOf(reader: FrameReader, chunks: Iterable<Uint8Array>): string[]
   return messages;
 }
 
-test('a stream cut anywhere gives the same messages', () => {
+test('a stream split anywhere gives the same messages', () => {
   const payloads = fc.array(fc.uint8Array({ minLength: 2, maxLength: 400 }), { maxLength: 12 });
   const sizes = fc.array(
     fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 900 })),
@@ -48,7 +48,7 @@ test('a stream cut anywhere gives the same messages', () => {
   );
 });
 
-test('what a frame promises is not reserved before it arrives', () => {
+test('the declared length of a frame is not allocated before the bytes arrive', () => {
   const reader = new FrameReader();
   const header = Buffer.alloc(FRAME_HEADER);
   header.writeUInt32BE(16 * 1024 * 1024, 8);
@@ -56,7 +56,7 @@ test('what a frame promises is not reserved before it arrives', () => {
   assert.ok(reader.reserved <= 4096, `${reader.reserved} bytes`);
 });
 
-test('a long frame in small parts is copied a few times only', { timeout: 20_000 }, () => {
+test('a long frame in small chunks is copied only a few times', { timeout: 20_000 }, () => {
   const reader = new FrameReader();
   const stream = frame(new Uint8Array(4 * 1024 * 1024));
   const chunks = Array.from({ length: Math.ceil(stream.length / 64) }, (_, i) =>
@@ -65,7 +65,7 @@ test('a long frame in small parts is copied a few times only', { timeout: 20_000
   assert.equal(messagesOf(reader, chunks).length, 1);
 });
 
-test('a length that no message has is refused', () => {
+test('a frame length that no message has is rejected', () => {
   for (const length of [0, 1, 1025, 0xffffffff]) {
     const header = Buffer.alloc(FRAME_HEADER);
     header.writeUInt32BE(length, 8);
@@ -77,7 +77,7 @@ test('a length that no message has is refused', () => {
   }
 });
 
-test('a refused message leaves no half frame behind', () => {
+test('an invalid message leaves no partial frame in the writer', () => {
   const writer = new Writer(8);
   const codec = bundledCatalog().codec('cli_inband');
   writeFrame(writer, codec, { cmd: 'show version' }, 1, 2, 3);

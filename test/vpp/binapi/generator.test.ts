@@ -13,12 +13,12 @@ import { sharedFolder } from './vectors.ts';
 const room = fileURLToPath(new URL('../../../src/vpp/binapi', import.meta.url));
 const stands = (file: string) => readFileSync(`${room}/${file}`, 'utf8');
 
-test('the types are what the bundled definitions say', () => {
+test('the generated types match the bundled definitions', () => {
   assert.equal(messagesText(bundledDefinitions, sessionMessages), stands('messages.gen.ts'));
   assert.equal(enumsText(bundledDefinitions), stands('enums.gen.ts'));
 });
 
-test('the bundle has exactly the messages in use', () => {
+test('the bundle contains exactly the used messages', () => {
   const names = [...sessionMessages, ...usedMessages];
   assert.deepEqual(Object.keys(bundledDefinitions.services), [...names].sort());
   assert.equal(new Set(names).size, names.length);
@@ -26,13 +26,13 @@ test('the bundle has exactly the messages in use', () => {
 
 const api = `${sharedFolder}/vpp-api/v26.06`;
 
-test('the bundle is what VPP 26.06 says', { skip: withoutShared('vpp-api') }, async () => {
+test('the bundle matches the definitions of VPP 26.06', { skip: withoutShared('vpp-api') }, async () => {
   const all = await readDefinitions(api);
   const selected = selectDefinitions(all, [...sessionMessages, ...usedMessages]);
   assert.equal(definitionsText(selected), stands('definitions.gen.json'));
 });
 
-test('messages in use have one CRC in all three releases', {
+test('used messages have the same CRC in all three releases', {
   skip: withoutShared('vpp-api'),
 }, async () => {
   for (const release of ['v24.10', 'v25.10']) {
@@ -47,6 +47,6 @@ test('messages in use have one CRC in all three releases', {
   }
 });
 
-test('a name that is not defined is refused by name', () => {
+test('an undefined message is rejected, and the error names it', () => {
   assert.throws(() => selectDefinitions(bundledDefinitions, ['warp_drive_add']), /warp_drive_add/);
 });

@@ -1,4 +1,4 @@
-/** A VPP whose every answer the test decides, message by message, even wrong ones. */
+/** A fake VPP whose answers, including invalid ones, are scripted per message by the test. */
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { Connect, Transport } from '#vpp/binapi/api.ts';
@@ -22,26 +22,26 @@ export type Script = (message: Received, vpp: ScriptedVpp) => void;
 const catalog = bundledCatalog();
 
 export class ScriptedVpp {
-  /** Requests since the last connect, the handshake left out. */
+  /** Requests since the last connect, without the handshake. */
   received: Received[] = [];
-  /** Bursts of bytes since the last connect. */
+  /** Number of writes by the client since the last connect. */
   writes = 0;
   connects = 0;
   clientName = '';
-  /** While set, nobody listens. */
+  /** While set, connecting fails. */
   isDown = false;
-  /** While set, nothing is answered, not even the handshake. */
+  /** While set, no message is answered, not even the handshake. */
   isHung = false;
-  /** `<name>_<crc>` that are left out of the table. */
+  /** `<name>_<crc>` of messages that are missing in the message table. */
   readonly absent = new Set<string>();
-  /** What is done with a message; control_ping is answered unless a script says otherwise. */
+  /** Scripts by message name; control_ping is answered by default. */
   readonly scripts = new Map<string, Script>();
   transport: Transport | undefined;
   readonly #ids = new Map<MessageCodec, number>();
   readonly #codecs = new Map<number, MessageCodec>();
 
   constructor() {
-    // ids with gaps and in no order of the definitions
+    // IDs with gaps, in another order than that of the definitions
     [...catalog.codecs.values()].reverse().forEach((codec, i) => {
       this.#ids.set(codec, 20 + 3 * i);
       this.#codecs.set(20 + 3 * i, codec);
@@ -52,7 +52,7 @@ export class ScriptedVpp {
   }
 
   readonly connect: Connect = async () => {
-    if (this.isDown) throw new Error('nobody listens');
+    if (this.isDown) throw new Error('connection refused');
     const [client, server] = memoryPair();
     const frames = new FrameReader();
     this.transport = server;
@@ -66,12 +66,12 @@ export class ScriptedVpp {
     return client;
   };
 
-  /** Answers messages with that name by what the function gives. */
+  /** Answers all messages of a name with the fields that the function returns. */
   answer(name: string, reply: string, fields: (message: Received) => object): void {
     this.scripts.set(name, (message) => this.reply(reply, fields(message), message.context));
   }
 
-  /** Packs a message as VPP would. */
+  /** Encodes a message in a frame, as VPP does. */
   frame(name: string, fields: object, context = 0): Buffer {
     const codec = catalog.codec(name);
     const writer = new Writer(64);
@@ -123,7 +123,7 @@ export class ScriptedVpp {
   }
 }
 
-/** Lets everything settle that needs no time. */
+/** Waits for all work that needs no timer. */
 export async function settle(turns = 8): Promise<void> {
   for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -156,7 +156,7 @@ export interface ScriptedClient {
   readonly lines: Logged[];
 }
 
-/** A client that is connected to a scripted VPP. Health probes are off unless asked for. */
+/** A client that is connected to a scripted VPP. Health probes are off by default. */
 export async function connected(
   options: Partial<BinapiClientOptions> = {},
 ): Promise<ScriptedClient> {

@@ -32,7 +32,7 @@ async function serving(handlers: ServerHandlers): Promise<{
   return { client, peers, lines, closed };
 }
 
-test('offers what is handled and nothing else', async () => {
+test('offers only messages with a handler', async () => {
   const { client } = await serving({
     requests: { acl_del: () => 0 },
     dumps: { acl_dump: () => [] },
@@ -43,7 +43,7 @@ test('offers what is handled and nothing else', async () => {
   await client.request('control_ping', {});
 });
 
-test('a handler gives a retval, a reply, or either later; defaults are there when it is asked', async () => {
+test('a handler returns a retval or a reply, or a promise of one; defaults are filled in', async () => {
   const seen: unknown[] = [];
   const { client } = await serving({
     requests: {
@@ -78,7 +78,7 @@ test('a handler gives a retval, a reply, or either later; defaults are there whe
   assert.deepEqual(seen, [true, false]);
 });
 
-test('works off messages one after the other, as VPP does', async () => {
+test('processes messages one at a time, as VPP does', async () => {
   const order: string[] = [];
   const slow = Promise.withResolvers<void>();
   const { client } = await serving({
@@ -107,7 +107,7 @@ test('works off messages one after the other, as VPP does', async () => {
   assert.deepEqual(order, ['slow begins', 'slow ends', 'quick']);
 });
 
-test('a cursor stream of any length comes whole', async () => {
+test('a cursor stream of any length is complete', async () => {
   for (const length of [0, 1, 63, 64, 65, 200]) {
     const { client } = await serving({
       requests: {},
@@ -124,7 +124,7 @@ test('a cursor stream of any length comes whole', async () => {
   }
 });
 
-test('sends events to the peer that asked', async () => {
+test('sends events to the peer that subscribed', async () => {
   const { client, peers } = await serving({
     requests: {
       want_interface_events: (_, peer) => {
@@ -144,7 +144,7 @@ test('sends events to the peer that asked', async () => {
   assert.equal(peers.length, 1);
 });
 
-test('a handler that fails or answers nonsense is logged, and the client gets an answer', async () => {
+test('a handler that throws or returns invalid data is logged, and the client gets an answer', async () => {
   const { client, lines } = await serving({
     requests: {
       acl_del: () => {
@@ -171,7 +171,7 @@ test('a handler that fails or answers nonsense is logged, and the client gets an
   );
 });
 
-test('hangs up, and hears when the client does', async () => {
+test('closes the connection, and notices when the client closes it', async () => {
   const { client, peers, closed } = await serving({
     requests: { acl_del: () => new Promise(() => undefined) },
     dumps: {},
@@ -189,7 +189,7 @@ test('hangs up, and hears when the client does', async () => {
   assert.deepEqual(other.closed, other.peers);
 });
 
-test('random bytes from a client are dropped or end its connection', () => {
+test('random bytes from a client are dropped or close its connection', () => {
   const { log } = recordingLog();
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 100 })), (parts) => {
@@ -230,6 +230,6 @@ test('a message of another CRC is not offered', async () => {
   client.start();
   await client.whenConnected();
   assert.ok(!client.has('acl_del') && client.has('acl_add_replace'));
-  const report = lines.find((line) => line.text.includes('lacks'));
+  const report = lines.find((line) => line.text.includes('does not support'));
   assert.ok(report && (report.fields['missing'] as string[]).includes('acl_del_ef34fea4'));
 });

@@ -37,7 +37,7 @@ const makers: Record<string, () => Promise<Pair>> = {
 };
 
 for (const [kind, make] of Object.entries(makers)) {
-  test(`${kind}: bytes arrive in order, both ways`, async () => {
+  test(`${kind}: bytes arrive in order in both directions`, async () => {
     const { a, b, end } = await make();
     const received = Promise.withResolvers<string>();
     let text = '';
@@ -53,7 +53,7 @@ for (const [kind, make] of Object.entries(makers)) {
     end();
   });
 
-  test(`${kind}: closing tells both sides once, with an error only the other`, async () => {
+  test(`${kind}: closing notifies both sides once, only the other one with an error`, async () => {
     const { a, b, end } = await make();
     const closed: [string, boolean][] = [];
     const both = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ for (const [kind, make] of Object.entries(makers)) {
     end();
   });
 
-  test(`${kind}: a writer that is told to wait is told when to go on`, async () => {
+  test(`${kind}: a writer with a full buffer is notified when it may continue`, async () => {
     const { a, b, end } = await make();
     let received = 0;
     const all = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ for (const [kind, make] of Object.entries(makers)) {
   });
 }
 
-test('unix socket: nobody listens', async () => {
+test('unix socket: connecting fails if no process listens', async () => {
   const path = join(folder, 'nobody.sock');
   await assert.rejects(unixConnect(path, systemClock)(), (error) => {
     assert.ok(error instanceof VppDisconnectedError);
@@ -117,7 +117,7 @@ test('unix socket: nobody listens', async () => {
   });
 });
 
-test('unix socket: a client works with a server, loses it and finds it again', async () => {
+test('unix socket: a client works with a server, loses it and reconnects', async () => {
   const path = join(folder, 'vpp.sock');
   const peers = new Set<{ close(): void }>();
   const listen = () =>

@@ -1,4 +1,4 @@
-/** Vectors packed by VPP's own Python client, and how their fields read in ours. */
+/** Test vectors encoded by VPP's Python client, and the conversion of their fields. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { MessageCodec } from '#vpp/binapi/codec/codec.ts';
@@ -32,7 +32,7 @@ export function headerOf(vector: Vector): Header {
   return { id: id!, clientIndex: clientIndex!, context: context! };
 }
 
-/** The fields as a caller of the codec gives them; counts stay and must agree with their arrays. */
+/** The fields as a caller of the codec gives them; counts are kept and must match their arrays. */
 export function givenFields(codec: MessageCodec, vector: Vector): object {
   const fields = Object.entries(vector.fields).filter(([name]) => !header.includes(name as never));
   return given(codec.layout, Object.fromEntries(fields)) as object;
@@ -69,7 +69,7 @@ function isTagged(value: unknown, tag: string): value is Json {
   return typeof value === 'object' && value !== null && tag in value;
 }
 
-/** Given fields as they are decoded: no counts, unions of bytes in full length. */
+/** The expected result of decoding the given fields: no counts, unions of bytes in full length. */
 export function decodedForm(layout: Layout, value: unknown): unknown {
   switch (layout.kind) {
     case 'array':
@@ -99,7 +99,7 @@ export function decodedForm(layout: Layout, value: unknown): unknown {
   }
 }
 
-/** Whether every union holds the member that its discriminator names, so that it can be read back. */
+/** Whether every union contains the member that its discriminator selects, so it can be decoded. */
 export function isReadable(layout: Layout, value: unknown): boolean {
   if (layout.kind === 'array' || layout.kind === 'counted')
     return (
@@ -119,7 +119,7 @@ export function isReadable(layout: Layout, value: unknown): boolean {
   });
 }
 
-/** The message as it lies on the wire. */
+/** The encoded message. */
 export function pack(
   codec: MessageCodec,
   fields: object,
@@ -130,7 +130,7 @@ export function pack(
   return writer.bytes.subarray(0, writer.length);
 }
 
-/** Reads a message out of the middle of other bytes. */
+/** Decodes a message that is surrounded by other bytes. */
 export function unpack(codec: MessageCodec, bytes: Uint8Array): object {
   return codec.decode(readerOf(bytes));
 }

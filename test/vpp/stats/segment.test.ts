@@ -8,7 +8,7 @@ import { StatsBusyError, StatsSegment, StatsUnavailableError } from '#vpp/stats/
 
 const BASE = 0x7f00_0000_0000n;
 
-/** A statistics segment in a file, laid out as VPP lays it out in memory. */
+/** A statistics segment in a file, with VPP's memory layout. */
 class FakeSegment {
   readonly fd = openSync(join(mkdtempSync(join(tmpdir(), 'stats-')), 'segment'), 'w+');
   #end = 64;
@@ -31,7 +31,7 @@ class FakeSegment {
     writeSync(this.fd, bytes, 0, 8, at);
   }
 
-  /** @returns pointer as VPP would store it */
+  /** @returns the pointer as VPP stores it */
   vector(items: Buffer, count: number): bigint {
     const at = this.#end + 8;
     const length = Buffer.alloc(4);
@@ -93,14 +93,14 @@ function make() {
 describe('statistics segment', () => {
   it('sums counters over threads, whose vectors may differ in length', async () => {
     const { segment } = make();
-    const seen = await segment.read((look) => ({
-      names: look.names('/if/names'),
-      drops: look.simple('/if/drops'),
-      rx: look.combined('/if/rx'),
-      gauge: look.scalar('/sys/gauge'),
-      perThread: look.perThread('/if/drops', 2),
-      errors: [...look.symlinks('/err/')],
-      none: [look.simple('/none'), look.names('/if/rx'), look.scalar('/if/rx')],
+    const seen = await segment.read((snapshot) => ({
+      names: snapshot.names('/if/names'),
+      drops: snapshot.simple('/if/drops'),
+      rx: snapshot.combined('/if/rx'),
+      gauge: snapshot.scalar('/sys/gauge'),
+      perThread: snapshot.perThread('/if/drops', 2),
+      errors: [...snapshot.symlinks('/err/')],
+      none: [snapshot.simple('/none'), snapshot.names('/if/rx'), snapshot.scalar('/if/rx')],
     }));
     assert.deepEqual(seen, {
       names: ['local0', '', 'tap0'],
@@ -120,31 +120,31 @@ describe('statistics segment', () => {
     });
   });
 
-  it('looks again when the layout moved meanwhile, with the new directory', async () => {
+  it('retries with the new directory when the layout changed during a read', async () => {
     const { fake, segment } = make();
-    await segment.read((look) => look.simple('/if/drops'));
-    let looks = 0;
-    const value = await segment.read((look) => {
-      const before = look.simple('/if/drops');
-      if (looks++ === 0) {
+    await segment.read((snapshot) => snapshot.simple('/if/drops'));
+    let reads = 0;
+    const value = await segment.read((snapshot) => {
+      const before = snapshot.simple('/if/drops');
+      if (reads++ === 0) {
         fake.directory(['/if/drops', 2, fake.words(fake.words(99n))]);
         fake.header({ epoch: 2n });
       }
       return before;
     });
     assert.deepEqual(value, [99n]);
-    assert.equal(looks, 2);
+    assert.equal(reads, 2);
   });
 
-  it('gives out nothing that was read during a change, not even an error', async () => {
+  it('returns no data and no error from a read during a layout change', async () => {
     const { fake, segment } = make();
-    let looks = 0;
-    const value = await segment.read((look) => {
-      if (looks++ === 0) {
+    let reads = 0;
+    const value = await segment.read((snapshot) => {
+      if (reads++ === 0) {
         fake.header({ epoch: 5n });
-        throw new Error('a pointer led astray');
+        throw new Error('invalid pointer');
       }
-      return look.simple('/if/drops');
+      return snapshot.simple('/if/drops');
     });
     assert.deepEqual(value, [11n, 22n, 3n]);
     await assert.rejects(
@@ -155,7 +155,7 @@ describe('statistics segment', () => {
     );
   });
 
-  it('gives up after a while of changes without end', async () => {
+  it('fails when the layout keeps changing', async () => {
     const { fake, segment } = make();
     fake.header({ inProgress: 1n });
     await assert.rejects(
@@ -164,24 +164,24 @@ describe('statistics segment', () => {
     );
   });
 
-  it('refuses what it does not know or cannot see', async () => {
+  it('rejects an unknown version, invalid pointers and an inaccessible process', async () => {
     const { fake, segment } = make();
     fake.header({ version: 3n });
     await assert.rejects(
       segment.read(() => 1),
-      /version 3, known is 2/,
+      /version 3, only version 2 is supported/,
     );
     fake.header({ version: 2n, directory: BASE + 0xffff_ffffn });
     await assert.rejects(
       segment.read(() => 1),
-      /outside of the segment/,
+      /exceed the segment/,
     );
     const endless = fake.words(1n);
     fake.word(Number(endless - BASE) - 8, 0xffff_ffffn);
     fake.header({ directory: endless });
     await assert.rejects(
       segment.read(() => 1),
-      /618475290480 bytes at \d+ are outside of the segment/,
+      /618475290480 bytes at offset \d+ exceed the segment/,
     );
     closeSync(fake.fd);
     assert.throws(() => StatsSegment.open(1, new ManualClock(), '/nowhere'), StatsUnavailableError);

@@ -1,12 +1,12 @@
 import type { Random } from '#infra/clock/clock.ts';
 
 export interface BackoffOptions {
-  /** Wait before the second attempt; doubled with each further one. */
+  /** Delay before the second attempt; it doubles with each further attempt. */
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
-/** Exponential waits, each between half and the whole of its step, so that agents spread out. */
+/** Exponential back-off; each delay is between half and all of its step, so that agents spread out. */
 export class Backoff {
   readonly #options: BackoffOptions;
   readonly #random: Random;

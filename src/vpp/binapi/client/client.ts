@@ -16,8 +16,8 @@ import { MessageStream } from './message-stream.ts';
 import { type BinapiClientOptions, type ClientOptions, defaultOptions } from './options.ts';
 
 /**
- * A client of VPP's binary API that stays connected: it connects, watches over the connection and
- * connects again until it is closed.
+ * A client of VPP's binary API that keeps itself connected: it connects, monitors the connection and
+ * reconnects until it is closed.
  */
 export class BinapiClient implements VppClient {
   readonly #options: ClientOptions;
@@ -33,7 +33,7 @@ export class BinapiClient implements VppClient {
   #reportedMissing = '';
   /** The last failure to connect that was logged. */
   #reportedFailure = '';
-  /** Why there is no connection; empty before the first attempt has ended. */
+  /** Why the client is disconnected; empty before the first attempt has ended. */
   #lastFailure = '';
   #running: Promise<void> | undefined;
 
@@ -51,12 +51,12 @@ export class BinapiClient implements VppClient {
     return this.#generation;
   }
 
-  /** Begins to connect. */
+  /** Starts connecting. */
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Ends for good: whatever is in flight rejects with VppDisconnectedError. */
+  /** Closes the client permanently: all pending requests reject with VppDisconnectedError. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#connection?.drop(new VppDisconnectedError('the client was closed'));
@@ -70,15 +70,15 @@ export class BinapiClient implements VppClient {
    */
   whenConnected(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const look = (): boolean => {
+      const check = (): boolean => {
         if (this.#state === 'connected') resolve();
         else if (this.#state === 'closed')
           reject(new VppDisconnectedError('the client was closed'));
         else return false;
         return true;
       };
-      if (look()) return;
-      const stop = this.onStateChange(() => look() && stop());
+      if (check()) return;
+      const stop = this.onStateChange(() => check() && stop());
     });
   }
 
@@ -135,7 +135,7 @@ export class BinapiClient implements VppClient {
     }
   }
 
-  /** One connection from its beginning to its end. */
+  /** Opens one connection and resolves when it has ended. */
   async #runConnection(): Promise<void> {
     const { clock, log, health, reconnect } = this.#options;
     this.#setState('connecting');
@@ -157,7 +157,7 @@ export class BinapiClient implements VppClient {
     this.#setState('connected');
     const reason = await ended.promise;
     this.#lastFailure = errorText(reason);
-    // a VPP that hangs up again and again is not asked more often than one that is not there
+    // a VPP that closes each connection soon is retried no more often than an unreachable one
     if (clock.monotonic() - since >= reconnect.maxMs) this.#backoff.reset();
     if (!this.#closing.signal.aborted)
       log.error({ error: errorText(reason) }, 'connection to VPP lost');
@@ -174,14 +174,14 @@ export class BinapiClient implements VppClient {
     return new Connection(wire, greeting, this.#catalog, this.#events, this.#options);
   }
 
-  /** Does not wait for a `connect` that never ends once the client is closed. */
+  /** Rejects as soon as the client is closed, even if `connect` never settles. */
   async #connect(): Promise<Transport> {
     const { signal } = this.#closing;
     const aborted = Promise.withResolvers<never>();
     const abort = () => aborted.reject(signal.reason);
     signal.addEventListener('abort', abort);
     const connecting = this.#options.connect();
-    // nobody waits any more for what connects after the client was closed
+    // close a transport that connects after the client was closed
     connecting.then((transport) => signal.aborted && transport.close()).catch(() => undefined);
     try {
       return await Promise.race([connecting, aborted.promise]);
@@ -190,7 +190,7 @@ export class BinapiClient implements VppClient {
     }
   }
 
-  /** The same failure again is no news. */
+  /** Logs a repeated failure only at debug level. */
   #reportFailure(error: string): void {
     if (this.#closing.signal.aborted) return;
     const level = error === this.#reportedFailure ? 'debug' : 'warn';
@@ -202,7 +202,7 @@ export class BinapiClient implements VppClient {
   #reportMissing(missing: readonly string[]): void {
     const text = missing.join(' ');
     if (text !== '' && text !== this.#reportedMissing)
-      this.#options.log.warn({ missing }, 'VPP lacks messages that the agent speaks');
+      this.#options.log.warn({ missing }, 'VPP does not support messages that the agent uses');
     this.#reportedMissing = text;
   }
 

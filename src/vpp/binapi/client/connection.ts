@@ -17,7 +17,7 @@ import { type Page, PendingDump, PendingPage, PendingReply } from './pending-kin
 import { type PendingRequest, PendingRequests } from './pending-requests.ts';
 import { ReplyTimeout } from './reply-timeout.ts';
 
-/** A request that waits for its turn, packed already. */
+/** A queued request, already encoded. */
 interface Queued {
   readonly frames: Uint8Array;
   readonly context: number;
@@ -27,13 +27,13 @@ interface Queued {
 type ServiceOf<Kind> = Service & { readonly kind: Kind };
 
 /**
- * One connection to one VPP, from after the greeting until it ends. Requests beyond the window wait
- * in a queue. When the connection ends, whatever was sent or queued rejects with VppDisconnectedError: of
- * what was sent the outcome is unknown.
+ * One connection to one VPP, from the end of the handshake until it is closed. Requests beyond the
+ * window wait in a queue. When the connection ends, all sent and queued requests reject with
+ * VppDisconnectedError: the outcome of sent requests is unknown.
  */
 export class Connection {
   readonly messageIds: MessageIds;
-  /** Called once with the reason, before the callers of what is in flight hear of it. */
+  /** Called once with the reason, before the pending requests reject. */
   onEnd: (reason: Error) => void = () => undefined;
   readonly #stream: MessageStream;
   readonly #clientIndex: number;
@@ -45,7 +45,7 @@ export class Connection {
   readonly #queue = new Fifo<Queued>();
   readonly #queueWriter = new Writer(1024);
   readonly #replyTimeout: ReplyTimeout;
-  /** What was logged of messages that nobody asked for: once per name. */
+  /** Unexpected messages are logged once per name. */
   readonly #warned = new Set<string>();
   #context = 0;
   #isOpen = true;
@@ -75,10 +75,10 @@ export class Connection {
     wire.onChunk = () => this.#afterChunk();
     wire.onDrain = () => this.#sendQueued();
     wire.onLost = (cause) =>
-      this.drop(new VppDisconnectedError('the connection to VPP broke', { cause }));
+      this.drop(new VppDisconnectedError('the connection to VPP was lost', { cause }));
   }
 
-  /** Messages received: a number that moves while VPP is alive. */
+  /** Number of received messages: it increases while VPP is alive. */
   get messages(): number {
     return this.#stream.messages;
   }
@@ -87,7 +87,7 @@ export class Connection {
     return this.#stream.drained();
   }
 
-  /** Rejects as VppClient.request says. */
+  /** Rejects as described at VppClient.request. */
   request(name: string, fields: object): Promise<object> {
     return new Promise((resolve, reject) => {
       const service = this.#service(name, 'request');
@@ -95,7 +95,7 @@ export class Connection {
     });
   }
 
-  /** A control_ping that neither waits in the queue nor counts for the time limit. */
+  /** Sends a control_ping that bypasses the queue and the reply timeout. */
   probe(): Promise<object> {
     return new Promise((resolve, reject) => {
       const { request, reply } = this.#service('control_ping', 'request');
@@ -106,7 +106,7 @@ export class Connection {
     });
   }
 
-  /** Rejects as VppClient.dump says. */
+  /** Rejects as described at VppClient.dump. */
   dump(name: string, fields: object): Promise<readonly object[]> {
     if (this.#catalog.services.get(name)?.kind === 'cursor')
       return collectPages(name, (cursor) => this.#page(name, { ...fields, cursor }));
@@ -148,14 +148,18 @@ export class Connection {
   #service<Kind extends Service['kind']>(name: string, kind: Kind): ServiceOf<Kind> {
     const service = this.messageIds.service(name);
     if (!service)
-      throw new UnsupportedMessageError('the connected VPP does not have it', { where: name });
-    if (service.kind !== kind) throw new UnsupportedMessageError(`is no ${kind}`, { where: name });
+      throw new UnsupportedMessageError('the connected VPP does not support the message', {
+        where: name,
+      });
+    if (service.kind !== kind)
+      throw new UnsupportedMessageError(`the message is not a ${kind}`, { where: name });
     return service as ServiceOf<Kind>;
   }
 
-  /** Sends the request, and `last` behind it under the same context, now or when it has its turn. */
+  /** Sends the request, then `last` with the same context; queues both when the window is full. */
   #send(service: Service, fields: object, pending: PendingRequest, last?: MessageCodec): void {
-    if (!this.#isOpen) throw new VppDisconnectedError('VPP is gone', { where: pending.name });
+    if (!this.#isOpen)
+      throw new VppDisconnectedError('VPP is not connected', { where: pending.name });
     const context = this.#nextContext();
     if (this.#queue.size === 0 && this.#canSend()) {
       this.#append(service.request, fields, context);
@@ -224,7 +228,7 @@ export class Connection {
   #warnUnexpected(name: string): void {
     if (this.#warned.has(name)) return;
     this.#warned.add(name);
-    this.#log.warn({ message: name }, 'VPP sent what nobody asked for: ignored');
+    this.#log.warn({ message: name }, 'ignoring unexpected message from VPP');
   }
 
   #afterChunk(): void {
@@ -234,6 +238,6 @@ export class Connection {
 }
 
 function connectionLost(pending: PendingRequest, cause: Error): Error {
-  const text = `VPP went away before it answered (${errorText(cause)})`;
+  const text = `VPP disconnected before it answered (${errorText(cause)})`;
   return new VppDisconnectedError(text, { where: pending.name, cause });
 }

@@ -2,13 +2,12 @@ import { VppRefusedError } from '../retval-error.ts';
 import type { Page } from './pending-kinds.ts';
 
 const AGAIN = -165;
-/** Cursor that begins a stream. */
+/** Cursor of the first page. */
 const FROM_START = 0xffffffff;
 
 /**
- * Asks for page after page of a cursor stream: VPP ends a page early when it has worked on it for
- * too long.
- * @throws VppRefusedError for another retval than "again", and when the stream stands still
+ * Requests all pages of a cursor stream. VPP ends a page early when processing takes too long.
+ * @throws VppRefusedError for a retval other than "again", and when the cursor does not advance
  */
 export async function collectPages(
   name: string,

@@ -5,7 +5,7 @@ import type { Reader } from '../codec/runtime.ts';
 
 type Listener = (event: object) => void;
 
-/** Who wants which events; outlives connections. */
+/** Listeners by event name; they are kept across connections. */
 export class EventListeners {
   readonly #byName = new Map<string, Set<Listener>>();
   readonly #log: Logger;
@@ -14,7 +14,7 @@ export class EventListeners {
     this.#log = log;
   }
 
-  /** @returns a function that ends it */
+  /** @returns a function that removes the listener */
   add(name: string, listener: Listener): () => void {
     // wrapped, so that the same listener may be added twice and removed once
     const own: Listener = (event) => listener(event);
@@ -23,7 +23,7 @@ export class EventListeners {
     return () => listeners.delete(own);
   }
 
-  /** A broken event or a listener that throws is logged; the connection goes on. */
+  /** Logs an invalid event or a listener that throws; the connection is not affected. */
   deliver(codec: MessageCodec, reader: Reader): void {
     const listeners = this.#byName.get(codec.name);
     if (!listeners || listeners.size === 0) return;
@@ -31,7 +31,7 @@ export class EventListeners {
     try {
       event = codec.decode(reader);
     } catch (error) {
-      this.#log.warn({ event: codec.name, error: errorText(error) }, 'event of VPP ignored');
+      this.#log.warn({ event: codec.name, error: errorText(error) }, 'ignoring invalid VPP event');
       return;
     }
     for (const listener of [...listeners])

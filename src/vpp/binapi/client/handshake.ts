@@ -7,7 +7,7 @@ import type { MessageStream } from './message-stream.ts';
 import type { ClientOptions } from './options.ts';
 
 export interface HandshakeResult {
-  /** Copied into every request. */
+  /** Part of the header of every request. */
   readonly clientIndex: number;
   readonly messageIds: MessageIds;
 }
@@ -19,9 +19,9 @@ interface HandshakeReply {
 }
 
 /**
- * Says who we are and gets the message table. The wire is closed when this rejects.
- * @throws VppDisconnectedError when VPP hangs up or refuses, VppTimeoutError when it does not answer in time;
- *   the signal's reason when that is aborted
+ * Registers this client with VPP and receives the message table. Closes the stream on failure.
+ * @throws VppDisconnectedError when VPP closes the connection or refuses the client; VppTimeoutError
+ *   when it does not answer in time; the signal's reason when the signal is aborted
  */
 export async function performHandshake(
   wire: MessageStream,
@@ -39,9 +39,11 @@ export async function performHandshake(
     }
   };
   wire.onLost = (cause) =>
-    answer.reject(new VppDisconnectedError('VPP hung up at the greeting', { cause }));
+    answer.reject(
+      new VppDisconnectedError('VPP closed the connection during the handshake', { cause }),
+    );
   const timer = clock.timer(handshakeTimeoutMs, () => {
-    const text = `VPP did not answer the greeting within ${handshakeTimeoutMs} ms`;
+    const text = `VPP did not answer the handshake within ${handshakeTimeoutMs} ms`;
     void wire.drained().then(() => answer.reject(new VppTimeoutError(text)));
   });
   const abort = () => answer.reject(signal.reason);
@@ -62,7 +64,7 @@ export async function performHandshake(
 function handshakeResult(reader: Reader, catalog: Catalog): HandshakeResult {
   const reply = catalog.codec('sockclnt_create_reply').decode(reader) as HandshakeReply;
   if (reply.response !== 0)
-    throw new VppDisconnectedError(`VPP refuses clients with ${reply.response}`);
+    throw new VppDisconnectedError(`VPP refused the client with response ${reply.response}`);
   return {
     clientIndex: reply.index,
     messageIds: new MessageIds(catalog, reply.message_table),

@@ -4,20 +4,20 @@ import { VppTimeoutError } from '../api.ts';
 import type { HealthOptions } from './options.ts';
 import { STALL_MS } from './reply-timeout.ts';
 
-/** The part of a connection that is probed. */
+/** The part of a connection that the health probe uses. */
 export interface ProbedConnection {
-  /** Messages received so far. */
+  /** Number of messages received so far. */
   readonly messages: number;
   /** Sends control_ping. Rejects when the connection ends first. */
   probe(): Promise<unknown>;
-  /** Resolves when everything that the socket holds has been read. */
+  /** Resolves when all data that the socket has buffered is read. */
   drained(): Promise<void>;
   drop(error: Error): void;
 }
 
 /**
- * Probes a connection with control_ping. Any message that comes after the probe is a sign of life:
- * behind a long queue the ping itself may have to wait.
+ * Probes a connection with control_ping. Any message that arrives after the probe proves that VPP is
+ * alive: the reply to the ping itself may be delayed by a long queue.
  */
 export class HealthProbe {
   readonly #connection: ProbedConnection;
@@ -45,7 +45,7 @@ export class HealthProbe {
     if (this.#isStopped) return;
     const { messages } = this.#connection;
     const sent = this.#clock.monotonic();
-    // a rejection is no news: it comes when the connection has ended
+    // ignore the rejection: it means that the connection has ended
     this.#connection.probe().catch(() => undefined);
     this.#timer = this.#clock.timer(this.#options.timeoutMs, () => {
       const isLate = this.#clock.monotonic() - sent > this.#options.timeoutMs + STALL_MS;

@@ -1,9 +1,9 @@
 import type { Catalog, Service } from '../catalog.ts';
 import type { MessageCodec } from '../codec/codec.ts';
 
-/** Which of the messages in use the connected VPP has, and under which id. */
+/** The message IDs of the connected VPP, and which of the used messages it supports. */
 export class MessageIds {
-  /** `<name>_<crc>` of what we speak and this VPP does not. */
+  /** `<name>_<crc>` of the used messages that this VPP lacks. */
   readonly missing: readonly string[];
   readonly #ids = new Map<MessageCodec, number>();
   readonly #codecs: (MessageCodec | undefined)[] = [];
@@ -31,7 +31,7 @@ export class MessageIds {
     );
   }
 
-  /** The message must be one that this VPP has. */
+  /** The message must be one that this VPP supports. */
   id(codec: MessageCodec): number {
     return this.#ids.get(codec)!;
   }
@@ -40,12 +40,12 @@ export class MessageIds {
     return this.#codecs[id];
   }
 
-  /** Undefined unless the request and everything that answers it are there. */
+  /** Undefined unless VPP supports the request and all its answers. */
   service(name: string): Service | undefined {
     return this.#supported.get(name);
   }
 }
 
 function codecsOf(service: Service): MessageCodec[] {
-  return Object.values(service).filter((part) => typeof part !== 'string');
+  return Object.values(service).filter((member) => typeof member !== 'string');
 }

@@ -6,18 +6,18 @@ import type { Reader } from '../codec/runtime.ts';
 import { Writer } from '../codec/writer.ts';
 import { FrameReader, writeFrame } from '../frame.ts';
 
-/** Bytes of one write; the rest of a burst follows when the transport took them. */
+/** Bytes of one write; the rest of a burst follows when the transport has accepted them. */
 const WRITE_SIZE = 64 * 1024;
 
-/** Turns of the event loop after which a peer that never falls silent counts as drained. */
+/** Event-loop turns after which a peer that keeps sending is treated as drained. */
 const DRAIN_TURNS = 64;
 
-/** Messages over a transport: frames in, and out the frames of one burst as one write. */
+/** Messages over a transport: splits incoming data into messages, and writes bursts at once. */
 export class MessageStream {
   onMessage: (reader: Reader) => void = () => undefined;
-  /** After the last message of a chunk. */
+  /** Called after the last message of a chunk. */
   onChunk: () => void = () => undefined;
-  /** The transport takes more again, or what was written has left. */
+  /** Called when messages can be appended again. */
   onDrain: () => void = () => undefined;
   /** Called once, unless this side closed first. */
   onLost: (error: Error) => void = () => undefined;
@@ -43,19 +43,19 @@ export class MessageStream {
     transport.onClose = (error) => this.#lose(error ?? new Error('the connection was closed'));
   }
 
-  /** Messages received: a number that moves while the other side is alive. */
+  /** Number of received messages: it increases while the peer is alive. */
   get messages(): number {
     return this.#messages;
   }
 
-  /** Whether a message may be appended now; otherwise `onRoom` will tell. */
+  /** Whether a message may be appended now; otherwise wait for `onDrain`. */
   get isWritable(): boolean {
     return !this.#isBlocked && this.#writer.length < WRITE_SIZE;
   }
 
   /**
-   * Appends a message to the burst, which leaves when the running task is over.
-   * @throws InvalidMessageError when a field is refused; nothing was appended then
+   * Appends a message to the burst, which is written at the end of the running task.
+   * @throws InvalidMessageError when a field is invalid; nothing is appended then
    */
   append(
     codec: MessageCodec,
@@ -68,7 +68,7 @@ export class MessageStream {
     this.#schedule();
   }
 
-  /** Appends frames that were made before. */
+  /** Appends frames that are already encoded. */
   appendFrames(frames: Uint8Array): void {
     const { length } = this.#writer;
     this.#writer.ensure(length, frames.length);
@@ -78,8 +78,8 @@ export class MessageStream {
   }
 
   /**
-   * Resolves when all that had arrived has been read: after a stall of this process the answers
-   * may wait in the socket while the timers fire.
+   * Resolves when all arrived data is read: after a stall of this process, answers may still be in
+   * the socket when the timers fire.
    */
   async drained(): Promise<void> {
     for (let turn = 0, seen = -1; seen !== this.#chunks && turn < DRAIN_TURNS; turn++) {

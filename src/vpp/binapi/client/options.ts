@@ -5,33 +5,33 @@ import type { BackoffOptions } from './backoff.ts';
 
 export interface HealthOptions {
   readonly intervalMs: number;
-  /** How long VPP may be silent after a probe. */
+  /** How long VPP may send nothing after a probe. */
   readonly timeoutMs: number;
-  /** Misses in a row that drop the connection. */
+  /** Consecutive misses that drop the connection. */
   readonly maxMisses: number;
 }
 
-/** What the client needs, and how it paces itself. */
+/** Dependencies, limits and timeouts of the client. */
 export interface ClientOptions {
   readonly connect: Connect;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** How VPP lists this client; at most 63 bytes. */
+  /** Name under which VPP lists this client; at most 63 bytes. */
   readonly name: string;
   /**
-   * Requests in flight at most; more wait in the queue. 100 to 200 keep VPP busy; fewer spare the
-   * traffic, because most messages stop VPP's workers while they run.
+   * Maximum number of requests in flight; further requests wait in the queue. 100 to 200 keep VPP
+   * busy; fewer disturb traffic less, because most messages stop VPP's workers while they run.
    */
   readonly maxInFlight: number;
-  /** How long the oldest request may go unanswered before the connection is given up. */
+  /** How long the oldest request may be unanswered before the connection is dropped. */
   readonly replyTimeoutMs: number;
   readonly handshakeTimeoutMs: number;
   readonly health: HealthOptions;
   readonly reconnect: BackoffOptions;
 }
 
-/** Those that have no default. */
+/** Options as callers give them: those without a default are mandatory. */
 export type BinapiClientOptions = Pick<ClientOptions, 'connect' | 'clock' | 'random' | 'log'> &
   Partial<ClientOptions>;
 

@@ -1,4 +1,4 @@
-/** The three ways in which VPP answers. */
+/** The three kinds of pending requests: for one reply, for a dump, for a page of a cursor stream. */
 import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
 import { VppRefusedError } from '../retval-error.ts';
@@ -13,7 +13,7 @@ interface Retval {
   readonly retval?: number;
 }
 
-/** One reply. A retval other than 0 rejects. */
+/** Waits for one reply. A retval other than 0 rejects. */
 export class PendingReply implements PendingRequest {
   readonly name: string;
   readonly isProbe: boolean;
@@ -29,8 +29,8 @@ export class PendingReply implements PendingRequest {
     this.#settle = settle;
   }
 
-  accept(codec: MessageCodec, reader: Reader): 'done' | 'foreign' {
-    if (codec !== this.#reply) return 'foreign';
+  accept(codec: MessageCodec, reader: Reader): 'done' | 'unexpected' {
+    if (codec !== this.#reply) return 'unexpected';
     this.#fields = codec.decode(reader);
     const { retval = 0 } = this.#fields as Retval;
     if (retval !== 0) throw new VppRefusedError(this.name, retval);
@@ -46,7 +46,7 @@ export class PendingReply implements PendingRequest {
   }
 }
 
-/** Details, then the reply of the control_ping that was sent behind the dump. */
+/** Waits for details, then for the reply to the control_ping that was sent after the dump. */
 export class PendingDump implements PendingRequest {
   readonly name: string;
   readonly isProbe = false;
@@ -62,9 +62,9 @@ export class PendingDump implements PendingRequest {
     this.#settle = settle;
   }
 
-  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'foreign' {
+  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'unexpected' {
     if (codec === this.#end) return 'done';
-    if (codec !== this.#details) return 'foreign';
+    if (codec !== this.#details) return 'unexpected';
     this.#list.push(codec.decode(reader));
     return 'more';
   }
@@ -82,15 +82,15 @@ export class PendingDump implements PendingRequest {
   }
 }
 
-/** What one request of a cursor stream gave. */
+/** Result of one request of a cursor stream. */
 export interface Page {
   readonly details: readonly object[];
-  /** 0, or -165 when there is more behind the cursor. */
+  /** 0, or -165 when there are more details after the cursor. */
   readonly retval: number;
   readonly cursor: number;
 }
 
-/** Details, then the reply that says whether there is more. */
+/** Waits for details, then for the reply that indicates whether there are more. */
 export class PendingPage implements PendingRequest {
   readonly name: string;
   readonly isProbe = false;
@@ -107,12 +107,12 @@ export class PendingPage implements PendingRequest {
     this.#settle = settle;
   }
 
-  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'foreign' {
+  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'unexpected' {
     if (codec === this.#details) {
       this.#list.push(codec.decode(reader));
       return 'more';
     }
-    if (codec !== this.#reply) return 'foreign';
+    if (codec !== this.#reply) return 'unexpected';
     this.#end = codec.decode(reader) as { retval: number; cursor: number };
     return 'done';
   }

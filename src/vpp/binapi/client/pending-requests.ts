@@ -1,26 +1,26 @@
 import type { MessageCodec } from '../codec/codec.ts';
 import type { Reader } from '../codec/runtime.ts';
 
-/** Takes the messages that answer one request. */
+/** A request that waits for its answer. */
 export interface PendingRequest {
   /** Name of the request. */
   readonly name: string;
-  /** A health probe: silence is judged by its own count. */
+  /** A health probe: the reply timeout does not apply to it. */
   readonly isProbe: boolean;
-  /** Messages taken so far: a long dump is alive as long as this grows. */
+  /** Number of messages received so far: a long dump makes progress as long as this grows. */
   readonly receivedMessages: number;
   /**
-   * Takes one message with the context of the request. Throws what is wrong with it.
-   * @returns whether the answer is complete, still going on, or does not belong here
+   * Handles one message with the context of the request. Throws if the message is invalid.
+   * @returns whether the answer is complete or incomplete, or the message is unexpected
    */
-  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'foreign';
+  accept(codec: MessageCodec, reader: Reader): 'done' | 'more' | 'unexpected';
   resolve(): void;
   reject(error: unknown): void;
 }
 
 /**
- * The requests that were sent and not yet answered, by context, oldest first. Each leaves exactly
- * once: answered, rejected by what came, or rejected with all others when the connection ends.
+ * The requests that were sent and not yet answered, by context, oldest first. Each one settles
+ * exactly once: by its answer, by an invalid answer, or with all others when the connection ends.
  */
 export class PendingRequests {
   readonly #byContext = new Map<number, PendingRequest>();
@@ -29,7 +29,7 @@ export class PendingRequests {
     return this.#byContext.size;
   }
 
-  /** The oldest that a time limit applies to. VPP answers in order, so this one is next. */
+  /** The oldest request to which the reply timeout applies. VPP answers in order: it is next. */
   get head(): PendingRequest | undefined {
     for (const pending of this.#byContext.values()) if (!pending.isProbe) return pending;
     return undefined;
@@ -53,7 +53,7 @@ export class PendingRequests {
         this.#byContext.delete(context);
         pending.resolve();
       }
-      return outcome !== 'foreign';
+      return outcome !== 'unexpected';
     } catch (error) {
       this.#byContext.delete(context);
       pending.reject(error);
@@ -61,7 +61,7 @@ export class PendingRequests {
     }
   }
 
-  /** Takes one out before the others. */
+  /** Rejects one request before the others. */
   reject(pending: PendingRequest, error: unknown): void {
     for (const [context, other] of this.#byContext)
       if (other === pending) this.#byContext.delete(context);

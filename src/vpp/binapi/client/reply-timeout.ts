@@ -1,24 +1,24 @@
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { PendingRequest } from './pending-requests.ts';
 
-/** A timer that fires this much too late shows that our own process stood still. */
+/** A timer that fires this much too late means that this process was stalled. */
 export const STALL_MS = 100;
 
 export interface ReplyTimeoutOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Resolves when all that had arrived has been read. */
+  /** Resolves when all data that has arrived is read. */
   readonly drained: () => Promise<void>;
-  /** The request that is to be answered next. */
+  /** The request that VPP answers next. */
   readonly head: () => PendingRequest | undefined;
   readonly onExceeded: (head: PendingRequest) => void;
 }
 
 /**
- * Judges how long the oldest request may wait. VPP works off one client's messages in order, so the
- * limit of a request begins when the one before it was answered, or when it was sent: a long queue
- * is no reason to give VPP up. Judged only after what has arrived was read, and a stall of this
- * process begins the limit anew: the request may not even have left.
+ * Limits how long the oldest request may wait. VPP processes one client's messages in order, so the
+ * timeout of a request starts when the previous one is answered, or when it is sent: a long queue
+ * does not cause a timeout. The timeout is evaluated after all arrived data is read. A stall of this
+ * process restarts it, because the request may not have been sent yet.
  */
 export class ReplyTimeout {
   readonly #options: ReplyTimeoutOptions;
@@ -32,12 +32,12 @@ export class ReplyTimeout {
     this.#options = options;
   }
 
-  /** Something was sent. */
+  /** Call after sending a request. */
   sent(): void {
     if (this.#head === undefined) this.arrived();
   }
 
-  /** Something has arrived: the limit begins anew if it was an answer to what we wait for. */
+  /** Call after receiving data: restarts the timeout if the oldest request made progress. */
   arrived(): void {
     const head = this.#options.head();
     if (head === this.#head && head?.receivedMessages === this.#received) return;
@@ -68,7 +68,7 @@ export class ReplyTimeout {
     if (this.#isStopped || this.#head === undefined) return;
     if (isLate) this.#since = this.#options.clock.monotonic();
     const left = this.#since + this.#options.timeoutMs - this.#options.clock.monotonic();
-    // a whole millisecond at least: of less the clock might not see the difference, for ever
+    // at least one millisecond: the clock may not resolve less, and the timer would loop
     if (left > 0) this.#timer = this.#arm(Math.max(1, left));
     else this.#options.onExceeded(this.#head);
   }

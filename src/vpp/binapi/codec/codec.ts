@@ -7,17 +7,17 @@ import type { Reader } from './runtime.ts';
 import { viewOf, type Writer } from './writer.ts';
 
 /**
- * Packs and unpacks one message. Fields are as the generated types say: enums are numbers; u64 and
- * i64 bigint; `u8 x[N]` bytes; a field that only counts an array is left out, for the array says
- * its own length (given all the same, it must be right); an array of fixed length may be empty,
- * which stands for all zero; a union is plain bytes where all members are bytes, otherwise an
- * object with the one member that is meant. Compiled at first use.
+ * Encodes and decodes one message. Field values match the generated types: enums are numbers; u64
+ * and i64 are bigint; `u8 x[N]` is bytes; count fields of arrays are omitted (if given, they must
+ * equal the length of the array); an empty array in place of a fixed-length array means all zero; a
+ * union is plain bytes if all members are bytes, otherwise an object with the one member that is
+ * used. Encoder and decoder are compiled on first use.
  */
 export class MessageCodec {
   readonly name: string;
   readonly crc: string;
   readonly layout: MessageLayout;
-  /** Where the context stands in the message; undefined for events. */
+  /** Offset of the context in the message; undefined for events. */
   readonly contextOffset: number | undefined;
   #encode: Encode | undefined;
   #decode: Decode | undefined;
@@ -29,13 +29,13 @@ export class MessageCodec {
     this.contextOffset = offsetOf(this.layout, 'context');
   }
 
-  /** Name and CRC as they stand in VPP's message table. */
+  /** Name and CRC as in VPP's message table. */
   get tableName(): string {
     return `${this.name}_${this.crc}`;
   }
 
   /**
-   * Appends the message to the writer, which stays as it was when a field is refused.
+   * Appends the message to the writer; the writer is unchanged when a field is invalid.
    * @throws InvalidMessageError naming message, field and reason
    */
   encode(writer: Writer, fields: unknown, id: number, clientIndex: number, context: number): void {
@@ -48,9 +48,9 @@ export class MessageCodec {
   }
 
   /**
-   * The fields of the message between the reader's position and end, header fields left out. Shares
-   * no memory with the reader.
-   * @throws InvalidMessageError when it ends before its fields do, or is longer than its fixed size
+   * Decodes the message between the reader's position and end, without header fields. The result
+   * shares no memory with the reader.
+   * @throws InvalidMessageError when the message is too short, or longer than its fixed size
    */
   decode(reader: Reader): object {
     this.#decode ??= compileDecoder(this.layout);
@@ -61,7 +61,7 @@ export class MessageCodec {
     }
   }
 
-  /** The fields of a message of zeros: arrays and texts are empty. */
+  /** The fields of an all-zero message: variable-length arrays and texts are empty. */
   zero(): object {
     const bytes = Buffer.alloc(sizeOf(this.layout));
     return this.decode({ bytes, view: viewOf(bytes), position: 0, end: bytes.length });

@@ -1,10 +1,10 @@
 /**
- * Compiles a message layout to a function that unpacks its fields. Nothing that the message says
- * about itself is believed before it was compared with the bytes that are there.
+ * Compiles a message layout to a function that decodes its fields. Lengths and counts in a message
+ * are checked against the available bytes before they are used.
  *
- * Bytes behind a variable part are passed over: VPP 26.06 reserves some messages by the size of its
- * own structures (nat44_lb_static_mapping_details: 5 bytes too many for each local). A message of
- * fixed size must have that size.
+ * Extra bytes after a variable-length part are ignored: VPP 26.06 allocates some messages by the
+ * size of its own structures (nat44_lb_static_mapping_details: 5 extra bytes per local). A message
+ * of fixed size must have exactly that size.
  */
 
 import { isByte } from './encoder.ts';
@@ -23,8 +23,8 @@ import type { Reader } from './runtime.ts';
 import * as runtime from './runtime.ts';
 
 /**
- * Gives the fields of the message between `position` and `end`, header fields left out.
- * @throws Fault when the bytes are not such a message
+ * Returns the fields of the message between `position` and `end`, without header fields.
+ * @throws FieldError when the bytes are not a valid message
  */
 export type Decode = (reader: Reader) => object;
 
@@ -61,8 +61,8 @@ class Source {
   #names = 0;
 
   /**
-   * An expression for the object at `p`. `r.position` stands where the one variable field begins,
-   * which is the last, or behind the object.
+   * An expression for the object at `p`. `r.position` is at the start of the variable-size field,
+   * which is always the last one, or after the object if there is none.
    */
   object(fields: readonly FieldLayout[], skip: (field: FieldLayout) => boolean): string {
     const offsets = new Map<string, string>();
@@ -73,7 +73,7 @@ class Source {
     }
     const numberAt = (name: string) => {
       const field = fields.find((other) => other.name === name);
-      if (field?.layout.kind !== 'number') throw new Error(`${name} is no number`);
+      if (field?.layout.kind !== 'number') throw new Error(`${name} is not a number`);
       return reads[field.layout.base](offsets.get(name)!);
     };
     const members = fields
@@ -118,7 +118,7 @@ class Source {
     }
   }
 
-  /** Plain bytes where all members are bytes or the discriminator names none. */
+  /** Plain bytes if all members are bytes or the discriminator selects no member. */
   #union(layout: UnionLayout, at: string, discriminator: string): string {
     const raw = this.#fixed(layout, at);
     if (layout.isBytes) return raw;
@@ -130,7 +130,7 @@ class Source {
       }, raw);
   }
 
-  /** Name of `(r, p) => object` for a struct of fixed size, whose bytes are known to be there. */
+  /** Name of `(r, p) => object` for a struct of fixed size; the caller has checked the length. */
   #struct(layout: StructLayout): string {
     let name = this.#structs.get(layout);
     if (name === undefined) {
@@ -144,7 +144,7 @@ class Source {
     return name;
   }
 
-  /** Name of `(r) => object` for a struct with a variable part, from `r.position` on. */
+  /** Name of `(r) => object` for a struct with a variable-length part, starting at `r.position`. */
   #variableStruct(layout: Layout, label: string): string {
     if (layout.kind !== 'struct') throw new Error(`${layout.kind} is not variable`);
     const name = this.#name(layout.name);
@@ -159,7 +159,7 @@ try {
     return name;
   }
 
-  /** Name of `(r, p) => array`. Plain structs that are all zero, as label stacks mostly are, are shared. */
+  /** Name of `(r, p) => array`. All-zero arrays of plain structs (most label stacks) are shared. */
   #array(of: Layout, length: number): string {
     const name = this.#name('array');
     const size = sizeOf(of);
@@ -179,7 +179,7 @@ function ${name}(r, p) {
     return name;
   }
 
-  /** Name of `(r, n) => array` for an array of n elements from `r.position` on. */
+  /** Name of `(r, n) => array` for an array of n elements, starting at `r.position`. */
   #counted(of: Layout, label: string): string {
     const name = this.#name('counted');
     const size = sizeOf(of);
@@ -199,14 +199,14 @@ return list;`;
   }
 }
 
-/** Where the variable field begins; the size when there is none. */
+/** Offset of the variable-size field; the size of the struct if there is none. */
 function variableOffset({ fields }: StructLayout): number {
   return fields
     .filter((field) => isFixed(field.layout))
     .reduce((sum, field) => sum + sizeOf(field.layout), 0);
 }
 
-/** A struct of numbers and bools only. */
+/** Whether the layout is a struct of numbers and bools only. */
 function isPlain(layout: Layout): boolean {
   return (
     layout.kind === 'struct' &&

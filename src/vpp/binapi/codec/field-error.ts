@@ -3,12 +3,12 @@ import { InvalidMessageError } from '../api.ts';
 /** The name of a field, or the index of an element. */
 export type PathStep = string | number;
 
-/** What is wrong with a value, and where in the message: the path grows while the stack unwinds. */
+/** An invalid value and its path in the message: the path is built while the stack unwinds. */
 export class FieldError extends Error {
   readonly path: PathStep[] = [];
 }
 
-/** Puts a step in front of the path of a fault; anything else passes unchanged. */
+/** Prepends a step to the path of a FieldError; other errors are returned unchanged. */
 export function withPath(thrown: unknown, step: PathStep): unknown {
   if (thrown instanceof FieldError) thrown.path.unshift(step);
   return thrown;
@@ -18,7 +18,7 @@ export function fieldErrorAt(field: PathStep, reason: string): FieldError {
   return withPath(new FieldError(reason), field) as FieldError;
 }
 
-/** The fault of a value that does not fit its field. */
+/** The error for a value that does not have the type of its field. */
 export function typeMismatch(field: PathStep, value: unknown, wanted: string): FieldError {
   if (value === undefined) return fieldErrorAt(field, `is missing (${wanted})`);
   return fieldErrorAt(field, `${describe(value)} is not ${wanted}`);
@@ -33,7 +33,7 @@ function describe(value: unknown): string {
   return String(value);
 }
 
-/** Turns a fault into the error that callers see; anything else passes unchanged. */
+/** Converts a FieldError to the error for callers; other errors are returned unchanged. */
 export function invalidMessage(message: string, thrown: unknown): unknown {
   if (!(thrown instanceof FieldError)) return thrown;
   const path = thrown.path.reduce<string>(

@@ -1,7 +1,7 @@
 /**
- * How values lie on the wire: the definitions with every name resolved. VPP packs everything
- * without padding and in network byte order, f64 excepted: its conversion functions for f64 do
- * nothing, so f64 travels as the (little endian) machine has it. What the codec compiles from.
+ * Wire layout of values: the definitions with all type names resolved, from which the codec is
+ * compiled. VPP packs all fields without padding in network byte order, except f64: its conversion
+ * functions for f64 do nothing, so f64 has the (little endian) byte order of the machine.
  */
 import {
   crcOf,
@@ -22,12 +22,12 @@ export type Layout =
   | { readonly kind: 'bool' }
   /** `u8 x[N]` */
   | { readonly kind: 'bytes'; readonly length: number }
-  /** `string x[N]`, ended by a NUL */
+  /** `string x[N]`, terminated by NUL */
   | { readonly kind: 'text'; readonly length: number }
-  /** `string x[]`, a u32 length before it */
+  /** `string x[]`, preceded by a u32 length */
   | { readonly kind: 'longText' }
   | { readonly kind: 'array'; readonly of: Layout; readonly length: number }
-  /** An array whose length stands in an earlier field. */
+  /** An array whose length is in an earlier field. */
   | { readonly kind: 'counted'; readonly of: Layout; readonly count: string }
   | StructLayout
   | UnionLayout;
@@ -44,7 +44,7 @@ export interface UnionLayout {
   readonly kind: 'union';
   readonly name: string;
   readonly size: number;
-  /** All members are byte arrays: the value is plain bytes. */
+  /** Whether all members are byte arrays: the value is then plain bytes. */
   readonly isBytes: boolean;
   readonly members: readonly MemberLayout[];
 }
@@ -52,18 +52,18 @@ export interface UnionLayout {
 export interface MemberLayout {
   readonly name: string;
   readonly layout: Layout;
-  /** Value of the discriminator that means this member. */
+  /** Value of the discriminator that selects this member. */
   readonly case: number | undefined;
 }
 
 export interface FieldLayout {
   readonly name: string;
   readonly layout: Layout;
-  /** Sent when the field is left out; without one the field must be given. */
+  /** Sent when the field is omitted; a field without a default is mandatory. */
   readonly default: number | bigint | boolean | undefined;
-  /** Set when this field is only the length of that array: callers do not see it. */
+  /** Name of the array whose length this field holds: callers do not see such fields. */
   readonly countOf: string | undefined;
-  /** The field of the same struct that says which member of a union is meant. */
+  /** The field of the same struct that selects the member of a union. */
   readonly discriminator: string | undefined;
 }
 
@@ -93,7 +93,7 @@ const primitives: Readonly<Record<string, Layout>> = {
   bool: { kind: 'bool' },
 };
 
-/** Bytes on the wire; of a layout with a variable part, the bytes without that part. */
+/** Size in bytes; a variable-length part is not counted. */
 export function sizeOf(layout: Layout): number {
   switch (layout.kind) {
     case 'number':
@@ -126,7 +126,7 @@ export function isFixed(layout: Layout): boolean {
   return true;
 }
 
-/** Resolves names of types to layouts; each type once. */
+/** Resolves type names to layouts; each type is resolved once. */
 export class Layouts {
   readonly #structs: ReadonlyMap<string, TypeDefinition>;
   readonly #unions: ReadonlyMap<string, TypeDefinition>;
@@ -146,14 +146,14 @@ export class Layouts {
     }
   }
 
-  /** @throws Error when a type is not defined, or a variable part stands where none may be */
+  /** @throws Error when a type is not defined, or a variable-size field is not the last one */
   message(definition: MessageDefinition): MessageLayout {
     return { ...this.#struct(definition), crc: crcOf(definition) };
   }
 
   #primitive(name: string): Layout {
     const layout = primitives[name];
-    if (!layout) throw new Error(`no type is called ${name}`);
+    if (!layout) throw new Error(`no definition of type ${name}`);
     return layout;
   }
 
@@ -179,7 +179,7 @@ export class Layouts {
     const struct = this.#structs.get(name);
     if (struct) return this.#struct(struct);
     const base = this.#enums.get(name);
-    if (!base) throw new Error(`no type is called ${name}`);
+    if (!base) throw new Error(`no definition of type ${name}`);
     return base;
   }
 
@@ -214,7 +214,7 @@ export class Layouts {
     if (typeof length !== 'number') return of;
     if (!isFixed(of)) throw new Error(`${field[1]}: elements of variable size`);
     if (length > 0) return arrayOf(of, length);
-    if (typeof count !== 'string') throw new Error(`${field[1]}: nothing says how long it is`);
+    if (typeof count !== 'string') throw new Error(`${field[1]}: array without a count field`);
     return { kind: 'counted', of, count };
   }
 
@@ -245,7 +245,7 @@ function arrayOf(of: Layout, length: number): Layout {
   return isByte ? { kind: 'bytes', length } : { kind: 'array', of, length };
 }
 
-/** The definitions write the default of a bool as text or as a number. */
+/** In the definitions, the default of a bool is a text or a number. */
 function defaultOf(layout: Layout, written: FieldOptions['default']): FieldLayout['default'] {
   if (written === undefined) return undefined;
   if (layout.kind === 'bool') return !/^(false|0)$/i.test(String(written));

@@ -1,9 +1,9 @@
-/** What the compiled encoders and decoders call: texts, bytes and checks that are not inlined. */
+/** Runtime of the compiled encoders and decoders: texts, bytes and checks that are not inlined. */
 import { Buffer } from 'node:buffer';
 import { FieldError, fieldErrorAt, type PathStep, typeMismatch, withPath } from './field-error.ts';
 import type { Writer } from './writer.ts';
 
-/** Where a decoder stands; `position` moves over the variable parts. */
+/** Input of a decoder; `position` advances over the variable-length parts. */
 export interface Reader {
   bytes: Buffer;
   view: DataView;
@@ -11,7 +11,7 @@ export interface Reader {
   end: number;
 }
 
-/** Refuses names that the definition does not have. */
+/** Rejects names that the definition does not have. */
 export function checkNames(value: object, names: ReadonlySet<string>): void {
   for (const name in value) if (!names.has(name)) throw fieldErrorAt(name, 'is not a field');
 }
@@ -21,7 +21,7 @@ export function checkObject(value: unknown): void {
     throw new FieldError(value === undefined ? 'is missing (an object)' : 'is not an object');
 }
 
-/** Number of names of a value; a name of too many is then looked for. */
+/** Number of properties of a value; on a mismatch `checkNames` finds the unknown one. */
 export function countNames(value: object): number {
   let count = 0;
   for (const _ in value) count++;
@@ -41,7 +41,7 @@ export function putBytes(
   else for (let i = 0; i < length; i++) bytes[position + i] = value[i]!;
 }
 
-/** A union of byte arrays: as long as one of its members, the rest is zero. */
+/** Encodes a union of byte arrays: the value has the length of a member, the rest is zero. */
 export function putUnionBytes(
   bytes: Buffer,
   position: number,
@@ -64,7 +64,7 @@ export function getBytes(bytes: Buffer, position: number, length: number): Uint8
   return value;
 }
 
-/** `string x[N]`: VPP wants a NUL at its end, so one byte less for the text. */
+/** Encodes `string x[N]`: the last byte is reserved for the terminating NUL. */
 export function putText(
   bytes: Buffer,
   position: number,
@@ -72,7 +72,7 @@ export function putText(
   length: number,
   field: PathStep,
 ): void {
-  if (typeof value !== 'string') throw typeMismatch(field, value, 'a text');
+  if (typeof value !== 'string') throw typeMismatch(field, value, 'a string');
   let at = 0;
   const ascii = Math.min(value.length, length);
   for (; at < ascii; at++) {
@@ -85,10 +85,10 @@ export function putText(
   bytes.fill(0, position + at, position + length);
 }
 
-/** The slow way: a text that is long or not ASCII. Gives its length in bytes. */
+/** Slow path for text that is long or not ASCII. @returns its length in bytes */
 function checkedText(
   value: string,
-  most: number,
+  maxBytes: number,
   field: PathStep,
   bytes: Buffer,
   position: number,
@@ -96,22 +96,22 @@ function checkedText(
   if (value.includes('\0')) throw fieldErrorAt(field, 'contains a NUL');
   if (!value.isWellFormed()) throw fieldErrorAt(field, 'is not well-formed Unicode');
   const length = Buffer.byteLength(value);
-  if (length > most) throw fieldErrorAt(field, `is longer than ${most} bytes`);
+  if (length > maxBytes) throw fieldErrorAt(field, `is longer than ${maxBytes} bytes`);
   bytes.write(value, position, 'utf8');
   return length;
 }
 
-/** `string x[]`: gives the position behind it. */
+/** Encodes `string x[]`. @returns the position after it */
 export function putLongText(
   writer: Writer,
   position: number,
   value: unknown,
   field: PathStep,
 ): number {
-  if (typeof value !== 'string') throw typeMismatch(field, value, 'a text');
-  const room = value.length * 3;
-  writer.ensure(position, 4 + room);
-  const length = checkedText(value, room, field, writer.bytes, position + 4);
+  if (typeof value !== 'string') throw typeMismatch(field, value, 'a string');
+  const maxBytes = value.length * 3;
+  writer.ensure(position, 4 + maxBytes);
+  const length = checkedText(value, maxBytes, field, writer.bytes, position + 4);
   writer.view.setUint32(position, length);
   return position + 4 + length;
 }
@@ -137,31 +137,32 @@ export function isZero(bytes: Buffer, position: number, length: number): boolean
   return true;
 }
 
-/** An array whose length the caller does not choose; empty stands for all zero. */
+/** Checks a fixed-length array; an empty one means all zero. */
 export function checkArray(value: unknown, length: number, field: PathStep): void {
   if (!Array.isArray(value) || (value.length !== length && value.length !== 0))
     throw typeMismatch(field, value, `an array of ${length}`);
 }
 
-/** An array with a count: gives its length. A count that is given must be that length. */
+/** Checks an array with a count field. A given count must equal its length. @returns its length */
 export function checkCounted(
   value: unknown,
   isBytes: boolean,
   count: unknown,
-  most: number,
+  maxCount: number,
   field: PathStep,
   countField: string,
 ): number {
   if (!(isBytes ? value instanceof Uint8Array : Array.isArray(value)))
     throw typeMismatch(field, value, isBytes ? 'a byte array' : 'an array');
   const { length } = value as unknown[] | Uint8Array;
-  if (length > most) throw fieldErrorAt(field, `has ${length} elements, ${most} at most`);
+  if (length > maxCount)
+    throw fieldErrorAt(field, `has ${length} elements, the maximum is ${maxCount}`);
   if (count !== undefined && count !== length)
     throw fieldErrorAt(countField, `${String(count)} is not the length of ${field} (${length})`);
   return length;
 }
 
-/** The member of a union that the caller names. */
+/** The member of a union that the caller uses. */
 export function memberOf(value: unknown, names: readonly string[], field: PathStep): string {
   const given = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   const [name] = given;
@@ -171,18 +172,18 @@ export function memberOf(value: unknown, names: readonly string[], field: PathSt
 }
 
 export function tooShort(): FieldError {
-  return new FieldError('the message ends early');
+  return new FieldError('the message is too short');
 }
 
 export function tooLong(bytes: number): FieldError {
-  return new FieldError(`the message has ${bytes} bytes too many`);
+  return new FieldError(`the message is ${bytes} bytes too long`);
 }
 
 export function countTooLarge(field: PathStep, count: number): FieldError {
-  return fieldErrorAt(field, `counts ${count}, more than the message holds`);
+  return fieldErrorAt(field, `has count ${count}, which exceeds the message`);
 }
 
-/** A value that decoders share because it is the same in nearly every message. */
+/** Freezes a value that decoders share because it is the same in nearly every message. */
 export function frozen<T>(values: readonly T[]): readonly T[] {
   return Object.freeze(values.map((value) => Object.freeze(value)));
 }

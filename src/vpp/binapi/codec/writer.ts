@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** A buffer that grows; messages are packed into it one behind the other. */
+/** A growing buffer into which messages are encoded one after the other. */
 export class Writer {
   bytes: Buffer;
   view: DataView;
@@ -12,7 +12,7 @@ export class Writer {
     this.view = viewOf(this.bytes);
   }
 
-  /** Makes room for `size` bytes at `position`; `bytes` and `view` may be others afterwards. */
+  /** Reserves `size` bytes at `position`; this may replace `bytes` and `view`. */
   ensure(position: number, size: number): void {
     const needed = position + size;
     if (needed <= this.bytes.length) return;

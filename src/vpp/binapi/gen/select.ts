@@ -7,23 +7,23 @@ import {
 } from '../definitions.ts';
 
 /**
- * The definitions of the named requests, of what answers them, and of every type in them. Sorted,
- * so that the same names give the same bundle.
+ * The definitions of the named requests, of their answers, and of all types in them. Sorted, so that
+ * the same names give the same bundle.
  * @throws Error when a name or a type is not defined
  */
 export function selectDefinitions(all: Definitions, names: readonly string[]): Definitions {
   const messages = new Map(all.messages.map((message) => [message[0], message]));
-  const wanted = new Set<string>();
+  const selectedNames = new Set<string>();
   for (const name of names) {
-    wanted.add(name);
+    selectedNames.add(name);
     const service = all.services[name];
-    if (!service) throw new Error(`no service is called ${name}`);
+    if (!service) throw new Error(`no definition of service ${name}`);
     for (const answer of [service.reply, service.stream_msg, ...(service.events ?? [])])
-      if (answer !== undefined && answer !== 'null') wanted.add(answer);
+      if (answer !== undefined && answer !== 'null') selectedNames.add(answer);
   }
-  const selected = [...wanted].sort().map((name): MessageDefinition => {
+  const selected = [...selectedNames].sort().map((name): MessageDefinition => {
     const message = messages.get(name);
-    if (!message) throw new Error(`no message is called ${name}`);
+    if (!message) throw new Error(`no definition of message ${name}`);
     return message;
   });
   const types = usedTypes(all, selected);
@@ -57,7 +57,7 @@ function usedTypes(all: Definitions, messages: readonly MessageDefinition[]): Se
     const struct = structs.get(name);
     if (alias) follow(alias.type);
     else if (struct) followFields(struct);
-    else if (!leaves.has(name)) throw new Error(`no type is called ${name}`);
+    else if (!leaves.has(name)) throw new Error(`no definition of type ${name}`);
   };
   const followFields = (definition: TypeDefinition | MessageDefinition): void => {
     for (const field of fieldsOf(definition)) follow(field[0]);
@@ -66,7 +66,7 @@ function usedTypes(all: Definitions, messages: readonly MessageDefinition[]): Se
   return used;
 }
 
-/** One definition a line: a change of the list of messages reads well in a diff. */
+/** One definition per line, so that changes of the message list are readable in a diff. */
 export function definitionsText(definitions: Definitions): string {
   const lines = (parts: readonly string[], open: string, close: string) =>
     parts.length === 0 ? `${open}${close}` : `${open}\n${parts.join(',\n')}\n${close}`;

@@ -1,11 +1,11 @@
 import type { Connect, Transport } from '../api.ts';
 
-/** Undelivered bytes from which `write` asks the writer to wait. */
+/** Number of undelivered bytes above which `write` returns false. */
 const HIGH_WATER = 1024 * 1024;
 
 /**
- * Two ends of a connection within the process. What one side writes reaches the other in a
- * microtask, in order and in the pieces in which it was written.
+ * Two ends of a connection within the process. Bytes that one side writes reach the other in a
+ * microtask, in order and in the chunks in which they were written.
  */
 export function memoryPair(): readonly [Transport, Transport] {
   const a = new MemoryTransport();
@@ -15,7 +15,7 @@ export function memoryPair(): readonly [Transport, Transport] {
   return [a, b];
 }
 
-/** A `Connect` whose other end is handed to `serve`, as a listening socket would. */
+/** A `Connect` that passes the server end to `serve`, like a listening socket. */
 export function memoryConnect(serve: (transport: Transport) => void): Connect {
   return async () => {
     const [client, server] = memoryPair();
@@ -43,7 +43,7 @@ class MemoryTransport implements Transport {
     return !this.#isFull;
   }
 
-  /** What was written before still arrives, as from a socket. */
+  /** Bytes that were written before still arrive, as from a socket. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

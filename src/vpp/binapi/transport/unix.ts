@@ -4,14 +4,16 @@ import { type Connect, type Transport, VppDisconnectedError } from '../api.ts';
 
 /**
  * Connects to the API socket of a VPP.
- * @throws VppDisconnectedError (by rejection) when nobody listens there
+ * @throws VppDisconnectedError (by rejection) when no process listens on the socket
  */
 export function unixConnect(path: string, clock: Clock): Connect {
   return () =>
     new Promise((resolve, reject) => {
       const socket = createConnection(path);
       const failed = (cause: Error) =>
-        reject(new VppDisconnectedError('nobody serves the API socket', { where: path, cause }));
+        reject(
+          new VppDisconnectedError('cannot connect to the API socket', { where: path, cause }),
+        );
       socket.once('error', failed);
       socket.once('connect', () => {
         socket.off('error', failed);
@@ -20,7 +22,7 @@ export function unixConnect(path: string, clock: Clock): Connect {
     });
 }
 
-/** Serves a socket as VPP does; resolves when it listens. Close the server to end it. */
+/** Serves a unix socket; resolves when it listens. Close the returned server to stop. */
 export function unixListen(
   path: string,
   clock: Clock,
@@ -33,7 +35,7 @@ export function unixListen(
   });
 }
 
-/** What is written within one turn of the event loop leaves in one system call. */
+/** All writes of one event-loop turn are sent in one system call. */
 class UnixTransport implements Transport {
   onData: (bytes: Uint8Array) => void = () => undefined;
   onDrain: () => void = () => undefined;
