@@ -26,7 +26,9 @@ test('the bundle contains exactly the used messages', () => {
 
 const api = `${sharedFolder}/vpp-api/v26.06`;
 
-test('the bundle matches the definitions of VPP 26.06', { skip: withoutShared('vpp-api') }, async () => {
+test('the bundle matches the definitions of VPP 26.06', {
+  skip: withoutShared('vpp-api'),
+}, async () => {
   const all = await readDefinitions(api);
   const selected = selectDefinitions(all, [...sessionMessages, ...usedMessages]);
   assert.equal(definitionsText(selected), stands('definitions.gen.json'));

@@ -126,7 +126,8 @@ function unionText(definitions: Definitions, union: TypeDefinition): string {
     return `${doc}export type ${name} = Uint8Array;\n`;
   }
   const options = members.map((member) => `  | { readonly ${member[1]}: ${fieldType(member)} }\n`);
-  const doc = '/** One member; raw bytes if the discriminator of a decoded message selects none. */\n';
+  const doc =
+    '/** One member; raw bytes if the discriminator of a decoded message selects none. */\n';
   return `${doc}export type ${name} =\n${options.join('')}  | Uint8Array;\n`;
 }
 
