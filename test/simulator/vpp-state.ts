@@ -15,7 +15,9 @@ export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
   const fields = value as Record<string, unknown>;
-  if ('len' in fields && 'address' in fields) return fromPrefix(fields as never);
+  const isPrefix = 'len' in fields && 'address' in fields;
+  // without a family it is the address of one family
+  if (isPrefix && !(fields['address'] instanceof Uint8Array)) return fromPrefix(fields as never);
   if ('af' in fields && 'un' in fields) return fromAddress(fields as never);
   return Object.fromEntries(
     Object.entries(fields)

@@ -90,7 +90,7 @@ export function tapMessages(
         id,
         tx_ring_sz: wanted.tx_ring_sz || 256,
         rx_ring_sz: wanted.rx_ring_sz || 256,
-        host_mtu_size: wanted.host_mtu_size,
+        host_mtu_size: wanted.host_mtu_set ? wanted.host_mtu_size : 0,
         host_mac_addr: toMac(hostMac),
         host_ip4_prefix: wanted.host_ip4_prefix,
         host_ip6_prefix: wanted.host_ip6_prefix,

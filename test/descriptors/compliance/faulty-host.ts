@@ -6,14 +6,15 @@ import { LinuxError, type LinuxHost, type NamespacePath } from '#linux/api.ts';
  */
 export class FaultyHost {
   readonly host: LinuxHost;
-  changes = 0;
+  /** Names of the changes that were requested since the last `refuse` or `cut`. */
+  readonly asked: string[] = [];
   #refuseAt = 0;
   #cutAt = 0;
 
   constructor(inner: LinuxHost, own: NamespacePath) {
     const at = (namespace: NamespacePath): NamespacePath => namespace ?? own;
-    const change = async (call: () => Promise<void>): Promise<void> => {
-      this.#count();
+    const change = async (name: string, call: () => Promise<void>): Promise<void> => {
+      this.#count(name);
       return call();
     };
     const place = <T extends { readonly namespace: NamespacePath }>(end: T): T => ({
@@ -24,35 +25,43 @@ export class FaultyHost {
       namespaceIdentity: (ns) => inner.namespaceIdentity(at(ns)),
       bootId: () => inner.bootId(),
       dump: (ns) => inner.dump(at(ns)),
-      createVeth: (a, b) => change(() => inner.createVeth(place(a), place(b))),
-      deleteLink: (ns, name) => change(() => inner.deleteLink(at(ns), name)),
-      moveLink: (from, to) => change(() => inner.moveLink(place(from), place(to))),
-      setLink: (ns, name, settings) => change(() => inner.setLink(at(ns), name, settings)),
-      addAddress: (ns, name, address) => change(() => inner.addAddress(at(ns), name, address)),
+      createVeth: (a, b) => change('createVeth', () => inner.createVeth(place(a), place(b))),
+      deleteLink: (ns, name) => change('deleteLink', () => inner.deleteLink(at(ns), name)),
+      moveLink: (from, to) => change('moveLink', () => inner.moveLink(place(from), place(to))),
+      setLink: (ns, name, settings) =>
+        change('setLink', () => inner.setLink(at(ns), name, settings)),
+      addAddress: (ns, name, address) =>
+        change('addAddress', () => inner.addAddress(at(ns), name, address)),
       deleteAddress: (ns, name, address) =>
-        change(() => inner.deleteAddress(at(ns), name, address)),
-      addRoute: (ns, route) => change(() => inner.addRoute(at(ns), route)),
-      deleteRoute: (ns, route) => change(() => inner.deleteRoute(at(ns), route)),
-      setNeighbor: (ns, entry) => change(() => inner.setNeighbor(at(ns), entry)),
-      deleteNeighbor: (ns, dev, ip) => change(() => inner.deleteNeighbor(at(ns), dev, ip)),
+        change('deleteAddress', () => inner.deleteAddress(at(ns), name, address)),
+      addRoute: (ns, route) => change('addRoute', () => inner.addRoute(at(ns), route)),
+      deleteRoute: (ns, route) => change('deleteRoute', () => inner.deleteRoute(at(ns), route)),
+      setNeighbor: (ns, entry) => change('setNeighbor', () => inner.setNeighbor(at(ns), entry)),
+      deleteNeighbor: (ns, dev, ip) =>
+        change('deleteNeighbor', () => inner.deleteNeighbor(at(ns), dev, ip)),
       setChecksumOffload: (ns, name, offload) =>
-        change(() => inner.setChecksumOffload(at(ns), name, offload)),
-      setSysctl: (ns, name, value) => change(() => inner.setSysctl(at(ns), name, value)),
+        change('setChecksumOffload', () => inner.setChecksumOffload(at(ns), name, offload)),
+      setSysctl: (ns, name, value) =>
+        change('setSysctl', () => inner.setSysctl(at(ns), name, value)),
     };
+  }
+
+  get changes(): number {
+    return this.asked.length;
   }
 
   refuse(n: number): void {
     this.#refuseAt = n;
-    this.changes = 0;
+    this.asked.length = 0;
   }
 
   cut(n: number): void {
     this.#cutAt = n;
-    this.changes = 0;
+    this.asked.length = 0;
   }
 
-  #count(): void {
-    this.changes++;
+  #count(name: string): void {
+    this.asked.push(name);
     if (this.#cutAt > 0 && this.changes >= this.#cutAt) throw new Error('the agent has died');
     if (this.changes === this.#refuseAt)
       throw new LinuxError('refused by the test', { errno: 'EPERM' });

@@ -43,8 +43,10 @@ export interface Backend {
   refuse(n: number): void;
   /** From the n-th change on nothing gets through any more, until 0 switches it off. */
   cut(n: number): void;
-  /** Changes asked for since the last `refuse` or `cut`. */
+  /** Number of the changes requested since the last `refuse` or `cut`. */
   readonly changes: number;
+  /** Their names. */
+  readonly requested: readonly string[];
   stop(): Promise<void>;
 }
 

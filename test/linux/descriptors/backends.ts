@@ -95,6 +95,7 @@ export async function backendOn(machine: Machine): Promise<LinuxBackend> {
     get changes() {
       return faulty.changes;
     },
+    requested: faulty.asked,
     stop: () => machine.close(),
   };
 }

@@ -65,6 +65,7 @@ export function backendOver(
     get changes() {
       return faulty.changes;
     },
+    requested: faulty.asked,
     stop,
   };
 }

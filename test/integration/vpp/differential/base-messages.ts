@@ -123,6 +123,11 @@ const generators: readonly MessageGenerator[] = [
     }),
   ),
   message(
+    1,
+    'set_ip_flow_hash_v2',
+    fc.record({ table_id: tableId, af: one(0, 1), flow_hash_config: one(0, 3, 0x1f) }),
+  ),
+  message(
     8,
     'ip_route_add_del',
     fc.record({

@@ -5,6 +5,7 @@ import { plain } from '#test/simulator/vpp-state.ts';
 import { fibPath, permitAll } from '#test/vpp/descriptors/messages.ts';
 import { bytesOfAddress, toAddress, toPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
+import { PuntType } from '#vpp/binapi/enums.gen.ts';
 import type { Differential } from './suite.ts';
 
 const NONE = 0xffff_ffff;
@@ -35,6 +36,10 @@ const rule = fc
     dstport_or_icmpcode_first: from,
     dstport_or_icmpcode_last: to,
   }));
+
+const punt = fc
+  .record({ af: one(0, 1), protocol: one(17, 17, 17, 6), port: one(53, 80) })
+  .map((l4) => ({ type: PuntType.PUNT_API_TYPE_L4, punt: { l4 } }));
 
 const redirectTo = one(1, 2).map((sw_if_index) =>
   fibPath({ sw_if_index, rpf_id: 0 }, toAddress('10.10.1.7').un),
@@ -202,6 +207,12 @@ const generators: readonly MessageGenerator[] = [
       }),
     }),
   ),
+  message(
+    3,
+    'punt_socket_register',
+    fc.record({ header_version: one(1, 1, 1, 2), punt, pathname: one('/run/one', '/run/two') }),
+  ),
+  message(1, 'punt_socket_deregister', fc.record({ punt })),
 ];
 
 function sorted(values: readonly unknown[]): unknown[] {
@@ -226,6 +237,7 @@ async function stateOf(client: VppClient): Promise<Record<string, unknown>> {
     acls: (await client.dump('acl_dump', { acl_index: NONE })).map(plain),
     bound: await client.dump('acl_interface_list_dump', { sw_if_index: NONE }),
     stn: sorted(await client.dump('stn_rules_dump', {})),
+    sockets: sorted(await client.dump('punt_socket_dump', { type: PuntType.PUNT_API_TYPE_L4 })),
     redirects: sorted(await client.dump('ip_punt_redirect_v2_dump', { sw_if_index: NONE, af: 0 })),
   };
 }

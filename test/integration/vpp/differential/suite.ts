@@ -9,7 +9,7 @@ import {
   sendAll,
 } from '#test/simulator/random-requests.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { withoutIsolatedVpp } from '#test/support/requirements.ts';
+import { type SkipReason, withoutIsolatedVpp } from '#test/support/requirements.ts';
 import { type RunningSim, startSim } from '#test/vpp/descriptors/simulated-vpp.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import { type IsolatedVpp, startIsolatedVpp } from '../../support/vpp-process.ts';
@@ -29,8 +29,9 @@ export interface Differential {
 const CASES = 4;
 const TITLE = 'random messages have the same answers and leave the same state';
 
-export function differentialSuite(suite: Differential): void {
-  describe(suite.name, { skip: withoutIsolatedVpp() }, () => {
+/** @param reason to skip it, besides a missing VPP */
+export function differentialSuite(suite: Differential, reason: SkipReason = false): void {
+  describe(suite.name, { skip: withoutIsolatedVpp() || reason }, () => {
     test(TITLE, async (context) => {
       const { file, generators, maxLength } = suite;
       const message = fc.oneof(...generators);

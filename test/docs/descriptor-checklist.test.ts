@@ -1,0 +1,252 @@
+/**
+ * The checklist "Adding a descriptor" of CONTRIBUTING.md: whatever was forgotten for a descriptor
+ * fails here, under the name of the descriptor and with the file to complete.
+ */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
+import type { LinuxHost } from '#linux/api.ts';
+import { SimLinux } from '#simulator/linux/linux.ts';
+import { SimDhcpServer } from '#simulator/vpp/dhcp.ts';
+import { startProcess } from '#simulator/vpp/vpp-process.ts';
+import { linuxExamples } from '#test/descriptors/compliance/linux-examples.ts';
+import type { Backend, Example } from '#test/descriptors/compliance/suite.ts';
+import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
+import { type Observation, observeDescriptors } from '#test/descriptors/observed-descriptors.ts';
+import { linuxFamilies } from '#test/descriptors/transitions/families/linux.ts';
+import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
+import type { Family } from '#test/descriptors/transitions/family.ts';
+import { descriptorOf } from '#test/descriptors/transitions/test-agent.ts';
+import { anyCall } from '#test/integration/kernel/random-calls.ts';
+import { DIFFERENTIALS } from '#test/integration/vpp/differential/all.ts';
+import {
+  EXISTING_LINK,
+  simulatedLinux,
+  simulatedSpaces,
+  withHostLinkStub,
+} from '#test/linux/descriptors/backends.ts';
+import { hostLinks, simulatedVpp } from '#test/vpp/descriptors/backends.ts';
+import { startSim } from '#test/vpp/descriptors/simulated-vpp.ts';
+
+interface Southbound {
+  readonly name: string;
+  readonly prefix: string;
+  start(): Promise<Backend>;
+  readonly examples: readonly Example[];
+  readonly families: readonly Family[];
+  readonly files: { readonly examples: string; readonly families: string; readonly state: string };
+}
+
+const SOUTHBOUNDS: readonly Southbound[] = [
+  {
+    name: 'VPP',
+    prefix: 'vpp-',
+    start: simulatedVpp,
+    examples: vppExamples(hostLinks),
+    families: writtenFamilies,
+    files: {
+      examples: 'test/descriptors/compliance/vpp-examples.ts',
+      families: 'test/descriptors/transitions/families/vpp.ts',
+      state: 'test/descriptors/compliance/vpp-state.ts',
+    },
+  },
+  {
+    name: 'Linux',
+    prefix: 'linux-',
+    start: async () => withHostLinkStub(await simulatedLinux()),
+    examples: linuxExamples(simulatedSpaces.pods, EXISTING_LINK),
+    families: linuxFamilies(simulatedSpaces.pods),
+    files: {
+      examples: 'test/descriptors/compliance/linux-examples.ts',
+      families: 'test/descriptors/transitions/families/linux.ts',
+      state: 'test/linux/descriptors/backends.ts',
+    },
+  },
+];
+
+/** First cells of the rows below a heading: all names in backticks. */
+function documented(file: string, heading: string): ReadonlySet<string> {
+  const [, section = ''] = readFileSync(file, 'utf8').split(`\n## ${heading}\n`);
+  const [text = ''] = section.split('\n## ');
+  const cells = text.split('\n').flatMap((line) => /^\| (.*?) \|/.exec(line)?.[1] ?? []);
+  return new Set(
+    cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)),
+  );
+}
+
+/** Descriptors whose validation has cases: `assertRejected('<name>', …)`. */
+const validated = new Set(
+  globSync('test/{vpp,linux}/descriptors/*.test.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/assertRejected\(\s*'([\w-]+)'/g)].map(
+      ([, name]) => name!,
+    ),
+  ),
+);
+
+/** Descriptors of the values, and of all that is derived from them. */
+function descriptorsOf(
+  descriptors: readonly AnyDescriptor[],
+  values: readonly { readonly key: string; readonly value: object }[],
+): ReadonlySet<string> {
+  const owners = values.flatMap(({ key, value }) => {
+    const owner = descriptorOf(descriptors, key);
+    const derived = owner?.derived?.(key, value) ?? [];
+    return [owner, ...derived.map((each) => descriptorOf(descriptors, each.key))];
+  });
+  return new Set(owners.flatMap((owner) => owner?.name ?? []));
+}
+
+/** Names of the messages that a suite sends at random or reads its state with. */
+async function comparedMessages(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const compared = new Map<string, ReadonlySet<string>>();
+  for (const { file, generators, stateOf } of DIFFERENTIALS) {
+    const sim = await startSim();
+    const names = new Set<string>(generators.map(({ name }) => name));
+    const { client } = sim;
+    await stateOf({
+      ...client,
+      has: (name) => client.has(name),
+      request: (name, fields) => {
+        names.add(name);
+        return client.request(name, fields);
+      },
+      dump: (name, fields) => {
+        names.add(name);
+        return client.dump(name, fields);
+      },
+    } as typeof client);
+    await sim.stop();
+    compared.set(file, names);
+  }
+  return compared;
+}
+
+/** Names of the calls that the differential suite of the kernel makes. */
+async function comparedCalls(): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  const host = new Proxy({} as LinuxHost, {
+    get: (_target, name) => async () => void names.add(String(name)),
+  });
+  for (const { run } of fc.sample(anyCall, { numRuns: 500, seed: 1 })) await run(host, ['a', 'b']);
+  return names;
+}
+
+const KERNEL_SUITE = 'test/integration/kernel/differential.test.ts';
+
+for (const { name: title, prefix, start, examples, families, files } of SOUTHBOUNDS)
+  describe(`descriptors of ${title}`, async () => {
+    const backend = await start();
+    const descriptors = backend.descriptors();
+    const registered = descriptors.filter(({ name }) => name.startsWith(prefix));
+    let observations: ReadonlyMap<string, Observation>;
+    let compared: ReadonlyMap<string, ReadonlySet<string>>;
+
+    before(async () => {
+      observations = await observeDescriptors(backend, examples);
+      compared = new Map([...(await comparedMessages()), [KERNEL_SUITE, await comparedCalls()]]);
+    });
+    after(() => backend.stop());
+
+    const owned = documented('docs/ownership.md', title);
+    const claimed = documented('docs/ownership.md', 'Claims');
+    const simulated = documented('docs/simulation.md', 'Compared by descriptor');
+    const inFamilies = descriptorsOf(
+      descriptors,
+      families.flatMap(({ key, configurations }) =>
+        configurations.map(({ value }) => ({ key, value })),
+      ),
+    );
+
+    for (const { name, create, update, validate, claims } of registered)
+      describe(name, () => {
+        test('has a row in docs/ownership.md', () => {
+          assert.ok(owned.has(name), `add a row for ${name} to "${title}" of docs/ownership.md`);
+        });
+
+        test('has a row for its claims in docs/ownership.md', { skip: !claims }, () => {
+          assert.ok(claimed.has(name), `add a row for ${name} to "Claims" of docs/ownership.md`);
+        });
+
+        test('has invalid values that it rejects', { skip: !validate }, () => {
+          const missing = `call assertRejected('${name}', …) in test/${title.toLowerCase()}/descriptors`;
+          assert.ok(validated.has(name), missing);
+        });
+
+        // a descriptor without create reports what the southbound does by itself
+        const options = { skip: !create };
+
+        test('has examples in the compliance suite', options, () => {
+          assert.ok(observations.has(name), `add an example of ${name} to ${files.examples}`);
+        });
+
+        test('has an example that changes in place', { skip: !update }, () => {
+          const missing = `add an example of ${name} with a change in place to ${files.examples}`;
+          assert.ok(observations.get(name)?.isUpdated, missing);
+        });
+
+        test('is shown by the state that the suites compare', options, () => {
+          const { requests = new Set(), isShown = false } = observations.get(name) ?? {};
+          const missing = `read what ${name} configures in ${files.state}`;
+          // what requests nothing changes nothing
+          assert.ok(isShown || requests.size === 0, missing);
+        });
+
+        test('has transitions', options, () => {
+          assert.ok(inFamilies.has(name), `add a family of ${name} to ${files.families}`);
+        });
+
+        test('has a note in docs/simulation.md', options, () => {
+          if (observations.get(name)?.requests.size === 0) return;
+          const missing = `add a row for ${name} to "Compared by descriptor" of docs/simulation.md`;
+          assert.ok(simulated.has(name), missing);
+        });
+
+        test('sends only requests that a differential suite sends too', options, () => {
+          const suites = differentialSuitesOf(name);
+          const sent = new Set(suites.flatMap((file) => [...(compared.get(file) ?? [])]));
+          const requests = [...(observations.get(name)?.requests ?? [])];
+          assert.deepEqual(
+            requests.filter((each) => !sent.has(each)),
+            [],
+            `add generators to ${suites.join(', ') || 'a differential suite'}`,
+          );
+        });
+      });
+  });
+
+/** The suites that docs/simulation.md names for the descriptor. */
+function differentialSuitesOf(descriptor: string): readonly string[] {
+  const rows = readFileSync('docs/simulation.md', 'utf8').split('\n');
+  const row = rows.find((each) => {
+    const [, cell = ''] = each.split('|');
+    return each.startsWith('| `') && cell.includes(`\`${descriptor}\``);
+  });
+  const [, , suites = ''] = row?.split('|') ?? [];
+  return [...suites.matchAll(/`([^`]+)`/g)].map(([, file]) => file!);
+}
+
+describe('messages that the simulated VPP answers', () => {
+  /** The client's own, which have suites in test/vpp/binapi; the answers tell of no configuration. */
+  const OF_THE_CLIENT = ['control_ping', 'show_version', 'cli_inband', 'want_interface_events'];
+
+  test('are sent by a differential suite', async () => {
+    const compared = [...(await comparedMessages()).values()].flatMap((names) => [...names]);
+    const sent = new Set([...compared, ...OF_THE_CLIENT]);
+    const { handlerGroups } = startProcess({
+      host: new SimLinux(seededRandom(1)),
+      clock: new ManualClock(),
+      random: seededRandom(1),
+      dhcpServer: new SimDhcpServer(),
+      crash: () => undefined,
+    });
+    const answered = handlerGroups.flatMap(({ requests }) => Object.keys(requests ?? {}));
+    assert.deepEqual(
+      answered.filter((name) => !sent.has(name)),
+      [],
+      'add generators to test/integration/vpp/differential',
+    );
+  });
+});

@@ -1,0 +1,13 @@
+import { baseMessages } from './base-messages.ts';
+import { interfaceMessages } from './interface-messages.ts';
+import { serviceMessages } from './service-messages.ts';
+import type { Differential } from './suite.ts';
+import { tapMessages } from './tap-messages.ts';
+
+/** Every differential suite is listed here. */
+export const DIFFERENTIALS: readonly Differential[] = [
+  baseMessages,
+  interfaceMessages,
+  serviceMessages,
+  tapMessages,
+];
