@@ -11,11 +11,11 @@ import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
 import { puntToHostModel } from '#models/vpp/punt-to-host.ts';
 import { stnRuleModel } from '#models/vpp/stn-rule.ts';
+import { assertAccepted, assertRejected, descriptorOf } from '#test/descriptors/validation.ts';
 import { cidrText } from '#test/models/arbitrary.ts';
 import { fromRule, sameRule, toRule } from '#vpp/descriptors/acl/rule.ts';
 import { sharesOf } from '#vpp/descriptors/nat44/mapping.ts';
 import { mappingTag, tagReader } from '#vpp/descriptors/nat44/mapping-tag.ts';
-import { assertAccepted, assertRejected, descriptorOf } from './validation.ts';
 
 const web = { external_ip: '10.96.0.10', external_port: 80 } as const;
 const backend = (last: number) => ({ local_ip: `10.1.1.${last}`, local_port: 8080 });

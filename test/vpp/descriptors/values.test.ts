@@ -12,12 +12,12 @@ import { type ProxyARP, proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { type VrfTable, vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
+import { assertAccepted, assertRejected, descriptorOf } from '#test/descriptors/validation.ts';
 import { cidrText, ipText } from '#test/models/arbitrary.ts';
 import { adoptRxModes } from '#vpp/descriptors/interface/rx-mode-values.ts';
 import { adoptRxPlacements } from '#vpp/descriptors/interface/rx-placement-values.ts';
 import { tapHostName } from '#vpp/descriptors/interface/types/tap.ts';
 import { fromPath, pathIdentity, toIpRoute } from '#vpp/descriptors/l3/route-path.ts';
-import { assertAccepted, assertRejected, descriptorOf } from './validation.ts';
 
 describe('refused before anything is sent', () => {
   test('interfaces', () => {

@@ -142,6 +142,8 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
         ip_addresses: [['10.55.1.1/24']],
         afpacket: [{ host_if_name: otherLink }],
         rx_modes: [[{ default_mode: true, mode: 'POLLING' }], [{ queue: 0, mode: 'INTERRUPT' }]],
+        rx_placements: [[{ queue: 0, main_thread: true }]],
+        set_dhcp_client: [true],
       },
     }),
     family('VXLAN tunnel', {

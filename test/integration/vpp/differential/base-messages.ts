@@ -123,6 +123,21 @@ const generators: readonly MessageGenerator[] = [
     }),
   ),
   message(
+    2,
+    'ip_route_add_del_v2',
+    fc.record({
+      is_add: mostlyAdd,
+      is_multipath: one(true, false),
+      route: fc.record({
+        table_id: tableId,
+        stats_index: fc.constant(0),
+        prefix: one('10.6.0.0/16', '10.1.1.9/32').map(toPrefix),
+        src: fc.constant(0),
+        paths: fc.array(path.map(pathOf), { maxLength: 2 }),
+      }),
+    }),
+  ),
+  message(
     1,
     'set_ip_flow_hash_v2',
     fc.record({ table_id: tableId, af: one(0, 1), flow_hash_config: one(0, 3, 0x1f) }),

@@ -79,6 +79,30 @@ const generators: readonly MessageGenerator[] = [
       flags: one(0, 1, 1, 1, 2, 4),
     }),
   ),
+  message(
+    1,
+    'nat_set_timeouts',
+    fc.record({
+      udp: one(60, 300),
+      tcp_established: one(600, 7440),
+      tcp_transitory: one(120, 240),
+      icmp: one(30, 60),
+    }),
+  ),
+  message(1, 'nat44_set_session_limit', fc.record({ session_limit: one(1000, 2000), vrf_id: vrf })),
+  message(
+    1,
+    'nat44_del_session',
+    fc.record({
+      address: inside,
+      protocol,
+      port,
+      vrf_id: vrf,
+      flags: one(0, 32),
+      ext_host_address: outside,
+      ext_host_port: port,
+    }),
+  ),
   message(1, 'nat44_forwarding_enable_disable', fc.record({ enable: fc.boolean() })),
   message(
     5,

@@ -21,7 +21,8 @@ const tap = fc
     rx_ring_sz: one(0, 256, 1024, 1000),
     tx_ring_sz: one(0, 512),
     host_mtu_set: fc.boolean(),
-    host_if_name: one('tap-a', 'tap-b', 'lo'),
+    // VPP attaches a second TAP of one host name to the link of the first as another queue
+    host_if_name: one('', '', '', 'lo'),
     tap_flags: one(0, 0, GSO),
     tag: one('', 'a', 'b'),
   })
@@ -44,7 +45,7 @@ const tap = fc
     host_ip6_gw: new Uint8Array(16),
     host_namespace_set: false,
     host_namespace: '',
-    host_if_name_set: true,
+    host_if_name_set: choice.host_if_name !== '',
     host_bridge_set: false,
     host_bridge: '',
   }));
