@@ -72,7 +72,7 @@ async function runFile(file: string, limitMs: number): Promise<FileResult> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), limitMs);
   try {
-    const options = { files: [file], signal: abort.signal, execArgv: ['--import', fixedSeed] };
+    const options = { files: [file], signal: abort.signal, execArgv: ['--import', preload] };
     for await (const event of run(options)) collector.take(event);
   } finally {
     clearTimeout(timer);
@@ -80,7 +80,7 @@ async function runFile(file: string, limitMs: number): Promise<FileResult> {
   return { ...collector.result(), ms: performance.now() - start };
 }
 
-const fixedSeed = import.meta.resolve('./fixed-seed.ts');
+const preload = import.meta.resolve('./test-preload.ts');
 
 /** Diagnostics with the totals of the runner; the others are shown. */
 const TOTALS = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;

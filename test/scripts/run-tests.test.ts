@@ -18,6 +18,9 @@ const files: Readonly<Record<string, string>> = {
   crashing: `test('one', () => {}); test('two', () => process.exit(3));`,
   unloadable: `import './absent.ts';`,
   late: `test('one', () => { setTimeout(() => { throw new Error('too late'); }, 20); });`,
+  uncaught: `test('one', async () => {
+               await null; setTimeout(() => { throw new Error('no test'); }); await new Promise(() => {}); });`,
+  unhandled: `test('one', async () => { await null; Promise.reject(new Error('not awaited')); });`,
   hook: `describe('s', () => { before(() => { throw new Error('hook'); }); it('x', () => {}); });`,
 };
 
@@ -71,6 +74,8 @@ describe('npm test', () => {
     crashing: [0, /exit code 3/],
     unloadable: [0, /Cannot find module .*absent/],
     late: [1, /too late/],
+    uncaught: [0, /uncaught exception: Error: no test/],
+    unhandled: [0, /unhandled rejection: Error: not awaited/],
     hook: [0, /Error: hook/],
   } as const;
   for (const [name, [passed, text]] of Object.entries(broken))
