@@ -20,7 +20,8 @@ const files: Readonly<Record<string, string>> = {
   late: `test('one', () => { setTimeout(() => { throw new Error('too late'); }, 20); });`,
   uncaught: `test('one', async () => {
                await null; setTimeout(() => { throw new Error('no test'); }); await new Promise(() => {}); });`,
-  unhandled: `test('one', async () => { await null; Promise.reject(new Error('not awaited')); });`,
+  unhandled: `test('one', async () => {
+                await null; Promise.reject(new Error('not awaited')); await new Promise(() => {}); });`,
   hook: `describe('s', () => { before(() => { throw new Error('hook'); }); it('x', () => {}); });`,
 };
 
