@@ -1,6 +1,6 @@
 /**
- * Planned misfortune: which of the coming operations meets it. Shared by the simulated kernel and
- * the simulated VPP. Counting starts when the fault is planned.
+ * Fault injection: faults that are planned for one of the next operations. Used by the simulated
+ * kernel and the simulated VPP. Counting starts when the fault is planned.
  */
 interface Planned<Operation, Fault> {
   left: number;
@@ -11,7 +11,7 @@ interface Planned<Operation, Fault> {
 export class FaultPlan<Operation, Fault> {
   #planned: Planned<Operation, Fault>[] = [];
 
-  /** @param nth 1 is the next operation that matches */
+  /** @param nth 1 is the next matching operation */
   add(nth: number, fault: Fault, matches: (operation: Operation) => boolean = () => true): void {
     this.#planned.push({ left: nth, fault, matches });
   }
@@ -20,7 +20,7 @@ export class FaultPlan<Operation, Fault> {
     this.#planned = [];
   }
 
-  /** To be asked once per operation: the fault that falls on it, the one planned first. */
+  /** Call once per operation. @returns the first planned fault that is due for it */
   next(operation: Operation): Fault | undefined {
     let hit: Planned<Operation, Fault> | undefined;
     for (const planned of this.#planned) {
@@ -35,7 +35,7 @@ export class FaultPlan<Operation, Fault> {
 
 const MAX_RECORDED = 20_000;
 
-/** Adds to a record that a simulation keeps for tests; one that runs for days forgets the oldest. */
+/** Appends to a list that a simulation records for tests; a long list drops its oldest entries. */
 export function appendRecord<T>(all: T[], one: T): void {
   all.push(one);
   if (all.length > MAX_RECORDED) all.splice(0, MAX_RECORDED / 2);

@@ -1,4 +1,4 @@
-/** docs/simulation.md says in what the simulations differ from VPP and Linux, and why. */
+/** Checks docs/simulation.md, which lists the differences between the simulations and VPP and Linux. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -18,7 +18,7 @@ import { sessionMessages } from '#vpp/binapi/used-messages.ts';
 
 const page = readFileSync('docs/simulation.md', 'utf8');
 
-/** Cells of the table below a heading, row by row, without its own heading. */
+/** Cells of the table below a heading, row by row, without the header row. */
 function table(heading: string): readonly (readonly string[])[] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const [text = ''] = section.split('\n## ');
@@ -31,7 +31,7 @@ function table(heading: string): readonly (readonly string[])[] {
   );
 }
 
-/** The server of the simulation speaks these itself. */
+/** The server handles these messages itself. */
 function isOfSession(name: string): boolean {
   return (sessionMessages as readonly string[]).includes(name);
 }
@@ -41,7 +41,7 @@ function named(cell = ''): readonly string[] {
 }
 
 describe('docs/simulation.md', () => {
-  test('names the examples and families that are left out somewhere, with the reason', () => {
+  test('lists the examples and families that are left out on one side, with the reason', () => {
     const all: readonly Pick<Example & Family, 'name' | 'requiresTaps'>[] = [
       ...vppExamples(hostLinks),
       ...vppFamilies,
@@ -55,7 +55,7 @@ describe('docs/simulation.md', () => {
     assert.deepEqual(documented, leftOut);
   });
 
-  test('names the messages in use that are not simulated', () => {
+  test('lists the used messages that are not simulated', () => {
     const clock = new ManualClock();
     const { handlerGroups: parts } = startProcess({
       host: undefined,
@@ -69,11 +69,13 @@ describe('docs/simulation.md', () => {
     );
     const offered = [...bundledCatalog().services.keys()];
     const missing = offered.filter((name) => !known.has(name) && !isOfSession(name));
-    const told = table('Messages that are not simulated').flatMap(([messages]) => named(messages));
-    assert.deepEqual(told.sort(), missing.sort());
+    const listed = table('Messages that are not simulated').flatMap(([messages]) =>
+      named(messages),
+    );
+    assert.deepEqual(listed.sort(), missing.sort());
   });
 
-  test('names where each thing is that is not compared', () => {
+  test('names the place in the code for each state that is not compared', () => {
     const rows = table('Not compared');
     assert.ok(rows.length > 4);
     for (const [what, , where] of rows) {

@@ -13,7 +13,7 @@ function simulated(): SimLinux {
 }
 
 describe('the simulated kernel as a test double', () => {
-  test('a TAP follows its holder through moves, and vanishes when it is closed', async () => {
+  test('a TAP handle stays valid through moves, and closing it deletes the TAP', async () => {
     const linux = simulated();
     const tap = linux.openTap('tap-1');
     assert.throws(() => linux.openTap('tap-1'), LinuxError);
@@ -30,7 +30,7 @@ describe('the simulated kernel as a test double', () => {
     );
   });
 
-  test('a namespace that ends takes a TAP along; its holder sees that it is gone', () => {
+  test('deleting a namespace deletes its TAPs, and their handles show it', () => {
     const linux = simulated();
     const tap = linux.openTap('eth0', POD);
     let changes = 0;
@@ -41,7 +41,7 @@ describe('the simulated kernel as a test double', () => {
     tap.close();
   });
 
-  test('a new namespace at an old path is another one', async () => {
+  test('a new namespace at an old path has another identity', async () => {
     const linux = simulated();
     const before = await linux.namespaceIdentity(POD);
     linux.removeNamespace(POD);
@@ -50,7 +50,7 @@ describe('the simulated kernel as a test double', () => {
     assert.notDeepEqual(await linux.namespaceIdentity(POD), before);
   });
 
-  test('a boot changes the boot id and leaves nothing', async () => {
+  test('a reboot changes the boot ID and deletes all state', async () => {
     const linux = simulated();
     const before = await linux.bootId();
     const nic = linux.addNic('eth0');
@@ -61,7 +61,7 @@ describe('the simulated kernel as a test double', () => {
     await assert.rejects(linux.dump(POD), NamespaceNotFoundError);
   });
 
-  test('planned faults fall on the operation that they were planned for, once', async () => {
+  test('an injected fault affects exactly the operation that it was planned for', async () => {
     const linux = simulated();
     linux.faults.add(2, 'EBUSY', (operation) => operation.name === 'addAddress');
     await linux.addAddress(POD, 'lo', '10.1.1.1/32');
@@ -77,7 +77,7 @@ describe('the simulated kernel as a test double', () => {
     );
   });
 
-  test('the hook stops the world before or after an operation', async () => {
+  test('the hook can fail an operation before or after its execution', async () => {
     const linux = simulated();
     const crash = new Error('the agent ends here');
     let when: 'before' | 'after' = 'before';

@@ -111,7 +111,7 @@ async function hostLinks({ host }: Machine): Promise<string[]> {
 }
 
 describe('the simulated VPP on its host', () => {
-  test('a TAP has its other end on the host, up and with a carrier, until it is deleted', async () => {
+  test('a TAP has a host end that is up and has a carrier, until it is deleted', async () => {
     const m = await machine();
     const { sw_if_index } = await m.client.request('tap_create_v3', tap('tap-1'));
     const link = (await m.host.dump(undefined)).links.find(({ name }) => name === 'tap-1');
@@ -125,7 +125,7 @@ describe('the simulated VPP on its host', () => {
     assert.deepEqual(await hostLinks(m), ['lo']);
   });
 
-  test('a TAP that the host refuses leaves nothing', async () => {
+  test('a TAP that the host rejects leaves no state', async () => {
     const m = await machine();
     await m.client.request('tap_create_v3', tap('tap-1'));
     await assert.rejects(m.client.request('tap_create_v3', tap('tap-1')), refusedWith(-13));
@@ -139,7 +139,7 @@ describe('the simulated VPP on its host', () => {
     assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, 2);
   });
 
-  test('a TAP goes with the namespace of its pod; its interface in VPP stays', async () => {
+  test('the host end of a TAP is deleted with its namespace; its interface in VPP stays', async () => {
     const m = await machine();
     m.host.addNamespace('/proc/7/ns/net');
     const { sw_if_index } = await m.client.request('tap_create_v3', tap('tap-1'));
@@ -150,7 +150,7 @@ describe('the simulated VPP on its host', () => {
     await m.client.request('tap_delete_v2', { sw_if_index });
   });
 
-  test('af_packet takes a link of the host up and down with itself, and outlives it', async () => {
+  test('an AF_PACKET interface sets its host link up and down, and outlives it', async () => {
     const m = await machine();
     const end = (name: string) => ({ namespace: undefined, name });
     await assert.rejects(m.client.request('af_packet_create_v3', afPacket('va')), refusedWith(-71));
@@ -170,7 +170,7 @@ describe('the simulated VPP on its host', () => {
     await m.client.request('af_packet_create_v3', afPacket('va'));
   });
 
-  test('a crash takes TAPs from the host and leaves its own links', async () => {
+  test('a crash deletes TAPs from the host and keeps its other links', async () => {
     const m = await machine();
     const end = (name: string) => ({ namespace: undefined, name });
     await m.host.createVeth(end('va'), end('vb'));
@@ -187,8 +187,8 @@ describe('the simulated VPP on its host', () => {
   });
 });
 
-describe('oddities of VPP that an agent has to know', () => {
-  test('routes outlive their interface, cannot be deleted then, and serve its successor', async () => {
+describe('oddities of VPP that affect the agent', () => {
+  test('routes outlive their interface, cannot be deleted then, and apply to its successor', async () => {
     const { client, vpp } = await machine();
     const make = () => client.request('create_loopback', { mac_address: noMac });
     const { sw_if_index } = await make();
@@ -229,7 +229,7 @@ describe('oddities of VPP that an agent has to know', () => {
     );
   });
 
-  test('events come once per index, OR-ed, and only to those who asked', async () => {
+  test('events are sent once per index, combined with OR, and only to subscribers', async () => {
     const { client } = await machine();
     const seen: string[] = [];
     client.onEvent('sw_interface_event', ({ sw_if_index, flags, deleted }) =>
@@ -270,7 +270,7 @@ describe('the simulated VPP as a test double', () => {
   const loopback = ({ client }: Machine) =>
     client.request('create_loopback', { mac_address: noMac });
 
-  test('records what arrived, in order', async () => {
+  test('records received messages in order', async () => {
     const m = await machine();
     await loopback(m);
     await m.client.dump('sw_interface_dump', allInterfaces);
@@ -282,7 +282,7 @@ describe('the simulated VPP as a test double', () => {
     assert.deepEqual(m.vpp.requests[2]?.fields, { sw_if_index: 1 });
   });
 
-  test('refuses the n-th request once', async () => {
+  test('rejects the n-th request once', async () => {
     const m = await machine();
     m.vpp.faults.add(2, { refuse: -7 }, ({ kind }) => kind === 'request');
     await loopback(m);
@@ -292,7 +292,7 @@ describe('the simulated VPP as a test double', () => {
     assert.equal((await m.client.dump('sw_interface_dump', allInterfaces)).length, 3);
   });
 
-  test('never answers: the client gives up, and finds out by reading what came of it', async () => {
+  test('never answers: the client times out, and a dump shows whether the request was executed', async () => {
     for (const [when, left] of [
       ['before', 1],
       ['after', 2],
@@ -307,7 +307,7 @@ describe('the simulated VPP as a test double', () => {
     }
   });
 
-  test('drops the connection before or after a request; its state stays', async () => {
+  test('closes the connection before or after a request and keeps its state', async () => {
     for (const [when, left] of [
       ['before', 1],
       ['after', 2],
@@ -321,7 +321,7 @@ describe('the simulated VPP as a test double', () => {
     }
   });
 
-  test('crashes at a request, by plan or by hook', async () => {
+  test('crashes at a request, by injected fault or by hook', async () => {
     for (const plan of [
       (vpp: SimVpp) => vpp.faults.add(1, { crash: 'after' }),
       (vpp: SimVpp) => {
@@ -342,7 +342,7 @@ describe('the simulated VPP as a test double', () => {
     }
   });
 
-  test('a snapshot names interfaces by tag and does not depend on the way to it', async () => {
+  test('a snapshot names interfaces by tag and is independent of the order of requests', async () => {
     const build = async (m: Machine, detour: boolean) => {
       if (detour) await loopback(m);
       for (const tag of detour ? ['b', 'a'] : ['a', 'b']) {

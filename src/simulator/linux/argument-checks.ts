@@ -1,4 +1,4 @@
-/** What the kernel and `ip` take for a name, an address, a number; anything else is EINVAL. */
+/** Checks of names, addresses and numbers as in the kernel and `ip`; invalid ones give EINVAL. */
 import { parseCidr, parseIp, parseMac } from '#models/ip.ts';
 import { linuxError } from './linux-error.ts';
 
@@ -29,7 +29,7 @@ export function checkNumber(what: string, value: number): void {
 }
 
 export function checkAlias(alias: string): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are kept out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the check rejects control characters
   check(!/["#\\\x00-\x1f\x7f]/.test(alias) && alias.length <= 255, 'alias', alias);
 }
 

@@ -1,4 +1,4 @@
-/** The routing rules of the kernel, for as far as an agent can run into them. */
+/** The routing rules of the kernel, as far as they are relevant for an agent. */
 
 import type { LinuxRoute, RouteScope } from '#linux/api.ts';
 import { AGENT_ROUTE_PROTOCOL } from '#linux/api.ts';
@@ -24,7 +24,7 @@ function cidrOf(text: string): Cidr {
   return parseCidr(text)!;
 }
 
-/** Puts in the route that follows from an address, where it is missing. */
+/** Adds the connected route of an address, if it does not exist. */
 export function addConnectedRoute(space: LinkNamespace, link: SimLink, address: string): void {
   const cidr = cidrOf(address);
   const v6 = isV6(cidr);
@@ -38,7 +38,7 @@ export function addConnectedRoute(space: LinkNamespace, link: SimLink, address: 
   space.routes.push({ to, gateway: undefined, link, scope, metric, protocol: KERNEL_PROTOCOL });
 }
 
-/** Takes the route of an address away, unless another address of the link has the same. */
+/** Deletes the connected route of an address, unless another address of the link has the same one. */
 export function deleteConnectedRoute(space: LinkNamespace, link: SimLink, address: string): void {
   const to = network(cidrOf(address));
   if (link.addresses.some((other) => sameCidr(network(cidrOf(other.text)), to))) return;
@@ -53,7 +53,7 @@ export function dropRoutes(space: LinkNamespace, link: SimLink, family?: 4 | 6):
   );
 }
 
-/** IPv4: the gateway is one of our addresses, or the longest on-link route to it is the link's. */
+/** IPv4: the gateway must be an address of the link, or reachable by an on-link route of the link. */
 function checkGatewayV4(
   space: LinkNamespace,
   link: SimLink,
@@ -84,13 +84,13 @@ function checkGatewayV6(space: LinkNamespace, link: SimLink, gateway: string, wh
   if (!best || best.gateway !== undefined) throw linuxError('EHOSTUNREACH', where);
 }
 
-export function addRoute(space: LinkNamespace, wanted: RouteRequest): void {
-  const where = `route ${wanted.destination} dev ${wanted.device}`;
-  const written = cidrOf(wanted.destination);
+export function addRoute(space: LinkNamespace, requested: RouteRequest): void {
+  const where = `route ${requested.destination} dev ${requested.device}`;
+  const written = cidrOf(requested.destination);
   const to = network(written);
   const v6 = isV6(to);
-  const link = space.link(wanted.device, where);
-  const { gateway, scope } = wanted;
+  const link = space.link(requested.device, where);
+  const { gateway, scope } = requested;
   if (v6) {
     if (gateway !== undefined) {
       checkGatewayV6(space, link, gateway, where);
@@ -105,7 +105,7 @@ export function addRoute(space: LinkNamespace, wanted: RouteRequest): void {
       checkGatewayV4(space, link, gateway, scope, where);
     } else if (scope !== 'host' && !link.up) throw linuxError('ENETDOWN', where);
   }
-  const metric = wanted.metric || (v6 ? DEFAULT_METRIC_V6 : 0);
+  const metric = requested.metric || (v6 ? DEFAULT_METRIC_V6 : 0);
   if (space.routes.some((r) => r.metric === metric && sameCidr(r.to, to)))
     throw linuxError('EEXIST', where);
   space.routes.push({
@@ -118,12 +118,12 @@ export function addRoute(space: LinkNamespace, wanted: RouteRequest): void {
   });
 }
 
-export function deleteRoute(space: LinkNamespace, wanted: RouteRequest): void {
-  const where = `route ${wanted.destination} dev ${wanted.device}`;
-  const written = cidrOf(wanted.destination);
+export function deleteRoute(space: LinkNamespace, requested: RouteRequest): void {
+  const where = `route ${requested.destination} dev ${requested.device}`;
+  const written = cidrOf(requested.destination);
   const to = network(written);
   const v6 = isV6(to);
-  const link = space.link(wanted.device, where);
+  const link = space.link(requested.device, where);
   if (!v6 && !sameCidr(to, written)) throw linuxError('EINVAL', where);
   const [found] = space.routes
     .filter(
@@ -131,9 +131,9 @@ export function deleteRoute(space: LinkNamespace, wanted: RouteRequest): void {
         r.link === link &&
         r.protocol === AGENT_ROUTE_PROTOCOL &&
         sameCidr(r.to, to) &&
-        (wanted.metric === 0 || r.metric === wanted.metric) &&
-        (wanted.gateway === undefined || r.gateway === wanted.gateway) &&
-        (v6 || r.scope === wanted.scope),
+        (requested.metric === 0 || r.metric === requested.metric) &&
+        (requested.gateway === undefined || r.gateway === requested.gateway) &&
+        (v6 || r.scope === requested.scope),
     )
     .sort((a, b) => a.metric - b.metric);
   if (!found) throw linuxError('ESRCH', where);

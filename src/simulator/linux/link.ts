@@ -1,7 +1,7 @@
 import type { LinkSettings, NamespacePath, RouteScope } from '#linux/api.ts';
 import type { Cidr } from '#models/ip.ts';
 
-/** What links and routes know of the namespace that they are in. */
+/** The namespace of a link, as links and routes use it. */
 export interface LinkNamespace {
   readonly path: NamespacePath;
   readonly links: ReadonlyMap<string, SimLink>;
@@ -22,15 +22,15 @@ export interface SimRoute {
   readonly protocol: number;
 }
 
-/** An address of a link, as the kernel keeps it. */
+/** An address of a link, as the kernel stores it. */
 export interface SimAddress {
   /** `10.1.1.2/24`. */
   readonly text: string;
-  /** IPv4: there was one of the same network before; goes with that one. */
+  /** IPv4: an earlier address has the same network; deleting that one deletes this one too. */
   readonly secondary: boolean;
 }
 
-/** One link, wherever it stands. */
+/** One link; it may move between namespaces. */
 export interface SimLink {
   namespace: LinkNamespace;
   index: number;
@@ -43,7 +43,7 @@ export interface SimLink {
   alias: string | undefined;
   /** Of a veth. */
   peer: SimLink | undefined;
-  /** Of a TAP: somebody has it open and says that there is a carrier. Of a NIC: a cable. */
+  /** TAP: a process has opened it and has set the carrier. NIC: the cable is connected. */
   carrier: boolean;
   addresses: SimAddress[];
   /** `disable_ipv6` of this link. */
@@ -57,8 +57,8 @@ export function isRunning(link: SimLink): boolean {
 }
 
 /**
- * A link as somebody outside of the namespaces holds it: who opened a TAP, or bound a packet socket
- * to a link. It stays the same link when that is moved or renamed.
+ * A handle to a link, as a process has that opened a TAP or bound a packet socket. It refers to the
+ * same link after that is moved or renamed.
  */
 export interface LinkHandle {
   readonly deleted: boolean;
@@ -68,11 +68,11 @@ export interface LinkHandle {
   readonly mtu: number;
   readonly up: boolean;
   readonly running: boolean;
-  /** Of a TAP: whether its opener lets packets through. */
+  /** TAP: sets the carrier, as the process that opened it does. */
   setCarrier(carrier: boolean): void;
   setMac(mac: string): void;
   setMtu(mtu: number): void;
   setUp(up: boolean): void;
-  /** Of a TAP: its opener closes it, and it vanishes wherever it is. */
+  /** TAP: the process closes it, which deletes the link in whatever namespace it is. */
   close(): void;
 }

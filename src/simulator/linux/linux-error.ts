@@ -15,5 +15,5 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 export function linuxError(errno: string, where: string): LinuxError {
-  return new LinuxError(`${texts[errno] ?? 'refused'} (${errno})`, { where, errno });
+  return new LinuxError(`${texts[errno] ?? 'operation failed'} (${errno})`, { where, errno });
 }

@@ -28,8 +28,8 @@ export interface LinuxOperation {
 const DEVICE = 4;
 
 /**
- * A simulated kernel: network namespaces with links, addresses, routes and neighbors, and the
- * rules and refusals of the real one. Calls are carried out one at a time in their order.
+ * A simulated kernel: network namespaces with links, addresses, routes and neighbors, and the rules
+ * and errors of the real kernel. Calls are executed one at a time in their order.
  */
 export class SimLinux implements LinuxHost {
   readonly #random: Random;
@@ -39,13 +39,13 @@ export class SimLinux implements LinuxHost {
   #bootId = '';
   #tail: Promise<unknown> = Promise.resolve();
 
-  /** What goes wrong, by errno name. */
+  /** Injected faults, by errno name. */
   readonly faults = new FaultPlan<LinuxOperation, string>();
-  /** The latest that was asked, in order; also what was refused. */
+  /** The latest operations, in order, including failed ones. */
   readonly operations: LinuxOperation[] = [];
   /**
-   * Called around each operation, to end a test's agent just there. What it throws before, prevents
-   * the operation; what it throws after, takes its answer's place.
+   * Called before and after each operation, so that a test can crash its agent there. An error
+   * thrown before prevents the operation; an error thrown after replaces its result.
    */
   onOperation:
     | ((when: 'before' | 'after', operation: LinuxOperation) => void | Promise<void>)
@@ -56,9 +56,7 @@ export class SimLinux implements LinuxHost {
     this.reboot();
   }
 
-  // the machine
-
-  /** All namespaces and links go; a new boot id comes. */
+  /** Deletes all namespaces and links, and changes the boot ID. */
   reboot(): void {
     for (const path of [...this.#namespaces.keys()]) this.#deleteNamespace(path);
     const hex = [...this.#random.bytes(16)].map((b) => b.toString(16).padStart(2, '0')).join('');
@@ -72,7 +70,7 @@ export class SimLinux implements LinuxHost {
     this.#namespaces.set(path, new SimNamespace(path, this.#nextInode++));
   }
 
-  /** Its links vanish, and of a veth the other end too. */
+  /** Deletes the namespace with its links, and the peers of its veth links. */
   removeNamespace(path: string): void {
     this.#deleteNamespace(path);
     this.#changed();
@@ -85,13 +83,13 @@ export class SimLinux implements LinuxHost {
     this.#namespaces.delete(path);
   }
 
-  /** Puts a network card into the node's namespace. */
+  /** Adds a NIC to the node's namespace. */
   addNic(name: string): LinkHandle {
     return this.#add(undefined, name, 'ether', true);
   }
 
   /**
-   * Makes a TAP, as its opener does.
+   * Creates a TAP, as the process does that opens it.
    * @throws LinuxError EEXIST, NamespaceGoneError
    */
   openTap(name: string, namespace?: NamespacePath): LinkHandle {
@@ -108,13 +106,13 @@ export class SimLinux implements LinuxHost {
     return this.#handle(link);
   }
 
-  /** The link that has this name now; undefined when there is none. */
+  /** A handle to the link that has this name now; undefined if it does not exist. */
   linkHandle(name: string, namespace?: NamespacePath): LinkHandle | undefined {
     const link = this.#namespaces.get(namespace)?.links.get(name);
     return link && this.#handle(link);
   }
 
-  /** Calls back after anything about links has changed. */
+  /** Calls back after each change of links. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -242,7 +240,7 @@ export class SimLinux implements LinuxHost {
     );
   }
 
-  /** Refuses bad names before anything is counted or recorded, as the real one does. */
+  /** Rejects invalid arguments before the operation is counted or recorded, as the real host does. */
   async #checked(
     operation: LinuxOperation['name'],
     namespace: NamespacePath,
@@ -267,7 +265,7 @@ export class SimLinux implements LinuxHost {
       const where = `link ${from.name}`;
       if (link.kind === 'loopback') throw linuxError('EINVAL', where);
       if (target.links.has(to.name)) {
-        // the real host finds out after the move, and brings it back
+        // the real host detects this after the move, and moves the link back
         if (!target.links.has(from.name)) space.reset(link);
         throw linuxError('EEXIST', where);
       }

@@ -4,7 +4,7 @@ import { addConnectedRoute, deleteConnectedRoute, dropRoutes, isV6 } from './fib
 import { isRunning, type LinkNamespace, type SimLink, type SimRoute } from './link.ts';
 import { linuxError } from './linux-error.ts';
 
-/** Those that are not per link; others do not exist here. */
+/** The sysctls that exist besides those per link. */
 const generalSysctls = new Set([
   'net.ipv4.ip_forward',
   'net.ipv4.ip_nonlocal_bind',
@@ -14,7 +14,7 @@ const generalSysctls = new Set([
   'net.core.somaxconn',
 ]);
 
-/** Below, the kernel takes IPv6 off the link. */
+/** With a lower MTU, the kernel removes IPv6 from the link. */
 const MIN_MTU_V6 = 1280;
 
 interface SimNeighbor {
@@ -23,7 +23,7 @@ interface SimNeighbor {
   readonly link: SimLink;
 }
 
-/** One network namespace and the kernel's rules for what happens in it. */
+/** One network namespace, with the kernel's rules. */
 export class SimNamespace implements LinkNamespace {
   readonly path: NamespacePath;
   readonly inode: number;
@@ -47,7 +47,7 @@ export class SimNamespace implements LinkNamespace {
     return found;
   }
 
-  /** Brings a link in, under its name; its index is kept where that is free. */
+  /** Adds a link under its name; it keeps its index if that is free. */
   attach(link: SimLink): void {
     if (this.links.has(link.name)) throw linuxError('EEXIST', `link ${link.name}`);
     const taken = [...this.links.values()].some((other) => other.index === link.index);
@@ -68,7 +68,7 @@ export class SimNamespace implements LinkNamespace {
     this.links.delete(link.name);
   }
 
-  /** Leaves a link bare and down. */
+  /** Sets a link down and removes its addresses, routes and neighbors. */
   reset(link: SimLink): void {
     link.addresses = [];
     link.up = false;
@@ -76,7 +76,7 @@ export class SimNamespace implements LinkNamespace {
     this.#dropNeighbors(link);
   }
 
-  /** The link ends, and of a veth the other end with it. */
+  /** Deletes the link, and the peer of a veth. */
   destroy(link: SimLink): void {
     for (const one of link.peer ? [link, link.peer] : [link]) {
       one.namespace.detach(one);
@@ -113,8 +113,8 @@ export class SimNamespace implements LinkNamespace {
       link.mac = mac.toLowerCase();
     }
     if (mtu !== undefined) {
-      const [least, most] = link.mtuRange;
-      if (mtu < least || mtu > most) throw linuxError('EINVAL', where);
+      const [min, max] = link.mtuRange;
+      if (mtu < min || mtu > max) throw linuxError('EINVAL', where);
       link.mtu = mtu;
       if (mtu < MIN_MTU_V6) this.#dropIpv6(link);
     }
@@ -215,7 +215,7 @@ export class SimNamespace implements LinkNamespace {
     );
   }
 
-  /** What a write to `/proc/sys/net/…` does here; only `disable_ipv6` has an effect. */
+  /** Writes to `/proc/sys/net/…`; only `disable_ipv6` has an effect. */
   setSysctl(name: string, value: string): void {
     const where = `sysctl ${name}`;
     const parts = /^net\.(ipv4|ipv6)\.(conf|neigh)\.([^.]+)\.([a-z0-9_]+)$/.exec(name);
@@ -287,14 +287,14 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A link that stands nowhere yet. */
+/** A new link that is not attached to a namespace. */
 export function newLink(
   namespace: LinkNamespace,
   name: string,
   kind: SimLink['kind'],
   mac: string,
 ): SimLink {
-  const most = { loopback: 0xffff_ffff, veth: 65535, tun: 65521, ether: 9000 }[kind];
+  const maxMtu = { loopback: 0xffff_ffff, veth: 65535, tun: 65521, ether: 9000 }[kind];
   return {
     namespace,
     index: 0,
@@ -302,7 +302,7 @@ export function newLink(
     kind,
     up: false,
     mtu: kind === 'loopback' ? 65536 : 1500,
-    mtuRange: [kind === 'loopback' ? 0 : 68, most],
+    mtuRange: [kind === 'loopback' ? 0 : 68, maxMtu],
     mac,
     alias: undefined,
     peer: undefined,

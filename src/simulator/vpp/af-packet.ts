@@ -7,28 +7,29 @@ import { retval } from './retval.ts';
 const mode = { ethernet: 1, ip: 2 };
 const POLLING = 1;
 const INTERRUPT = 2;
-/** What VPP adds to an MTU for the host's link: twice an Ethernet header with two VLAN tags. */
+/** VPP adds this to the MTU of the host's link: two Ethernet headers with two VLAN tags each. */
 const OVERHEAD = 44;
 
 /**
- * Interfaces over links of the host. They hold the link that had the name when they were made: when
- * it goes away they stay as they are, and a new link of that name is another one.
+ * AF_PACKET interfaces over links of the host. They stay bound to the link that had the name when
+ * they were created: if it is deleted they do not change, and a new link of that name is not used.
  */
 export function afPacketMessages(interfaces: Interfaces, host: Host): MessageHandlers {
-  /** Index by name on the host. */
+  /** Interface index by name of the host's link. */
   const bound = new Map<string, number>();
 
   return {
     requests: {
-      af_packet_create_v3: (wanted) => {
-        const hostName = wanted.host_if_name;
-        if (wanted.mode !== mode.ethernet && wanted.mode !== mode.ip) return retval.INVALID_VALUE;
+      af_packet_create_v3: (requested) => {
+        const hostName = requested.host_if_name;
+        if (requested.mode !== mode.ethernet && requested.mode !== mode.ip)
+          return retval.INVALID_VALUE;
         if (bound.has(hostName)) return retval.IF_ALREADY_EXISTS;
         const link = host.find(hostName);
         if (!link) return retval.INVALID_INTERFACE;
         link.setUp(true);
-        const isIp = wanted.mode === mode.ip;
-        const given = wanted.use_random_hw_addr ? host.randomMac() : fromMac(wanted.hw_addr);
+        const isIp = requested.mode === mode.ip;
+        const given = requested.use_random_hw_addr ? host.randomMac() : fromMac(requested.hw_addr);
         const iface = interfaces.add({
           kind: 'af-packet',
           name: `host-${hostName}`,
@@ -36,7 +37,7 @@ export function afPacketMessages(interfaces: Interfaces, host: Host): MessageHan
           mac: isIp ? '00:00:00:00:00:00' : given,
           linkUp: true,
           ...(isIp && { linkMtu: 0 }),
-          queues: Array.from({ length: Math.max(1, wanted.num_rx_queues) }, (_, id) => ({
+          queues: Array.from({ length: Math.max(1, requested.num_rx_queues) }, (_, id) => ({
             id,
             mode: INTERRUPT,
           })),

@@ -12,7 +12,7 @@ type Settings = Omit<ReceivedFields<BridgeDomainAddDelV2>, 'is_add'>;
 
 interface Domain {
   readonly settings: Settings;
-  /** In the order in which they came: index and split horizon group. */
+  /** Interface index to split-horizon group, in the order of joining. */
   readonly members: Map<number, number>;
   bvi: number;
   unknownUnicast: number;
@@ -20,7 +20,7 @@ interface Domain {
   readonly arp: Map<string, string>;
 }
 
-/** A MAC of a domain. VPP files it under the place of the domain, not under its id. */
+/** A MAC of a domain. VPP stores it by the slot of the domain, not by its ID. */
 export interface MacEntry {
   readonly slot: number;
   readonly mac: string;
@@ -34,7 +34,7 @@ type Mode =
   | { readonly kind: 'bridge'; readonly slot: number }
   | { readonly kind: 'cross'; readonly to: number };
 
-/** What a domain is that came to be by a member that joined it. */
+/** Settings of a domain that was created implicitly by a joining member. */
 const implicitSettings: Omit<Settings, 'bd_id'> = {
   flood: true,
   uu_flood: true,
@@ -49,21 +49,21 @@ const implicitSettings: Omit<Settings, 'bd_id'> = {
 /** Layer 2: bridge domains, their members and MACs, cross-connects. */
 export class Bridging {
   readonly #interfaces: Interfaces;
-  /** Place 0 is VPP's own; a free place is taken by the next domain. */
+  /** Slot 0 is VPP's own domain; a free slot is reused by the next domain. */
   readonly #domains: (Domain | undefined)[] = [];
-  /** By place: a domain that came to be by itself has the aging of the one before it. */
+  /** By slot: an implicitly created domain inherits the aging of the previous domain in its slot. */
   readonly #aging = new Map<number, number>();
-  /** What an interface does; absent: it routes. */
+  /** L2 modes of interfaces; an interface without an entry routes. */
   readonly #modes = new Map<number, Mode>();
   /**
-   * By place and MAC. A static entry outlives the membership, the interface and even the domain,
-   * and stands in whatever takes their places.
+   * By slot and MAC. A static entry outlives the membership, the interface and even the domain, and
+   * then applies to their successors.
    */
   readonly #macs = new Map<string, MacEntry>();
   #nextId = 1;
   readonly #crash: (why: string) => void;
 
-  /** @param crash VPP ends itself when its own interface becomes the routed end of a domain */
+  /** @param crash VPP crashes when local0 becomes the BVI of a domain */
   constructor(interfaces: Interfaces, crash: (why: string) => void) {
     this.#interfaces = interfaces;
     this.#crash = crash;
@@ -81,12 +81,12 @@ export class Bridging {
     return slot < 0 ? undefined : slot;
   }
 
-  #create(wanted: Settings, isImplicit = false): number {
+  #create(requested: Settings, isImplicit = false): number {
     const free = this.#domains.indexOf(undefined);
     const slot = free < 0 ? this.#domains.length : free;
-    const mac_age = isImplicit ? (this.#aging.get(slot) ?? 0) : wanted.mac_age;
+    const mac_age = isImplicit ? (this.#aging.get(slot) ?? 0) : requested.mac_age;
     this.#aging.set(slot, mac_age);
-    this.#domains[slot] = this.#newDomain({ ...wanted, mac_age });
+    this.#domains[slot] = this.#newDomain({ ...requested, mac_age });
     return slot;
   }
 
@@ -133,7 +133,7 @@ export class Bridging {
     this.#bviMac(slot, iface, true);
   }
 
-  /** Back to routing. */
+  /** Sets the interface back to routing. */
   #leave(iface: SimInterface): void {
     const mode = this.#modes.get(iface.index);
     this.#modes.delete(iface.index);
@@ -175,17 +175,17 @@ export class Bridging {
     };
   }
 
-  #addMac(wanted: Omit<MacEntry, 'slot'>, id: number): number {
+  #addMac(requested: Omit<MacEntry, 'slot'>, id: number): number {
     const slot = this.#slotOf(id);
     if (slot === undefined) return retval.NO_SUCH_ENTRY;
-    if (!wanted.filter) {
-      const mode = this.#interfaces.get(wanted.index) && this.#modes.get(wanted.index);
+    if (!requested.filter) {
+      const mode = this.#interfaces.get(requested.index) && this.#modes.get(requested.index);
       if (mode?.kind !== 'bridge') return retval.INVALID_SW_IF_INDEX;
     }
-    const entry: MacEntry = wanted.filter
-      ? { ...wanted, slot, index: NONE, isStatic: true, bvi: false }
-      : { ...wanted, slot };
-    this.#macs.set(`${slot} ${wanted.mac}`, entry);
+    const entry: MacEntry = requested.filter
+      ? { ...requested, slot, index: NONE, isStatic: true, bvi: false }
+      : { ...requested, slot };
+    this.#macs.set(`${slot} ${requested.mac}`, entry);
     return 0;
   }
 
@@ -220,10 +220,10 @@ export class Bridging {
     const shown = () => this.#domains.filter((domain) => domain && domain.settings.bd_id !== 0);
     return {
       requests: {
-        bridge_domain_add_del_v2: (wanted) => {
-          const automatic = wanted.bd_id === NONE && wanted.is_add;
-          const bd_id = automatic ? this.#unusedId() : wanted.bd_id;
-          const refused = this.#addDel({ ...wanted, bd_id });
+        bridge_domain_add_del_v2: (requested) => {
+          const automatic = requested.bd_id === NONE && requested.is_add;
+          const bd_id = automatic ? this.#unusedId() : requested.bd_id;
+          const refused = this.#addDel({ ...requested, bd_id });
           return { retval: refused, bd_id };
         },
         sw_interface_set_l2_bridge: ({ rx_sw_if_index, bd_id, port_type, shg, enable }) => {
@@ -254,7 +254,7 @@ export class Bridging {
       },
       dumps: {
         bridge_domain_dump: ({ bd_id, sw_if_index }) => {
-          // VPP knows no selection by interface
+          // VPP does not support selection by interface
           if (sw_if_index !== NONE) return [];
           return shown()
             .filter((domain) => bd_id === NONE || domain?.settings.bd_id === bd_id)
@@ -294,7 +294,7 @@ export class Bridging {
     const name = (index: number) => this.#interfaces.nameOf(index);
     const domainName = (slot: number) => {
       const settings = this.#domains[slot]?.settings;
-      return settings ? settings.bd_tag || `bd:${settings.bd_id}` : `gone:${slot}`;
+      return settings ? settings.bd_tag || `bd:${settings.bd_id}` : `deleted:${slot}`;
     };
     const domains = [...this.#domains.entries()].flatMap(([slot, domain]) => {
       if (slot === 0 || !domain) return [];

@@ -18,15 +18,16 @@ export interface DhcpOffer {
   readonly router?: string;
 }
 
-/** A DHCP server that every link of a simulated VPP leads to. It outlives VPP. */
+/** A DHCP server that is reachable over every link of a simulated VPP. It outlives VPP. */
 export class SimDhcpServer {
   readonly #offers = new Map<string, DhcpOffer>();
-  /** Called with the name of an interface that has another offer now, or none. */
+  /** Called with the name of an interface whose offer was changed or withdrawn. */
   onChange: (name: string) => void = () => undefined;
 
   /**
-   * What a client on the interface of this name gets from now on: its tag, or VPP's name for it.
-   * Without an offer a lease runs out.
+   * Sets the offer for the client on an interface.
+   * @param name tag of the interface, or VPP's name
+   * @param offer undefined: the lease expires
    */
   offer(name: string, offer: DhcpOffer | undefined): void {
     if (offer) this.#offers.set(name, offer);
@@ -49,16 +50,16 @@ interface Client {
   readonly poolIndex: number;
   readonly config: DhcpClient;
   readonly owner: Peer;
-  /** Known from the first packet on. */
+  /** Known after the first packet. */
   mac: string | undefined;
   installed: Installed | undefined;
-  /** Stays the one that was named last, until a lease is lost. */
+  /** The last router that was offered; reset when the lease is lost. */
   router: string | undefined;
 }
 
 /**
- * DHCP clients. A client belongs to the number of its interface: it stays when the interface goes,
- * and its events go to whoever configured it, or to nobody.
+ * DHCP clients. A client is bound to the index of its interface: it stays when the interface is
+ * deleted. Its events are sent to the API client that configured it, while that is connected.
  */
 export class Dhcp {
   readonly #interfaces: Interfaces;
@@ -69,16 +70,16 @@ export class Dhcp {
   readonly #clients = new Map<number, Client>();
   readonly #disconnected = new Set<Peer>();
 
-  constructor(parts: {
+  constructor(deps: {
     interfaces: Interfaces;
     addresses: Addresses;
     fib: Fib;
     server: SimDhcpServer;
   }) {
-    this.#interfaces = parts.interfaces;
-    this.#addresses = parts.addresses;
-    this.#fib = parts.fib;
-    this.#server = parts.server;
+    this.#interfaces = deps.interfaces;
+    this.#addresses = deps.addresses;
+    this.#fib = deps.fib;
+    this.#server = deps.server;
     this.#interfaces.onAdmin(({ index }) => this.#requestLease(index));
     this.#server.onChange = (name) => {
       for (const index of this.#clients.keys())
@@ -90,7 +91,7 @@ export class Dhcp {
     this.#disconnected.add(peer);
   }
 
-  /** What comes of talking to the server, if there is a way to it. */
+  /** Requests a lease from the server and applies it, if the interface is up. */
   #requestLease(index: number): void {
     const client = this.#clients.get(index);
     const iface = this.#interfaces.get(index);

@@ -3,21 +3,21 @@ import { fromMac } from '#vpp/binapi/addresses.ts';
 import type { LinkHandle } from '../linux/link.ts';
 import type { SimLinux } from '../linux/linux.ts';
 
-/** A link of the host that VPP holds; false says that the kernel refused. */
+/** A link of the host that VPP uses; setters return false if the kernel rejects the change. */
 export interface HostLink {
   readonly name: string;
   setUp(up: boolean): boolean;
   setMtu(mtu: number): boolean;
   setMac(mac: string): boolean;
-  /** Of a TAP: VPP lets go of it. */
+  /** TAP: VPP closes it. */
   close(): void;
 }
 
-/** The machine that VPP runs on, in VPP's eyes. */
+/** The machine that VPP runs on, as VPP uses it. */
 export interface Host {
-  /** Of the namespace of VPP itself. */
+  /** Finds a link in the namespace of VPP. */
   find(name: string): HostLink | undefined;
-  /** Undefined when the kernel refuses: the name is taken, there is no such namespace. */
+  /** Undefined if the kernel rejects it: the name exists, or the namespace does not. */
   openTap(name: string, namespace: string | undefined): HostLink | undefined;
   randomMac(): string;
 }
@@ -51,7 +51,7 @@ function pathOf(namespace: string): string {
   return namespace.startsWith('/') ? namespace : `/run/netns/${namespace}`;
 }
 
-/** @param linux undefined: TAPs have no end on the host, and there is nothing to bind to */
+/** @param linux undefined: TAPs have no host end, and no links exist */
 export function simulatedHost(linux: SimLinux | undefined, random: Random): Host {
   const randomMac = () => {
     const bytes = random.bytes(6);

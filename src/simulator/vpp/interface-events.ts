@@ -5,7 +5,7 @@ import { retval } from './retval.ts';
 const ADMIN_UP = 1;
 const LINK_UP = 2;
 
-/** What happened to an interface; several things about one index become one event. */
+/** A change of an interface; several changes of one index are merged into one event. */
 export type InterfaceEventKind =
   | 'added'
   | 'deleted'
@@ -15,11 +15,11 @@ export type InterfaceEventKind =
   | 'link-down';
 
 /**
- * Tells subscribers of interfaces. Like VPP's, events are gathered by index and OR-ed: they say
- * that something happened, not what is now.
+ * Sends interface events to subscribers. Like in VPP, changes are collected by index and combined
+ * with OR: an event says that something changed, not what the state is.
  */
 export class InterfaceEvents {
-  /** Per subscriber the pid that it gave, to have it back in events. */
+  /** The PID that each subscriber gave; it is returned in events. */
   readonly #subscribers = new Map<Peer, number>();
   readonly #pending = new Map<number, Set<InterfaceEventKind>>();
 

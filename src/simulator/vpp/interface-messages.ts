@@ -46,7 +46,7 @@ function detailsOf(iface: SimInterface, rewrite: TagRewrite | undefined): SwInte
   };
 }
 
-/** Index 0 selects all, like ~0: that is how VPP reads it. */
+/** Index 0 selects all interfaces, like ~0, as in VPP. */
 function selected(interfaces: Interfaces, index: number): readonly SimInterface[] {
   if (index === NONE || index === 0) return interfaces.all();
   const found = interfaces.get(index);
@@ -55,10 +55,10 @@ function selected(interfaces: Interfaces, index: number): readonly SimInterface[
 
 const rxMode = { unknown: 0, polling: 1, interrupt: 2, adaptive: 3, default: 4 };
 
-function setRxMode(iface: SimInterface, queue: number | undefined, wanted: number): number {
+function setRxMode(iface: SimInterface, queue: number | undefined, requested: number): number {
   const queues = iface.queues.filter(({ id }) => queue === undefined || id === queue);
   if (queue !== undefined && queues.length === 0) return retval.UNIMPLEMENTED;
-  const mode = wanted === rxMode.default ? iface.defaultRxMode : wanted;
+  const mode = requested === rxMode.default ? iface.defaultRxMode : requested;
   for (const one of queues) {
     if (mode === rxMode.adaptive && iface.kind === 'af-packet' && one.mode !== mode)
       return retval.UNIMPLEMENTED;
@@ -67,9 +67,9 @@ function setRxMode(iface: SimInterface, queue: number | undefined, wanted: numbe
   return 0;
 }
 
-/** What every kind of interface has: state, name tag, MAC, MTU, receive queues. */
+/** Messages for all kinds of interfaces: state, tag, MAC, MTU, receive queues. */
 export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): MessageHandlers {
-  /** Looks the interface up and goes on with it. */
+  /** Calls the function with the interface, or returns the retval of an unknown index. */
   const withInterface = (index: number, then: (iface: SimInterface) => number): number => {
     const iface = interfaces.get(index);
     return iface ? then(iface) : retval.INVALID_SW_IF_INDEX;
@@ -131,9 +131,9 @@ export function interfaceMessages(interfaces: Interfaces, subs: SubInterfaces): 
     },
     dumps: {
       sw_interface_dump: ({ sw_if_index, name_filter_valid, name_filter }) => {
-        const wanted = name_filter.toLowerCase();
+        const requested = name_filter.toLowerCase();
         return selected(interfaces, sw_if_index)
-          .filter(({ name }) => !name_filter_valid || name.toLowerCase().includes(wanted))
+          .filter(({ name }) => !name_filter_valid || name.toLowerCase().includes(requested))
           .map((iface) => detailsOf(iface, subs.rewriteOf(iface)));
       },
       sw_interface_rx_placement_dump: ({ sw_if_index }) =>

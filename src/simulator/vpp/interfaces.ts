@@ -10,9 +10,9 @@ export type InterfaceKind =
   | 'sub'
   | 'nic';
 
-/** What a driver does when it is told to; a number is the retval, undefined success. */
+/** Driver of an interface; setters return a retval on failure, undefined on success. */
 export interface Driver {
-  /** Whether the link is up after the admin state has changed. */
+  /** @returns whether the link is up after the change of the admin state */
   link(adminUp: boolean): boolean;
   setMtu?(mtu: number): number | undefined;
   setMac?(mac: string): number | undefined;
@@ -59,12 +59,12 @@ const DEFAULT_MTU = 9000;
 
 const NO_MAC = '00:00:00:00:00:00';
 
-/** VPP's own interface and those that carry bare IP are none. */
+/** False for local0 and for interfaces in IP mode. */
 export function isEthernet(iface: SimInterface): boolean {
   return (iface.sup ?? iface).mac !== NO_MAC;
 }
 
-/** Numbers like VPP's pools: the one that was freed last is given out first. */
+/** Index allocator like VPP's pools: the index that was freed last is reused first. */
 export class IndexPool {
   readonly #free: number[] = [];
   #next: number;
@@ -82,7 +82,7 @@ export class IndexPool {
   }
 }
 
-/** All interfaces, and who wants to know what becomes of them. */
+/** All interfaces, with listeners for their changes. */
 export class Interfaces {
   readonly #events: InterfaceEvents;
   readonly #pool = new IndexPool();
@@ -108,15 +108,15 @@ export class Interfaces {
     return this.#byIndex.get(index);
   }
 
-  /** Of a kind, or all; by index. */
+  /** All interfaces, or those of one kind, by index. */
   all(kind?: InterfaceKind): readonly SimInterface[] {
     return [...this.#byIndex.values()]
       .filter((iface) => kind === undefined || iface.kind === kind)
       .sort((a, b) => a.index - b.index);
   }
 
-  add(wanted: NewInterface): SimInterface {
-    const linkMtu = wanted.linkMtu ?? DEFAULT_MTU;
+  add(requested: NewInterface): SimInterface {
+    const linkMtu = requested.linkMtu ?? DEFAULT_MTU;
     const iface: SimInterface = {
       queues: [],
       defaultRxMode: 0,
@@ -125,7 +125,7 @@ export class Interfaces {
       sup: undefined,
       vlan: 0,
       mtu: [linkMtu, 0, 0, 0],
-      ...wanted,
+      ...requested,
       linkMtu,
       index: this.#pool.allocate(),
       tag: '',
@@ -137,7 +137,7 @@ export class Interfaces {
     return iface;
   }
 
-  /** With its sub-interfaces. */
+  /** Removes the interface and its sub-interfaces. */
   remove(iface: SimInterface): void {
     for (const each of this.all('sub')) if (each.sup === iface) this.remove(each);
     this.setAdmin(iface, false);
@@ -157,7 +157,7 @@ export class Interfaces {
     for (const listener of this.#onAdmin) listener(iface);
   }
 
-  /** The link went up or down by itself. */
+  /** Sets the link state, independently of the admin state. */
   setLink(iface: SimInterface, up: boolean): void {
     if (iface.linkUp === up) return;
     iface.linkUp = up;
@@ -169,7 +169,7 @@ export class Interfaces {
     for (const listener of this.#onMac) listener(iface);
   }
 
-  /** Called before the index is free again. */
+  /** Called before the index is released. */
   onRemove(listener: (iface: SimInterface) => void): void {
     this.#onRemove.push(listener);
   }
@@ -185,7 +185,7 @@ export class Interfaces {
   /** How a snapshot names an interface: by its tag, which survives a restart of VPP. */
   nameOf(index: number): string {
     const iface = this.#byIndex.get(index);
-    if (!iface) return `gone:${index}`;
+    if (!iface) return `deleted:${index}`;
     return iface.tag || iface.name;
   }
 }

@@ -11,15 +11,15 @@ const mode = { ethernet: 0, ip: 1 };
 const RUNTIME_DIR = '/run/vpp';
 const NO_MAC = '00:00:00:00:00:00';
 const POLLING = 1;
-/** Tries until an unused number is found. */
+/** First candidate for an unused socket ID. */
 const FIRST_UNUSED_ID = 1_000_000;
 
 interface Memif {
   readonly socketId: number;
-  readonly wanted: ReceivedFields<MemifCreateV2>;
-  /** There are some while it is connected. */
+  readonly requested: ReceivedFields<MemifCreateV2>;
+  /** Non-empty while it is connected. */
   readonly queues: RxQueue[];
-  /** They meet when both are up, and part when one of them is deleted. */
+  /** Two memifs connect when both are up, and disconnect when one of them is deleted. */
   peer: Memif | undefined;
 }
 
@@ -29,15 +29,15 @@ function absolute(filename: string): string {
 }
 
 /**
- * Memif interfaces and their socket files. Two of one VPP meet over one file that is known under two
- * numbers; no other peer ever comes.
+ * Memif interfaces and their socket files. Two memifs of one VPP connect over a file that has two
+ * socket IDs; no other peers are simulated.
  */
-export function memifMessages(parts: {
+export function memifMessages(deps: {
   interfaces: Interfaces;
   host: Host;
   crash: (why: string) => void;
 }): MessageHandlers {
-  const { interfaces, host, crash } = parts;
+  const { interfaces, host, crash } = deps;
   const files = new Map<number, string>([[0, `${RUNTIME_DIR}/memif.sock`]]);
   const memifs = new Map<number, Memif>();
   interfaces.onRemove(({ index }) => {
@@ -54,21 +54,21 @@ export function memifMessages(parts: {
     join(found[0], found[1], memif);
   });
 
-  const fits = (one: Memif, { wanted, socketId }: Memif, index: number): boolean =>
+  const fits = (one: Memif, { requested, socketId }: Memif, index: number): boolean =>
     interfaces.get(index)!.adminUp &&
     !one.peer &&
-    one.wanted.id === wanted.id &&
-    one.wanted.role !== wanted.role &&
-    one.wanted.secret === wanted.secret &&
+    one.requested.id === requested.id &&
+    one.requested.role !== requested.role &&
+    one.requested.secret === requested.secret &&
     files.get(one.socketId) === files.get(socketId);
-  /** The slave says what rings there are. */
+  /** The slave determines the rings. */
   const agreed = (one: Memif): ReceivedFields<MemifCreateV2> | undefined =>
-    one.peer && (one.wanted.role === role.slave ? one : one.peer).wanted;
+    one.peer && (one.requested.role === role.slave ? one : one.peer).requested;
   const join = (index: number, memif: Memif, peer: Memif | undefined): void => {
     if (memif.peer === peer) return;
     memif.peer = peer;
     const rings = agreed(memif);
-    const isSlave = memif.wanted.role === role.slave;
+    const isSlave = memif.requested.role === role.slave;
     const length = rings === undefined ? 0 : isSlave ? rings.rx_queues : rings.tx_queues;
     const queues = Array.from({ length }, (_, id) => ({ id, mode: POLLING }));
     memif.queues.splice(0, Number.POSITIVE_INFINITY, ...queues);
@@ -98,23 +98,23 @@ export function memifMessages(parts: {
     return 0;
   };
 
-  const create = (wanted: ReceivedFields<MemifCreateV2>) => {
-    const { socket_id } = wanted;
-    const ring = wanted.ring_size;
+  const create = (requested: ReceivedFields<MemifCreateV2>) => {
+    const { socket_id } = requested;
+    const ring = requested.ring_size;
     if ((ring & (ring - 1)) !== 0) return retval.INVALID_ARGUMENT;
     if (!files.has(socket_id)) return retval.INVALID_ARGUMENT;
     const others = on(socket_id);
     const isMaster = (one: { readonly role: number }) => one.role === role.master;
-    const mixed = others.some((one) => isMaster(one.wanted) !== isMaster(wanted));
-    if (mixed || others.some((one) => one.wanted.id === wanted.id))
+    const mixed = others.some((one) => isMaster(one.requested) !== isMaster(requested));
+    if (mixed || others.some((one) => one.requested.id === requested.id))
       return retval.SUBIF_ALREADY_EXISTS;
-    if (wanted.mode > mode.ip) crash('a memif of a mode that is not supported');
-    const isIp = wanted.mode === mode.ip;
-    const given = fromMac(wanted.hw_addr);
-    const memif: Memif = { socketId: socket_id, wanted, queues: [], peer: undefined };
+    if (requested.mode > mode.ip) crash('a memif of a mode that is not supported');
+    const isIp = requested.mode === mode.ip;
+    const given = fromMac(requested.hw_addr);
+    const memif: Memif = { socketId: socket_id, requested, queues: [], peer: undefined };
     const iface = interfaces.add({
       kind: 'memif',
-      name: `memif${socket_id}/${wanted.id}`,
+      name: `memif${socket_id}/${requested.id}`,
       deviceType: 'memif',
       mac: isIp ? NO_MAC : given === NO_MAC ? host.randomMac() : given,
       ...(isIp && { linkMtu: 0 }),
@@ -140,7 +140,7 @@ export function memifMessages(parts: {
       memif_create_v2: create,
       memif_delete: ({ sw_if_index }) => {
         const named = interfaces.get(sw_if_index);
-        // VPP takes a VLAN for what it is on
+        // VPP resolves a sub-interface to its parent
         const iface = named?.sup ?? named;
         if (iface?.kind !== 'memif') return retval.INVALID_SW_IF_INDEX;
         interfaces.remove(iface);
@@ -152,16 +152,16 @@ export function memifMessages(parts: {
         [...files].map(([socket_id, socket_filename]) => ({ socket_id, socket_filename })),
       memif_dump: () =>
         [...memifs].map(([sw_if_index, memif]) => {
-          const { socketId, wanted } = memif;
+          const { socketId, requested } = memif;
           const { mac, adminUp, linkUp, name } = interfaces.get(sw_if_index)!;
           const rings = agreed(memif);
           return {
             sw_if_index,
             hw_addr: toMac(mac),
-            id: wanted.id,
-            role: wanted.role,
-            mode: wanted.mode,
-            zero_copy: wanted.role === role.slave && !wanted.no_zero_copy,
+            id: requested.id,
+            role: requested.role,
+            mode: requested.mode,
+            zero_copy: requested.role === role.slave && !requested.no_zero_copy,
             socket_id: socketId,
             ring_size: rings ? rings.ring_size || 1024 : 1,
             buffer_size: rings ? rings.buffer_size || 2048 : 0,
@@ -172,11 +172,13 @@ export function memifMessages(parts: {
     },
     snapshot: () => ({
       memifs: [...memifs]
-        .map(([index, { socketId, wanted }]) => {
-          const words = [interfaces.nameOf(index), files.get(socketId), wanted.id];
-          return [...words, wanted.role === role.master ? 'master' : 'slave', wanted.mode].join(
-            ' ',
-          );
+        .map(([index, { socketId, requested }]) => {
+          const words = [interfaces.nameOf(index), files.get(socketId), requested.id];
+          return [
+            ...words,
+            requested.role === role.master ? 'master' : 'slave',
+            requested.mode,
+          ].join(' ');
         })
         .sort(),
       memifSockets: [...files.values()].sort(),

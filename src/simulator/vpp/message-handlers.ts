@@ -1,12 +1,12 @@
 import type { ServerHandlers } from '#vpp/binapi/server.ts';
 
 /**
- * The messages of one concern. To make the simulated VPP speak one more, add an entry to the part
- * that it belongs to; a new concern is a new file with a part, named in life.ts.
+ * The handlers of the messages of one feature. To simulate another message, add its handler to the
+ * group of its feature; a new feature is a new file with a group, listed in vpp-process.ts.
  */
 export interface MessageHandlers {
   readonly requests?: ServerHandlers['requests'];
   readonly dumps?: ServerHandlers['dumps'];
-  /** What of it is configuration: goes into the snapshot. Sorted. */
+  /** The configuration of the feature for the snapshot of the simulation; lists are sorted. */
   readonly snapshot?: () => Readonly<Record<string, unknown>>;
 }

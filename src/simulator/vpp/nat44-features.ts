@@ -4,10 +4,10 @@ import { retval } from './retval.ts';
 
 const { NAT_IS_INSIDE: inside, NAT_IS_OUTSIDE: outside } = NatConfigFlags;
 
-/** What NAT44 does on interfaces. */
+/** NAT44 features of interfaces: inside, outside, output feature. */
 export class NatFeatures {
   readonly #interfaces: Interfaces;
-  /** Flags in and out by interface. */
+  /** Inside and outside flags by interface. */
   readonly #sides = new Map<number, number>();
   readonly #outputs = new Set<number>();
 
@@ -33,7 +33,7 @@ export class NatFeatures {
       return 0;
     }
     if (known === undefined) return retval.NO_SUCH_ENTRY;
-    // one that is only on the other side is lost
+    // a feature of the other side alone is lost, as in VPP
     if (known === (inside | outside)) this.#sides.set(index, known & ~side);
     else this.#sides.delete(index);
     return 0;

@@ -10,7 +10,7 @@ import {
 import type { AddressPools } from './nat44-pools.ts';
 import { NONE, retval } from './retval.ts';
 
-/** More local ends make VPP count for ever, with a byte. */
+/** With more local ends VPP loops forever: it counts with a byte. */
 const MAX_LOCALS = 255;
 
 const { identity, loadBalanced } = mappingFlag;
@@ -22,90 +22,91 @@ interface NatState {
   readonly crash: (why: string) => void;
 }
 
-/** Requests that change mappings of NAT44. */
+/** Requests that change NAT44 mappings. */
 export function mappingRequests(nat: NatState): NonNullable<MessageHandlers['requests']> {
   const { mappings } = nat;
-  const set = (wanted: RequestedMapping, isAdd: boolean): number => {
+  const set = (requested: RequestedMapping, isAdd: boolean): number => {
     if (!nat.isEnabled) return retval.UNSUPPORTED;
-    return isAdd ? mappings.add(wanted) : mappings.remove(wanted);
+    return isAdd ? mappings.add(requested) : mappings.remove(requested);
   };
 
-  const kept =
+  const storedFlags =
     mappingFlag.twiceNat |
     mappingFlag.selfTwiceNat |
     mappingFlag.out2inOnly |
     mappingFlag.addressOnly;
   return {
-    nat44_add_del_static_mapping_v2: (asked) => {
-      const bare = (asked.flags & mappingFlag.addressOnly) !== 0;
+    nat44_add_del_static_mapping_v2: (request) => {
+      const addressOnly = (request.flags & mappingFlag.addressOnly) !== 0;
       return set(
         {
-          flags: asked.flags & kept,
-          local: textOfBytes(asked.local_ip_address),
-          external: textOfBytes(asked.external_ip_address),
-          localPort: bare ? 0 : asked.local_port,
-          externalPort: bare ? 0 : asked.external_port,
-          protocol: asked.protocol,
-          vrf: asked.vrf_id,
-          swIfIndex: asked.external_sw_if_index,
-          tag: asked.tag,
+          flags: request.flags & storedFlags,
+          local: textOfBytes(request.local_ip_address),
+          external: textOfBytes(request.external_ip_address),
+          localPort: addressOnly ? 0 : request.local_port,
+          externalPort: addressOnly ? 0 : request.external_port,
+          protocol: request.protocol,
+          vrf: request.vrf_id,
+          swIfIndex: request.external_sw_if_index,
+          tag: request.tag,
         },
-        asked.is_add,
+        request.is_add,
       );
     },
-    nat44_add_del_identity_mapping: (asked) => {
-      const bare = (asked.flags & mappingFlag.addressOnly) !== 0;
-      const address = textOfBytes(asked.ip_address);
-      const port = bare ? 0 : asked.port;
+    nat44_add_del_identity_mapping: (request) => {
+      const addressOnly = (request.flags & mappingFlag.addressOnly) !== 0;
+      const address = textOfBytes(request.ip_address);
+      const port = addressOnly ? 0 : request.port;
       return set(
         {
-          flags: mappingFlag.identity | (bare ? mappingFlag.addressOnly : 0),
-          // of one that is bound to an interface VPP takes no address
-          local: asked.sw_if_index === NONE ? address : '0.0.0.0',
+          flags: mappingFlag.identity | (addressOnly ? mappingFlag.addressOnly : 0),
+          // VPP ignores the address if the mapping is bound to an interface
+          local: request.sw_if_index === NONE ? address : '0.0.0.0',
           external: address,
           localPort: port,
           externalPort: port,
-          protocol: bare ? 0 : asked.protocol,
-          vrf: asked.vrf_id,
-          swIfIndex: asked.sw_if_index,
-          tag: asked.tag,
+          protocol: addressOnly ? 0 : request.protocol,
+          vrf: request.vrf_id,
+          swIfIndex: request.sw_if_index,
+          tag: request.tag,
         },
-        asked.is_add,
+        request.is_add,
       );
     },
-    nat44_add_del_lb_static_mapping: (asked) => {
-      if (asked.locals.length > MAX_LOCALS) {
+    nat44_add_del_lb_static_mapping: (request) => {
+      if (request.locals.length > MAX_LOCALS) {
         nat.crash('more local ends than a byte counts');
         return retval.UNSPECIFIED;
       }
       if (!nat.isEnabled) return retval.UNSUPPORTED;
-      const external = textOfBytes(asked.external_addr);
-      if (!asked.is_add)
-        return mappings.removeBalanced(external, asked.external_port, asked.protocol);
+      const external = textOfBytes(request.external_addr);
+      if (!request.is_add)
+        return mappings.removeBalanced(external, request.external_port, request.protocol);
       const { twiceNat, selfTwiceNat, out2inOnly } = mappingFlag;
-      const twice = asked.flags & twiceNat ? asked.flags & twiceNat : asked.flags & selfTwiceNat;
+      const twice =
+        request.flags & twiceNat ? request.flags & twiceNat : request.flags & selfTwiceNat;
       return mappings.addBalanced(
         {
-          flags: twice | (asked.flags & out2inOnly),
+          flags: twice | (request.flags & out2inOnly),
           external,
-          externalPort: asked.external_port,
-          protocol: asked.protocol,
-          tag: asked.tag,
-          affinity: asked.affinity,
-          locals: asked.locals,
+          externalPort: request.external_port,
+          protocol: request.protocol,
+          tag: request.tag,
+          affinity: request.affinity,
+          locals: request.locals,
         },
         nat.pools.has(external),
       );
     },
-    nat44_lb_static_mapping_add_del_local: (asked) => {
+    nat44_lb_static_mapping_add_del_local: (request) => {
       if (!nat.isEnabled) return retval.UNSUPPORTED;
-      const external = textOfBytes(asked.external_addr);
+      const external = textOfBytes(request.external_addr);
       return mappings.changeLocal(
         external,
-        asked.external_port,
-        asked.protocol,
-        asked.local,
-        asked.is_add,
+        request.external_port,
+        request.protocol,
+        request.local,
+        request.is_add,
       );
     },
   };
@@ -131,13 +132,13 @@ export function mappingDumps(mappings: StaticMappings): NonNullable<MessageHandl
       ...mappings.bound
         .filter(({ flags }) => !(flags & identity))
         .map((record) => {
-          const bare = (record.flags & mappingFlag.addressOnly) !== 0;
+          const addressOnly = (record.flags & mappingFlag.addressOnly) !== 0;
           return {
-            // VPP leaves the other flags out
+            // VPP omits the other flags
             flags: record.flags & (mappingFlag.twiceNat | mappingFlag.addressOnly),
             local_ip_address: bytes(record.local),
             external_ip_address: new Uint8Array(4),
-            protocol: bare ? 0 : record.protocol,
+            protocol: addressOnly ? 0 : record.protocol,
             local_port: record.localPort,
             external_port: record.externalPort,
             external_sw_if_index: record.swIfIndex,
@@ -152,7 +153,7 @@ export function mappingDumps(mappings: StaticMappings): NonNullable<MessageHandl
         external_port: mapping.externalPort,
         protocol: mapping.protocol,
         flags: mapping.flags & ~loadBalanced,
-        // VPP keeps it to itself
+        // VPP does not dump it
         affinity: 0,
         tag: mapping.tag,
         locals: mapping.locals,
@@ -193,7 +194,7 @@ export function mappingSnapshot(mappings: StaticMappings, nameOf: (index: number
       .map((mapping) => {
         const { flags, external, externalPort, protocol, tag, affinity } = mapping;
         const from = `${external}:${externalPort}/${protocol} flags ${flags}`;
-        // of an identity in several tables the tag is the one that came first
+        // an identity in several tables has the tag of the first one
         if (flags & identity)
           return `${from} to itself in ${mapping.locals.map(({ vrf_id }) => vrf_id).sort()}`;
         if (!(flags & loadBalanced))

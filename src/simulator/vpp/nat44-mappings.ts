@@ -1,7 +1,7 @@
 import type { Nat44LbAddrPort } from '#vpp/binapi/messages.gen.ts';
 import { NONE, retval } from './retval.ts';
 
-/** What VPP keeps of the flags of a message, and two of its own. */
+/** The message flags that VPP stores, and two internal flags. */
 export const mappingFlag = {
   twiceNat: 1,
   selfTwiceNat: 2,
@@ -23,11 +23,11 @@ export interface StaticMapping {
   readonly vrf: number;
   readonly tag: string;
   readonly affinity: number;
-  /** Of a load balanced one its backends; of an identity one entry a table. */
+  /** Backends of a load-balanced mapping; one entry per table of an identity. */
   readonly locals: LocalEnd[];
 }
 
-/** A mapping of whatever address an interface has. */
+/** A mapping whose external address is that of an interface. */
 export interface BoundMapping {
   readonly flags: number;
   readonly local: string;
@@ -40,16 +40,16 @@ export interface BoundMapping {
   isResolved: boolean;
 }
 
-/** A mapping as it is asked for; for one that is bound to an interface `external` is not known. */
+/** A mapping as in a request; `external` is unknown if the mapping is bound to an interface. */
 export type RequestedMapping = Omit<BoundMapping, 'isResolved'> & { readonly external: string };
 
-/** The tables that mappings hold on to: VPP makes those that it does not have. */
+/** Locks of mappings on tables: VPP creates missing tables. */
 export interface TableLocks {
   lock(id: number): void;
   unlock(id: number): void;
 }
 
-/** The inside table of a plugin that was enabled without naming one. */
+/** Default inside table of the plugin. */
 const INSIDE_VRF = 0;
 
 function has(flags: number, flag: number): boolean {
@@ -60,14 +60,14 @@ function keyOf(address: string, port: number, protocol: number): string {
   return `${address}/${port}/${protocol}`;
 }
 
-/** VPP keeps no ports and no protocol of a mapping of whole addresses. */
-function normalized(wanted: RequestedMapping): RequestedMapping {
-  const { flags, external } = wanted;
-  const bare = has(flags, mappingFlag.addressOnly)
-    ? { ...wanted, localPort: 0, externalPort: 0, protocol: 0 }
-    : wanted;
-  if (!has(flags, mappingFlag.identity)) return bare;
-  return { ...bare, local: external, localPort: bare.externalPort };
+/** VPP stores no ports and no protocol for an address-only mapping. */
+function normalized(requested: RequestedMapping): RequestedMapping {
+  const { flags, external } = requested;
+  const mapping = has(flags, mappingFlag.addressOnly)
+    ? { ...requested, localPort: 0, externalPort: 0, protocol: 0 }
+    : requested;
+  if (!has(flags, mappingFlag.identity)) return mapping;
+  return { ...mapping, local: external, localPort: mapping.externalPort };
 }
 
 function validate(flags: number): number {
@@ -78,11 +78,11 @@ function validate(flags: number): number {
   return 0;
 }
 
-/** Static mappings of NAT44: one local end, several, identities. */
+/** Static mappings of NAT44: with one local end, load-balanced, and identities. */
 export class StaticMappings {
   readonly #tables: TableLocks;
   readonly #byExternal = new Map<string, StaticMapping>();
-  /** Of those that also translate from inside. */
+  /** Local ends of mappings that also translate from inside. */
   readonly #byLocal = new Set<string>();
   #bound: BoundMapping[] = [];
   /** The first address of an interface, if it has one. */
@@ -102,9 +102,9 @@ export class StaticMappings {
   }
 
   /**
-   * The plugin is disabled: one after the other goes as if it was asked for, but an identity only
-   * from table 0, and what has local ends left is dropped with its tables locked for good.
-   * @returns retval of the last one
+   * Called when the plugin is disabled. Deletes each mapping as if by request, but an identity only
+   * from table 0; mappings that then still have local ends are dropped, and their tables stay locked.
+   * @returns retval of the last deletion
    */
   clear(): number {
     let failed = 0;
@@ -118,62 +118,62 @@ export class StaticMappings {
     return failed;
   }
 
-  add(wanted: RequestedMapping): number {
-    const refused = validate(wanted.flags);
+  add(requested: RequestedMapping): number {
+    const refused = validate(requested.flags);
     if (refused !== 0) return refused;
-    if (wanted.swIfIndex === NONE) return this.#insert(wanted);
-    if (this.#findBound(wanted)) return retval.VALUE_EXIST;
-    const { external: _, ...rest } = wanted;
+    if (requested.swIfIndex === NONE) return this.#insert(requested);
+    if (this.#findBound(requested)) return retval.VALUE_EXIST;
+    const { external: _, ...rest } = requested;
     const record: BoundMapping = { ...rest, isResolved: false };
     this.#bound.push(record);
-    const address = this.#addressOf(wanted.swIfIndex);
+    const address = this.#addressOf(requested.swIfIndex);
     if (address === undefined) return 0;
-    const failed = this.#insert({ ...wanted, external: address });
+    const failed = this.#insert({ ...requested, external: address });
     if (failed === 0) record.isResolved = true;
     else this.#bound = this.#bound.filter((other) => other !== record);
     return failed;
   }
 
-  remove(wanted: RequestedMapping): number {
-    const refused = validate(wanted.flags);
+  remove(requested: RequestedMapping): number {
+    const refused = validate(requested.flags);
     if (refused !== 0) return refused;
-    if (wanted.swIfIndex === NONE) return this.#delete(wanted);
-    const record = this.#findBound(wanted);
+    if (requested.swIfIndex === NONE) return this.#delete(requested);
+    const record = this.#findBound(requested);
     if (!record) return retval.NO_SUCH_ENTRY;
     this.#bound = this.#bound.filter((other) => other !== record);
-    const address = this.#addressOf(wanted.swIfIndex);
-    return address === undefined ? 0 : this.#delete({ ...wanted, external: address });
+    const address = this.#addressOf(requested.swIfIndex);
+    return address === undefined ? 0 : this.#delete({ ...requested, external: address });
   }
 
-  /** An interface got or lost an address. */
+  /** Called when an interface gets or loses an address. */
   follow(swIfIndex: number, address: string, isAdd: boolean): void {
     for (const record of this.#bound) {
       if (record.swIfIndex !== swIfIndex || record.isResolved === isAdd) continue;
-      const wanted = { ...record, external: address };
-      const failed = isAdd ? this.#insert(wanted) : this.#delete(wanted);
+      const requested = { ...record, external: address };
+      const failed = isAdd ? this.#insert(requested) : this.#delete(requested);
       if (failed === 0) record.isResolved = isAdd;
     }
   }
 
-  #findBound(wanted: RequestedMapping): BoundMapping | undefined {
+  #findBound(requested: RequestedMapping): BoundMapping | undefined {
     return this.#bound.find((record) => {
-      if (record.swIfIndex !== wanted.swIfIndex || record.vrf !== wanted.vrf) return false;
+      if (record.swIfIndex !== requested.swIfIndex || record.vrf !== requested.vrf) return false;
       const identities =
-        has(record.flags, mappingFlag.identity) && has(wanted.flags, mappingFlag.identity);
-      if (!identities && record.local !== wanted.local) return false;
-      if (record.flags & wanted.flags & mappingFlag.addressOnly) return true;
-      const sameLocal = identities || record.localPort === wanted.localPort;
+        has(record.flags, mappingFlag.identity) && has(requested.flags, mappingFlag.identity);
+      if (!identities && record.local !== requested.local) return false;
+      if (record.flags & requested.flags & mappingFlag.addressOnly) return true;
+      const sameLocal = identities || record.localPort === requested.localPort;
       return (
         sameLocal &&
-        record.externalPort === wanted.externalPort &&
-        record.protocol === wanted.protocol
+        record.externalPort === requested.externalPort &&
+        record.protocol === requested.protocol
       );
     });
   }
 
-  #insert(asked: RequestedMapping): number {
-    const wanted = normalized(asked);
-    const { flags, external, externalPort, protocol, local, localPort } = wanted;
+  #insert(request: RequestedMapping): number {
+    const requested = normalized(request);
+    const { flags, external, externalPort, protocol, local, localPort } = requested;
     const key = keyOf(external, externalPort, protocol);
     const identity = has(flags, mappingFlag.identity);
     const known = this.#byExternal.get(key);
@@ -185,20 +185,20 @@ export class StaticMappings {
     });
     if (known) {
       if (!has(known.flags, mappingFlag.identity)) return retval.VALUE_EXIST;
-      if (known.locals.some(({ vrf_id }) => vrf_id === wanted.vrf)) return retval.VALUE_EXIST;
-      this.#tables.lock(wanted.vrf);
-      known.locals.push(entry(wanted.vrf));
-      this.#byLocal.add(`${keyOf(known.local, known.localPort, protocol)}/${wanted.vrf}`);
+      if (known.locals.some(({ vrf_id }) => vrf_id === requested.vrf)) return retval.VALUE_EXIST;
+      this.#tables.lock(requested.vrf);
+      known.locals.push(entry(requested.vrf));
+      this.#byLocal.add(`${keyOf(known.local, known.localPort, protocol)}/${requested.vrf}`);
       return 0;
     }
-    const vrf = wanted.vrf === NONE ? INSIDE_VRF : wanted.vrf;
+    const vrf = requested.vrf === NONE ? INSIDE_VRF : requested.vrf;
     this.#tables.lock(vrf);
     const localKey = `${keyOf(local, localPort, protocol)}/${vrf}`;
     const both = !has(flags, mappingFlag.out2inOnly);
-    // the table stays locked for good
+    // the table stays locked, as in VPP
     if (both && !identity && this.#byLocal.has(localKey)) return retval.VALUE_EXIST;
     this.#byExternal.set(key, {
-      ...wanted,
+      ...requested,
       vrf,
       affinity: 0,
       locals: identity ? [entry(vrf)] : [],
@@ -207,24 +207,26 @@ export class StaticMappings {
     return 0;
   }
 
-  #delete(asked: RequestedMapping): number {
-    const wanted = normalized(asked);
-    const key = keyOf(wanted.external, wanted.externalPort, wanted.protocol);
+  #delete(request: RequestedMapping): number {
+    const requested = normalized(request);
+    const key = keyOf(requested.external, requested.externalPort, requested.protocol);
     const known = this.#byExternal.get(key);
     if (!known) return retval.NO_SUCH_ENTRY;
     let { vrf } = known;
-    if (has(wanted.flags, mappingFlag.identity)) {
-      vrf = wanted.vrf === NONE ? INSIDE_VRF : wanted.vrf;
-      // of a balanced one that is taken for an identity all backends in that table
+    if (has(requested.flags, mappingFlag.identity)) {
+      vrf = requested.vrf === NONE ? INSIDE_VRF : requested.vrf;
+      // a load-balanced mapping treated as an identity loses all backends in that table
       const left = known.locals.filter(({ vrf_id }) => vrf_id !== vrf);
       if (left.length === known.locals.length) return retval.NO_SUCH_ENTRY;
       known.locals.splice(0, Number.POSITIVE_INFINITY, ...left);
     }
-    if (!has(wanted.flags, mappingFlag.out2inOnly))
-      this.#byLocal.delete(`${keyOf(wanted.local, wanted.localPort, wanted.protocol)}/${vrf}`);
-    // what has local ends left stays, and VPP says that all is well
+    if (!has(requested.flags, mappingFlag.out2inOnly))
+      this.#byLocal.delete(
+        `${keyOf(requested.local, requested.localPort, requested.protocol)}/${vrf}`,
+      );
+    // a mapping with remaining local ends stays, and VPP reports success
     if (known.locals.length > 0) {
-      if (has(wanted.flags, mappingFlag.identity)) this.#tables.unlock(vrf);
+      if (has(requested.flags, mappingFlag.identity)) this.#tables.unlock(vrf);
       return 0;
     }
     this.#tables.unlock(vrf);
@@ -232,24 +234,24 @@ export class StaticMappings {
     return 0;
   }
 
-  /** @param inPool whether the pool has the external address */
+  /** @param inPool whether the address pool contains the external address */
   addBalanced(
-    wanted: Pick<StaticMapping, 'flags' | 'external' | 'externalPort' | 'protocol' | 'tag'> & {
+    requested: Pick<StaticMapping, 'flags' | 'external' | 'externalPort' | 'protocol' | 'tag'> & {
       readonly affinity: number;
       readonly locals: readonly LocalEnd[];
     },
     inPool: boolean,
   ): number {
-    const { external, externalPort, protocol, locals } = wanted;
+    const { external, externalPort, protocol, locals } = requested;
     const key = keyOf(external, externalPort, protocol);
     if (this.#byExternal.has(key)) return retval.VALUE_EXIST;
     if (locals.length < 2) return retval.INVALID_VALUE;
-    const both = !has(wanted.flags, mappingFlag.out2inOnly);
+    const both = !has(requested.flags, mappingFlag.out2inOnly);
     if (both && !inPool) return retval.NO_SUCH_ENTRY;
     for (const { vrf_id } of locals) this.#tables.lock(vrf_id);
     this.#byExternal.set(key, {
-      ...wanted,
-      flags: wanted.flags | mappingFlag.loadBalanced,
+      ...requested,
+      flags: requested.flags | mappingFlag.loadBalanced,
       local: '0.0.0.0',
       localPort: 0,
       vrf: 0,

@@ -14,7 +14,7 @@ function asText({ address, vrf }: PoolAddress): string {
   return `${address} vrf ${vrf}`;
 }
 
-/** Addresses of NAT44: those that traffic leaves with, and those of twice-NAT. */
+/** Address pools of NAT44: for outgoing traffic and for twice-NAT. */
 export class AddressPools {
   readonly #tables: TableLocks;
   readonly #plain: PoolAddress[] = [];
@@ -33,19 +33,19 @@ export class AddressPools {
       for (const { address } of [...pool]) this.#drop(address, pool);
   }
 
-  /** @param isEnabled whether the plugin is: without it nothing is taken in */
-  change(asked: Nat44AddDelAddressRange, isEnabled: boolean): number {
-    const pool = asked.flags & NatConfigFlags.NAT_IS_TWICE_NAT ? this.#twice : this.#plain;
+  /** @param isEnabled whether the plugin is enabled; otherwise additions are rejected */
+  change(request: Nat44AddDelAddressRange, isEnabled: boolean): number {
+    const pool = request.flags & NatConfigFlags.NAT_IS_TWICE_NAT ? this.#twice : this.#plain;
     const number = (bytes: Uint8Array) => Buffer.from(bytes).readUInt32BE();
-    for (let at = number(asked.first_ip_address); at <= number(asked.last_ip_address); at++) {
+    for (let at = number(request.first_ip_address); at <= number(request.last_ip_address); at++) {
       const bytes = Buffer.alloc(4);
       bytes.writeUInt32BE(at);
       const address = textOfBytes(bytes);
-      if (asked.is_add && !isEnabled) return retval.UNSUPPORTED;
-      const failed = asked.is_add
-        ? this.#add(address, asked.vrf_id, pool)
+      if (request.is_add && !isEnabled) return retval.UNSUPPORTED;
+      const failed = request.is_add
+        ? this.#add(address, request.vrf_id, pool)
         : this.#drop(address, pool);
-      // those before it stay as they are now
+      // the changes of the previous addresses stay
       if (failed !== 0) return failed;
     }
     return 0;
@@ -63,7 +63,7 @@ export class AddressPools {
     const found = pool[place];
     if (!found) return retval.NO_SUCH_ENTRY;
     if (found.vrf !== NONE) this.#tables.unlock(found.vrf);
-    // the last one takes the free place
+    // VPP moves the last one to the free position
     const last = pool.pop();
     if (last && last !== found) pool[place] = last;
     return 0;

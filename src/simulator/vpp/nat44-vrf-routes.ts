@@ -1,7 +1,7 @@
 import type { TableLocks } from './nat44-mappings.ts';
 import { retval } from './retval.ts';
 
-/** Between which tables NAT44 lets traffic through. */
+/** The tables between which NAT44 passes traffic. */
 export class VrfRoutes {
   readonly #tables: TableLocks;
   readonly #routes = new Map<number, Set<number>>();

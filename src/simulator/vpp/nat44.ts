@@ -19,11 +19,11 @@ interface Nat44Dependencies {
   readonly interfaces: Interfaces;
   readonly addresses: Addresses;
   readonly fib: Fib;
-  /** VPP ends itself, or does nothing else any more, over some messages. */
+  /** Some messages crash VPP or make it loop forever. */
   readonly crash: (why: string) => void;
 }
 
-/** NAT44, endpoint-dependent. All but reading is refused until the plugin is enabled. */
+/** NAT44, endpoint-dependent. Changes are rejected until the plugin is enabled. */
 export class Nat44 {
   readonly crash: (why: string) => void;
   readonly pools: AddressPools;
@@ -37,7 +37,7 @@ export class Nat44 {
   #sessions = 0;
   #vrfs = { inside: 0, outside: 0 };
   #forwarding = false;
-  /** As they were last, once it was enabled. */
+  /** The last timeouts; 0 before the plugin was first enabled. */
   #timeouts = { udp: 0, tcp_established: 0, tcp_transitory: 0, icmp: 0 };
 
   constructor({ interfaces, addresses, fib, crash }: Nat44Dependencies) {
@@ -68,7 +68,7 @@ export class Nat44 {
     this.#sessions = sessions || DEFAULT_SESSIONS;
     this.#vrfs = { inside, outside };
     this.#timeouts = defaultTimeouts;
-    // for good: disabling does not let go of them
+    // permanent: disabling the plugin does not release these locks
     for (const id of [inside, outside]) this.#tables.lock(id);
     return 0;
   }
@@ -86,7 +86,7 @@ export class Nat44 {
     return failed === 0 ? 0 : retval.BUG;
   }
 
-  /** A feature of an interface, which has to be there before the plugin is asked. */
+  /** Changes a feature of an interface. VPP checks the interface before the plugin's state. */
   #onInterface(index: number, then: () => number): number {
     if (!this.#interfaces.get(index)) return retval.INVALID_SW_IF_INDEX;
     return this.#isEnabled ? then() : retval.UNSUPPORTED;
@@ -138,7 +138,7 @@ export class Nat44 {
         user_buckets: 0,
         translation_buckets: 0,
         forwarding_enabled: this.#forwarding,
-        // true with nothing that logs
+        // VPP reports true even if nothing logs
         ipfix_logging_enabled: true,
         timeouts: this.#timeouts,
         log_level: 0,
@@ -163,7 +163,7 @@ export class Nat44 {
   }
 }
 
-/** The tables that it holds on to: those that are not there it makes. */
+/** Locks on FIB tables; missing tables are created. */
 function fibTableLocks(fib: Fib): TableLocks {
   return {
     lock: (id) => {

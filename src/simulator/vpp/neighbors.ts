@@ -41,11 +41,11 @@ export class Neighbors {
   #all: Neighbor[] = [];
   readonly #config: Record<Family, Config>;
 
-  constructor(parts: { interfaces: Interfaces; addresses: Addresses; fib: Fib; clock: Clock }) {
-    this.#interfaces = parts.interfaces;
-    this.#addresses = parts.addresses;
-    this.#fib = parts.fib;
-    this.#clock = parts.clock;
+  constructor(deps: { interfaces: Interfaces; addresses: Addresses; fib: Fib; clock: Clock }) {
+    this.#interfaces = deps.interfaces;
+    this.#addresses = deps.addresses;
+    this.#fib = deps.fib;
+    this.#clock = deps.clock;
     const config = { max_number: 50_000, max_age: 0, recycle: false };
     this.#config = { 4: config, 6: config };
     this.#interfaces.onRemove(({ index }) => this.#drop((known) => known.index === index));

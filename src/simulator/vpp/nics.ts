@@ -6,11 +6,11 @@ const POLLING = 1;
 interface Nic {
   readonly name: string;
   hasCarrier: boolean;
-  /** In the running life of VPP. */
+  /** Of the running VPP process. */
   iface: SimInterface | undefined;
 }
 
-/** NICs that VPP drives itself. Cards, MACs and cables outlive it. */
+/** NICs with a VPP driver. NICs, MACs and cables outlive the VPP process. */
 export class SimNics {
   readonly #nics: readonly Nic[];
   readonly #macs = new Map<string, string>();
@@ -20,15 +20,15 @@ export class SimNics {
     this.#nics = names.map((name) => ({ name, hasCarrier: true, iface: undefined }));
   }
 
-  /** Whether something is at the other end of the cable. */
+  /** Sets whether the cable is connected. */
   setCarrier(name: string, hasCarrier: boolean): void {
     const nic = this.#nics.find((one) => one.name === name);
-    if (!nic) throw new Error(`there is no NIC ${name}`);
+    if (!nic) throw new Error(`unknown NIC ${name}`);
     nic.hasCarrier = hasCarrier;
     if (nic.iface?.adminUp) this.#interfaces?.setLink(nic.iface, hasCarrier);
   }
 
-  /** A new life of VPP finds them. */
+  /** Adds the NICs to a new VPP process. */
   attachTo(interfaces: Interfaces, host: Host): void {
     this.#interfaces = interfaces;
     for (const nic of this.#nics) {

@@ -9,7 +9,7 @@ function textOf({ table_id, low, hi }: ProxyArp): string {
   return `${textOfBytes(low)}-${textOfBytes(hi)} table ${table_id}`;
 }
 
-/** Proxy ARP: one list of ranges, and a switch for each interface, which outlives it. */
+/** Proxy ARP: one list of ranges, and a flag for each interface index, which outlives the interface. */
 export function proxyArpMessages(interfaces: Interfaces, fib: Fib): MessageHandlers {
   let ranges: ProxyArp[] = [];
   const enabled = new Set<number>();

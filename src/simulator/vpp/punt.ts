@@ -8,7 +8,7 @@ import { decodePath, encodePath, type RouteDependencies } from './routes.ts';
 const UDP = 17;
 const L4 = 0;
 const NO_PORT = 0xffff;
-/** Where VPP's own socket is, as it is configured. */
+/** Path of VPP's own punt socket, from its configuration. */
 const SERVER_PATH = '/run/vpp/punt.sock';
 
 interface Redirect {
@@ -18,8 +18,8 @@ interface Redirect {
   readonly paths: readonly Path[];
 }
 
-/** Where packets for the host go. */
-export function puntMessages(parts: RouteDependencies): MessageHandlers {
+/** Punt: redirects and sockets for packets that are for the host. */
+export function puntMessages(deps: RouteDependencies): MessageHandlers {
   const redirects = new Map<string, Redirect>();
   /** Paths of sockets by family and port. */
   const sockets = new Map<string, { readonly punt: Punt; readonly pathname: string }>();
@@ -28,7 +28,7 @@ export function puntMessages(parts: RouteDependencies): MessageHandlers {
     const { af, protocol, port } = punt.l4;
     return protocol === UDP && port !== NO_PORT ? `${af}/${port}` : undefined;
   };
-  /** By family: adds minus deletes, whether or not they changed anything; what VPP goes by. */
+  /** By family: number of adds minus deletes, including those without effect, as VPP counts. */
   const uses = [0, 0];
 
   const shown = ({ rx, af, paths }: Redirect) => ({
@@ -42,7 +42,7 @@ export function puntMessages(parts: RouteDependencies): MessageHandlers {
         const rx = punt.rx_sw_if_index === NONE ? 0 : punt.rx_sw_if_index;
         const paths: Path[] = [];
         for (const path of punt.paths) {
-          const decoded = decodePath(parts, path);
+          const decoded = decodePath(deps, path);
           if (typeof decoded === 'number') return decoded;
           paths.push(decoded);
         }
@@ -59,7 +59,7 @@ export function puntMessages(parts: RouteDependencies): MessageHandlers {
         sockets.set(key, { punt, pathname });
         return { pathname: SERVER_PATH };
       },
-      // whether or not one was there
+      // VPP reports success even if the socket was not registered
       punt_socket_deregister: ({ punt }) => {
         sockets.delete(socketKey(punt) ?? '');
         return 0;
@@ -77,10 +77,10 @@ export function puntMessages(parts: RouteDependencies): MessageHandlers {
     snapshot: () => ({
       puntRedirects: [...redirects.values()]
         .map(({ rx, af, paths }) => {
-          const from = rx === 0 ? 'any' : parts.interfaces.nameOf(rx);
+          const from = rx === 0 ? 'any' : deps.interfaces.nameOf(rx);
           const to = paths.map(({ sw_if_index, nextHop }) => {
             const hop = textOfBytes(af === 1 ? nextHop : nextHop.subarray(0, 4));
-            return `${hop} dev ${parts.interfaces.nameOf(sw_if_index)}`;
+            return `${hop} dev ${deps.interfaces.nameOf(sw_if_index)}`;
           });
           return `ipv${af === 1 ? 6 : 4} from ${from} via ${to}`;
         })

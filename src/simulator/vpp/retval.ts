@@ -1,4 +1,4 @@
-/** VPP's return values, by the names of its own list. */
+/** VPP's return values, with the names of vnet/error.h. */
 export const retval = {
   UNSPECIFIED: -1,
   INVALID_SW_IF_INDEX: -2,
@@ -54,5 +54,5 @@ export const retval = {
   INVALID_PREFIX_LENGTH: -171,
 } as const;
 
-/** The index that means none, or all. */
+/** The index ~0: none, or all. */
 export const NONE = 0xffff_ffff;

@@ -123,8 +123,8 @@ function normalizedPath(path: Path, prefix: Cidr): Path {
 }
 
 /** Adds and deletes routes over the API; dumps routes of all sources. */
-export function routeMessages(parts: RouteDependencies): MessageHandlers {
-  const { fib, interfaces } = parts;
+export function routeMessages(deps: RouteDependencies): MessageHandlers {
+  const { fib, interfaces } = deps;
 
   const change = (
     isAdd: boolean,
@@ -138,7 +138,7 @@ export function routeMessages(parts: RouteDependencies): MessageHandlers {
     const prefix = cidrOf(route.prefix);
     const paths: Path[] = [];
     for (const path of route.paths) {
-      const decoded = decodePath(parts, path);
+      const decoded = decodePath(deps, path);
       if (typeof decoded === 'number') return decoded;
       paths.push(normalizedPath(decoded, prefix));
     }

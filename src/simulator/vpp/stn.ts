@@ -3,14 +3,14 @@ import type { Interfaces } from './interfaces.ts';
 import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
-/** Rules by which a stolen NIC's packets get to the host. One that names no interface stays there. */
+/** STN rules, which pass packets of a stolen NIC to the host. They outlive their interface. */
 export function stnMessages(interfaces: Interfaces): MessageHandlers {
   const rules = new Map<string, number>();
   return {
     requests: {
       stn_add_del_rule: ({ ip_address, sw_if_index, is_add }) => {
         const address = fromAddress(ip_address);
-        // a rule goes by its address alone, and comes again with another interface
+        // VPP identifies a rule by its address; adding it again changes the interface
         if (!is_add) return rules.delete(address) ? 0 : retval.NO_SUCH_ENTRY;
         rules.set(address, sw_if_index);
         return 0;

@@ -4,7 +4,7 @@ import type { MessageHandlers } from './message-handlers.ts';
 import { retval } from './retval.ts';
 
 const MAX_VLAN = 4095;
-/** In the order of VPP's numbers: how many tags are taken off, how many put on. */
+/** Rewrite operations by VPP's numbers: number of popped and of pushed tags. */
 const operations: readonly (readonly [popped: number, pushed: number])[] = [
   [0, 0],
   [0, 1],
@@ -22,10 +22,10 @@ export type TagRewrite = Pick<
   'vtr_op' | 'vtr_push_dot1q' | 'vtr_tag1' | 'vtr_tag2'
 >;
 
-/** VLANs of other interfaces, and the rewriting of tags, which any interface may have. */
+/** VLAN sub-interfaces, and VLAN tag rewriting of all interfaces. */
 export class SubInterfaces {
   readonly #interfaces: Interfaces;
-  /** By index, and left for whoever gets that next. */
+  /** By interface index; an entry stays for the next interface with that index. */
   readonly #rewrites = new Map<number, TagRewrite>();
 
   constructor(interfaces: Interfaces) {
@@ -54,25 +54,25 @@ export class SubInterfaces {
     return { sw_if_index: iface.index };
   }
 
-  #rewrite(iface: SimInterface, wanted: TagRewrite): number {
-    const operation = operations[wanted.vtr_op];
+  #rewrite(iface: SimInterface, requested: TagRewrite): number {
+    const operation = operations[requested.vtr_op];
     if (!operation) return retval.INVALID_VALUE;
     if (!isEthernet(iface)) return retval.INVALID_INTERFACE;
     const [popped, pushed] = operation;
     if (popped > (iface.sup ? 1 : 0)) {
-      // VPP has forgotten the tags by then
+      // VPP has already reset the tags when it rejects the operation
       const before = this.#rewrites.get(iface.index);
       const bare = { vtr_push_dot1q: 0, vtr_tag1: 0, vtr_tag2: 0 };
       if (before) this.#rewrites.set(iface.index, { ...before, ...bare });
       return retval.INVALID_VLAN_TAG_COUNT;
     }
-    if (wanted.vtr_op === 0) this.#rewrites.delete(iface.index);
+    if (requested.vtr_op === 0) this.#rewrites.delete(iface.index);
     else
       this.#rewrites.set(iface.index, {
-        vtr_op: wanted.vtr_op,
-        vtr_push_dot1q: pushed > 0 && wanted.vtr_push_dot1q !== 0 ? 1 : 0,
-        vtr_tag1: pushed > 0 ? wanted.vtr_tag1 & 0xffff : 0,
-        vtr_tag2: pushed > 1 ? wanted.vtr_tag2 & 0xffff : 0,
+        vtr_op: requested.vtr_op,
+        vtr_push_dot1q: pushed > 0 && requested.vtr_push_dot1q !== 0 ? 1 : 0,
+        vtr_tag1: pushed > 0 ? requested.vtr_tag1 & 0xffff : 0,
+        vtr_tag2: pushed > 1 ? requested.vtr_tag2 & 0xffff : 0,
       });
     return 0;
   }

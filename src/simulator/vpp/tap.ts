@@ -20,7 +20,7 @@ function isRing(size: number): boolean {
   return size <= MAX_RING_SIZE && (size & (size - 1)) === 0;
 }
 
-/** TAPs (virtio over vhost-net): one end in VPP, the other a link of the host. */
+/** TAPs (virtio over vhost-net): one end in VPP, the other end is a link of the host. */
 export function tapMessages(
   interfaces: Interfaces,
   host: Host,
@@ -43,62 +43,65 @@ export function tapMessages(
     return `tap${number}`;
   };
 
-  const create = (wanted: ReceivedFields<TapCreateV3>) => {
+  const create = (requested: ReceivedFields<TapCreateV3>) => {
     const hostSide = [
-      wanted.host_ip4_prefix_set,
-      wanted.host_ip6_prefix_set,
-      wanted.host_ip4_gw_set,
-      wanted.host_ip6_gw_set,
+      requested.host_ip4_prefix_set,
+      requested.host_ip6_prefix_set,
+      requested.host_ip4_gw_set,
+      requested.host_ip6_gw_set,
     ];
-    // not simulated: addresses and routes of the host's end are the business of the Linux side
+    // not simulated: the Linux descriptors configure addresses and routes of the host end
     if (hostSide.includes(true)) return retval.UNIMPLEMENTED;
     const ids = new Set([...taps.values()].map(({ details }) => details.id));
-    if (wanted.id !== NONE && ids.has(wanted.id)) return retval.INVALID_INTERFACE;
-    const id = wanted.id === NONE ? freeId() : wanted.id;
+    if (requested.id !== NONE && ids.has(requested.id)) return retval.INVALID_INTERFACE;
+    const id = requested.id === NONE ? freeId() : requested.id;
     if (id > MAX_INSTANCES) return retval.UNSPECIFIED;
-    if (wanted.tap_flags & ATTACH && !wanted.host_if_name_set) return retval.NO_MATCHING_INTERFACE;
-    const hostName = wanted.host_if_name_set ? wanted.host_if_name : freeHostName();
-    const namespace = wanted.host_namespace_set ? wanted.host_namespace : undefined;
+    if (requested.tap_flags & ATTACH && !requested.host_if_name_set)
+      return retval.NO_MATCHING_INTERFACE;
+    const hostName = requested.host_if_name_set ? requested.host_if_name : freeHostName();
+    const namespace = requested.host_namespace_set ? requested.host_namespace : undefined;
     const link = host.openTap(hostName, namespace);
     if (!link) return namespace === undefined ? retval.SYSCALL_ERROR_3 : retval.SYSCALL_ERROR_2;
-    if (!isRing(wanted.rx_ring_sz) || !isRing(wanted.tx_ring_sz)) {
+    if (!isRing(requested.rx_ring_sz) || !isRing(requested.tx_ring_sz)) {
       link.close();
       return retval.INIT_FAILED;
     }
-    const hostMac = wanted.host_mac_addr_set ? fromMac(wanted.host_mac_addr) : host.randomMac();
+    const hostMac = requested.host_mac_addr_set
+      ? fromMac(requested.host_mac_addr)
+      : host.randomMac();
     link.setMac(hostMac);
     link.setUp(true);
-    if (wanted.host_mtu_set) link.setMtu(wanted.host_mtu_size);
+    if (requested.host_mtu_set) link.setMtu(requested.host_mtu_size);
     const iface = interfaces.add({
       kind: 'tap',
       name: `tap${id}`,
       deviceType: 'tap',
-      mac: wanted.use_random_mac ? host.randomMac() : fromMac(wanted.mac_address),
+      mac: requested.use_random_mac ? host.randomMac() : fromMac(requested.mac_address),
       linkUp: true,
-      queues: Array.from({ length: Math.max(1, wanted.num_rx_queues) }, (_, queue) => ({
+      queues: Array.from({ length: Math.max(1, requested.num_rx_queues) }, (_, queue) => ({
         id: queue,
         mode: POLLING,
       })),
       defaultRxMode: POLLING,
       driver: { link: (up) => up, setMtu: () => undefined, setMac: () => undefined },
     });
-    iface.tag = wanted.tag;
+    iface.tag = requested.tag;
     taps.set(iface.index, {
       link,
       details: {
         sw_if_index: iface.index,
         id,
-        tx_ring_sz: wanted.tx_ring_sz || 256,
-        rx_ring_sz: wanted.rx_ring_sz || 256,
-        host_mtu_size: wanted.host_mtu_set ? wanted.host_mtu_size : 0,
+        tx_ring_sz: requested.tx_ring_sz || 256,
+        rx_ring_sz: requested.rx_ring_sz || 256,
+        host_mtu_size: requested.host_mtu_set ? requested.host_mtu_size : 0,
         host_mac_addr: toMac(hostMac),
-        host_ip4_prefix: wanted.host_ip4_prefix,
-        host_ip6_prefix: wanted.host_ip6_prefix,
-        tap_flags: wanted.tap_flags,
+        host_ip4_prefix: requested.host_ip4_prefix,
+        host_ip6_prefix: requested.host_ip6_prefix,
+        tap_flags: requested.tap_flags,
         dev_name: iface.name,
         host_if_name: hostName,
         host_namespace: namespace ?? '',
-        host_bridge: wanted.host_bridge_set ? wanted.host_bridge : '',
+        host_bridge: requested.host_bridge_set ? requested.host_bridge : '',
       },
     });
     return { sw_if_index: iface.index };

@@ -27,15 +27,15 @@ import { tableMessages } from './tables.ts';
 import { tapMessages } from './tap.ts';
 import { vxlanMessages } from './vxlan.ts';
 
-/** Everything that a VPP knows from its start to its end. */
+/** A simulated VPP process: all state from its start to its end. */
 export interface SimVppProcess {
   readonly handlerGroups: readonly MessageHandlers[];
   forget(peer: Peer): void;
-  /** The process is gone: what the kernel held for it goes too. */
+  /** Ends the process: the kernel closes its TAPs. */
   end(): void;
 }
 
-export function startProcess(needs: {
+export function startProcess(deps: {
   readonly host: SimLinux | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -43,17 +43,17 @@ export function startProcess(needs: {
   readonly nics?: SimNics;
   readonly crash: (why: string) => void;
 }): SimVppProcess {
-  const { clock, random, crash } = needs;
-  const host = simulatedHost(needs.host, random);
+  const { clock, random, crash } = deps;
+  const host = simulatedHost(deps.host, random);
   const events = new InterfaceEvents();
   const interfaces = new Interfaces(events);
-  needs.nics?.attachTo(interfaces, host);
+  deps.nics?.attachTo(interfaces, host);
   const subInterfaces = new SubInterfaces(interfaces);
   const fib = new Fib();
   const addresses = new Addresses(interfaces, fib);
   const neighbors = new Neighbors({ interfaces, addresses, fib, clock });
   const bridging = new Bridging(interfaces, crash);
-  const dhcp = new Dhcp({ interfaces, addresses, fib, server: needs.dhcpServer });
+  const dhcp = new Dhcp({ interfaces, addresses, fib, server: deps.dhcpServer });
   const taps = tapMessages(interfaces, host);
   return {
     handlerGroups: [

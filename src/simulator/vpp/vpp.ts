@@ -14,7 +14,7 @@ import { SimNics } from './nics.ts';
 import { retval } from './retval.ts';
 import { type SimVppProcess, startProcess } from './vpp-process.ts';
 
-/** A message of a client, as it arrived. */
+/** A received message of a client. */
 export interface VppRequest {
   readonly name: string;
   /** A dump changes nothing and has no retval. */
@@ -22,28 +22,28 @@ export interface VppRequest {
   readonly fields: object;
 }
 
-/** `before`: it was not carried out. `after`: it was, and the client will not hear of it. */
+/** `before`: the message is not executed. `after`: it is executed, but not answered. */
 type When = 'before' | 'after';
 
 export type VppFault =
-  /** Answered with this retval, not carried out. */
+  /** Answered with this retval, not executed. */
   | { readonly refuse: number }
-  /** Neither this nor a later message of the client is ever answered. */
+  /** This and all later messages of the client are never answered. */
   | { readonly hang: When }
-  /** The connection ends. */
+  /** The connection is closed. */
   | { readonly disconnect: When }
-  /** VPP ends. */
+  /** VPP crashes. */
   | { readonly crash: When };
 
 export interface SimVppOptions {
-  /** The machine that it runs on; without one, TAPs have no other end and there are no host links. */
+  /** The machine that VPP runs on; without it, TAPs have no host end and no host links exist. */
   readonly host?: SimLinux;
-  /** Names of the NICs that VPP drives itself. */
+  /** Names of the NICs with a VPP driver. */
   readonly nics?: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Messages of the release that it pretends to be; default: those that are bundled. */
+  /** Messages of the simulated release; default: the bundled ones. */
   readonly catalog?: Catalog;
 }
 
@@ -51,8 +51,8 @@ type AnyHandler = (fields: object, peer: Peer) => unknown;
 const neverSettles = new Promise<never>(() => undefined);
 
 /**
- * A simulated VPP that serves the binary API and answers as VPP 26.06 does, refusals and oddities
- * included. It runs from the start; `crash` ends a life and `start` begins the next one.
+ * A simulated VPP that serves the binary API and answers as VPP 26.06 does, including errors and
+ * oddities. It starts in the constructor; `crash` ends its process and `start` starts a new one.
  */
 export class SimVpp {
   readonly #options: SimVppOptions;
@@ -63,17 +63,17 @@ export class SimVpp {
   #process: SimVppProcess | undefined;
   #clients = 0;
 
-  /** What clients of DHCP get. */
+  /** The DHCP server that its DHCP clients use. */
   readonly dhcpServer = new SimDhcpServer();
-  /** What VPP finds as it starts. */
+  /** The NICs that VPP finds when it starts. */
   readonly nics: SimNics;
-  /** The latest that arrived, in order, without control_ping; also what was refused. */
+  /** The latest messages, in order, including rejected ones, without control_ping. */
   readonly requests: VppRequest[] = [];
-  /** Counts requests and dumps that match; control_ping only where a match asks for it. */
+  /** Injected faults; they apply to requests and dumps except control_ping. */
   readonly faults = new FaultPlan<VppRequest, VppFault>();
   /**
-   * Called around each message but control_ping, to end a test's agent or VPP just there. Where it
-   * ends VPP before, the message is not carried out.
+   * Called before and after each message except control_ping, so that a test can crash its agent or
+   * VPP there. If it crashes VPP before the message, the message is not executed.
    */
   onRequest: ((when: When, request: VppRequest) => void | Promise<void>) | undefined;
 
@@ -88,12 +88,12 @@ export class SimVpp {
     return this.#process !== undefined;
   }
 
-  /** Begins a new, empty life; sockets that were listened on are there again. */
+  /** Starts a new process with empty state, and listens on the same sockets as before. */
   async start(): Promise<void> {
     if (this.#process) return;
     const { host, clock, random, log } = this.#options;
     const crash = (why: string) => {
-      log.error({ why }, 'the simulated VPP ends, as VPP would');
+      log.error({ why }, 'simulated VPP crashes, as VPP does');
       this.crash();
     };
     this.#process = startProcess({
@@ -107,7 +107,7 @@ export class SimVpp {
     for (const path of this.#paths) await this.listen(path);
   }
 
-  /** Ends all connections and loses everything; TAPs vanish from the host, other links stay. */
+  /** Closes all connections and drops all state; TAPs disappear from the host, other links stay. */
   crash(): void {
     const life = this.#process;
     if (!life) return;
@@ -123,7 +123,7 @@ export class SimVpp {
   connect(): Connect {
     const open = memoryConnect((transport) => this.#serve(transport));
     return async () => {
-      if (!this.#process) throw new VppDisconnectedError('the simulated VPP is down');
+      if (!this.#process) throw new VppDisconnectedError('the simulated VPP is not running');
       return open();
     };
   }
@@ -139,15 +139,15 @@ export class SimVpp {
     this.#listening.set(path, server);
   }
 
-  /** Ends for good. */
+  /** Stops permanently. */
   close(): void {
     this.#paths.clear();
     this.crash();
   }
 
   /**
-   * The configuration as plain data: sorted, interfaces by their tags, without what VPP makes by
-   * itself. Equal for equal configuration, however it came about; undefined while VPP is down.
+   * The configuration as plain data: sorted, interfaces named by their tags, without state that VPP
+   * creates itself. Independent of the order of requests; undefined while VPP is not running.
    */
   snapshot(): Readonly<Record<string, unknown>> | undefined {
     if (!this.#process) return undefined;
@@ -172,7 +172,7 @@ export class SimVpp {
     this.#peers.set(peer, life);
   }
 
-  /** All messages that there are: those that no part knows are answered as not implemented. */
+  /** Handlers for all messages of the catalog; messages without a handler are "not implemented". */
   #handlers(life: SimVppProcess): ServerHandlers {
     const known = new Map<string, AnyHandler>();
     for (const { requests, dumps } of life.handlerGroups)
@@ -191,7 +191,7 @@ export class SimVpp {
 
   #notImplemented(name: string, kind: VppRequest['kind']): AnyHandler {
     return () => {
-      this.#options.log.warn({ message: name }, 'not simulated');
+      this.#options.log.warn({ message: name }, 'message is not simulated');
       return kind === 'request' ? retval.UNIMPLEMENTED : [];
     };
   }

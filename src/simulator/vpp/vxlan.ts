@@ -7,7 +7,7 @@ import type { MessageHandlers } from './message-handlers.ts';
 import { NONE, retval } from './retval.ts';
 
 const DEFAULT_PORT = 4789;
-/** Next node l2-input, which VPP puts in for ~0; the last one that there is. */
+/** Next node l2-input, which is VPP's default for ~0; LAST_DECAP is the last valid node. */
 const DECAP_TO_L2 = 1;
 const LAST_DECAP = 4;
 
@@ -22,12 +22,12 @@ function isMulticast(address: Uint8Array, family: Family): boolean {
 }
 
 /** VXLAN tunnels. */
-export function vxlanMessages(parts: {
+export function vxlanMessages(deps: {
   interfaces: Interfaces;
   fib: Fib;
   host: Host;
 }): MessageHandlers {
-  const { interfaces, fib, host } = parts;
+  const { interfaces, fib, host } = deps;
   const tunnels = new Map<number, Tunnel>();
   const pool = new IndexPool();
 
@@ -36,7 +36,7 @@ export function vxlanMessages(parts: {
       ? { address: dst_address.un, length: 128 }
       : { address: dst_address.un.subarray(0, 4), length: 32 };
 
-  /** VPP follows the route to the other end with an entry of its own. */
+  /** VPP tracks the route to the remote end with its own FIB entry. */
   const follow = (details: VxlanTunnelV2Details, isAdd: boolean): void => {
     const family: Family = details.dst_address.af === 1 ? 6 : 4;
     const table = fib.find(family, details.encap_vrf_id)!;
@@ -62,34 +62,34 @@ export function vxlanMessages(parts: {
 
   return {
     requests: {
-      vxlan_add_del_tunnel_v3: (wanted) => {
-        const { src_address, dst_address, vni, encap_vrf_id } = wanted;
+      vxlan_add_del_tunnel_v3: (requested) => {
+        const { src_address, dst_address, vni, encap_vrf_id } = requested;
         const family: Family = src_address.af === 1 ? 6 : 4;
         if (!fib.find(family, encap_vrf_id)) return retval.NO_SUCH_FIB;
         if (src_address.af !== dst_address.af) return retval.INVALID_VALUE;
         const [from, to] = [fromAddress(src_address), fromAddress(dst_address)];
         if (from === to) return retval.SAME_SRC_DST;
         const multicast = isMulticast(dst_address.un, family);
-        if (multicast && !interfaces.get(wanted.mcast_sw_if_index))
+        if (multicast && !interfaces.get(requested.mcast_sw_if_index))
           return retval.INVALID_SW_IF_INDEX;
         const [src_port, dst_port] = [
-          wanted.src_port || DEFAULT_PORT,
-          wanted.dst_port || DEFAULT_PORT,
+          requested.src_port || DEFAULT_PORT,
+          requested.dst_port || DEFAULT_PORT,
         ];
-        // VPP takes no notice of the other end's port, nor of its own IPv6 address
+        // VPP ignores the remote port, and the local address for IPv6
         const near = family === 4 ? `${from}:${src_port}` : `port ${src_port}`;
         const key = `${encap_vrf_id} ${near} ${to} ${vni & 0xff_ffff}`;
         const known = [...tunnels].find(([, tunnel]) => tunnel.key === key);
-        if (!wanted.is_add) {
+        if (!requested.is_add) {
           if (!known) return retval.NO_SUCH_ENTRY;
           interfaces.remove(interfaces.get(known[0])!);
           return { sw_if_index: known[0] };
         }
         if (known) return retval.TUNNEL_EXIST;
-        if (wanted.decap_next_index !== NONE && wanted.decap_next_index > LAST_DECAP)
+        if (requested.decap_next_index !== NONE && requested.decap_next_index > LAST_DECAP)
           return retval.INVALID_DECAP_NEXT;
         const poolIndex = pool.allocate();
-        const instance = wanted.instance === NONE ? poolIndex : wanted.instance;
+        const instance = requested.instance === NONE ? poolIndex : requested.instance;
         if ([...tunnels.values()].some(({ details }) => details.instance === instance)) {
           pool.release(poolIndex);
           return retval.INSTANCE_IN_USE;
@@ -110,10 +110,10 @@ export function vxlanMessages(parts: {
           dst_address: toAddress(to),
           src_port,
           dst_port,
-          mcast_sw_if_index: multicast ? wanted.mcast_sw_if_index : NONE,
+          mcast_sw_if_index: multicast ? requested.mcast_sw_if_index : NONE,
           encap_vrf_id,
           decap_next_index:
-            wanted.decap_next_index === NONE ? DECAP_TO_L2 : wanted.decap_next_index,
+            requested.decap_next_index === NONE ? DECAP_TO_L2 : requested.decap_next_index,
           vni,
         };
         tunnels.set(iface.index, { details, poolIndex, key });
