@@ -1,13 +1,13 @@
 import { LinuxError, NamespaceNotFoundError } from '../api.ts';
 
-const NOT_FOUND_ERRNOS = ['ENODEV', 'ENOENT', 'ESRCH', 'EADDRNOTAVAIL', 'ENXIO'];
+const notFoundErrnos = ['ENODEV', 'ENOENT', 'ESRCH', 'EADDRNOTAVAIL', 'ENXIO'];
 
 /** For deletes: what is to go has gone already, or the namespace around it has. */
 export async function ignoreNotFound(call: Promise<unknown>): Promise<void> {
   try {
     await call;
   } catch (thrown) {
-    if (!(thrown instanceof NamespaceNotFoundError) && !hasErrno(thrown, NOT_FOUND_ERRNOS))
+    if (!(thrown instanceof NamespaceNotFoundError) && !hasErrno(thrown, notFoundErrnos))
       throw thrown;
   }
 }

@@ -11,7 +11,7 @@ import type { LinuxDescriptorOptions } from './options.ts';
 import { linuxRouteDescriptor } from './route.ts';
 
 /** Every descriptor of Linux is registered here. */
-const FACTORIES: readonly ((options: LinuxDescriptorOptions) => AnyDescriptor)[] = [
+const factories: readonly ((options: LinuxDescriptorOptions) => AnyDescriptor)[] = [
   linuxInterfaceDescriptor,
   linuxAddressDescriptor,
   linuxRouteDescriptor,
@@ -33,5 +33,5 @@ export function linuxDescriptors(options: {
     marks: new LinkMarks(label),
     dumps: new NamespaceDumps(host),
   };
-  return FACTORIES.map((create) => create(shared));
+  return factories.map((create) => create(shared));
 }

@@ -36,7 +36,7 @@ import { ipRedirectDescriptor } from './punt/ip-redirect.ts';
 import { puntToHostDescriptor } from './punt/punt-to-host.ts';
 
 /** Every descriptor of VPP is registered here. */
-const FACTORIES: readonly ((options: VppDescriptorOptions) => AnyDescriptor)[] = [
+const factories: readonly ((options: VppDescriptorOptions) => AnyDescriptor)[] = [
   interfaceDescriptor,
   interfaceAddressDescriptor,
   interfaceVrfDescriptor,
@@ -75,5 +75,5 @@ export function vppDescriptors(
   options: Omit<VppDescriptorOptions, 'aclBindings'>,
 ): readonly AnyDescriptor[] {
   const shared = { ...options, aclBindings: new AclBindings(options.client) };
-  return FACTORIES.map((create) => create(shared));
+  return factories.map((create) => create(shared));
 }

@@ -11,14 +11,14 @@ import type { Family } from './family.ts';
 import { type FreshComparison, TestAgent } from './test-agent.ts';
 
 /** What is done about a change that has failed, before the southbound is read back. */
-const RECOVERIES = ['nothing', 'wished again', 'reverted'] as const;
+const recoveries = ['nothing', 'wished again', 'reverted'] as const;
 
 interface Case {
   readonly family: Family;
   /** Undefined: the value is not there. */
   readonly from: object | undefined;
   readonly to: object | undefined;
-  readonly way: (typeof RECOVERIES)[number];
+  readonly way: (typeof recoveries)[number];
 }
 
 const MAX_MESSAGES = 60;
@@ -67,7 +67,7 @@ function caseOf(families: readonly Family[]): fc.Arbitrary<Case> {
     family: fc.constantFrom(...families),
     from: fc.nat(99),
     step: fc.nat(99),
-    way: fc.constantFrom(...RECOVERIES),
+    way: fc.constantFrom(...recoveries),
   };
   return fc.record(record).map(({ family, from, step, way }) => {
     const values = [undefined, ...family.configurations.map(({ value }) => value)];

@@ -6,8 +6,8 @@ import { backendOn } from '#test/linux/descriptors/backends.ts';
 import { declareUnless, withoutKernel } from '#test/support/requirements.ts';
 import { kernelMachine } from '../support/linux-kernel.ts';
 
-const title = 'changes of values of the kernel of this machine';
-await declareUnless(withoutKernel(), title, async () => {
+const TITLE = 'changes of values of the kernel of this machine';
+await declareUnless(withoutKernel(), TITLE, async () => {
   const pairs = await kernelMachine();
   pairSuite(() => backendOn(pairs), linuxFamilies(pairs.spaces.pods));
   const sequences = await kernelMachine();

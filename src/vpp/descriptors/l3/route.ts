@@ -117,14 +117,14 @@ function adopt(wanted: VppRoute, found: VppRoute): VppRoute {
 }
 
 /** Each table has these from VPP itself; it would keep one of ours behind its own, and not tell it. */
-const VPP_OWN_ROUTES: ReadonlySet<string> = new Set(['224.0.0.0/4', '240.0.0.0/4', 'fe80::/10']);
+const vppOwnRoutes: ReadonlySet<string> = new Set(['224.0.0.0/4', '240.0.0.0/4', 'fe80::/10']);
 
 function validate(key: string, route: VppRoute): void {
   const { dst_network, next_hop_addr } = route;
   checkField(key, dst_network !== '', 'dst_network', 'missing');
   checkField(
     key,
-    !VPP_OWN_ROUTES.has(dst_network),
+    !vppOwnRoutes.has(dst_network),
     'dst_network',
     'VPP has a route of its own there',
   );

@@ -21,12 +21,12 @@ export function hasDefaultName({ table_id, is_ip6, name }: IpTable): boolean {
 }
 
 /** Marks a table without a label as ours: VPP's own name would not. */
-function unlabeledName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
-  return `unlabeled-${defaultName({ id, protocol })}`;
+function unlabelledName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
+  return `unlabelled-${defaultName({ id, protocol })}`;
 }
 
 function toTable(value: VrfTable): IpTable {
-  const name = value.label === '' ? unlabeledName(value) : value.label;
+  const name = value.label === '' ? unlabelledName(value) : value.label;
   return { table_id: value.id, is_ip6: value.protocol === 'IPV6', name };
 }
 
@@ -102,7 +102,7 @@ export function vrfTableDescriptor({
         const key = vrfTableKey.build({ id, protocol });
         const known = wanted.get(key);
         const ours = id !== 0 && !hasDefaultName(table);
-        const label = table.name === unlabeledName({ id, protocol }) ? '' : table.name;
+        const label = table.name === unlabelledName({ id, protocol }) ? '' : table.name;
         const value = vrfTableModel.canonical({
           id,
           protocol,

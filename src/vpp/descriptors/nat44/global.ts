@@ -45,7 +45,7 @@ function addressName({ address, twice_nat }: Nat44GlobalAddress): string {
   return addressClaim({ address, twiceNat: twice_nat });
 }
 
-const NO_ENTRIES: Nat44GlobalMetadata = { features: [], addresses: [] };
+const noEntries: Nat44GlobalMetadata = { features: [], addresses: [] };
 
 /**
  * NAT44 as a whole. VPP has it in two plugins; what services need (several backends of one address,
@@ -136,7 +136,7 @@ export function nat44GlobalDescriptor({
 }
 
 function entriesOf(value: Nat44Global): Nat44GlobalMetadata {
-  if (value.nat_interfaces.length + value.address_pool.length === 0) return NO_ENTRIES;
+  if (value.nat_interfaces.length + value.address_pool.length === 0) return noEntries;
   return {
     features: value.nat_interfaces.map(featureName),
     addresses: value.address_pool.map(addressName),
