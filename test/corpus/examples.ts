@@ -79,7 +79,6 @@ export async function recordLinuxExamples(recording: Recording): Promise<void> {
 
 async function recordExample(recording: Recording, bench: Bench, example: Example): Promise<void> {
   const { name, setup = [], value, change } = example;
-  if (example.skip?.({ name: 'simulation' }) !== undefined) return;
   const driver = new Driver(bench.descriptors());
   recording.add('changes', `--- ${name}`);
   const step = async (title: string, act: () => Promise<void>) => {

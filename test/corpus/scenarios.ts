@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { KubeletPlayer } from '#cmd/agent/kubelet.ts';
-import { FaultyStore } from '#datastore/faulty.ts';
+import { FakeKubelet } from '#cmd/agent/fake-kubelet.ts';
+import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import { HealingResync } from '#plugins/controller/api/events.ts';
@@ -79,7 +79,7 @@ const heal = (agent: RecordedAgent): Promise<void> =>
 async function shop(recording: Recording): Promise<void> {
   const machine = await makeMachine({ nics: false });
   const agent = new RecordedAgent(machine, recording, 'agent');
-  const player = new KubeletPlayer({
+  const player = new FakeKubelet({
     store: machine.cluster,
     manifests: examplesFolder,
     nodeName: 'node1',
@@ -434,28 +434,28 @@ async function malformed(recording: Recording): Promise<void> {
 /** The datastore is out of reach, loses a watch, forgets changes. */
 async function storeTroubles(recording: Recording): Promise<void> {
   const plain = await makeMachine();
-  const cluster = new FaultyStore(plain.cluster);
+  const cluster = new FaultInjectingStore(plain.cluster);
   const machine: Machine = { ...plain, cluster };
   const agent = await started(recording, 'agent', {}, machine);
-  await agent.step('out of reach', () => cluster.cut(), 10_000);
+  await agent.step('out of reach', () => cluster.disconnect(), 10_000);
   await agent.document('/readiness');
   await attach(agent, web);
   await agent.step('node2 joins unheard', () => tellOfNode(plain, 'node2', second), 1000);
-  await agent.step('in reach', () => cluster.mend(), 10_000);
+  await agent.step('in reach', () => cluster.reconnect(), 10_000);
   await agent.step('a watch is lost', () => cluster.loseWatches('compacted'), 5000);
-  cluster.dropped = () => true;
+  cluster.isDropped = () => true;
   await agent.step('node3 joins, nobody tells', () => tellOfNode(plain, 'node3', third), 1000);
-  cluster.dropped = undefined;
+  cluster.isDropped = undefined;
   await agent.step('compared', () => agent.pass(400_000, 20_000));
   await agent.histories();
   await agent.document('/metrics', { large: true });
   await agent.finalState();
   await agent.stop();
-  cluster.cut();
+  cluster.disconnect();
   const blind = new RecordedAgent(machine, recording, 'without the store');
   await blind.start();
   await blind.step('the mirror is used', () => undefined, 8000);
-  await blind.step('in reach', () => cluster.mend(), 10_000);
+  await blind.step('in reach', () => cluster.reconnect(), 10_000);
   await blind.histories(true);
   await blind.stop();
 }
