@@ -142,7 +142,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
       [{ endpoints: ['http://a:1'], tls: {} }, /do not go with TLS/],
       [{ endpoints: ['a:1'], tls: { certFile: '/x' } }, /go together/],
       [{ endpoints: ['a:1'], tls: { caFile: '/does/not/exist' } }, /ca-file .*no such file/],
-      [{ endpoints: ['a:1'], tls: { caFile: import.meta.filename } }, /ca-file .*etcd.test.ts/],
+      [{ endpoints: ['a:1'], tls: { caFile: import.meta.filename } }, /ca-file .*store\.test\.ts/],
     ] as const)
       assert.throws(
         () => new EtcdStore(options, systemClock),
