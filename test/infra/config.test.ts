@@ -40,7 +40,7 @@ describe('configuration files', () => {
 
   it('warns of an unknown key with file and line', () => {
     const { warnings } = parseConfig(schema, 'mtuSize: 1\n\nnested:\n  flga: true\n', 'x.conf');
-    assert.deepEqual(warnings, ['x.conf:4: unknown key nested.flga, ignored']);
+    assert.deepEqual(warnings, ['x.conf:4: ignoring unknown key nested.flga']);
   });
 
   it('refuses a wrong type with file and line', () => {
@@ -81,8 +81,8 @@ describe('configuration files', () => {
     assert.equal(value.mtuSize, 2);
     assert.equal(value.nested.flag, false);
     assert.deepEqual(warnings, [
-      'x.conf:4: FLAG is the same key as flag before it, and counts instead',
-      'x.conf:5: MTUSIZE is the same key as mtuSize before it, and counts instead',
+      'x.conf:4: FLAG overrides the same key flag above',
+      'x.conf:5: MTUSIZE overrides the same key mtuSize above',
     ]);
     assert.equal(where('mtuSize'), 'x.conf:5');
   });
@@ -126,7 +126,7 @@ describe('configuration files', () => {
     assert.equal(loadConfig(config, { ...source, env, flags }).value.mtuSize, 3);
     assert.throws(
       () => loadConfig(config, { ...source, flags: { 'agent-config': 'none.conf' } }),
-      /none\.conf: no such file/,
+      /none\.conf: the file does not exist/,
     );
     assert.equal(loadConfig({ ...config, name: 'other' }, source).file, undefined);
   });

@@ -112,7 +112,7 @@ describe('REST server', () => {
     const used = join(dir, 'used.sock');
     const other = createSocket().listen(used);
     await once(other, 'listening');
-    await assert.rejects(start({ 'local-socket': used }), /used\.sock: another process answers/);
+    await assert.rejects(start({ 'local-socket': used }), /used\.sock: another process listens/);
     // Moved away, the socket is one that nobody removes when its server ends.
     renameSync(used, join(dir, 'left.sock'));
     other.close();
@@ -139,9 +139,9 @@ describe('REST server', () => {
     const file = join(dir, 'cert.pem');
     writeFileSync(file, 'no certificate');
     const [cert, key] = ['server-cert-file', 'server-key-file'];
-    await assert.rejects(start({ [cert]: file }), /one is missing/);
+    await assert.rejects(start({ [cert]: file }), /must both be set/);
     await assert.rejects(start({ [cert]: '/nowhere', [key]: file }), /\/nowhere: cannot be read/);
-    await assert.rejects(start({ [cert]: file, [key]: file }), /no certificate with its key/);
+    await assert.rejects(start({ [cert]: file, [key]: file }), /invalid certificate or key/);
   });
 
   it('serves routes that change something on the local socket only', async () => {
@@ -171,7 +171,7 @@ describe('REST server', () => {
     const none = await call(target, 'GET', '/none?x');
     assert.deepEqual(
       [none.status, JSON.parse(none.body)],
-      [404, { Error: 'there is no GET /none' }],
+      [404, { Error: 'no route GET /none' }],
     );
     for (const name of ['__proto__', 'constructor', 'toString'])
       assert.equal((await call(target, 'GET', `/echo/x?${name}=1`)).status, 200, name);

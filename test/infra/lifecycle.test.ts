@@ -89,6 +89,6 @@ describe('life cycle', () => {
     const start = lifecycle.start();
     start.catch(() => undefined);
     await clock.advance(1000);
-    await assert.rejects(start, /slow: init is not done in time/);
+    await assert.rejects(start, /slow: init exceeded its time limit/);
   });
 });

@@ -18,7 +18,7 @@ const requiredComponents = ['controller', 'vpp'] as const;
 export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniState {
   return {
     readiness: () => {
-      const parts = requiredComponents.map((name) => ({ name, ...status.part(name) }));
+      const parts = requiredComponents.map((name) => ({ name, ...status.component(name) }));
       const lost = parts.find(({ state }) => state === 'error');
       const waiting = parts.find(({ state }) => state === 'init');
       if (lost)
@@ -29,7 +29,7 @@ export function cniState({ status, scheduler, ipam, net }: CniStateDeps): CniSta
     },
     // The node gets its ID with the first resync.
     podCidr: () =>
-      status.part('controller').state === 'init' ? undefined : ipam.podSubnetThisNode(),
+      status.component('controller').state === 'init' ? undefined : ipam.podSubnetThisNode(),
     addresses: (attachment) => ipam.podAddresses(attachment),
     faults: (attachment) => {
       const keys = net.podKeys(attachment);

@@ -1,10 +1,10 @@
 /**
- * Time and chance as injected parts: the only folder of the project that may touch the ambient
- * clock, timers and randomness (lint). Plugins, scheduler and event loop get these two objects, so
- * that a whole agent runs on virtual time and a recorded run can be replayed.
+ * Clock and random source for injection: only this folder may use the clock, timers and randomness of
+ * Node.js (lint). Plugins, scheduler and event loop get these two objects, so that a whole agent can
+ * run on virtual time and a recording can be replayed.
  */
 
-/** A timer that was set; cancelling one that has fired or was cancelled does nothing. */
+/** A timer; canceling it after it has fired or was canceled has no effect. */
 export interface Timer {
   cancel(): void;
 }
@@ -12,13 +12,13 @@ export interface Timer {
 export interface Clock {
   /** Wall-clock time in milliseconds since the Unix epoch; the fraction carries microseconds. */
   now(): number;
-  /** Milliseconds from an arbitrary origin, never going back: for durations and deadlines. */
+  /** Milliseconds from an arbitrary origin, never decreasing: for durations and deadlines. */
   monotonic(): number;
   /** Calls back once after `ms` milliseconds. A timer alone does not keep the process alive. */
   timer(ms: number, callback: () => void): Timer;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Gives way to pending I/O once: how long work on the main thread is cut into slices. */
+  /** Yields once to pending I/O, to cut long work on the main thread into slices. */
   turn(): Promise<void>;
 }
 

@@ -7,8 +7,8 @@ interface SetTimer {
 }
 
 /**
- * Virtual time: stands still until `advance` is called. Timers that fall due at the same instant
- * fire in the order in which they were set.
+ * Virtual time, which only `advance` moves. Timers that are due at the same time fire in the order in
+ * which they were set.
  */
 export class ManualClock implements Clock {
   #now: number;
@@ -55,17 +55,17 @@ export class ManualClock implements Clock {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Time passes and no timer fires, as for a process that was stopped. */
+  /** Moves time forward without firing timers, as for a suspended process. */
   jump(ms: number): void {
     this.#now += ms;
   }
 
-  /** How many timers are set. */
+  /** Number of timers that are set. */
   get pending(): number {
     return this.#waiting.size;
   }
 
-  /** Moves time forward, firing what falls due in order and letting promises settle after each. */
+  /** Moves time forward, fires due timers in order, and lets promises settle after each. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await this.turn();
@@ -87,7 +87,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** A repeatable source of chance (mulberry32). */
+/** A reproducible random source (mulberry32). */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

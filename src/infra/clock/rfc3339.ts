@@ -1,6 +1,5 @@
 /**
- * RFC 3339 text, in UTC, with the microseconds that our clock resolves: what Go's encoder writes
- * for a time.
+ * RFC 3339 text in UTC with microseconds, the resolution of the clock, in the form of Go's encoder.
  * @param ms milliseconds since the epoch
  */
 export function rfc3339(ms: number): string {
@@ -13,7 +12,7 @@ export function rfc3339(ms: number): string {
   return `${whole}${fraction ? `.${fraction}` : ''}Z`;
 }
 
-// A plus sign that was not escaped in a URL arrives as a space.
+// An unescaped plus sign in a URL arrives as a space.
 const PATTERN =
   /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([-+ ])(\d\d:\d\d))$/;
 
@@ -26,7 +25,7 @@ export function microsOf(text: string): number | undefined {
   const ms = Date.parse(`${date}T${time}${zone}`);
   const midnight = Date.parse(`${date}T00:00:00Z`);
   if (Number.isNaN(ms) || Number.isNaN(midnight)) return undefined;
-  // A day that the month does not have is taken for one of the next month.
+  // JavaScript accepts a day after the end of the month as a day of the next month.
   if (!new Date(midnight).toISOString().startsWith(date)) return undefined;
   return ms * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'));
 }

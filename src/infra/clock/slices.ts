@@ -7,7 +7,7 @@ const UNITS_PER_CLOCK_READ = 16;
 
 /**
  * Cuts long work on the main thread into slices: call `due` after each small unit of work, and await
- * `turn` when it returns true. A slice ends whenever the event loop turns, whoever yielded to it.
+ * `turn` when it returns true. A slice ends whenever the event loop turns, also when other code yields.
  */
 export class Slices {
   readonly #clock: Clock;

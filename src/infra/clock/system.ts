@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Random } from './clock.ts';
 
-/** With a longer delay Node.js would fire at once. */
+/** Node.js fires timers with a longer delay at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** As setTimeout, for any time. */
+/** Like setTimeout, for any delay. */
 function later(ms: number, callback: () => void, keepsAlive: boolean): { cancel(): void } {
   let handle: NodeJS.Timeout;
   const wait = (left: number): void => {

@@ -15,16 +15,16 @@ const PATTERN = '^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$';
 export type DurationValue = number | string;
 
 export interface DurationOptions {
-  /** Nanoseconds, as the original's files show it. */
+  /** Nanoseconds, as in the files of the original. */
   readonly default: number;
   readonly description: string;
-  /** An interval or a limit: zero makes no sense. */
+  /** An interval or a limit: zero is invalid. */
   readonly positive?: boolean;
 }
 
 /**
- * Schema of a duration. Below a millisecond nothing but zero is taken: who writes `30` means
- * seconds, and 30 nanoseconds would keep the agent busy with nothing else.
+ * Schema of a duration. Rejects values below one millisecond except zero: an operator who writes `30`
+ * means seconds, and an interval of 30 nanoseconds would keep the agent busy.
  */
 export function Duration({
   positive = false,
@@ -46,7 +46,7 @@ export function Duration({
   return Type.Unsafe<DurationValue>(schema);
 }
 
-/** Milliseconds of a text as Go writes it; undefined when it is none. */
+/** Milliseconds of a duration in Go's notation; undefined when the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
   return new RegExp(PATTERN).test(text) ? durationMs(text) : undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * Configuration files: YAML, found by flag, environment variable or in the configuration folder.
- * An unknown key is a warning (the file may belong to another release); a wrong type or a syntax
- * error stops the start, because running on a default that nobody meant is worse. Both name file
+ * An unknown key is a warning, because the file may belong to another release. A wrong type or a
+ * syntax error stops the start, because running with an unintended default is worse. Both name file
  * and line.
  */
 import { readFileSync } from 'node:fs';
@@ -15,14 +15,14 @@ export const ConfigError = defineError({
   name: 'ConfigError',
   code: 'CV_CONFIG_INVALID',
   rejects: 'configuration',
-  remedy: 'Correct the named line; config/ in the repository has every key with its default.',
+  remedy: 'Correct the line; config/ in the repository lists every key with its default.',
 });
 
 export interface ConfigSource {
   /** Command-line values by flag name without dashes. */
   readonly flags: Readonly<Record<string, string | undefined>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Folder in which files are looked up that are not found as given. */
+  /** Folder that is searched for files that are not found under the given path. */
   readonly configDir: string;
 }
 
@@ -30,7 +30,7 @@ export interface ConfigFile<S extends TObject> {
   /** Gives flag `--<name>-config`, variable `<NAME>_CONFIG` and file `<name>.conf`. */
   readonly name: string;
   readonly schema: S;
-  /** Where the file is called otherwise than the plugin. */
+  /** File name, when it differs from the name of the plugin. */
   readonly fileName?: string;
 }
 
@@ -42,7 +42,7 @@ export interface LoadedConfig<S extends TObject> {
   readonly set: ReadonlySet<string>;
   /** One sentence each, with file and line. */
   readonly warnings: readonly string[];
-  /** `file:line` of a key (`a.b`), or of what it would stand under: for what is found out later. */
+  /** `file:line` of a key (`a.b`), or of its nearest parent in the file: for later checks. */
   where(path: string): string;
 }
 
@@ -81,13 +81,13 @@ function findFile(
     if (text !== undefined) return { path, text };
   }
   if (wanted !== undefined)
-    throw new ConfigError(`no such file (asked for by --${flag} or ${flagVariable(flag)})`, {
+    throw new ConfigError(`the file does not exist (set by --${flag} or ${flagVariable(flag)})`, {
       where: wanted,
     });
   return undefined;
 }
 
-/** @throws ConfigError for syntax errors, wrong types and files that are named but not there */
+/** @throws ConfigError for syntax errors, wrong types and missing files */
 export function loadConfig<S extends TObject>(
   config: ConfigFile<S>,
   source: ConfigSource,
@@ -96,7 +96,7 @@ export function loadConfig<S extends TObject>(
   return parseConfig(config.schema, found?.text ?? '', found?.path);
 }
 
-/** The same for text at hand; `file` is what errors name. */
+/** Parses a text; errors name `file`. */
 export function parseConfig<S extends TObject>(
   schema: S,
   text: string,
@@ -114,11 +114,9 @@ export function parseConfig<S extends TObject>(
   const set = new Set<string>();
   const known = renameKeys(schema, plainValue(document, file) ?? {}, [], {
     set: (path) => set.add(path.join('.')),
-    unknown: (path) => warnings.push(`${lineOf(path)}: unknown key ${path.join('.')}, ignored`),
+    unknown: (path) => warnings.push(`${lineOf(path)}: ignoring unknown key ${path.join('.')}`),
     duplicate: (path, before) =>
-      warnings.push(
-        `${lineOf(path)}: ${path.at(-1)} is the same key as ${before} before it, and counts instead`,
-      ),
+      warnings.push(`${lineOf(path)}: ${path.at(-1)} overrides the same key ${before} above`),
   });
   const value: unknown = Value.Default(schema, known);
   const [error] = Value.Errors(schema, value);
@@ -136,15 +134,15 @@ export function parseConfig<S extends TObject>(
   return { value: value as Static<S>, file, set, warnings, where };
 }
 
-/** @throws ConfigError for references that lead nowhere, to themselves or to too much */
+/** @throws ConfigError for YAML aliases that are unresolved, recursive or too large */
 function plainValue(document: Document, file: string | undefined): unknown {
   try {
     const value: unknown = document.toJS();
-    // what has no end has no text either
+    // throws for a recursive value
     JSON.stringify(value);
     return value;
   } catch (cause) {
-    throw new ConfigError(`a reference makes no sense: ${errorText(cause).split('\n')[0]}`, {
+    throw new ConfigError(`invalid alias: ${errorText(cause).split('\n')[0]}`, {
       where: `${file}:1`,
       cause,
     });
@@ -154,7 +152,7 @@ function plainValue(document: Document, file: string | undefined): unknown {
 interface SchemaNode {
   readonly properties?: Readonly<Record<string, TSchema>>;
   readonly items?: TSchema;
-  /** What a value has to be, in words; else the schema's own message must do. */
+  /** Description of a valid value; without it, the message of the schema is used. */
   readonly expected?: string;
 }
 
@@ -164,14 +162,14 @@ function schemaAt(schema: TSchema, path: readonly string[]): SchemaNode | undefi
   return node;
 }
 
-/** Line of a key (or of the nearest thing above it that is in the file). */
+/** Line of a key, or of its nearest parent in the file. */
 function line(document: Document, lines: LineCounter, path: readonly string[]): number {
   let node: unknown = document.contents;
   let offset = 0;
   for (const part of path) {
     if (isMap(node)) {
       const wanted = part.toLowerCase();
-      // of several writings the last counts
+      // the last of several spellings takes effect
       const pair = node.items.findLast((item) => String(item.key).toLowerCase() === wanted);
       if (!pair) break;
       offset = (pair.key as { range?: [number] }).range?.[0] ?? offset;
@@ -187,11 +185,11 @@ function line(document: Document, lines: LineCounter, path: readonly string[]): 
 interface KeyReport {
   set(path: readonly string[]): void;
   unknown(path: readonly string[]): void;
-  /** @param before how the same key was written earlier */
+  /** @param before spelling of the same key above */
   duplicate(path: readonly string[], before: string): void;
 }
 
-/** Key names compare without case, as Go's decoder does; unknown ones are reported and left out. */
+/** Compares keys case-insensitively, as Go's decoder does; reports and drops unknown keys. */
 function renameKeys(
   schema: TSchema,
   value: unknown,

@@ -20,9 +20,9 @@ export interface ErrorTraits {
    */
   readonly isRetriable: boolean | undefined;
   /**
-   * What the operation needs and does not have. `southbound`: the connection to VPP; the
-   * reconnect starts a resync. `environment`: what the object lives in, such as a network
-   * namespace, is deleted and does not return.
+   * The missing precondition of the operation. `southbound`: the connection to VPP; the reconnect
+   * starts a resync. `environment`: the environment of the object, such as a network namespace, is
+   * deleted and does not return.
    */
   readonly unavailable: 'southbound' | 'environment' | undefined;
   /** `configuration`: a configuration or an argument of a program is invalid. */
@@ -33,7 +33,7 @@ export interface ErrorTraits {
 export abstract class CodedError extends Error implements ErrorTraits {
   /** Stable and greppable: `CV_` and upper case. Scripts and alerts may rely on it. */
   abstract readonly code: string;
-  /** What the reader can do about it. */
+  /** The action that helps the reader. */
   abstract readonly remedy: string;
   /** The key, file:line, message or interface that the error is about. */
   readonly where: string | undefined;

@@ -4,21 +4,21 @@ import { type Static, Type } from 'typebox';
 export const grpcSchema = Type.Object({
   endpoint: Type.String({
     default: '/var/run/contiv/cni.sock',
-    description: 'Path of the unix socket on which contiv-cni reaches the agent.',
+    description: 'Path of the unix socket that contiv-cni connects to.',
   }),
   permission: Type.Refine(
     Type.Integer({
       minimum: 0,
       maximum: 7777,
       default: 700,
-      description: 'Mode of the socket, written as the digits of the octal number.',
+      description: 'File mode of the socket, as octal digits.',
     }),
     (digits) => /^[0-7]{1,4}$/.test(String(digits)),
     () => 'has to be the digits of an octal number of up to 7777',
   ),
   'force-socket-removal': Type.Boolean({
     default: true,
-    description: 'Replace a socket that is already there.',
+    description: 'Replace an existing stale socket.',
   }),
 });
 export type GrpcConfig = Static<typeof grpcSchema>;

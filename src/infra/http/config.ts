@@ -5,12 +5,12 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** A number that a port can have; 0 lets the system choose. */
+/** Whether the text is a port number; with 0 the system selects a port. */
 export function isPort(text: string): boolean {
   return /^[0-9]{1,5}$/.test(text) && Number(text) <= 65_535;
 }
 
-/** Of `address:port`, `:port` and `[address]:port`; undefined for anything else. */
+/** Parses `address:port`, `:port` and `[address]:port`; undefined for any other text. */
 export function parseEndpoint(text: string): Endpoint | undefined {
   const [, bracketed, plain, port = ''] = /^(?:\[([^[\]]+)\]|([^[\]:]*)):([^:]*)$/.exec(text) ?? [];
   if (!isPort(port)) return undefined;
@@ -27,10 +27,10 @@ export const httpSchema = Type.Object({
     (text) => parseEndpoint(text) !== undefined,
     () => 'has to be address:port',
   ),
-  disabled: Type.Boolean({ default: false, description: 'Serve no REST at all.' }),
+  disabled: Type.Boolean({ default: false, description: 'Do not serve the REST API.' }),
   'local-socket': Type.String({
     default: '/var/run/contiv/agent.sock',
-    description: 'Unix socket that serves all routes, those that change something included.',
+    description: 'Path of the unix socket that serves all routes, including mutating ones.',
   }),
   'client-basic-auth': Type.Array(
     Type.Refine(
@@ -40,14 +40,20 @@ export const httpSchema = Type.Object({
     ),
     {
       default: [],
-      description: 'List of user:password; every request on the endpoint then has to carry one.',
+      description: 'List of user:password; if set, every request on the endpoint requires one.',
     },
   ),
   'open-mutating-routes': Type.Boolean({
     default: false,
-    description: 'Serve routes that change something on the endpoint too; needs credentials.',
+    description: 'Serve mutating routes on the endpoint, too; requires client-basic-auth.',
   }),
-  'server-cert-file': Type.String({ default: '', description: 'Certificate: serve HTTPS.' }),
-  'server-key-file': Type.String({ default: '', description: 'Key of the certificate.' }),
+  'server-cert-file': Type.String({
+    default: '',
+    description: 'File with the server certificate; if set, the endpoint serves HTTPS.',
+  }),
+  'server-key-file': Type.String({
+    default: '',
+    description: 'File with the key of the certificate.',
+  }),
 });
 export type HttpConfig = Static<typeof httpSchema>;

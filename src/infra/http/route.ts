@@ -1,15 +1,15 @@
 /**
- * A REST route as its owner declares it; the server binds it. Query arguments arrive as Go's
- * net/http gives them: a name to all its values.
+ * A REST route: a component declares it, and the server binds it. Query arguments have the form of
+ * Go's net/http: each name has a list of values.
  */
 import { defineError } from '../errors/errors.ts';
 
 export interface RouteRequest {
   /** Each argument with its values, in order. */
   readonly query: Readonly<Record<string, readonly string[]>>;
-  /** Parts of the path that the route names with a colon. */
+  /** Path segments that the route names with a colon. */
   readonly params: Readonly<Record<string, string>>;
-  /** Parsed JSON; undefined when there was none. */
+  /** Parsed JSON; undefined for an empty body. */
   readonly body: unknown;
 }
 
@@ -25,8 +25,9 @@ export interface Route {
   /** `/scheduler/dump`, `/log/:logger/:level`. */
   readonly path: string;
   /**
-   * Changes something: answers on the local unix socket only, unless the configuration opens it
-   * with credentials, because the agent listens in the network of the host and pods reach that.
+   * Whether the route changes state. A mutating route is served on the local unix socket only, unless
+   * the configuration opens it with credentials: pods can reach the endpoint, because the agent
+   * listens in the network of the host.
    */
   readonly mutating: boolean;
   /** One line for the table of routes. */
@@ -43,11 +44,11 @@ export function failure(status: number, text: string): RouteResponse {
   return { status, body: { Error: text } };
 }
 
-/** A request that makes no sense: answered with 400 and a text that says what is accepted. */
+/** An invalid request: the reply has status 400 and describes the accepted values. */
 export const BadRequestError = defineError({
   name: 'BadRequestError',
   code: 'CV_HTTP_BAD_REQUEST',
-  remedy: 'The text says which argument is wrong and what is accepted.',
+  remedy: 'Correct the argument that the error names; the error describes the accepted values.',
 });
 
 /** First value of an argument; undefined when it is absent. */

@@ -1,6 +1,6 @@
 /**
- * The REST server: fastify twice over the same routes, once on the endpoint that probes, Prometheus
- * and netctl use, once on a unix socket for what changes something.
+ * The REST server: two fastify servers with the same routes, one on the endpoint for probes,
+ * Prometheus and netctl, one on a unix socket for mutating routes.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -24,15 +24,15 @@ export const HttpConfigError = defineError({
 });
 
 export interface HttpServer {
-  /** Port that the endpoint got (differs from the wanted one when that was 0); 0 when disabled. */
+  /** Port of the endpoint, also when the system has selected it; 0 when the server is disabled. */
   readonly port: number;
   close(): Promise<void>;
 }
 
 const serverOptions = {
-  // A probe that keeps its connection open must not hold up the end of the agent,
+  // A probe that keeps its connection open must not delay the stop of the agent.
   forceCloseConnections: true,
-  // nor one that never ends its request a connection.
+  // A request that never ends must not occupy a connection.
   requestTimeout: 30_000,
 } as const;
 
@@ -45,7 +45,7 @@ export async function startHttpServer(
   if (config.disabled) return { port: 0, close: async () => undefined };
   const open = config['open-mutating-routes'];
   if (open && config['client-basic-auth'].length === 0)
-    throw new HttpConfigError('open-mutating-routes needs client-basic-auth');
+    throw new HttpConfigError('open-mutating-routes requires client-basic-auth');
   const where = parseEndpoint(config.endpoint);
   if (!where) throw new HttpConfigError(`endpoint "${config.endpoint}" has to be address:port`);
   const endpoint = makeServer(config, log);
@@ -75,14 +75,14 @@ export async function startHttpServer(
   };
 }
 
-/** The files of HTTPS; undefined when it is not asked for. */
+/** Certificate and key for HTTPS; undefined when they are not configured. */
 function certificate(config: HttpConfig): { cert: Buffer; key: Buffer } | undefined {
   const cert = config['server-cert-file'];
   const key = config['server-key-file'];
   if (!cert && !key) return undefined;
-  // Half of it would mean plain HTTP to somebody who wanted HTTPS.
+  // With only one of them the server would silently serve plain HTTP.
   if (!cert || !key)
-    throw new HttpConfigError('server-cert-file and server-key-file go together: one is missing');
+    throw new HttpConfigError('server-cert-file and server-key-file must both be set');
   const read = (path: string): Buffer => {
     try {
       return readFileSync(path);
@@ -102,7 +102,7 @@ function makeServer(config: HttpConfig, log: Logger): FastifyInstance {
       : fastify(serverOptions);
   } catch (cause) {
     const where = config['server-cert-file'];
-    throw new HttpConfigError(`no certificate with its key: ${errorText(cause)}`, { where, cause });
+    throw new HttpConfigError(`invalid certificate or key: ${errorText(cause)}`, { where, cause });
   }
   const users = config['client-basic-auth'].map(digest);
   if (users.length > 0)
@@ -115,14 +115,14 @@ function makeServer(config: HttpConfig, log: Logger): FastifyInstance {
   return server;
 }
 
-/** What no route answers looks like what the routes answer, and a body may be left out. */
+/** Gives errors of the server the form of the routes' errors, and allows an empty body. */
 function unifyErrorReplies(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
     body === '' ? done(null, undefined) : parse(request, body as string, done),
   );
   server.setNotFoundHandler((request, reply) =>
-    send(reply, failure(404, `there is no ${request.method} ${request.url.split('?')[0]}`)),
+    send(reply, failure(404, `no route ${request.method} ${request.url.split('?')[0]}`)),
   );
   server.setErrorHandler(({ statusCode = 500, message }: FastifyError, _request, reply) => {
     const text = statusCode === 415 ? 'a body has to be of type application/json' : message;
@@ -130,7 +130,7 @@ function unifyErrorReplies(server: FastifyInstance): void {
   });
 }
 
-/** Of equal length for all texts: comparing takes the same time whatever was given. */
+/** A hash of constant length, so that the time of a comparison does not depend on the text. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
@@ -142,9 +142,9 @@ function isKnown(request: FastifyRequest, users: readonly Buffer[]): boolean {
   return users.filter((user) => timingSafeEqual(user, given)).length > 0;
 }
 
-/** In place of a route that only the local socket serves. */
+/** Replaces a route that only the local socket serves. */
 function forbidden(route: Route, socket: string): Route {
-  const text = `this route changes something: use the unix socket ${socket}`;
+  const text = `this route changes state: use the unix socket ${socket}`;
   return { ...route, handle: () => failure(403, text) };
 }
 
@@ -175,7 +175,7 @@ function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
   reply.code(response.status);
   if (response.contentType !== undefined)
     return reply.type(response.contentType).send(response.body);
-  // Indented, as the Go agent's documents are: people read them in a terminal.
+  // Indented, as in the Go agent, for reading in a terminal.
   return reply
     .type('application/json; charset=utf-8')
     .send(`${JSON.stringify(response.body ?? null, undefined, 2)}\n`);

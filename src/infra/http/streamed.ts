@@ -1,6 +1,6 @@
 /**
- * Long answers, written in slices while they are sent: the main thread is not held for as long as
- * it takes to serialize them, and the reader decides how fast it goes.
+ * Long replies, serialized in slices while they are sent: the main thread is not blocked, and the
+ * client limits the rate.
  */
 import { Readable } from 'node:stream';
 import type { Clock } from '../clock/clock.ts';
@@ -8,16 +8,16 @@ import { Slices } from '../clock/slices.ts';
 import type { RouteResponse } from './route.ts';
 
 const CHUNK_LENGTH = 16 * 1024;
-/** Smaller lists are written in one go, and so is what stands deeper than this. */
+/** Shorter lists are serialized at once, and so are values below this depth. */
 const LONG_LIST = 16;
 const DEEPEST = 3;
 
-/** JSON of a value that may be big. */
+/** JSON of a value that may be large. */
 export function streamedJson(body: unknown, clock: Clock): RouteResponse {
   return streamed(jsonPieces(body, '', 0), 'application/json; charset=utf-8', clock);
 }
 
-/** JSON of a list whose items are only made as they are sent. */
+/** JSON of a list whose items are created while they are sent. */
 export function streamedList(items: Iterable<unknown>, clock: Clock): RouteResponse {
   return streamed(listPieces(items), 'application/json; charset=utf-8', clock);
 }
@@ -47,7 +47,7 @@ async function* inChunks(
     yield chunk;
     chunk = '';
   }
-  // What is sent as text ends with a line break already, JSON does not.
+  // Text ends with a line break already, JSON does not.
   yield chunk.endsWith('\n') ? chunk : `${chunk}\n`;
 }
 
@@ -90,7 +90,7 @@ function plainOf(value: unknown): unknown {
   return typeof value.toJSON === 'function' ? value.toJSON() : value;
 }
 
-/** What has no JSON, such as a bigint in the metadata of a descriptor, becomes text. */
+/** Converts values without JSON form to text, such as a bigint in the metadata of a descriptor. */
 function textOf(plain: unknown): string {
   try {
     return JSON.stringify(plain, undefined, 2) ?? 'null';

@@ -1,14 +1,14 @@
 /**
- * A local copy of what stands under a prefix of a key-value store, found by name and by secondary
- * indexes. An entry that makes no sense is logged and skipped: what the cache had under its name
- * stays until something better comes.
+ * A local copy of the entries below a prefix of a key-value store, with lookup by name and by
+ * secondary index. An invalid entry is logged and ignored: the last valid value of its name stays in
+ * the cache.
  */
 import type { Clock } from '../clock/clock.ts';
 import { errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
 import { type Fields, IndexMap, type NamedMapping } from './idxmap.ts';
 
-/** Before the store is read again after it could not be. */
+/** Pause before a failed read of the store is retried. */
 const RETRY_MS = 1000;
 
 export interface CacheEntry {
@@ -22,7 +22,7 @@ export interface CacheChange {
   readonly value: string | undefined;
 }
 
-/** What a cache needs of a key-value store. @typeParam R a point in its history */
+/** The operations of a key-value store that a cache uses. @typeParam R a revision of the store */
 export interface CacheSource<R> {
   list(prefix: string): Promise<{ readonly entries: readonly CacheEntry[]; readonly revision: R }>;
   watch(
@@ -36,13 +36,13 @@ export interface CacheSource<R> {
 }
 
 export interface CacheOptions<V> {
-  /** Of the map. */
+  /** Title of the map. */
   readonly title: string;
   readonly log: Logger;
   readonly prefix: string;
-  /** What stands behind the prefix is the name, unless this says otherwise; throws on nonsense. */
+  /** Name of a key; default: the key without the prefix. Throws for an invalid key. */
   readonly nameOf?: (key: string) => string;
-  /** Throws on nonsense. */
+  /** Throws for an invalid value. */
   readonly parse: (text: string) => V;
   /** Secondary index of an item; depends on the item alone. */
   readonly fieldsOf?: (value: V) => Fields;
@@ -51,7 +51,7 @@ export interface CacheOptions<V> {
 export class CacheHelper<V> {
   readonly #options: CacheOptions<V>;
   readonly #map: IndexMap<V>;
-  /** Text of each name, to tell what is news. */
+  /** Last text of each name, to detect changes. */
   readonly #texts = new Map<string, string>();
 
   constructor(options: CacheOptions<V>) {
@@ -59,12 +59,12 @@ export class CacheHelper<V> {
     this.#map = new IndexMap(options.title, options.log, options.fieldsOf);
   }
 
-  /** For everyone else: to look up and to watch. */
+  /** Read access for the users of the cache. */
   get map(): NamedMapping<V> {
     return this.#map;
   }
 
-  /** Takes changes in, in their order. Watchers hear of what is news. */
+  /** Applies changes in their order, and notifies the watchers of those that differ. */
   change(changes: readonly CacheChange[]): void {
     for (const { key, value } of changes) {
       const name = this.#nameOf(key);
@@ -74,7 +74,7 @@ export class CacheHelper<V> {
     }
   }
 
-  /** Takes in all that stands under the prefix: what is not among it goes. */
+  /** Applies a snapshot of the prefix, and deletes all names that are not in it. */
   resync(entries: readonly CacheEntry[]): void {
     const stays = new Set<string>();
     for (const { key, value } of entries) {
@@ -87,17 +87,17 @@ export class CacheHelper<V> {
   }
 
   /**
-   * Keeps up with a store from now on: reads everything, goes on from there, and reads everything
-   * again when the watch cannot go on.
-   * @returns ends it
+   * Follows a store: reads a snapshot, watches from there, and reads a new snapshot when the watch
+   * is lost.
+   * @returns stops following
    */
   follow<R>(source: CacheSource<R>, clock: Clock): () => void {
     const { prefix, log } = this.#options;
     const ending = new AbortController();
     const { signal } = ending;
     let watch: { close(): void } | undefined;
-    const complain = (reason: unknown): void =>
-      log.warn({ prefix, error: errorText(reason) }, 'Cache reads everything again');
+    const warn = (reason: unknown): void =>
+      log.warn({ prefix, error: errorText(reason) }, 'cache reads a new snapshot');
     const begin = async (): Promise<void> => {
       while (!signal.aborted)
         try {
@@ -107,13 +107,13 @@ export class CacheHelper<V> {
           watch = source.watch(prefix, revision, {
             onChanges: (changes) => this.change(changes),
             onLost: (reason) => {
-              complain(reason);
+              warn(reason);
               void begin();
             },
           });
           return;
         } catch (thrown) {
-          complain(thrown);
+          warn(thrown);
           await clock.sleep(RETRY_MS, signal).catch(() => undefined);
         }
     };
@@ -130,7 +130,7 @@ export class CacheHelper<V> {
     try {
       return nameOf ? nameOf(key) : key.slice(prefix.length);
     } catch (thrown) {
-      log.warn({ key, error: errorText(thrown) }, 'Key makes no sense: skipped');
+      log.warn({ key, error: errorText(thrown) }, 'ignoring invalid key');
       return undefined;
     }
   }
@@ -142,7 +142,7 @@ export class CacheHelper<V> {
       this.#texts.set(name, text);
     } catch (thrown) {
       const { log } = this.#options;
-      log.warn({ key, error: errorText(thrown) }, 'Value makes no sense: skipped');
+      log.warn({ key, error: errorText(thrown) }, 'ignoring invalid value');
     }
   }
 

@@ -1,7 +1,7 @@
 /**
- * A named map with secondary indexes and watchers: how a part of the agent shows what it knows to
- * the others, who may only read. Everything is synchronous; watchers are called after the change,
- * in the order of their names' registration.
+ * A named map with secondary indexes and watchers: a component publishes data that other components
+ * may read. All calls are synchronous; watchers are called after the change, in the order of their
+ * registration.
  */
 import { defineError, errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
@@ -9,16 +9,16 @@ import type { Logger } from '../log/log.ts';
 export const SubscriberExistsError = defineError({
   name: 'SubscriberExistsError',
   code: 'CV_IDXMAP_SUBSCRIBER_EXISTS',
-  remedy: 'Give every watcher of one map a name of its own; this is a mistake in the code.',
+  remedy: 'This is a bug: every watcher of a map needs a unique name. Report it.',
 });
 
 export interface MappingEvent<V> {
   /** Title of the map that changed. */
   readonly title: string;
   readonly name: string;
-  /** The new value; of a deletion the last one. */
+  /** The new value; for a deletion the last one. */
   readonly value: V;
-  /** True when the name had a value before and has one now. */
+  /** Whether the change replaced an earlier value. */
   readonly update: boolean;
   readonly del: boolean;
 }
@@ -26,7 +26,7 @@ export interface MappingEvent<V> {
 /** Values of secondary indexes of one item: field to values. */
 export type Fields = Readonly<Record<string, readonly string[]>>;
 
-/** What everyone but the owner sees. Lists have no order to rely on. */
+/** Read access for other components. The order of lists is undefined. */
 export interface NamedMapping<V> {
   readonly title: string;
   readonly size: number;
@@ -35,12 +35,12 @@ export interface NamedMapping<V> {
   /** Names of the items whose secondary index `field` has this value. */
   listNames(field: string, value: string): string[];
   listAllNames(): string[];
-  /** Secondary index of one item; empty when there is no such name. */
+  /** Secondary index of one item; empty for an unknown name. */
   listFields(name: string): Fields;
   /**
-   * Calls back on every change from now on, within the call that makes the change. What a callback
-   * throws is logged and harms neither the map nor the other watchers.
-   * @returns ends the watch
+   * Calls back on every later change, within the call that makes the change. An error of a callback
+   * is logged and affects neither the map nor the other watchers.
+   * @returns stops the watch
    * @throws SubscriberExistsError
    */
   watch(subscriber: string, callback: (event: MappingEvent<V>) => void): () => void;
@@ -90,14 +90,16 @@ export class IndexMap<V> implements NamedMapping<V> {
 
   watch(subscriber: string, callback: (event: MappingEvent<V>) => void): () => void {
     if (this.#watchers.has(subscriber))
-      throw new SubscriberExistsError('watches already', { where: `${this.title}/${subscriber}` });
+      throw new SubscriberExistsError('the subscriber watches the map already', {
+        where: `${this.title}/${subscriber}`,
+      });
     this.#watchers.set(subscriber, callback);
     return () => {
       if (this.#watchers.get(subscriber) === callback) this.#watchers.delete(subscriber);
     };
   }
 
-  /** Sets the value of a name, whether it had one or not. */
+  /** Sets the value of a new or existing name. */
   put(name: string, value: V): void {
     const update = this.#values.has(name);
     const fields = this.#fieldsOf?.(value) ?? noFields;
@@ -108,14 +110,14 @@ export class IndexMap<V> implements NamedMapping<V> {
     this.#tell({ title: this.title, name, value, update, del: false });
   }
 
-  /** Changes an existing item; false, and nothing done, when there is none. */
+  /** Changes an existing item; returns false, without a change, for an unknown name. */
   update(name: string, value: V): boolean {
     if (!this.#values.has(name)) return false;
     this.put(name, value);
     return true;
   }
 
-  /** @returns the value that was there */
+  /** @returns the last value */
   delete(name: string): V | undefined {
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
@@ -125,7 +127,7 @@ export class IndexMap<V> implements NamedMapping<V> {
     return value;
   }
 
-  /** Deletes every item; the watchers hear of each. */
+  /** Deletes every item and notifies the watchers of each. */
   clear(): void {
     for (const name of this.listAllNames()) this.delete(name);
   }
@@ -153,7 +155,7 @@ export class IndexMap<V> implements NamedMapping<V> {
       } catch (thrown) {
         this.#log.error(
           { map: this.title, subscriber, name: event.name, error: errorText(thrown) },
-          'Watcher of a map failed',
+          'map watcher failed',
         );
       }
   }

@@ -1,6 +1,6 @@
 import type { Logger as PinoLogger } from 'pino';
 
-/** The part of pino that the project uses. Fields first, then the sentence. */
+/** The methods of pino that the project uses. Calls pass the fields first, then the message. */
 export type Logger = Pick<
   PinoLogger,
   'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'isLevelEnabled'
@@ -8,7 +8,7 @@ export type Logger = Pick<
 
 const nothing = (): void => undefined;
 
-/** A logger that says nothing: for tests and for parts that are made without one. */
+/** A logger without output: for tests, and for components that are created without a logger. */
 export const silentLogger: Logger = {
   trace: nothing,
   debug: nothing,

@@ -1,6 +1,6 @@
 /**
- * Named loggers over one pino stream, each with a level that can be changed at run time. pino's
- * default destination is kept: it is synchronous, so that the last line before a crash is there.
+ * Named loggers over one pino stream, each with a level that can be changed at run time. Uses pino's
+ * default destination, which is synchronous, so that the last line before a crash is written.
  */
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { type Static, Type } from 'typebox';
@@ -15,7 +15,7 @@ export const LogLevelError = defineError({
   remedy: 'Use one of trace, debug, info, warning, error, fatal, panic.',
 });
 
-/** Names that the Go agent takes, to those of pino. */
+/** Level names of the Go agent, mapped to those of pino. */
 const levels: ReadonlyMap<string, string> = new Map([
   ['panic', 'fatal'],
   ['fatal', 'fatal'],
@@ -49,15 +49,15 @@ export const logsSchema = Type.Object({
   }),
   loggers: Type.Array(
     Type.Object({
-      name: Type.String({ description: 'As /log/list shows it.' }),
-      level: Level({ description: 'As for default-level.' }),
+      name: Type.String({ description: 'Name of the logger, as in /log/list.' }),
+      level: Level({ description: 'Level of the logger; values as for default-level.' }),
     }),
-    { default: [], description: 'Levels of single loggers.' },
+    { default: [], description: 'Levels of individual loggers.' },
   ),
 });
 export type LogsConfig = Static<typeof logsSchema>;
 
-/** How `/log/list` spells a level. */
+/** Spelling of a level in `/log/list`. */
 function goLevel(level: string): string {
   return level === 'warn' ? 'warning' : level;
 }
@@ -65,11 +65,11 @@ function goLevel(level: string): string {
 export class Loggers {
   readonly #root: PinoLogger;
   readonly #children = new Map<string, PinoLogger>();
-  /** Levels by name, also of loggers that are made later. */
+  /** Levels by name, also of loggers that are created later. */
   readonly #levels = new Map<string, string>();
 
   /**
-   * @param initial `INITIAL_LOGLVL`: overrides the default level, not those of single loggers
+   * @param initial `INITIAL_LOGLVL`: overrides the default level, not those of individual loggers
    * @throws LogLevelError
    */
   constructor(config: LogsConfig, initial: string | undefined, stream?: DestinationStream) {
@@ -99,7 +99,7 @@ export class Loggers {
       .sort((a, b) => (a.logger < b.logger ? -1 : 1));
   }
 
-  /** Also remembered for a logger that is made later. @throws LogLevelError */
+  /** Applies also to a logger that is created later. @throws LogLevelError */
   setLevel(name: string, level: string): void {
     const wanted = pinoLevel(level);
     this.#levels.set(name, wanted);
@@ -108,14 +108,14 @@ export class Loggers {
   }
 }
 
-/** REST of the log manager. */
+/** REST routes of the log manager. */
 export function logRoutes(loggers: Loggers): Route[] {
   return [
     {
       method: 'GET',
       path: '/log/list',
       mutating: false,
-      summary: 'all loggers and their levels',
+      summary: 'list all loggers with their levels',
       handle: () => json(loggers.list()),
     },
     {

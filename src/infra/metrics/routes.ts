@@ -2,8 +2,8 @@ import type { Registry } from 'prom-client';
 import type { Route } from '../http/route.ts';
 
 /**
- * A registry of Prometheus under a path of its own, as the Go agent serves them.
- * @param refresh brings what is read on demand up to date
+ * Serves a Prometheus registry under its own path, as the Go agent does.
+ * @param refresh updates the metrics that are read on demand
  */
 export function metricsRoute(
   path: string,

@@ -1,7 +1,7 @@
 /**
- * Init, after-init and close of the parts of a program: all inits in order, then all after-inits in
- * order, and at the end the closes in reverse. Each has a time limit, and whoever exceeds it is
- * named.
+ * Init, after-init and close of the components of a program: all inits in order, then all after-inits
+ * in order, and at the end the closes in reverse order. Each has a time limit; an error names the
+ * component that exceeds it.
  */
 import type { Clock } from '../clock/clock.ts';
 import { defineError } from '../errors/errors.ts';
@@ -10,7 +10,7 @@ import type { Logger } from '../log/log.ts';
 export interface Component {
   readonly name: string;
   init?(): Promise<void> | void;
-  /** Runs when every part is initialized: from here on parts may call each other. */
+  /** Runs when every component is initialized; from here on components may call each other. */
   afterInit?(): Promise<void> | void;
   /** Runs only if `init` has succeeded. */
   close?(): Promise<void> | void;
@@ -19,24 +19,24 @@ export interface Component {
 export const TimeLimitError = defineError({
   name: 'TimeLimitError',
   code: 'CV_PROCESS_TIME_LIMIT',
-  remedy: 'Look at the last log lines of the named part; STARTUPTIMEOUT raises the start limit.',
+  remedy: 'Read the last log lines of the component; STARTUPTIMEOUT sets the limit of the start.',
 });
 
 export const StartAbandonedError = defineError({
   name: 'StartAbandonedError',
   code: 'CV_PROCESS_START_ABANDONED',
-  remedy: 'Nothing: the end was asked for before the start was done.',
+  remedy: 'None: the agent was stopped before its start was complete.',
 });
 
 export interface LifecycleLimits {
-  /** For all inits and after-inits together, milliseconds; 0: none. */
+  /** Milliseconds for all inits and after-inits together; 0: unlimited. */
   readonly startMs: number;
-  /** For each close, milliseconds; 0: none. */
+  /** Milliseconds for each close; 0: unlimited. */
   readonly stopMs: number;
 }
 
 export class Lifecycle {
-  readonly #parts: readonly Component[];
+  readonly #components: readonly Component[];
   readonly #limits: LifecycleLimits;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -44,29 +44,34 @@ export class Lifecycle {
   #starting: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(parts: readonly Component[], limits: LifecycleLimits, clock: Clock, log: Logger) {
-    this.#parts = parts;
+  constructor(
+    components: readonly Component[],
+    limits: LifecycleLimits,
+    clock: Clock,
+    log: Logger,
+  ) {
+    this.#components = components;
     this.#limits = limits;
     this.#clock = clock;
     this.#log = log;
   }
 
-  /** Rejects with the first error, after closing what was already initialized. */
+  /** Rejects with the first error, after closing the components that are initialized. */
   start(): Promise<void> {
     this.#starting = this.#start();
     return this.#starting;
   }
 
   /**
-   * Closes everything, whatever fails meanwhile; errors are logged. A start under way is abandoned:
-   * the step that it is at may end because what it waits for is closed, and none comes after it.
+   * Closes all components; errors are logged. A start in progress is abandoned: its current step may
+   * end because the component that it waits for is closed, and no further step runs.
    */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#close();
     const abandoned = this.#starting.catch(() => undefined);
     await this.#limited(abandoned, 'the start', 'end', this.#limits.stopMs).catch((error) =>
-      this.#log.error({ err: error }, 'the start goes on although its parts are closed'),
+      this.#log.error({ err: error }, 'startup continued after shutdown'),
     );
   }
 
@@ -75,14 +80,14 @@ export class Lifecycle {
     const end = this.#clock.monotonic() + startMs;
     const left = () => (startMs === 0 ? 0 : Math.max(1, end - this.#clock.monotonic()));
     try {
-      for (const part of this.#parts) {
+      for (const component of this.#components) {
         this.#ensureGoingOn();
-        await this.#limited(part.init?.(), part.name, 'init', left());
-        this.#open.push(part);
+        await this.#limited(component.init?.(), component.name, 'init', left());
+        this.#open.push(component);
       }
-      for (const part of this.#parts) {
+      for (const component of this.#components) {
         this.#ensureGoingOn();
-        await this.#limited(part.afterInit?.(), part.name, 'afterInit', left());
+        await this.#limited(component.afterInit?.(), component.name, 'afterInit', left());
       }
       this.#ensureGoingOn();
     } catch (error) {
@@ -92,23 +97,24 @@ export class Lifecycle {
   }
 
   #ensureGoingOn(): void {
-    if (this.#stopped) throw new StartAbandonedError('the start was abandoned');
+    if (this.#stopped)
+      throw new StartAbandonedError('the start was abandoned: the agent is stopping');
   }
 
   async #close(): Promise<void> {
-    for (let part = this.#open.pop(); part; part = this.#open.pop()) {
+    for (let component = this.#open.pop(); component; component = this.#open.pop()) {
       try {
-        await this.#limited(part.close?.(), part.name, 'close', this.#limits.stopMs);
+        await this.#limited(component.close?.(), component.name, 'close', this.#limits.stopMs);
       } catch (error) {
-        this.#log.error({ part: part.name, err: error }, 'part did not close cleanly');
+        this.#log.error({ component: component.name, err: error }, 'closing the component failed');
       }
     }
   }
 
-  /** @param ms 0: no limit */
+  /** @param ms 0: unlimited */
   async #limited(
     work: Promise<void> | void,
-    part: string,
+    component: string,
     step: string,
     ms: number,
   ): Promise<void> {
@@ -116,7 +122,7 @@ export class Lifecycle {
     if (ms === 0) return work;
     const limit = Promise.withResolvers<never>();
     const timer = this.#clock.timer(ms, () =>
-      limit.reject(new TimeLimitError(`${step} is not done in time`, { where: part })),
+      limit.reject(new TimeLimitError(`${step} exceeded its time limit`, { where: component })),
     );
     try {
       await Promise.race([work, limit.promise]);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Whether a process answers on a unix socket; a socket that was left behind does not. */
+/** Whether a process listens on a unix socket; false for a stale socket. */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -3,29 +3,29 @@ import type { Logger } from '../log/log.ts';
 
 type UndoStep = () => Promise<unknown>;
 
-/** What has been done so far and how to take it back. */
+/** The undo steps of the actions so far. */
 export interface RollbackList {
-  add(takeBack: UndoStep): void;
+  add(undo: UndoStep): void;
 }
 
 /**
- * Runs work of several steps that is either all done or leaves nothing: when it fails, the steps
- * that were noted are taken back in reverse. The error is the one that the work failed with; what
- * fails while taking back is only logged, because a resync repairs it.
+ * Runs several actions all or nothing: when one fails, the undo steps run in reverse order. Rejects
+ * with the error of the failed action; errors of undo steps are only logged, because a resync
+ * corrects their effects.
  */
 export async function allOrNothing<T>(
   log: Logger,
   work: (undo: RollbackList) => Promise<T>,
 ): Promise<T> {
-  const done: UndoStep[] = [];
+  const steps: UndoStep[] = [];
   try {
-    return await work({ add: (takeBack) => done.push(takeBack) });
+    return await work({ add: (undo) => steps.push(undo) });
   } catch (failure) {
-    for (const takeBack of done.reverse()) {
+    for (const undo of steps.reverse()) {
       try {
-        await takeBack();
+        await undo();
       } catch (thrown) {
-        log.warn({ failure: errorText(failure) }, `could not take back: ${errorText(thrown)}`);
+        log.warn({ failure: errorText(failure) }, `rollback step failed: ${errorText(thrown)}`);
       }
     }
     throw failure;
@@ -33,8 +33,8 @@ export async function allOrNothing<T>(
 }
 
 /**
- * Waits for all of what was started together and fails with the first failure in the order of the
- * list, so that nothing is still in flight when the caller takes back.
+ * Waits for all promises, then rejects with the first error in the order of the list, so that no
+ * action is in flight when the caller rolls back.
  */
 export async function allSettled<const T extends readonly Promise<unknown>[]>(
   started: T,

@@ -8,14 +8,14 @@ export function probeRoutes(status: StatusCheck): Route[] {
       method: 'GET',
       path: '/liveness',
       mutating: false,
-      summary: '200 while the agent can help itself, 500 when it has to be restarted',
+      summary: '200 while the agent works or recovers by itself, 500 when it must be restarted',
       handle: () => json(status.document(), status.isAlive ? 200 : 500),
     },
     {
       method: 'GET',
       path: '/readiness',
       mutating: false,
-      summary: '200 when every part is OK, else 500',
+      summary: '200 when every component is OK, else 500',
       handle: () => json(status.document(), status.isReady ? 200 : 500),
     },
   ];

@@ -1,6 +1,6 @@
 /**
- * The status check: each part reports its own state, the agent's is the logical AND over all.
- * (The Go agent took the state reported last for the whole, so that one OK hid another's ERROR.)
+ * The status check: each component reports its own state; the state of the agent is the worst of
+ * them. (The Go agent used the state reported last, so that one OK hid another component's ERROR.)
  */
 import type { Clock } from '../clock/clock.ts';
 import { errorText } from '../errors/errors.ts';
@@ -19,7 +19,7 @@ interface Component {
   readonly affects: Probe;
 }
 
-/** Which probe a part in ERROR fails: both, or only readiness (its trouble is not the agent's). */
+/** The probes that a component in state ERROR fails: both, or only readiness. */
 export type Probe = 'liveness' | 'readiness';
 
 export interface BuildInfo {
@@ -28,14 +28,14 @@ export interface BuildInfo {
   readonly commit: string;
 }
 
-/** Reports the state of one part. */
+/** Reports the state of one component. */
 export type ReportState = (state: ComponentState, error?: unknown) => void;
 
 export class StatusCheck {
   readonly #clock: Clock;
   readonly #build: BuildInfo;
   readonly #start: number;
-  readonly #parts = new Map<string, Component>();
+  readonly #components = new Map<string, Component>();
   #lastChange: number;
 
   constructor(clock: Clock, build: BuildInfo) {
@@ -45,7 +45,7 @@ export class StatusCheck {
     this.#lastChange = this.#start;
   }
 
-  /** A part takes part in the status from now on, in state `init`. */
+  /** Adds a component to the status, in state `init`. */
   register(name: string, affects: Probe): ReportState {
     const now = this.#seconds();
     const component: Component = {
@@ -55,56 +55,56 @@ export class StatusCheck {
       lastUpdate: now,
       affects,
     };
-    this.#parts.set(name, component);
+    this.#components.set(name, component);
     return (state, error) => this.#report(component, state, error);
   }
 
-  /** State of one part, which must be registered. */
-  part(name: string): { readonly state: ComponentState; readonly error: string | undefined } {
-    const { state, error } = this.#parts.get(name)!;
+  /** State of a registered component. */
+  component(name: string): { readonly state: ComponentState; readonly error: string | undefined } {
+    const { state, error } = this.#components.get(name)!;
     return { state, error };
   }
 
-  /** State of all parts together: any error is an error, any init is init. */
+  /** State of all components together: any error is an error, else any init is init. */
   get state(): ComponentState {
     return this.#worst(() => true);
   }
 
-  /** Whether the agent should be left running: no part is lost. Init is no reason to kill it. */
+  /** Whether no component that affects liveness is in state ERROR; `init` does not fail liveness. */
   get isAlive(): boolean {
-    return this.#worst((part) => part.affects === 'liveness') !== 'error';
+    return this.#worst((component) => component.affects === 'liveness') !== 'error';
   }
 
   get isReady(): boolean {
     return this.state === 'ok';
   }
 
-  #worst(counts: (part: Component) => boolean): ComponentState {
+  #worst(counts: (component: Component) => boolean): ComponentState {
     let worst: ComponentState = 'ok';
-    for (const part of this.#parts.values()) {
-      if (!counts(part)) continue;
-      if (part.state === 'error') return 'error';
-      if (part.state === 'init') worst = 'init';
+    for (const component of this.#components.values()) {
+      if (!counts(component)) continue;
+      if (component.state === 'error') return 'error';
+      if (component.state === 'init') worst = 'init';
     }
     return worst;
   }
 
-  #report(part: Component, state: ComponentState, error: unknown): void {
+  #report(component: Component, state: ComponentState, error: unknown): void {
     const now = this.#seconds();
     const text = error === undefined ? undefined : errorText(error);
-    part.lastUpdate = now;
-    if (part.state === state && part.error === text) return;
+    component.lastUpdate = now;
+    if (component.state === state && component.error === text) return;
     const before = this.state;
-    part.state = state;
-    part.error = text;
-    part.lastChange = now;
+    component.state = state;
+    component.error = text;
+    component.lastChange = now;
     if (this.state !== before) this.#lastChange = now;
   }
 
-  /** The document of both probes; fields that are zero are left out, as Go's encoder does. */
+  /** The document of both probes; omits zero fields, as Go's encoder does. */
   document(): Record<string, unknown> {
-    const parts = [...this.#parts].map(
-      ([name, part]) => [name, componentDocument(name, part)] as const,
+    const components = [...this.#components].map(
+      ([name, component]) => [name, componentDocument(name, component)] as const,
     );
     return {
       ...nonZero({
@@ -116,8 +116,8 @@ export class StatusCheck {
         last_update: this.#seconds(),
         commit_hash: this.#build.commit,
       }),
-      plugins: parts.map(([name, { state, error }]) => nonZero({ name, state, error })),
-      PluginStatus: Object.fromEntries(parts),
+      plugins: components.map(([name, { state, error }]) => nonZero({ name, state, error })),
+      PluginStatus: Object.fromEntries(components),
       NonFatalPlugins: null,
     };
   }
@@ -127,13 +127,13 @@ export class StatusCheck {
   }
 }
 
-function componentDocument(name: string, part: Component): Record<string, unknown> {
+function componentDocument(name: string, component: Component): Record<string, unknown> {
   return nonZero({
     name,
-    state: numbers[part.state],
-    last_change: part.lastChange,
-    last_update: part.lastUpdate,
-    error: part.error,
+    state: numbers[component.state],
+    last_change: component.lastChange,
+    last_update: component.lastUpdate,
+    error: component.error,
   });
 }
 

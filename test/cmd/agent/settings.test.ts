@@ -42,7 +42,7 @@ describe('what the agent is told', () => {
       ['--manifests: requires --embedded', ['--manifests', 'x'], {}, {}],
       ['STARTUPTIMEOUT: "45" is not a duration such as 45s', [], { STARTUPTIMEOUT: '45' }, {}],
       ['--http-port or HTTP_PORT: "70000" is not a port number', [], { HTTP_PORT: '70000' }, {}],
-      ['"../x" is no name of a node', ['--microservice-label', '../x'], {}, {}],
+      ['"../x" is not a valid node name', ['--microservice-label', '../x'], {}, {}],
       ['http.conf:1: endpoint: has to be address:port', [], {}, { 'http.conf': 'endpoint: x' }],
       [
         'http.conf:2: client-basic-auth.1: has to be user:password',
