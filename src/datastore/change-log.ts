@@ -1,6 +1,6 @@
 /**
- * The recent history of a store inside this process: what its watches are fed from. Bounded, so a
- * watch that starts from a revision that is no longer kept is lost, as with etcd's compaction.
+ * The recent history of a store in this process, from which its watches read. It is bounded: a watch
+ * from a revision that is no longer retained is lost, as after a compaction of etcd.
  */
 import type { KvChange, Revision, Watch, WatchHandlers } from './api.ts';
 import { WatchLostError } from './api.ts';
@@ -13,7 +13,7 @@ interface LoggedChange {
 interface Watcher {
   readonly prefix: string;
   readonly handlers: WatchHandlers;
-  /** Number of the first change that was not delivered yet. */
+  /** Number of the first change that is not delivered yet. */
   next: number;
   scheduled: boolean;
   closed: boolean;
@@ -28,8 +28,8 @@ export class ChangeLog {
   #first = 0;
 
   /**
-   * @param origin tells the revisions of this log from those of any other
-   * @param limit how many changes are kept; a batch larger than that is kept whole
+   * @param origin distinguishes the revisions of this log from those of other logs
+   * @param limit how many changes are retained; a larger batch is retained whole
    */
   constructor(origin: string, limit: number) {
     this.#origin = origin;
@@ -44,7 +44,7 @@ export class ChangeLog {
     return this.#token(this.#head);
   }
 
-  /** Adds what one write changed; the watches hear of it together, after the caller's turn. */
+  /** Adds the changes of one write; watches get them in one batch, after the turn of the caller. */
   append(changes: readonly LoggedChange[]): void {
     if (changes.length === 0) return;
     const keep = Math.max(this.#limit, changes.length);
@@ -72,18 +72,18 @@ export class ChangeLog {
     };
   }
 
-  /** Forgets the history; what running watches have not heard yet they still hear. */
+  /** Discards the history, after open watches have got the pending changes. */
   compact(): void {
     for (const watcher of this.#watchers) this.#deliver(watcher);
     this.#trim(this.#log.length);
   }
 
-  /** The database is another now: ends every watch as lost. */
+  /** The database was replaced: all watches are lost. */
   loseWatches(): void {
     for (const watcher of this.#watchers) this.#drop(watcher, 'the database was wiped');
   }
 
-  /** Ends every watch without a word. */
+  /** Closes all watches without calling their handlers. */
   close(): void {
     for (const watcher of this.#watchers) watcher.closed = true;
     this.#watchers.clear();
@@ -98,7 +98,7 @@ export class ChangeLog {
     return `${this.#origin}:${number}` as Revision;
   }
 
-  /** -1, which is older than all, for a revision of another log or of none. */
+  /** -1, which is older than all revisions, for a revision of another log and for an invalid one. */
   #number(revision: Revision): number {
     const at = revision.lastIndexOf(':');
     const number = Number(revision.slice(at + 1));
@@ -123,7 +123,7 @@ export class ChangeLog {
   #deliver(watcher: Watcher): void {
     if (watcher.closed) return;
     if (watcher.next < this.#first) {
-      this.#drop(watcher, 'history is kept only from a later revision');
+      this.#drop(watcher, 'the revision is older than the retained history');
       return;
     }
     const changes: KvChange[] = [];

@@ -4,7 +4,7 @@ import type { EtcdOptions, EtcdTlsOptions } from './etcd/options.ts';
 
 const SECOND = 1_000_000_000;
 
-/** `etcd.conf`. Without the file there is no etcd: the agent runs on its embedded store. */
+/** `etcd.conf`. Without the file the agent runs on its embedded store. */
 export const etcdSchema = Type.Object({
   endpoints: Type.Array(Type.String(), {
     default: [],
@@ -13,54 +13,60 @@ export const etcdSchema = Type.Object({
   }),
   'dial-timeout': Duration({
     default: SECOND,
-    description: 'Taken for old files only: operation-timeout covers connecting too.',
+    description: 'Accepted for old files, without effect: operation-timeout includes connecting.',
   }),
   'operation-timeout': Duration({
     default: 3 * SECOND,
     positive: true,
-    description: 'Limit of one request.',
+    description: 'Time limit of one request.',
   }),
-  'insecure-transport': Type.Boolean({ default: false, description: 'Never use TLS.' }),
+  'insecure-transport': Type.Boolean({ default: false, description: 'Do not use TLS.' }),
   'insecure-skip-tls-verify': Type.Boolean({
     default: false,
-    description: 'Take any certificate of the server.',
+    description: 'Accept any certificate of the server.',
   }),
   'reconnect-interval': Duration({
     default: 2 * SECOND,
-    description: 'Longest pause between two attempts to follow changes again.',
+    description: 'Longest pause between two attempts to reconnect a watch.',
   }),
-  'cert-file': Type.String({ default: '', description: 'Certificate of the client.' }),
-  'key-file': Type.String({ default: '', description: 'Key of the certificate.' }),
-  'ca-file': Type.String({ default: '', description: 'Authority that signed the server.' }),
+  'cert-file': Type.String({ default: '', description: 'File with the client certificate.' }),
+  'key-file': Type.String({
+    default: '',
+    description: 'File with the key of the client certificate.',
+  }),
+  'ca-file': Type.String({
+    default: '',
+    description: 'File with the certificate of the authority that signed the server certificate.',
+  }),
 });
 export type EtcdConfig = Static<typeof etcdSchema>;
 
 const lockTimeout = Duration({
   default: 2 * SECOND,
-  description: 'How long to wait for another agent that still has the database open.',
+  description: 'How long to wait while another process has the database open.',
 });
 
-/** `bolt.conf`: the local database (a level database today; the name is the original's). */
+/** `bolt.conf`: the local database (a level database; the name is that of the original). */
 export const boltSchema = Type.Object({
   'db-path': Type.String({
     default: '/var/bolt/agent.level',
-    description: 'Folder of the local database: attachments, addresses, ID of the node.',
+    description: 'Folder of the local database, with attachments, addresses and the node ID.',
   }),
   'lock-timeout': lockTimeout,
 });
 export type BoltConfig = Static<typeof boltSchema>;
 
-/** `mirror.conf`: the copy of etcd on this node, for a start while etcd is out of reach. */
+/** `mirror.conf`: the copy of etcd on this node, for a start while etcd is unavailable. */
 export const mirrorSchema = Type.Object({
   'db-path': Type.String({
     default: '',
-    description: 'Folder of the copy; empty: that of the local database, with `.mirror` behind it.',
+    description: 'Folder of the mirror; empty: the folder of the local database plus `.mirror`.',
   }),
   'lock-timeout': lockTimeout,
 });
 export type MirrorConfig = Static<typeof mirrorSchema>;
 
-/** What the store needs: TLS only where a file or `insecure-skip-tls-verify` asks for it. */
+/** Options of the etcd store; TLS only with a certificate file or `insecure-skip-tls-verify`. */
 export function etcdOptions(
   config: EtcdConfig,
   env: Readonly<Record<string, string | undefined>>,

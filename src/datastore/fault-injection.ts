@@ -21,19 +21,18 @@ interface InterceptedWatch {
 }
 
 /**
- * A store with the troubles of a database far away, at the call of a test or a simulation: replies
- * and changes that get lost or late, outages, and the end of the process at any point around any
- * write.
+ * A store with fault injection for tests and simulations: lost or late replies and changes, outages,
+ * and a crash of the process before or after any write.
  */
 export class FaultInjectingStore implements KvStore {
   readonly name: string;
-  /** Before a write is made; what it throws the caller gets, and nothing is written. */
+  /** Called before a write; when it throws, the caller gets the error and nothing is written. */
   beforeWrite: ((write: Write) => void | Promise<void>) | undefined;
-  /** After a write was made; what it throws the caller gets in place of the reply. */
+  /** Called after a write; when it throws, the caller gets the error instead of the reply. */
   afterWrite: ((write: Write) => void | Promise<void>) | undefined;
-  /** Changes that no watch hears of, as if the database had lost them. */
+  /** Changes that are not delivered to watches, as if the database had lost them. */
   isDropped: ((change: KvChange) => boolean) | undefined;
-  /** Points at which a crash is possible that were passed: one before and one after each write. */
+  /** Number of crash points so far: one before and one after each write. */
   crashPoints = 0;
   readonly #inner: KvStore;
   readonly #watches = new Set<InterceptedWatch>();
@@ -47,14 +46,14 @@ export class FaultInjectingStore implements KvStore {
   }
 
   /**
-   * Ends the caller's life at a crash point (the first is 0): from there on every call rejects and
-   * no watch is heard. A restart is a new FaultyStore over the same store.
+   * Simulates a crash of the caller at a crash point (the first is 0): from there on every call
+   * rejects and no watch delivers. A restart is a new FaultInjectingStore over the same store.
    */
   crashAt(point: number): void {
     this.#crashPoint = point;
   }
 
-  /** From now on the store is out of reach: calls reject, watches are silent. */
+  /** Starts an outage: calls reject, watches deliver nothing. */
   disconnect(reason = 'out of reach'): void {
     this.#outage = reason;
     for (const watch of this.#watches) {
@@ -63,13 +62,13 @@ export class FaultInjectingStore implements KvStore {
     }
   }
 
-  /** Ends the outage; the watches go on from where they were, or are lost if that is compacted. */
+  /** Ends the outage; the watches resume, or are lost when their revision is compacted. */
   reconnect(): void {
     this.#outage = undefined;
     for (const watch of this.#watches) this.#connect(watch);
   }
 
-  /** Holds the changes back until `release`. */
+  /** Withholds changes until `releaseChanges`. */
   withholdChanges(): void {
     this.#holding = true;
   }
@@ -156,7 +155,7 @@ export class FaultInjectingStore implements KvStore {
       throw new StoreUnavailableError(this.#outage, { where: this.name });
   }
 
-  /** A reply that was under way when the outage began does not arrive. */
+  /** A reply that was in flight when the outage began is lost. */
   #answer<T>(reply: T): T {
     this.#reach();
     return reply;

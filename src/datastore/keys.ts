@@ -1,6 +1,6 @@
 /**
- * Keys as bytes: etcd and level sort and bound ranges by UTF-8, which is not the order of
- * JavaScript strings once characters outside the basic plane appear.
+ * Keys as bytes: etcd and level sort and limit ranges by UTF-8, which differs from the order of
+ * JavaScript strings for characters outside the basic plane.
  */
 
 /** Order of two keys by their UTF-8 bytes, for sort(). */
@@ -16,12 +16,12 @@ export function compareKeys(a: string, b: string): number {
 
 /** Sorts keys in place by their UTF-8 bytes. */
 export function sortKeys(keys: string[]): string[] {
-  // Without surrogates the order of JavaScript is the same one, and many times faster.
+  // Without surrogates JavaScript's own order is the same, and much faster.
   const plain = keys.every((key) => !/[\ud800-\udfff]/.test(key));
   return plain ? keys.sort() : keys.sort(compareKeys);
 }
 
-/** Surrogates stand for code points above all others, yet their units lie below 0xE000. */
+/** Surrogates encode code points above all others, but their code units are below 0xE000. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
@@ -29,8 +29,8 @@ function rank(unit: number): number {
 
 /**
  * The smallest key above all keys with the prefix, as the end of a half-open range. No byte of
- * UTF-8 is 0xFF, so the last one can always be raised. For the empty prefix a zero byte, etcd's
- * word for "no end".
+ * UTF-8 is 0xFF, so the last byte can always be incremented. For the empty prefix a zero byte, which
+ * means "no end" in etcd.
  */
 export function prefixEnd(prefix: string): Buffer {
   const bytes = Buffer.from(prefix);
@@ -40,12 +40,12 @@ export function prefixEnd(prefix: string): Buffer {
   return bytes;
 }
 
-/** The smallest key above this one, in bytes: where the next page of a range begins. */
+/** The smallest key above this one, in bytes: the start of the next page of a range. */
 export function keyAfter(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.from([0])]);
 }
 
-/** The start of a range over a prefix; the empty key is not allowed there. */
+/** The start of a range over a prefix; etcd does not allow an empty key. */
 export function prefixStart(prefix: string): Buffer {
   return prefix === '' ? Buffer.from([0]) : Buffer.from(prefix);
 }

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 
 /**
- * What a level database says about its own content, written with every batch. LevelDB skips damaged
- * stretches of its log without an error; the seal does not fit what is left then.
+ * A checksum of the content of a level database, written with every batch. LevelDB skips damaged
+ * sections of its log without an error; the checksum detects the missing entries.
  */
 export class ContentChecksum {
   /** How often the database was opened. */
   generation = 0;
   #count = 0;
-  /** Sum of the hashes of all entries modulo 2^64: needs no order and can be kept up to date. */
+  /** Sum of the hashes of all entries modulo 2^64: independent of the order, updated per entry. */
   #digest = 0n;
 
   add(key: string, value: string): void {
@@ -22,11 +22,11 @@ export class ContentChecksum {
   }
 
   copy(): ContentChecksum {
-    const made = new ContentChecksum();
-    made.generation = this.generation;
-    made.#count = this.#count;
-    made.#digest = this.#digest;
-    return made;
+    const copy = new ContentChecksum();
+    copy.generation = this.generation;
+    copy.#count = this.#count;
+    copy.#digest = this.#digest;
+    return copy;
   }
 
   toString(): string {
@@ -40,22 +40,22 @@ export class ContentChecksum {
   static parse(text: string): ContentChecksum | undefined {
     try {
       const { generation, count, digest } = JSON.parse(text);
-      const made = new ContentChecksum();
-      made.generation = Number(generation);
-      made.#count = Number(count);
-      made.#digest = BigInt(`0x${digest}`);
-      return made;
+      const parsed = new ContentChecksum();
+      parsed.generation = Number(generation);
+      parsed.#count = Number(count);
+      parsed.#digest = BigInt(`0x${digest}`);
+      return parsed;
     } catch {
       return undefined;
     }
   }
 
-  /** What is wrong with the content, given the seal that was written for it. */
+  /** Describes how the content differs from the written checksum; undefined when it matches. */
   static damage(written: ContentChecksum | undefined, found: ContentChecksum): string | undefined {
-    if (!written) return found.#count === 0 ? undefined : `no seal for ${found.#count} entries`;
+    if (!written) return found.#count === 0 ? undefined : `no checksum for ${found.#count} entries`;
     if (written.#count !== found.#count)
-      return `${found.#count} entries where ${written.#count} were written`;
-    if (written.#digest !== found.#digest) return 'entries do not have the values last written';
+      return `found ${found.#count} entries, expected ${written.#count}`;
+    if (written.#digest !== found.#digest) return 'entries differ from the values last written';
     return undefined;
   }
 }

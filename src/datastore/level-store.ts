@@ -7,22 +7,23 @@ import { ChangeLog } from './change-log.ts';
 import { ContentChecksum } from './level-checksum.ts';
 import { type LockWait, openLevel } from './open-level.ts';
 
-/** Where the entries stand in the database, apart from the seal. */
+/** Prefix of the entries, which separates them from the checksum. */
 const ENTRY_PREFIX = 'k';
 const CHECKSUM_KEY = 'seal';
-/** Entries read at once: keeps the main thread free in between. */
+/** Number of entries per read; the main thread can yield between two reads. */
 const SLICE = 256;
 
 export interface LevelOptions {
   readonly folder: string;
   /**
-   * Prefix of what can be had again from elsewhere. When entries were lost, the rest below it is
-   * dropped rather than served with holes; everything else is served as it is, and `damage` says
-   * so. With the empty prefix a database that cannot be repaired starts anew.
+   * Prefix of entries that another source can restore. When entries are lost, all entries below the
+   * prefix are discarded instead of served incompletely; other entries are served as they are, and
+   * `damage` describes the loss. With the empty prefix a database that cannot be repaired starts
+   * empty.
    */
   readonly expendable?: string;
   readonly log?: Logger;
-  /** For another process that may hold the database a moment longer; default: no waiting. */
+  /** How long to wait while another process has the database open; default: not at all. */
   readonly lockWait?: LockWait;
   /** How many changes a watch may lag behind before it is lost. */
   readonly logLimit?: number;
@@ -32,18 +33,18 @@ type Database = Level<string, string>;
 type Range = Pick<ReturnType<typeof rangeOf>, 'nextv' | 'close'>;
 
 /**
- * An embedded database in a folder of its own. Every write is one batch and on the disk when its
- * promise resolves; after a crash the database holds each batch whole or not at all.
+ * An embedded database in its own folder. Every write is one batch, and is on the disk when its
+ * promise resolves; after a crash the database contains each batch whole or not at all.
  */
 export class LevelStore implements KvStore {
   readonly name: string;
-  /** What was missing or wrong when the database was opened. */
+  /** Damage that was found when the database was opened; undefined: none. */
   readonly damage: string | undefined;
   readonly #database: Database;
   readonly #log: ChangeLog;
-  #seal: ContentChecksum;
+  #checksum: ContentChecksum;
   #closed = false;
-  /** End of the queue of writes: they read before they write, so one goes after the other. */
+  /** End of the queue of writes: each reads before it writes, so they run one after the other. */
   #writing: Promise<unknown> = Promise.resolve();
 
   /** @throws StoreOpenError */
@@ -51,8 +52,8 @@ export class LevelStore implements KvStore {
     const { folder, expendable, log = silentLogger, lockWait, logLimit = 10_000 } = options;
     const database = await openLevel(folder, expendable === '', log, lockWait);
     try {
-      const sealText = await database.get(CHECKSUM_KEY);
-      const written = sealText === undefined ? undefined : ContentChecksum.parse(sealText);
+      const checksumText = await database.get(CHECKSUM_KEY);
+      const written = checksumText === undefined ? undefined : ContentChecksum.parse(checksumText);
       let found = new ContentChecksum();
       for await (const { key, value } of entries(rangeOf(database, ''), '')) found.add(key, value);
       const damage = ContentChecksum.damage(written, found);
@@ -74,15 +75,15 @@ export class LevelStore implements KvStore {
   private constructor(
     folder: string,
     database: Database,
-    seal: ContentChecksum,
+    checksum: ContentChecksum,
     damage: string | undefined,
     logLimit: number,
   ) {
     this.name = `level ${folder}`;
     this.damage = damage;
     this.#database = database;
-    this.#seal = seal;
-    this.#log = new ChangeLog(`level${seal.generation}`, logLimit);
+    this.#checksum = checksum;
+    this.#log = new ChangeLog(`level${checksum.generation}`, logLimit);
   }
 
   get(key: string): Promise<string | undefined> {
@@ -91,7 +92,7 @@ export class LevelStore implements KvStore {
 
   list(prefix: string): Promise<KvSnapshot> {
     return this.#run(async () => {
-      // Taken between two writes, so that iterator (a snapshot) and revision tell of the same ones.
+      // Created between two writes, so that iterator (a snapshot) and revision match.
       const { iterator, revision } = await this.#turn(() => ({
         iterator: rangeOf(this.#database, prefix),
         revision: this.#log.revision(),
@@ -111,18 +112,18 @@ export class LevelStore implements KvStore {
   }
 
   async putIfAbsent(key: string, value: string): Promise<{ created: boolean; value: string }> {
-    const before = await this.#write(new Map([[key, value]]), (there) => there === undefined);
+    const before = await this.#write(new Map([[key, value]]), (existing) => existing === undefined);
     return before === undefined ? { created: true, value } : { created: false, value: before };
   }
 
   async compareAndSwap(key: string, expected: string, value: string): Promise<boolean> {
     const change = new Map([[key, value]]);
-    return (await this.#write(change, (there) => there === expected)) === expected;
+    return (await this.#write(change, (existing) => existing === expected)) === expected;
   }
 
   async compareAndDelete(key: string, expected: string): Promise<boolean> {
     const change = new Map([[key, undefined]]);
-    return (await this.#write(change, (there) => there === expected)) === expected;
+    return (await this.#write(change, (existing) => existing === expected)) === expected;
   }
 
   async delete(key: string): Promise<boolean> {
@@ -160,17 +161,17 @@ export class LevelStore implements KvStore {
   }
 
   /**
-   * Writes one batch unless the condition on the first key's value forbids it.
-   * @returns the value of the first key before
+   * Writes one batch if the value of the first key meets the condition.
+   * @returns the previous value of the first key
    */
   #write(
     all: ReadonlyMap<string, string | undefined>,
-    condition: (there: string | undefined) => boolean = () => true,
+    condition: (existing: string | undefined) => boolean = () => true,
   ): Promise<string | undefined> {
     return this.#run(() => this.#turn(() => this.#apply(all, condition)));
   }
 
-  /** Runs an action when all writes before it are done. */
+  /** Runs an action after all earlier writes. */
   #turn<T>(action: () => T | Promise<T>): Promise<T> {
     const turn = this.#writing.then(action);
     this.#writing = turn.catch(() => undefined);
@@ -179,11 +180,11 @@ export class LevelStore implements KvStore {
 
   async #apply(
     all: ReadonlyMap<string, string | undefined>,
-    condition: (there: string | undefined) => boolean,
+    condition: (existing: string | undefined) => boolean,
   ): Promise<string | undefined> {
     const keys = [...all.keys()];
     const changes: { key: string; value: string | undefined }[] = [];
-    const seal = this.#seal.copy();
+    const checksum = this.#checksum.copy();
     await using batch = this.#database.batch();
     let first: string | undefined;
     for (let from = 0; from < keys.length; from += SLICE) {
@@ -194,27 +195,27 @@ export class LevelStore implements KvStore {
         if (!condition(first)) break;
       }
       for (const [at, key] of slice.entries()) {
-        const there = before[at];
+        const existing = before[at];
         const value = all.get(key);
-        if (there !== undefined) seal.remove(key, there);
+        if (existing !== undefined) checksum.remove(key, existing);
         else if (value === undefined) continue;
         if (value === undefined) batch.del(ENTRY_PREFIX + key);
         else {
-          seal.add(key, value);
+          checksum.add(key, value);
           batch.put(ENTRY_PREFIX + key, value);
         }
         changes.push({ key, value });
       }
     }
     if (changes.length === 0) return first;
-    await batch.put(CHECKSUM_KEY, seal.toString()).write({ sync: true });
-    this.#seal = seal;
+    await batch.put(CHECKSUM_KEY, checksum.toString()).write({ sync: true });
+    this.#checksum = checksum;
     this.#log.append(changes);
     return first;
   }
 }
 
-/** Removes all entries of a prefix and seals what stays. */
+/** Deletes all entries of a prefix and computes the checksum of the others. */
 async function dropPrefix(database: Database, prefix: string): Promise<ContentChecksum> {
   const kept = new ContentChecksum();
   const dropped: string[] = [];
@@ -226,7 +227,7 @@ async function dropPrefix(database: Database, prefix: string): Promise<ContentCh
   return kept;
 }
 
-/** Everything from the prefix on, as it is at this moment. */
+/** An iterator over a snapshot, from the prefix on. */
 function rangeOf(database: Database, prefix: string) {
   return database.iterator<string, string>({ gte: ENTRY_PREFIX + prefix });
 }

@@ -3,12 +3,12 @@ import { StoreClosedError } from './api.ts';
 import { ChangeLog } from './change-log.ts';
 import { sortKeys } from './keys.ts';
 
-/** Tells the revisions of one store from those of another in this process. */
+/** Number of the next store, which distinguishes the revisions of the stores in this process. */
 let instances = 0;
 
 /**
- * A store that lives as long as the process: for the embedded mode without a folder, and under
- * FaultyStore the test double of every other.
+ * A store in memory: for the embedded mode without a folder, and, with FaultInjectingStore, the test
+ * double of the other stores.
  */
 export class MemoryStore implements KvStore {
   readonly name = 'memory';
@@ -48,8 +48,8 @@ export class MemoryStore implements KvStore {
 
   async putIfAbsent(key: string, value: string): Promise<{ created: boolean; value: string }> {
     this.#open();
-    const there = this.#entries.get(key);
-    if (there !== undefined) return { created: false, value: there };
+    const existing = this.#entries.get(key);
+    if (existing !== undefined) return { created: false, value: existing };
     this.#write(new Map([[key, value]]));
     return { created: true, value };
   }
@@ -89,12 +89,12 @@ export class MemoryStore implements KvStore {
     this.#log.close();
   }
 
-  /** Forgets the history: revisions of before are lost, running watches go on. */
+  /** Discards the history: older revisions are lost, open watches continue. */
   compact(): void {
     this.#log.compact();
   }
 
-  /** Becomes another, empty database: every watch and every revision of before is lost. */
+  /** Replaces the database by an empty one: all watches and all older revisions are lost. */
   wipe(): void {
     const before = this.#log;
     this.#entries.clear();

@@ -6,10 +6,11 @@ import type { Logger } from '#infra/log/log.ts';
 export const StoreOpenError = defineError({
   name: 'StoreOpenError',
   code: 'CV_STORE_UNOPENABLE',
-  remedy: 'See that the folder is writable and that no other agent uses it; else move it away.',
+  remedy:
+    'Check that the folder is writable and that no other agent uses it; else move the folder.',
 });
 
-/** Not in the types of `level`, which are those that its build for browsers shares. */
+/** Functions that the types of `level` omit, because its browser build does not have them. */
 const maintenance = Level as unknown as {
   repair(folder: string): Promise<void>;
   destroy(folder: string): Promise<void>;
@@ -17,7 +18,7 @@ const maintenance = Level as unknown as {
 
 const LOCKED = 'LEVEL_LOCKED';
 
-/** level wraps what the database says. */
+/** level wraps the errors of the database. */
 function causeOf(thrown: unknown): unknown {
   return thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
 }
@@ -31,7 +32,7 @@ export interface LockWait {
   readonly limitMs: number;
 }
 
-/** How often a lock is tried that another process holds. */
+/** Interval between two attempts to get the lock. */
 const LOCK_RETRY_MS = 100;
 
 async function attempt(folder: string): Promise<Level<string, string>> {
@@ -41,9 +42,9 @@ async function attempt(folder: string): Promise<Level<string, string>> {
 }
 
 /**
- * Opens a database folder and mends what can be mended: a damaged index is built anew from the data
- * files; if that fails and the content is expendable as a whole, it is thrown away.
- * A folder that another process holds is left alone.
+ * Opens a database folder and repairs it if necessary: a damaged index is rebuilt from the data
+ * files; if that fails and the content is expendable as a whole, it is discarded. A folder that
+ * another process has open is not changed.
  */
 export async function openLevel(
   folder: string,
@@ -57,17 +58,20 @@ export async function openLevel(
     const cause = causeOf(thrown);
     const code = codeOf(cause);
     if (code === LOCKED) throw openError(folder, 'another process has it open', thrown);
-    // What level did not say, the file system did (permission, a file in the way): not mendable.
+    // Other codes are errors of the file system, such as a missing permission: no repair helps.
     if (code !== 'LEVEL_CORRUPTION' && code !== 'LEVEL_IO_ERROR')
       throw openError(folder, errorText(cause), thrown);
-    log.warn({ folder, error: errorText(cause) }, 'the database is damaged and gets repaired');
+    log.warn({ folder, error: errorText(cause) }, 'the database is damaged: repairing it');
   }
   try {
     await maintenance.repair(folder);
     return await attempt(folder);
   } catch (thrown) {
     if (!expendable) throw openError(folder, `repair failed: ${errorText(thrown)}`, thrown);
-    log.warn({ folder, error: errorText(thrown) }, 'repair failed; the database starts empty');
+    log.warn(
+      { folder, error: errorText(thrown) },
+      'repairing the database failed: starting with an empty one',
+    );
   }
   try {
     await maintenance.destroy(folder);
@@ -77,7 +81,7 @@ export async function openLevel(
   }
 }
 
-/** Opens a folder that nobody else has open, or that is let go of in time. */
+/** Opens a folder, and waits while another process has it open. */
 async function openUnlocked(folder: string, wait?: LockWait): Promise<Level<string, string>> {
   const end = wait ? wait.clock.monotonic() + wait.limitMs : 0;
   for (;;) {

@@ -102,7 +102,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     const log = await fileOf(folder, /\.log$/);
     await overwrite(log, 20_000, new Uint8Array(5000));
     const kept = await LevelStore.open({ folder });
-    assert.match(kept.damage ?? '', /^\d+ entries where 1000 were written$/);
+    assert.match(kept.damage ?? '', /^found \d+ entries, expected 1000$/);
     const left = await countOf(kept);
     assert.ok(left > 0 && left < 1000);
     await kept.close();
@@ -147,7 +147,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await overwrite(await fileOf(folder, /\.log$/), sizes[0]! + 10_000, new Uint8Array(2000));
     const damaged = await LevelStore.open({ folder });
     assert.equal(await countOf(damaged), 41);
-    assert.equal(damaged.damage, 'entries do not have the values last written');
+    assert.equal(damaged.damage, 'entries differ from the values last written');
     await damaged.close();
   });
 

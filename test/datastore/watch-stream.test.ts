@@ -63,7 +63,7 @@ describe('a watch stream', () => {
     await clock.advance(20_000);
     const error = await ended;
     assert.ok(error instanceof WatchLostError);
-    assert.match(error.message, /fell silent/);
+    assert.match(error.message, /is silent/);
     assert.equal(etcd.cancelled, true);
     assert.equal(clock.pending, 0);
   });

@@ -169,10 +169,7 @@ describe('REST server', () => {
     const broken = await call(target, 'GET', '/broken');
     assert.deepEqual([broken.status, JSON.parse(broken.body)], [500, { Error: 'no' }]);
     const none = await call(target, 'GET', '/none?x');
-    assert.deepEqual(
-      [none.status, JSON.parse(none.body)],
-      [404, { Error: 'no route GET /none' }],
-    );
+    assert.deepEqual([none.status, JSON.parse(none.body)], [404, { Error: 'no route GET /none' }]);
     for (const name of ['__proto__', 'constructor', 'toString'])
       assert.equal((await call(target, 'GET', `/echo/x?${name}=1`)).status, 200, name);
     await assert.rejects(start({ endpoint: 'nonsense' }), HttpConfigError);

@@ -10,25 +10,26 @@ interface EtcdResponse {
 type Request<T extends EtcdResponse> = (kv: KVClient) => Promise<T>;
 
 /**
- * The endpoints of one etcd cluster. Calls stay with an endpoint as long as it answers. A read is
- * repeated at the others; a write is made once, and only where the call before was answered.
+ * The endpoints of one etcd cluster. Calls use the same endpoint as long as it answers. A failed read
+ * is retried at the others; a write is sent once, and only to an endpoint that has answered the
+ * previous call.
  */
 export class Cluster {
   readonly #endpoints: readonly Endpoint[];
-  readonly #lineage: DatabaseIdentity;
+  readonly #identity: DatabaseIdentity;
   #current = 0;
   #answered = false;
 
-  constructor(endpoints: readonly Endpoint[], lineage: DatabaseIdentity) {
+  constructor(endpoints: readonly Endpoint[], identity: DatabaseIdentity) {
     this.#endpoints = endpoints;
-    this.#lineage = lineage;
+    this.#identity = identity;
   }
 
   get current(): Endpoint {
     return this.#endpoints[this.#current]!;
   }
 
-  /** The endpoint does not serve: the next call tries another. */
+  /** The endpoint has failed: the next call uses another one. */
   failed(endpoint: Endpoint): void {
     if (endpoint !== this.current) return;
     this.#answered = false;
@@ -36,7 +37,7 @@ export class Cluster {
   }
 
   async read<T extends EtcdResponse>(request: Request<T>): Promise<T> {
-    // One more than there are endpoints: that a connection has broken often shows in the call.
+    // One attempt more than endpoints, because a broken connection is often detected by the call.
     for (let left = this.#endpoints.length; ; left--) {
       try {
         return await this.#call(request);
@@ -53,7 +54,8 @@ export class Cluster {
     try {
       return await this.#call(request);
     } catch (thrown) {
-      if (isUnavailable(thrown)) throw storeError(thrown, address, '; it may have been written');
+      if (isUnavailable(thrown))
+        throw storeError(thrown, address, '; the write may have taken place');
       throw thrown;
     }
   }
@@ -68,10 +70,10 @@ export class Cluster {
 
   async #call<T extends EtcdResponse>(request: Request<T>): Promise<T> {
     const endpoint = this.current;
-    const before = this.#lineage.highest;
+    const before = this.#identity.highest;
     try {
       const answer = await request(endpoint.kv);
-      this.#lineage.observe(before, answer.header);
+      this.#identity.observe(before, answer.header);
       if (endpoint === this.current) this.#answered = true;
       return answer;
     } catch (thrown) {

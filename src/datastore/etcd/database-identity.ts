@@ -5,9 +5,9 @@ import { isCompacted } from './errors.ts';
 /** A point in the history of one prefix. */
 export interface Position {
   readonly epoch: number;
-  /** Everything up to this revision was seen … */
+  /** The last revision whose changes are all delivered. */
   readonly revision: number;
-  /** … and of the next one so many changes, for a transaction may change several keys. */
+  /** Delivered changes of the next revision: a transaction may change several keys. */
   readonly partial: number;
 }
 
@@ -23,22 +23,21 @@ export function positionOf(token: Revision): Position {
 }
 
 /**
- * Knows whether the database is still the one it was. A wiped database may come back with the same
- * cluster id and, if it is written to, with higher revisions than before; so a key that was seen
- * last is remembered with its revision, and must stand in the history of a database that wants to
- * be the same.
+ * Detects whether the database was replaced. A wiped database may return with the same cluster ID
+ * and, after writes, with higher revisions than before. So the last key seen is remembered with its
+ * revision (the anchor), and the history of the same database must contain it.
  */
 export class DatabaseIdentity {
-  /** Counts the databases that were seen; positions of another epoch mean nothing. */
+  /** Number of databases seen so far; positions of another epoch are invalid. */
   epoch = 0;
-  /** The highest revision that an answer carried. */
+  /** The highest revision of any reply. */
   highest = 0;
   #cluster: string | undefined;
   #anchor: { readonly key: Buffer; readonly revision: number } | undefined;
 
   /**
-   * Takes note of an answer to a linearizable request.
-   * @param before what `highest` was when the request was sent
+   * Processes the header of a reply to a linearizable request.
+   * @param before value of `highest` when the request was sent
    */
   observe(before: number, header: IResponseHeader): void {
     const revision = Number(header.revision);
@@ -48,15 +47,15 @@ export class DatabaseIdentity {
     else this.#begin(revision);
   }
 
-  /** Takes note of a key that was written at a revision. */
+  /** Records a key that was written at a revision. */
   remember(key: Buffer, revision: number): void {
     this.highest = Math.max(this.highest, revision);
     if (revision >= (this.#anchor?.revision ?? 0)) this.#anchor = { key, revision };
   }
 
   /**
-   * Asks the database for what it must know. After this `epoch` tells whether it is the same; one
-   * that cannot tell, because its history was compacted, is taken for another.
+   * Reads the anchor from the database; afterwards `epoch` shows whether the database is the same. A
+   * database whose history is compacted beyond the anchor counts as another one.
    */
   async verify(kv: KVClient): Promise<void> {
     const before = this.highest;

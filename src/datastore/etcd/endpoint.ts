@@ -21,9 +21,9 @@ type Unary = (
 ) => void;
 
 /**
- * One member of an etcd cluster. It stands where etcd3 has its connection pool, which repeats
- * transactions by itself, refuses all calls for seconds after three failures and knows no deadline;
- * here a call is made once and ends.
+ * One member of an etcd cluster. It replaces etcd3's connection pool, which retries transactions by
+ * itself, rejects all calls for seconds after three failures, and has no deadlines; here a call is
+ * sent once and has a deadline.
  */
 export class Endpoint implements ICallable<Host> {
   readonly address: string;
@@ -66,7 +66,7 @@ export class Endpoint implements ICallable<Host> {
     return await action({ resource: this.#host, client, metadata: new Metadata() });
   }
 
-  /** gRPC connects again by itself. */
+  /** gRPC reconnects by itself. */
   markFailed(): void {}
 
   close(): void {
@@ -75,15 +75,15 @@ export class Endpoint implements ICallable<Host> {
 }
 
 /**
- * Ends a call after a time on the injected clock. gRPC's own deadlines are wall-clock times and
- * go wrong when the machine's clock is set.
+ * Cancels a call after a time on the injected clock. gRPC's own deadlines are wall-clock times, which
+ * are wrong after the machine's clock is set.
  */
 function deadline(clock: Clock, ms: number): Interceptor {
   return (options, nextCall) => {
     const call: InterceptingCall = new InterceptingCall(nextCall(options), {
       start(metadata, _listener, next) {
         const timer = clock.timer(ms, () =>
-          call.cancelWithStatus(status.DEADLINE_EXCEEDED, `no answer within ${ms} ms`),
+          call.cancelWithStatus(status.DEADLINE_EXCEEDED, `no reply within ${ms} ms`),
         );
         next(metadata, {
           onReceiveStatus(received, pass) {

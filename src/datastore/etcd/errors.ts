@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { type CodedError, errorText } from '#infra/errors/errors.ts';
 import { StoreRefusedError, StoreUnavailableError } from '../api.ts';
 
-/** Answers after which the same request may succeed, here or at another member. */
+/** Status codes after which the same request may succeed, at this or another member. */
 const unavailable: ReadonlySet<number> = new Set([
   status.CANCELLED,
   status.UNKNOWN,
@@ -12,7 +12,7 @@ const unavailable: ReadonlySet<number> = new Set([
   status.UNAVAILABLE,
 ]);
 
-/** gRPC's words for a failure; undefined when gRPC did not make it. */
+/** gRPC status code of an error; undefined for other errors. */
 function statusOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'number' ? thrown.code : undefined;
@@ -27,13 +27,13 @@ export function isTimeout(thrown: unknown): boolean {
   return statusOf(thrown) === status.DEADLINE_EXCEEDED;
 }
 
-/** The history before a revision that was asked for is no longer there. */
+/** Whether the requested revision is compacted. */
 export function isCompacted(thrown: unknown): boolean {
   return statusOf(thrown) === status.OUT_OF_RANGE && errorText(thrown).includes('compacted');
 }
 
-/** The error that the users of the store see. */
+/** Converts an error to one of the store contract. */
 export function storeError(thrown: unknown, where: string, hint = ''): CodedError {
-  const made = isUnavailable(thrown) ? StoreUnavailableError : StoreRefusedError;
-  return new made(errorText(thrown) + hint, { where, cause: thrown });
+  const ErrorClass = isUnavailable(thrown) ? StoreUnavailableError : StoreRefusedError;
+  return new ErrorClass(errorText(thrown) + hint, { where, cause: thrown });
 }

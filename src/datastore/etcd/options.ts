@@ -9,22 +9,22 @@ export interface EtcdTlsOptions {
   /** Own certificate and key, PEM; both or none. */
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** Takes any certificate: the connection is secret, but to whom is not known. */
+  /** Accepts any certificate: the connection is encrypted, but the server is not authenticated. */
   readonly insecureSkipVerify?: boolean;
 }
 
 export interface EtcdOptions {
-  /** `host:port` with or without `http://` or `https://`. Calls go to one that answers. */
+  /** `host:port` with or without `http://` or `https://`. Calls use an endpoint that answers. */
   readonly endpoints: readonly string[];
-  /** Without it the connections are plain, unless the endpoints say `https://`. */
+  /** Without it the connections are unencrypted, unless the endpoints start with `https://`. */
   readonly tls?: EtcdTlsOptions;
   /** Milliseconds that a call may take at one endpoint; default 3,000. */
   readonly operationTimeoutMs?: number;
   /** Milliseconds between two attempts of a watch to connect; default 2,000. */
   readonly reconnectIntervalMs?: number;
   /**
-   * Milliseconds of silence on a connection before a ping; default 10,000. Not below etcd's
-   * `--grpc-keepalive-min-time` (5 s by default), or etcd hangs up on us.
+   * Milliseconds of silence on a connection before a ping; default 10,000. Below etcd's
+   * `--grpc-keepalive-min-time` (5 s by default) etcd closes the connection.
    */
   readonly keepaliveMs?: number;
 }
@@ -33,19 +33,19 @@ export const StoreConfigError = defineError({
   name: 'StoreConfigError',
   code: 'CV_STORE_CONFIG',
   rejects: 'configuration',
-  remedy: 'Correct the named option of the database configuration.',
+  remedy: 'Correct the option of the etcd configuration that the error names.',
 });
 
 export function addressesOf(options: EtcdOptions): { secure: boolean; addresses: string[] } {
   const { endpoints, tls } = options;
   if (endpoints.length === 0)
-    throw new StoreConfigError('no endpoint is given', { where: 'endpoints' });
+    throw new StoreConfigError('no endpoint is configured', { where: 'endpoints' });
   const https = endpoints.filter((endpoint) => endpoint.startsWith('https://')).length;
   const plain = endpoints.filter((endpoint) => endpoint.startsWith('http://')).length;
   if (https > 0 && https < endpoints.length)
-    throw new StoreConfigError('https and others are mixed', { where: 'endpoints' });
+    throw new StoreConfigError('https:// and other endpoints are mixed', { where: 'endpoints' });
   if (plain > 0 && tls)
-    throw new StoreConfigError('http:// endpoints do not go with TLS', { where: 'endpoints' });
+    throw new StoreConfigError('http:// endpoints cannot be used with TLS', { where: 'endpoints' });
   return {
     secure: https > 0 || tls !== undefined,
     addresses: endpoints.map((endpoint) => endpoint.replace(/^https?:\/\//, '').replace(/\/$/, '')),
@@ -55,7 +55,9 @@ export function addressesOf(options: EtcdOptions): { secure: boolean; addresses:
 export function credentialsOf(secure: boolean, tls: EtcdTlsOptions = {}): ChannelCredentials {
   if (!secure) return credentials.createInsecure();
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined))
-    throw new StoreConfigError('certificate and key go together', { where: 'cert-file, key-file' });
+    throw new StoreConfigError('certificate and key must both be set', {
+      where: 'cert-file, key-file',
+    });
   const ca = pem('ca-file', tls.caFile, certificate);
   const cert = pem('cert-file', tls.certFile, certificate);
   const key = pem('key-file', tls.keyFile, createPrivateKey);
@@ -70,12 +72,12 @@ export function credentialsOf(secure: boolean, tls: EtcdTlsOptions = {}): Channe
 
 export function channelOptions(keepaliveMs: number): ChannelOptions {
   return {
-    // The default of 4 MiB fails reads and replays that etcd sends without a second thought.
+    // The default of 4 MiB is too small for long reads and watch backlogs of etcd.
     'grpc.max_receive_message_length': -1,
     'grpc.max_send_message_length': -1,
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': keepaliveMs / 2,
-    // Idle connections stay silent: etcd hangs up on those who ping without a call.
+    // No pings on idle connections: etcd closes connections with pings but without a call.
     'grpc.keepalive_permit_without_calls': 0,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1000,
@@ -86,7 +88,7 @@ function certificate(content: Buffer): X509Certificate {
   return new X509Certificate(content);
 }
 
-/** @param check throws when the content makes no sense; TLS would ignore it in silence */
+/** @param check throws for invalid content, which TLS would ignore silently */
 function pem(
   option: string,
   file: string | undefined,

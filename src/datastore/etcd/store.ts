@@ -11,18 +11,18 @@ import { isCompacted, storeError } from './errors.ts';
 import { addressesOf, channelOptions, credentialsOf, type EtcdOptions } from './options.ts';
 import { EtcdWatch } from './watch.ts';
 
-/** Keys a page of `list` carries: some milliseconds of decoding at a time. */
+/** Keys per page of `list`: decoding a page takes some milliseconds. */
 const PAGE = 500;
-/** A list is begun anew when its revision is compacted away under it; not for ever. */
+/** Attempts of a list whose revision is compacted meanwhile. */
 const LIST_ATTEMPTS = 3;
-/** How often a put-if-absent is tried while the replies get lost. */
+/** Attempts of a put-if-absent whose replies are lost. */
 const CREATE_ATTEMPTS = 5;
 
-/** etcd v3. Writes are never repeated behind the caller's back. */
+/** etcd v3. Writes are never retried implicitly. */
 export class EtcdStore implements KvStore {
   readonly name: string;
   readonly #clock: Clock;
-  readonly #lineage = new DatabaseIdentity();
+  readonly #identity = new DatabaseIdentity();
   readonly #cluster: Cluster;
   readonly #operationTimeoutMs: number;
   readonly #reconnectIntervalMs: number;
@@ -30,8 +30,8 @@ export class EtcdStore implements KvStore {
   #closed = false;
 
   /**
-   * Connects with the first call, so the database need not be there yet.
-   * @param clock real time: deadlines are held against answers from the network
+   * Connects with the first call, so the database may be unavailable before.
+   * @param clock real time: it measures the deadlines of network calls
    * @throws StoreConfigError
    */
   constructor(options: EtcdOptions, clock: Clock) {
@@ -44,7 +44,7 @@ export class EtcdStore implements KvStore {
     );
     this.name = `etcd ${options.endpoints.join(',')}`;
     this.#clock = clock;
-    this.#cluster = new Cluster(endpoints, this.#lineage);
+    this.#cluster = new Cluster(endpoints, this.#identity);
     this.#operationTimeoutMs = operationTimeoutMs;
     this.#reconnectIntervalMs = reconnectIntervalMs;
   }
@@ -74,7 +74,7 @@ export class EtcdStore implements KvStore {
       const { header } = await this.#cluster.write((kv) =>
         kv.put({ key: bytes, value: Buffer.from(value) }),
       );
-      this.#lineage.remember(bytes, Number(header.revision));
+      this.#identity.remember(bytes, Number(header.revision));
     });
   }
 
@@ -88,17 +88,17 @@ export class EtcdStore implements KvStore {
     return this.#run(async () => {
       const bytes = Buffer.from(key);
       const before = await this.#cluster.read((kv) => kv.range({ key: bytes }));
-      const there = before.kvs[0];
-      if (there) return { created: false, value: there.value.toString() };
-      const { standing, lostReply } = await this.#create(bytes, value);
-      if (!standing) return { created: true, value };
-      // Somebody made the key since we looked. After a lost reply it may have been us: then it was
-      // made with our value, whatever became of it.
+      const present = before.kvs[0];
+      if (present) return { created: false, value: present.value.toString() };
+      const { existing, lostReply } = await this.#create(bytes, value);
+      if (!existing) return { created: true, value };
+      // Another client has created the key since the read, or this call has, and the reply was lost:
+      // then the first value of the key is the value of this call.
       const created =
         lostReply &&
-        Number(standing.create_revision) > Number(before.header.revision) &&
-        (await this.#firstValue(bytes, standing)) === value;
-      return { created, value: standing.value.toString() };
+        Number(existing.create_revision) > Number(before.header.revision) &&
+        (await this.#firstValue(bytes, existing)) === value;
+      return { created, value: existing.value.toString() };
     });
   }
 
@@ -123,7 +123,7 @@ export class EtcdStore implements KvStore {
     this.#open();
     const watch = new EtcdWatch({
       cluster: this.#cluster,
-      lineage: this.#lineage,
+      identity: this.#identity,
       clock: this.#clock,
       operationTimeoutMs: this.#operationTimeoutMs,
       reconnectIntervalMs: this.#reconnectIntervalMs,
@@ -173,25 +173,27 @@ export class EtcdStore implements KvStore {
       );
       if (revision === 0) {
         revision = Number(page.header.revision);
-        epoch = this.#lineage.epoch;
+        epoch = this.#identity.epoch;
       }
       for (const kv of page.kvs) {
         entries.push({ key: kv.key.toString(), value: kv.value.toString() });
-        this.#lineage.remember(kv.key, Number(kv.mod_revision));
+        this.#identity.remember(kv.key, Number(kv.mod_revision));
       }
       const last = page.kvs.at(-1);
       if (!page.more || !last) break;
       key = keyAfter(last.key);
     }
-    if (this.#lineage.epoch !== epoch)
-      throw new StoreUnavailableError('the database was exchanged meanwhile', { where: this.name });
+    if (this.#identity.epoch !== epoch)
+      throw new StoreUnavailableError('the database was replaced during the list', {
+        where: this.name,
+      });
     return { entries, revision: tokenOf({ epoch, revision, partial: 0 }) };
   }
 
   /**
-   * Makes the key unless it is there. After a lost reply the request is repeated, which is safe:
-   * if the first one made the key, the second finds it standing.
-   * @returns what stands there instead; undefined when the last request made the key
+   * Creates the key unless it exists. After a lost reply the request is retried, which is safe: if the
+   * first one created the key, the second one finds it.
+   * @returns the existing entry; undefined when the last request created the key
    */
   async #create(key: Buffer, value: string) {
     let lostReply = false;
@@ -204,7 +206,7 @@ export class EtcdStore implements KvStore {
             failure: [{ request_range: { key } }],
           }),
         );
-        return { standing: existingIn(reply), lostReply };
+        return { existing: existingIn(reply), lostReply };
       } catch (thrown) {
         if (attempt === CREATE_ATTEMPTS || !(thrown instanceof StoreUnavailableError)) throw thrown;
         lostReply = true;
@@ -213,11 +215,11 @@ export class EtcdStore implements KvStore {
     }
   }
 
-  /** The value with which a key that stands was made. */
-  async #firstValue(key: Buffer, standing: IKeyValue): Promise<string | undefined> {
-    if (standing.version === '1') return standing.value.toString();
+  /** The value with which an existing key was created. */
+  async #firstValue(key: Buffer, existing: IKeyValue): Promise<string | undefined> {
+    if (existing.version === '1') return existing.value.toString();
     const { kvs } = await this.#cluster.read((kv) =>
-      kv.range({ key, revision: standing.create_revision }),
+      kv.range({ key, revision: existing.create_revision }),
     );
     return kvs[0]?.value.toString();
   }

@@ -3,15 +3,15 @@ import type { KvChange } from '../api.ts';
 import { type Position, tokenOf } from './database-identity.ts';
 
 /**
- * Turns what streams deliver into changes, each once and in order, and says where the next stream
- * has to begin. That is told by the last change that was handed on and by nothing else: the
- * revisions in headers run ahead of the changes while a stream catches up, and whoever goes on from
- * those after a second cut has lost what lay between.
+ * Converts the responses of watch streams to changes, each once and in order, and determines the
+ * start revision of the next stream. Only the last delivered change determines it: the revisions in
+ * headers are ahead of the changes while a stream catches up, so a resume from these after a second
+ * disconnect would lose changes.
  */
 export class WatchProgress {
   #revision: number;
   #partial: number;
-  /** Changes of a transaction of which more is to come in the next fragment. */
+  /** Changes of an incomplete transaction, which continues in the next fragment. */
   #held: IEvent[] = [];
 
   constructor(position: Position) {
@@ -19,7 +19,7 @@ export class WatchProgress {
     this.#partial = position.partial;
   }
 
-  /** The first revision of which something is not known; a new stream begins there. */
+  /** The first revision that is not completely delivered: the start of a new stream. */
   get next(): number {
     this.#held = [];
     return this.#revision + 1;
@@ -29,8 +29,8 @@ export class WatchProgress {
     const events = [...this.#held, ...response.events];
     const last = events.at(-1);
     if (!last) return [];
-    // A stream that is cut within a transaction has to begin before it, so the part that came is
-    // kept back until the rest is there.
+    // After a disconnect within a transaction the next stream starts before it, so the changes of an
+    // incomplete transaction are retained until the rest arrives.
     const whole = response.fragment
       ? events.findIndex((event) => event.kv.mod_revision === last.kv.mod_revision)
       : events.length;
@@ -40,14 +40,14 @@ export class WatchProgress {
       const revision = Number(events[at]!.kv.mod_revision);
       let end = at + 1;
       while (end < whole && Number(events[end]!.kv.mod_revision) === revision) end++;
-      // etcd 3.4 may go back in time; what was handed on is not handed on again.
+      // etcd 3.4 may send older revisions again; changes are not delivered twice.
       if (revision > this.#revision) changes.push(...this.#changes(events.slice(at, end), epoch));
       at = end;
     }
     return changes;
   }
 
-  /** The changes of one transaction, less those that were known at the start. */
+  /** The changes of one transaction, without those that were delivered before the start. */
   #changes(events: readonly IEvent[], epoch: number): KvChange[] {
     const revision = Number(events[0]!.kv.mod_revision);
     const known = revision === this.#revision + 1 ? this.#partial : 0;

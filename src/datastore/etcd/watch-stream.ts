@@ -5,7 +5,7 @@ import { prefixEnd, prefixStart } from '../keys.ts';
 
 type Stream = IDuplexStream<IWatchRequest, IWatchResponse>;
 
-/** How often a stream has to show that it still lives. */
+/** Interval of the progress requests. */
 const PROGRESS_REQUEST_MS = 10_000;
 
 /** One watch stream of etcd from its creation to its end. */
@@ -14,14 +14,14 @@ export class WatchStream {
   readonly #ended: Promise<never>;
   #end: (reason: unknown) => void = () => undefined;
   #created: () => void = () => undefined;
-  /** What came before somebody reads. */
+  /** Responses that arrived before `read`. */
   #waiting: IWatchResponse[] = [];
   #reader: ((response: IWatchResponse) => void) | undefined;
   #over = false;
   #timer: Timer | undefined;
-  /** Something came since the last question. */
+  /** Whether a response has arrived since the last progress request. */
   #heard = false;
-  /** etcd answers questions for the progress; before 3.4 it does not. */
+  /** Whether etcd answers progress requests; versions before 3.4 do not. */
   #answers = false;
 
   /** @param signal ends the stream */
@@ -30,7 +30,7 @@ export class WatchStream {
     this.#ended = new Promise<never>((_resolve, reject) => {
       this.#end = reject;
     });
-    // Whoever waits gets the reason; nobody may be waiting when the stream breaks.
+    // Waiting callers get the reason; without one the rejection must not be unhandled.
     this.#ended.catch(() => undefined);
     const abort = () => this.end(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
@@ -41,9 +41,11 @@ export class WatchStream {
     if (signal.aborted) abort();
   }
 
-  /** Asks for the changes of a prefix from a revision on; resolves when etcd has agreed. */
+  /** Requests the changes of a prefix from a revision on; resolves when etcd has confirmed. */
   async create(prefix: string, revision: number, clock: Clock, timeoutMs: number): Promise<void> {
-    const timer = clock.timer(timeoutMs, () => this.end(new Error('no answer to the watch')));
+    const timer = clock.timer(timeoutMs, () =>
+      this.end(new Error('no reply to the watch request')),
+    );
     const created = new Promise<void>((resolve) => {
       this.#created = resolve;
     });
@@ -63,46 +65,45 @@ export class WatchStream {
   }
 
   /**
-   * Ends the stream when it falls silent. etcd is asked again and again how far it is, which it
-   * answers at once. If it does not, it may be out of reach, and another stream can go on from here.
-   * But if it answers everything except for this stream, then its word on changes is not to be
-   * trusted: the watch is lost.
+   * Ends the stream when it is silent. Sends progress requests, which etcd answers at once. Without
+   * an answer etcd may be unreachable, and another stream can resume. But if etcd answers all other
+   * requests, then the stream may have lost changes, and the watch is lost.
    * @param alive rejects when etcd does not answer
    */
   detectSilence(clock: Clock, limitMs: number, alive: () => Promise<void>): void {
     const later = (ms: number, next: () => void): void => {
       if (!this.#over) this.#timer = clock.timer(ms, next);
     };
-    const ask = (): void => {
+    const request = (): void => {
       this.#heard = false;
       this.#stream.write({ progress_request: {} });
-      later(limitMs, judge);
+      later(limitMs, check);
     };
-    const judge = (): void => {
+    const check = (): void => {
       if (this.#heard || !this.#answers) {
-        later(PROGRESS_REQUEST_MS, ask);
+        later(PROGRESS_REQUEST_MS, request);
         return;
       }
       alive().then(
-        () => later(limitMs, condemn),
+        () => later(limitMs, endIfSilent),
         (reason) => this.end(reason),
       );
     };
-    const condemn = (): void => {
-      if (this.#heard) later(PROGRESS_REQUEST_MS, ask);
-      else this.end(new WatchLostError('the watch fell silent while etcd answers'));
+    const endIfSilent = (): void => {
+      if (this.#heard) later(PROGRESS_REQUEST_MS, request);
+      else this.end(new WatchLostError('the watch is silent although etcd answers'));
     };
-    ask();
+    request();
   }
 
-  /** Hands over what has come and what comes; rejects when the stream ends. */
+  /** Delivers responses to the reader; rejects when the stream ends. */
   async read(reader: (response: IWatchResponse) => void): Promise<never> {
     for (const response of this.#waiting.splice(0)) if (!this.#over) reader(response);
     this.#reader = reader;
     return await this.#ended;
   }
 
-  /** Ends the stream; nothing is handed over any more. */
+  /** Ends the stream; no response is delivered after this. */
   end(reason: unknown): void {
     if (this.#over) return;
     this.#over = true;

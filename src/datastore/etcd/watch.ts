@@ -9,18 +9,18 @@ import { WatchStream } from './watch-stream.ts';
 
 export interface EtcdWatchOptions {
   readonly cluster: Cluster;
-  readonly lineage: DatabaseIdentity;
+  readonly identity: DatabaseIdentity;
   readonly clock: Clock;
   readonly operationTimeoutMs: number;
   readonly reconnectIntervalMs: number;
   readonly prefix: string;
   readonly from: Revision;
   readonly handlers: WatchHandlers;
-  /** Called when the watch is over, however it ended. */
+  /** Called when the watch is closed or lost. */
   ended(): void;
 }
 
-/** A watch over streams that come and go. */
+/** A watch that reconnects: one stream after the other. */
 export class EtcdWatch implements Watch {
   readonly #options: EtcdWatchOptions;
   readonly #ending = new AbortController();
@@ -50,7 +50,7 @@ export class EtcdWatch implements Watch {
       const endpoint = cluster.current;
       const started = clock.monotonic();
       try {
-        this.#sameDatabase();
+        this.#assertSameDatabase();
         await this.#follow();
       } catch (thrown) {
         if (signal.aborted) return;
@@ -60,34 +60,34 @@ export class EtcdWatch implements Watch {
         }
         cluster.failed(endpoint);
       }
-      // After a stream that lived for a while the next is opened without delay.
+      // After a longer stream the next one is opened without delay.
       if (clock.monotonic() - started > reconnectIntervalMs) failures = 0;
       const wait = Math.min(reconnectIntervalMs, 50 * 2 ** failures);
       await clock.sleep(wait, signal).catch(() => undefined);
     }
   }
 
-  /** Follows one stream to its end; always rejects. */
+  /** Reads one stream to its end; always rejects. */
   async #follow(): Promise<void> {
-    const { cluster, clock, lineage, operationTimeoutMs, prefix, handlers } = this.#options;
+    const { cluster, clock, identity, operationTimeoutMs, prefix, handlers } = this.#options;
     const endpoint = cluster.current;
     const stream = new WatchStream(await endpoint.watch.watch(), this.#ending.signal);
     await stream.create(prefix, this.#replay.next, clock, operationTimeoutMs);
-    await lineage.verify(endpoint.kv).catch((thrown) => stream.end(thrown));
-    this.#sameDatabase();
-    stream.detectSilence(clock, operationTimeoutMs, () => lineage.verify(endpoint.kv));
+    await identity.verify(endpoint.kv).catch((thrown) => stream.end(thrown));
+    this.#assertSameDatabase();
+    stream.detectSilence(clock, operationTimeoutMs, () => identity.verify(endpoint.kv));
     await stream.read((response) => {
       const changes = this.#replay.accept(response, this.#epoch);
       for (const event of response.events)
-        if (event.type === 'Put') lineage.remember(event.kv.key, Number(event.kv.mod_revision));
+        if (event.type === 'Put') identity.remember(event.kv.key, Number(event.kv.mod_revision));
       if (changes.length > 0) handlers.onChanges(changes);
     });
   }
 
-  /** @throws WatchLostError when the position belongs to a database that is no more */
-  #sameDatabase(): void {
-    if (this.#epoch !== this.#options.lineage.epoch)
-      throw new WatchLostError('the database was wiped, restored or exchanged');
+  /** @throws WatchLostError when the position belongs to a database that was replaced */
+  #assertSameDatabase(): void {
+    if (this.#epoch !== this.#options.identity.epoch)
+      throw new WatchLostError('the database was wiped, restored or replaced');
   }
 
   #lost(reason: Error): void {

@@ -139,8 +139,8 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     for (const [options, text] of [
       [{ endpoints: [] }, /no endpoint/],
       [{ endpoints: ['http://a:1', 'https://b:1'] }, /mixed/],
-      [{ endpoints: ['http://a:1'], tls: {} }, /do not go with TLS/],
-      [{ endpoints: ['a:1'], tls: { certFile: '/x' } }, /go together/],
+      [{ endpoints: ['http://a:1'], tls: {} }, /cannot be used with TLS/],
+      [{ endpoints: ['a:1'], tls: { certFile: '/x' } }, /must both be set/],
       [{ endpoints: ['a:1'], tls: { caFile: '/does/not/exist' } }, /ca-file .*no such file/],
       [{ endpoints: ['a:1'], tls: { caFile: import.meta.filename } }, /ca-file .*store\.test\.ts/],
     ] as const)
