@@ -1,4 +1,4 @@
-/** Several nodes as one snapshot. */
+/** Snapshot of a cluster of nodes. */
 import { sameAddress } from './addresses.ts';
 import { type NodeValues, nodeTopology } from './node.ts';
 import type { Device, Snapshot } from './snapshot.ts';
@@ -10,8 +10,8 @@ export interface ClusterValues {
 }
 
 /**
- * The interfaces of VPP that lead out of the nodes are taken to be on one network, each VLAN a
- * network of its own, with others on it that nobody has told of.
+ * Assumes that the uplinks of all nodes are on one network per VLAN, and that this network has other
+ * devices that are not in the snapshot.
  */
 export function clusterSnapshot({ nodes, others = [] }: ClusterValues): Snapshot {
   const parts = nodes.map(nodeTopology);
@@ -32,7 +32,7 @@ export function clusterSnapshot({ nodes, others = [] }: ClusterValues): Snapshot
   };
 }
 
-/** The device that has an address, to start from; pods before hosts. */
+/** Name of the device that has an address; pods precede hosts. */
 export function deviceByAddress(snapshot: Snapshot, address: string): string | undefined {
   const found = [...snapshot.devices.values()].filter(
     ({ interfaces, otherAddresses }) =>

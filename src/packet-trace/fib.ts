@@ -1,8 +1,8 @@
-/** What a device does with an address: it is its own, or there is a route that it takes. */
+/** Address and route lookup of a device. */
 import { network, sameAddress } from './addresses.ts';
 import type { Device, Interface, Route, RouteAction } from './snapshot.ts';
 
-/** Where a device has an address; the interface is undefined where it is not known. */
+/** The interface that has the address; `interface` is undefined if it is unknown. */
 export function findAddress(
   device: Device,
   table: number,
@@ -17,24 +17,23 @@ export function findAddress(
   return isOther ? { interface: undefined } : undefined;
 }
 
-/** A route with what it comes to once its next hop is looked up; undefined: to nothing. */
+/** A route with its resolved action; undefined: the next hop cannot be resolved. */
 interface Path {
   readonly route: Route;
   readonly action: Exclude<RouteAction, { readonly kind: 'recursive' }> | undefined;
 }
 
 export interface RouteLookup extends Path {
-  /** Paths that are as good, this one included. */
+  /** Number of equally preferred paths, including this one. */
   readonly paths: number;
 }
 
-/** Next hops behind next hops; who has more of them has them in a circle. */
+/** Maximum depth of recursive next hops; a deeper recursion is a loop. */
 const MAX_RECURSION = 8;
 
 /**
- * The longest match. Of equal ones a network that an interface is in comes before a route, and a
- * route before a neighbor. Of several routes those count that lead somewhere, and of these the ones
- * that are preferred.
+ * Longest prefix match. For equal lengths, connected networks precede routes, and routes precede
+ * neighbors. Among several routes, usable ones precede others, then the preference decides.
  */
 export function lookUp(
   device: Device,
@@ -61,7 +60,7 @@ function lengthOf([first]: readonly Route[]): number {
   return first ? network(first.destination).length : -1;
 }
 
-/** All routes of the longest match. */
+/** All routes with the longest matching prefix. */
 function longest(routes: Iterable<Route>, table: number, address: string): readonly Route[] {
   let found: Route[] = [];
   let length = -1;
@@ -90,14 +89,14 @@ function isUsable({ interfaces }: Device, action: Path['action']): boolean {
     : action !== undefined;
 }
 
-/** The networks of the addresses of interfaces. */
+/** Connected networks of interfaces, as routes. */
 function* connected(device: Device, table: number): Generator<Route> {
   for (const { name, enabled, table: own, addresses, key } of device.interfaces.values())
     if (enabled && own === table)
       for (const destination of addresses) yield directRoute(name, table, destination, key);
 }
 
-/** The neighbors of interfaces, each as a network of one. */
+/** Neighbors of interfaces, as host routes. */
 function* adjacent(device: Device, table: number): Generator<Route> {
   if (!device.routesToNeighbors) return;
   for (const { interface: name, address, key } of device.neighbors) {

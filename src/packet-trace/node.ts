@@ -1,7 +1,7 @@
 /**
- * A node as devices, from configured values: those that an agent wants, or those that were read back
- * from its VPP and Linux. The devices are `<node>/vpp`, `<node>/host`, and `<node>/<namespace>` for
- * each network namespace.
+ * The devices of a node, from configured values: the desired state of its agent, or the actual state
+ * read from its VPP and Linux. The devices are `<node>/vpp`, `<node>/host`, and `<node>/<namespace>`
+ * for each network namespace.
  */
 import { type LinuxArpEntry, linuxArpModel } from '#models/linux/arp.ts';
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
@@ -26,16 +26,16 @@ import type {
 
 export interface NodeValues {
   readonly name: string;
-  /** By key; JSON or canonical. Keys of other models are passed over. */
+  /** By key; JSON or canonical values. Keys of other models are ignored. */
   readonly values: Iterable<readonly [key: string, value: unknown]>;
-  /** Plain addresses of the host that the agent has not configured. */
+  /** Plain addresses of the host that are not configured by the agent. */
   readonly hostAddresses: readonly string[];
 }
 
 export interface NodeTopology {
   readonly devices: readonly Device[];
   readonly wires: readonly Wire[];
-  /** Interfaces of VPP that lead out of the node. */
+  /** VPP interfaces that connect the node to the network. */
   readonly uplinks: readonly Uplink[];
 }
 
@@ -48,20 +48,20 @@ export interface Uplink {
 /** Values of one model, by key. */
 type Values<T> = ReadonlyMap<string, T>;
 
-/** @throws InvalidModelError for a value that is none of its model */
+/** @throws InvalidModelError for a value that is invalid for its model */
 export function nodeTopology({ name, values, hostAddresses }: NodeValues): NodeTopology {
   const all = new Map(values);
   const links = valuesOf<LinuxInterface>(linuxInterfaceModel, all);
   const vpp = vppDevice(`${name}/vpp`, all);
-  const joined = nodeWires(
+  const connections = nodeWires(
     name,
     [...valuesOf<VppInterface>(vppInterfaceModel, all).values()],
     links,
   );
   return {
     devices: [vpp, ...linuxDevices(name, all, links, hostAddresses)],
-    wires: joined.wires,
-    uplinks: joined.uplinks,
+    wires: connections.wires,
+    uplinks: connections.uplinks,
   };
 }
 
@@ -73,7 +73,7 @@ function valuesOf<T>(model: AnyModel, all: ReadonlyMap<string, unknown>): Values
 function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
   const interfaces = valuesOf<VppInterface>(vppInterfaceModel, all);
   const tables = new Map([...interfaces.values()].map((one) => [one.name, one.vrf]));
-  // Known only of what was read back.
+  // Link states are known only for the actual state.
   const knowsLinks = [...all.keys()].some((key) => linkStateKey.parse(key));
   const hasLink = (iface: string) =>
     !knowsLinks || all.has(linkStateKey.build({ iface, state: 'UP' }));
@@ -85,7 +85,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
         name: one.name,
         enabled: one.enabled,
         up: one.enabled && hasLink(one.name),
-        // An unnumbered interface is in the table of the one that it borrows from.
+        // An unnumbered interface is in the table of the interface whose address it borrows.
         table: (one.unnumbered && tables.get(one.unnumbered.interface_with_ip)) ?? one.vrf,
         mac: one.phys_address,
         addresses: one.ip_addresses,
@@ -166,9 +166,9 @@ function linuxDevices(
   const routes = [...valuesOf<LinuxRoute>(linuxRouteModel, all)];
   const neighbors = [...valuesOf<LinuxArpEntry>(linuxArpModel, all)];
   const host = `${node}/host`;
-  const places = Map.groupBy([...links], ([, link]) => deviceOf(node, link));
-  if (!places.has(host)) places.set(host, []);
-  return [...places].map(([name, own]) => {
+  const linksByDevice = Map.groupBy([...links], ([, link]) => deviceOf(node, link));
+  if (!linksByDevice.has(host)) linksByDevice.set(host, []);
+  return [...linksByDevice].map(([name, own]) => {
     const has = new Set(own.map(([, link]) => link.name));
     return {
       name,
@@ -220,7 +220,7 @@ function linuxRoute(key: string, route: LinuxRoute): Route {
   };
 }
 
-/** What is joined within the node; interfaces of VPP that are joined to nothing lead out of it. */
+/** Wires within the node; VPP interfaces without a wire are uplinks. */
 function nodeWires(
   node: string,
   interfaces: readonly VppInterface[],
@@ -242,7 +242,7 @@ function nodeWires(
   for (const one of interfaces) {
     const port = { device: `${node}/vpp`, interface: one.name };
     if (one.type === 'AF_PACKET') {
-      // VPP is bound to one end of a veth: what it sends is heard at the other one.
+      // VPP is bound to one end of a veth: frames that it sends arrive at the other end.
       const bound = hostLinks.get(one.afpacket?.host_if_name ?? '');
       const peer = bound?.veth && byLinkName.get(bound.veth.peer_if_name);
       if (!bound) uplinks.push({ port, vlan: 0 });

@@ -1,7 +1,7 @@
 /**
- * What a packet can go through, told neutrally: it does not matter whether it was read back from a
- * live VPP, from a simulated one, or is what an agent wants. Addresses are text; a MAC that is not
- * known is empty.
+ * The network that a packet can pass through, independent of the source of the data: the actual state
+ * of a real or simulated VPP, or the desired state of an agent. Addresses are text; an unknown MAC is
+ * empty.
  */
 export interface Snapshot {
   /** By name. */
@@ -13,38 +13,38 @@ export interface Snapshot {
 export interface Device {
   /** Unique in the snapshot. */
   readonly name: string;
-  /** Whether it passes on what is not for itself. A pod does not. */
+  /** Whether it forwards packets to other devices. A pod does not. */
   readonly forwards: boolean;
   readonly interfaces: ReadonlyMap<string, Interface>;
   readonly routes: readonly Route[];
   readonly neighbors: readonly Neighbor[];
-  /** Whether a neighbor is a route to its address, too, as VPP has it. */
+  /** Whether a neighbor is also a host route to its address, as in VPP. */
   readonly routesToNeighbors: boolean;
   readonly bridges: readonly Bridge[];
-  /** Plain addresses that it has on interfaces that are not known. */
+  /** Plain addresses on interfaces that are not in the snapshot. */
   readonly otherAddresses: readonly string[];
-  /** Whether it has routes that are not known, as the host of an agent does. */
+  /** Whether it has routes that are not in the snapshot, as the host of an agent has. */
   readonly hasOtherRoutes: boolean;
 }
 
-/** What made it as it is: the key of a value; empty for what follows from nothing configured. */
+/** Key of the value that configures this; empty if it results from no configured value. */
 export interface FromValue {
   readonly key: string;
 }
 
 export interface Interface extends FromValue {
   readonly name: string;
-  /** Whether it is switched on: its addresses count. */
+  /** Whether it is enabled: its addresses are in use. */
   readonly enabled: boolean;
-  /** Whether packets go through: it is enabled and has a link. */
+  /** Whether it passes packets: it is enabled and its link is up. */
   readonly up: boolean;
-  /** Routing table of what comes in. */
+  /** Routing table of received packets. */
   readonly table: number;
   readonly mac: string;
   /** CIDRs. */
   readonly addresses: readonly string[];
   readonly tunnel: Tunnel | undefined;
-  /** Nothing is behind it. */
+  /** A loopback: no device is behind it. */
   readonly isLoopback: boolean;
 }
 
@@ -61,20 +61,20 @@ export interface Route extends FromValue {
   readonly table: number;
   /** CIDR of a network. */
   readonly destination: string;
-  /** Of routes to the same destination the lowest counts. */
+  /** Among routes to the same destination, the lowest value is preferred. */
   readonly preference: number;
   readonly action: RouteAction;
 }
 
 export type RouteAction =
-  /** The next hop is the packet's own destination where it is undefined. */
+  /** Without a next hop, the packet's destination is the next hop. */
   | { readonly kind: 'via'; readonly interface: string; readonly nextHop: string | undefined }
-  /** Found by looking the next hop up; in the same table, unless there is another one. */
+  /** The next hop is looked up in `table`, by default in the same table. */
   | { readonly kind: 'recursive'; readonly nextHop: string; readonly table?: number }
   | { readonly kind: 'table'; readonly table: number }
   | { readonly kind: 'drop' };
 
-/** One that does not have to be asked for. */
+/** A configured neighbor, for which no ARP request is needed. */
 export interface Neighbor extends FromValue {
   readonly interface: string;
   readonly address: string;
@@ -84,29 +84,29 @@ export interface Neighbor extends FromValue {
 export interface Bridge extends FromValue {
   readonly name: string;
   readonly members: readonly BridgeMember[];
-  /** The member that is routed. */
+  /** The BVI. */
   readonly routed: string | undefined;
-  /** Where frames go whose address nobody has learned: everywhere, or nowhere. */
+  /** Whether frames to unknown MACs are flooded or dropped. */
   readonly floods: boolean;
   readonly entries: readonly BridgeEntry[];
 }
 
 export interface BridgeMember {
   readonly interface: string;
-  /** Split-horizon group: nothing goes from one member of a group to another; 0 for none. */
+  /** Split-horizon group: members of the same group do not forward to each other; 0: no group. */
   readonly group: number;
 }
 
 export interface BridgeEntry extends FromValue {
   readonly mac: string;
-  /** undefined: dropped. */
+  /** Undefined: frames are dropped. */
   readonly interface: string | undefined;
 }
 
-/** Interfaces that hear each other. */
+/** Interfaces that are connected to each other. */
 export interface Wire {
   readonly ports: readonly Port[];
-  /** Whether there are others on it that are not known. */
+  /** Whether it may have other interfaces that are not in the snapshot. */
   readonly isOpen: boolean;
 }
 

@@ -1,7 +1,7 @@
-/** A walk as lines for a terminal. */
+/** Formats a packet trace for a terminal. */
 import type { PacketTrace } from './tracer.ts';
 
-/** One line a hop, each device named where the packet enters it. */
+/** One line per hop; the name of a device precedes its first hop. */
 export function traceText({ hops }: PacketTrace): string {
   let device = '';
   const lines = hops.flatMap((hop) => {

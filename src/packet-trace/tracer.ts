@@ -1,9 +1,9 @@
 /**
- * Follows a packet through a snapshot, hop by hop, as VPP and Linux would pass it on, and says at
- * each hop what decided. One way only: an answer is a packet of its own.
+ * Traces a packet through a snapshot, hop by hop, as VPP and Linux forward it, and records for each
+ * hop the value that decided. One direction only: trace the reply as a packet of its own.
  *
- * Taken for granted: what is not configured and would have to be learned is learned (neighbors on a
- * wire, MACs), and nothing fails by chance.
+ * Assumptions: state that is learned rather than configured is present (neighbors on a wire, MACs),
+ * and no packet is lost at random.
  */
 import { sameAddress } from './addresses.ts';
 import { findAddress, lookUp } from './fib.ts';
@@ -16,66 +16,67 @@ export interface Packet {
 
 export interface Hop {
   readonly device: string;
-  /** What happens there, as a sentence without its subject. */
+  /** What happens to the packet there: a sentence without a subject. */
   readonly description: string;
-  /** Key of the value that decided; empty where nothing configured did. */
+  /** Key of the value that decided; empty if no configured value did. */
   readonly key: string;
 }
 
 export interface PacketTrace {
   readonly hops: readonly Hop[];
-  /** The last hop says where and why. */
+  /** The last hop describes where and why. */
   readonly verdict: 'delivered' | 'dropped' | 'left';
 }
 
-/** Hops after which a packet is taken to go in circles; the longest way of a cluster has 20. */
+/** A longer trace is considered a loop; the longest path in a cluster has 20 hops. */
 const MAX_HOPS = 64;
 
-/** What is carried: a packet, or within one the frame of a tunnel. */
+/** A packet; the outer packet of a tunnel contains a frame with another packet. */
 interface CarriedPacket extends Packet {
   readonly inner:
     | { readonly vni: number; readonly mac: string; readonly packet: CarriedPacket }
     | undefined;
 }
 
-/** @param start device that sends the packet */
+/** @param start name of the device that sends the packet */
 export function tracePacket(snapshot: Snapshot, start: string, packet: Packet): PacketTrace {
-  const walker = new Tracer(snapshot);
+  const tracer = new Tracer(snapshot);
   const device = snapshot.devices.get(start);
-  if (!device) throw new Error(`no device ${start}`);
-  const verdict = walker.route(device, 0, { ...packet, inner: undefined }, true);
-  return { hops: walker.hops, verdict };
+  if (!device) throw new Error(`unknown device ${start}`);
+  const verdict = tracer.route(device, 0, { ...packet, inner: undefined }, true);
+  return { hops: tracer.hops, verdict };
 }
 
 class Tracer {
   readonly hops: Hop[] = [];
   readonly #snapshot: Snapshot;
-  /** Frames with where they came into a bridge: what has been there comes back for ever. */
+  /** Frames by the bridge member that they entered: a repeated one is in a loop. */
   readonly #forwardedFrames = new Set<string>();
 
   constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
   }
 
-  /** A packet that a device sends itself, or that came in by an interface of the table. */
+  /** Routes a packet that the device sends itself, or that entered by an interface of the table. */
   route(
     device: Device,
     table: number,
     packet: CarriedPacket,
     isOwn: boolean,
   ): PacketTrace['verdict'] {
-    if (this.hops.length >= MAX_HOPS) return this.#drop(device, 'the packet goes in circles', '');
+    if (this.hops.length >= MAX_HOPS)
+      return this.#drop(device, 'the packet is in a forwarding loop', '');
     const holder = findAddress(device, table, packet.destination);
     if (holder) return this.#receive(device, table, holder.interface, packet);
     if (!isOwn && !device.forwards)
       return this.#drop(
         device,
-        `${packet.destination} is not its own, and it does not forward`,
+        `${packet.destination} is not a local address, and the device does not forward`,
         '',
       );
     const found = lookUp(device, table, packet.destination);
     if (!found && device.hasOtherRoutes) {
-      this.#hop(device, `leaves by a route to ${packet.destination} that nobody here knows`, '');
+      this.#hop(device, `leaves by an unknown route to ${packet.destination}`, '');
       return 'left';
     }
     if (!found)
@@ -83,8 +84,7 @@ class Tracer {
     const { route, action, paths } = found;
     const name = `route ${route.destination} of table ${table}`;
     const choice = paths > 1 ? ` (the first of ${paths} paths)` : '';
-    if (!action)
-      return this.#drop(device, `${name} has a next hop that no interface leads to`, route.key);
+    if (!action) return this.#drop(device, `${name} has an unreachable next hop`, route.key);
     if (action.kind === 'drop') return this.#drop(device, `${name} drops`, route.key);
     if (action.kind === 'table') {
       this.#hop(device, `${name} leads to table ${action.table}${choice}`, route.key);
@@ -103,7 +103,7 @@ class Tracer {
   ): PacketTrace['verdict'] {
     if (!packet.inner) {
       const where = holder ? ` on ${holder.name}` : '';
-      this.#hop(device, `delivered: ${packet.destination} is its own${where}`, holder?.key ?? '');
+      this.#hop(device, `delivered: ${packet.destination} is local${where}`, holder?.key ?? '');
       return 'delivered';
     }
     const { vni, mac, packet: inner } = packet.inner;
@@ -116,12 +116,12 @@ class Tracer {
         sameAddress(ends.destination, packet.source),
     );
     const name = `VXLAN from ${packet.source} with VNI ${vni}`;
-    if (!tunnel) return this.#drop(device, `${name} belongs to no tunnel`, '');
-    this.#hop(device, `${name} comes out of ${tunnel.name}`, tunnel.key);
+    if (!tunnel) return this.#drop(device, `${name} matches no tunnel`, '');
+    this.#hop(device, `${name} is decapsulated by ${tunnel.name}`, tunnel.key);
     return this.#enter(device, tunnel, mac, inner);
   }
 
-  /** Out of an interface, to who has the next hop's address. */
+  /** Sends a packet by an interface to the next hop. */
   #send(
     device: Device,
     exit: string,
@@ -129,7 +129,7 @@ class Tracer {
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
     const out = device.interfaces.get(exit);
-    if (!out) return this.#drop(device, `interface ${exit} is not there`, '');
+    if (!out) return this.#drop(device, `interface ${exit} does not exist`, '');
     if (!out.up) return this.#drop(device, `${exit} is down`, out.key);
     const known = device.neighbors.find(
       (one) => one.interface === exit && sameAddress(one.address, nextHop),
@@ -137,13 +137,13 @@ class Tracer {
     if (known) this.#hop(device, `${nextHop} is at ${known.mac}`, known.key);
     const bridge = device.bridges.find(({ routed }) => routed === exit);
     if (bridge) {
-      if (!known) return this.#drop(device, `nobody says what MAC ${nextHop} has`, '');
+      if (!known) return this.#drop(device, `the MAC of ${nextHop} is unknown`, '');
       return this.#bridge(device, bridge, exit, known.mac, packet);
     }
     return this.#transmit(device, out, { mac: known?.mac, nextHop }, packet);
   }
 
-  /** A frame within a bridge, from one of its members. */
+  /** Forwards a frame that entered a bridge by one of its members. */
   #bridge(
     device: Device,
     bridge: Bridge,
@@ -151,20 +151,20 @@ class Tracer {
     mac: string,
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
-    const place = [device.name, bridge.name, from, mac, JSON.stringify(packet)].join(' ');
-    if (this.#forwardedFrames.has(place))
-      return this.#drop(device, 'the frame goes in circles', bridge.key);
-    this.#forwardedFrames.add(place);
+    const frame = [device.name, bridge.name, from, mac, JSON.stringify(packet)].join(' ');
+    if (this.#forwardedFrames.has(frame))
+      return this.#drop(device, 'the frame is in a forwarding loop', bridge.key);
+    this.#forwardedFrames.add(frame);
     const routed = bridge.routed === undefined ? undefined : device.interfaces.get(bridge.routed);
     if (routed && routed.name !== from && routed.mac === mac) {
-      this.#hop(device, `bridge ${bridge.name}: ${mac} is ${routed.name} itself`, bridge.key);
+      this.#hop(device, `bridge ${bridge.name}: ${mac} is the BVI ${routed.name}`, bridge.key);
       if (!routed.up) return this.#drop(device, `${routed.name} is down`, routed.key);
       return this.route(device, routed.table, packet, false);
     }
     const entry = bridge.entries.find((one) => one.mac === mac);
     if (entry) {
       if (entry.interface === undefined)
-        return this.#drop(device, `bridge ${bridge.name} drops what is for ${mac}`, entry.key);
+        return this.#drop(device, `bridge ${bridge.name} drops frames to ${mac}`, entry.key);
       this.#hop(device, `bridge ${bridge.name} has ${mac} behind ${entry.interface}`, entry.key);
       const reason = forwardingBlock(bridge, from, entry.interface);
       if (reason !== undefined) return this.#drop(device, reason, bridge.key);
@@ -173,14 +173,14 @@ class Tracer {
     if (!bridge.floods)
       return this.#drop(
         device,
-        `bridge ${bridge.name} does not know ${mac}, and does not flood`,
+        `bridge ${bridge.name} has no entry for ${mac} and does not flood`,
         bridge.key,
       );
-    this.#hop(device, `bridge ${bridge.name} does not know ${mac}, and floods`, bridge.key);
+    this.#hop(device, `bridge ${bridge.name} has no entry for ${mac} and floods`, bridge.key);
     return this.#flood(device, bridge, from, mac, packet);
   }
 
-  /** Of all copies the one that arrives counts, or else the first that leaves. */
+  /** Follows the copy that is delivered, or else the first one that leaves. */
   #flood(
     device: Device,
     bridge: Bridge,
@@ -201,10 +201,10 @@ class Tracer {
       this.hops.push(...left);
       return 'left';
     }
-    return this.#drop(device, `no copy for ${mac} arrives`, '');
+    return this.#drop(device, `no flooded copy for ${mac} is delivered`, '');
   }
 
-  /** A frame out of a member of a bridge. */
+  /** Sends a frame by a member of a bridge. */
   #sendFromMember(
     device: Device,
     member: string,
@@ -212,16 +212,20 @@ class Tracer {
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
     const out = device.interfaces.get(member);
-    if (!out) return this.#drop(device, `interface ${member} is not there`, '');
-    // VPP packs and unpacks without a look at the state of the tunnel.
+    if (!out) return this.#drop(device, `interface ${member} does not exist`, '');
+    // VPP encapsulates and decapsulates regardless of the state of the tunnel interface.
     if (!out.tunnel && !out.up) return this.#drop(device, `${member} is down`, out.key);
     if (!out.tunnel) return this.#transmit(device, out, { mac, nextHop: undefined }, packet);
     const { source, destination, vni, table } = out.tunnel;
-    this.#hop(device, `packed into VXLAN from ${source} to ${destination}, VNI ${vni}`, out.key);
+    this.#hop(
+      device,
+      `encapsulated in VXLAN from ${source} to ${destination}, VNI ${vni}`,
+      out.key,
+    );
     return this.route(device, table, { source, destination, inner: { vni, mac, packet } }, true);
   }
 
-  /** Onto the wire; who is meant is known by the MAC, or is asked for on the wire. */
+  /** Sends a frame on the wire; without a MAC, the receiver is found by the next hop's address. */
   #transmit(
     device: Device,
     out: Interface,
@@ -236,10 +240,10 @@ class Tracer {
     const receiver = mac === undefined ? holder : receiverOf(heard, mac, holder);
     const who = mac ?? nextHop;
     if (!receiver && wires.some(({ isOpen }) => isOpen)) {
-      this.#hop(device, `leaves by ${out.name} to ${who}, who is not known here`, out.key);
+      this.#hop(device, `leaves by ${out.name} to ${who}, which is not in the snapshot`, out.key);
       return 'left';
     }
-    if (!receiver) return this.#drop(device, `nobody behind ${out.name} is ${who}`, out.key);
+    if (!receiver) return this.#drop(device, `no device behind ${out.name} has ${who}`, out.key);
     return this.#enter(receiver.device, receiver.port, mac ?? receiver.port.mac, packet);
   }
 
@@ -251,7 +255,7 @@ class Tracer {
   ): PacketTrace['verdict'] {
     const bridge = bridgeOf(device, port.name);
     if (bridge) return this.#bridge(device, bridge, port.name, mac, packet);
-    this.#hop(device, `comes in by ${port.name}`, port.key);
+    this.#hop(device, `enters by ${port.name}`, port.key);
     return this.route(device, port.table, packet, false);
   }
 
@@ -262,7 +266,7 @@ class Tracer {
     );
   }
 
-  /** Other interfaces on the wires that are up. */
+  /** The other interfaces on the wires that are up. */
   #receivers(wires: readonly Wire[], device: Device, { name }: Interface): Receiver[] {
     return wires
       .flatMap(({ ports }) => ports)
@@ -290,9 +294,9 @@ interface Receiver {
 }
 
 /**
- * Who takes a frame: the one that has the MAC, a bridge behind which it may be, or one whose MAC is
- * not known.
- * @param holder who has the address of the next hop
+ * The receiver of a frame: the interface with the MAC, else a bridge member, else an interface whose
+ * MAC is unknown.
+ * @param holder the receiver that has the address of the next hop
  */
 function receiverOf(
   heard: readonly Receiver[],
@@ -309,20 +313,20 @@ function bridgeOf({ bridges }: Device, member: string): Bridge | undefined {
   return bridges.find(({ members }) => members.some((one) => one.interface === member));
 }
 
-/** Linux answers for every address that it has, whichever the interface; VPP as well, in a table. */
+/** Linux answers ARP for all its addresses on any interface; VPP for all addresses of the table. */
 function hasAddress(device: Device, port: Interface, address: string): boolean {
   return findAddress(device, port.table, address) !== undefined;
 }
 
-/** Why a bridge does not pass a frame from one member to another; undefined: it does. */
+/** Why a bridge does not forward a frame from one member to another; undefined: it does. */
 function forwardingBlock(
   { members, routed }: Bridge,
   from: string,
   to: string,
 ): string | undefined {
-  if (from === to) return `${to} is where it came from`;
+  if (from === to) return `the frame entered by ${to}`;
   const groupOf = (name: string) => members.find((one) => one.interface === name)?.group ?? 0;
-  // What is routed is of no group.
+  // The BVI is in no group.
   const isSame = from !== routed && groupOf(from) !== 0 && groupOf(from) === groupOf(to);
-  return isSame ? `${from} and ${to} are of one split-horizon group` : undefined;
+  return isSame ? `${from} and ${to} are in one split-horizon group` : undefined;
 }

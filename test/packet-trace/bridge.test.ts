@@ -1,4 +1,4 @@
-/** A walk through bridges and tunnels. */
+/** Traces through bridges and tunnels. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Bridge, Device } from '#packet-trace/snapshot.ts';
@@ -34,25 +34,25 @@ describe('a bridge', () => {
       packet,
     );
 
-  it('passes nothing from one member of a split-horizon group to another', () => {
+  it('does not forward between members of a split-horizon group', () => {
     const entries = [{ mac, interface: 'right', key: '' }];
     const grouped = [1, 1].map((group, index) => ({ interface: ['left', 'right'][index]!, group }));
     assert.equal(through({ entries }).verdict, 'delivered');
     assert.match(verdict(through({ entries, members: grouped })), /one split-horizon group/);
-    assert.match(verdict(through({ members: grouped })), /no copy/);
+    assert.match(verdict(through({ members: grouped })), /no flooded copy/);
   });
 
-  it('passes nothing back to where it came from', () => {
+  it('does not forward back to the member that the frame entered by', () => {
     const entries = [{ mac, interface: 'left', key: '' }];
-    assert.match(verdict(through({ entries })), /left is where it came from/);
+    assert.match(verdict(through({ entries })), /the frame entered by left/);
   });
 
-  it('says that a copy has left, where none arrives', () => {
+  it('reports that a copy has left if none is delivered', () => {
     const all = snapshot([sender, switchOf('s', {})], 'pod.eth0-s.left', 's.right-');
     assert.match(verdict(tracePacket(all, 'pod', packet)), /^left: leaves by right/);
   });
 
-  it('in a circle of bridges ends, however often a frame is copied', () => {
+  it('detects a loop of bridges, even if frames are copied', () => {
     const all = members('left', 'right', 'more', 'most');
     const first = switchOf('s', { members: all });
     const second = switchOf('t', { members: all });
@@ -62,7 +62,7 @@ describe('a bridge', () => {
       'pod',
       packet,
     );
-    assert.match(verdict(way), /no copy/);
+    assert.match(verdict(way), /no flooded copy/);
     const arrives = snapshot(
       [sender, first, second, end],
       'pod.eth0-s.left',
@@ -73,7 +73,7 @@ describe('a bridge', () => {
   });
 });
 
-describe('a walk through a tunnel', () => {
+describe('a trace through a tunnel', () => {
   const mac = (id: number) => `02:00:00:00:00:0${id}`;
 
   function end(id: 1 | 2, change: Partial<Bridge> = {}, vni = 10): Device {
@@ -122,7 +122,7 @@ describe('a walk through a tunnel', () => {
     return tracePacket(all, 'pod', { source: '10.1.0.1', destination: '10.0.0.2' });
   }
 
-  it('is delivered behind it', () => {
+  it('is delivered at the other end', () => {
     const way = through(end(1), end(2));
     assert.equal(
       way.verdict,
@@ -132,19 +132,22 @@ describe('a walk through a tunnel', () => {
     assert.ok(way.hops.some(({ key }) => key === 'entry'));
   });
 
-  it('is dropped where the other end has another VNI', () => {
-    assert.match(verdict(through(end(1), end(2, {}, 11))), /VNI 10 belongs to no tunnel/);
+  it('is dropped if the other end has another VNI', () => {
+    assert.match(verdict(through(end(1), end(2, {}, 11))), /VNI 10 matches no tunnel/);
   });
 
-  it('is dropped or flooded where the MAC is not known, as the bridge does', () => {
+  it('is dropped or flooded if the MAC is unknown, depending on the bridge', () => {
     assert.match(verdict(through(end(1, { entries: [] }), end(2))), /does not flood/);
     assert.equal(through(end(1, { entries: [], floods: true }), end(2)).verdict, 'delivered');
     const nobody = end(2, { routed: undefined });
-    assert.match(verdict(through(end(1, { entries: [], floods: true }), nobody)), /no copy/);
+    assert.match(
+      verdict(through(end(1, { entries: [], floods: true }), nobody)),
+      /no flooded copy/,
+    );
   });
 
-  it('is dropped where an entry says so', () => {
+  it('is dropped by a drop entry', () => {
     const entries = [{ mac: mac(2), interface: undefined, key: '' }];
-    assert.match(verdict(through(end(1, { entries }), end(2))), /drops what is for/);
+    assert.match(verdict(through(end(1, { entries }), end(2))), /drops frames to/);
   });
 });

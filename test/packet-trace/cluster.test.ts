@@ -1,4 +1,4 @@
-/** Packets through two simulated nodes: as they are, and as their agents want them. */
+/** Packets through two simulated nodes, in the actual state and in the desired state. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -35,7 +35,7 @@ for (const [mode, useTap] of [
         for (const source of Object.values(addresses))
           for (const destination of Object.values(addresses)) {
             if (source === destination) continue;
-            // Hosts talk to each other over a network that is not the agent's.
+            // Hosts reach each other over a network that the agents do not configure.
             if (source.startsWith('172.16.') && destination.startsWith('172.16.')) continue;
             const start = deviceByAddress(snapshot, source)!;
             const way = tracePacket(snapshot, start, { source, destination });
@@ -47,7 +47,7 @@ for (const [mode, useTap] of [
           }
       });
 
-    it('names the values that decide on the way across', async () => {
+    it('names the values that decide on the path between nodes', async () => {
       const snapshot = await cluster.snapshot('SB');
       const [source, destination] = [addresses['web']!, addresses['far']!];
       const { hops } = tracePacket(snapshot, deviceByAddress(snapshot, source)!, {
@@ -70,7 +70,7 @@ for (const [mode, useTap] of [
         );
     });
 
-    it('is printed by the command, by the names of pods', async () => {
+    it('is printed by the command for the names of pods', async () => {
       const agents = cluster.nodes.map(({ running }) => `http://127.0.0.1:${running.agent.port}`);
       const pieces: string[] = [];
       const ask = { from: 'web', to: 'default/far', port: 80, agents, desired: false };
@@ -84,7 +84,7 @@ for (const [mode, useTap] of [
       );
     });
 
-    it('sees that an address has no pod', async () => {
+    it('drops packets to an address without a pod', async () => {
       const snapshot = await cluster.snapshot('SB');
       const source = addresses['web']!;
       for (const destination of ['10.1.1.200', '10.1.2.200', '10.1.77.1']) {

@@ -3,7 +3,7 @@ import { nodeValues } from '#cmd/agent/trace.ts';
 import { clusterSnapshot } from '#packet-trace/cluster.ts';
 import type { Device, Snapshot } from '#packet-trace/snapshot.ts';
 
-/** What agents say of their nodes, with machines that are none. */
+/** Snapshot of the trace documents of agents, with additional devices. */
 export function snapshotOfDocuments(
   documents: readonly NodeSnapshot[],
   others: readonly Device[] = [],

@@ -1,4 +1,4 @@
-/** The route that is taken, held against a search that knows nothing but bits. */
+/** Route lookup, compared with a search over bit strings. */
 import assert from 'node:assert/strict';
 import { isIPv6, SocketAddress } from 'node:net';
 import { describe, it } from 'node:test';
@@ -9,7 +9,7 @@ import type { Device, Interface, Route } from '#packet-trace/snapshot.ts';
 const widths = { 4: 32, 6: 128 } as const;
 type Family = keyof typeof widths;
 
-/** Few bits differ, so that destinations lie in each other. */
+/** Only few bits differ, so that destinations are often nested. */
 const bits = (family: Family) =>
   fc
     .array(fc.boolean(), { minLength: 5, maxLength: 5 })
@@ -22,13 +22,13 @@ function text(address: string): string {
   const long = numbers(16)
     .map((part) => part.toString(16))
     .join(':');
-  // Every other one in its short spelling.
+  // Half of them in the short spelling.
   return address.endsWith('1')
     ? long
     : new SocketAddress({ address: long, family: 'ipv6' }).address;
 }
 
-/** A length that does not cut all of them to the same network, and the two ends. */
+/** Short lengths, so that the networks differ, and the two extremes. */
 const lengths = (family: Family) => fc.constantFrom(0, 1, 2, 3, 4, 5, 6, widths[family]);
 
 const destinations = fc
@@ -74,7 +74,7 @@ function deviceOf(interfaces: readonly Interface[], routes: readonly Route[]): D
 }
 
 describe('the route of an address', () => {
-  it('is the one with the most bits in common that leads somewhere', () => {
+  it('is the longest match among usable routes', () => {
     fc.assert(
       fc.property(
         fc.array(routeArbitrary, { maxLength: 12 }),
@@ -130,7 +130,7 @@ describe('the route of an address', () => {
     );
   });
 
-  it('is not asked for where the address is one of its own, in the same table', () => {
+  it('is not used for a local address of the same table', () => {
     fc.assert(
       fc.property(ifaceArbitrary, fc.constantFrom<Family>(4, 6).chain(bits), (one, wanted) => {
         const device = deviceOf([iface('one', true, one)], []);

@@ -22,7 +22,7 @@ function node(name: string, ...values: (readonly [string, unknown])[]): NodeValu
 }
 
 describe('a node from its values', () => {
-  /** Untagged and in a VLAN, under the same address; only the VLAN is used. */
+  /** An untagged interface without an address, and a VLAN sub-interface with one. */
   const inVlan = (name: string, id: number, vlan: number) =>
     node(
       name,
@@ -37,14 +37,14 @@ describe('a node from its values', () => {
     );
   const packet = { source: '192.0.2.1', destination: '192.0.2.2' };
 
-  it('leads out by a VLAN to who is in the same one', () => {
+  it('has uplinks that connect nodes in the same VLAN', () => {
     const together = clusterSnapshot({ nodes: [inVlan('a', 1, 7), inVlan('b', 2, 7)] });
     assert.equal(tracePacket(together, 'a/vpp', packet).verdict, 'delivered');
     const apart = clusterSnapshot({ nodes: [inVlan('a', 1, 7), inVlan('b', 2, 8)] });
     assert.equal(tracePacket(apart, 'a/vpp', packet).verdict, 'left');
   });
 
-  it('keeps the address of an interface without a link', () => {
+  it('keeps the address of an interface whose link is down', () => {
     const nic = value(vppInterfaceModel, {
       name: 'nic',
       type: 'DPDK',
@@ -60,7 +60,7 @@ describe('a node from its values', () => {
     assert.deepEqual({ enabled, up }, { enabled: true, up: false });
   });
 
-  it('knows what is preferred, which table a next hop is in, and split-horizon groups', () => {
+  it('has preferences, tables of next hops, and split-horizon groups', () => {
     const snapshot = clusterSnapshot({
       nodes: [
         node(
@@ -110,7 +110,7 @@ describe('a node from its values', () => {
     assert.equal(snapshot.devices.get('a/host')!.routes[0]?.preference, 9);
   });
 
-  it('is found by its address in any spelling', () => {
+  it('is found by its address in all spellings', () => {
     const nic = value(vppInterfaceModel, {
       name: 'nic',
       type: 'DPDK',

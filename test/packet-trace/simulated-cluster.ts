@@ -1,4 +1,4 @@
-/** Two nodes of one cluster on simulated VPP and Linux, and what their agents say of them. */
+/** Two nodes of one cluster on simulated VPP and Linux, with their trace documents. */
 import assert from 'node:assert/strict';
 import type { NodeSnapshot } from '#cmd/agent/node-snapshot.ts';
 import { nodeModel } from '#kubernetes/models/node.ts';
@@ -20,7 +20,7 @@ import { snapshotOfDocuments } from './document-snapshot.ts';
 export interface SimulatedNode {
   readonly name: string;
   readonly running: RunningAgent;
-  /** Address of the host that the agent has not given it. */
+  /** Address of the host that is not configured by the agent. */
   readonly hostAddress: string;
 }
 

@@ -1,4 +1,4 @@
-/** Snapshots of a few lines. */
+/** Builders for small snapshots. */
 import type {
   Bridge,
   Device,
@@ -40,7 +40,7 @@ export function device(name: string, parts: DeviceFields): Device {
   };
 }
 
-/** @param wires `a.eth0-b.eth0`; one that ends in `-` is open */
+/** @param wires such as `a.eth0-b.eth0`; a trailing `-` makes the wire open */
 export function snapshot(devices: readonly Device[], ...wires: readonly string[]): Snapshot {
   return {
     devices: new Map(devices.map((one) => [one.name, one])),

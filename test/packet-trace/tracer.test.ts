@@ -1,4 +1,4 @@
-/** The rules of a walk, on snapshots of a few lines. */
+/** Forwarding rules of the tracer, on small snapshots. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Device, Route } from '#packet-trace/snapshot.ts';
@@ -11,7 +11,7 @@ const a = device('a', {
   forwards: false,
 });
 
-describe('a walk', () => {
+describe('a packet trace', () => {
   it('is delivered over a wire, and over a router', () => {
     const router = device('r', {
       interfaces: [iface('in', ['10.0.0.254/24']), iface('out', ['10.1.0.254/24'])],
@@ -21,12 +21,12 @@ describe('a walk', () => {
     for (const destination of ['10.0.0.254', '10.1.0.254', '10.1.0.1'])
       assert.equal(tracePacket(all, 'a', { source: '10.0.0.1', destination }).verdict, 'delivered');
     const none = tracePacket(all, 'a', { source: '10.0.0.1', destination: '10.1.0.9' });
-    assert.match(verdict(none), /^dropped: dropped: nobody behind out is 10\.1\.0\.9/);
+    assert.match(verdict(none), /^dropped: dropped: no device behind out has 10\.1\.0\.9/);
     const lost = tracePacket(all, 'a', { source: '10.0.0.1', destination: '10.9.0.1' });
     assert.match(verdict(lost), /no route to 10\.9\.0\.1 in table 0/);
   });
 
-  it('leaves where others are on the wire, and goes no further than a loopback', () => {
+  it('leaves on an open wire, and ends at a loopback', () => {
     const open = snapshot([a], 'a.eth0-');
     const left = tracePacket(open, 'a', { source: '10.0.0.1', destination: '8.8.8.8' });
     assert.match(verdict(left), /^left: leaves by eth0 to 10\.0\.0\.254/);
@@ -38,7 +38,7 @@ describe('a walk', () => {
     assert.match(verdict(stuck), /^dropped/);
   });
 
-  it('ends when it goes in circles', () => {
+  it('ends in a forwarding loop', () => {
     const left = device('left', {
       interfaces: [iface('eth0', ['10.0.0.1/24'])],
       routes: [via('0.0.0.0/0', 'eth0', '10.0.0.2')],
@@ -49,7 +49,7 @@ describe('a walk', () => {
     });
     const all = snapshot([left, right], 'left.eth0-right.eth0');
     const way = tracePacket(all, 'left', { source: '10.0.0.1', destination: '8.8.8.8' });
-    assert.match(verdict(way), /goes in circles/);
+    assert.match(verdict(way), /in a forwarding loop/);
     const self: Route = {
       table: 0,
       destination: '0.0.0.0/0',
@@ -60,11 +60,11 @@ describe('a walk', () => {
     const looping = snapshot([device('x', { interfaces: [], routes: [self] })]);
     assert.match(
       verdict(tracePacket(looping, 'x', { source: '1.1.1.1', destination: '8.8.8.8' })),
-      /goes in circles/,
+      /in a forwarding loop/,
     );
   });
 
-  it('looks a next hop up that has no interface, and finds none that leads to itself', () => {
+  it('resolves a next hop without an interface, but not one that depends on itself', () => {
     const recursive = (nextHop: string): Route => ({
       table: 0,
       destination: '8.0.0.0/8',
@@ -81,10 +81,10 @@ describe('a walk', () => {
     const all = snapshot([there, b], 'a.eth0-b.eth0');
     assert.equal(tracePacket(all, 'a', packet).verdict, 'delivered');
     const nowhere = device('a', { interfaces: [], routes: [recursive('8.0.0.1')] });
-    assert.match(verdict(tracePacket(snapshot([nowhere]), 'a', packet)), /no interface leads to/);
+    assert.match(verdict(tracePacket(snapshot([nowhere]), 'a', packet)), /unreachable next hop/);
   });
 
-  it('takes the longest match, and says of how many paths it takes the first', () => {
+  it('takes the longest match, and prints the number of equal paths', () => {
     const router = device('r', {
       interfaces: [iface('one', []), iface('two', []), iface('three', [])],
       routes: [
@@ -101,10 +101,10 @@ describe('a walk', () => {
     assert.match(hops('10.1.2.1')!, /10\.1\.2\.0\/24 of table 0 drops/);
   });
 
-  it('is stopped by interfaces that are down or not there', () => {
+  it('is dropped at interfaces that are down or do not exist', () => {
     for (const [up, what] of [
       [false, /eth0 is down/],
-      [undefined, /interface eth0 is not there/],
+      [undefined, /interface eth0 does not exist/],
     ] as const) {
       const interfaces = up === undefined ? [] : [iface('eth0', [], { up })];
       const one = device('a', { interfaces, routes: [via('0.0.0.0/0', 'eth0')] });
@@ -113,7 +113,7 @@ describe('a walk', () => {
     }
   });
 
-  it('does not arrive under a MAC that nobody has', () => {
+  it('is not delivered to a MAC that no interface has', () => {
     const mac = '02:00:00:00:00:02';
     const b = device('b', { interfaces: [iface('eth0', ['10.0.0.2/24'], { mac })] });
     for (const [known, arrives] of [
@@ -131,12 +131,12 @@ describe('a walk', () => {
   });
 });
 
-describe('of several routes a walk', () => {
+describe('with several routes a packet trace', () => {
   const packet = { source: '1.1.1.1', destination: '8.8.8.8' };
   const first = (one: Device) =>
     tracePacket(snapshot([one]), one.name, packet).hops[0]?.description ?? '';
 
-  it('leaves out those whose interface is down or whose next hop leads nowhere', () => {
+  it('ignores those whose interface is down or whose next hop is unreachable', () => {
     const router = device('r', {
       interfaces: [
         iface('down', [], { enabled: true, up: false }),
@@ -153,7 +153,7 @@ describe('of several routes a walk', () => {
     assert.match(first(router), /on one \(the first of 2 paths\)$/);
   });
 
-  it('takes the preferred one', () => {
+  it('uses the preferred one', () => {
     const router = device('r', {
       interfaces: [iface('one', []), iface('two', [])],
       routes: [{ ...via('8.0.0.0/8', 'one'), preference: 2 }, via('8.0.0.0/8', 'two')],
@@ -161,7 +161,7 @@ describe('of several routes a walk', () => {
     assert.match(first(router), /on two$/);
   });
 
-  it('does not count a neighbor, nor the network of an interface, as a path', () => {
+  it('does not count a neighbor or a connected network as a path', () => {
     const neighbors = [{ interface: 'one', address: '8.8.8.8', mac: '', key: '' }];
     const routes = [via('8.8.8.8/32', 'two')];
     const interfaces = [iface('one', []), iface('two', [])];
@@ -186,7 +186,7 @@ describe('a next hop', () => {
   });
   const b = device('b', { interfaces: [iface('eth0', ['10.0.0.2/24', '8.8.8.8/32'])] });
 
-  it('may be behind next hops of its own', () => {
+  it('may be resolved recursively', () => {
     const routes = [recursive('8.0.0.0/8', '9.0.0.1'), recursive('9.0.0.0/8', '10.0.0.2')];
     const one = device('a', { interfaces: [iface('eth0', ['10.0.0.1/24'])], routes });
     const way = tracePacket(snapshot([one, b], 'a.eth0-b.eth0'), 'a', packet);
@@ -206,7 +206,7 @@ describe('a next hop', () => {
     assert.equal(way.verdict, 'delivered', verdict(way));
   });
 
-  it('has the MAC of exactly one on the wire, though others do not tell theirs', () => {
+  it('is the interface with the MAC, even if the MACs of others are unknown', () => {
     const mac = '02:00:00:00:00:02';
     const silent = device('silent', { interfaces: [iface('eth0', ['10.0.0.3/24'])] });
     const right = device('right', {
@@ -233,7 +233,7 @@ describe('an interface that is enabled and has no link', () => {
     routes: [via('0.0.0.0/0', 'pods', '10.1.0.1')],
   });
 
-  it('keeps its address, and drops what is for its network', () => {
+  it('keeps its address, and drops packets to its network', () => {
     const all = snapshot([node]);
     const to = (destination: string) => tracePacket(all, 'n', { source: '10.1.0.1', destination });
     assert.equal(to('192.0.2.1').verdict, 'delivered');
