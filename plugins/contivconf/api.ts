@@ -1,6 +1,6 @@
 /**
- * The effective configuration of the node, resolved from all its sources. What the programs need
- * that run before the agent (which NIC to take over, whether by DHCP) is exported from here too.
+ * The effective configuration of the node, resolved from all sources. Also exports the functions
+ * for programs that run before the agent (which NIC to take over, whether it uses DHCP).
  */
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
@@ -20,25 +20,25 @@ export { effectiveOptions } from './effective-config.ts';
 export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './node-settings.ts';
 export type * from './settings.ts';
 
-/** As of the last resync; what stands in the file is there from the beginning. */
+/** As of the last resync; values of the file are available before it. */
 export interface ContivConfApi {
   useIpv6(): boolean;
   mainInterface(): MainInterfaceConfig;
   otherInterfaces(): readonly NodeInterfaceConfig[];
-  /** Plain address; empty when there is none. */
+  /** Address without prefix length; empty if there is none. */
   defaultGateway(): string;
   natExternalTraffic(): boolean;
-  /** undefined: no NIC of the host is taken over. */
+  /** undefined: VPP takes over no NIC of the host. */
   stn(): StnConfig | undefined;
   interfaces(): InterfaceConfig;
   routing(): RoutingConfig;
   ipam(): IpamConfig;
   neighborScan(): NeighborScanConfig;
-  /** Whether VPP shall remember the way of packets, for debugging. */
+  /** Whether packet tracing in VPP is enabled, for debugging. */
   packetTrace(): boolean;
 }
 
-/** The NodeConfig of this node changed: everything that was derived from it is calculated anew. */
+/** The NodeConfig of this node changed: all derived values are recalculated. */
 export const NodeConfigChange = defineEvent<{ readonly node: string }>({
   id: 'node-config-change',
   blocking: false,

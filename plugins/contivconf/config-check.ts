@@ -3,8 +3,8 @@ import type { ContivConfig, contivConfigSchema } from './config.ts';
 import { configProblems } from './config-problems.ts';
 
 /**
- * Checks what the loader has read.
- * @returns warnings of one sentence each, with file and line, those of the loader included
+ * Validates the loaded configuration.
+ * @returns warnings of one sentence each, with file and line, including those of the loader
  * @throws ConfigError for the first error, with file and line
  */
 export function checkContivConfig(

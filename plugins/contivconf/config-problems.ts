@@ -1,6 +1,6 @@
 /**
- * What is wrong with a configuration beyond the types of its keys. An error stops the start: to run
- * on a default that nobody meant is worse.
+ * Validation of the configuration beyond the types of its keys. An error stops the start: running
+ * with an unintended default is worse.
  */
 import { type Cidr, contains, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
 import type { ContivConfig, NodeSection } from './config.ts';
@@ -14,7 +14,7 @@ export interface ConfigProblem {
   readonly text: string;
 }
 
-/** Sections of other nodes are not looked at: a slip there must not stop this node. */
+/** Sections of other nodes are not validated: an error there must not stop this node. */
 export function configProblems(config: ContivConfig, nodeName: string): ConfigProblem[] {
   return [
     ...interfaceProblems(config),
@@ -39,7 +39,7 @@ class ProblemList {
 
   cidr(path: string, text: string): Cidr | undefined {
     const cidr = parseCidr(text);
-    if (!cidr) this.error(path, `"${text}" is not an address with prefix length`);
+    if (!cidr) this.error(path, `"${text}" is not a CIDR (address with prefix length)`);
     return cidr;
   }
 
@@ -55,10 +55,10 @@ function interfaceProblems(config: ContivConfig): ConfigProblem[] {
   if (!rxModes.includes(config.interfaceRxMode))
     problems.warning(
       'interfaceRxMode',
-      `"${config.interfaceRxMode}" is no mode of VPP, its default is used; there are polling, interrupt and adaptive`,
+      `"${config.interfaceRxMode}" is not an RX mode of VPP; using its default. Valid modes: polling, interrupt, adaptive`,
     );
   if (config.stnVersion > 2)
-    problems.warning('stnVersion', `there is no version ${config.stnVersion}, 1 is used`);
+    problems.warning('stnVersion', `version ${config.stnVersion} does not exist; using 1`);
   return problems.found;
 }
 
@@ -72,19 +72,19 @@ function subnetProblems(config: ContivConfig): ConfigProblem[] {
   const problems = new ProblemList();
   const { ipamConfig: ipam } = config;
   const used = new Map<string, NamedCidr>();
-  const look = (key: keyof typeof ipam, text: string, counts: boolean): void => {
+  const check = (key: keyof typeof ipam, text: string, counts: boolean): void => {
     const path = `ipamConfig.${key}`;
     const cidr = problems.cidr(path, text);
     if (cidr && counts) used.set(key, { path, text, cidr });
   };
-  const dissected = ipam.contivCIDR !== '';
-  if (dissected) look('contivCIDR', ipam.contivCIDR, true);
-  look('podSubnetCIDR', ipam.podSubnetCIDR, !dissected);
-  look('vppHostSubnetCIDR', ipam.vppHostSubnetCIDR, !dissected);
-  look('vxlanCIDR', ipam.vxlanCIDR, !dissected && config.nodeToNodeTransport !== 'nooverlay');
-  look('serviceCIDR', ipam.serviceCIDR, true);
+  const usesContivCidr = ipam.contivCIDR !== '';
+  if (usesContivCidr) check('contivCIDR', ipam.contivCIDR, true);
+  check('podSubnetCIDR', ipam.podSubnetCIDR, !usesContivCidr);
+  check('vppHostSubnetCIDR', ipam.vppHostSubnetCIDR, !usesContivCidr);
+  check('vxlanCIDR', ipam.vxlanCIDR, !usesContivCidr && config.nodeToNodeTransport !== 'nooverlay');
+  check('serviceCIDR', ipam.serviceCIDR, true);
   if (ipam.nodeInterconnectCIDR !== '')
-    look('nodeInterconnectCIDR', ipam.nodeInterconnectCIDR, true);
+    check('nodeInterconnectCIDR', ipam.nodeInterconnectCIDR, true);
   if (ipam.defaultGateway !== '') problems.ip('ipamConfig.defaultGateway', ipam.defaultGateway);
   for (const [key, value] of Object.entries(ipam.srv6))
     if (typeof value === 'string') problems.cidr(`ipamConfig.srv6.${key}`, value);
@@ -102,7 +102,7 @@ function sizes(
 ): void {
   const all = used.get('contivCIDR');
   if (all && bits(all.cidr) - all.cidr.length < 18)
-    problems.error(all.path, `${all.text} is too small: at least 18 bits are needed`);
+    problems.error(all.path, `${all.text} is too small: it must have at least 18 host bits`);
   const parts = [
     ['podSubnetCIDR', 'podSubnetOneNodePrefixLen', 3],
     ['vppHostSubnetCIDR', 'vppHostSubnetOneNodePrefixLen', 2],
@@ -111,16 +111,16 @@ function sizes(
     const whole = used.get(key);
     if (!whole) continue;
     const length = ipam[lengthKey];
-    const most = bits(whole.cidr) - room;
-    if (length <= whole.cidr.length || length > most)
+    const max = bits(whole.cidr) - room;
+    if (length <= whole.cidr.length || length > max)
       problems.error(
         `ipamConfig.${lengthKey}`,
-        `${length} does not cut ${key} ${whole.text} into parts: ${whole.cidr.length + 1} to ${most} do`,
+        `${length} does not divide ${key} ${whole.text} into subnets; it must be ${whole.cidr.length + 1} to ${max}`,
       );
   }
 }
 
-/** What is routed in one table must be of one family; addresses of the nodes may differ. */
+/** Networks that are routed in one table must have the same family; node addresses may differ. */
 function families(problems: ProblemList, used: ReadonlyMap<string, NamedCidr>): void {
   const pods = used.get('contivCIDR') ?? used.get('podSubnetCIDR');
   if (!pods) return;
@@ -130,7 +130,7 @@ function families(problems: ProblemList, used: ReadonlyMap<string, NamedCidr>): 
     if (other && ipFamily(other.cidr.address) !== family)
       problems.error(
         other.path,
-        `${other.text} is not IPv${family}, but the pods are (${pods.text})`,
+        `${other.text} is not IPv${family}, but the pod subnet ${pods.text} is`,
       );
   }
 }
@@ -157,13 +157,13 @@ function sectionProblems(config: ContivConfig, nodeName: string): ConfigProblem[
     if (interfaceName.startsWith('vmxnet3'))
       problems.warning(
         `${path}.interfaceName`,
-        'vmxnet3 is not supported yet: VPP has to have made the interface by itself',
+        'vmxnet3 is not supported yet: VPP must create the interface itself',
       );
   };
   entry(`${at}.mainVPPInterface`, section.mainVPPInterface);
   for (const [number, other] of section.otherVPPInterfaces.entries()) {
     const path = `${at}.otherVPPInterfaces.${number}`;
-    if (other.interfaceName === '') problems.error(path, 'has no interfaceName');
+    if (other.interfaceName === '') problems.error(path, 'interfaceName is missing');
     entry(path, other);
   }
   if (section.gateway !== '') problems.ip(`${at}.gateway`, section.gateway);

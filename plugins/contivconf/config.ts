@@ -1,6 +1,6 @@
 /**
- * `contiv.conf`. All keys of the original, so that its files are read without complaint; compared
- * without case by the loader. What the agent cannot do yet stands in `unsupported.ts`.
+ * `contiv.conf`, with all keys of the original, so that its files are accepted; the loader ignores
+ * the case of keys. `unsupported-keys.ts` lists the keys of features that are not supported yet.
  */
 import { type Static, Type } from 'typebox';
 import Value from 'typebox/value';
@@ -16,39 +16,43 @@ const interfaceKeys = {
   mtuSize: number(
     32,
     0,
-    'MTU of every link to pods and host; 0: what fits through the network between the nodes.',
+    'MTU of the links to pods and host; 0: derived from the MTU of the network between the nodes.',
   ),
   useTAPInterfaces: flag(
     true,
-    'TAP interfaces; false means VETH pairs and AF_PACKET, for up to 15 pods (docs/networking.md).',
+    'Use TAP interfaces; false: VETH pairs and AF_PACKET, for up to 15 pods (docs/networking.md).',
   ),
-  tapInterfaceVersion: number(8, 2, 'Only 2 exists in the supported releases of VPP.'),
-  tapv2RxRingSize: number(16, 0, 'Slots; 0 leaves it to VPP.'),
-  tapv2TxRingSize: number(16, 0, 'Slots; 0 leaves it to VPP.'),
-  vmxnet3RxRingSize: number(16, 0, 'Slots; 0 leaves it to VPP.'),
-  vmxnet3TxRingSize: number(16, 0, 'Slots; 0 leaves it to VPP.'),
-  interfaceRxMode: text('', 'default, polling, interrupt or adaptive.'),
-  tcpChecksumOffloadDisabled: flag(true, 'Switches checksum offload off; for VETH only.'),
-  enableGSO: flag(false, 'Generic segmentation offload on TAP interfaces.'),
+  tapInterfaceVersion: number(
+    8,
+    2,
+    'Version of TAP interfaces; the supported releases of VPP have only version 2.',
+  ),
+  tapv2RxRingSize: number(16, 0, 'Slots in the RX ring of a TAP; 0: default of VPP.'),
+  tapv2TxRingSize: number(16, 0, 'Slots in the TX ring of a TAP; 0: default of VPP.'),
+  vmxnet3RxRingSize: number(16, 0, 'Slots in the RX ring of a vmxnet3 NIC; 0: default of VPP.'),
+  vmxnet3TxRingSize: number(16, 0, 'Slots in the TX ring of a vmxnet3 NIC; 0: default of VPP.'),
+  interfaceRxMode: text('', 'RX mode of interfaces: default, polling, interrupt or adaptive.'),
+  tcpChecksumOffloadDisabled: flag(true, 'Disable checksum offload; for VETH only.'),
+  enableGSO: flag(false, 'Enable generic segmentation offload on TAP interfaces.'),
 };
 
 const routingKeys = {
-  mainVRFID: number(32, 0, 'VRF of the NICs and of the link to the host.'),
-  podVRFID: number(32, 1, 'VRF of the pods.'),
+  mainVRFID: number(32, 0, 'ID of the VRF of the NICs and of the link to the host.'),
+  podVRFID: number(32, 1, 'ID of the VRF of the pods.'),
   nodeToNodeTransport: Type.Union(
     [Type.Literal('vxlan'), Type.Literal('srv6'), Type.Literal('nooverlay')],
-    { default: 'vxlan', description: 'How packets travel between nodes.' },
+    { default: 'vxlan', description: 'Transport of packets between nodes.' },
   ),
-  useSRv6ForServices: flag(false, 'Services by segment routing.'),
-  useSRv6ForServiceFunctionChaining: flag(false, 'Service chains by segment routing.'),
-  useDX6ForSrv6NodetoNodeTransport: flag(false, 'End.DX6 instead of End.DT6 between nodes.'),
-  routeServiceCIDRToVPP: flag(false, 'The host sends what goes to services to VPP.'),
+  useSRv6ForServices: flag(false, 'Use segment routing (SRv6) for services.'),
+  useSRv6ForServiceFunctionChaining: flag(false, 'Use segment routing (SRv6) for service chains.'),
+  useDX6ForSrv6NodetoNodeTransport: flag(false, 'Use End.DX6 instead of End.DT6 between nodes.'),
+  routeServiceCIDRToVPP: flag(false, 'Route packets of the host to services through VPP.'),
 };
 
 const neighborKeys = {
-  scanIPNeighbors: flag(true, 'Ages out IP neighbors.'),
-  ipNeighborScanInterval: number(8, 1, 'Minutes.'),
-  ipNeighborStaleThreshold: number(8, 4, 'Minutes.'),
+  scanIPNeighbors: flag(true, 'Scan IP neighbors and remove stale ones.'),
+  ipNeighborScanInterval: number(8, 1, 'Interval of the scan in minutes.'),
+  ipNeighborStaleThreshold: number(8, 4, 'Age in minutes at which a neighbor is stale.'),
 };
 
 const sid = (byDefault: string) => text(byDefault, 'Prefix of segment IDs.');
@@ -65,24 +69,47 @@ const srv6 = Type.Object(
     sfcPolicyBSIDSubnetCIDR: sid('8eee::/16'),
     sfcServiceFunctionSIDSubnetCIDR: sid('9600::/16'),
     sfcEndLocalSIDSubnetCIDR: sid('9310::/16'),
-    sfcIDLengthUsedInSidForServiceFunction: number(8, 16, 'Bits of a chain in a segment ID.'),
+    sfcIDLengthUsedInSidForServiceFunction: number(
+      8,
+      16,
+      'Number of bits for the ID of a service chain in a segment ID.',
+    ),
   },
   { default: {} },
 );
 
 const ipamConfig = Type.Object(
   {
-    useExternalIPAM: flag(false, 'Addresses of pods come from the IPAM plugin of the CNI.'),
-    contivCIDR: text('', 'One super-net to be cut up; goes before the single subnets.'),
-    serviceCIDR: text('10.96.0.0/12', 'ClusterIPs, as the API server was told.'),
-    nodeInterconnectDHCP: flag(false, 'Addresses of the nodes come from DHCP.'),
-    podSubnetCIDR: text('10.1.0.0/16', 'Pods of all nodes.'),
-    podSubnetOneNodePrefixLen: number(8, 24, 'Prefix length of the part of one node.'),
-    vppHostSubnetCIDR: text('172.30.0.0/16', 'Links between VPP and the hosts.'),
-    vppHostSubnetOneNodePrefixLen: number(8, 24, 'Prefix length of the part of one node.'),
-    nodeInterconnectCIDR: text('', 'Addresses of the nodes among each other.'),
-    vxlanCIDR: text('192.168.30.0/24', 'Addresses inside the VXLAN mesh.'),
-    defaultGateway: text('', 'Way out of the cluster.'),
+    useExternalIPAM: flag(
+      false,
+      'Use the pod addresses of the IPAM plugin in the CNI configuration.',
+    ),
+    contivCIDR: text(
+      '',
+      'One network that is divided into all subnets; takes precedence over the individual subnets.',
+    ),
+    serviceCIDR: text(
+      '10.96.0.0/12',
+      'Service subnet (ClusterIPs), as configured in the API server.',
+    ),
+    nodeInterconnectDHCP: flag(false, 'Assign node addresses by DHCP.'),
+    podSubnetCIDR: text('10.1.0.0/16', 'Pod subnet of all nodes.'),
+    podSubnetOneNodePrefixLen: number(8, 24, 'Prefix length of the pod subnet of one node.'),
+    vppHostSubnetCIDR: text(
+      '172.30.0.0/16',
+      'Subnet of the links between VPP and the host, of all nodes.',
+    ),
+    vppHostSubnetOneNodePrefixLen: number(
+      8,
+      24,
+      'Prefix length of the VPP-host subnet of one node.',
+    ),
+    nodeInterconnectCIDR: text(
+      '',
+      'Subnet of the node addresses in the network between the nodes.',
+    ),
+    vxlanCIDR: text('192.168.30.0/24', 'Subnet of the nodes in the VXLAN overlay.'),
+    defaultGateway: text('', 'Gateway to networks outside of the cluster.'),
     srv6,
   },
   { default: {} },
@@ -91,46 +118,53 @@ const ipamConfig = Type.Object(
 const interfaceEntry = {
   interfaceName: text(
     '',
-    "VPP's name of the NIC, for example GigabitEthernet0/8/0; host-eth1 binds VPP to the link eth1 of the host.",
+    'Name of the NIC in VPP, for example GigabitEthernet0/8/0; host-eth1 binds VPP to the link eth1 of the host.',
   ),
-  ip: text('', 'CIDR; several are separated by commas. Goes before DHCP.'),
-  useDHCP: flag(false, 'Its address comes from DHCP.'),
+  ip: text('', 'Addresses as CIDR, separated by commas; take precedence over DHCP.'),
+  useDHCP: flag(false, 'Assign its address by DHCP.'),
 };
 
 const nodeSection = Type.Object({
-  nodeName: text('', 'As Kubernetes names the node.'),
+  nodeName: text('', 'Name of the node in Kubernetes.'),
   mainVPPInterface: Type.Object(interfaceEntry, { default: {} }),
   otherVPPInterfaces: Type.Array(Type.Object(interfaceEntry), {
     default: [],
-    description: 'NICs besides the main one.',
+    description: 'Further NICs besides the main one.',
   }),
   stealInterface: text('', 'NIC of the host that VPP takes over.'),
-  gateway: text('', 'Way out of the cluster; goes before ipamConfig.defaultGateway.'),
-  natExternalTraffic: flag(false, 'Source NAT for this node even where it is off for all.'),
+  gateway: text('', 'Gateway of the node; takes precedence over ipamConfig.defaultGateway.'),
+  natExternalTraffic: flag(
+    false,
+    'Enable source NAT on this node even if it is disabled globally.',
+  ),
 });
 
 export const contivConfigSchema = Type.Object({
   ...interfaceKeys,
   ...routingKeys,
   ...neighborKeys,
-  stealFirstNIC: flag(false, 'VPP takes over the first NIC of the host.'),
-  stealInterface: text('', 'VPP takes over this NIC of the host.'),
-  stnSocketFile: text('/var/run/contiv/stn.sock', 'Socket of the daemon that hands NICs over.'),
-  stnVersion: number(8, 0, '2 means punt by IP redirect.'),
-  natExternalTraffic: flag(true, 'Source NAT for what pods send out of the cluster.'),
-  enablePacketTrace: flag(false, 'Packet trace in VPP, for debugging only.'),
-  crdNodeConfigurationDisabled: flag(true, 'Do not look at NodeConfig resources.'),
+  stealFirstNIC: flag(false, 'Let VPP take over the first NIC of the host.'),
+  stealInterface: text('', 'Let VPP take over this NIC of the host.'),
+  stnSocketFile: text('/var/run/contiv/stn.sock', 'Socket of the STN daemon.'),
+  stnVersion: number(
+    8,
+    0,
+    'Version of STN: 1 punts by an STN rule, 2 by an IP redirect; 0 means 1.',
+  ),
+  natExternalTraffic: flag(true, 'Source NAT for packets of pods that leave the cluster.'),
+  enablePacketTrace: flag(false, 'Enable packet trace in VPP, for debugging only.'),
+  crdNodeConfigurationDisabled: flag(true, 'Ignore NodeConfig resources.'),
   ipamConfig,
   nodeConfig: Type.Array(nodeSection, {
     default: [],
-    description: 'What differs on single nodes.',
+    description: 'Settings of individual nodes.',
   }),
 });
 
 export type ContivConfig = Static<typeof contivConfigSchema>;
 export type NodeSection = ContivConfig['nodeConfig'][number];
 
-/** What an empty file means. */
+/** Configuration of an empty file. */
 export const contivDefaults = Value.Default(contivConfigSchema, {}) as ContivConfig;
 
 /** For the loader: flag `--contiv-config`, variable `CONTIV_CONFIG`, file `contiv.conf`. */

@@ -2,7 +2,7 @@ import type { VppInterfaceInfo } from '#plugins/controller/api/ports/vpp.ts';
 
 const DPDK = 'dpdk';
 
-/** The NICs that VPP drives by DPDK, in their order, by VPP's own names. */
+/** Names in VPP of the NICs that VPP drives by DPDK, in their order. */
 export function dpdkNics(interfaces: readonly VppInterfaceInfo[]): string[] {
   return interfaces
     .filter(({ deviceType }) => deviceType.toLowerCase() === DPDK)

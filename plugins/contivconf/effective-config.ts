@@ -1,10 +1,10 @@
-/** Every effective value with the place that it comes from: what `--print-config` shows. */
+/** Every effective value with its origin, as printed by `--print-config`. */
 import type { LoadedConfig } from '#infra/config/load.ts';
 import { type ContivConfig, type contivConfigSchema, contivDefaults } from './config.ts';
 import type { NodeSettings, Origin } from './node-settings.ts';
 
 export interface EffectiveOption {
-  /** Path of the key in contiv.conf, or of what holds for this node alone: `thisNode.gateway`. */
+  /** Path of the key in contiv.conf, or of a value of this node: `thisNode.gateway`. */
   readonly path: string;
   readonly value: unknown;
   /** `contiv.conf:3`, `default`, `NodeConfig resource` … */
@@ -15,9 +15,9 @@ type Loaded = Pick<LoadedConfig<typeof contivConfigSchema>, 'set' | 'where'>;
 
 const origins: Readonly<Record<Exclude<Origin['source'], 'file'>, string>> = {
   resource: 'NodeConfig resource',
-  stn: 'STN daemon: what the host had on the NIC',
-  vpp: 'VPP: its first NIC that is not spoken for',
-  none: 'nobody says',
+  stn: 'STN daemon: configuration of the host on the NIC',
+  vpp: 'VPP: its first NIC that is not configured otherwise',
+  none: 'not set',
 };
 
 export function effectiveOptions(
@@ -35,7 +35,7 @@ export function effectiveOptions(
   return [...options, ...nodeOptions(config, settings, fromFile)];
 }
 
-/** Sections of single nodes are told as what they mean for this one. */
+/** Sections of individual nodes are shown as their effect on this node. */
 function nodeOptions(
   { ipamConfig }: ContivConfig,
   settings: NodeSettings,
@@ -48,9 +48,7 @@ function nodeOptions(
     ['mainVPPInterface.interfaceName', main.name ?? '', from.mainName],
     [
       'mainVPPInterface.ip',
-      isComputed
-        ? `out of ${ipamConfig.nodeInterconnectCIDR} by the node ID`
-        : main.addresses.join(','),
+      isComputed ? `from ${ipamConfig.nodeInterconnectCIDR} by node ID` : main.addresses.join(','),
       isComputed ? { source: 'file', path: 'ipamConfig.nodeInterconnectCIDR' } : from.mainAddresses,
     ],
     ['mainVPPInterface.useDHCP', main.useDhcp, from.mainUseDhcp],
@@ -66,7 +64,7 @@ function nodeOptions(
   }));
 }
 
-/** Values that are no objects, with their paths; lists count as one value. */
+/** Values that are not objects, with their paths; a list is one value. */
 function flatten(prefix: string, value: object): [string, unknown][] {
   return Object.entries(value).flatMap(([key, child]): [string, unknown][] => {
     const path = prefix === '' ? key : `${prefix}.${key}`;

@@ -1,4 +1,4 @@
-/** The options that are the same for all nodes, as other plugins read them. */
+/** The settings that are the same for all nodes, as other plugins use them. */
 
 import type { ContivConfig } from './config.ts';
 import type { InterfaceConfig, IpamConfig, NeighborScanConfig, RoutingConfig } from './settings.ts';

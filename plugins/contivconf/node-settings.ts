@@ -1,13 +1,13 @@
 /**
- * The effective settings of this node, option by option. The first source that says something wins:
+ * The effective settings of this node. For each option the first source that sets it wins:
  *
  * 1. the NodeConfig resource
  * 2. the node's section of the file
  * 3. the global part of the file
- * 4. what is found out: the host's configuration of a NIC that VPP took over, the first NIC of VPP
+ * 4. discovered: the configuration of the host on a NIC that VPP took over, the first NIC of VPP
  *
- * Of a NIC that was taken over, addresses and gateway go before those of the file: the host is known
- * by them already.
+ * Addresses and gateway of a NIC that was taken over take precedence over those of the file: other
+ * nodes already reach the host by them.
  */
 
 import type { NodeConfig, NodeConfigInterfaceConfig } from '#kubernetes/models/node-config.ts';
@@ -24,24 +24,24 @@ import {
   unsupportedDriver,
 } from './stn-interface.ts';
 
-/** Where a value comes from. */
+/** Source of a value. */
 export type Origin =
   | { readonly source: 'resource' }
-  /** Path of the key in contiv.conf; whether the file has it or its default counts is not told. */
+  /** Path of the key in contiv.conf; the value may be set in the file or be its default. */
   | { readonly source: 'file'; readonly path: string }
   | { readonly source: 'stn' }
   | { readonly source: 'vpp' }
-  /** Nobody says anything, or something else decides. */
+  /** No source sets it, or it is determined otherwise. */
   | { readonly source: 'none' };
 
 export interface ConfigSources {
   readonly file: ContivConfig;
   readonly nodeName: string;
-  /** undefined: there is none, or the file says not to look at it. */
+  /** undefined: it does not exist, or the file disables it. */
   readonly nodeConfig: NodeConfig | undefined;
   /** NICs of VPP by sw_if_index. */
   readonly nics: readonly string[];
-  /** What the STN daemon says of the NIC that `stolenNic` names; undefined: not known. */
+  /** Answer of the STN daemon for the NIC of `stolenNic`; undefined: unknown. */
   readonly stolen: StolenInterface | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface NodeSettings {
   readonly defaultGateway: string;
   readonly natExternalTraffic: boolean;
   readonly stn: StnConfig | undefined;
-  /** What the sources say that makes no sense or cannot be done, one sentence each. */
+  /** Invalid and unsupported values of the sources, one sentence each. */
   readonly problems: readonly string[];
   readonly origins: {
     readonly mainName: Origin;
@@ -64,7 +64,7 @@ export interface NodeSettings {
   };
 }
 
-/** One interface as both sources write it. */
+/** Configuration of an interface in either source. */
 interface Entry {
   readonly name: string;
   readonly ip: string;
@@ -90,7 +90,7 @@ const fromFile = (entry: NodeSection['mainVPPInterface']): Entry => ({
   useDhcp: entry.useDHCP,
 });
 
-/** The first that says something; empty texts and lists say nothing. */
+/** The first value that is set; empty texts and lists are not set. */
 function firstSet<T extends string | readonly unknown[]>(
   candidates: readonly (readonly [T | undefined, Origin])[],
 ): readonly [T | undefined, Origin] {
@@ -103,8 +103,8 @@ export function podFamily({ ipamConfig }: ContivConfig): IpFamily {
 }
 
 /**
- * The NIC of the host that VPP takes over; undefined: none. An empty name stands for the host's
- * first one: once it is taken, only the daemon knows which that was.
+ * The NIC of the host that VPP takes over; undefined: none. An empty name means the first NIC of the
+ * host: after the take-over only the STN daemon knows which one that was.
  */
 export function stolenNic({
   file: config,
@@ -124,12 +124,12 @@ export function stolenNic({
 /** Links that are never the NIC of a host. */
 const virtualLinks = ['lo', 'vir', 'docker'];
 
-/** What `stealFirstNIC` means before the NIC is taken. @param links of the host, in their order */
+/** The NIC of `stealFirstNIC` before the take-over. @param links of the host, in their order */
 export function firstHostNic(links: readonly string[]): string | undefined {
   return links.find((link) => !virtualLinks.some((prefix) => link.startsWith(prefix)));
 }
 
-/** Collects what is passed over. */
+/** Validates input and collects the problems. */
 class InputChecker {
   readonly problems: string[] = [];
 
@@ -141,7 +141,7 @@ class InputChecker {
     return text === '' || this.#valid(field, text, parseIp) ? text : '';
   }
 
-  /** Two entries for one interface would fight over it; the main interface has its own. */
+  /** Two entries for one interface would conflict; the main interface has its own entry. */
   isNew(
     name: string,
     at: number,
@@ -150,14 +150,14 @@ class InputChecker {
   ): boolean {
     const isMain = name === mainName;
     if (!isMain && listed.findIndex((one) => one.name === name) === at) return true;
-    const reason = isMain ? 'is the main interface' : 'is there twice';
-    this.problems.push(`other interfaces: "${name}" ${reason}, the entry is passed over`);
+    const reason = isMain ? 'is the main interface' : 'is configured twice';
+    this.problems.push(`other interfaces: "${name}" ${reason}; ignoring the entry`);
     return false;
   }
 
   #valid(field: string, text: string, parse: (text: string) => unknown): boolean {
     if (parse(text) !== undefined) return true;
-    this.problems.push(`${field}: "${text}" is no address, it is passed over`);
+    this.problems.push(`${field}: "${text}" is not a valid address; ignoring it`);
     return false;
   }
 }
@@ -169,7 +169,7 @@ export function resolveNode(sources: ConfigSources): NodeSettings {
   const stn = stealing === undefined ? undefined : stnConfig(sources, stealing);
   if (stolen && stn && unsupportedDriver(stolen))
     checked.problems.push(
-      `the NIC that VPP took over had the driver ${unsupportedDriver(stolen)}, which is not supported yet: it is used if DPDK drives it`,
+      `the NIC that VPP took over had driver ${unsupportedDriver(stolen)}, which is not supported yet: it is used only if DPDK drives it`,
     );
   const { others: listed, othersOrigin } = otherInterfaces(sources, checked);
   const main = mainInterface(sources, checked, stn !== undefined, listed);
@@ -197,7 +197,7 @@ function stnConfig({ file: config, stolen }: ConfigSources, interfaceName: strin
   const family = podFamily(config);
   return {
     interfaceName,
-    // the first version is what a file without the key means
+    // a file without the key means version 1
     version: config.stnVersion === 2 ? 2 : 1,
     routes: stolen ? stolenRoutes(stolen, family) : [],
   };
@@ -218,7 +218,7 @@ function otherInterfaces(
   const field = othersOrigin.source === 'resource' ? 'other_vpp_interfaces' : 'otherVPPInterfaces';
   const others = entries.flatMap((entry): NodeInterfaceConfig[] => {
     if (entry.name === '') {
-      checked.problems.push(`${field}: an entry has no name, it is passed over`);
+      checked.problems.push(`${field}: ignoring an entry without a name`);
       return [];
     }
     const addresses = checked.addresses(field, entry);
@@ -238,15 +238,15 @@ function mainInterface(
 } {
   const found = nodeSection(config, nodeName);
   const at = `nodeConfig.${found?.index}.mainVPPInterface`;
-  const written: { entry: Entry; field: string; origin: (key: string) => Origin }[] = [];
+  const entries: { entry: Entry; field: string; origin: (key: string) => Origin }[] = [];
   if (nodeConfig?.main_vpp_interface)
-    written.push({
+    entries.push({
       entry: fromResource(nodeConfig.main_vpp_interface),
       field: 'main_vpp_interface',
       origin: () => resource,
     });
   if (found)
-    written.push({
+    entries.push({
       entry: fromFile(found.section.mainVPPInterface),
       field: 'mainVPPInterface',
       origin: (key) => file(`${at}.${key}`),
@@ -254,20 +254,20 @@ function mainInterface(
 
   const free = nics.find((nic) => !others.some((other) => other.name === nic));
   const [name, mainName] = firstSet<string>([
-    ...written.map(({ entry, origin }) => [entry.name, origin('interfaceName')] as const),
+    ...entries.map(({ entry, origin }) => [entry.name, origin('interfaceName')] as const),
     [free, { source: 'vpp' }],
   ]);
   const configured = firstSet<readonly string[]>(
-    written.map(
+    entries.map(
       ({ entry, field, origin }) => [checked.addresses(field, entry), origin('ip')] as const,
     ),
   );
-  const asking: readonly (readonly [boolean, Origin])[] = [
-    ...written.map(({ entry, origin }) => [entry.useDhcp, origin('useDHCP')] as const),
+  const dhcpCandidates: readonly (readonly [boolean, Origin])[] = [
+    ...entries.map(({ entry, origin }) => [entry.useDhcp, origin('useDHCP')] as const),
     [config.ipamConfig.nodeInterconnectDHCP, file('ipamConfig.nodeInterconnectDHCP')],
   ];
-  const asked = asking.find(([wanted]) => wanted);
-  const useDhcp = asked !== undefined && configured[0] === undefined && name !== undefined;
+  const dhcp = dhcpCandidates.find(([enabled]) => enabled);
+  const useDhcp = dhcp !== undefined && configured[0] === undefined && name !== undefined;
   const inherited =
     takesOver && stolen && !useDhcp ? stolenAddresses(stolen, podFamily(config)) : [];
   const [addresses = [], mainAddresses] = firstSet<readonly string[]>([
@@ -279,12 +279,12 @@ function mainInterface(
     origins: {
       mainName,
       mainAddresses,
-      mainUseDhcp: asked?.[1] ?? file('ipamConfig.nodeInterconnectDHCP'),
+      mainUseDhcp: dhcp?.[1] ?? file('ipamConfig.nodeInterconnectDHCP'),
     },
   };
 }
 
-/** With DHCP, the server says where the way out is. */
+/** With DHCP, the gateway is in the lease. */
 function defaultGateway(
   { file: config, nodeName, nodeConfig, stolen }: ConfigSources,
   checked: InputChecker,

@@ -44,12 +44,12 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
 
   let nics: readonly string[] = [];
   let nicsAreKnown = false;
-  /** What the daemon says of a NIC, by the name that it was asked for. */
-  let stolen: { readonly name: string; readonly is: StolenInterface } | undefined;
+  /** The last answer of the STN daemon, with the requested name of the NIC. */
+  let stolen: { readonly name: string; readonly interface: StolenInterface } | undefined;
   let settings = resolve(undefined);
 
   function resolve(nodeConfig: NodeConfig | undefined): NodeSettings {
-    return resolveNode({ file: config, nodeName, nodeConfig, nics, stolen: stolen?.is });
+    return resolveNode({ file: config, nodeName, nodeConfig, nics, stolen: stolen?.interface });
   }
 
   const nodeConfigIn = (state: KubeState): NodeConfig | undefined =>
@@ -58,9 +58,9 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
       : (state.get('nodeconfig')?.get(key) as NodeConfig | undefined);
 
   /**
-   * NICs are looked up once, so that the main interface does not change under a running node; while
-   * there is none they are looked up again, because VPP may have been started anew with one. Before
-   * the first answer nothing of the node can be worked out, so the resync waits for the next one.
+   * NICs are read once, so that the main interface of a running node does not change. While there is
+   * none, they are read again, because VPP may have restarted with one. Before the first successful
+   * read the settings are unknown, so the resync is aborted.
    */
   async function readNics(ctx: ResyncContext): Promise<void> {
     const full = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
@@ -72,25 +72,28 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
       nicsAreKnown = true;
     } catch (cause) {
       if (!nicsAreKnown) throw new AbortEventError('cannot list the NICs of VPP', { cause });
-      ctx.log.warn({ err: cause }, 'cannot list the NICs of VPP; those known are kept');
+      ctx.log.warn({ err: cause }, 'cannot list the NICs of VPP; keeping the last known ones');
     }
   }
 
-  /** The host's configuration of a NIC does not change once the NIC is taken: it is asked for once. */
+  /** The configuration of the host on a NIC is read once: it does not change after the take-over. */
   async function readStolenNic(ctx: ResyncContext, nodeConfig: NodeConfig | undefined) {
     const [name] = stolenNic({ file: config, nodeName, nodeConfig });
     if (name === stolen?.name) return;
     stolen = undefined;
     if (name === undefined) return;
     try {
-      const is = await ctx.callPort(`stn/stolen interface ${name}`, () =>
+      const answer = await ctx.callPort(`stn/stolen interface ${name}`, () =>
         deps.stn.stolenInterface(name),
       );
-      stolen = { name, is };
+      stolen = { name, interface: answer };
     } catch (cause) {
-      throw new AbortEventError('cannot tell what the host had on the NIC that VPP took over', {
-        cause,
-      });
+      throw new AbortEventError(
+        'cannot read the configuration of the host on the NIC that VPP took over',
+        {
+          cause,
+        },
+      );
     }
   }
 
@@ -129,7 +132,7 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
       const same = nic === stolen?.name && JSON.stringify(next) === JSON.stringify(settings);
       if (same) return undefined;
       ctx.followUp(NodeConfigChange.event({ node: nodeName }));
-      return { change: 'configuration of this node changed, a resync follows' };
+      return { change: 'configuration of this node changed; a resync follows' };
     },
 
     revert(): void {},

@@ -1,4 +1,4 @@
-/** What other plugins read of the configuration, as plain values. */
+/** Settings that other plugins use, as plain values. */
 
 export interface InterfaceConfig {
   readonly mtu: number;
@@ -49,16 +49,16 @@ export interface NodeInterfaceConfig {
 
 /** The interface towards the other nodes. */
 export interface MainInterfaceConfig extends Omit<NodeInterfaceConfig, 'name'> {
-  /** undefined: there is no NIC, a loopback stands in for it. */
+  /** undefined: there is no NIC; a loopback replaces it. */
   readonly name: string | undefined;
 }
 
-/** A NIC that VPP took over from the host (STN): the host is reached through VPP alone. */
+/** A NIC that VPP took over from the host (STN): the host is reachable only through VPP. */
 export interface StnConfig {
   /** Name in the host; empty: the first one. */
   readonly interfaceName: string;
-  /** How VPP hands packets to the host: 1 by an STN rule, 2 by a redirected punt. */
+  /** How VPP punts packets to the host: 1 by an STN rule, 2 by a punt redirect. */
   readonly version: 1 | 2;
-  /** Routes through routers that the host had on it; plain gateways. */
+  /** Routes through gateways that the host had on it; gateways without prefix length. */
   readonly routes: readonly { readonly destination: string; readonly gateway: string }[];
 }

@@ -1,4 +1,4 @@
-/** What the host had configured on the NIC that VPP took over, as this node takes it on. */
+/** Configuration of the host on the NIC that VPP took over, as this node uses it. */
 import {
   type Cidr,
   formatIp,
@@ -14,7 +14,7 @@ import type { StolenInterface, StolenRoute } from '#plugins/controller/api/ports
 
 const VMXNET3 = 'vmxnet3';
 
-/** Addresses of one family as CIDRs; link-local ones stay with the link. */
+/** Addresses of one family as CIDRs, without link-local ones. */
 export function stolenAddresses(stolen: StolenInterface, family: 4 | 6): string[] {
   return stolen.addresses.filter((text) => {
     const cidr = parseCidr(text);
@@ -22,7 +22,7 @@ export function stolenAddresses(stolen: StolenInterface, family: 4 | 6): string[
   });
 }
 
-/** Routes through a router, the default route written as a network. */
+/** Routes through a gateway; the default route has a network as destination. */
 export function stolenRoutes(stolen: StolenInterface, family: 4 | 6): StolenRoute[] {
   const any = family === 4 ? '0.0.0.0/0' : '::/0';
   return stolen.routes
@@ -34,7 +34,7 @@ export function stolenRoutes(stolen: StolenInterface, family: 4 | 6): StolenRout
     });
 }
 
-/** Gateway of the default route; undefined when there is none. */
+/** Gateway of the default route; undefined if there is none. */
 export function stolenGateway(stolen: StolenInterface, family: 4 | 6): string | undefined {
   return stolenRoutes(stolen, family).find(({ destination }) => {
     const cidr = parseCidr(destination)!;
@@ -43,8 +43,8 @@ export function stolenGateway(stolen: StolenInterface, family: 4 | 6): string | 
 }
 
 /**
- * Somebody on the NIC's network who may stand for a gateway where there is none: the host sends
- * what is for VPP to him, and VPP answers for him. Never an address of the host itself.
+ * An address in the NIC's network that serves as the gateway if there is none: the host sends packets
+ * for VPP to it, and VPP answers ARP requests for it. Never an address of the host itself.
  * @param address CIDR of the host
  */
 export function standInGateway(address: string): string | undefined {
@@ -57,21 +57,21 @@ export function standInGateway(address: string): string | undefined {
   return formatIp(first) === formatIp(own.address) ? lastHost(own) : formatIp(first);
 }
 
-/** Of the two addresses of a network: the one that is not our own. */
+/** Of the two addresses of a network: the one that is not the host's. */
 function other(first: IpBytes, own: IpBytes): string {
   const second = Uint8Array.from(first);
   second[second.length - 1]! += 1;
   return formatIp(formatIp(first) === formatIp(own) ? second : first);
 }
 
-/** The last address but one: of IPv4, the one before the broadcast address. */
+/** The last but one address: in IPv4, the one before the broadcast address. */
 function lastHost(cidr: Cidr): string {
   const last = lastAddress(cidr);
   last[last.length - 1]! -= 1;
   return formatIp(last);
 }
 
-/** Drivers of VPP for it besides DPDK are not there yet. */
+/** Kernel driver of a NIC that VPP supports only by DPDK; undefined: supported. */
 export function unsupportedDriver(stolen: StolenInterface): string | undefined {
   return stolen.kernelDriver === VMXNET3 ? VMXNET3 : undefined;
 }

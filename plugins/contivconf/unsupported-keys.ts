@@ -1,12 +1,12 @@
-/** Keys that ask for what the agent cannot do yet: each is named once, none is silently ignored. */
+/** Keys of features that are not supported yet: each one that is set causes a warning. */
 import { type ContivConfig, contivDefaults } from './config.ts';
 
 interface UnsupportedKey {
   readonly path: string;
-  /** What is not there; the sentence goes on with what happens instead. */
+  /** Name of the feature; `instead` completes the sentence. */
   readonly feature: string;
   readonly instead: string;
-  /** Values that ask for nothing: the defaults of code and of the original's deployment. */
+  /** Values without a warning: the defaults of the code and of the original's deployment. */
   readonly harmless: readonly unknown[];
 }
 
@@ -16,7 +16,7 @@ const NO_EFFECT = 'the key has no effect';
 const unsupportedKeys: readonly UnsupportedKey[] = [
   {
     path: 'tapInterfaceVersion',
-    feature: 'any TAP but version 2',
+    feature: 'a TAP version other than 2',
     instead: 'version 2 is used',
     harmless: [2],
   },
@@ -25,7 +25,7 @@ const unsupportedKeys: readonly UnsupportedKey[] = [
   {
     path: 'nodeToNodeTransport',
     feature: SRV6_FEATURE,
-    instead: 'packets travel in VXLAN',
+    instead: 'VXLAN is used',
     harmless: ['vxlan', 'nooverlay'],
   },
   { path: 'useSRv6ForServices', feature: SRV6_FEATURE, instead: NO_EFFECT, harmless: [false] },

@@ -1,27 +1,27 @@
-/** The two boxes that every event leaves in the log: one when it arrives, one when it is done. */
+/** The two log boxes of each event: one when processing starts, one when it has ended. */
 
 const WIDTH = 130;
-/** Room for the text of a line: without `*   ` and ` *`. */
+/** Width of the text of a line: without `*   ` and ` *`. */
 const TEXT_WIDTH = WIDTH - 6;
-/** Descriptions are wrapped here. */
+/** Descriptions are wrapped at this column. */
 const WRAP_AT = 110;
-/** What a wrapped line is indented by, beyond the line it continues. */
+/** Additional indent of a continuation line. */
 const WRAP_INDENT = 6;
-/** What a box shows of one text; the whole stands in the event history. */
+/** Maximum number of lines of one text in a box; the event history has all of it. */
 const MAX_LINES = 200;
-/** Characters that a terminal obeys: names of pods and texts of errors come from anywhere. */
+/** Control characters: names of pods and texts of errors are untrusted. */
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** Second and later lines of a description stand under the first: behind `NEW EVENT: `. */
+/** Second and later lines of a description are aligned with the first, behind `NEW EVENT: `. */
 const continuation = ' '.repeat('NEW EVENT: '.length);
 
-/** A line of a box: text on the left, an optional remark on the right. */
+/** A line of a box: text on the left, optional text on the right. */
 function line(left: string, right = ''): string {
   const room = TEXT_WIDTH - right.length;
   const text = left.length > room ? `${left.slice(0, room - 1)}…` : left.padEnd(room);
   return `*   ${text}${right} *`;
 }
 
-/** Cuts a line at spaces (a word that is too long, anywhere), keeping its indent. */
+/** Wraps a line at spaces (a word that is too long, anywhere) and keeps its indent. */
 export function wrap(text: string, width = WRAP_AT): string[] {
   const given = text.length - text.trimStart().length;
   const indent = ' '.repeat(Math.min(given + WRAP_INDENT, width >> 1));
@@ -38,7 +38,7 @@ export function wrap(text: string, width = WRAP_AT): string[] {
   return lines;
 }
 
-/** What a terminal would obey becomes text. */
+/** Escapes control characters. */
 export function printable(text: string): string {
   return text.replace(CONTROL_CHARACTERS, (character) => {
     const code = character.codePointAt(0)!.toString(16);
@@ -46,7 +46,7 @@ export function printable(text: string): string {
   });
 }
 
-/** The lines of a text, as many as a box shows. */
+/** The lines of a text, up to the maximum of a box. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n');
   const shown = lines.slice(0, MAX_LINES).map((line) => printable(line));
@@ -54,7 +54,7 @@ function linesOf(text: string): string[] {
   return shown;
 }
 
-/** Headline with the rest of the text below it, aligned and wrapped. */
+/** Headline with the rest of the text below, aligned and wrapped. */
 function block(headline: string, text: string, right: string): string[] {
   const [first = '', ...more] = linesOf(text).flatMap((part) => wrap(part));
   return [

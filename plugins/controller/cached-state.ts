@@ -11,19 +11,19 @@ import type {
   KubeStateChangePayload,
 } from './api/events.ts';
 
-/** How two values of one key become one; given by the wiring, because it knows the models. */
+/** Merges two values of one key; provided by the wiring, which has the models. */
 export type MergeValues = (key: string, base: Value, over: Value) => Value;
 
 /**
- * The controller's three memories: the state of Kubernetes, the configuration that came from
- * outside (by source) and the configuration that the handlers made (before merging). All three are
- * input or output of events only, so a resync rebuilds them from nothing.
+ * Cached state of the controller: the state of Kubernetes, the external configuration (by source)
+ * and the configuration of the handlers (before merging). All three are input or output of events
+ * only, so a resync rebuilds them.
  */
 export class CachedState {
   #kubeState = new Map<string, Map<string, Value>>();
-  /** Source label to its values; the order of the sources is that of precedence. */
+  /** Source label to its values, in the order of precedence. */
   readonly #external = new Map<string, Map<string, Value>>();
-  /** Keys that a source has given up and that may still stand in VPP or Linux. */
+  /** Keys that a source has deleted and that may still be configured in VPP or Linux. */
   readonly #releasedKeys = new Set<string>();
   #internal = new Map<string, Value>();
   readonly #merge: MergeValues;
@@ -42,20 +42,20 @@ export class CachedState {
     return this.#kubeState;
   }
 
-  /** What the handlers wanted last for a key. */
+  /** Last value of the handlers for a key. */
   internalValue(key: string): Value | undefined {
     return this.#internal.get(key);
   }
 
-  /** Whether a source wants the key, or has wanted it and it could not be removed since. */
+  /** Whether a source sets the key, or has deleted it and it could not be removed since. */
   isExternalKey(key: string): boolean {
     for (const values of this.#external.values()) if (values.has(key)) return true;
     return this.#releasedKeys.has(key);
   }
 
   /**
-   * A transaction has run: what was given up is gone, but for the keys that failed.
-   * @param tried keys that the transaction was about; undefined: all
+   * Called after a transaction: deleted keys are removed by now, except for those that failed.
+   * @param tried keys of the transaction; undefined: all
    */
   forgetReleasedKeys(tried: Iterable<string> | undefined, failed: ReadonlySet<string>): void {
     if (this.#releasedKeys.size === 0) return;
@@ -63,7 +63,7 @@ export class CachedState {
       if (!failed.has(key)) this.#releasedKeys.delete(key);
   }
 
-  /** Takes its time in slices; until it is done the old state stands. */
+  /** Copies in slices; the old state is valid until the copy is complete. */
   async replaceKubeState(snapshot: KubeSnapshot): Promise<void> {
     const slices = new Slices(this.#clock);
     const state = new Map<string, Map<string, Value>>();
@@ -82,16 +82,16 @@ export class CachedState {
     else values.set(key, current);
   }
 
-  /** @throws TypeError when that is no snapshot at all; nothing has changed then */
+  /** @throws TypeError if the snapshot is invalid; nothing has changed then */
   async replaceExternal(source: string, values: ExternalSnapshot): Promise<void> {
     const isValue = (key: string, value: unknown) => this.#acceptValue(source, key, value);
     const slices = new Slices(this.#clock);
-    const wanted = await copyInSlices(values, slices, isValue);
+    const current = await copyInSlices(values, slices, isValue);
     for (const key of this.#external.get(source)?.keys() ?? []) {
-      if (!wanted.has(key)) this.#releasedKeys.add(key);
+      if (!current.has(key)) this.#releasedKeys.add(key);
       if (slices.due()) await slices.turn();
     }
-    this.#external.set(source, wanted);
+    this.#external.set(source, current);
   }
 
   changeExternal({ source, values }: ExternalConfigChangePayload): void {
@@ -107,15 +107,15 @@ export class CachedState {
     }
   }
 
-  /** What is no value, because its source could not decode it, is skipped: it is no delete. */
+  /** A value that its source could not decode is ignored; it deletes nothing. */
   #acceptValue(source: string, key: string, value: unknown): boolean {
     if (typeof value === 'object' && value !== null) return true;
-    const what = 'a value of external configuration makes no sense and is skipped';
+    const what = 'ignoring invalid value of external configuration';
     this.#log.warn({ key, source }, what);
     return false;
   }
 
-  /** The internal value with every source laid over it in turn; undefined: nobody wants the key. */
+  /** The internal value with the values of all sources merged over it; undefined: no value at all. */
   #effectiveValue(key: string, internal: Value | undefined): Value | undefined {
     let value = internal;
     for (const [source, values] of this.#external) {
@@ -125,22 +125,19 @@ export class CachedState {
     return value;
   }
 
-  /** What cannot be laid over another value is left out: the handlers' own must not suffer. */
+  /** An external value that cannot be merged is ignored, so that the value of the handlers stays. */
   #mergeOver(key: string, base: Value, over: Value, source: string): Value {
     try {
       return this.#merge(key, base, over);
     } catch (thrown) {
       const reason = errorText(thrown);
-      this.#log.warn(
-        { key, source, reason },
-        'external configuration makes no sense here: skipped',
-      );
+      this.#log.warn({ key, source, reason }, 'ignoring external value that cannot be merged');
       return base;
     }
   }
 
   /**
-   * What an update commits: the handlers' changes and the keys that changed outside, each merged.
+   * Values of an update: the changes of the handlers and the changed external keys, each merged.
    * An external delete restores the internal value; an internal delete leaves an external one.
    */
   mergedUpdate(
@@ -156,7 +153,7 @@ export class CachedState {
     return merged;
   }
 
-  /** What a resync commits: all that the handlers and the sources want. */
+  /** Values of a resync: those of the handlers and of all sources. */
   async mergedResync(internal: ReadonlyMap<string, Value | null>): Promise<Map<string, Value>> {
     const slices = new Slices(this.#clock);
     const merged = new Map<string, Value>();
@@ -193,12 +190,12 @@ export class CachedState {
 async function copyInSlices<V extends Value>(
   values: Readonly<Record<string, V>>,
   slices: Slices,
-  isWanted: (key: string, value: V) => boolean = () => true,
+  isAccepted: (key: string, value: V) => boolean = () => true,
 ): Promise<Map<string, V>> {
   const copy = new Map<string, V>();
   for (const key of Object.keys(values)) {
     const value = values[key]!;
-    if (isWanted(key, value)) copy.set(key, value);
+    if (isAccepted(key, value)) copy.set(key, value);
     if (slices.due()) await slices.turn();
   }
   return copy;

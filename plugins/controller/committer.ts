@@ -1,4 +1,4 @@
-/** The transaction of an event: merged with what comes from outside, committed, judged. */
+/** The transaction of an event: merged with external configuration, committed, failures classified. */
 
 import type { Clock } from '#infra/clock/clock.ts';
 import { durationMs } from '#infra/config/duration.ts';
@@ -15,7 +15,7 @@ import type { ControllerConfig } from './config.ts';
 import { applyHealing, healingOf, healingOfRevert, isHealing } from './healing-policy.ts';
 import type { ProcessingState } from './processing-state.ts';
 
-/** Failed values that the text of an error names. */
+/** Failed values that an error message lists. */
 const MAX_NAMED_FAILURES = 10;
 
 export interface CommitterDeps {
@@ -37,12 +37,12 @@ export class Committer {
   readonly #deps: CommitterDeps;
   readonly #cache: CachedState;
 
-  constructor(deps: CommitterDeps, caches: CachedState) {
+  constructor(deps: CommitterDeps, cache: CachedState) {
     this.#deps = deps;
-    this.#cache = caches;
+    this.#cache = cache;
   }
 
-  /** Changes, everything that is wanted, or, at an un-deploy, that nothing of ours shall be left. */
+  /** The changes of an update, all values of a resync, or no values for an un-deploy. */
   async merge({ event, method, txn }: ProcessingState): Promise<CommitRequest> {
     if (Shutdown.is(event) && event.payload.cleanup)
       return { mode: 'full-resync', values: new Map() };
@@ -55,18 +55,18 @@ export class Committer {
     return { mode, values: await this.#cache.mergedResync(txn.values) };
   }
 
-  /** An update that changes nothing commits nothing; a resync always commits. */
-  async commit(processing: ProcessingState, wish: CommitRequest): Promise<void> {
-    if (wish.mode === 'update' && wish.values.size === 0) return;
+  /** An update without changes is not committed; a resync always is. */
+  async commit(processing: ProcessingState, request: CommitRequest): Promise<void> {
+    if (request.mode === 'update' && request.values.size === 0) return;
     const { clock, sink } = this.#deps;
     const start = clock.monotonic();
     try {
-      const { seqNum, failures, trace } = await sink.commit(this.#request(processing, wish));
+      const { seqNum, failures, trace } = await sink.commit(this.#request(processing, request));
       processing.transaction = seqNum;
       processing.trace = trace;
       if (failures.length > 0) this.#addTransactionError(processing, transactionError(failures));
       this.#cache.forgetReleasedKeys(
-        wish.mode === 'update' ? wish.values.keys() : undefined,
+        request.mode === 'update' ? request.values.keys() : undefined,
         new Set(failures.map(({ key, base = key }) => base)),
       );
       for (const failure of failures) this.#healFailure(processing, failure);
@@ -85,10 +85,10 @@ export class Committer {
   }
 
   /**
-   * What only an external source wants, or has wanted, is its own affair, and so is what derives
-   * from it, whatever transaction it fails in. Where a source has laid its fields over a value of
-   * ours nobody knows whose the fault is: it is healed, but a healing that fails of it does not end
-   * the agent.
+   * A failed value that only external sources set, or have set, is not healed, and neither is a value
+   * derived from it, in any transaction. If a source is merged over a value of the handlers, the cause
+   * of the failure is unknown: the value is healed, but its failure does not make a healing resync
+   * fatal.
    */
   #healFailure(processing: ProcessingState, failure: KeyFailure): void {
     const { key, base = key, error, revert } = failure;
@@ -97,25 +97,25 @@ export class Committer {
       return;
     }
     if (this.#cache.isExternalKey(base)) {
-      const isOurs =
+      const isInternal =
         processing.txn.values.has(base) || this.#cache.internalValue(base) !== undefined;
-      if (!isOurs || isHealing(processing.event)) return;
+      if (!isInternal || isHealing(processing.event)) return;
     }
     applyHealing(processing, healingOf(processing, error));
   }
 
-  /** What the handlers want is remembered as they want it, before merging, and also when it failed. */
+  /** Caches the values of the handlers as they were before merging, also if the commit failed. */
   async #updateInternalConfig(processing: ProcessingState): Promise<void> {
-    const { method, txn, isRevertible: isReverting, transactionError } = processing;
+    const { method, txn, isRevertible, transactionError } = processing;
     if (method === EventMethod.Update) {
-      if (!isReverting || !transactionError) this.#cache.applyInternal(txn.values);
+      if (!isRevertible || !transactionError) this.#cache.applyInternal(txn.values);
     } else if (method !== EventMethod.DownstreamResync)
       await this.#cache.replaceInternal(txn.values);
   }
 
   #request(
-    { event, records, isRevertible: isReverting }: ProcessingState,
-    wish: CommitRequest,
+    { event, records, isRevertible }: ProcessingState,
+    request: CommitRequest,
   ): TransactionRequest {
     const { config } = this.#deps;
     const changes = records
@@ -123,8 +123,8 @@ export class Committer {
       .map(({ handler, change }) => `\n* ${handler}: ${change}`);
     return {
       description: event.kind.name(event.payload) + changes.join(''),
-      ...wish,
-      onFailure: isReverting ? 'revert' : 'best-effort',
+      ...request,
+      onFailure: isRevertible ? 'revert' : 'best-effort',
       ...(config.enableRetry && {
         retry: {
           periodMs: durationMs(config.delayRetry),
@@ -136,7 +136,7 @@ export class Committer {
   }
 }
 
-/** The text names some; all of them stand in the record of the transaction. */
+/** The message lists some of the failures; the record of the transaction has all of them. */
 function transactionError(failures: readonly KeyFailure[]): Error {
   const texts = failures
     .slice(0, MAX_NAMED_FAILURES)

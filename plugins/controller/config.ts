@@ -3,73 +3,81 @@ import { Duration } from '#infra/config/duration.ts';
 
 const SECOND = 1_000_000_000;
 
-/** `controller.conf`. Times are nanoseconds, as the Go agent reads them, or text such as `5s`. */
+/** `controller.conf`. Durations are nanoseconds, as in the Go agent, or text such as `5s`. */
 export const controllerSchema = Type.Object({
-  enableRetry: Type.Boolean({ default: true, description: 'Retry operations that failed.' }),
-  delayRetry: Duration({ default: SECOND, description: 'How long to wait before a retry.' }),
+  enableRetry: Type.Boolean({ default: true, description: 'Retry failed operations.' }),
+  delayRetry: Duration({ default: SECOND, description: 'Delay before a retry.' }),
   maxRetryAttempts: Type.Integer({
     minimum: 0,
     default: 3,
-    description: 'How often to retry; 0 means without limit.',
+    description: 'Maximum number of retries; 0 means unlimited.',
   }),
   enableExpBackoffRetry: Type.Boolean({
     default: true,
-    description: 'Each retry waits twice as long as the one before.',
+    description: 'Double the delay with each retry.',
   }),
   delayLocalResync: Duration({
     default: 5 * SECOND,
-    description: 'How long to wait for etcd before the local mirror is used at start.',
+    description: 'At startup, how long to wait for etcd before the local mirror is used.',
   }),
   startupResyncDeadline: Duration({
     default: 30 * SECOND,
     positive: true,
-    description: 'The first resync must have run by then, or the agent is restarted.',
+    description: 'Deadline of the first resync; if it is missed, the agent is restarted.',
   }),
-  enablePeriodicHealing: Type.Boolean({ default: false, description: 'Resync now and then.' }),
+  enablePeriodicHealing: Type.Boolean({
+    default: false,
+    description: 'Run a healing resync periodically.',
+  }),
   periodicHealingInterval: Duration({
     default: 30 * SECOND,
     positive: true,
-    description: 'How often periodic healing runs.',
+    description: 'Interval of periodic healing.',
   }),
   delayAfterErrorHealing: Duration({
     default: 5 * SECOND,
-    description: 'How long after a failed event the healing resync runs.',
+    description: 'Delay of the healing resync after a failed event.',
   }),
   remoteDBProbingInterval: Duration({
     default: 3 * SECOND,
     positive: true,
-    description: 'How often the connection to etcd is probed.',
+    description: 'Interval of the probes of the etcd connection.',
   }),
   remoteDBCompareInterval: Duration({
     default: 300 * SECOND,
     positive: true,
-    description: 'How often what is known is compared with etcd, give or take a quarter.',
+    description:
+      'Interval of the comparison of the last known state with etcd, randomized by 25 %.',
   }),
-  recordEventHistory: Type.Boolean({ default: true, description: 'Keep records of events.' }),
+  recordEventHistory: Type.Boolean({
+    default: true,
+    description: 'Keep records of processed events.',
+  }),
   eventHistoryAgeLimit: Type.Integer({
     minimum: 0,
     default: 1440,
-    description: 'Minutes after which a record is dropped.',
+    description: 'Age in minutes at which a record is dropped.',
   }),
   permanentlyRecordedInitPeriod: Type.Integer({
     minimum: 0,
     default: 60,
-    description: 'Records of the first so many minutes are kept for good.',
+    description: 'Initial period in minutes whose records are kept permanently.',
   }),
   eventHistorySizeLimit: Type.Integer({
     minimum: 1,
     maximum: 4096,
     default: 64,
-    description: 'MiB that records may take; beyond that the oldest go, whatever their age.',
+    description:
+      'Maximum size of the records in MiB; beyond it the oldest records are dropped, regardless of their age.',
   }),
   enableVerification: Type.Boolean({
     default: false,
-    description: 'After each event recalculate everything and log what differs (slow).',
+    description: 'After each event, recalculate everything and log the differences (slow).',
   }),
   'record-run': Type.String({
     default: '',
     description:
-      'Folder in which the run is recorded, for `contiv-agent replay`; empty: it is not.',
+      'Folder in which events are recorded for `contiv-agent replay`; empty: no recording.',
   }),
 });
 export type ControllerConfig = Static<typeof controllerSchema>;

@@ -1,7 +1,7 @@
 /**
  * The event loop: everything that changes the state of the agent is an event, and one event is
- * processed at a time. This file is the loop around `process-event.ts`: who may run next, what
- * follows from the outcome (healing, verification, the end), and the timers.
+ * processed at a time. This file is the loop around `event-processor.ts`: it selects the next event,
+ * acts on the outcome (healing, verification, shutdown), and owns the timers.
  */
 
 import type { Timer } from '#infra/clock/clock.ts';
@@ -26,7 +26,7 @@ import type { ProcessedEvent } from './event-record.ts';
 import { isHealing } from './healing-policy.ts';
 import type { Verification } from './verification.ts';
 
-/** What the controller says of itself to the status check. */
+/** State of the controller for the status check. */
 export type ControllerState = 'init' | 'ok' | 'error';
 
 export interface ControllerDeps extends ProcessorDeps {
@@ -36,7 +36,7 @@ export interface ControllerDeps extends ProcessorDeps {
   readonly observer?: EventObserver | undefined;
 }
 
-/** Sees each event before anything is done about it, and what came of it: for a recording. */
+/** Called before and after each event; used by recordings. */
 export interface EventObserver {
   eventStarted(seqNum: number, entry: QueuedEvent): Promise<void>;
   eventEnded(outcome: Outcome): Promise<void>;
@@ -51,11 +51,11 @@ export class Controller implements EventLoop, ConfigRetriever {
   readonly #processor: EventProcessor;
   readonly #queue = new EventQueue();
   readonly #timers = new Set<Timer>();
-  /** What is being processed. */
+  /** The event that is being processed. */
   #current: QueuedEvent | undefined;
   #aborting = false;
   #closed = false;
-  /** The healing that was asked for and has not begun yet. */
+  /** The healing resync that is scheduled and has not started yet. */
   #scheduledHealing: { readonly due: number; readonly timer: Timer } | undefined;
   #periodicHealingQueued = false;
   #running: Promise<void> | undefined;
@@ -80,32 +80,32 @@ export class Controller implements EventLoop, ConfigRetriever {
     );
   }
 
-  /** Events that wait. */
+  /** Number of queued events. */
   get queueLength(): number {
     return this.#queue.length;
   }
 
-  /** Nothing is being processed and nothing waits for it. */
+  /** No event is being processed or queued. */
   get isIdle(): boolean {
     return this.#current === undefined && this.#queue.length === 0;
   }
 
-  /** How many events have been taken up, this being the number of the next one. */
+  /** Number of started events, which is the sequence number of the next one. */
   get eventCount(): number {
     return this.#processor.seqNum;
   }
 
-  /** How many resyncs of any kind have been processed. */
+  /** Number of processed resyncs of any kind. */
   get resyncCount(): number {
     return this.#processor.resyncCount;
   }
 
-  /** What verification mode has found. */
+  /** Results of verification mode. */
   get verification(): Verification {
     return this.#processor.verification;
   }
 
-  /** Starts the loop. Nothing but a Shutdown runs before the first Database Resync. */
+  /** Starts the loop. Only a Shutdown can run before the first Database Resync. */
   start(): void {
     const { config, reportState } = this.#deps;
     reportState('init');
@@ -133,15 +133,15 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   #enqueue(event: Event, producer: QueuedEvent['producer']): void {
-    // What was delayed may have filled the queue, and it is this event that all of it waits for.
+    // Delayed events may have filled the queue, and all of them wait for this one.
     const isStartup = this.resyncCount === 0 && DbResync.is(event);
     const pushed = this.#deps.clock.monotonic();
     this.#queue.add({ event, followUpTo: undefined, pushed, producer }, isStartup);
   }
 
   /**
-   * Asks for a healing resync as after a failed event; several requests before it runs are one, at
-   * the earliest of their times.
+   * Schedules a healing resync as after a failed event. Several requests before it runs are one
+   * resync, at the earliest of their times.
    * @param delayMs default: `delayAfterErrorHealing`
    */
   scheduleHealing(
@@ -156,8 +156,8 @@ export class Controller implements EventLoop, ConfigRetriever {
       try {
         this.push(HealingResync.event({ type: 'after-error', error: reason }));
       } catch (error) {
-        // Only a full queue refuses it, and that does not last: nothing may stay unhealed.
-        this.#deps.log.warn({ err: error }, 'healing could not be queued; it is tried again');
+        // Only a full queue rejects it, which is temporary: a required healing must not be lost.
+        this.#deps.log.warn({ err: error }, 'healing resync could not be queued; retrying');
         this.#scheduledHealing = undefined;
         this.scheduleHealing(reason);
       }
@@ -170,12 +170,12 @@ export class Controller implements EventLoop, ConfigRetriever {
     this.scheduleHealing('VPP reconnected', 0);
   }
 
-  /** The value of a key in the current transaction, else the last internal one; a copy. */
+  /** A copy of the value of a key in the current transaction, or else of the last internal value. */
   getConfig(key: string): Value | undefined {
     return this.#processor.getConfig(key);
   }
 
-  /** Lets the current event end, then runs a Shutdown and refuses everything else. */
+  /** Waits for the current event, runs a Shutdown, and rejects all other events. */
   close(options: { readonly cleanup: boolean }): Promise<void> {
     this.#closing ??= this.#close(options);
     return this.#closing;
@@ -197,7 +197,7 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   async #run(): Promise<void> {
-    // A thousand small events must not keep sockets and timers waiting until the last is done.
+    // Many small events must not delay sockets and timers until the last of them is processed.
     const slices = new Slices(this.#deps.clock);
     while (!this.#closed && !this.#aborting) {
       if (slices.due()) {
@@ -207,19 +207,19 @@ export class Controller implements EventLoop, ConfigRetriever {
       const entry = this.#queue.take((event) => this.#canRun(event));
       if (!entry) await this.#queue.wait();
       else if (entry.producer?.signal?.aborted)
-        entry.producer.reject(new EventAbandonedError('the caller has gone'));
+        entry.producer.reject(new EventAbandonedError('the caller has disconnected'));
       else await this.#runEvent(entry);
     }
   }
 
-  /** The startup resync comes first; everything else keeps its place. The end may come any time. */
+  /** The startup resync runs first; other events keep their order. A Shutdown can always run. */
   #canRun(event: Event): boolean {
     return this.resyncCount > 0 || DbResync.is(event) || Shutdown.is(event);
   }
 
   async #runEvent(entry: QueuedEvent): Promise<void> {
     const { event } = entry;
-    // A failure during the healing shall cause the next one.
+    // A failure during the healing resync must be able to schedule the next one.
     if (isHealing(event)) this.#scheduledHealing = undefined;
     else if (HealingResync.is(event)) this.#periodicHealingQueued = false;
     const isStartup = this.resyncCount === 0 && DbResync.is(event);
@@ -232,7 +232,7 @@ export class Controller implements EventLoop, ConfigRetriever {
       if (isStartup) this.#startPeriodicHealing();
       this.#followOutcome(event, outcome);
     } catch (thrown) {
-      // Handlers and transaction do not get here: this is a mistake in the agent, half-way.
+      // Errors of handlers and of the transaction do not get here: this is a defect of the agent.
       const where = event.kind.name(event.payload);
       const lost = new FatalError(errorText(thrown), { where, cause: thrown });
       entry.producer?.reject(lost);
@@ -256,15 +256,17 @@ export class Controller implements EventLoop, ConfigRetriever {
     try {
       this.#followUp(VerificationResync.event({}) as Event, followUpTo);
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'an event could not be verified');
+      this.#deps.log.warn({ err: error }, 'verification resync could not be queued');
     }
   }
 
-  /** At the end of the agent nothing follows: the next one begins with a resync of everything. */
+  /** During shutdown follow-ups are discarded: the next start resyncs everything. */
   #followUp(event: Event, followUpTo: number): void {
     if (event.kind.blocking === true) {
       const where = event.kind.name(event.payload);
-      throw new TypeError(`${where}: the loop would wait for itself, it is a blocking event`);
+      throw new TypeError(
+        `${where} is a blocking event and cannot be a follow-up: the event loop would wait for itself`,
+      );
     }
     if (this.#closing) return;
     const pushed = this.#deps.clock.monotonic();
@@ -277,7 +279,7 @@ export class Controller implements EventLoop, ConfigRetriever {
     });
   }
 
-  /** What outside has caused the event that is being processed, and when it was heard of. */
+  /** External cause of the event that is being processed, and when it was received. */
   #inheritedOrigin(): EventOrigin | undefined {
     const { event, pushed } = this.#current ?? {};
     if (!event?.origin || pushed === undefined) return undefined;
@@ -285,10 +287,10 @@ export class Controller implements EventLoop, ConfigRetriever {
     return { heard: clock.now() - (clock.monotonic() - pushed), ...event.origin };
   }
 
-  /** The agent is lost: it answers that it is ill and takes no events until it is ended. */
+  /** Fatal: the agent reports the error state and rejects all events until it is restarted. */
   #abort(error: Error): void {
     this.#aborting = true;
-    this.#deps.log.fatal({ err: error }, 'the event loop has stopped for good');
+    this.#deps.log.fatal({ err: error }, 'event loop stopped after a fatal error');
     this.#deps.reportState('error', error);
     this.#queue.abort();
   }
@@ -309,7 +311,7 @@ export class Controller implements EventLoop, ConfigRetriever {
         this.push(HealingResync.event({ type: 'periodic' }));
         this.#periodicHealingQueued = true;
       } catch (error) {
-        this.#deps.log.warn({ err: error }, 'periodic healing could not be queued');
+        this.#deps.log.warn({ err: error }, 'periodic healing resync could not be queued');
       }
     });
   }

@@ -1,4 +1,4 @@
-/** The event history for the eyes of an operator. */
+/** The event history as text for operators. */
 
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { EventMethod } from './api/event.ts';
@@ -10,13 +10,13 @@ const methodNames = new Map<number, string>(
   Object.entries(EventMethod).map(([name, number]) => [number, name]),
 );
 
-/** @param dropped what the history does not have any more */
+/** @param dropped numbers of dropped records */
 export function* historyText(
   records: readonly EventRecord[],
   { byAge, bySize }: DroppedRecords,
 ): Generator<string, void, void> {
   if (byAge + bySize > 0)
-    yield `Older records are gone: ${byAge} by age, ${bySize} by size of the history.\n\n`;
+    yield `Dropped older records: ${byAge} by age, ${bySize} by size of the history.\n\n`;
   for (const record of records) yield `${recordText(record)}\n`;
   if (records.length === 0) yield 'No events.\n';
 }
@@ -41,7 +41,7 @@ function recordText(record: EventRecord): string {
 }
 
 function traceText({ origin, queuedMs, totalMs }: EventTrace): string {
-  const texts = [`queued ${ms(queuedMs)}`, `${ms(totalMs)} in all`];
+  const texts = [`queued ${ms(queuedMs)}`, `total ${ms(totalMs)}`];
   if (origin?.key !== undefined) texts.push(`caused by ${origin.key}`);
   if (origin?.revision !== undefined) texts.push(`revision ${origin.revision}`);
   if (origin?.container !== undefined) texts.push(`for container ${origin.container}`);

@@ -4,25 +4,25 @@ import type { EventRecord } from './event-record.ts';
 
 export interface HistoryLimits {
   readonly ageMs: number;
-  /** Records of the first so many milliseconds are kept whatever their age. */
+  /** Records of this initial period are kept regardless of their age. */
   readonly permanentMs: number;
-  /** Wins over both. */
+  /** Takes precedence over both. */
   readonly bytes: number;
 }
 
-/** What is not there any more. */
+/** Number of records that were dropped, by reason. */
 export interface DroppedRecords {
   readonly byAge: number;
   readonly bySize: number;
 }
 
-/** Measured: the objects of a record, of one handler in it and of its transaction's trace. */
+/** Measured sizes: objects of a record, of one handler in it, and of its transaction's trace. */
 const RECORD_BYTES = 400;
 const HANDLER_BYTES = 92;
 const TRANSACTION_BYTES = 96;
-/** When the bound is reached so much of it is freed, so that the next records need not do it again. */
+/** Share of the limit that is freed when it is reached, so that the next records fit. */
 const FREED_SHARE = 0.1;
-/** The permanent records give way only beyond this part of the bound: the newest matter as well. */
+/** Permanent records are dropped only if they exceed this share of the limit, to keep recent ones. */
 const PERMANENT_SHARE = 0.5;
 
 function sizeOf(record: EventRecord): number {
@@ -35,8 +35,8 @@ function sizeOf(record: EventRecord): number {
 }
 
 /**
- * Processed events in memory, oldest first. Bounded by age and, above all, by bytes: an agent that
- * runs for months among much churn must not grow.
+ * Processed events in memory, oldest first. Bounded by age and, with precedence, by bytes: the
+ * memory of an agent that runs for months must not grow.
  */
 export class EventHistory {
   #records: EventRecord[] = [];
@@ -81,7 +81,7 @@ export class EventHistory {
     return record?.seqNum === seqNum ? record : undefined;
   }
 
-  /** Drops what has become too old; called now and then. */
+  /** Drops records that are too old; called periodically. */
   trim(): void {
     const oldest = this.#clock.now() - this.#limits.ageMs;
     const from = this.#permanentCount;
@@ -91,12 +91,12 @@ export class EventHistory {
     this.#drop(from, to);
   }
 
-  /** Permanent records stand at the beginning. */
+  /** Permanent records are at the beginning. */
   get #permanentCount(): number {
     return this.#indexOfFirst((one) => one.start > this.#permanentUntil);
   }
 
-  /** The place of the first record of which it is true, as it is of all after it. */
+  /** Index of the first record for which the condition is true, as it is for all after it. */
   #indexOfFirst(isBehind: (record: EventRecord) => boolean): number {
     let low = 0;
     let high = this.#records.length;
@@ -108,7 +108,7 @@ export class EventHistory {
     return low;
   }
 
-  /** The oldest go first, those that are not permanent before the others; the newest stays. */
+  /** Drops the oldest records first, permanent ones last; the newest record stays. */
   #dropToLimit(): void {
     const before = this.#records.length;
     const permanent = this.#permanentCount;
@@ -120,10 +120,10 @@ export class EventHistory {
     const dropped = before - this.#records.length;
     this.#bySize += dropped;
     const { bytes } = this.#limits;
-    this.#log.info({ dropped, limit: bytes }, 'the event history is full: older records are gone');
+    this.#log.info({ dropped, limit: bytes }, 'event history is full: dropped the oldest records');
   }
 
-  /** Drops the oldest of a part until so many bytes are left, but never the last record of all. */
+  /** Drops the oldest of a range until the size limit is met, but never the last record of all. */
   #dropFrom(from: number, end: number, bytes: number): void {
     let left = this.#bytes;
     let to = from;

@@ -1,9 +1,9 @@
 /**
- * The way of one event, in the 13 steps of docs/event-loop.md: from the caches through the handlers
- * and the transaction to the record. `process` reads from top to bottom.
+ * Processing of one event, in the 13 steps of docs/event-loop.md: from the cached state through the
+ * handlers and the transaction to the record. `process` contains the steps in their order.
  *
- * After a crash nothing of this file is left: what must survive is in the datastore or in VPP and
- * Linux, and the startup resync finds it there.
+ * This file keeps nothing across a crash: what must survive is in the datastore or in VPP and
+ * Linux, where the startup resync reads it.
  */
 
 import type { Random } from '#infra/clock/clock.ts';
@@ -41,28 +41,28 @@ import { ProcessingState } from './processing-state.ts';
 import { type RecordedOperations, Verification } from './verification.ts';
 
 export interface ProcessorDeps extends CommitterDeps {
-  /** In the order in which they see a forward event. */
+  /** In the order for a forward event. */
   readonly handlers: readonly EventHandler[];
-  /** In the order of precedence: the last one wins. The datastore stands before all of them. */
+  /** In the order of precedence: the last one wins. The datastore precedes all of them. */
   readonly externalSources?: readonly ExternalConfigSource[];
   readonly merge: MergeValues;
   /**
-   * Number of the southbound's present life, undefined while it is away. When a life has ended
-   * during an event, whatever failed in it is healed by the resync that the next one begins with.
+   * Number of the current connection to VPP; undefined while VPP is not connected. If the connection
+   * was lost during an event, the resync after the reconnect heals all errors of the event.
    */
   readonly southboundGeneration: () => number | undefined;
   readonly random: Random;
   readonly log: Logger;
-  /** Where the log boxes go. */
+  /** Prints the log boxes. */
   readonly print: (text: string) => void;
 }
 
-/** What the loop has to do after an event. */
+/** Result of an event, and what the loop must do after it. */
 export interface Outcome extends ProcessedEvent {
-  /** The agent is lost. */
+  /** The agent must be restarted. */
   readonly fatal: Error | undefined;
   readonly needsHealing: boolean;
-  /** Something could not be done because what it stands on is away. */
+  /** An operation failed because the southbound is unavailable. */
   readonly waitsForSouthbound: boolean;
   /** Send a Verification Resync as a follow-up. */
   readonly verify: boolean;
@@ -80,7 +80,7 @@ export class EventProcessor {
   #current: ProcessingState | undefined;
 
   /**
-   * @param followUp queues an event that a handler sends while it handles another
+   * @param followUp queues an event that a handler sends while it handles another one
    * @param history undefined: no records are kept
    */
   constructor(
@@ -102,40 +102,40 @@ export class EventProcessor {
     return this.#seqNum;
   }
 
-  /** How many resyncs of any kind have been processed. */
+  /** Number of processed resyncs of any kind. */
   get resyncCount(): number {
     return this.#resyncCount;
   }
 
-  /** The value of a key in the current transaction, else the last internal one; a copy. */
+  /** A copy of the value of a key in the current transaction, or else of the last internal value. */
   getConfig(key: string): Value | undefined {
     const values = this.#current?.txn.values;
     const value = values?.has(key) ? values.get(key) : this.#cache.internalValue(key);
     return value ? structuredClone(value) : undefined;
   }
 
-  /** The way of one event. */
+  /** Processes one event. */
   async process(entry: QueuedEvent): Promise<Outcome> {
     const { event } = entry;
-    const { clock, southboundGeneration: southboundLife } = this.#deps;
+    const { clock, southboundGeneration } = this.#deps;
     const began = clock.monotonic();
-    const life = southboundLife();
+    const generation = southboundGeneration();
     const processing = new ProcessingState(entry, clock.now());
     if (processing.method !== EventMethod.Update) this.#resyncCount++;
 
-    // 1. The caches of the input first, so that handlers see the state after the event: snapshots,
+    // 1. Cached input first, so that handlers see the state after the event: snapshots,
     await this.#applySnapshots(processing);
 
     // 2. and changes.
     this.#applyChange(event);
 
-    // 3. In which order the handlers see it.
+    // 3. The order of the handlers.
     const ordered = this.#orderedHandlers(event, processing.method);
 
-    // 4. Who of them handles it.
+    // 4. The handlers that handle it.
     const handlers = this.#interestedHandlers(event, ordered);
 
-    // 5. The record; it enters the history when the outcome is known.
+    // 5. The record; it is added to the history when the outcome is known.
     processing.seqNum = this.#seqNum++;
     processing.description = descriptionOf(event);
     this.#current = processing;
@@ -148,29 +148,29 @@ export class EventProcessor {
     processing.txn.seal();
 
     if (!processing.stopped) {
-      // 8. What comes from outside is laid over what the handlers want.
-      const wish = await this.#committer.merge(processing);
+      // 8. External configuration is merged over the values of the handlers.
+      const request = await this.#committer.merge(processing);
 
       // 9. One transaction.
-      await this.#committer.commit(processing, wish);
+      await this.#committer.commit(processing, request);
     }
     if (VerificationResync.is(event)) this.#verifySouthbound(processing);
 
-    // 10. All or nothing: internal changes are undone in the reverse order of what was done.
+    // 10. All or nothing: handlers revert their state in reverse order.
     if (processing.errors.length > 0 && processing.isRevertible && !processing.fatal)
       await this.#revert(processing);
 
-    if (processing.errors.length > 0 && !this.#sameGeneration(life))
+    if (processing.errors.length > 0 && !this.#sameGeneration(generation))
       leaveHealingToReconnect(processing);
 
-    // 11. The second log box, the record, the answer to the producer.
+    // 11. The second log box, the record, the reply to the producer.
     const { error, record } = this.#finalize(processing, began);
     this.#current = undefined;
 
     // 12. A healing resync that fails is fatal.
     processing.fatal ??= fatalAfterHealing(processing);
 
-    // 13. What comes next: the end, a healing resync, a verification, or nothing.
+    // 13. The next action: stop, a healing resync, a verification, or none.
     const { fatal, needsHealing, waitsForSouthbound } = processing;
     const verify = this.#shouldVerify(processing);
     return { event, record, error, fatal, needsHealing, waitsForSouthbound, verify };
@@ -187,7 +187,7 @@ export class EventProcessor {
       await this.#cache.replaceExternal(event.payload.source, event.payload.values);
   }
 
-  /** One that cannot answer, or makes no sense, keeps what it wanted last. */
+  /** A source that fails or returns an invalid snapshot keeps its last values. */
   async #readSource(source: ExternalConfigSource, processing: ProcessingState): Promise<void> {
     const { label } = source;
     const call = { ...this.#deps, event: processing.event };
@@ -197,7 +197,7 @@ export class EventProcessor {
     } catch (error) {
       this.#deps.log.error(
         { err: error, source: label },
-        'no snapshot of external configuration; the last one stays in force',
+        'cannot read the snapshot of external configuration; keeping the last one',
       );
     }
   }
@@ -220,7 +220,7 @@ export class EventProcessor {
       try {
         return handler.handlesEvent(event);
       } catch (cause) {
-        // Who knows what it would have done: the state of the agent is not to be trusted.
+        // Its state is unknown, so the state of the agent cannot be trusted.
         throw new FatalError(`handlesEvent failed: ${errorText(cause)}`, {
           where: handler.name,
           cause,
@@ -264,7 +264,7 @@ export class EventProcessor {
     }
   }
 
-  /** Calls a handler and records what it did. */
+  /** Calls a handler and records the outcome. */
   async #callHandler(
     handler: EventHandler,
     what: EventMethod | 'revert',
@@ -293,12 +293,12 @@ export class EventProcessor {
     return outcome;
   }
 
-  /** Whether that life of the southbound has lasted until now. */
-  #sameGeneration(life: number | undefined): boolean {
-    return life !== undefined && life === this.#deps.southboundGeneration();
+  /** Whether the southbound is still connected in the same generation. */
+  #sameGeneration(generation: number | undefined): boolean {
+    return generation !== undefined && generation === this.#deps.southboundGeneration();
   }
 
-  /** A resync in which nothing has changed has nothing to do. */
+  /** A resync without changes must not execute any operation. */
   #verifySouthbound(processing: ProcessingState): void {
     const { transaction } = processing;
     if (transaction === undefined) return;
@@ -376,7 +376,7 @@ function verifiedBy({ seqNum, entry }: ProcessingState) {
   return { seqNum, followUpTo: entry.followUpTo };
 }
 
-/** Only a text is at stake. */
+/** A kind whose description fails gets a substitute: it is only a text. */
 function descriptionOf({ kind, payload }: Event): string {
   try {
     return kind.describe(payload);

@@ -5,14 +5,14 @@ import {
 } from './api/errors.ts';
 import type { Event } from './api/event.ts';
 
-/** An event in the queue, with what belongs to the queue and not to the event. */
+/** An event in the queue, with the data of the queue about it. */
 export interface QueuedEvent {
   readonly event: Event;
-  /** Sequence number of the event whose handler sent this one; undefined for all others. */
+  /** Of a follow-up: sequence number of the event whose handler sent it; otherwise undefined. */
   readonly followUpTo: number | undefined;
   /** When it was pushed, on the monotonic clock. */
   readonly pushed: number;
-  /** The producer that waits, and how to tell that it has gone. */
+  /** The waiting producer, with a signal that is aborted when it disconnects. */
   readonly producer:
     | {
         readonly resolve: (replies: unknown[]) => void;
@@ -22,12 +22,12 @@ export interface QueuedEvent {
     | undefined;
 }
 
-/** How many events, and how many follow-ups, may wait at once. */
+/** Maximum number of queued events, and of queued follow-ups. */
 export const QUEUE_CAPACITY = 1000;
 
 /**
- * Events that wait for their turn. Follow-ups have a queue of their own and always go first, so
- * that nothing unrelated runs between an event and what follows from it.
+ * Queued events. Follow-ups have a queue of their own and always run first, so that no unrelated
+ * event runs between an event and its follow-ups.
  */
 export class EventQueue {
   readonly #events: QueuedEvent[] = [];
@@ -41,7 +41,7 @@ export class EventQueue {
 
   /**
    * Never waits.
-   * @param always whether it finds room in any case
+   * @param always whether to add it even if the queue is full
    * @throws EventQueueFullError, ClosedControllerError, EventLoopIsAbortingError
    */
   add(entry: QueuedEvent, always = false): void {
@@ -56,8 +56,8 @@ export class EventQueue {
   }
 
   /**
-   * The next event that may run now; those that may not keep their place.
-   * @param allowed before the startup resync only some may
+   * Removes the next event that is allowed to run now; the others keep their place.
+   * @param allowed before the startup resync, only some events are
    */
   take(allowed: (event: Event) => boolean): QueuedEvent | undefined {
     for (const queue of [this.#followUps, this.#events]) {
@@ -68,7 +68,7 @@ export class EventQueue {
     return undefined;
   }
 
-  /** Resolves when something was added or the queue was closed. */
+  /** Resolves when an event was added or the queue was closed. */
   wait(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = () => {
@@ -78,12 +78,12 @@ export class EventQueue {
     });
   }
 
-  /** From now on nothing is accepted, and what waits is refused. */
+  /** Rejects all queued and all further events. */
   close(): void {
     this.#rejectAll(new ClosedControllerError('controller was closed'));
   }
 
-  /** As `close`, but for one last event. */
+  /** As `close`, except for one last event. */
   closeWith(last: QueuedEvent): void {
     this.close();
     this.#events.push(last);
@@ -94,10 +94,10 @@ export class EventQueue {
     this.#rejectAll(new EventLoopIsAbortingError('event loop is aborting after a fatal error'));
   }
 
-  #rejectAll(refusal: Error): void {
-    this.#closedError = refusal;
+  #rejectAll(error: Error): void {
+    this.#closedError = error;
     const waiting = [...this.#followUps.splice(0), ...this.#events.splice(0)];
-    for (const { producer } of waiting) producer?.reject(refusal);
+    for (const { producer } of waiting) producer?.reject(error);
     this.#wake?.();
   }
 }

@@ -1,4 +1,4 @@
-/** What is kept of a processed event. */
+/** Records of processed events. */
 
 import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
 import type { Event, EventMethod, EventOrigin } from './api/event.ts';
@@ -12,27 +12,27 @@ export interface HandlingRecord {
   readonly tookMs: number;
 }
 
-/** Where the time of an event went, in milliseconds; that of the handlers stands with them. */
+/** Times of an event in milliseconds; those of the handlers are in their records. */
 export interface EventTrace {
   readonly origin: EventOrigin | undefined;
   /** From the push to the start of processing. */
   readonly queuedMs: number;
-  /** From when the agent heard of it to the end of processing. */
+  /** From when the agent received its cause to the end of processing. */
   readonly totalMs: number;
-  /** From the commit to its answer; undefined when nothing was committed. */
+  /** From the commit to its result; undefined when nothing was committed. */
   readonly commitMs: number | undefined;
-  /** What the scheduler says of that time. */
+  /** Times of the scheduler. */
   readonly transaction: TransactionTrace | undefined;
 }
 
-/** A processed event without its payload, which may be big: the description says what matters. */
+/** A processed event without its payload, which may be large; the description summarizes it. */
 export interface EventRecord {
   readonly seqNum: number;
   /** Milliseconds since the epoch. */
   readonly start: number;
   readonly end: number;
   readonly followUpTo: number | undefined;
-  /** Of the kind of event. */
+  /** ID of the kind of event. */
   readonly id: string;
   readonly name: string;
   readonly method: EventMethod;
@@ -44,10 +44,10 @@ export interface EventRecord {
   readonly trace: EventTrace;
 }
 
-/** An event that is over. */
+/** A processed event with its record. */
 export interface ProcessedEvent {
   readonly event: Event;
   readonly record: EventRecord;
-  /** Everything that went wrong, as one error. */
+  /** All errors as one. */
   readonly error: Error | undefined;
 }

@@ -2,12 +2,12 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError } from './api/errors.ts';
 import type { UpdateTransaction } from './api/transaction.ts';
 
-/** Collects what the handlers of one event want; sealed when the last of them is done. */
+/** Collects the desired values of the handlers of one event; sealed after the last handler. */
 export class EventTransaction implements UpdateTransaction {
   readonly #values = new Map<string, Value | null>();
   #sealed = false;
 
-  /** Key to wanted value; null: to be removed. */
+  /** Key to desired value; null: delete. */
   get values(): ReadonlyMap<string, Value | null> {
     return this.#values;
   }
@@ -15,7 +15,9 @@ export class EventTransaction implements UpdateTransaction {
   put(key: string, value: Value): void {
     this.#ensureOpen();
     if (value === undefined || value === null)
-      throw new TypeError(`put of no value for key ${key}; delete removes a value`);
+      throw new TypeError(
+        `cannot put undefined or null for key ${key}; use delete to remove a value`,
+      );
     this.#values.set(key, value);
   }
 
@@ -33,6 +35,6 @@ export class EventTransaction implements UpdateTransaction {
   }
 
   #ensureOpen(): void {
-    if (this.#sealed) throw new AbortEventError('the transaction of this event is over');
+    if (this.#sealed) throw new AbortEventError('the transaction of this event is closed');
   }
 }

@@ -8,12 +8,12 @@ import { type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
 import type { EventHandler, KubeState, ResyncContext, UpdateContext } from './api/event-handler.ts';
 import type { EventTransaction } from './event-transaction.ts';
 
-/** A handler that runs longer is named in the log, again and again. */
+/** A handler that runs longer is logged, and again after each further interval. */
 const SLOW_MS = 5_000;
 /** A handler that runs longer hangs: its context is revoked and the event ends as fatal. */
 const HARD_LIMIT_MS = 60_000;
 
-/** What a call takes its time limit and its log from. */
+/** Event, clock and log of a call. */
 interface CallEnvironment {
   readonly event: Event;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface HandlerOutcome {
   readonly error?: Error;
 }
 
-/** Never rejects: whatever a handler throws is part of its outcome. */
+/** Never rejects: an error that a handler throws is part of its outcome. */
 export async function callHandler(
   handler: EventHandler,
   what: EventMethod | 'revert',
@@ -56,12 +56,12 @@ export async function callHandler(
 }
 
 /**
- * The context of one call. It is valid until the call has ended: who wakes up later must not write.
- * All of it stands in the object itself, so that a copy with something else in between works too.
+ * The context of one call, valid until the call ends: a handler that continues later must not write.
+ * All properties are own properties, so that a copy with some of them replaced works too.
  */
 function contextOf(name: string, call: HandlerCall) {
   let isOver = false;
-  /** Made when somebody wants its signal: few do. */
+  /** Created on first use of the signal, because few handlers use it. */
   let abort: AbortController | undefined;
   const reason = (): Error => new AbortEventError('the event is over', { where: name });
   const ensureValid = (): void => {
@@ -96,11 +96,11 @@ function contextOf(name: string, call: HandlerCall) {
       ensureValid();
       call.followUp(event);
     },
-    callPort: async <T>(_question: string, port: () => Promise<T> | T): Promise<T> => {
+    callPort: async <T>(_name: string, call: () => Promise<T> | T): Promise<T> => {
       ensureValid();
-      const answer = await port();
+      const result = await call();
       ensureValid();
-      return answer;
+      return result;
     },
   } satisfies ResyncContext & UpdateContext;
   const revoke = (): void => {
@@ -110,21 +110,21 @@ function contextOf(name: string, call: HandlerCall) {
   return { context, revoke };
 }
 
-/** What is no error at all, or one that cannot tell what is wrong, is named with its handler. */
+/** A thrown value that is not an Error, or has no readable message, is wrapped and names the handler. */
 function asError(handler: string, thrown: unknown): Error {
   try {
     if (thrown instanceof Error && typeof thrown.message === 'string') return thrown;
   } catch {
-    // A message that cannot even be read.
+    // The message cannot be read.
   }
   const text = typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1 });
   return new Error(`${handler} threw ${typeof thrown} ${text}`, { cause: thrown });
 }
 
 /**
- * Waits for a call, as long as a handler may take. What has ended already needs no limit: a timer
- * for each call would cost more than most calls.
- * @throws what the call throws; FatalError when it hangs
+ * Waits for a call up to the hard limit. A call that has already ended needs no timer: a timer per
+ * call would cost more than most calls.
+ * @throws the error of the call; FatalError when the call exceeds the limit
  */
 export async function withTimeLimit<T>(
   name: string,
@@ -145,8 +145,8 @@ function isPromise<T>(value: Promise<T> | T): value is Promise<T> {
 }
 
 /**
- * Counts in steps: a process that was stopped and goes on has used up one of them, not all, so that
- * the handler gets to see what has arrived meanwhile.
+ * Counts in intervals: a process that was stopped and continued has used up only one interval, so
+ * that the handler can still receive what has arrived meanwhile.
  */
 class TimeLimit {
   /** Rejects with a FatalError past the hard limit. */

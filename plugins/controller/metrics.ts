@@ -33,14 +33,14 @@ export class ControllerMetrics {
     });
     this.#total = new Histogram({
       name: 'contiv_controller_event_total_seconds',
-      help: 'Time from when the agent heard of what caused an event until VPP and Linux had it.',
+      help: 'Time from when the agent received the cause of an event to the end of its processing.',
       labelNames: ['event'],
       buckets: secondBuckets,
       registers,
     });
     this.#queue = new Histogram({
       name: 'contiv_controller_event_queue_seconds',
-      help: 'Time that an event waits for its turn.',
+      help: 'Time that an event waits in the queue.',
       labelNames: ['event'],
       buckets: secondBuckets,
       registers,
@@ -68,7 +68,7 @@ export class ControllerMetrics {
     });
     this.#operations = new Histogram({
       name: 'contiv_controller_event_operations',
-      help: 'Operations on VPP and Linux that the transaction of an event took.',
+      help: 'Operations on VPP and Linux in the transaction of an event.',
       labelNames: ['event'],
       buckets: operationBuckets,
       registers,
@@ -93,12 +93,12 @@ export class ControllerMetrics {
   };
 }
 
-/** What is read from the loop when somebody asks. */
+/** Metrics that are read from the event loop on each scrape. */
 function addGauges(registry: Registry, controller: () => Controller): void {
   const registers = [registry];
   new Gauge({
     name: 'contiv_controller_queue_length',
-    help: 'Events that wait for their turn.',
+    help: 'Number of queued events.',
     registers,
     collect() {
       this.set(controller().queueLength);
@@ -114,7 +114,7 @@ function addGauges(registry: Registry, controller: () => Controller): void {
   });
   new Counter({
     name: 'contiv_controller_history_dropped_total',
-    help: 'Records that the event history has dropped, by the reason (age, size).',
+    help: 'Records that were dropped from the event history, by reason (age, size).',
     labelNames: ['reason'],
     registers,
     collect() {
@@ -126,7 +126,7 @@ function addGauges(registry: Registry, controller: () => Controller): void {
   });
   new Counter({
     name: 'contiv_controller_verification_resyncs_total',
-    help: 'Verification resyncs that were run.',
+    help: 'Number of verification resyncs.',
     registers,
     collect() {
       this.reset();
@@ -135,7 +135,7 @@ function addGauges(registry: Registry, controller: () => Controller): void {
   });
   new Counter({
     name: 'contiv_controller_verification_differences_total',
-    help: 'Differences that verification has found, by what was not in sync.',
+    help: 'Differences that verification has found, by what was out of sync (internal-data, configuration).',
     labelNames: ['what'],
     registers,
     collect() {

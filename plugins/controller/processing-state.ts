@@ -1,4 +1,4 @@
-/** All that is known of an event while it is processed. */
+/** State of an event while it is processed. */
 
 import { errorText } from '#infra/errors/errors.ts';
 import type { TransactionTrace } from '#kvscheduler/api/transaction.ts';
@@ -12,24 +12,24 @@ export class ProcessingState {
   readonly entry: QueuedEvent;
   readonly event: Event;
   readonly method: EventMethod;
-  /** All or nothing: what was done is undone when anything fails. */
+  /** All or nothing: changes are reverted if anything fails. */
   readonly isRevertible: boolean;
   /** Milliseconds since the epoch. */
   readonly start: number;
   readonly txn = new EventTransaction();
   readonly records: HandlingRecord[] = [];
   readonly replies: unknown[] = [];
-  /** Handlers that have processed the event, in that order. */
+  /** Handlers that have processed the event, in their order. */
   readonly completed: EventHandler[] = [];
-  /** Everything that went wrong, in order. */
+  /** All errors, in order. */
   readonly errors: Error[] = [];
   seqNum = -1;
   description = '';
   fatal: Error | undefined;
-  /** Handlers after this one were not asked, and nothing is committed. */
+  /** The following handlers are not called, and nothing is committed. */
   stopped = false;
   needsHealing = false;
-  /** Something could not be done because what it stands on is away. */
+  /** An operation failed because the southbound is unavailable. */
   waitsForSouthbound = false;
   transaction: number | undefined;
   transactionError: Error | undefined;
@@ -47,7 +47,7 @@ export class ProcessingState {
       kind.transactionType(payload) === TransactionType.RevertOnFailure;
   }
 
-  /** Everything that went wrong, as one. */
+  /** All errors as one. */
   get error(): Error | undefined {
     const { errors } = this;
     if (errors.length <= 1) return errors[0];

@@ -1,4 +1,4 @@
-/** REST of the controller: the history of events, what verification found, a resync on demand. */
+/** REST of the controller: event history, verification results, resync on demand. */
 
 import type { Clock } from '#infra/clock/clock.ts';
 import { microsOf, rfc3339 } from '#infra/clock/rfc3339.ts';
@@ -23,11 +23,11 @@ export interface ControllerRoutesDeps {
   readonly clock: Clock;
   readonly history: EventHistory;
   readonly verification: Verification;
-  /** Whether every event is verified. */
+  /** Whether verification mode is enabled. */
   readonly verificationEnabled: boolean;
-  /** Record of a transaction as the scheduler shows it. */
+  /** Record of a transaction in the scheduler's REST format. */
   readonly transaction: (seqNum: number) => object | undefined;
-  /** Asks the watcher of the datastore for a resync; throws when it cannot take the request. */
+  /** Requests a resync from the datastore watcher; throws when the request is rejected. */
   readonly requestResync: () => void;
 }
 
@@ -37,21 +37,21 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       method: 'GET',
       path: '/controller/event-history',
       mutating: false,
-      summary: 'processed events: seq-num | since, until | from, to | first | last; format',
+      summary: 'event history; arguments: seq-num | since, until | from, to | first | last; format',
       handle: (request) => eventHistory(request, deps),
     },
     {
       method: 'GET',
       path: '/controller/verification',
       mutating: false,
-      summary: 'what verification mode has found: differences in handlers, VPP and Linux',
+      summary: 'differences in handlers, VPP and Linux that verification mode has found',
       handle: () => json(deps.verification.document(deps.verificationEnabled)),
     },
     {
       method: 'POST',
       path: '/controller/resync',
       mutating: true,
-      summary: 'read everything from the datastore again and resync',
+      summary: 'read all values from the datastore and resync',
       handle: () => {
         try {
           deps.requestResync();
@@ -64,9 +64,9 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
   ];
 }
 
-function eventHistory(asked: RouteRequest, deps: ControllerRoutesDeps) {
+function eventHistory(original: RouteRequest, deps: ControllerRoutesDeps) {
   const { history, clock } = deps;
-  const request = withoutRepeated(asked);
+  const request = withoutRepeated(original);
   const isText = formatOf(request) === 'text';
   const seqNum = integerArgument(request, 'seq-num');
   if (seqNum === undefined) {
@@ -80,7 +80,7 @@ function eventHistory(asked: RouteRequest, deps: ControllerRoutesDeps) {
   return streamedJson(document(record, deps), clock);
 }
 
-/** An argument that is there more than once counts as not there, as it always did. */
+/** An argument that is given more than once is ignored, as in the Go agent. */
 function withoutRepeated(request: RouteRequest): RouteRequest {
   const query = Object.entries(request.query).filter(([, values]) => values.length === 1);
   return { ...request, query: Object.fromEntries(query) };
@@ -89,15 +89,15 @@ function withoutRepeated(request: RouteRequest): RouteRequest {
 function formatOf(request: RouteRequest): 'json' | 'text' {
   const format = argument(request, 'format') ?? 'json';
   if (format === 'json' || format === 'text') return format;
-  throw new BadRequestError(`argument format="${format}" has to be one of json, text`);
+  throw new BadRequestError(`argument format="${format}" must be json or text`);
 }
 
-/** Made while they are sent. */
+/** Created while they are sent. */
 function* documents(records: readonly EventRecord[], deps: ControllerRoutesDeps) {
   for (const record of records) yield document(record, deps);
 }
 
-/** The first of these pairs and arguments that is there decides; all have to make sense. */
+/** The first of these pairs and arguments that is given applies; all of them must be valid. */
 function select(records: readonly EventRecord[], request: RouteRequest): readonly EventRecord[] {
   const since = timeArgument(request, 'since');
   const until = timeArgument(request, 'until');
@@ -114,14 +114,14 @@ function select(records: readonly EventRecord[], request: RouteRequest): readonl
   return [...records];
 }
 
-/** What was being processed in a span of time; none when it ends before it begins. */
+/** Events that were being processed in a time window; none if it ends before it begins. */
 function inWindow(records: readonly EventRecord[], since: number, until: number) {
   if (until < since) return [];
   return records.filter(({ start, end }) => end >= since && start <= until);
 }
 
 /**
- * A moment: Unix seconds, or RFC 3339 text.
+ * A point in time: Unix seconds, or RFC 3339 text.
  * @returns milliseconds since the epoch
  */
 function timeArgument(request: RouteRequest, name: string): number | undefined {
@@ -130,11 +130,11 @@ function timeArgument(request: RouteRequest, name: string): number | undefined {
   const micros = /^-?[0-9]{1,12}$/.test(text) ? Number(text) * 1e6 : microsOf(text);
   if (micros !== undefined) return micros / 1000;
   throw new BadRequestError(
-    `argument ${name}="${text}" has to be Unix time in seconds or RFC 3339 (2026-01-31T12:00:00Z)`,
+    `argument ${name}="${text}" must be Unix time in seconds or RFC 3339 (2026-01-31T12:00:00Z)`,
   );
 }
 
-/** The JSON of the Go agent's EventRecord. Its error objects are empty, the texts stand beside. */
+/** The JSON of the Go agent's EventRecord: error objects are empty, the texts are in `ErrorStr`. */
 function document(record: EventRecord, { transaction }: ControllerRoutesDeps) {
   return {
     SeqNum: record.seqNum,
@@ -160,7 +160,7 @@ function document(record: EventRecord, { transaction }: ControllerRoutesDeps) {
   };
 }
 
-/** Where the event came from, and where its time went, in milliseconds. */
+/** External cause of the event, and its times in milliseconds. */
 function traceDocument({ origin, queuedMs, totalMs, commitMs, transaction }: EventTrace) {
   return {
     Origin: origin

@@ -1,6 +1,6 @@
 /**
- * Verification mode: after an event everything is calculated anew. The internal data of each
- * handler must be what they were, and the transaction must find nothing to do.
+ * Verification mode: after an event everything is recalculated. The internal data of each handler
+ * must be unchanged, and the transaction must not execute any operation.
  */
 import { inspect } from 'node:util';
 import type { Clock } from '#infra/clock/clock.ts';
@@ -8,7 +8,7 @@ import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { EventHandler } from './api/event-handler.ts';
 
-/** Differences that are kept, and what is kept of each. */
+/** Limits of the stored differences. */
 const MAX_DIFFERENCES = 100;
 const MAX_OPERATIONS = 50;
 const MAX_CHARACTERS = 4096;
@@ -22,19 +22,19 @@ export interface Verified {
 interface Operation {
   readonly Operation: string;
   readonly Key: string;
-  /** Nothing had to be asked for. */
+  /** No request was sent. */
   readonly NOOP?: true;
 }
 
-/** Part of a transaction's record as REST shows it. */
+/** The executed operations in a transaction's REST record. */
 export interface RecordedOperations {
   readonly Executed?: readonly Operation[];
 }
 
-/** As REST shows it: of a handler its data, of VPP and Linux what had to be done. */
+/** A difference in its REST format: internal data of a handler, or operations on VPP and Linux. */
 interface Difference {
   readonly SeqNum: number;
-  /** The event after which it was found; null when it is not known. */
+  /** The event after which it was found; null if unknown. */
   readonly FollowUpTo: number | null;
   readonly Time: string;
   readonly Handler?: string;
@@ -47,9 +47,9 @@ interface Difference {
 
 export interface VerificationCounts {
   readonly resyncs: number;
-  /** Handlers whose data were not in sync. */
+  /** Handlers whose internal data were out of sync. */
   readonly internalData: number;
-  /** Resyncs that found something to do in VPP or Linux. */
+  /** Resyncs that executed operations on VPP or Linux. */
   readonly configuration: number;
 }
 
@@ -74,7 +74,7 @@ export class Verification {
     };
   }
 
-  /** What `/controller/verification` answers. */
+  /** Document of `/controller/verification`. */
   document(enabled: boolean): object {
     return {
       Enabled: enabled,
@@ -85,12 +85,12 @@ export class Verification {
     };
   }
 
-  /** A Verification Resync begins. */
+  /** Called when a Verification Resync starts. */
   begin(): void {
     this.#resyncs++;
   }
 
-  /** The internal data of a handler as it tells them; undefined when it tells none. */
+  /** The internal data of a handler; undefined if it does not describe them. */
   internalDataOf(handler: EventHandler): string | undefined {
     try {
       return handler.describeInternalData?.();
@@ -114,7 +114,7 @@ export class Verification {
     });
   }
 
-  /** @param executed what a resync in which nothing has changed had to do */
+  /** @param executed operations of a resync, of which there must be none */
   checkOperations(
     verified: Verified,
     transaction: number,
@@ -138,10 +138,10 @@ export class Verification {
     });
   }
 
-  #addDifference({ seqNum, followUpTo }: Verified, what: Partial<Difference>): void {
+  #addDifference({ seqNum, followUpTo }: Verified, difference: Partial<Difference>): void {
     if (this.#differences.length === MAX_DIFFERENCES) this.#differences.shift();
     const Time = rfc3339(this.#clock.now());
-    this.#differences.push({ SeqNum: seqNum, FollowUpTo: followUpTo ?? null, Time, ...what });
+    this.#differences.push({ SeqNum: seqNum, FollowUpTo: followUpTo ?? null, Time, ...difference });
   }
 }
 

@@ -1,4 +1,4 @@
-/** Wiring of the event loop: its status, its metrics, and the recording of runs. */
+/** Wiring of the event loop: its status, its metrics, and its recording. */
 
 import type { Registry } from 'prom-client';
 import type { Loggers } from '#infra/log/loggers.ts';
@@ -9,7 +9,7 @@ import { ControllerMetrics } from './metrics.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 
 export interface ControllerWiringDeps
-  extends Omit<ControllerDeps, 'log' | 'reportState' | 'onProcessed' | 'witness'> {
+  extends Omit<ControllerDeps, 'log' | 'reportState' | 'onProcessed' | 'observer'> {
   /** Identifies the agent in a recording. */
   readonly recorded: Pick<RecorderOptions, 'version' | 'label' | 'settings'>;
   readonly registry: Registry;

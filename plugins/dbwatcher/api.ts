@@ -1,22 +1,22 @@
-/** The watcher of the datastore as operators, probes and metrics see it. */
+/** The datastore watcher: its status and its errors. */
 import { defineError } from '#infra/errors/errors.ts';
 
 export interface DbStatus {
-  /** Whether the store answered when it was asked last. */
+  /** Whether the last probe of the store succeeded. */
   readonly connected: boolean;
-  /** What was read last as a whole: nothing yet, the local mirror, or the store itself. */
+  /** Source of the last resync: none yet, the local mirror, or the store. */
   readonly source: 'none' | 'mirror' | 'store';
-  /** Changes are being followed since then. */
+  /** Whether the watches are open. */
   readonly watching: boolean;
-  /** Why not, and what went wrong last; undefined when all is well. */
+  /** The last error; undefined while the store is watched without errors. */
   readonly error: string | undefined;
-  /** How many resyncs were handed to the event loop. */
+  /** Number of resyncs that were pushed to the event loop. */
   readonly resyncs: number;
-  /** Changes that the watch did not deliver, found by comparing with a snapshot. */
+  /** Number of changes that the watch did not deliver, found by comparison with a snapshot. */
   readonly missedChanges: number;
-  /** Values that make no sense, by their key in the store, with the reason. */
+  /** Invalid values: key in the store to the reason. */
   readonly broken: ReadonlyMap<string, string>;
-  /** Why the mirror is not up to date; undefined when it is, or when there is none. */
+  /** Why the mirror is not up to date; undefined if it is, or if there is no mirror. */
   readonly mirrorError: string | undefined;
 }
 
@@ -24,8 +24,9 @@ export interface DbWatcher {
   readonly status: DbStatus;
   start(): void;
   /**
-   * Has everything read again and sent as a resync.
-   * @throws ClosedWatcherError, ResyncRequestQueueFullError; DatabaseUnavailableError: its return brings a resync
+   * Reads all values again and pushes them as a resync.
+   * @throws ClosedWatcherError, ResyncRequestQueueFullError; DatabaseUnavailableError: a resync follows
+   *   when the database is available again
    */
   requestResync(): void;
   close(): Promise<void>;
@@ -34,13 +35,13 @@ export interface DbWatcher {
 export const ClosedWatcherError = defineError({
   name: 'ClosedWatcherError',
   code: 'CV_DBWATCHER_CLOSED',
-  remedy: 'The agent is shutting down; repeat the request against the next one.',
+  remedy: 'The agent is shutting down. Retry the request when it has restarted.',
 });
 
 export const ResyncRequestQueueFullError = defineError({
   name: 'ResyncRequestQueueFullError',
   code: 'CV_DBWATCHER_RESYNC_QUEUE_FULL',
-  remedy: 'Resyncs were asked for already; see /readiness whether the database can be reached.',
+  remedy: 'Resyncs are already requested. Check with /readiness whether the database is available.',
 });
 
 export { loadKubeStateForResync, resyncDatabase } from './kube-state-database.ts';
@@ -48,5 +49,5 @@ export { loadKubeStateForResync, resyncDatabase } from './kube-state-database.ts
 export const DatabaseUnavailableError = defineError({
   name: 'DatabaseUnavailableError',
   code: 'CV_DBWATCHER_DATABASE_AWAY',
-  remedy: 'Nothing: when the database is back, everything is read again without being asked for.',
+  remedy: 'No action is needed: when the database is available again, a resync follows.',
 });

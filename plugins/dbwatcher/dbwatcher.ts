@@ -20,10 +20,10 @@ import {
   type DbWatcher,
   ResyncRequestQueueFullError,
 } from './api.ts';
-import { Backoff } from './backoff.ts';
 import { KeySpace } from './key-space.ts';
 import { type Difference, LastKnownState } from './last-known-state.ts';
 import { Mirror } from './mirror.ts';
+import { RetryTimer } from './retry-timer.ts';
 import {
   decodeEntries,
   entriesOf,
@@ -35,20 +35,20 @@ import { SnapshotComparison } from './snapshot-comparison.ts';
 import { StoreProbe } from './store-probe.ts';
 import { WatchSession } from './watch-session.ts';
 
-/** Requests for a resync that may wait at once. */
+/** Maximum number of pending resync requests. */
 const MAX_REQUESTS = 10;
-/** Changes processed at a stretch. */
+/** Changes that are processed per slice. */
 const SLICE = 64;
-/** How soon a resync from the mirror is tried again that the event loop did not take. */
+/** Delay before a resync from the mirror is retried that the event loop rejected. */
 const MIRROR_RETRY_MS = 1_000;
 
 export interface DbWatcherDeps {
   readonly loop: Pick<EventLoop, 'push'>;
   /** The store that is watched; in embedded mode the only one. */
   readonly cluster: KvStore;
-  /** Where the mirror is kept, and nothing else; undefined when the store itself is local. */
+  /** Store of the mirror alone; undefined if the watched store is local. */
   readonly mirror: KvStore | undefined;
-  /** `/vnf-agent/<label>/`; external configuration stands below it. */
+  /** `/vnf-agent/<label>/`; external configuration is below it. */
   readonly agentPrefix: string;
   readonly config: {
     readonly delayLocalResync: DurationValue;
@@ -58,7 +58,7 @@ export interface DbWatcherDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Of the connection to the store: for readiness, never for liveness. */
+  /** State of the connection to the store; affects readiness, never liveness. */
   readonly reportState: ReportState;
 }
 
@@ -69,18 +69,18 @@ export function createDbWatcher(deps: DbWatcherDeps): DbWatcher {
 type Source = DbStatus['source'];
 
 /**
- * Reads the store, follows its changes and hands both to the event loop. One task runs at a time;
- * what has to be done is kept as a set of wishes, so that a thing asked for twice is done once.
+ * Reads the store, follows its changes and pushes both to the event loop. One task runs at a time;
+ * pending tasks are flags, so that a task that is requested twice runs once.
  *
- * The order within a resync (read, event, watch) loses nothing in a crash: a start reads everything
- * anew, and the mirror, which is written behind, holds a content that once was.
+ * A crash within a resync (read, event, watch) loses nothing: the next start reads everything again,
+ * and the mirror, which is written asynchronously, contains a consistent past state.
  */
 class Watcher implements DbWatcher {
   readonly #deps: DbWatcherDeps;
   readonly #keySpace: KeySpace;
   readonly #mirror: Mirror | undefined;
   readonly #probe: StoreProbe;
-  readonly #backoff: Backoff;
+  readonly #retryTimer: RetryTimer;
   readonly #comparison: SnapshotComparison;
   readonly #timers = new Map<string, Timer>();
   #lastKnown: LastKnownState;
@@ -93,9 +93,9 @@ class Watcher implements DbWatcher {
   #resyncPending = false;
   #mirrorResyncPending = false;
   #comparisonPending = false;
-  /** Requests from outside that the next resync answers. */
+  /** Number of external requests that the next resync fulfills. */
   #requests = 0;
-  /** The resync under way, or to be tried again, answers a request. */
+  /** The current resync, or the one to be retried, fulfills an external request. */
   #answersRequest = false;
   #closed = false;
   #wake: () => void = () => undefined;
@@ -107,7 +107,7 @@ class Watcher implements DbWatcher {
     this.#keySpace = new KeySpace(deps.agentPrefix);
     this.#lastKnown = new LastKnownState(this.#keySpace, log);
     this.#mirror = mirror && new Mirror(mirror, clock, log);
-    this.#backoff = new Backoff(clock, random);
+    this.#retryTimer = new RetryTimer(clock, random);
     this.#comparison = new SnapshotComparison(this.#keySpace, random, {
       intervalMs: durationMs(config.remoteDBCompareInterval),
       graceMs: durationMs(config.remoteDBProbingInterval),
@@ -143,14 +143,14 @@ class Watcher implements DbWatcher {
   requestResync(): void {
     if (this.#closed) throw new ClosedWatcherError('dbWatcher was closed');
     if (!this.#connected)
-      throw new DatabaseUnavailableError(this.#error ?? 'there was no answer yet', {
+      throw new DatabaseUnavailableError(this.#error ?? 'the database has not answered yet', {
         where: this.#deps.cluster.name,
       });
     if (this.#requests >= MAX_REQUESTS)
       throw new ResyncRequestQueueFullError('queue with resync requests is full');
     this.#requests++;
-    this.#backoff.cancel();
-    this.#scheduleResync('a resync was asked for');
+    this.#retryTimer.cancel();
+    this.#scheduleResync('resync requested');
   }
 
   async close(): Promise<void> {
@@ -162,7 +162,7 @@ class Watcher implements DbWatcher {
   #stop(): void {
     this.#closed = true;
     this.#probe.close();
-    this.#backoff.cancel();
+    this.#retryTimer.cancel();
     for (const timer of this.#timers.values()) timer.cancel();
     this.#closeSession();
     this.#wake();
@@ -181,7 +181,7 @@ class Watcher implements DbWatcher {
 
   #nextTask(): (() => Promise<void>) | undefined {
     const session = this.#session;
-    if (this.#resyncPending && this.#connected && !this.#backoff.waiting)
+    if (this.#resyncPending && this.#connected && !this.#retryTimer.waiting)
       return () => this.#resync();
     if (this.#mirrorResyncPending) return () => this.#resyncFromMirror();
     if (session?.hasChanges) return () => this.#processChanges(session);
@@ -189,19 +189,19 @@ class Watcher implements DbWatcher {
     return undefined;
   }
 
-  /** A mistake in here must not end the agent, nor be repeated without a pause. */
+  /** A defect of the watcher must neither end the agent nor be retried without a delay. */
   #unexpected(thrown: unknown): void {
     if (this.#closed) return;
-    this.#deps.log.error({ err: thrown }, 'watching the datastore went wrong');
+    this.#deps.log.error({ err: thrown }, 'unexpected error while watching the datastore');
     this.#fail(errorText(thrown));
-    this.#reread('watching went wrong', false);
+    this.#reread('unexpected error', false);
   }
 
-  /** Sets a wish after a time. */
-  #timer(name: string, ms: number, wish: () => void): void {
+  /** Sets the flag of a task after a delay. */
+  #timer(name: string, ms: number, setFlag: () => void): void {
     this.#timers.get(name)?.cancel();
     const timer = this.#deps.clock.timer(ms, () => {
-      wish();
+      setFlag();
       this.#wake();
     });
     this.#timers.set(name, timer);
@@ -215,21 +215,21 @@ class Watcher implements DbWatcher {
 
   #disconnect(reason: string): void {
     if (this.#connected || this.#error === undefined)
-      this.#deps.log.warn({ reason }, 'the datastore is out of reach');
+      this.#deps.log.warn({ reason }, 'datastore is unavailable');
     this.#connected = false;
     this.#closeSession();
     this.#fail(reason);
   }
 
-  /** What is known cannot be trusted any more, or not be followed: everything is read again. */
-  #reread(reason: string, eager: boolean): void {
+  /** The last known state may be wrong or cannot be followed: schedules a resync with back-off. */
+  #reread(reason: string, immediate: boolean): void {
     this.#closeSession();
     this.#scheduleResync(reason);
-    this.#backoff.start(eager, () => this.#wake());
+    this.#retryTimer.start(immediate, () => this.#wake());
   }
 
   #scheduleResync(reason: string): void {
-    this.#deps.log.debug({ reason }, 'everything is read again');
+    this.#deps.log.debug({ reason }, 'resync scheduled');
     this.#resyncPending = true;
     this.#wake();
   }
@@ -244,17 +244,20 @@ class Watcher implements DbWatcher {
     this.#deps.reportState('error', error);
   }
 
-  /** @returns whether the event loop has taken the event */
+  /** @returns whether the event loop accepted the event */
   #push(event: Event): boolean {
     try {
       this.#deps.loop.push(event);
       return true;
     } catch (thrown) {
       if (thrown instanceof ClosedControllerError || thrown instanceof EventLoopIsAbortingError) {
-        this.#deps.log.info({ reason: thrown.message }, 'the event loop has ended; no more events');
+        this.#deps.log.info(
+          { reason: thrown.message },
+          'event loop is closed; the datastore watcher stops',
+        );
         this.#stop();
       } else {
-        this.#deps.log.warn({ reason: errorText(thrown) }, 'the event loop takes no event now');
+        this.#deps.log.warn({ reason: errorText(thrown) }, 'event loop rejected an event');
       }
       return false;
     }
@@ -280,7 +283,7 @@ class Watcher implements DbWatcher {
     return await this.#applySnapshots(snapshots);
   }
 
-  /** Makes snapshots known and follows them from there. */
+  /** Pushes a resync with the snapshots and watches for changes after them. */
   async #applySnapshots(snapshots: Snapshots): Promise<boolean> {
     const { cluster, log, clock } = this.#deps;
     const { known, content } = await decodeEntries(
@@ -290,10 +293,10 @@ class Watcher implements DbWatcher {
       clock,
     );
     if (this.#closed) return true;
-    // A cluster has nodes and namespaces always. A database that has lost them was wiped; acting on
-    // that would take the network from every pod until the reflector has filled it again.
+    // A cluster always has nodes and namespaces. A database without them was wiped; a resync from it
+    // would disconnect every pod until the reflector has written them again.
     if (!known.hasReflectedState && this.#lastKnown.hasReflectedState && !this.#answersRequest) {
-      const reason = 'the database has lost the state of Kubernetes; the last known state is kept';
+      const reason = 'the database has lost the state of Kubernetes; keeping the last known state';
       if (this.#error !== reason) log.error(reason);
       this.#fail(reason);
       return false;
@@ -304,7 +307,7 @@ class Watcher implements DbWatcher {
     const session: WatchSession = new WatchSession(cluster, snapshots, {
       onChanges: () => this.#wake(),
       onBroken: (reason) => {
-        log.warn({ reason }, 'the watch is lost');
+        log.warn({ reason }, 'watch lost');
         if (session === this.#session) this.#reread(reason, true);
       },
     });
@@ -316,7 +319,7 @@ class Watcher implements DbWatcher {
     return true;
   }
 
-  /** Once at start, when the store itself is not there. */
+  /** At startup only, while the store is unavailable. */
   async #resyncFromMirror(): Promise<void> {
     this.#mirrorResyncPending = false;
     if (this.#source !== 'none' || !this.#mirror) return;
@@ -324,7 +327,7 @@ class Watcher implements DbWatcher {
     try {
       const entries = await this.#mirror.read();
       if (entries.length === 0) {
-        log.error('the local mirror is empty; the agent waits for the datastore');
+        log.error('local mirror is empty; waiting for the datastore');
         return;
       }
       const { known, content } = await decodeEntries(entries, this.#keySpace, log, clock);
@@ -333,7 +336,7 @@ class Watcher implements DbWatcher {
         this.#mirrorResyncPending = true;
       });
     } catch (thrown) {
-      log.error({ reason: errorText(thrown) }, 'the local mirror cannot be read');
+      log.error({ reason: errorText(thrown) }, 'cannot read the local mirror');
     }
   }
 
@@ -348,23 +351,23 @@ class Watcher implements DbWatcher {
   async #processChanges(session: WatchSession): Promise<void> {
     const changed: string[] = [];
     let count = 0;
-    let refused = false;
-    const heard = this.#deps.clock.now();
+    let rejected = false;
+    const received = this.#deps.clock.now();
     for (const { key, value, revision } of session.take()) {
       if (++count % SLICE === 0) await this.#deps.clock.turn();
-      // What was read again meanwhile holds these changes already.
+      // A resync in the meantime includes these changes.
       if (!session.isOpen) break;
       const { difference, accept } = this.#lastKnown.prepareChange(key, value);
-      if (difference && !this.#push(eventOf(difference, { key, revision, heard }))) {
-        refused = true;
+      if (difference && !this.#push(eventOf(difference, { key, revision, heard: received }))) {
+        rejected = true;
         break;
       }
       accept();
       changed.push(key);
     }
     this.#mirror?.changed(changed);
-    if (refused && !this.#closed && session === this.#session)
-      this.#reread('the event loop took no event', false);
+    if (rejected && !this.#closed && session === this.#session)
+      this.#reread('the event loop rejected an event', false);
   }
 
   async #compare(session: WatchSession): Promise<void> {
@@ -374,7 +377,7 @@ class Watcher implements DbWatcher {
     try {
       entries = entriesOf(await readSnapshots(this.#deps.cluster, this.#keySpace));
     } catch (thrown) {
-      log.debug({ reason: errorText(thrown) }, 'the datastore could not be compared');
+      log.debug({ reason: errorText(thrown) }, 'cannot compare with the datastore');
       if (session.isOpen) this.#compareAfter(this.#comparison.intervalMs);
       return;
     }
@@ -386,8 +389,8 @@ class Watcher implements DbWatcher {
       return;
     }
     this.#missedChanges += lost.length;
-    log.error({ keys: lost.slice(0, 20), count: lost.length }, 'the watch has lost changes');
-    this.#reread('the watch has lost changes', true);
+    log.error({ keys: lost.slice(0, 20), count: lost.length }, 'the watch has missed changes');
+    this.#reread('the watch has missed changes', true);
   }
 
   #compareAfter(ms: number): void {

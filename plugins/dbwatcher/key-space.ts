@@ -2,30 +2,30 @@ import { parseResourceKey, REFLECTOR_PREFIX } from '#kubernetes/resources/resour
 import { InvalidModelError } from '#models/model.ts';
 import { modelOfKey } from '#models/registry.ts';
 
-/** Below the agent's prefix: configuration that comes from outside. */
+/** External configuration, below the prefix of the agent. */
 const CONFIG = 'config/';
-/** Keys of what the reflector writes begin so; the others below its prefix are the agents' own. */
+/** Prefix of records of the reflector; the other records below its prefix are written by agents. */
 const REFLECTED = 'k8s/';
 
 interface Parser {
   parse(input: unknown, where?: string): object;
 }
 
-/** What a key in the store is about. */
+/** Meaning of a watched key in the store. */
 export interface WatchedKey {
   /** Keyword of the resource; undefined for external configuration. */
   readonly resource: string | undefined;
-  /** The key as events have it: without the prefix of the reflector or agent. */
+  /** The key in events: without the prefix of the reflector or agent. */
   readonly key: string;
-  /** Written by the reflector, out of Kubernetes. */
+  /** Written by the reflector. */
   readonly reflected: boolean;
-  /** undefined: nothing can be said about values here. */
+  /** undefined: no model has this key. */
   readonly model: Parser | undefined;
 }
 
-/** Which keys of the store are watched, and what stands there. */
+/** The watched keys of the store. */
 export class KeySpace {
-  /** Everything that is watched has one of these prefixes. */
+  /** Prefixes of all watched keys. */
   readonly prefixes: readonly string[];
   readonly #agentPrefix: string;
 
@@ -35,7 +35,7 @@ export class KeySpace {
     this.prefixes = [REFLECTOR_PREFIX, agentPrefix + CONFIG];
   }
 
-  /** undefined for a key that means nothing to the agent. */
+  /** undefined for a key that is not watched. */
   find(fullKey: string): WatchedKey | undefined {
     if (fullKey.startsWith(REFLECTOR_PREFIX)) {
       const key = fullKey.slice(REFLECTOR_PREFIX.length);
@@ -51,8 +51,8 @@ export class KeySpace {
 }
 
 /**
- * The canonical value of what stands in the store.
- * @throws InvalidModelError and what JSON.parse throws
+ * The canonical value of a text in the store.
+ * @throws InvalidModelError, SyntaxError
  */
 export function decode(watchedKey: WatchedKey, fullKey: string, text: string): object {
   if (!watchedKey.model) throw new InvalidModelError('no model has this key', { where: fullKey });

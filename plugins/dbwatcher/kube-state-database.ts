@@ -1,6 +1,6 @@
 /**
- * The state of Kubernetes in a database, for tools that look at one or repair one without an agent.
- * External configuration is left alone.
+ * The state of Kubernetes in a database, for tools that inspect or reconcile a database without an
+ * agent. External configuration is not touched.
  */
 import type { KvStore } from '#datastore/api.ts';
 import type { Clock } from '#infra/clock/clock.ts';
@@ -20,21 +20,20 @@ import {
 import { KeySpace } from './key-space.ts';
 import { decodeEntries } from './snapshot.ts';
 
-/** Operations of a transaction that etcd takes by default: 128. */
+/** etcd accepts 128 operations per transaction by default. */
 const BATCH = 100;
 
 export interface LoadedKubeState {
-  /** What an agent would be told. */
+  /** The event that an agent would process. */
   readonly event: NonBlockingEvent<DbResyncPayload>;
   /** The same values by their keys in the database. */
   readonly values: ReadonlyMap<string, object>;
 }
 
 /**
- * Reads all that the reflectors have put into a database; what makes no sense is skipped with a
- * warning.
+ * Reads all records of the reflectors from a database; invalid ones are ignored with a warning.
  * @param store as a whole, without a prefix
- * @throws StoreUnavailableError and what else the store throws
+ * @throws StoreUnavailableError and other errors of the store
  */
 export async function loadKubeStateForResync(
   store: Pick<KvStore, 'list'>,
@@ -52,11 +51,11 @@ export async function loadKubeStateForResync(
 }
 
 /**
- * Makes a database hold this state of Kubernetes and no other: what is missing or different is
- * written, in batches, and only then what is too much is deleted. A call that was cut short is
- * completed by another.
+ * Makes a database contain exactly this state of Kubernetes: missing and different records are
+ * written, in batches; then all others are deleted. If a call is interrupted, the next call
+ * completes it.
  * @param store as a whole, without a prefix
- * @throws TypeError for a resource that nobody knows; StoreUnavailableError and what the store throws
+ * @throws TypeError for an unknown resource; StoreUnavailableError and what the store throws
  */
 export async function resyncDatabase(
   store: Pick<KvStore, 'list' | 'putAll'>,

@@ -6,9 +6,9 @@ import { decode, type KeySpace, type WatchedKey } from './key-space.ts';
 
 export interface LastKnownEntry {
   readonly watchedKey: WatchedKey;
-  /** What stands in the store. */
+  /** Text in the store. */
   readonly text: string;
-  /** The last value that made sense, as the event loop has it; undefined: it has none. */
+  /** The last valid value, which the event loop has; undefined: none. */
   readonly value: object | undefined;
 }
 
@@ -18,15 +18,15 @@ export interface Difference {
   readonly current: object | undefined;
 }
 
-/** A change on its way: what the event loop has to hear of it, and how to take it as known. */
+/** A change in the store that the event loop has not accepted yet. */
 export interface PendingChange {
-  /** undefined: nothing that matters has changed. */
+  /** Change of the value; undefined: no event is needed. */
   readonly difference: Difference | undefined;
-  /** To be called when the event loop has taken the difference. */
+  /** Must be called when the event loop has accepted the event. */
   accept(): void;
 }
 
-/** What the event loop was told of the store: the base of `previous` in events. */
+/** State of the store that the event loop has received; the source of `previous` in events. */
 export class LastKnownState {
   readonly #keySpace: KeySpace;
   readonly #log: Logger;
@@ -47,7 +47,7 @@ export class LastKnownState {
     return false;
   }
 
-  /** Takes over an entry of a snapshot; undefined when it is not ours. */
+  /** Adds an entry of a snapshot; undefined if the key is not watched. */
   add({ key, value: text }: KvEntry): LastKnownEntry | undefined {
     const watchedKey = this.#keySpace.find(key);
     if (!watchedKey) return undefined;
@@ -56,14 +56,14 @@ export class LastKnownState {
     return entry;
   }
 
-  /** @param text what stands under the key now; undefined: it is gone */
+  /** @param text current text of the key; undefined: it was deleted */
   prepareChange(key: string, text: string | undefined): PendingChange {
     const watchedKey = this.#keySpace.find(key);
-    const known = this.#entries.get(key);
+    const entry = this.#entries.get(key);
     const nothing: PendingChange = { difference: undefined, accept: () => undefined };
-    // The second case is the echo of what a snapshot has brought already.
-    if (!watchedKey || known?.text === text) return nothing;
-    const previous = known?.value;
+    // The second case is a change that a snapshot included already.
+    if (!watchedKey || entry?.text === text) return nothing;
+    const previous = entry?.value;
     if (text === undefined) {
       return {
         difference: previous && { watchedKey, previous, current: undefined },
@@ -77,12 +77,12 @@ export class LastKnownState {
     const differs = decoded !== undefined && !isDeepStrictEqual(decoded, previous);
     return {
       difference: differs ? { watchedKey, previous, current: decoded } : undefined,
-      // A broken value takes nothing away: the event loop keeps the last one that made sense.
+      // An invalid value changes nothing: the event loop keeps the last valid one.
       accept: () => this.#entries.set(key, { watchedKey, text, value: decoded ?? previous }),
     };
   }
 
-  /** What stands in the store as far as is known. */
+  /** Last known text of a key. */
   text(key: string): string | undefined {
     return this.#entries.get(key)?.text;
   }
@@ -91,12 +91,12 @@ export class LastKnownState {
     return this.#entries.keys();
   }
 
-  /** Entries with a value that makes sense, as they stand in the store. */
+  /** Keys and texts of the entries with a valid value. */
   *validEntries(): Iterable<readonly [string, string]> {
     for (const [key, { text }] of this.#entries) if (this.isValid(key)) yield [key, text];
   }
 
-  /** The value that stands under the key makes sense. */
+  /** Whether the current value of the key is valid. */
   isValid(key: string): boolean {
     return this.#entries.get(key)?.value !== undefined && !this.#broken.has(key);
   }
@@ -109,7 +109,7 @@ export class LastKnownState {
     } catch (thrown) {
       const reason = errorText(thrown);
       if (this.#broken.get(key) !== reason)
-        this.#log.warn({ key, reason }, 'a value in the datastore makes no sense and is skipped');
+        this.#log.warn({ key, reason }, 'ignoring invalid value in the datastore');
       this.#broken.set(key, reason);
       return undefined;
     }

@@ -1,13 +1,13 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DbStatus } from './api.ts';
 
-/** Metrics of the watcher of the datastore. */
+/** Metrics of the datastore watcher. */
 export class DbWatcherMetrics {
   constructor(registry: Registry, status: () => DbStatus) {
     const registers = [registry];
     new Gauge({
       name: 'contiv_dbwatcher_connected',
-      help: 'Whether the datastore answers (1) or not (0).',
+      help: 'Whether the datastore is available (1) or not (0).',
       registers,
       collect() {
         this.set(status().connected ? 1 : 0);
@@ -15,7 +15,7 @@ export class DbWatcherMetrics {
     });
     new Gauge({
       name: 'contiv_dbwatcher_watching',
-      help: 'Whether changes in the datastore are followed (1) or not (0).',
+      help: 'Whether changes in the datastore are watched (1) or not (0).',
       registers,
       collect() {
         this.set(status().watching ? 1 : 0);
@@ -23,7 +23,7 @@ export class DbWatcherMetrics {
     });
     new Gauge({
       name: 'contiv_dbwatcher_broken_values',
-      help: 'Values in the datastore that make no sense and are skipped.',
+      help: 'Invalid values in the datastore, which are ignored.',
       registers,
       collect() {
         this.set(status().broken.size);
@@ -31,7 +31,7 @@ export class DbWatcherMetrics {
     });
     new Counter({
       name: 'contiv_dbwatcher_resyncs_total',
-      help: 'Resyncs from the datastore or its mirror since the start.',
+      help: 'Resyncs from the datastore or from the local mirror.',
       registers,
       collect() {
         this.reset();
@@ -40,7 +40,7 @@ export class DbWatcherMetrics {
     });
     new Counter({
       name: 'contiv_dbwatcher_missed_changes_total',
-      help: 'Changes that the watch did not deliver, found by comparing with a snapshot.',
+      help: 'Changes that the watch did not deliver, found by comparison with a snapshot.',
       registers,
       collect() {
         this.reset();
@@ -49,7 +49,7 @@ export class DbWatcherMetrics {
     });
     new Gauge({
       name: 'contiv_dbwatcher_mirror_behind',
-      help: 'Whether the local mirror could not be written (1).',
+      help: 'Whether the local mirror could not be written (1) or is up to date (0).',
       registers,
       collect() {
         this.set(status().mirrorError === undefined ? 0 : 1);

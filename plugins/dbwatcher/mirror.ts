@@ -4,22 +4,22 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { LastKnownState } from './last-known-state.ts';
 
-/** Entries handled at a stretch. */
+/** Entries that are processed per slice. */
 const SLICE = 1000;
-/** How soon a write is tried again that failed. */
+/** Delay before a failed write is retried. */
 const RETRY_MS = 10_000;
 
 /**
- * The copy of the cluster's store on this node, for starts without the cluster's store. It is
- * written behind: nobody waits for it, and what changes while a write is under way goes with the
- * next one. Each write is one batch, so a crash leaves a state that once was.
+ * Copy of the cluster's store on this node, for a start while the cluster's store is unavailable.
+ * It is written asynchronously; changes during a write are part of the next one. Each write is one
+ * batch, so a crash leaves a consistent past state.
  */
 export class Mirror {
   readonly #store: KvStore;
   readonly #clock: Clock;
   readonly #log: Logger;
   #lastKnown: LastKnownState | undefined;
-  /** Keys that are to be written. */
+  /** Keys that must be written. */
   #unwrittenKeys: 'all' | Set<string> = new Set();
   #writing: Promise<void> | undefined;
   #retry: Timer | undefined;
@@ -32,7 +32,7 @@ export class Mirror {
     this.#log = log;
   }
 
-  /** Why the mirror is behind. */
+  /** Why the mirror is not up to date; undefined if it is. */
   get error(): string | undefined {
     return this.#error;
   }
@@ -41,20 +41,20 @@ export class Mirror {
     return (await this.#store.list('')).entries;
   }
 
-  /** From now on the mirror holds this, and nothing else. */
+  /** Replaces the content of the mirror with this state, and follows it. */
   follow(known: LastKnownState): void {
     this.#lastKnown = known;
     this.#unwrittenKeys = 'all';
     this.#write();
   }
 
-  /** What is known of these keys has changed. */
+  /** Schedules a write of these keys, whose last known state has changed. */
   changed(keys: Iterable<string>): void {
     if (this.#unwrittenKeys !== 'all') for (const key of keys) this.#unwrittenKeys.add(key);
     this.#write();
   }
 
-  /** Resolves when everything is written that can be. */
+  /** Resolves when the current write has ended. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#retry?.cancel();
@@ -74,7 +74,7 @@ export class Mirror {
       this.#unwrittenKeys = new Set();
       try {
         await this.#store.putAll(await this.#changesFor(this.#lastKnown, behind));
-        if (this.#error !== undefined) this.#log.info('the local mirror is up to date again');
+        if (this.#error !== undefined) this.#log.info('local mirror is up to date again');
         this.#error = undefined;
       } catch (thrown) {
         this.#failed(errorText(thrown));
@@ -85,7 +85,7 @@ export class Mirror {
 
   #failed(error: string): void {
     if (this.#error === undefined)
-      this.#log.error({ error }, 'the local mirror cannot be written; it stays as it was');
+      this.#log.error({ error }, 'cannot write the local mirror; keeping its last content');
     this.#error = error;
     this.#unwrittenKeys = 'all';
     if (this.#closed) return;
@@ -95,7 +95,7 @@ export class Mirror {
     });
   }
 
-  /** What goes to the store, as of now. Of a value that became broken the last good one stays. */
+  /** Changes to write. For a value that became invalid, the mirror keeps the last valid one. */
   async #changesFor(
     known: LastKnownState,
     behind: 'all' | ReadonlySet<string>,

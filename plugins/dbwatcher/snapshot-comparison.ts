@@ -3,7 +3,7 @@ import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { KeySpace } from './key-space.ts';
 import type { LastKnownState } from './last-known-state.ts';
 
-/** Entries compared at a stretch. */
+/** Entries that are compared per slice. */
 const SLICE = 1000;
 
 interface Suspect {
@@ -11,18 +11,19 @@ interface Suspect {
   readonly known: string | undefined;
 }
 
-/** Keys under which a snapshot and what is known differ. */
+/** Keys for which a snapshot differs from the last known state. */
 type Suspects = ReadonlyMap<string, Suspect>;
 
 export interface ComparisonTimes {
   readonly intervalMs: number;
-  /** How long the watch may lag behind a snapshot. */
+  /** Maximum lag of the watch behind a snapshot. */
   readonly graceMs: number;
 }
 
 /**
- * Finds changes that the watch has lost, by holding snapshots against what is known. One snapshot
- * proves nothing, for it may be ahead of the watch; a difference that is the same a while later does.
+ * Finds changes that the watch has lost, by comparing snapshots with the last known state. One
+ * snapshot proves nothing, because it may be ahead of the watch; the same difference in a second
+ * snapshot, after the grace period, does.
  */
 export class SnapshotComparison {
   readonly #keySpace: KeySpace;
@@ -38,12 +39,12 @@ export class SnapshotComparison {
     this.#graceMs = graceMs;
   }
 
-  /** Until the next comparison, give or take a quarter: not all agents of a cluster at once. */
+  /** Delay of the next comparison, randomized by 25 %: agents of a cluster must not compare at the same time. */
   get intervalMs(): number {
     return this.#intervalMs * (0.75 + this.#random.next() / 2);
   }
 
-  /** What was known before is known no more. */
+  /** Discards the previous differences. */
   reset(): void {
     this.#suspects = new Map();
   }
@@ -62,7 +63,7 @@ export class SnapshotComparison {
       if (earlier && earlier.stored === suspect.stored && earlier.known === suspect.known)
         lost.push(key);
     }
-    // A second look is taken once; what is suspect only then has to wait for the next round.
+    // Only one confirming snapshot is taken; new differences wait for the next interval.
     const again = before.size === 0 && now.size > 0;
     this.#suspects = again ? now : new Map();
     return { lost, nextMs: again ? this.#graceMs : this.intervalMs };

@@ -6,13 +6,13 @@ import type { DbResyncPayload } from '#plugins/controller/api/events.ts';
 import type { KeySpace } from './key-space.ts';
 import { type LastKnownEntry, LastKnownState } from './last-known-state.ts';
 
-/** Values decoded at a stretch: some milliseconds. */
+/** Values that are decoded per slice: a few milliseconds. */
 const SLICE = 64;
 
-/** By prefix; each with the revision to follow it from. */
+/** By prefix; each with the revision from which to watch. */
 export type Snapshots = ReadonlyMap<string, KvSnapshot>;
 
-/** Reads all that is watched. */
+/** Reads all watched keys. */
 export async function readSnapshots(store: KvStore, keySpace: KeySpace): Promise<Snapshots> {
   const { prefixes } = keySpace;
   const snapshots = await Promise.all(prefixes.map((prefix) => store.list(prefix)));
@@ -23,10 +23,10 @@ export function entriesOf(snapshots: Snapshots): KvEntry[] {
   return [...snapshots.values()].flatMap(({ entries }) => entries);
 }
 
-/** All that a resync carries; broken values are left out. */
+/** Payload of a resync, without invalid values. */
 export type ResyncContent = Pick<DbResyncPayload, 'kubeState' | 'externalConfig'>;
 
-/** Makes sense of entries, a slice at a time. */
+/** Decodes entries in slices. */
 export async function decodeEntries(
   entries: readonly KvEntry[],
   keySpace: KeySpace,

@@ -2,13 +2,13 @@ import type { KvStore } from '#datastore/api.ts';
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 
 export interface StoreProbeHandlers {
-  /** The store answers, for the first time or again. */
+  /** The store became available. */
   onUp(): void;
-  /** The store does not answer; told with every probe. */
+  /** The store is unavailable; called after every failed probe. */
   onDown(reason: unknown): void;
 }
 
-/** Asks the store now and then whether it is there. */
+/** Probes periodically whether the store is available. */
 export class StoreProbe {
   readonly #store: KvStore;
   readonly #clock: Clock;

@@ -1,17 +1,17 @@
 import type { KvChange, KvStore, Watch } from '#datastore/api.ts';
 import type { Snapshots } from './snapshot.ts';
 
-/** How many changes may wait to be processed; with more it is better to read everything again. */
+/** Maximum number of pending changes; with more, a resync is faster. */
 const CAPACITY = 1000;
 
 export interface WatchSessionHandlers {
-  /** There are changes to take. */
+  /** Changes are pending. */
   onChanges(): void;
-  /** The session has no use any more. */
+  /** The watch was lost, or too many changes are pending. */
   onBroken(reason: string): void;
 }
 
-/** The watches that follow one set of snapshots, and the changes that were not processed yet. */
+/** The watches that follow one set of snapshots, and the changes that are not processed yet. */
 export class WatchSession {
   readonly #watches: Watch[] = [];
   #pendingChanges: KvChange[] = [];
@@ -25,7 +25,7 @@ export class WatchSession {
             if (this.#closed) return;
             this.#pendingChanges.push(...changes);
             if (this.#pendingChanges.length <= CAPACITY) handlers.onChanges();
-            else handlers.onBroken(`more than ${CAPACITY} changes wait`);
+            else handlers.onBroken(`more than ${CAPACITY} changes are pending`);
           },
           onLost: (reason) => {
             if (!this.#closed) handlers.onBroken(reason.message);
@@ -42,7 +42,7 @@ export class WatchSession {
     return !this.#closed;
   }
 
-  /** The changes that wait; they wait no more. */
+  /** Removes and returns the pending changes. */
   take(): KvChange[] {
     const taken = this.#pendingChanges;
     this.#pendingChanges = [];

@@ -8,14 +8,14 @@ import {
   prefixText,
 } from './prefix.ts';
 
-/** Larger pools are used up to here; a number stays exact. */
+/** Larger pools are used up to this size, up to which numbers are exact. */
 const MAX_BITS = 52;
 /** Number 0 is the network itself, number 1 the gateway. */
 const FIRST_NUMBER = 2;
 
 /**
- * The addresses of this node's pods and which of them are in use. They are handed out in turn: an
- * address that has just become free is the last to be used again.
+ * The pod addresses of this node and which of them are in use. Addresses are allocated in ascending
+ * order, so that a released address is reused as late as possible.
  */
 export class AddressPool {
   readonly #prefix: Prefix;
@@ -24,19 +24,19 @@ export class AddressPool {
 
   constructor(prefix: Prefix) {
     this.#prefix = prefix;
-    // the last two addresses are left out: the broadcast address and the NAT loopback
+    // without the last two addresses: the broadcast address and the NAT loopback
     const size = 2 ** Math.min(hostBits(prefix), MAX_BITS) - 2;
     this.#index = new FreeIndex(size);
     for (let number = 0; number < FIRST_NUMBER; number++) this.#index.add(number);
   }
 
-  /** Whether an address, in its canonical text, lies in the pool's network. */
+  /** Whether an address, in its canonical text, is in the network of the pool. */
   contains(address: string): boolean {
     const parsed = parseAddress(address);
     return parsed !== undefined && contains(this.#prefix, parsed.family, parsed.value);
   }
 
-  /** Addresses outside the pool are left alone. */
+  /** Addresses outside of the pool are ignored. */
   use(address: string): void {
     const number = this.#numberOf(address);
     if (number !== undefined) this.#index.add(number);
@@ -47,12 +47,12 @@ export class AddressPool {
     if (number !== undefined) this.#index.delete(number);
   }
 
-  /** Goes on after this address, which was handed out last. */
+  /** Continues after this address, the last allocated one. */
   continueAfter(address: string): void {
     this.#last = this.#numberOf(address) ?? this.#last;
   }
 
-  /** The next address that is not in use; undefined when all are. It is not marked as used. */
+  /** The next free address, not marked as used; undefined if there is none. */
   next(): string | undefined {
     const number = this.#index.next(this.#last + 1) ?? this.#index.next(0);
     if (number === undefined) return undefined;
@@ -63,7 +63,7 @@ export class AddressPool {
     return prefixText(this.#prefix);
   }
 
-  /** Number of an address that the pool could hand out. */
+  /** Number of an address that the pool can allocate; otherwise undefined. */
   #numberOf(address: string): number | undefined {
     const parsed = parseAddress(address);
     if (!parsed || !contains(this.#prefix, parsed.family, parsed.value)) return undefined;

@@ -3,14 +3,14 @@ import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 export const ADDRESS_PREFIX = 'local/ipam/address/';
 export const LAST_KEY = 'local/ipam/last';
 
-/** An address as the local store keeps it: one record each, so that none is given out twice. */
+/** An address in the local store: one record per address, so that none is allocated twice. */
 export interface AddressRecord {
   readonly address: string;
   readonly pod: PodId;
   readonly podUid: string | undefined;
-  /** Whom it was given to. Whether that attachment is still there is not said here. */
+  /** The attachment that it was allocated to; it may have been deleted since. */
   readonly attachment: AttachmentId;
-  /** Another IPAM gave it, which alone knows whether it is in use. */
+  /** Another IPAM allocated it; only that IPAM knows whether it is in use. */
   readonly external?: true;
 }
 
@@ -22,7 +22,7 @@ export function addressRecordText(record: AddressRecord): string {
   return JSON.stringify(record);
 }
 
-/** @returns undefined for a text that is no record of this address */
+/** @returns undefined for a text that is not a record of this address */
 export function readAddressRecord(key: string, text: string): AddressRecord | undefined {
   let value: Partial<AddressRecord> | null;
   try {

@@ -1,4 +1,4 @@
-/** The addresses that were given out, as the local store keeps them: each is written before it is used. */
+/** Allocated addresses in the local store; each record is written before the address is used. */
 import type { KvStore } from '#datastore/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext, RevertContext } from '#plugins/controller/api/event-handler.ts';
@@ -16,11 +16,11 @@ type PortContext = Pick<RevertContext, 'callPort'>;
 export class AddressRecords {
   readonly #store: KvStore;
   readonly #byAddress = new Map<string, AddressRecord>();
-  /** Keys of records that nobody was told of, and that may stand in the store all the same. */
+  /** Keys of records whose write failed with an unknown outcome: they may exist in the store. */
   readonly #uncertainKeys = new Set<string>();
   #last: string | undefined;
 
-  /** @throws FatalError: without its memory the agent would give addresses out twice */
+  /** @throws FatalError: without the records the agent would allocate addresses twice */
   static async readBack(ctx: ResyncContext, store: KvStore): Promise<AddressRecords> {
     const records = new AddressRecords(store);
     let entries: readonly { key: string; value: string }[];
@@ -35,13 +35,13 @@ export class AddressRecords {
       );
       records.#last = last ?? undefined;
     } catch (cause) {
-      throw new FatalError('cannot read back which addresses are in use', { cause });
+      throw new FatalError('cannot read the allocated addresses from the local store', { cause });
     }
     for (const { key, value } of entries) {
       const record = readAddressRecord(key, value);
       if (record) records.#byAddress.set(record.address, record);
       else {
-        ctx.log.error({ key, value }, 'record of an address cannot be read back, it is dropped');
+        ctx.log.error({ key, value }, 'deleting an invalid address record from the local store');
         await ctx.callPort(`local store/delete ${key}`, () => store.delete(key));
       }
     }
@@ -52,7 +52,7 @@ export class AddressRecords {
     this.#store = store;
   }
 
-  /** The address that was given out last. */
+  /** The last allocated address. */
   get last(): string | undefined {
     return this.#last;
   }
@@ -74,7 +74,7 @@ export class AddressRecords {
     this.#last = address;
   }
 
-  /** Records who has an address that nobody has. @returns whether it is his now */
+  /** Creates the record of a free address. @returns whether the attachment owns the address now */
   async create(ctx: PortContext, record: AddressRecord): Promise<boolean> {
     await this.#deleteUncertain(ctx);
     const key = addressKey(record.address);
@@ -83,13 +83,13 @@ export class AddressRecords {
       this.#store.putIfAbsent(key, addressRecordText(record)),
     );
     this.#uncertainKeys.delete(key);
-    const standing = created ? record : readAddressRecord(key, value);
-    if (standing) this.#byAddress.set(record.address, standing);
-    // a record that an allocation with a lost answer left behind is as good as a new one
-    return created || standing?.attachment === record.attachment;
+    const existing = created ? record : readAddressRecord(key, value);
+    if (existing) this.#byAddress.set(record.address, existing);
+    // a record of the same attachment, left by a write with unknown outcome, is valid
+    return created || existing?.attachment === record.attachment;
   }
 
-  /** Hands a record that is kept back over to a new attachment. @returns whether it is his now */
+  /** Reassigns a reserved address to another attachment. @returns whether it owns the address now */
   async replace(ctx: PortContext, known: AddressRecord, record: AddressRecord): Promise<boolean> {
     const key = addressKey(record.address);
     const swapped = await ctx.callPort(`local store/compare-and-swap ${key}`, () =>
@@ -99,7 +99,7 @@ export class AddressRecords {
     return swapped;
   }
 
-  /** Records an address that somebody else has given, whatever was known of it. */
+  /** Writes the record of an address of another IPAM, and replaces an existing one. */
   async put(ctx: PortContext, record: AddressRecord): Promise<void> {
     const key = addressKey(record.address);
     await ctx.callPort(`local store/put ${key}`, () =>
@@ -109,8 +109,8 @@ export class AddressRecords {
   }
 
   /**
-   * Before the next address is given out, what a lost answer may have left behind is taken away: to
-   * the next run of the agent it would be a second address of the same pod.
+   * Deletes records of writes with an unknown outcome before the next allocation: after a restart
+   * they would be a second address of the same pod.
    */
   async #deleteUncertain(ctx: PortContext): Promise<void> {
     for (const key of this.#uncertainKeys) {

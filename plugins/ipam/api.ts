@@ -1,4 +1,4 @@
-/** Addresses of this node: who has which, and where each kind lies. All are text. */
+/** Addresses of this node: allocations and subnets, all as text. */
 
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
@@ -10,32 +10,32 @@ export { BaseIpam as PlannedAddresses } from './base-ipam.ts';
 export { allocationsDocument, ipamDocument, NO_NODE_IP } from './rest.ts';
 
 /**
- * Says which node's ID the address of a pod was given out under; undefined for other addresses.
- * @throws AddressPlanError when the configuration makes no sense
+ * Returns the ID of the node that owns the address of a pod; undefined for other addresses.
+ * @throws AddressPlanError for an invalid configuration
  */
 export function podAddressOwner(config: IpamConfig): (address: string) => number | undefined {
   const cluster = clusterSubnets(config);
   return (address) => nodeIdOfPodAddress(cluster, address);
 }
 
-/** An address held by an attachment, or kept back because a Pod record still shows it. */
+/** An address that an attachment owns, or that is reserved because a Pod record still contains it. */
 export interface Allocation {
   /** Without prefix length. */
   readonly address: string;
   readonly pod: PodId;
   readonly podUid: string | undefined;
-  /** undefined: nobody holds it any more, it is kept back. */
+  /** undefined: no attachment owns it, it is reserved. */
   readonly attachment: AttachmentId | undefined;
 }
 
 export interface IpamApi extends AddressPlan {
-  /** Addresses of an attachment by family, as plain addresses; empty when it has none. */
+  /** Addresses of an attachment by family, without prefix length; empty if it has none. */
   podAddresses(attachment: AttachmentId): readonly string[];
-  /** All allocations by address, held ones and kept-back ones. */
+  /** All allocations by address: owned and reserved ones. */
   allocations(): ReadonlyMap<string, Allocation>;
 }
 
-/** The pod subnet of this node is another one, as an external IPAM has it. */
+/** The pod subnet of this node, assigned by an external IPAM, has changed. */
 export const PodCidrChange = defineEvent<{ readonly localPodCidr: string }>({
   id: 'pod-cidr-change',
   blocking: false,

@@ -1,4 +1,4 @@
-/** Where addresses of each kind lie: the part of an IPAM that is arithmetic. Any IPAM may build on it. */
+/** Base class of IPAM plugins: the address plan, without the allocation of pod addresses. */
 
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
@@ -16,7 +16,7 @@ import {
   vxlanAddress,
 } from './subnets.ts';
 
-/** Where addresses of each kind lie. */
+/** The subnets and addresses of this node and of the others. */
 export interface AddressPlan {
   /** Prefix length of a pod's own address: 32 or 128. */
   readonly hostPrefixLength: number;
@@ -33,7 +33,7 @@ export interface AddressPlan {
   /** CIDR with the prefix length of this node's interconnect subnet. */
   hostInterconnectVpp(): string;
   hostInterconnectLinux(): string;
-  /** CIDR; undefined when no node interconnect subnet is configured. */
+  /** CIDR; undefined if no node interconnect subnet is configured. */
   nodeAddress(nodeId: number): string | undefined;
   /** CIDR with the prefix length of the VXLAN subnet. */
   vxlanAddress(nodeId: number): string;
@@ -42,15 +42,15 @@ export interface AddressPlan {
   natLoopback(): string;
 }
 
-/** What everything derives from. */
+/** Input of the address plan. */
 export interface PlanInput {
   readonly nodeId: number;
   readonly config: IpamConfig;
-  /** Plain address; empty when there is none. */
+  /** Address without prefix length; empty if there is none. */
   readonly defaultGateway: string;
   /**
-   * Networks of the pods of nodes, by ID, where they are not what arithmetic gives. One of another
-   * family, or without room for pods, does not count.
+   * Pod subnets by node ID that differ from the computed ones. A subnet of another family, or without
+   * addresses for pods, is ignored.
    */
   readonly podSubnets?: ReadonlyMap<number, Prefix> | undefined;
 }
@@ -67,8 +67,8 @@ export abstract class BaseIpam implements AddressPlan {
   #podSubnets: ReadonlyMap<number, Prefix> = new Map();
 
   /**
-   * Plans anew, at a resync.
-   * @throws FatalError when the configuration has no room for this node
+   * Computes the plan, at a resync.
+   * @throws FatalError if the configuration has no addresses for this node
    */
   protected updatePlan({ config, nodeId, defaultGateway, podSubnets }: PlanInput): void {
     try {
@@ -86,12 +86,12 @@ export abstract class BaseIpam implements AddressPlan {
     }
   }
 
-  /** Networks of other nodes have changed; that of this node only counts with the next plan. */
+  /** Replaces the pod subnets of other nodes; that of this node changes with the next plan. */
   protected replacePodSubnets(podSubnets: ReadonlyMap<number, Prefix>): void {
     this.#podSubnets = fittingSubnets(this.#currentPlan.cluster, podSubnets);
   }
 
-  /** The network of the pods of this node. */
+  /** The pod subnet of this node. */
   protected get podPrefix(): Prefix {
     return this.#currentPlan.pods;
   }
@@ -158,7 +158,7 @@ export abstract class BaseIpam implements AddressPlan {
   }
 
   get #currentPlan(): Plan {
-    if (!this.#plan) throw new FatalError('addresses are not known before the first resync');
+    if (!this.#plan) throw new FatalError('addresses are unknown before the first resync');
     return this.#plan;
   }
 }

@@ -1,4 +1,4 @@
-/** Addresses that another IPAM plugin of the CNI has given. */
+/** Addresses from another IPAM plugin of the CNI. */
 import { defineError } from '#infra/errors/errors.ts';
 import { formatIp, type IpFamily, ipFamily, parseCidr } from '#models/ip.ts';
 
@@ -6,7 +6,7 @@ export const ExternalAddressError = defineError({
   name: 'ExternalAddressError',
   code: 'CV_IPAM_EXTERNAL',
   remedy:
-    'Look at the ipam section of the CNI configuration, or give the addresses here (useExternalIPAM: false).',
+    'Check the ipam section of the CNI configuration, or let the agent allocate addresses (useExternalIPAM: false).',
 });
 
 interface IpConfig {
@@ -14,7 +14,7 @@ interface IpConfig {
 }
 
 /**
- * The first address of the wanted family, plain.
+ * The first address of the family, without prefix length.
  * @param data IPConfig of the CNI as JSON, or a whole result with `ips`
  * @throws ExternalAddressError
  */
@@ -25,8 +25,8 @@ export function externalAddress(data: string, family: IpFamily): string {
   }
   throw new ExternalAddressError(
     data === ''
-      ? 'the CNI passed no address on, and here none are given'
-      : `the CNI passed no IPv${family} address on: ${data.slice(0, 200)}`,
+      ? 'the CNI request has no address, and the agent does not allocate any (useExternalIPAM)'
+      : `the CNI request has no IPv${family} address: ${data.slice(0, 200)}`,
   );
 }
 

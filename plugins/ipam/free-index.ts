@@ -2,9 +2,9 @@ const BITS = 32;
 const FULL = 0xffffffff;
 
 /**
- * The set of numbers in use out of 0 … size − 1, made to find the next unused one without walking
- * over the used: a tree of 32-way words, where a bit of an upper word says that the word below is
- * full. Words that are empty take no memory, so that the range may be very large.
+ * The set of used numbers in 0 … size − 1, which finds the next free one without iterating over used
+ * ones: a tree of 32-bit words, in which a bit of an upper word is set if the word below is full.
+ * Empty words take no memory, so the range may be very large.
  */
 export class FreeIndex {
   readonly #size: number;
@@ -21,7 +21,7 @@ export class FreeIndex {
     this.#levels = levels;
   }
 
-  /** How many numbers are in use. */
+  /** Number of used numbers. */
   get used(): number {
     return this.#used;
   }
@@ -59,13 +59,13 @@ export class FreeIndex {
     }
   }
 
-  /** The lowest unused number from `from` on; undefined when all of them are in use. */
+  /** The lowest free number from `from` on; undefined if all of them are used. */
   next(from: number): number | undefined {
     let at = from;
     for (let height = 0; height < this.#levels.length; height++) {
       const found = this.#inWord(height, at);
       if (found !== undefined) return this.#descend(height, found);
-      // nothing in this word from here on: look for the next word that is not full, one level up
+      // this word has no free number from here on: find the next word that is not full, one level up
       at = Math.floor(at / BITS) + 1;
     }
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * Event handler that gives out the addresses of this node. An address is in use while an attachment
- * holds it or a Pod record shows it: others may still send to what they read there.
+ * Event handler that allocates the addresses of the pods of this node. An address is in use while an
+ * attachment owns it or a Pod record contains it: other nodes may still send packets to it.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
@@ -44,14 +44,15 @@ import { type Prefix, parsePrefix } from './prefix.ts';
 export const AddressesExhaustedError = defineError({
   name: 'AddressesExhaustedError',
   code: 'CV_IPAM_EXHAUSTED',
-  remedy: 'Move pods away, or give each node a larger subnet (podSubnetOneNodePrefixLen).',
+  remedy:
+    'Move pods to other nodes, or configure a larger subnet for each node (podSubnetOneNodePrefixLen).',
 });
 
 export interface IpamDeps {
   readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
   readonly nodes: Pick<NodeSyncApi, 'thisNode' | 'allNodes'>;
   readonly pods: Pick<PodManagerApi, 'attachments'>;
-  /** Of this node alone; outlives the agent. */
+  /** Local store of this node; persists across restarts of the agent. */
   readonly store: KvStore;
 }
 
@@ -59,7 +60,7 @@ export function createIpam(deps: IpamDeps): EventHandler & IpamApi {
   return new Ipam(deps);
 }
 
-/** Those of the Node objects that can be read; of the others the arithmetic counts. */
+/** Valid pod CIDRs of the Node objects; for the other nodes the computed subnets apply. */
 function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix> {
   const found = new Map<number, Prefix>();
   for (const { id, podCidr } of nodes.values())
@@ -72,13 +73,13 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   readonly #deps: IpamDeps;
   #pool: AddressPool | undefined;
   #podRecords: PodRecordAddresses | undefined;
-  /** undefined before the local store was read. */
+  /** undefined before the local store has been read. */
   #records: AddressRecords | undefined;
-  /** Address of each attachment that holds one. */
+  /** Address of each attachment that owns one. */
   readonly #addressByAttachment = new Map<AttachmentId, string>();
-  /** Whether the kube state comes from the database itself, not from the local mirror. */
+  /** Whether the state of Kubernetes was read from the database, not from the local mirror. */
   #stateIsFresh = false;
-  /** The attachment that the last Add Pod gave an address to, for the case that it is reverted. */
+  /** The attachment that the last Add Pod allocated an address for, needed to revert it. */
   #undo: AttachmentId | undefined;
 
   constructor(deps: IpamDeps) {
@@ -88,7 +89,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    // what changes before a resync has gone through is part of what the next one reads
+    // changes before the first successful resync are part of the input of that resync
     if (KubeStateChange.is(event)) return event.payload.resource === 'pod' && !!this.#podRecords;
     if (NodeUpdate.is(event)) return this.#isExternal && !!this.#podRecords;
     return AddPod.is(event) || DeletePod.is(event);
@@ -105,15 +106,15 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     });
     const pool = new AddressPool(this.podPrefix);
     const records = this.#records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
-    const ours = (address: string): boolean => pool.contains(address);
-    const shown = await PodRecordAddresses.read(ctx.kubeState, ours, new Slices(ctx.clock));
+    const isLocal = (address: string): boolean => pool.contains(address);
+    const podRecords = await PodRecordAddresses.read(ctx.kubeState, isLocal, new Slices(ctx.clock));
     for (const { address, external } of records.all()) if (!external) pool.use(address);
-    for (const address of shown.addresses()) pool.use(address);
+    for (const address of podRecords.addresses()) pool.use(address);
     if (records.last !== undefined) pool.continueAfter(records.last);
 
     this.#pool = pool;
     this.#records = records;
-    this.#podRecords = shown;
+    this.#podRecords = podRecords;
     this.#addressByAttachment.clear();
     const attachments = this.#deps.pods.attachments();
     for (const { attachment, address } of records.all())
@@ -174,7 +175,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     return this.#deps.conf.ipam().useExternalIpam;
   }
 
-  /** The network of this node's pods has changed: everything is worked out anew. */
+  /** If the pod subnet of this node has changed, everything is recalculated. */
   #nodeUpdate(ctx: UpdateContext, { nodeName, current }: NodeUpdatePayload): UpdateResult {
     const { name } = this.#deps.nodes.thisNode();
     this.replacePodSubnets(podCidrs(this.#deps.nodes.allNodes()));
@@ -182,16 +183,16 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const localPodCidr = this.podSubnetOtherNode(current.id);
     if (localPodCidr === this.podSubnetThisNode()) return {};
     ctx.followUp(PodCidrChange.event({ localPodCidr }));
-    return { change: `the pods of this node have ${localPodCidr} now, a resync follows` };
+    return { change: `pod subnet of this node is now ${localPodCidr}; a resync follows` };
   }
 
-  /** What the mirror does not show may be there all the same: then nothing is dropped. */
+  /** The mirror may lack records that exist, so nothing is released after a resync from it. */
   async #releaseLeaked(ctx: ResyncContext): Promise<void> {
     if (!this.#stateIsFresh) return;
     for (const { address, attachment, pod, external } of this.#records!.all()) {
       if (this.#addressByAttachment.get(attachment) === address) continue;
       if (this.#podRecords!.has(address) && !external) continue;
-      ctx.log.info({ address, pod: podIdText(pod) }, 'address of a pod that is gone is free again');
+      ctx.log.info({ address, pod: podIdText(pod) }, 'releasing the address of a deleted pod');
       await this.#updateUse(ctx, address);
     }
   }
@@ -203,7 +204,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     if (payload.ipamType !== '' && !this.#isExternal)
       ctx.log.warn(
         { pod: podIdText(payload.pod), ipam: payload.ipamType },
-        'the address that another IPAM plugin gave is not used: useExternalIPAM is off',
+        'ignoring the address of another IPAM plugin: useExternalIPAM is false',
       );
     const address = this.#isExternal
       ? await this.#acceptExternal(ctx, payload, attachment)
@@ -221,14 +222,14 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const { pod, podUid } = payload;
     const owner = { pod: { namespace: pod.namespace, name: pod.name }, podUid, attachment };
     for (let next = this.#pool!.next(); next !== undefined; next = this.#pool!.next()) {
-      // the place to go on from comes first: if the second write fails, an address is passed over
+      // the last address is written first: if the second write fails, one address is skipped
       await this.#records!.setLast(ctx, next);
       this.#pool!.continueAfter(next);
       this.#pool!.use(next);
       if (await this.#records!.create(ctx, { address: next, ...owner })) return next;
-      ctx.log.warn({ address: next }, 'address is in use without being known, it is left out');
+      ctx.log.warn({ address: next }, 'skipping an address with an unknown record');
     }
-    // after a boot of the machine most addresses may be kept back: a pod may have its own again
+    // after a reboot most addresses may be reserved: a pod may get its own address again
     for (const address of this.#podRecords!.onlyInRecord(
       resources.pod.key(pod.name, pod.namespace),
     )) {
@@ -239,17 +240,17 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       if (await (known ? records.replace(ctx, known, record) : records.create(ctx, record)))
         return address;
     }
-    const held = this.#addressByAttachment.size;
+    const owned = this.#addressByAttachment.size;
     throw new AddressesExhaustedError(
-      `no address is free in ${this.#pool}: ${held} are held by pods, ` +
-        `${this.allocations().size - held} are kept back for Pod records that show them`,
+      `no free address in ${this.#pool}: ${owned} are owned by pods, ` +
+        `${this.allocations().size - owned} are reserved because Pod records contain them`,
       { where: podIdText(pod) },
     );
   }
 
   /**
-   * Takes what another IPAM has given. Two that hold one address cannot be wired: whoever has it
-   * keeps it until his DEL comes.
+   * Accepts an address from another IPAM. Two attachments cannot own one address: the current owner
+   * keeps it until its DEL.
    */
   async #acceptExternal(
     ctx: UpdateContext,
@@ -260,10 +261,9 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const address = externalAddress(payload.ipamData, this.podPrefix.family);
     const before = this.#records!.get(address);
     if (before && this.#addressByAttachment.get(before.attachment) === address)
-      throw new ExternalAddressError(
-        `${address} was given to ${podIdText(before.pod)}, which still has it`,
-        { where: podIdText(pod) },
-      );
+      throw new ExternalAddressError(`${address} is still owned by ${podIdText(before.pod)}`, {
+        where: podIdText(pod),
+      });
     const owner = { namespace: pod.namespace, name: pod.name };
     await this.#records!.put(ctx, { address, pod: owner, podUid, attachment, external: true });
     return address;
@@ -274,19 +274,19 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     return record !== undefined && this.#addressByAttachment.get(record.attachment) === address;
   }
 
-  /** Frees what an attachment holds; addresses that others still read somewhere are kept back. */
+  /** Releases the address of an attachment; it is reserved while a Pod record contains it. */
   async #release(ctx: RevertContext, attachment: AttachmentId): Promise<UpdateResult> {
     const address = this.#addressByAttachment.get(attachment);
     if (address === undefined) return {};
     this.#addressByAttachment.delete(attachment);
     await this.#updateUse(ctx, address);
-    const kept = this.#podRecords!.has(address)
-      ? ' is kept back until its Pod record goes'
+    const suffix = this.#podRecords!.has(address)
+      ? ' is reserved until its Pod record is deleted'
       : ' is free';
-    return { change: `address ${address}${kept}` };
+    return { change: `address ${address}${suffix}` };
   }
 
-  /** Brings record and pool in line with who holds and who shows the address. */
+  /** Updates record and pool by the owner and the Pod records of an address. */
   async #updateUse(ctx: RevertContext, address: string): Promise<void> {
     const external = this.#records!.get(address)?.external === true;
     if (this.#isHeld(address) || (this.#podRecords!.has(address) && !external)) {

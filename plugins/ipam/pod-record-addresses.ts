@@ -3,35 +3,35 @@ import type { Pod } from '#kubernetes/models/pod.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { PodId } from '#plugins/podmanager/api.ts';
 
-/** A Pod record that shows an address. */
+/** A Pod record that contains an address. */
 export interface PodRecordRef {
   readonly pod: PodId;
   readonly podUid: string | undefined;
 }
 
-/** Which addresses the Pod records of the cluster show, as far as they lie in this node's subnet. */
+/** Addresses in the Pod records of the cluster that are in the subnet of this node. */
 export class PodRecordAddresses {
   /** Address to key of the Pod record. */
   readonly #byAddress = new Map<string, Map<string, PodRecordRef>>();
   readonly #byPod = new Map<string, readonly string[]>();
   readonly #isLocal: (address: string) => boolean;
 
-  constructor(ours: (address: string) => boolean) {
-    this.#isLocal = ours;
+  constructor(isLocal: (address: string) => boolean) {
+    this.#isLocal = isLocal;
   }
 
   /** Reads the state of the cluster. */
   static async read(
     state: KubeState,
-    ours: (address: string) => boolean,
+    isLocal: (address: string) => boolean,
     slices: Slices,
   ): Promise<PodRecordAddresses> {
-    const shown = new PodRecordAddresses(ours);
+    const addresses = new PodRecordAddresses(isLocal);
     for (const [key, value] of state.get('pod') ?? []) {
-      shown.set(key, value);
+      addresses.set(key, value);
       if (slices.due()) await slices.turn();
     }
-    return shown;
+    return addresses;
   }
 
   has(address: string): boolean {
@@ -42,14 +42,14 @@ export class PodRecordAddresses {
     return this.#byAddress.keys();
   }
 
-  /** Addresses that the Pod record under this key shows, and no other. */
+  /** Addresses that only the Pod record with this key contains. */
   onlyInRecord(key: string): readonly string[] {
     return (this.#byPod.get(key) ?? []).filter(
       (address) => this.#byAddress.get(address)!.size === 1,
     );
   }
 
-  /** Of the records that show the address the first by its key, whichever came first. */
+  /** Of the records that contain the address, the first one in the order of the keys. */
   firstRecordOf(address: string): PodRecordRef | undefined {
     const records = this.#byAddress.get(address);
     if (!records) return undefined;
@@ -59,9 +59,9 @@ export class PodRecordAddresses {
   }
 
   /**
-   * Takes a change of a Pod record in.
-   * @param value canonical Pod; undefined when the record is gone
-   * @returns addresses that the record showed before or shows now
+   * Applies a change of a Pod record.
+   * @param value canonical Pod; undefined if the record was deleted
+   * @returns addresses that the record contained before or contains now
    */
   set(key: string, value: object | undefined): readonly string[] {
     const before = this.#byPod.get(key) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Networks as numbers: the arithmetic by which the address space is divided. Text is parsed and
- * printed at the edges only.
+ * Networks as numbers, for the arithmetic of the address plan. Text is parsed and formatted only at
+ * the boundaries.
  */
 import { defineError } from '#infra/errors/errors.ts';
 import { formatIp, type IpBytes, type IpFamily, ipFamily, parseCidr, parseIp } from '#models/ip.ts';
@@ -8,18 +8,19 @@ import { formatIp, type IpBytes, type IpFamily, ipFamily, parseCidr, parseIp } f
 export const AddressPlanError = defineError({
   name: 'AddressPlanError',
   code: 'CV_IPAM_PLAN',
-  remedy: 'Correct the subnets under ipamConfig in contiv.conf so that every node fits in.',
+  remedy:
+    'Correct the subnets under ipamConfig in contiv.conf so that they have addresses for every node.',
 });
 
-/** A network: the bits behind the mask are zero. */
+/** A network; its host bits are zero. */
 export interface Prefix {
   readonly family: IpFamily;
   readonly base: bigint;
-  /** Mask length. */
+  /** Prefix length. */
   readonly length: number;
 }
 
-/** Bits of an address. */
+/** Number of bits of an address. */
 export function addressBits(family: IpFamily): 32 | 128 {
   return family === 4 ? 32 : 128;
 }
@@ -30,7 +31,7 @@ function toNumber(bytes: IpBytes): bigint {
   return value;
 }
 
-/** @returns undefined for what is no address */
+/** @returns undefined for a text that is not an address */
 export function parseAddress(text: string): { family: IpFamily; value: bigint } | undefined {
   const bytes = parseIp(text);
   return bytes && { family: ipFamily(bytes), value: toNumber(bytes) };
@@ -47,8 +48,8 @@ export function addressText(family: IpFamily, value: bigint): string {
 }
 
 /**
- * The network that a CIDR lies in.
- * @param where key of the configuration to name in the error
+ * The network of a CIDR.
+ * @param where configuration key for the error
  */
 export function parsePrefix(text: string, where: string): Prefix {
   const cidr = parseCidr(text);
@@ -65,12 +66,12 @@ export function prefixText(prefix: Prefix): string {
   return `${addressText(prefix.family, prefix.base)}/${prefix.length}`;
 }
 
-/** How many bits a prefix leaves for hosts. */
+/** Number of host bits of a prefix. */
 export function hostBits(prefix: Prefix): number {
   return addressBits(prefix.family) - prefix.length;
 }
 
-/** The last address: of IPv4, the broadcast address. */
+/** The last address: in IPv4, the broadcast address. */
 export function lastAddress(prefix: Prefix): bigint {
   return prefix.base + (1n << BigInt(hostBits(prefix))) - 1n;
 }
@@ -79,24 +80,24 @@ export function contains(prefix: Prefix, family: IpFamily, value: bigint): boole
   return family === prefix.family && value >= prefix.base && value <= lastAddress(prefix);
 }
 
-/** Part number `index` of the prefix when it is cut into networks of mask length `length`. */
+/** Subnet number `index` of the prefix when it is divided into subnets of prefix length `length`. */
 export function subnet(prefix: Prefix, length: number, index: bigint, where: string): Prefix {
   const newBits = length - prefix.length;
   if (newBits <= 0 || length > addressBits(prefix.family))
     throw new AddressPlanError(
-      `${prefixText(prefix)} cannot be cut into networks of prefix length ${length}`,
+      `${prefixText(prefix)} cannot be divided into subnets of prefix length ${length}`,
       { where },
     );
   if (index < 0n || index >= 1n << BigInt(newBits))
     throw new AddressPlanError(
-      `${prefixText(prefix)} has no network number ${index} of prefix length ${length}`,
+      `${prefixText(prefix)} has no subnet number ${index} of prefix length ${length}`,
       { where },
     );
   const shift = BigInt(addressBits(prefix.family) - length);
   return { family: prefix.family, base: prefix.base + (index << shift), length };
 }
 
-/** Address number `index` of the prefix; the network's own address is number 0. */
+/** Address number `index` of the prefix; the network address is number 0. */
 export function host(prefix: Prefix, index: bigint, where: string): bigint {
   const value = prefix.base + index;
   if (index < 0n || value > lastAddress(prefix))

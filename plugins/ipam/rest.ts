@@ -1,4 +1,4 @@
-/** REST documents about addresses, in the form that netctl and the telemetry validator read. */
+/** REST documents about addresses, in the format that netctl and the telemetry validator read. */
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import { prefixText } from './prefix.ts';
@@ -7,19 +7,19 @@ import { clusterSubnets } from './subnets.ts';
 export interface IpamDocument {
   readonly nodeId: number;
   readonly nodeName: string;
-  /** Plain. */
+  /** Without prefix length. */
   readonly nodeIP: string;
   readonly podSubnetThisNode: string;
   readonly vppHostNetwork: string;
-  /** Names as in the configuration file; what is empty, 0 or false is left out. */
+  /** Keys as in the configuration file; empty, 0 and false values are omitted. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Body of `GET /contiv/v1/ipam` with status 500 while the node has no address. */
+/** Body of `GET /contiv/v1/ipam` with status 500 if the node has no address. */
 export const NO_NODE_IP = 'Error getting node IP';
 
 /**
- * `GET /contiv/v1/ipam`: the subnets in force, those cut out of contivCIDR included.
+ * `GET /contiv/v1/ipam`: the effective subnets, including those derived from contivCIDR.
  * @param node with its address as CIDR
  * @throws AddressPlanError
  */
@@ -64,20 +64,20 @@ function withoutZeros(values: Readonly<Record<string, unknown>>): Record<string,
 export interface PodAllocation {
   readonly PodID: { readonly Name: string; readonly Namespace: string };
   readonly MainIP: string;
-  /** Addresses of further interfaces by their names; null when there are none. */
+  /** Addresses of further interfaces by their names; null if there are none. */
   readonly CustomIfIPs: Readonly<Record<string, string>> | null;
 }
 
 interface Allocated {
   readonly address: string;
   readonly pod: PodId;
-  /** undefined: kept back. */
+  /** undefined: reserved. */
   readonly attachment: AttachmentId | undefined;
 }
 
 const MAIN_INTERFACE = 'eth0';
 
-/** `GET /contiv/v1/ipam/allocations`: what pods hold, sorted by pod; not what is kept back. */
+/** `GET /contiv/v1/ipam/allocations`: addresses that pods own, sorted by pod; without reserved ones. */
 export function allocationsDocument(allocations: Iterable<Allocated>): {
   readonly Pods: readonly PodAllocation[];
 } {

@@ -1,6 +1,6 @@
 /**
- * How the address space of the cluster is divided among nodes and purposes: a pure function of the
- * configuration and the node's ID, so that every node comes to the same plan without talking.
+ * Division of the cluster's address space among nodes and purposes: a pure function of the
+ * configuration and the node ID, so that all nodes compute the same plan without communication.
  */
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import {
@@ -18,7 +18,7 @@ import {
   subnet,
 } from './prefix.ts';
 
-/** Network, gateway, NAT loopback, broadcast, and some pods. */
+/** Host bits for network, gateway, NAT loopback, broadcast, and pods. */
 export const MIN_POD_BITS = 3;
 const GATEWAY_INDEX = 1n;
 const HOST_LINK_VPP_INDEX = 1n;
@@ -30,7 +30,7 @@ export interface ClusterSubnets {
   readonly podsOneNode: number;
   readonly vppHost: Prefix;
   readonly vppHostOneNode: number;
-  /** undefined: addresses of the nodes come from elsewhere (DHCP, per-node configuration). */
+  /** undefined: node addresses have another source (DHCP, per-node configuration). */
   readonly nodes: Prefix | undefined;
   readonly vxlan: Prefix;
   readonly services: Prefix;
@@ -39,20 +39,23 @@ export interface ClusterSubnets {
 /** @throws AddressPlanError naming the key of the configuration */
 export function clusterSubnets(config: IpamConfig): ClusterSubnets {
   const given = config.contivCidr === '' ? configuredSubnets(config) : subnetsOfContivCidr(config);
-  // an address of each kind must exist at all, or the plan is refused before any node uses it
+  // each subnet must have an address for at least one node; otherwise the plan is rejected
   subnet(given.pods, given.podsOneNode, 0n, 'podSubnetOneNodePrefixLen');
   subnet(given.vppHost, given.vppHostOneNode, 0n, 'vppHostSubnetOneNodePrefixLen');
   if (addressBits(given.pods.family) - given.podsOneNode < MIN_POD_BITS)
     throw new AddressPlanError(
-      `leaves no room for pods: at least ${MIN_POD_BITS} bits are needed`,
+      `leaves no addresses for pods: at least ${MIN_POD_BITS} host bits are required`,
       {
         where: 'podSubnetOneNodePrefixLen',
       },
     );
   if (addressBits(given.vppHost.family) - given.vppHostOneNode < 2)
-    throw new AddressPlanError('leaves no room for both ends: at least 2 bits are needed', {
-      where: 'vppHostSubnetOneNodePrefixLen',
-    });
+    throw new AddressPlanError(
+      'leaves no addresses for both ends of the link: at least 2 host bits are required',
+      {
+        where: 'vppHostSubnetOneNodePrefixLen',
+      },
+    );
   return given;
 }
 
@@ -72,14 +75,17 @@ function configuredSubnets(config: IpamConfig): ClusterSubnets {
   };
 }
 
-/** One super-net, cut up: 16 bits for pods, 16 for the links to the hosts, 9 each for the rest. */
+/** One network, divided: 16 bits for pods, 16 for the links to the hosts, 9 each for the others. */
 function subnetsOfContivCidr(config: IpamConfig): ClusterSubnets {
   const where = 'contivCIDR';
   const all = parsePrefix(config.contivCidr, where);
   if (hostBits(all) < 18)
-    throw new AddressPlanError(`${prefixText(all)} is too small: at least 18 bits are needed`, {
-      where,
-    });
+    throw new AddressPlanError(
+      `${prefixText(all)} is too small: at least 18 host bits are required`,
+      {
+        where,
+      },
+    );
   const bits = addressBits(all.family);
   const nodes = optional(config.nodeInterconnectCidr, 'nodeInterconnectCIDR');
   return {
@@ -93,14 +99,14 @@ function subnetsOfContivCidr(config: IpamConfig): ClusterSubnets {
   };
 }
 
-/** The part of a base network that belongs to a node; the highest ID gets part number 0. */
+/** The subnet of a node in a network; the highest ID has subnet number 0. */
 function nodeSubnet(base: Prefix, length: number, nodeId: number, where: string): Prefix {
   const parts = 1n << BigInt(Math.max(0, length - base.length));
   const id = BigInt(nodeId);
   return subnet(base, length, id === parts ? 0n : id, where);
 }
 
-/** The address of a node inside a network that all nodes share. */
+/** The address of a node in a network that all nodes share. */
 function nodeHost(base: Prefix, nodeId: number, where: string): bigint {
   const id = BigInt(nodeId);
   if (id < 1n || id >= 1n << BigInt(hostBits(base)))
@@ -120,7 +126,7 @@ export function podGateway(podSubnet: Prefix): bigint {
   return host(podSubnet, GATEWAY_INDEX, 'podSubnetCIDR');
 }
 
-/** The last address but one of the node's pods: stands for a pod that calls its own service. */
+/** The last but one address of the pod subnet: source address of a pod that connects to its own service. */
 export function natLoopback(podSubnet: Prefix): bigint {
   return lastAddress(podSubnet) - 1n;
 }
@@ -134,8 +140,9 @@ export function hostLink(vppHostSubnet: Prefix): { vpp: bigint; linux: bigint } 
 }
 
 /**
- * Address of a node among the nodes as CIDR; undefined when no network is configured for them.
- * @param gateway plain address that no node may take: all from it on move up by one
+ * Address of a node in the network between the nodes as CIDR; undefined if none is configured.
+ * @param gateway address without prefix length that no node may use: it shifts all addresses from it
+ *   on by one
  */
 export function nodeAddress(
   cluster: ClusterSubnets,
@@ -153,18 +160,18 @@ export function nodeAddress(
   return `${addressText(nodes.family, value)}/${nodes.length}`;
 }
 
-/** Address of a node's end of the VXLAN mesh, as CIDR. */
+/** Address of a node in the VXLAN overlay, as CIDR. */
 export function vxlanAddress(cluster: ClusterSubnets, nodeId: number): string {
   const value = nodeHost(cluster.vxlan, nodeId, 'vxlanCIDR');
   return `${addressText(cluster.vxlan.family, value)}/${cluster.vxlan.length}`;
 }
 
-/** The node that a pod's address belongs to; undefined for an address that is no pod's. */
+/** ID of the node that owns a pod address; undefined for any other address. */
 export function nodeIdOfPodAddress(cluster: ClusterSubnets, address: string): number | undefined {
   const { pods, podsOneNode } = cluster;
   const parsed = parseAddress(address);
   if (!parsed || !contains(pods, parsed.family, parsed.value)) return undefined;
   const part = (parsed.value - pods.base) >> BigInt(addressBits(pods.family) - podsOneNode);
-  // part number 0 belongs to the highest ID there can be
+  // subnet number 0 belongs to the highest possible ID
   return Number(part === 0n ? 1n << BigInt(podsOneNode - pods.length) : part);
 }

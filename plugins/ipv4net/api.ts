@@ -1,4 +1,4 @@
-/** Interfaces and addresses of this node as other plugins need to know them. Names are logical. */
+/** Interfaces and addresses of this node for other plugins. Interface names are logical names. */
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { Attachment, AttachmentId } from '#plugins/podmanager/api.ts';
 
@@ -11,37 +11,37 @@ export interface PodInterfaceNames {
 }
 
 export interface Ipv4NetApi {
-  /** Address of this node on the main interface as CIDR; undefined while there is none. */
+  /** Address of this node on the main interface as CIDR; undefined if there is none. */
   nodeAddress(): string | undefined;
-  /** Plain: the configured one, or with DHCP that of the lease; empty when there is none. */
+  /** Configured gateway, or with DHCP that of the lease, without prefix length; empty if there is none. */
   defaultGateway(): string;
-  /** Plain addresses of the host's own links, as of the last resync. */
+  /** Addresses of the links of the host as of the last resync, without prefix length. */
   hostAddresses(): readonly string[];
-  /** The main NIC, or the loopback that stands in for it. */
+  /** The main NIC, or the loopback that replaces it. */
   mainInterface(): string;
-  /** The main interface where DHCP gives it its address; undefined otherwise. */
+  /** The main interface if its address is from DHCP; undefined otherwise. */
   leasedInterface(): string | undefined;
   otherInterfaces(): readonly string[];
   /** The VPP side of the link between VPP and the host. */
   hostInterconnect(): string;
   /** The routed interface of the VXLAN bridge domain; undefined without an overlay. */
   vxlanBvi(): string | undefined;
-  /** Names for an attachment that is wired; undefined for any other. */
+  /** Names for a wired attachment; undefined for any other. */
   podInterfaces(attachment: AttachmentId): PodInterfaceNames | undefined;
-  /** Keys of all that is configured for an attachment; empty when it is not wired. */
+  /** Keys of all values of an attachment; empty if it is not wired. */
   podKeys(attachment: AttachmentId): readonly string[];
-  /** The attachment behind an interface of VPP; undefined when it is no pod's. */
+  /** The attachment of a VPP interface; undefined if it is not the interface of a pod. */
   podByInterface(vppInterface: string): Attachment | undefined;
 }
 
 export interface NodeIpChangePayload {
-  /** Addresses of this node on the main interface now, as CIDRs; empty: it has lost them. */
+  /** Current addresses of this node on the main interface, as CIDRs; empty: it has none any more. */
   readonly addresses: readonly string[];
-  /** Plain address; empty when there is none. */
+  /** Address without prefix length; empty if there is none. */
   readonly defaultGateway: string;
 }
 
-/** DHCP has given this node another address: too much follows from that to change it piece by piece. */
+/** DHCP has changed the address of this node. Too much derives from it for an incremental update. */
 export const NodeIpChange = defineEvent<NodeIpChangePayload>({
   id: 'node-ip-change',
   blocking: false,

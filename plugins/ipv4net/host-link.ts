@@ -1,4 +1,4 @@
-/** Items 4 to 7: the link between VPP and the host, and what is routed over it. */
+/** The link between VPP and the host, and the routes over it (values 4 to 7 of the original). */
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
 import type { DeepInput } from '#models/model.ts';
@@ -30,7 +30,7 @@ export function hostLinkValues(input: NodeInput): KeyValue[] {
   ];
 }
 
-/** A route of the host that leads to VPP; none as long as nobody on the other side is known. */
+/** A route of the host to VPP; none while the gateway on the VPP side is unknown. */
 export function hostRouteToVpp(input: NodeInput, destination: string): KeyValue[] {
   const gateway = input.stn
     ? stnGateway(input)
@@ -53,7 +53,7 @@ function vppSide(input: NodeInput): DeepInput<VppInterface> {
     vrf: input.routing.mainVrf,
     mtu: input.interfaces.mtu,
     phys_address: hostLinkMac(input.nodeId),
-    // of a NIC that was taken over, host and VPP share the address
+    // with STN, host and VPP share the address of the NIC
     ...(input.stn
       ? { unnumbered: { interface_with_ip: mainInterfaceName(input) } }
       : { ip_addresses: [input.addresses.hostInterconnectVpp()] }),
@@ -77,7 +77,7 @@ function tapLink(input: NodeInput): KeyValue[] {
     keyValue(vppInterfaceModel, {
       ...vppSide(input),
       type: 'TAP',
-      // what VPP only passes on to the host it cannot cut up
+      // VPP cannot segment packets that it only punts to the host
       tap: { ...tapSettings(input.interfaces), ...(input.stn && { enable_gso: false }) },
     }),
     keyValue(linuxInterfaceModel, {
@@ -123,7 +123,7 @@ export function tapSettings(config: InterfaceConfig): DeepInput<NonNullable<VppI
   };
 }
 
-/** The end from which a stack sends: nobody behind AF_PACKET would complete its checksums. */
+/** Settings of the end from which a network stack sends: AF_PACKET does not complete its checksums. */
 export function vethSettings(
   config: InterfaceConfig,
   peer: string,

@@ -1,7 +1,7 @@
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { DeepInput, Model } from '#models/model.ts';
 
-/** A configuration value and the key it stands under. */
+/** A configuration value and its key. */
 export interface KeyValue {
   readonly key: string;
   readonly value: Value;

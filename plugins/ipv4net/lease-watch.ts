@@ -1,4 +1,4 @@
-/** What DHCP does becomes an event: another lease, or none, of the main interface. */
+/** Pushes an event for each change of the DHCP lease of the main interface. */
 
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { NamedMapping } from '#infra/idxmap/idxmap.ts';
@@ -17,16 +17,16 @@ export interface LeaseWatchDeps {
   readonly log: Logger;
 }
 
-/** How soon a change is told again that the event loop did not take. */
+/** Delay before a change is pushed again that the event loop rejected. */
 const RETRY_MS = 1_000;
 
-/** @returns ends the watch */
+/** @returns a function that ends the watch */
 export function watchLeases({ leases, net, loop, clock, log }: LeaseWatchDeps): () => void {
-  /** What the event says that is still under way, or was the last. */
+  /** Payload of the last pushed event, as text. */
   let pushed = '';
   let retry: Timer | undefined;
-  /** Tells of what the lease is now, if that is news. */
-  const tell = (name: string): void => {
+  /** Pushes an event with the current lease, if it differs from the known one. */
+  const pushChange = (name: string): void => {
     if (name !== net.leasedInterface()) return;
     retry?.cancel();
     retry = undefined;
@@ -38,18 +38,19 @@ export function watchLeases({ leases, net, loop, clock, log }: LeaseWatchDeps): 
       if (known) pushed = '';
       return;
     }
-    log.info(change, 'DHCP has changed the address of this node');
+    log.info(change, 'DHCP changed the address of this node');
     try {
       loop.push(NodeIpChange.event(change));
       pushed = text;
     } catch (error) {
-      // A lease says what it is once; the next word of it may come in a day. The loop that has ended
-      // takes nothing any more.
-      log.warn({ err: error }, 'the event loop does not take the change of the lease');
-      if (error instanceof EventQueueFullError) retry = clock.timer(RETRY_MS, () => tell(name));
+      // The lease is notified only once, and its next change may be a day away, so the push is retried.
+      // A closed loop accepts no more events.
+      log.warn({ err: error }, 'event loop rejected the change of the DHCP lease');
+      if (error instanceof EventQueueFullError)
+        retry = clock.timer(RETRY_MS, () => pushChange(name));
     }
   };
-  const end = leases.watch('ipv4net', ({ name }) => tell(name));
+  const end = leases.watch('ipv4net', ({ name }) => pushChange(name));
   return () => {
     retry?.cancel();
     end();

@@ -1,10 +1,10 @@
-/** Names and MAC addresses of everything that is wired: those of the original. */
+/** Names and MAC addresses of all interfaces, as in the original. */
 import { fnv1a32 } from '#models/fnv.ts';
 import { formatMac } from '#models/ip.ts';
 import type { AttachmentId } from '#plugins/podmanager/api.ts';
 import type { PodInterfaceNames } from './api.ts';
 
-/** What VPP takes as a tag, and what the kernel takes as an interface name. */
+/** Limits of a tag in VPP and of an interface name in the kernel. */
 const MAX_LOGICAL_NAME_LENGTH = 63;
 const MAX_HOST_NAME_LENGTH = 15;
 
@@ -33,15 +33,15 @@ export function hostLinkMac(nodeId: number): string {
   return nodeMac(0x34, 0x3c, nodeId);
 }
 
-/** MAC of a node's end of the VXLAN mesh. */
+/** MAC of the BVI of a node in the VXLAN overlay. */
 export function bviMac(nodeId: number): string {
   return nodeMac(0x12, 0x2b, nodeId);
 }
 
-/** How VPP names an interface that it binds to a link of the kernel. */
+/** Prefix of the name of a VPP interface that is bound to a link of the kernel. */
 const BOUND_PREFIX = 'host-';
 
-/** The link behind an interface such as `host-eth1`; undefined for NICs that VPP drives itself. */
+/** The link of an interface such as `host-eth1`; undefined for NICs that VPP drives itself. */
 export function boundLink(interfaceName: string): string | undefined {
   return interfaceName.startsWith(BOUND_PREFIX)
     ? interfaceName.slice(BOUND_PREFIX.length)
@@ -49,8 +49,8 @@ export function boundLink(interfaceName: string): string | undefined {
 }
 
 /**
- * MAC of an interface bound to a link. Another than that of the link, so that the kernel does not
- * take its packets for its own; always the same, so that neighbors find it after VPP was restarted.
+ * MAC of an interface that is bound to a link. It differs from that of the link, so that the kernel
+ * does not accept its packets; it is stable, so that neighbors reach it after a restart of VPP.
  */
 export function nicMac(nodeId: number, interfaceName: string): string {
   return podMac(fnv1a32(`${nodeId}/${interfaceName}`));
@@ -76,7 +76,7 @@ interface Link {
   readonly interfaceName: string;
 }
 
-/** The interface that every pod has; its name does not go into the logical names. */
+/** The interface of every pod; its name is not part of the logical names. */
 const MAIN_INTERFACE = 'eth0';
 
 export function podLinkNames(link: Link, useTap: boolean): PodLinkNames {
@@ -93,7 +93,7 @@ export function podLinkNames(link: Link, useTap: boolean): PodLinkNames {
   };
 }
 
-/** Both ends of a pod's link: a hash of the container and its complement. */
+/** MACs of both ends of a pod's link: a hash of the container and its complement. */
 export function podMacs(link: Link): { readonly linux: string; readonly vpp: string } {
   const custom = link.interfaceName === MAIN_INTERFACE ? '' : link.interfaceName;
   const hash = fnv1a32(`${link.containerId}/${custom}`);
@@ -111,7 +111,7 @@ function logical(name: string): string {
   return name.slice(0, MAX_LOGICAL_NAME_LENGTH);
 }
 
-/** Parts of the configuration, by which it is kept in mind. */
+/** Names of the groups of desired values. */
 export const valueGroup = {
   base: 'base',
   overlay: 'overlay',

@@ -1,4 +1,4 @@
-/** Items 1 to 3: the NICs of VPP, or the loopback that stands in for the main one. */
+/** The NICs of VPP, or the loopback that replaces the main one (values 1 to 3 of the original). */
 import type { DeepInput } from '#models/model.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
@@ -12,7 +12,7 @@ export function nicValues(input: NodeInput): KeyValue[] {
   const values = [
     main.name === undefined ? loopbackNic(input) : nic(input, { ...main, name: main.name }),
   ];
-  // of a NIC that was taken over, the default route is among the host's own
+  // with STN, the default route is one of the routes of the host
   if (main.name !== undefined && !main.useDhcp && !input.stn && defaultGateway !== '')
     values.push(
       keyValue(vppRouteModel, {
@@ -31,7 +31,7 @@ export function mainInterfaceName(input: NodeInput): string {
   return input.main.name ?? LOOPBACK_NIC;
 }
 
-/** A link of the kernel that VPP binds to is made by us; any other NIC VPP has by itself. */
+/** The agent creates the interface that is bound to a link of the kernel; other NICs exist in VPP. */
 function nic(input: NodeInput, config: NodeInterfaceConfig): KeyValue {
   const link = boundLink(config.name);
   return keyValue(vppInterfaceModel, {
@@ -61,7 +61,7 @@ function loopbackNic(input: NodeInput): KeyValue {
   });
 }
 
-/** Nothing is said about queues that stay as VPP has them. */
+/** The default mode configures nothing, so that queues keep the mode of VPP. */
 export function rxModes({
   rxMode,
 }: Pick<InterfaceConfig, 'rxMode'>): DeepInput<VppInterface['rx_modes']> {

@@ -1,4 +1,4 @@
-/** Gathers all that the wiring derives from: configuration, addresses, host, VPP. */
+/** Reads the input of the wiring: configuration, addresses, host, VPP. */
 
 import type { IpFamily } from '#models/ip.ts';
 import type {
@@ -24,7 +24,7 @@ export interface NodeInputReaderDeps {
   readonly vpp: VppPort;
 }
 
-/** What was seen last is kept for the case that host or VPP do not answer. */
+/** Keeps the last results in case the host or VPP cannot be read. */
 export class NodeInputReader {
   readonly #deps: NodeInputReaderDeps;
   #links: readonly HostLink[] | undefined;
@@ -35,7 +35,7 @@ export class NodeInputReader {
     this.#deps = deps;
   }
 
-  /** @throws AbortEventError: half a configuration would take the other half away */
+  /** @throws AbortEventError: an incomplete configuration would remove the missing values */
   async read(ctx: ResyncContext): Promise<NodeInput> {
     const { conf, nodes, ipam, host } = this.#deps;
     const family = conf.useIpv6() ? 6 : 4;
@@ -60,12 +60,12 @@ export class NodeInputReader {
     };
   }
 
-  /** The host's own addresses now. @throws AbortEventError */
+  /** The current addresses of the host. @throws AbortEventError */
   async hostAddresses(ctx: PortContext, family: IpFamily): Promise<readonly string[]> {
     return hostAddressesOf((await this.#readLinks(ctx)).filter(isHostLink), family);
   }
 
-  /** The main interface with the addresses that it shall have, or that DHCP has given it. */
+  /** The main interface with its configured addresses, or those of its DHCP lease. */
   async #readMainInterface(
     ctx: ResyncContext,
     nodeId: number,
@@ -111,7 +111,7 @@ export class NodeInputReader {
     return this.#links;
   }
 
-  /** Nothing but the main interface: a node has hundreds. */
+  /** Only the main interface, because a recording would contain hundreds of interfaces. */
   async #readInterfaces(ctx: ResyncContext, nic: string): Promise<readonly VppInterfaceInfo[]> {
     this.#interfaces = await readOrLast(ctx, 'the interfaces of VPP', this.#interfaces, () =>
       ctx.callPort(`vpp/interface ${nic}`, async () =>
@@ -133,13 +133,13 @@ async function readOrLast<T>(
   ctx: PortContext,
   what: string,
   before: T | undefined,
-  look: () => Promise<T>,
+  read: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await look();
+    return await read();
   } catch (cause) {
     if (before === undefined) throw new AbortEventError(`cannot list ${what}`, { cause });
-    ctx.log.warn({ err: cause }, `cannot list ${what}; those known are kept`);
+    ctx.log.warn({ err: cause }, `cannot list ${what}; keeping the last known ones`);
     return before;
   }
 }

@@ -10,34 +10,34 @@ import type {
 import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 
-/** The part of the address plan that the wiring asks for. */
+/** The part of the IPAM API that the wiring uses. */
 export type AddressPlan = Omit<IpamApi, 'allocations' | 'podAddresses' | 'natLoopback'>;
 
-/** All that the wiring of this node derives from; fixed between two resyncs. */
+/** Input of the wiring of this node; constant between two resyncs. */
 export interface NodeInput {
-  /** Family of the pods' addresses. */
+  /** Address family of the pods. */
   readonly family: IpFamily;
   readonly nodeId: number;
   readonly interfaces: InterfaceConfig;
   readonly routing: RoutingConfig;
   readonly neighborScan: NeighborScanConfig;
-  /** With the addresses that it shall really have. */
+  /** With its effective addresses. */
   readonly main: MainInterfaceConfig;
   readonly others: readonly NodeInterfaceConfig[];
-  /** Plain, with DHCP the one of the lease; empty when there is none. */
+  /** Without prefix length, with DHCP that of the lease; empty if there is none. */
   readonly defaultGateway: string;
   /** undefined: the host keeps its NICs. */
   readonly stn: StnConfig | undefined;
-  /** Pods get their addresses from outside, which need not lie in the network of this node. */
+  /** Pods have addresses of an external IPAM, which may be outside of the pod subnet of this node. */
   readonly externalIpam: boolean;
-  /** Plain, of the pods' family. */
+  /** Without prefix length, of the family of the pods. */
   readonly hostAddresses: readonly string[];
   readonly addresses: AddressPlan;
-  /** Whether IPv6 is switched on inside the pods, also where their own address is of IPv4. */
+  /** Whether IPv6 is enabled in the pods, also if their address is IPv4. */
   readonly ipv6InPods: boolean;
 }
 
-/** Address of this node towards the others, plain; undefined while there is none. */
+/** Address of this node for other nodes, without prefix length; undefined if there is none. */
 export function nodeIp(input: NodeInput): string | undefined {
   const [first] = input.main.addresses;
   return first === undefined ? undefined : withoutPrefixLength(first);
@@ -53,13 +53,13 @@ export function prefixLength(cidr: string): string {
   return cidr.slice(cidr.indexOf('/') + 1);
 }
 
-/** Family of a plain address or CIDR; undefined for what is neither. */
+/** Family of an address or CIDR; undefined for other texts. */
 export function familyOf(text: string): IpFamily | undefined {
   const bytes = parseIp(text) ?? parseCidr(text)?.address;
   return bytes && ipFamily(bytes);
 }
 
-/** A plain address as the network of itself alone. */
+/** The host network (/32 or /128) of an address. */
 export function hostNetwork(address: string): string {
   return `${address}/${address.includes(':') ? 128 : 32}`;
 }
@@ -72,14 +72,14 @@ export function anyAddress(family: IpFamily): string {
   return family === 4 ? '0.0.0.0' : '::';
 }
 
-/** Links that are not the host's own: a route to them through VPP would lead astray. */
+/** Name prefixes of virtual links: VPP must not route to their addresses. */
 const nonHostLinkPrefixes = ['lo', 'docker', 'virbr', 'vpp'];
 
 export function isHostLink({ name }: HostLink): boolean {
   return !nonHostLinkPrefixes.some((prefix) => name.startsWith(prefix));
 }
 
-/** Addresses of the links of one family, sorted. */
+/** Addresses of the links in one family, sorted. */
 export function hostAddressesOf(links: readonly HostLink[], family: IpFamily): string[] {
   const own = new Set<string>();
   for (const { addresses } of links) {

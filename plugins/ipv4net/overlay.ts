@@ -1,4 +1,4 @@
-/** Item 16: the way to the other nodes, through VXLAN tunnels or straight. */
+/** Routes to the other nodes, through VXLAN tunnels or without overlay (value 16 of the original). */
 import { errorText } from '#infra/errors/errors.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
@@ -18,12 +18,12 @@ import {
 import { interVrfRoute } from './vrfs.ts';
 
 const DEFAULT_VNI = 10;
-/** What comes in from one tunnel never goes out into another. */
+/** Packets from one tunnel are never forwarded to another tunnel. */
 const SPLIT_HORIZON_GROUP = 1;
 
 /**
- * Address under which another node is reached, plain; undefined as long as there is none. A node
- * without a management address is on its way into the cluster, or out of it.
+ * Address of another node without prefix length; undefined if there is none. A node without a
+ * management address is joining or leaving the cluster.
  */
 export function reachableAt(input: NodeInput, node: Node): string | undefined {
   const own = nodeIp(input);
@@ -33,8 +33,8 @@ export function reachableAt(input: NodeInput, node: Node): string | undefined {
 }
 
 /**
- * Why a node can have no place here: records of nodes are written by anybody, and an ID beyond the
- * plan of the addresses must take the way to no other node along.
+ * Why a node cannot be configured; undefined if it can. Node records are untrusted, and an ID outside
+ * of the address plan must not affect the other nodes.
  */
 export function whyUnreachable(input: NodeInput, node: Node): string | undefined {
   try {
@@ -42,18 +42,18 @@ export function whyUnreachable(input: NodeInput, node: Node): string | undefined
     if (input.routing.transport === 'vxlan') input.addresses.vxlanAddress(node.id);
     return undefined;
   } catch (thrown) {
-    return `there are no addresses for its ID ${node.id}: ${errorText(thrown)}`;
+    return `the address plan has no addresses for its ID ${node.id}: ${errorText(thrown)}`;
   }
 }
 
-/** What lies behind a node, besides its own addresses. */
+/** Networks behind a node, besides its own addresses. */
 function networksOf({ addresses }: NodeInput, { id }: Node): string[] {
   return [addresses.podSubnetOtherNode(id), addresses.hostInterconnectSubnetOtherNode(id)];
 }
 
 /**
- * The bridge domain of the tunnels and the routed interface in it.
- * @param nodeIds IDs of the nodes to which there are tunnels
+ * The bridge domain of the tunnels and its BVI.
+ * @param nodeIds IDs of the nodes with a tunnel
  */
 export function overlayValues(input: NodeInput, nodeIds: readonly number[]): KeyValue[] {
   if (input.routing.transport !== 'vxlan') return [];
@@ -84,7 +84,7 @@ export function overlayValues(input: NodeInput, nodeIds: readonly number[]): Key
   ];
 }
 
-/** @param address where the node is reached, see `reachableAt` */
+/** @param address of the node, see `reachableAt` */
 export function remoteNodeValues(input: NodeInput, node: Node, address: string): KeyValue[] {
   const networks = networksOf(input, node);
   const management = node.managementAddresses.filter((one) => familyOf(one) === input.family);
@@ -135,8 +135,8 @@ function throughTunnel(
   const vppSide = node.vppAddresses.map(withoutPrefixLength);
   for (const one of management) {
     values.push(route(hostNetwork(one)));
-    // were the end of the tunnel itself reached through the tunnel, nothing would get there; a host
-    // without a NIC of its own is never reached otherwise than its VPP
+    // the tunnel endpoint itself must not be routed through the tunnel; with STN, a host has no other
+    // address than its VPP
     if (!vppSide.includes(one) && !input.stn)
       values.push(interVrfRoute(hostNetwork(one), routing.mainVrf, routing.podVrf));
   }

@@ -1,6 +1,6 @@
 /**
- * Event handler that wires this node: NICs, host, VRFs, other nodes and pods. It keeps the name that
- * it has had from the beginning and carries IPv6 as well.
+ * Event handler that wires this node: NICs, host, VRFs, other nodes and pods. The name is that of the
+ * original; it supports IPv6, too.
  */
 
 import { Slices } from '#infra/clock/slices.ts';
@@ -55,7 +55,8 @@ import { vrfValues } from './vrfs.ts';
 export const PodAddressError = defineError({
   name: 'PodAddressError',
   code: 'CV_NET_POD_ADDRESS',
-  remedy: 'Repeat the request; if it comes back, see what ipam says about the pod in the log.',
+  remedy:
+    'Retry the request. If the error recurs, look for messages of ipam about the pod in the log.',
 });
 
 export interface Ipv4NetDeps {
@@ -74,12 +75,12 @@ export function createIpv4Net(deps: Ipv4NetDeps): EventHandler & Ipv4NetApi {
 
 interface Undo {
   readonly id: AttachmentId;
-  /** undefined: it was not wired. */
+  /** undefined: it was not wired before. */
   readonly attachment: Attachment | undefined;
   readonly values: readonly KeyValue[];
 }
 
-/** What a resync makes. */
+/** Result of a resync. */
 interface ResyncResult {
   readonly input: NodeInput;
   readonly desired: DesiredValues;
@@ -88,12 +89,13 @@ interface ResyncResult {
 }
 
 /**
- * What cannot be built ends the event: were it committed without, all of it would be taken away.
- * @throws FatalError as it is, AbortEventError for everything else
+ * Converts an error to one that aborts the event: a commit without the missing values would remove
+ * them.
+ * @throws FatalError unchanged, AbortEventError for all other errors
  */
 function rethrowAsAbort(thrown: unknown): never {
   if (thrown instanceof FatalError || thrown instanceof AbortEventError) throw thrown;
-  throw new AbortEventError(`the wiring cannot be worked out: ${errorText(thrown)}`, {
+  throw new AbortEventError(`cannot calculate the wiring of this node: ${errorText(thrown)}`, {
     cause: thrown,
   });
 }
@@ -106,7 +108,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   #desired = new DesiredValues();
   #reachable = new ReachableNodes(noReachability);
   #links = new PodLinks();
-  /** What a pod was before the last Add Pod, for the case that it is reverted. */
+  /** State of a pod before the last Add Pod, needed to revert it. */
   #undo: Undo | undefined;
 
   constructor(deps: Ipv4NetDeps) {
@@ -117,13 +119,13 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     if (KubeStateChange.is(event)) return isUnsupported(event.payload.resource);
-    // what changes before a resync has gone through is part of what the next one reads
+    // changes before the first successful resync are part of the input of that resync
     if (NodeUpdate.is(event)) return this.#input !== undefined;
     return AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
-    // not with every resync: they are as they were
+    // not with every resync: other resyncs have the same resources
     if (DbResync.is(ctx.event)) warnOfResources(ctx.log, ctx.kubeState);
     const built = await this.#build(ctx).catch(rethrowAsAbort);
     this.#input = built.input;
@@ -139,7 +141,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     await this.#tracePackets(ctx);
   }
 
-  /** Builds everything anew beside what is there, so that nobody ever sees half of it. */
+  /** Builds a complete new state, which replaces the current one only if it succeeds. */
   async #build(ctx: ResyncContext): Promise<ResyncResult> {
     const { nodes, pods, nodeName } = this.#deps;
     const slices = new Slices(ctx.clock);
@@ -161,7 +163,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     for (const attachment of pods.attachments().values()) {
       const id = attachmentId(attachment);
       const [address] = this.#deps.ipam.podAddresses(id);
-      // nothing is configured through a path that leads elsewhere by now
+      // nothing is configured through a path that leads to another namespace now
       if (address === undefined || pods.isDisplaced(id)) continue;
       desired.set(valueGroup.pod(id), podValues(input, attachment, address));
       links.set(input, attachment);
@@ -185,7 +187,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
         : this.#nodeUpdate(ctx, event.payload);
     if (Shutdown.is(event) && event.payload.cleanup) {
       this.#desired.deleteAll(ctx.txn);
-      return { change: 'remove all that was configured' };
+      return { change: 'remove all configuration' };
     }
     return {};
   }
@@ -256,23 +258,23 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   get #currentInput(): NodeInput {
-    if (!this.#input) throw new AbortEventError('interfaces are not known before the first resync');
+    if (!this.#input) throw new AbortEventError('interfaces are unknown before the first resync');
     return this.#input;
   }
 
-  /** With each look at VPP: it may have been started anew. What it lacks harms nobody. */
+  /** With each full resync, because VPP may have restarted. Missing input nodes are only logged. */
   async #tracePackets(ctx: ResyncContext): Promise<void> {
     const full = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
     if (!full || !this.#deps.conf.packetTrace()) return;
     try {
-      const said = await ctx.callPort('vpp/trace packets', () => this.#deps.vpp.tracePackets());
-      ctx.log.info({ said }, 'VPP traces packets: look with vppctl show trace');
+      const messages = await ctx.callPort('vpp/trace packets', () => this.#deps.vpp.tracePackets());
+      ctx.log.info({ messages }, 'packet trace enabled in VPP; see vppctl show trace');
     } catch (cause) {
-      ctx.log.warn({ err: cause }, 'VPP does not trace packets');
+      ctx.log.warn({ err: cause }, 'cannot enable packet trace in VPP');
     }
   }
 
-  /** Tells the other nodes where this one is reached. */
+  /** Publishes the addresses of this node to the other nodes. */
   async #publishAddresses(ctx: ResyncContext, input: NodeInput): Promise<void> {
     const families = new Set(input.main.addresses.map(familyOf));
     for (const family of [4, 6] as const) {
@@ -282,7 +284,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     }
   }
 
-  /** Kubernetes knows this node by other addresses: then the host has others, as a rule. */
+  /** A change of this node's Kubernetes addresses usually means that the addresses of the host changed. */
   async #ownNodeUpdate(ctx: UpdateContext): Promise<UpdateResult> {
     const before = this.#currentInput;
     const hostAddresses = await this.#inputReader.hostAddresses(ctx, before.family);
@@ -315,7 +317,9 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const [address] = this.#deps.ipam.podAddresses(id);
     this.#undo = undefined;
     if (!attachment || address === undefined)
-      throw new PodAddressError('the pod has no address', { where: podIdText(payload.pod) });
+      throw new PodAddressError('ipam has no address for the pod', {
+        where: podIdText(payload.pod),
+      });
     warnOfPod(ctx.log, ctx.kubeState, attachment.pod);
     const { networkNamespace } = attachment;
     if (input.ipv6InPods)
@@ -329,7 +333,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       values: this.#desired.group(valueGroup.pod(id)),
     };
     this.#desired.change(ctx.txn, valueGroup.pod(id), values);
-    // all of it, even if nothing changed: only then does the answer tell whether the pod is wired
+    // all values, even unchanged ones: only then does the result show whether the pod is wired
     this.#desired.putGroup(ctx.txn, valueGroup.pod(id));
     this.#links.set(input, attachment);
     return {

@@ -3,7 +3,7 @@ import type { PodInterfaceNames } from './api.ts';
 import { podLinkNames } from './names.ts';
 import type { NodeInput } from './node-input.ts';
 
-/** Which attachments are wired, and under which names. */
+/** The wired attachments and their interface names. */
 export class PodLinks {
   readonly #names = new Map<AttachmentId, PodInterfaceNames>();
   readonly #byInterface = new Map<string, Attachment>();
@@ -29,7 +29,7 @@ export class PodLinks {
     return names && this.#byInterface.get(names.vpp);
   }
 
-  /** The attachment behind an interface of VPP. */
+  /** The attachment of a VPP interface. */
   behind(vppInterface: string): Attachment | undefined {
     return this.#byInterface.get(vppInterface);
   }

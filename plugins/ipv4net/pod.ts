@@ -1,4 +1,4 @@
-/** Item 18: the wiring of one attachment. */
+/** The wiring of one attachment (value 18 of the original). */
 import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceModel } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
@@ -13,7 +13,7 @@ import { POD_GATEWAY_LOOPBACK, type PodLinkNames, podLinkNames, podMacs } from '
 import { rxModes } from './nics.ts';
 import { anyNetwork, hostNetwork, type NodeInput } from './node-input.ts';
 
-/** @param address of the pod, plain */
+/** @param address of the pod, without prefix length */
 export function podValues(input: NodeInput, attachment: Attachment, address: string): KeyValue[] {
   const names = podLinkNames(attachment, input.interfaces.useTap);
   const macs = podMacs(attachment);
@@ -46,12 +46,12 @@ export function podValues(input: NodeInput, attachment: Attachment, address: str
       next_hop_addr: address,
       outgoing_interface: names.vpp,
     }),
-    // the host's route to all pods does not cover what lies elsewhere
+    // the host's route to the pod subnet does not cover addresses of an external IPAM
     ...(input.externalIpam ? hostRouteToVpp(input, podNetwork) : []),
   ];
 }
 
-/** What the CNI is told. */
+/** Reply to the CNI. */
 export function podReply(input: NodeInput, attachment: Attachment, address: string): AddPodReply {
   const gateway = input.addresses.podGateway();
   const names = podLinkNames(attachment, input.interfaces.useTap);
@@ -69,7 +69,7 @@ export function podReply(input: NodeInput, attachment: Attachment, address: stri
           },
         ],
       },
-      // Plugins behind ours in the chain look for the end of a veth that the host has.
+      // Chained CNI plugins look for the host end of the veth.
       ...(input.interfaces.useTap
         ? []
         : [{ name: names.peerHost, mac: '', sandbox: '', addresses: [] }]),
@@ -92,7 +92,7 @@ function podLoopback(input: NodeInput, attachment: Attachment, names: PodLinkNam
   });
 }
 
-/** The pod VRF is reached without an address of one's own on every link. */
+/** Unnumbered: links to pods borrow the address of the gateway loopback. */
 function vppSide(
   input: NodeInput,
   attachment: Attachment,

@@ -1,29 +1,29 @@
 import type { Node } from '#plugins/nodesync/api.ts';
 
-/** A node that is reached, and where. */
+/** A reachable node with its address. */
 export interface ReachableNode {
   readonly node: Node;
-  /** Plain. */
+  /** Without prefix length. */
   readonly address: string;
 }
 
-/** What this node knows about the way to others. */
+/** Reachability of other nodes from this node. */
 export interface Reachability {
-  /** Address of this node, plain: nobody else is reached there. */
+  /** Address of this node without prefix length: no other node can have it. */
   readonly ownAddress: string;
-  /** Where a node is reached, plain; undefined: nowhere yet. */
+  /** Address of a node without prefix length; undefined: not reachable yet. */
   addressOf(node: Node): string | undefined;
-  /** Why there can be no way to a node, wherever it is; undefined: nothing is against it. */
+  /** Why a node cannot be reached at any address; undefined: it can. */
   whyUnreachable(node: Node): string | undefined;
 }
 
 /**
- * The other nodes and to which of them there is a way. Of nodes that give the same address as
- * theirs, the one with the lowest ID has it: two tunnels to one address cannot be.
+ * The other nodes, and which of them are reachable. If nodes announce the same address, the one with
+ * the lowest ID is reachable, because two tunnels to one address are impossible.
  */
 export class ReachableNodes {
   readonly #reachability: Reachability;
-  /** Why there can be no way to some. */
+  /** Node name to the reason why it cannot be reached. */
   readonly #unreachable = new Map<string, string>();
   readonly #nodes = new Map<string, ReachableNode>();
   readonly #byAddress = new Map<string, Set<string>>();
@@ -33,9 +33,9 @@ export class ReachableNodes {
   }
 
   /**
-   * Takes in what a node is now.
+   * Applies a change of a node.
    * @param node undefined: it has left
-   * @returns names of the nodes to which the way may have changed
+   * @returns names of the nodes whose reachability may have changed
    */
   set(name: string, node: Node | undefined): string[] {
     const affected = new Set([name]);
@@ -48,11 +48,11 @@ export class ReachableNodes {
       if (sameAddress.size === 0) this.#byAddress.delete(before.address);
     }
     const address = node && this.#reachability.addressOf(node);
-    // of a node without an address nobody asks for a way
-    const obstacle = address === undefined ? undefined : this.#reachability.whyUnreachable(node!);
-    if (obstacle === undefined) this.#unreachable.delete(name);
-    else this.#unreachable.set(name, obstacle);
-    if (address !== undefined && obstacle === undefined) {
+    // a node without an address is not reachable yet, which is no conflict
+    const reason = address === undefined ? undefined : this.#reachability.whyUnreachable(node!);
+    if (reason === undefined) this.#unreachable.delete(name);
+    else this.#unreachable.set(name, reason);
+    if (address !== undefined && reason === undefined) {
       this.#nodes.set(name, { node: node!, address });
       const sameAddress = this.#byAddress.get(address) ?? new Set();
       for (const other of sameAddress) affected.add(other);
@@ -61,7 +61,7 @@ export class ReachableNodes {
     return [...affected];
   }
 
-  /** The node by this name, if there is a way to it. */
+  /** The node with this name, if it is reachable. */
   find(name: string): ReachableNode | undefined {
     const found = this.#nodes.get(name);
     if (!found || found.address === this.#reachability.ownAddress) return undefined;
@@ -70,7 +70,7 @@ export class ReachableNodes {
     return found;
   }
 
-  /** IDs of the nodes to which there is a way, ascending. */
+  /** IDs of the reachable nodes, ascending. */
   ids(): number[] {
     const ids: number[] = [];
     for (const name of this.#nodes.keys()) {
@@ -80,14 +80,14 @@ export class ReachableNodes {
     return ids.sort((a, b) => a - b);
   }
 
-  /** Why there is no way to a node that has an address; undefined when all is well. */
+  /** Why a node with an address is not reachable; undefined if it is. */
   conflict(name: string): string | undefined {
-    const obstacle = this.#unreachable.get(name);
-    if (obstacle !== undefined) return obstacle;
+    const reason = this.#unreachable.get(name);
+    if (reason !== undefined) return reason;
     const found = this.#nodes.get(name);
     if (!found || this.find(name)) return undefined;
     return found.address === this.#reachability.ownAddress
-      ? `it announces ${found.address}, which is the address of this node`
-      : `it announces ${found.address}, which another node has`;
+      ? `it announces ${found.address}, which is an address of this node`
+      : `it announces ${found.address}, which another node has, too`;
   }
 }

@@ -1,4 +1,4 @@
-/** REST about addresses: part of it is known to nobody before ipv4net. */
+/** REST routes about addresses, which need the node address of ipv4net. */
 import { json, type Route } from '#infra/http/route.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { allocationsDocument, type IpamApi, ipamDocument, NO_NODE_IP } from '#plugins/ipam/api.ts';
@@ -35,7 +35,7 @@ export function ipamRoutes({ conf, nodes, ipam, net }: IpamRoutesDeps): Route[] 
       method: 'GET',
       path: '/contiv/v1/ipam/allocations',
       mutating: false,
-      summary: 'addresses that the pods of this node hold',
+      summary: 'addresses of the pods of this node',
       handle: () => json(allocationsDocument(ipam.allocations().values())),
     },
   ];

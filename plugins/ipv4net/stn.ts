@@ -1,7 +1,7 @@
 /**
- * Item 8: a host whose only NIC VPP has taken over. Host and VPP share the address of the node: what
- * VPP has no use for goes on to the host over the link between them, and what the host sends goes to
- * VPP, which answers for everybody on the network.
+ * A host whose only NIC VPP has taken over (value 8 of the original). Host and VPP share the address
+ * of the node: VPP punts unhandled packets to the host over the link between them, and the host sends
+ * all packets to VPP, which answers ARP requests for all addresses of the network.
  */
 
 import { formatCidr, formatIp, lastAddress, network, parseCidr } from '#models/ip.ts';
@@ -18,18 +18,18 @@ import { hostLinkMac } from './names.ts';
 import { mainInterfaceName } from './nics.ts';
 import { familyOf, type NodeInput, nodeIp } from './node-input.ts';
 
-/** Of the host's end: VPP cannot ask who has an address that is its own as well. */
+/** MAC of the host end: VPP cannot resolve an address that is also its own. */
 export const STN_HOST_MAC = '00:00:00:00:00:02';
 
-/** Address of the host's end as CIDR; undefined while the node has none. */
+/** Address of the host end as CIDR; undefined if the node has none. */
 export function stnHostAddress(input: NodeInput): string | undefined {
   const [address] = input.main.addresses;
   const own = nodeIp(input);
-  // a network of two in IPv6: the rest of the original one is reached by a route
+  // in IPv6 a network of two addresses: a route covers the rest of the original network
   return own?.includes(':') ? `${own}/127` : address;
 }
 
-/** Whom the host sends to what is for VPP; undefined while nobody is known. */
+/** Gateway of the host for packets to VPP; undefined while it is unknown. */
 export function stnGateway(input: NodeInput): string | undefined {
   const own = parseCidr(stnHostAddress(input) ?? '');
   if (!own || own.address.length === 4) return input.defaultGateway || undefined;
@@ -77,7 +77,7 @@ export function stnValues(input: NodeInput): KeyValue[] {
   ];
 }
 
-/** What VPP has no use for goes to the host. */
+/** VPP punts unhandled packets to the host. */
 function puntToHost(input: NodeInput, own: string): KeyValue {
   const link = hostInterconnectName(input);
   return input.stn!.version === 1
@@ -85,12 +85,12 @@ function puntToHost(input: NodeInput, own: string): KeyValue {
     : keyValue(ipRedirectModel, { l3_protocol: 'ALL', tx_interface: link, next_hop: own });
 }
 
-/** VPP answers the host's questions for everybody on the network, itself included. */
+/** VPP answers ARP requests of the host for all addresses of the network, including its own. */
 function proxyArpForNetwork(input: NodeInput): KeyValue {
   const own = parseCidr(input.main.addresses[0]!)!;
   const first = network(own).address;
   const last = lastAddress(own);
-  // of more than two, neither the network nor the broadcast address
+  // in a network of more than two addresses, without network and broadcast address
   if (own.length < 31) {
     first[3]! += 1;
     last[3]! -= 1;
@@ -101,7 +101,7 @@ function proxyArpForNetwork(input: NodeInput): KeyValue {
   });
 }
 
-/** In IPv6 nobody answers for others: the host is told where its gateway is. */
+/** There is no proxy for IPv6 neighbors, so the gateway is a static neighbor of the host. */
 function gatewayNeighbor(input: NodeInput): KeyValue[] {
   const gateway = stnGateway(input);
   if (gateway === undefined) return [];

@@ -1,4 +1,4 @@
-/** What Kubernetes is told and this agent cannot do yet: each is named, none is silently ignored. */
+/** Kubernetes resources and annotations that are not supported yet: each one causes a warning. */
 
 import type { Logger } from '#infra/log/log.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
@@ -6,7 +6,7 @@ import { resources } from '#kubernetes/resources/resources.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { PodId } from '#plugins/podmanager/api.ts';
 
-/** Keyword of the resource to what it would be. */
+/** Keyword of the resource to the name of the feature. */
 const features: ReadonlyMap<string, string> = new Map([
   ['customnetwork', 'custom networks'],
   ['external-interface', 'external interfaces'],
@@ -30,7 +30,7 @@ export function warnOfResources(log: Log, state: KubeState): void {
     for (const key of state.get(resource)?.keys() ?? []) warnOfResource(log, resource, key);
 }
 
-/** The pod is wired without what its annotation asks for. */
+/** Warns of an annotation of a pod that is ignored. */
 export function warnOfPod(log: Log, state: KubeState, pod: PodId): void {
   const record = state.get('pod')?.get(resources.pod.key(pod.name, pod.namespace));
   const { annotations = {} } = (record as Pod | undefined) ?? {};
@@ -38,6 +38,6 @@ export function warnOfPod(log: Log, state: KubeState, pod: PodId): void {
   if (asked === undefined) return;
   log.warn(
     { pod, interfaces: annotations[asked] },
-    `custom interfaces are not supported yet: pod ${pod.namespace}/${pod.name} gets its main one alone`,
+    `custom interfaces are not supported yet: pod ${pod.namespace}/${pod.name} gets only its main interface`,
   );
 }

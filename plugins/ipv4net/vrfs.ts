@@ -1,4 +1,4 @@
-/** Items 9 to 14: the two VRFs, how they lead to each other, and aging of neighbors. */
+/** The two VRFs, the routes between them, and neighbor scanning (values 9 to 14 of the original). */
 import type { IpFamily } from '#models/ip.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
@@ -18,7 +18,7 @@ export function vrfValues(input: NodeInput): KeyValue[] {
   ];
 }
 
-/** Table 0 is there without being asked for, and is written for its label. */
+/** Table 0 always exists; its value sets the label. */
 function tables({ routing, family }: NodeInput): KeyValue[] {
   const table = (id: number, label: string, of: IpFamily): KeyValue =>
     keyValue(vrfTableModel, { id, protocol: `IPV${of}`, label: `${label}-IPv${of}` });
@@ -29,7 +29,7 @@ function tables({ routing, family }: NodeInput): KeyValue[] {
   ];
 }
 
-/** Lends its address to the pods' interfaces and answers as their gateway. */
+/** Gateway of the pods; their VPP interfaces borrow its address. */
 function podGateway({ addresses, routing }: NodeInput): KeyValue {
   return keyValue(vppInterfaceModel, {
     name: POD_GATEWAY_LOOPBACK,
@@ -55,7 +55,7 @@ function betweenVrfs({ addresses, routing, family }: NodeInput): KeyValue[] {
   const overlay = routing.transport === 'vxlan';
   const toMain = [
     anyNetwork(family),
-    // more specific than the route that drops what goes to hosts that are gone
+    // more specific than the route that drops packets to removed hosts
     ...(overlay ? [addresses.hostInterconnectSubnetThisNode()] : []),
   ];
   const toPods = [
@@ -70,7 +70,7 @@ function betweenVrfs({ addresses, routing, family }: NodeInput): KeyValue[] {
   ];
 }
 
-/** Ends the way of packets to pods and nodes that are gone, which would go round in circles. */
+/** Drop packets to removed pods and nodes, which would loop between the VRFs. */
 function dropRoutes({ addresses, routing, family }: NodeInput): KeyValue[] {
   const networks = [
     ...(routing.transport === 'vxlan'

@@ -1,7 +1,7 @@
 /**
- * Pods of other nodes with addresses that belong to the ID of this one: two nodes give out one
- * network, as when the cluster has lost its datastore and a node was given the ID of another. Nobody
- * but a human can tell which of them is right, so that is an alarm and nothing else.
+ * Pods of other nodes with addresses of this node: two nodes allocate from one subnet, for example
+ * if the cluster has lost its datastore and a node got the ID of another one. Only an operator can
+ * decide which node is right, so overlaps are only reported.
  */
 
 import type { Slices } from '#infra/clock/slices.ts';
@@ -15,14 +15,14 @@ export const AddressOverlapError = defineError({
   name: 'AddressOverlapError',
   code: 'CV_NODESYNC_OVERLAP',
   remedy:
-    'Drain one of the two nodes, delete its record under allocatedIDs and its local store, and start its agent again.',
+    'Drain one of the two nodes, delete its record under allocatedIDs and its local store, and restart its agent.',
 });
 
 export interface OverlapContext {
   readonly own: Node;
-  /** All nodes; asked only where an address is in the wrong place, for it costs a walk over them. */
+  /** All nodes; called only for an overlapping address, because it iterates over all nodes. */
   readonly others: () => ReadonlyMap<string, Node>;
-  /** Says under which ID an address was given out. */
+  /** ID of the node that owns an address. */
   readonly idOf: (address: string) => number | undefined;
   readonly log: Pick<Logger, 'error'>;
 }
@@ -35,43 +35,43 @@ export class AddressOverlaps {
     return this.#found.size;
   }
 
-  /** Looks at everything anew; what was told already is not told again. */
-  async checkAll(around: OverlapContext, state: KubeState, slices: Slices): Promise<void> {
+  /** Checks all Pod records; overlaps that were reported already are not reported again. */
+  async checkAll(context: OverlapContext, state: KubeState, slices: Slices): Promise<void> {
     const before = this.#found;
     const found = new Map<string, string>();
     for (const [key, value] of state.get('pod') ?? []) {
-      this.#addIfOverlapping(around, found, key, value as Pod, before.has(key));
+      this.#addIfOverlapping(context, found, key, value as Pod, before.has(key));
       if (slices.due()) await slices.turn();
     }
     this.#found = found;
   }
 
-  /** @param pod undefined: the record is gone */
-  check(around: OverlapContext, key: string, pod: Pod | undefined): void {
-    const told = this.#found.delete(key);
-    if (pod) this.#addIfOverlapping(around, this.#found, key, pod, told);
+  /** Checks one Pod record. @param pod undefined: the record was deleted */
+  check(context: OverlapContext, key: string, pod: Pod | undefined): void {
+    const isReported = this.#found.delete(key);
+    if (pod) this.#addIfOverlapping(context, this.#found, key, pod, isReported);
   }
 
   #addIfOverlapping(
-    around: OverlapContext,
+    context: OverlapContext,
     found: Map<string, string>,
     key: string,
     pod: Pod,
-    told: boolean,
+    isReported: boolean,
   ): void {
-    const { own, idOf, log } = around;
-    // the cheap question first: most pods of other nodes are where they belong
+    const { own, idOf, log } = context;
+    // the cheap check first: most pods of other nodes have addresses of their node
     if (pod.ip_address === '' || idOf(pod.ip_address) !== own.id) return;
-    const node = otherNode(around, pod.host_ip_address);
+    const node = otherNode(context, pod.host_ip_address);
     if (node === undefined) return;
     found.set(key, node);
-    if (told) return;
+    if (isReported) return;
     const text = `pod ${pod.namespace}/${pod.name} of node ${node} has an address of node ${own.name}`;
     log.error({ err: new AddressOverlapError(text, { where: pod.ip_address }), node }, text);
   }
 }
 
-/** Name of the node with this address; undefined for this one and for strangers. */
+/** Name of the node with this address; undefined for this node and for unknown addresses. */
 function otherNode({ own, others }: OverlapContext, address: string): string | undefined {
   if (address === '' || own.managementAddresses.includes(address)) return undefined;
   for (const { name, managementAddresses } of others().values())

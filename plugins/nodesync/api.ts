@@ -8,37 +8,37 @@ import {
 import type { UpdateContext } from '#plugins/controller/api/event-handler.ts';
 
 export interface Node {
-  /** Positive; unique in the cluster. Nodes that have none yet are not given out. */
+  /** Positive; unique in the cluster. Nodes without an ID are not returned. */
   readonly id: number;
   readonly name: string;
   /** CIDRs of the VPP side, for example `192.168.16.1/24`. */
   readonly vppAddresses: readonly string[];
-  /** Plain addresses under which Kubernetes knows the node. */
+  /** Addresses of the Node object, without prefix length. */
   readonly managementAddresses: readonly string[];
-  /** As the Node object has it; empty when unknown. */
+  /** Pod CIDR of the Node object; empty if unknown. */
   readonly podCidr: string;
 }
 
 export interface NodeSyncApi {
   /** @throws FatalError before the first resync has allocated the ID */
   thisNode(): Node;
-  /** All nodes that have an ID, by name, this one included. */
+  /** All nodes that have an ID, by name, including this one. */
   allNodes(): ReadonlyMap<string, Node>;
   /**
-   * Announces the VPP addresses of this node to the others. Written only when they changed; while
-   * the database is out of reach nothing is written: the next resync from it makes up for that.
-   * @param addresses CIDRs of one family; those of the other family are kept
-   * @throws FatalError when another node has taken the ID of this one
+   * Publishes the VPP addresses of this node to the others. Writes only changes; while the database
+   * is unavailable nothing is written, and the next resync from it publishes them.
+   * @param addresses CIDRs of one family; addresses of the other family are unchanged
+   * @throws FatalError if another node has the ID of this one
    */
   publishAddresses(ctx: PortContext, addresses: readonly string[], family: 4 | 6): Promise<void>;
 }
 
-/** The part of a handler's context that a call across plugins needs for its input and output. */
+/** The part of a handler's context that calls of other plugins need to call ports. */
 export type PortContext = Pick<UpdateContext, 'callPort' | 'clock' | 'log'>;
 
 export interface NodeUpdatePayload {
   readonly nodeName: string;
-  /** undefined: the node has just joined. */
+  /** undefined: the node has joined. */
   readonly previous: Node | undefined;
   /** undefined: the node has left. */
   readonly current: Node | undefined;

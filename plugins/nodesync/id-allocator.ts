@@ -1,8 +1,8 @@
 /**
- * How a node comes to its ID. All addresses of its pods derive from the ID, so one that pods may
- * already use is never given up: it is also kept in the local store, and claimed again when the
- * cluster has lost it. If another node holds it by then, that is an alarm and not a reason to take
- * the next one.
+ * Allocation of the node ID. All pod addresses of the node derive from the ID, so an ID that pods may
+ * already use is never released: it is also stored in the local store, and written again if the
+ * cluster has lost it. If another node has it by then, that is a fatal error; no other ID is
+ * allocated.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
@@ -16,29 +16,29 @@ const LOCAL_ID_KEY = 'local/nodesync/id';
 
 export interface IdAllocatorDeps {
   readonly nodeName: string;
-  /** Shared by all nodes. */
+  /** Store of the cluster, shared by all nodes. */
   readonly cluster: KvStore;
-  /** Of this node alone; outlives the agent and the machine's boots. */
+  /** Local store of this node; persists across restarts of the agent and reboots. */
   readonly local: KvStore;
 }
 
-/** What live pods say about IDs, for the case that all records are lost. */
+/** Node IDs derived from the addresses of running pods, in case all records are lost. */
 export interface IdsOfPods {
-  /** Under which ID pods of this node have their addresses. */
+  /** ID from which most pods of this node have their addresses. */
   readonly here: number | undefined;
   readonly elsewhere: ReadonlySet<number>;
 }
 
 export interface AllocatedId {
   readonly id: number;
-  /** Text of the record as it stands in the cluster; undefined when that is out of reach. */
+  /** Text of the record in the cluster's store; undefined if the store is unavailable. */
   readonly text: string | undefined;
 }
 
 interface StoredRecord {
   readonly id: number;
   readonly text: string;
-  /** undefined when the value cannot be read: the ID is taken all the same. */
+  /** undefined if the value is invalid; the ID is allocated nevertheless. */
   readonly value: VppNode | undefined;
 }
 
@@ -47,7 +47,7 @@ export function idRecordKey(id: number): string {
   return REFLECTOR_PREFIX + resources.vppnode.key(String(id), '');
 }
 
-/** Text of a record as the cluster's store has it. */
+/** Text of a record in the cluster's store. */
 export function idRecordText(id: number, name: string, addresses: readonly string[]): string {
   return valueText(
     resources.vppnode,
@@ -55,7 +55,7 @@ export function idRecordText(id: number, name: string, addresses: readonly strin
   );
 }
 
-/** @returns undefined for a text that is no VppNode */
+/** @returns undefined for a text that is not a VppNode */
 export function readIdRecord(text: string, key: string): VppNode | undefined {
   try {
     return vppNodeModel.parse(JSON.parse(text), key);
@@ -68,41 +68,41 @@ function allocationError(reason: string, cause?: unknown): Error {
   return new FatalError(`unable to allocate node ID: ${reason}`, { cause });
 }
 
-/** The alarm: both nodes have a right to the ID, and only a human can tell who keeps it. */
+/** Two nodes use one ID, and only an operator can decide which one keeps it. */
 export function idConflictError(id: number, nodeName: string, holder: string): Error {
   return new FatalError(
-    `pods of node ${nodeName} have addresses under node ID ${id}, but the cluster gives that ID to ` +
-      `node ${holder}; drain one of the two and delete its record`,
+    `pods of node ${nodeName} have addresses of node ID ${id}, but in the cluster that ID belongs to ` +
+      `node ${holder}; drain one of the two nodes and delete its record`,
     { where: idRecordKey(id) },
   );
 }
 
 /**
- * Finds or makes the claim of this node.
- * @param outOfReach the cluster's store is known not to answer: do not wait for it if need not be
- * @param pods asked only when neither the cluster nor the local store knows an ID of this node
+ * Finds or allocates the ID of this node.
+ * @param unavailable the cluster's store is known to be unavailable: use the stored ID if there is one
+ * @param pods called only if neither the cluster nor the local store has an ID of this node
  * @throws FatalError
  */
 export async function allocateId(
   ctx: PortContext,
   deps: IdAllocatorDeps,
-  outOfReach: boolean,
+  unavailable: boolean,
   pods: () => IdsOfPods,
 ): Promise<AllocatedId> {
-  const kept = await storedId(ctx, deps);
-  if (kept !== undefined && outOfReach) return { id: kept, text: undefined };
-  let claim: AllocatedId;
+  const storedLocally = await storedId(ctx, deps);
+  if (storedLocally !== undefined && unavailable) return { id: storedLocally, text: undefined };
+  let allocated: AllocatedId;
   try {
-    claim = await allocateInCluster(ctx, deps, kept, pods);
+    allocated = await allocateInCluster(ctx, deps, storedLocally, pods);
   } catch (cause) {
     if (cause instanceof FatalError) throw cause;
-    if (kept === undefined) throw allocationError('the database cannot be used', cause);
-    ctx.log.warn({ err: cause, id: kept }, 'node ID is taken from the local store');
-    return { id: kept, text: undefined };
+    if (storedLocally === undefined) throw allocationError('the database is unavailable', cause);
+    ctx.log.warn({ err: cause, id: storedLocally }, 'using the node ID from the local store');
+    return { id: storedLocally, text: undefined };
   }
-  // kept before anything derives from it
-  if (claim.id !== kept) await storeId(ctx, deps, claim.id);
-  return claim;
+  // stored before anything derives from it
+  if (allocated.id !== storedLocally) await storeId(ctx, deps, allocated.id);
+  return allocated;
 }
 
 async function storedId(ctx: PortContext, deps: IdAllocatorDeps): Promise<number | undefined> {
@@ -113,14 +113,14 @@ async function storedId(ctx: PortContext, deps: IdAllocatorDeps): Promise<number
       async () => (await deps.local.get(LOCAL_ID_KEY)) ?? null,
     );
   } catch (cause) {
-    throw allocationError('the local store cannot be read', cause);
+    throw allocationError('cannot read the local store', cause);
   }
   if (text === null) return undefined;
-  const kept = parseStoredId(text);
-  if (kept?.name === deps.nodeName) return kept.id;
+  const storedLocally = parseStoredId(text);
+  if (storedLocally?.name === deps.nodeName) return storedLocally.id;
   ctx.log.error(
     { key: LOCAL_ID_KEY, text },
-    'the local store has no node ID of this node; not used',
+    'ignoring the node ID in the local store: it does not belong to this node',
   );
   return undefined;
 }
@@ -131,7 +131,7 @@ async function storeId(ctx: PortContext, deps: IdAllocatorDeps, id: number): Pro
       deps.local.put(LOCAL_ID_KEY, JSON.stringify({ id, name: deps.nodeName })),
     );
   } catch (cause) {
-    throw allocationError('the local store cannot be written', cause);
+    throw allocationError('cannot write the local store', cause);
   }
 }
 
@@ -141,7 +141,7 @@ function parseStoredId(text: string): { readonly id: number; readonly name: stri
     if (typeof id === 'number' && Number.isInteger(id) && id > 0 && typeof name === 'string')
       return { id, name };
   } catch {
-    // what is no JSON is no ID either
+    // invalid JSON contains no ID
   }
   return undefined;
 }
@@ -149,29 +149,25 @@ function parseStoredId(text: string): { readonly id: number; readonly name: stri
 async function allocateInCluster(
   ctx: PortContext,
   deps: IdAllocatorDeps,
-  kept: number | undefined,
+  storedLocally: number | undefined,
   pods: () => IdsOfPods,
 ): Promise<AllocatedId> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const standing = await listRecords(ctx, deps);
-    const own = [...standing.values()]
+    const stored = await listRecords(ctx, deps);
+    const own = [...stored.values()]
       .filter(({ value }) => value?.name === deps.nodeName)
       .sort((a, b) => a.id - b.id);
-    const id = kept ?? own[0]?.id ?? unusedId(ctx, standing, pods());
-    const claim = await takeId(ctx, deps, id, standing.get(id));
-    if (claim) {
+    const id = storedLocally ?? own[0]?.id ?? unusedId(ctx, stored, pods());
+    const allocated = await takeId(ctx, deps, id, stored.get(id));
+    if (allocated) {
       await deleteStaleRecords(ctx, deps, own, id);
-      return claim;
+      return allocated;
     }
-    const holder = standing.get(id);
-    if (kept !== undefined && holder)
-      throw idConflictError(
-        id,
-        deps.nodeName,
-        holder.value?.name ?? '(a record that cannot be read)',
-      );
+    const holder = stored.get(id);
+    if (storedLocally !== undefined && holder)
+      throw idConflictError(id, deps.nodeName, holder.value?.name ?? '(invalid record)');
   }
-  throw allocationError(`others were faster ${MAX_ATTEMPTS} times in a row`);
+  throw allocationError(`other nodes allocated the same ID first in ${MAX_ATTEMPTS} attempts`);
 }
 
 async function listRecords(
@@ -183,43 +179,42 @@ async function listRecords(
     'cluster store/list node IDs',
     async () => (await deps.cluster.list(prefix)).entries,
   );
-  const standing = new Map<number, StoredRecord>();
+  const stored = new Map<number, StoredRecord>();
   for (const { key, value: text } of entries) {
     const id = Number(resources.vppnode.parseKey(key.slice(REFLECTOR_PREFIX.length))?.name);
     if (!Number.isInteger(id)) continue;
     const value = readIdRecord(text, key);
-    if (!value) ctx.log.warn({ key }, 'node record cannot be read; its ID counts as taken');
-    standing.set(id, { id, text, value });
+    if (!value) ctx.log.warn({ key }, 'invalid node record; its ID is treated as allocated');
+    stored.set(id, { id, text, value });
   }
-  return standing;
+  return stored;
 }
 
 function unusedId(
   ctx: PortContext,
-  standing: ReadonlyMap<number, StoredRecord>,
+  stored: ReadonlyMap<number, StoredRecord>,
   pods: IdsOfPods,
 ): number {
   if (pods.here !== undefined) {
-    if (!standing.has(pods.here)) return pods.here;
+    if (!stored.has(pods.here)) return pods.here;
     ctx.log.error(
-      { id: pods.here, holder: standing.get(pods.here)?.value?.name },
-      'pods of this node show addresses under a node ID that another node holds by now',
+      { id: pods.here, holder: stored.get(pods.here)?.value?.name },
+      'pods of this node have addresses of a node ID that another node has now',
     );
   }
   let id = 1;
-  while (standing.has(id) || pods.elsewhere.has(id)) id++;
+  while (stored.has(id) || pods.elsewhere.has(id)) id++;
   return id;
 }
 
-/** @returns undefined when the ID belongs to another node */
+/** @returns undefined if the ID belongs to another node */
 async function takeId(
   ctx: PortContext,
   deps: IdAllocatorDeps,
   id: number,
-  standing: StoredRecord | undefined,
+  stored: StoredRecord | undefined,
 ): Promise<AllocatedId | undefined> {
-  if (standing)
-    return standing.value?.name === deps.nodeName ? { id, text: standing.text } : undefined;
+  if (stored) return stored.value?.name === deps.nodeName ? { id, text: stored.text } : undefined;
   const key = idRecordKey(id);
   const text = idRecordText(id, deps.nodeName, []);
   const { created, value } = await ctx.callPort(`cluster store/put-if-absent ${key}`, () =>
@@ -229,7 +224,7 @@ async function takeId(
   return undefined;
 }
 
-/** Records of this node under IDs that it does not use; nobody else would ever delete them. */
+/** Deletes records of this node with IDs that it does not use; no other node deletes them. */
 async function deleteStaleRecords(
   ctx: PortContext,
   deps: IdAllocatorDeps,
@@ -238,7 +233,10 @@ async function deleteStaleRecords(
 ): Promise<void> {
   for (const record of own) {
     if (record.id === id) continue;
-    ctx.log.warn({ id: record.id, used: id }, 'a second node ID of this node is given up');
+    ctx.log.warn(
+      { id: record.id, used: id },
+      'deleting the record of an unused node ID of this node',
+    );
     await ctx.callPort(`cluster store/compare-and-delete ${idRecordKey(record.id)}`, () =>
       deps.cluster.compareAndDelete(idRecordKey(record.id), record.text),
     );

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** Metrics of the nodes of the cluster, as this one sees them. */
+/** Metrics of the nodes of the cluster. */
 export class NodeSyncMetrics {
   constructor(
     registry: Registry,
@@ -9,7 +9,7 @@ export class NodeSyncMetrics {
     const registers = [registry];
     new Gauge({
       name: 'contiv_nodes',
-      help: 'Nodes of the cluster that have an ID, this one included.',
+      help: 'Nodes of the cluster that have an ID, including this one.',
       registers,
       collect() {
         this.set(nodes.allNodes().size);
@@ -17,7 +17,7 @@ export class NodeSyncMetrics {
     });
     new Gauge({
       name: 'contiv_node_overlaps',
-      help: 'Pods of other nodes with addresses of this one; more than none is an alarm.',
+      help: 'Pods of other nodes with addresses of this node; any value above 0 is an error.',
       registers,
       collect() {
         this.set(nodes.overlaps());

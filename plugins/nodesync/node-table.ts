@@ -10,7 +10,7 @@ type KubeRecord = Pick<Node, 'managementAddresses' | 'podCidr'>;
 
 const nothing: KubeRecord = { managementAddresses: [], podCidr: '' };
 
-/** What both kinds of records say about the nodes, kept by key so that changes can be taken in. */
+/** Both kinds of node records, by key so that changes can be applied. */
 export class NodeTable {
   readonly #vppNodes = new Map<string, VppNode>();
   readonly #kubeNodes = new Map<string, KubeRecord>();
@@ -29,15 +29,15 @@ export class NodeTable {
     return table;
   }
 
-  /** @param value canonical VppNode; undefined when the record is gone */
+  /** @param value canonical VppNode; undefined if the record was deleted */
   setVppNode(key: string, value: object | undefined): void {
     const record = value as VppNode | undefined;
-    // a record that stands under the key of another ID claims nothing
+    // a record with the key of another ID is ignored
     if (record && vppNodeId(key) === record.id) this.#vppNodes.set(key, record);
     else this.#vppNodes.delete(key);
   }
 
-  /** @param value canonical Node; undefined when the record is gone */
+  /** @param value canonical Node; undefined if the record was deleted */
   setKubeNode(key: string, value: object | undefined): void {
     const name = resources.node.parseKey(key)?.name;
     if (name === undefined) return;
@@ -45,17 +45,17 @@ export class NodeTable {
     else this.#kubeNodes.delete(name);
   }
 
-  /** Who holds an ID in the cluster. */
+  /** The record of an ID in the cluster. */
   holder(id: number): VppNode | undefined {
     return this.#vppNodes.get(resources.vppnode.key(String(id), ''));
   }
 
-  /** What Kubernetes says about a node; undefined when it does not know it. */
+  /** Data of the Node object; undefined if there is none. */
   kubeNode(name: string): KubeRecord | undefined {
     return this.#kubeNodes.get(name);
   }
 
-  /** A node that has an ID; of several IDs the lowest. */
+  /** A node that has an ID; of several IDs, the lowest. */
   node(name: string): Node | undefined {
     let record: VppNode | undefined;
     for (const one of this.#vppNodes.values())
@@ -83,12 +83,12 @@ export class NodeTable {
   }
 }
 
-/** ID that stands in the key of a VppNode. */
+/** ID in the key of a VppNode. */
 function vppNodeId(key: string): number {
   return Number(resources.vppnode.parseKey(key)?.name);
 }
 
-/** CIDRs of a record; the obsolete single address comes last, what is no CIDR is left out. */
+/** CIDRs of a record, the obsolete single address last; invalid ones are ignored. */
 export function vppAddresses(record: VppNode): string[] {
   const addresses: string[] = [];
   for (const text of [...record.ip_addresses, record.ip_address]) {

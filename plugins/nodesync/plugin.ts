@@ -1,4 +1,4 @@
-/** Event handler that keeps the nodes of the cluster in step: IDs and addresses. */
+/** Event handler that synchronizes the nodes of the cluster: IDs and addresses. */
 import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
@@ -40,7 +40,7 @@ export interface NodeSyncDeps extends IdAllocatorDeps {
 }
 
 export interface NodeSyncHandler extends EventHandler, NodeSyncApi {
-  /** How many pods of other nodes have addresses out of this node's network: any is an alarm. */
+  /** Number of pods of other nodes with addresses of this node; above 0 is an error. */
   overlaps(): number;
 }
 
@@ -48,7 +48,7 @@ export function createNodeSync(deps: NodeSyncDeps): NodeSyncHandler {
   return new NodeSync(deps);
 }
 
-/** How soon after a write that failed a change has it tried again. */
+/** Minimum delay after a failed write before a change retries it. */
 const RETRY_MS = 10_000;
 
 class NodeSync implements NodeSyncHandler {
@@ -57,18 +57,18 @@ class NodeSync implements NodeSyncHandler {
   readonly #overlaps = new AddressOverlaps();
   #table = new NodeTable();
   #id: number | undefined;
-  /** Made once: the configuration does not change. */
+  /** Created once: the configuration does not change. */
   #idOf: ((address: string) => number | undefined) | undefined;
-  /** VPP addresses of this node as they are meant to be announced. */
+  /** VPP addresses of this node to publish. */
   #addresses: readonly string[] = [];
-  /** What stands in the cluster under our ID; undefined: not known, to be read. */
+  /** Text of the record of this node in the cluster's store; undefined: unknown, must be read. */
   #recordText: string | undefined;
   /**
-   * The cluster's store did not take a write; nothing is tried before the next snapshot comes from
-   * it, or a change some time later.
+   * A write to the cluster's store failed; the next write waits for the next resync from the store,
+   * or for a change after `RETRY_MS`.
    */
   #storeUnavailable = false;
-  /** When that was, on the monotonic clock; undefined: all that was to be announced is. */
+  /** When the write failed, on the monotonic clock; undefined: all addresses are published. */
   #failedAt: number | undefined;
 
   constructor(deps: NodeSyncDeps) {
@@ -77,7 +77,7 @@ class NodeSync implements NodeSyncHandler {
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    // what changes before a resync has gone through is part of what the next one reads
+    // changes before the first successful resync are part of the input of that resync
     if (!KubeStateChange.is(event) || this.#id === undefined) return false;
     const { resource } = event.payload;
     return resource === 'node' || resource === 'vppnode' || resource === 'pod';
@@ -87,8 +87,8 @@ class NodeSync implements NodeSyncHandler {
     this.#table = await NodeTable.read(ctx.kubeState, new Slices(ctx.clock));
     if (DbResync.is(ctx.event)) this.#storeUnavailable = ctx.event.payload.local;
     if (this.#id === undefined || this.#idUnconfirmed(ctx)) await this.#allocateId(ctx);
-    const around = this.#overlapContext(ctx);
-    if (around) await this.#overlaps.checkAll(around, ctx.kubeState, new Slices(ctx.clock));
+    const context = this.#overlapContext(ctx);
+    if (context) await this.#overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
@@ -100,8 +100,8 @@ class NodeSync implements NodeSyncHandler {
   async #change(ctx: UpdateContext): Promise<UpdateResult | undefined> {
     const change = ctx.event.payload as KubeStateChangePayload;
     if (change.resource === 'pod') {
-      const around = this.#overlapContext(ctx);
-      if (around) this.#overlaps.check(around, change.key, change.current as Pod | undefined);
+      const context = this.#overlapContext(ctx);
+      if (context) this.#overlaps.check(context, change.key, change.current as Pod | undefined);
       return undefined;
     }
     const affected = this.#affected(change);
@@ -129,7 +129,7 @@ class NodeSync implements NodeSyncHandler {
 
   thisNode(): Node {
     if (this.#id === undefined)
-      throw new FatalError('the ID of this node is not known before the first resync');
+      throw new FatalError('the ID of this node is unknown before the first resync');
     const kube = this.#table.kubeNode(this.#deps.nodeName);
     return {
       id: this.#id,
@@ -161,7 +161,7 @@ class NodeSync implements NodeSyncHandler {
     return JSON.stringify({ id: this.#id, nodes });
   }
 
-  /** undefined where addresses of pods say nothing about IDs. */
+  /** undefined if pod addresses do not derive from node IDs. */
   #overlapContext(ctx: PortContext): OverlapContext | undefined {
     const config = this.#deps.conf.ipam();
     if (config.useExternalIpam || this.#id === undefined) return undefined;
@@ -174,18 +174,18 @@ class NodeSync implements NodeSyncHandler {
     };
   }
 
-  /** This node as the others see it is what it says itself, not what the cluster reflects. */
+  /** For this node its own state, not its records in the cluster. */
   #node(name: string): Node | undefined {
     if (name === this.#deps.nodeName && this.#id !== undefined) return this.thisNode();
     return this.#table.node(name);
   }
 
-  /** Where this agent divides the pods' addresses itself, nobody needs what Kubernetes says. */
+  /** Whether the pod CIDR of Node objects is used: only with an external IPAM. */
   get #podCidrCounts(): boolean {
     return this.#deps.conf.ipam().useExternalIpam;
   }
 
-  /** Names of the nodes that a change may be about; of the same node, the ID is not news. */
+  /** Names of the nodes that a change may affect; the ID of this node cannot change. */
   #affected({ resource, key, previous, current }: KubeStateChangePayload): string[] {
     if (resource === 'node') {
       const name = resources.node.parseKey(key)?.name;
@@ -195,7 +195,7 @@ class NodeSync implements NodeSyncHandler {
     return [...new Set(names)].filter((name) => name !== '' && name !== this.#deps.nodeName);
   }
 
-  /** Whether a look into the cluster must confirm the claim. The local mirror confirms nothing. */
+  /** Whether the ID must be confirmed in the cluster's store; the local mirror is no confirmation. */
   #idUnconfirmed(ctx: ResyncContext): boolean {
     if (!DbResync.is(ctx.event) || ctx.event.payload.local) return false;
     return this.#table.holder(this.#id!)?.name !== this.#deps.nodeName;
@@ -203,39 +203,39 @@ class NodeSync implements NodeSyncHandler {
 
   async #allocateId(ctx: ResyncContext | UpdateContext): Promise<void> {
     const pods = () => this.#idsOfPods(ctx.kubeState);
-    const claim = await allocateId(ctx, this.#deps, this.#storeUnavailable, pods);
-    if (claim.text === undefined) {
+    const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, pods);
+    if (allocated.text === undefined) {
       this.#storeUnavailable = true;
       this.#failedAt ??= ctx.clock.monotonic();
     }
     const first = this.#id === undefined;
-    this.#id = claim.id;
-    this.#recordText = claim.text;
-    if (first) this.#addresses = addressesOf(claim);
+    this.#id = allocated.id;
+    this.#recordText = allocated.text;
+    if (first) this.#addresses = addressesOf(allocated);
     else await this.#announce(ctx);
-    ctx.log.info({ id: claim.id }, 'ID of this node');
+    ctx.log.info({ id: allocated.id }, 'node ID allocated');
   }
 
   /**
-   * Somebody else under our ID is an alarm. A record that is gone is written again, unless the node
-   * itself has left the cluster: then the reflector has taken it away on purpose.
+   * Another node with the ID of this one is a fatal error. A deleted record is written again, unless
+   * the node itself has left the cluster: then the reflector has deleted it.
    */
   async #handleIdRecordChange(ctx: UpdateContext): Promise<void> {
     const { nodeName } = this.#deps;
     if (this.#id === undefined) return;
     const change = ctx.event.payload as KubeStateChangePayload;
-    const ours =
+    const isOwnRecord =
       change.resource === 'vppnode' && change.key === resources.vppnode.key(String(this.#id), '');
     const holder = this.#table.holder(this.#id);
-    if (ours && holder && holder.name !== nodeName)
+    if (isOwnRecord && holder && holder.name !== nodeName)
       throw idConflictError(this.#id, nodeName, holder.name);
-    const gone = ours && change.current === undefined;
-    const back =
+    const isDeleted = isOwnRecord && change.current === undefined;
+    const hasRejoined =
       change.resource === 'node' &&
       change.previous === undefined &&
       resources.node.parseKey(change.key)?.name === nodeName;
-    if (holder || !(gone || back) || !this.#table.kubeNode(nodeName)) return;
-    ctx.log.warn({ id: this.#id }, 'the record of this node is gone, it is written again');
+    if (holder || !(isDeleted || hasRejoined) || !this.#table.kubeNode(nodeName)) return;
+    ctx.log.warn({ id: this.#id }, 'the record of this node was deleted; writing it again');
     await this.#allocateId(ctx);
   }
 
@@ -248,17 +248,17 @@ class NodeSync implements NodeSyncHandler {
     } catch (cause) {
       if (!(cause instanceof StoreUnavailableError || cause instanceof StoreRefusedError))
         throw cause;
-      // the outcome is not known: what stands there is read again before the next write
+      // the outcome is unknown: the record is read again before the next write
       this.#recordText = undefined;
       this.#storeUnavailable = true;
       this.#failedAt = ctx.clock.monotonic();
-      ctx.log.warn({ err: cause }, 'addresses of this node cannot be announced now');
+      ctx.log.warn({ err: cause }, 'cannot publish the addresses of this node; retrying later');
     }
   }
 
   /**
-   * One write may fail while nothing else does, so that no snapshot follows; but who hears of a
-   * change hears of it from the store. A node that has left the cluster announces nothing.
+   * A single write may fail without a disconnect, so that no resync follows; but a change shows that
+   * the store is available. A node that has left the cluster publishes nothing.
    */
   async #retryAnnouncement(ctx: UpdateContext): Promise<void> {
     if (this.#failedAt === undefined || this.#id === undefined) return;
@@ -270,7 +270,7 @@ class NodeSync implements NodeSyncHandler {
     await this.#announce(ctx);
   }
 
-  /** Brings the record in the cluster up to date. @throws StoreUnavailableError, FatalError */
+  /** Updates the record in the cluster. @throws StoreUnavailableError, FatalError */
   async #write(ctx: PortContext): Promise<void> {
     const { cluster, nodeName } = this.#deps;
     const id = this.thisNode().id;
@@ -279,13 +279,12 @@ class NodeSync implements NodeSyncHandler {
     if (this.#recordText !== undefined && this.#isAnnouncedBy(this.#recordText, key)) return;
     if (this.#recordText !== undefined && (await this.#swap(ctx, key, this.#recordText, wanted)))
       return;
-    // somebody has touched the record, or it was never seen
+    // the record was changed by others, or is unknown
     const { value } = await ctx.callPort(`cluster store/put-if-absent ${key}`, () =>
       cluster.putIfAbsent(key, wanted),
     );
     const holder = readIdRecord(value, key)?.name;
-    if (holder !== nodeName)
-      throw idConflictError(id, nodeName, holder ?? '(a record that cannot be read)');
+    if (holder !== nodeName) throw idConflictError(id, nodeName, holder ?? '(invalid record)');
     this.#recordText = value;
     if (this.#isAnnouncedBy(value, key)) return;
     if (!(await this.#swap(ctx, key, value, wanted))) this.#recordText = undefined;
@@ -301,7 +300,7 @@ class NodeSync implements NodeSyncHandler {
 
   #isAnnouncedBy(text: string, key: string): boolean {
     const record = readIdRecord(text, key);
-    // nobody believes a record that says another ID than its key
+    // a record with another ID than its key is invalid
     if (record === undefined || record.id !== this.#id) return false;
     return sameTexts(vppAddresses(record), this.#addresses);
   }
@@ -323,9 +322,11 @@ class NodeSync implements NodeSyncHandler {
   }
 }
 
-function addressesOf(claim: AllocatedId): readonly string[] {
+function addressesOf(allocated: AllocatedId): readonly string[] {
   const record =
-    claim.text === undefined ? undefined : readIdRecord(claim.text, idRecordKey(claim.id));
+    allocated.text === undefined
+      ? undefined
+      : readIdRecord(allocated.text, idRecordKey(allocated.id));
   return record ? vppAddresses(record) : [];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Pods of this node, as attachments: one interface of one sandbox container. A pod that comes back
- * under the same name is another container, hence another attachment; so whatever comes late for
- * the older one never touches the newer.
+ * Pods of this node, as attachments: one interface of one sandbox container. A recreated pod with the
+ * same name is another container, hence another attachment, so late requests for the older one never
+ * affect the newer one.
  */
 import {
   Direction,
@@ -21,18 +21,18 @@ export function podIdText(pod: PodId): string {
 }
 
 export interface Attachment {
-  /** Sandbox container, as the container runtime names it. */
+  /** ID of the sandbox container in the container runtime. */
   readonly containerId: string;
   /** Name of the interface inside the pod, `eth0` by default. */
   readonly interfaceName: string;
   readonly pod: PodId;
-  /** UID of the Pod object, when the runtime told it (`K8S_POD_UID`). */
+  /** UID of the Pod object, if the runtime passed it (`K8S_POD_UID`). */
   readonly podUid: string | undefined;
-  /** Name of the CNI network; undefined when the request did not tell it. */
+  /** Name of the CNI network; undefined if the request did not contain it. */
   readonly network: string | undefined;
   /** Path of the network namespace. */
   readonly networkNamespace: string;
-  /** What the path led to when the pod was added; undefined when nothing was there. */
+  /** Identity of the namespace when the pod was added; undefined if the path did not exist. */
   readonly namespaceIdentity: { readonly device: number; readonly inode: number } | undefined;
 }
 
@@ -48,11 +48,11 @@ export function attachmentId(
 export interface PodManagerApi {
   /** Attachments of this node by their id. */
   attachments(): ReadonlyMap<AttachmentId, Attachment>;
-  /** Attachments of one pod, newest last; empty when it is not local. */
+  /** Attachments of one pod, newest last; empty if the pod is not on this node. */
   attachmentsOf(pod: PodId): readonly Attachment[];
   /**
-   * Whether the attachment's path was seen, at the last resync, to lead to another namespace than
-   * when the pod was added (paths and pids are reused): nothing may be configured through it.
+   * Whether the path of the attachment, at the last resync, led to another namespace than when the
+   * pod was added (paths and PIDs are reused): nothing may be configured through it.
    */
   isDisplaced(attachment: AttachmentId): boolean;
 }
@@ -64,7 +64,7 @@ export interface AddPodPayload {
   readonly interfaceName: string;
   readonly network?: string | undefined;
   readonly networkNamespace: string;
-  /** CNI IPAM plugin and its result, when addresses come from outside. */
+  /** CNI IPAM plugin and its result, with an external IPAM. */
   readonly ipamType: string;
   readonly ipamData: string;
 }
@@ -77,7 +77,7 @@ export interface PodAddress {
   readonly gateway: string;
 }
 
-/** What a handler of Add Pod adds to the answer. */
+/** Reply of a handler to Add Pod. */
 export interface AddPodReply {
   readonly interfaces?: readonly {
     /** Name inside the pod. */

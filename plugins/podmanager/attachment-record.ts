@@ -2,11 +2,11 @@ import { type Attachment, type AttachmentId, attachmentId } from './api.ts';
 
 export const ATTACHMENT_PREFIX = 'local/podmanager/attachment/';
 
-/** An attachment as the local store keeps it: one record each, JSON. */
+/** An attachment in the local store: one JSON record per attachment. */
 export interface AttachmentRecord extends Attachment {
-  /** Boot of the machine in which it was made: no namespace outlives it. */
+  /** Boot ID of the machine when it was created: network namespaces do not survive a reboot. */
   readonly bootId: string;
-  /** Higher than that of all attachments made before. */
+  /** Higher than that of all older attachments. */
   readonly order: number;
 }
 
@@ -14,7 +14,7 @@ export function attachmentKey(id: AttachmentId): string {
   return ATTACHMENT_PREFIX + id;
 }
 
-/** @returns undefined for a text that is no record */
+/** @returns undefined for an invalid record */
 export function readAttachment(text: string): AttachmentRecord | undefined {
   let value: Partial<AttachmentRecord> | null;
   try {
@@ -50,7 +50,7 @@ export function attachmentText(record: AttachmentRecord): string {
   return JSON.stringify(record);
 }
 
-/** Whether both say the same about the same attachment; when it was made does not count. */
+/** Whether both records are equal, regardless of their order. */
 export function sameAttachment(a: AttachmentRecord, b: AttachmentRecord): boolean {
   return (
     attachmentId(a) === attachmentId(b) &&

@@ -6,12 +6,12 @@ export const CniRequestError = defineError({
   name: 'CniRequestError',
   code: 'CV_CNI_REQUEST',
   remedy:
-    'Look at the CNI configuration of the node: the runtime must pass pod name and namespace.',
+    'Check the CNI configuration of the node: the runtime must pass the name and namespace of the pod.',
 });
 
 const DEFAULT_INTERFACE = 'eth0';
 
-/** What the standards allow for what becomes part of keys, names and log lines. */
+/** Valid forms, by the standards, of values that become part of keys, names and log lines. */
 const forms = {
   podName: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
   containerId: /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/,
@@ -29,20 +29,23 @@ export function parseArguments(text: string): ReadonlyMap<string, string> {
   return values;
 }
 
-/** What must be said: a field of the request, or the pod's name and namespace. */
+/** A required field of the request, or the pod's name and namespace. */
 type RequiredField = 'container_id' | 'network_namespace' | 'pod';
 
 /**
- * What the calls of the CNI say.
- * @param needs what must not be empty
- * @throws CniRequestError naming all that is missing, or the first that has no valid form
+ * Parses a CNI request.
+ * @param required fields that must not be empty
+ * @throws CniRequestError listing all missing fields, or naming the first invalid one
  */
-export function parseRequest(request: CNIRequest, needs: readonly RequiredField[]): AddPodPayload {
+export function parseRequest(
+  request: CNIRequest,
+  required: readonly RequiredField[],
+): AddPodPayload {
   const values = parseArguments(request.extra_arguments);
   const name = values.get('K8S_POD_NAME') ?? '';
   const namespace = values.get('K8S_POD_NAMESPACE') ?? '';
-  const missing = needs.flatMap((need) => {
-    if (need !== 'pod') return request[need] === '' ? [need] : [];
+  const missing = required.flatMap((field) => {
+    if (field !== 'pod') return request[field] === '' ? [field] : [];
     return [
       ...(name === '' ? ['K8S_POD_NAME in extra_arguments'] : []),
       ...(namespace === '' ? ['K8S_POD_NAMESPACE in extra_arguments'] : []),
@@ -70,7 +73,7 @@ export function parseRequest(request: CNIRequest, needs: readonly RequiredField[
   };
 }
 
-/** Of a network configuration; who sends none, or none that can be read, is served all the same. */
+/** Name in a network configuration; undefined if the configuration is missing or invalid. */
 function networkName(config: string): string | undefined {
   try {
     const { name } = JSON.parse(config) as { name?: unknown };
@@ -82,5 +85,5 @@ function networkName(config: string): string | undefined {
 
 function check(field: string, value: string, form: RegExp): void {
   if (!form.test(value))
-    throw new CniRequestError(`${field} is no valid one: ${JSON.stringify(value)}`);
+    throw new CniRequestError(`the CNI request has an invalid ${field}: ${JSON.stringify(value)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The CNI service without its transport: turns requests into events and replies of handlers into
- * answers. Whatever goes wrong is answered with result 1 and a text, as the CNI plugin expects it.
+ * The CNI service without its transport: converts requests to events and replies of handlers to
+ * responses. An error is returned as result 1 with a text, as the CNI plugin expects.
  */
 
 import { defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
@@ -35,7 +35,7 @@ export const CniCheckError = defineError({
   name: 'CniCheckError',
   code: 'CV_CNI_CHECK',
   remedy:
-    'The runtime makes the pod anew; if it stays, GET /scheduler/status says why values are not as they shall be.',
+    'The runtime will recreate the pod. If the error recurs, GET /scheduler/status lists the values that are not in the desired state.',
 });
 
 export interface CniServiceDeps {
@@ -45,15 +45,15 @@ export interface CniServiceDeps {
   readonly log: Logger;
 }
 
-/** What is asked of others of the agent. */
+/** State of other components of the agent. */
 export interface CniState {
-  /** Whether pods can be attached; if not, or if attached ones may be cut off, why. */
+  /** Whether pods can be attached, and the reason if not or if attached pods may be disconnected. */
   readiness(): { readonly ready: boolean; readonly limited: boolean; readonly reason: string };
   /** CIDR of the pods of this node; undefined before the node has its ID. */
   podCidr(): string | undefined;
   /** Addresses without prefix length. */
   addresses(attachment: AttachmentId): readonly string[];
-  /** What is configured for an attachment and does not stand as it shall: `key: state`. */
+  /** Values of an attachment that are not in the desired state: `key: state`. */
   faults(attachment: AttachmentId): readonly string[];
 }
 
@@ -88,7 +88,7 @@ export function cniService(deps: CniServiceDeps): CniService {
     <Request>(what: string, call: Call<Request, CNIReply>): Call<Request, CNIReply> =>
     async (request, signal) => {
       try {
-        // what pods are attached is known only then; requests keep their order across it
+        // the attachments are known only after the first resync; requests keep their order
         await until(deps.pods.started, signal);
         return await call(request, signal);
       } catch (error) {
@@ -99,8 +99,8 @@ export function cniService(deps: CniServiceDeps): CniService {
     };
 
   /**
-   * Another container of the same pod under the same interface name is a sandbox that the runtime
-   * has given up; its DEL may come late or never.
+   * Another container of the same pod with the same interface name is a sandbox that the runtime has
+   * abandoned; its DEL may be late or missing.
    */
   function deleteObsolete(
     added: AddPodPayload,
@@ -114,13 +114,13 @@ export function cniService(deps: CniServiceDeps): CniService {
         detach(obsolete, signal).catch((error) =>
           deps.log.warn(
             { err: error, pod: podIdText(obsolete.pod), container: obsolete.containerId },
-            'obsolete attachment could not be deleted cleanly',
+            'deleting an obsolete attachment failed',
           ),
         ),
       );
   }
 
-  /** Attachments of the pod that are older than this one; none when it is gone already. */
+  /** Attachments of the pod that are older than this one; none if this one is deleted already. */
   function olderThan(added: AddPodPayload): readonly DeletePodPayload[] {
     const all = deps.pods.attachmentsOf(added.pod);
     const own = attachmentId(added);
@@ -137,11 +137,11 @@ export function cniService(deps: CniServiceDeps): CniService {
     add: answered('ADD', async (request, signal) => {
       const payload = parseRequest(request, ['container_id', 'network_namespace', 'pod']);
       deps.log.debug({ attachment: attachmentId(payload), pod: payload.pod }, 'CNI ADD');
-      // all in one go: the queue keeps this order, and no later request comes in between
+      // pushed synchronously: the queue keeps this order, and no later request can intervene
       const obsolete = deleteObsolete(payload, deps.pods.attachmentsOf(payload.pod), signal);
       const added = deps.loop.pushAndWait(AddPod.event(payload), signal);
       const [replies] = await Promise.all([added, ...obsolete]);
-      // one whose ADD was still in the queue when this one came is known only now
+      // an attachment whose ADD was still queued is known only now
       await Promise.all(deleteObsolete(payload, olderThan(payload)));
       return addReply(replies);
     }),
@@ -149,8 +149,8 @@ export function cniService(deps: CniServiceDeps): CniService {
       const payload = parseRequest(request, ['container_id']);
       const known = deps.pods.attachments().get(attachmentId(payload));
       deps.log.debug({ attachment: attachmentId(payload), pod: payload.pod }, 'CNI DEL');
-      // A DEL need not say whose container it is; of one that nobody knows nothing is left either,
-      // unless an ADD of it waits its turn: that one has said it, and so has its DEL.
+      // A DEL need not name the pod. An unknown container without a pod has nothing to delete, unless
+      // its ADD is still queued: then the runtime has named the pod, and its DEL does too.
       const pod = payload.pod.name === '' ? known?.pod : payload.pod;
       if (pod) await detach({ ...payload, pod }, signal);
       return replyCodec.canonical({});
@@ -168,7 +168,7 @@ export function cniService(deps: CniServiceDeps): CniService {
           attachmentId({ containerId: container_id, interfaceName: interface_name }),
         ),
       );
-      // What does not say its network is of the only one that there was.
+      // An attachment without a network belongs to the only network of that time.
       const isOfIt = (one: Attachment) => network === '' || (one.network ?? network) === network;
       const stale = [...deps.pods.attachments()].filter(
         ([id, attachment]) => isOfIt(attachment) && !kept.has(id),
@@ -176,12 +176,12 @@ export function cniService(deps: CniServiceDeps): CniService {
       if (stale.length > 0)
         deps.log.info(
           { attachments: stale.map(([id]) => id) },
-          'CNI GC: the runtime knows no more',
+          'CNI GC: deleting attachments that are unknown to the runtime',
         );
       const ends = await Promise.allSettled(
         stale.map(([, attachment]) => detach(attachment, signal)),
       );
-      // An answer any earlier would take the caller away, and with it those that wait their turn.
+      // The response waits for all of them: an earlier disconnect would cancel queued ones.
       const failure = ends.find((end) => end.status === 'rejected');
       if (failure) throw failure.reason;
       return replyCodec.canonical({});
@@ -205,20 +205,22 @@ function attachmentFaults(
   addresses: readonly string[],
 ): readonly string[] {
   const attachment = pods.attachments().get(id);
-  if (!attachment) return ['it is not attached'];
+  if (!attachment) return ['the attachment does not exist'];
   const faults: string[] = [];
   if (attachment.networkNamespace !== networkNamespace)
-    faults.push(`it is attached in ${attachment.networkNamespace}, not in ${networkNamespace}`);
+    faults.push(`the attachment is in ${attachment.networkNamespace}, not in ${networkNamespace}`);
   if (pods.isDisplaced(id))
-    faults.push(`${networkNamespace} leads to another namespace than when it was attached`);
-  const held = state.addresses(id);
-  const lost = addresses.filter((address) => !held.includes(address));
-  if (lost.length > 0)
-    faults.push(`it has ${held.join(', ') || 'no address'} and not ${lost.join(', ')}`);
+    faults.push(`${networkNamespace} leads to another namespace than when the pod was attached`);
+  const owned = state.addresses(id);
+  const missing = addresses.filter((address) => !owned.includes(address));
+  if (missing.length > 0)
+    faults.push(
+      `the attachment has ${owned.join(', ') || 'no address'}, not ${missing.join(', ')}`,
+    );
   return [...faults, ...state.faults(id)];
 }
 
-/** Waits for the promise, but not beyond the caller's patience. */
+/** Waits for the promise until the signal of the caller is aborted. */
 async function until(promise: Promise<void>, signal?: AbortSignal): Promise<void> {
   if (!signal) return promise;
   signal.throwIfAborted();

@@ -1,6 +1,6 @@
 /**
- * The unix socket of the CNI service. Who connects says by the first bytes what is spoken: gRPC
- * begins with HTTP/2's preface, everything else is HTTP/1.1 with JSON.
+ * The unix socket of the CNI service. The first bytes of a connection select the protocol: gRPC
+ * starts with the HTTP/2 preface, everything else is HTTP/1.1 with JSON.
  */
 import { chmod, rename, rm, stat } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -16,10 +16,10 @@ import { jsonServer } from './json-server.ts';
 export const CniSocketError = defineError({
   name: 'CniSocketError',
   code: 'CV_CNI_SOCKET',
-  remedy: 'Look who holds the path, and whether its folder exists and may be written to.',
+  remedy: 'Check that no other process uses the path, and that its folder exists and is writable.',
 });
 
-/** What HTTP/2's preface and no method of HTTP/1.1 that we serve begins with. */
+/** Start of the HTTP/2 preface; no supported method of HTTP/1.1 starts with it. */
 const http2 = Buffer.from('PRI ');
 
 export interface CniServerOptions {
@@ -28,14 +28,14 @@ export interface CniServerOptions {
   readonly socketPath: string;
   /** Mode of the socket, for example 0o700. */
   readonly mode: number;
-  /** Whether to replace a socket on which nobody answers. */
+  /** Whether to replace a stale socket, on which no process answers. */
   readonly replaceStale: boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface CniServer {
-  /** Takes no more calls; those under way get `graceMs` milliseconds to end. */
+  /** Accepts no more calls; current calls have `graceMs` milliseconds to end. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
       chosen?.take(socket);
     });
   });
-  // bound aside and moved, so that nobody finds the socket before it has its mode
+  // bound to another path and renamed, so that the socket has its mode when it becomes visible
   const aside = `${socketPath}.new`;
   try {
     await rm(aside, { force: true });
@@ -63,7 +63,10 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
     await rename(aside, socketPath);
   } catch (cause) {
     server.close();
-    throw new CniSocketError(`cannot listen: ${errorText(cause)}`, { where: socketPath, cause });
+    throw new CniSocketError(`cannot listen on the CNI socket: ${errorText(cause)}`, {
+      where: socketPath,
+      cause,
+    });
   }
   const { ino } = await stat(socketPath);
   log.info({ socket: socketPath }, 'CNI service is listening');
@@ -77,14 +80,14 @@ export async function serveCni(options: CniServerOptions): Promise<CniServer> {
       });
       await Promise.all([grpc.close(), json.close()]);
       timer.cancel();
-      // only our own: a successor may have moved in already
+      // only the own socket: another agent may have replaced it already
       const standing = await stat(socketPath).catch(() => undefined);
       if (standing?.ino === ino) await rm(socketPath, { force: true });
     },
   };
 }
 
-/** @returns who speaks what the caller speaks; undefined when the caller has gone */
+/** @returns the server for the protocol of the connection; undefined if it was closed */
 async function selectServer<Spoken extends ConnectionServer>(
   socket: Socket,
   grpc: Spoken,
@@ -129,15 +132,20 @@ function bind(server: Server, path: string): Promise<void> {
 
 async function ensurePathIsFree(path: string, replaceStale: boolean): Promise<void> {
   const folder = await stat(dirname(path)).catch(() => undefined);
-  if (!folder?.isDirectory()) throw new CniSocketError('its folder is not there', { where: path });
+  if (!folder?.isDirectory())
+    throw new CniSocketError('the folder of the CNI socket does not exist', { where: path });
   const standing = await stat(path).catch(() => undefined);
   if (!standing) return;
   if (!standing.isSocket())
-    throw new CniSocketError('is there already, and no socket', { where: path });
+    throw new CniSocketError('the path of the CNI socket exists and is not a socket', {
+      where: path,
+    });
   if (await isAnswered(path))
-    throw new CniSocketError('another process answers on it: a second agent?', { where: path });
+    throw new CniSocketError('another process listens on the CNI socket, possibly a second agent', {
+      where: path,
+    });
   if (!replaceStale)
-    throw new CniSocketError('a stale socket is there, and force-socket-removal is off', {
+    throw new CniSocketError('a stale CNI socket exists, and force-socket-removal is false', {
       where: path,
     });
 }

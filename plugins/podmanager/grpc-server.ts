@@ -1,4 +1,4 @@
-/** The CNI service over gRPC: `cni.RemoteCNI` as the original speaks it, and `cni.CNIState`. */
+/** The CNI service over gRPC: `cni.RemoteCNI` of the original, and `cni.CNIState`. */
 import type { Duplex } from 'node:stream';
 import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { errorText } from '#infra/errors/errors.ts';
@@ -33,12 +33,12 @@ export const cniServiceDefinition = {
   Status: definition(cniMethods.status),
 } as const;
 
-/** Serves connections that somebody else has accepted. */
+/** Serves connections that were accepted by the caller. */
 export interface ConnectionServer {
   take(connection: Duplex): void;
-  /** Takes no more calls, and resolves when those under way have ended. */
+  /** Accepts no more calls, and resolves when the current calls have ended. */
   close(): Promise<void>;
-  /** Hangs up on those that are under way. */
+  /** Closes the connections of the current calls. */
   abandon(): void;
 }
 
@@ -65,11 +65,11 @@ function unary<Request, Response>(
 ): handleUnaryCall<Request, Response> {
   return (given, callback) => {
     const controller = new AbortController();
-    given.on('cancelled', () => controller.abort(new Error('the caller has hung up')));
+    given.on('cancelled', () => controller.abort(new Error('the caller has disconnected')));
     call(given.request, controller.signal).then(
       (answer) => callback(null, answer),
       (error) => {
-        log.error({ err: error }, 'CNI call failed without an answer');
+        log.error({ err: error }, 'CNI call failed with an unexpected error');
         callback({ code: status.INTERNAL, details: errorText(error) });
       },
     );

@@ -1,7 +1,7 @@
 /**
- * The CNI service as JSON over HTTP/1.1, in the way of the Connect protocol's unary calls:
- * `POST /cni.RemoteCNI/Add` with the request as JSON. contiv-cni speaks it, because a program that
- * runs for one call starts in half the time without gRPC; and so can a shell:
+ * The CNI service as JSON over HTTP/1.1, like unary calls of the Connect protocol:
+ * `POST /cni.RemoteCNI/Add` with the request as JSON. contiv-cni uses it, because a program that
+ * runs for one call starts in half the time without gRPC. It can be called from a shell:
  * `curl --unix-socket cni.sock -d '{}' http://agent/cni.CNIState/Status`.
  */
 import { once } from 'node:events';
@@ -15,10 +15,10 @@ import { InvalidModelError } from '#models/model.ts';
 import { type CniService, cniMethods } from './cni-service.ts';
 import type { ConnectionServer } from './grpc-server.ts';
 
-/** Bytes of a request; the list of a garbage collection with 10,000 pods has 1 MB. */
+/** Maximum size of a request; a GC request with 10,000 pods has 1 MB. */
 const MAX_REQUEST_BYTES = 8 << 20;
 
-/** @returns the answer as JSON text; rejects with InvalidModelError if the request is none */
+/** @returns the response as JSON text; rejects with InvalidModelError for an invalid request */
 type JsonCall = (request: unknown, signal: AbortSignal) => Promise<string>;
 
 function jsonCall<Request extends object, Response extends object>(
@@ -44,7 +44,7 @@ export function jsonServer(service: CniService, log: Logger): ConnectionServer {
   ]);
   const server = createServer((request, response) => {
     answer(calls, request, response).catch((error) => {
-      log.error({ err: error, path: request.url }, 'CNI call failed without an answer');
+      log.error({ err: error, path: request.url }, 'CNI call failed with an unexpected error');
       if (response.headersSent) response.destroy();
       else reply(response, 500, problem('internal', errorText(error)));
     });
@@ -71,13 +71,17 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // One call a connection: nothing stays open that an agent that ends would have to wait for.
+  // One call per connection, so that the shutdown of the agent waits for no idle connection.
   response.setHeader('connection', 'close');
   const call = calls.get(request.url ?? '');
   if (!call || request.method !== 'POST')
     return reply(response, 404, problem('unimplemented', `POST one of ${[...calls.keys()]}`));
   if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_REQUEST_BYTES)
-    return reply(response, 413, problem('resource_exhausted', 'longer than 8 MiB, or no length'));
+    return reply(
+      response,
+      413,
+      problem('resource_exhausted', 'the request is longer than 8 MiB or has no content-length'),
+    );
   let given: unknown;
   try {
     given = JSON.parse(await text(request));
@@ -85,7 +89,7 @@ async function answer(
     return reply(response, 400, problem('invalid_argument', errorText(error)));
   }
   const controller = new AbortController();
-  response.once('close', () => controller.abort(new Error('the caller has hung up')));
+  response.once('close', () => controller.abort(new Error('the caller has disconnected')));
   try {
     reply(response, 200, await call(given, controller.signal));
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * Event handler that knows the attachments of this node. They are remembered in the local store
- * from before they are wired until they are deleted, so that a restart of the agent finds the pods
- * that went on running meanwhile.
+ * Event handler that manages the attachments of this node. Their records are in the local store from
+ * before they are wired until they are deleted, so that a restarted agent finds the pods that kept
+ * running.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
@@ -36,13 +36,13 @@ import {
 } from './attachment-record.ts';
 
 export interface PodManagerDeps {
-  /** Of this node alone; outlives the agent. */
+  /** Local store of this node; persists across restarts of the agent. */
   readonly store: KvStore;
   readonly host: HostPort;
 }
 
 export interface PodManager extends EventHandler, PodManagerApi {
-  /** Resolves when the first resync has read back what the local store has kept. */
+  /** Resolves when the first resync has read the attachments from the local store. */
   readonly started: Promise<void>;
 }
 
@@ -62,7 +62,7 @@ class Manager implements PodManager {
   #displaced: ReadonlySet<AttachmentId> = new Set();
   #bootId: string | undefined;
   #order = 0;
-  /** What the last Add Pod replaced, for the case that it is reverted. */
+  /** Attachment that the last Add Pod replaced, needed to revert it. */
   #undo: { readonly id: AttachmentId; readonly previous: AttachmentRecord | undefined } | undefined;
 
   constructor(deps: PodManagerDeps) {
@@ -114,7 +114,7 @@ class Manager implements PodManager {
     return JSON.stringify([...this.#attachments.values()]);
   }
 
-  /** @throws FatalError: without its memory the agent would take running pods for gone */
+  /** @throws FatalError: without the records the agent would treat running pods as deleted */
   async #readBack(ctx: ResyncContext): Promise<void> {
     const { host, store } = this.#deps;
     let bootId: string;
@@ -126,13 +126,14 @@ class Manager implements PodManager {
         async () => (await store.list(ATTACHMENT_PREFIX)).entries,
       );
     } catch (cause) {
-      throw new FatalError('cannot read back which pods are attached', { cause });
+      throw new FatalError('cannot read the attached pods from the local store', { cause });
     }
     const records: AttachmentRecord[] = [];
     const dropped = new Map<string, undefined>();
     for (const { key, value } of entries) {
       const record = readAttachment(value);
-      if (!record) ctx.log.error({ key, value }, 'attachment cannot be read back, it is dropped');
+      if (!record)
+        ctx.log.error({ key, value }, 'deleting an invalid attachment record from the local store');
       if (record?.bootId === bootId) records.push(record);
       else dropped.set(key, undefined);
     }
@@ -144,11 +145,11 @@ class Manager implements PodManager {
     this.#bootId = bootId;
     ctx.log.info(
       { attachments: records.length, dropped: dropped.size },
-      'attachments read back from the local store',
+      'read attachments from the local store',
     );
   }
 
-  /** Paths whose namespace has gone are left as they are: their values wait for the DEL. */
+  /** A path that does not exist any more is no displacement: its values wait for the DEL. */
   async #findDisplaced(ctx: ResyncContext): Promise<void> {
     const known = [...this.#attachments].filter(([, { namespaceIdentity }]) => namespaceIdentity);
     const paths = known.map(([, { networkNamespace }]) => networkNamespace);
@@ -166,7 +167,7 @@ class Manager implements PodManager {
       displaced.add(id);
       ctx.log.warn(
         { pod: podIdText(record.pod), path: record.networkNamespace },
-        'the path now leads to another network namespace; nothing is configured there',
+        'the path leads to another network namespace now; nothing is configured there',
       );
     }
     this.#displaced = displaced;
@@ -195,8 +196,8 @@ class Manager implements PodManager {
     };
     this.#undo = undefined;
     if (previous && sameAttachment(previous, record)) return {};
-    // kept before it is wired: a crash in between leaves a record that DEL removes, never a pod
-    // that nobody remembers
+    // stored before it is wired: a crash in between leaves a record that DEL removes, never a wired
+    // pod without a record
     await this.#write(ctx, id, record);
     this.#order = record.order;
     this.#undo = { id, previous };
@@ -205,7 +206,7 @@ class Manager implements PodManager {
     return { change: `attach ${podIdText(record.pod)} ${record.interfaceName}` };
   }
 
-  /** The record is deleted even if it is not known here: an Add Pod may have failed in between. */
+  /** Deletes the record even of an unknown attachment: an Add Pod may have failed after writing it. */
   async #delete(ctx: UpdateContext, payload: DeletePodPayload): Promise<UpdateResult> {
     const id = attachmentId(payload);
     await this.#write(ctx, id, undefined);

@@ -1,25 +1,25 @@
 /**
  * Events: something has happened and may cause a reaction. An event is data (a kind and a
- * serializable payload), so that it can be recorded and replayed; what it means stands in its kind.
- * The numbers of the enumerations leak into REST documents and are those of the Go agent.
+ * serializable payload), so that it can be recorded and replayed; its kind defines its meaning.
+ * The numbers of the enumerations appear in REST documents and are those of the Go agent.
  */
 
-/** How handlers are asked to react. */
+/** How handlers react to an event. */
 export const EventMethod = {
-  /** Recalculate everything, refresh the view of the southbound, repair the difference. */
+  /** Recalculate everything, read the actual state from the southbound, and reconcile it. */
   FullResync: 0,
-  /** Handlers are not asked: their last result is held against the southbound once more. */
+  /** Handlers are not called: the southbound is reconciled with their last result. */
   DownstreamResync: 1,
-  /** Recalculate everything, trusting the known view of the southbound. */
+  /** Recalculate everything; the last known state of the southbound is assumed to be right. */
   UpstreamResync: 2,
   /** React by an incremental change. */
   Update: 3,
 } as const;
 export type EventMethod = (typeof EventMethod)[keyof typeof EventMethod];
 
-/** What becomes of the changes already made when processing fails half-way. */
+/** How changes that were already made are treated when processing fails. */
 export const TransactionType = {
-  /** Keep them: as close to the wish as possible; a healing resync follows. */
+  /** Keep them: as close to the desired state as possible; a healing resync follows. */
   BestEffort: 0,
   /** Keep them and do not heal. */
   BestEffortIgnoreErrors: 1,
@@ -28,20 +28,17 @@ export const TransactionType = {
 } as const;
 export type TransactionType = (typeof TransactionType)[keyof typeof TransactionType];
 
-/** In which order the handlers see an update: that of registration, or its reverse. */
+/** Order of the handlers for an update: that of registration, or its reverse. */
 export const Direction = { Forward: 0, Reverse: 1 } as const;
 export type Direction = (typeof Direction)[keyof typeof Direction];
 
-/**
- * Whether a producer waits for the end of an event: always, never, or as the one producer does and
- * the other does not.
- */
+/** Whether producers wait until an event is processed: all of them, none, or some (`optional`). */
 export type Blocking = boolean | 'optional';
 
 /**
  * A kind of event.
  * @typeParam P payload: plain JSON data
- * @typeParam R what a handler may answer to the producer of a blocking event
+ * @typeParam R reply of a handler to the producer of a blocking event
  */
 export interface EventKind<P = unknown, R = unknown> {
   /** Stable name for records and replay, for example `add-pod`. */
@@ -49,28 +46,28 @@ export interface EventKind<P = unknown, R = unknown> {
   /** Version of the payload's shape. */
   readonly version: number;
   readonly blocking: Blocking;
-  /** Short label for humans, for example `Add Pod default/web`. */
+  /** Short label for operators, for example `Add Pod default/web`. */
   name(payload: P): string;
   /** Description of one or more lines; the first is the headline. */
   describe(payload: P): string;
   method(payload: P): EventMethod;
-  /** Asked for updates only. */
+  /** For updates only. */
   transactionType(payload: P): TransactionType;
-  /** Asked for updates only. */
+  /** For updates only. */
   direction(payload: P): Direction;
-  /** Never set: carries the type of the reply. */
+  /** Never set; holds the type of the reply. */
   readonly reply?: R;
 }
 
-/** What outside of the agent has caused an event, by the name that it has there. */
+/** External cause of an event: a key in the datastore or a container. */
 export interface EventOrigin {
   /** Key in the datastore, with its prefix. */
   readonly key?: string;
-  /** Of the change of that key. */
+  /** Revision of the change of that key. */
   readonly revision?: string;
-  /** ID of the container that the CNI was called for. */
+  /** ID of the container of the CNI call. */
   readonly container?: string;
-  /** Milliseconds since the epoch at which the agent heard of it; default: when it was pushed. */
+  /** When the agent received it, in milliseconds since the epoch; default: when it was pushed. */
   readonly heard?: number;
 }
 
@@ -80,12 +77,12 @@ export interface Event<P = unknown, R = unknown> {
   readonly origin?: EventOrigin;
 }
 
-/** An event nobody waits for; the only sort that a handler may send as a follow-up. */
+/** An event without a waiting producer; handlers can send only such events as follow-ups. */
 export interface NonBlockingEvent<P = unknown> extends Event<P, never> {
   readonly kind: EventKind<P, never> & { readonly blocking: false | 'optional' };
 }
 
-/** A kind with its two everyday functions: make an event, recognize one. */
+/** A kind with functions to create an event and to recognize one. */
 export interface DefinedKind<P, R, B extends Blocking> extends EventKind<P, R> {
   readonly blocking: B;
   event(
@@ -107,18 +104,18 @@ interface KindSpec<P, B extends Blocking> {
   readonly transactionType?: TransactionType;
   /** Default: forward. */
   readonly direction?: Direction | ((payload: P) => Direction);
-  /** Where such an event comes from, when the payload says it. */
+  /** External cause of such an event, if the payload contains it. */
   readonly origin?: (payload: P) => EventOrigin;
 }
 
 const kinds = new Map<string, EventKind<never, unknown>>();
 
-/** The kind with this id, if the module that declares it was loaded: for events from a recording. */
+/** The kind with this ID, if the module that declares it is loaded; for events of a recording. */
 export function eventKind(id: string): EventKind | undefined {
   return kinds.get(id) as EventKind | undefined;
 }
 
-/** Declares a kind of event: one call a file, next to the plugin that produces it. */
+/** Declares a kind of event, in the `api.ts` of the plugin that produces it. */
 export function defineEvent<P, R = never>(spec: KindSpec<P, true>): DefinedKind<P, R, true>;
 export function defineEvent<P>(spec: KindSpec<P, false>): DefinedKind<P, never, false>;
 export function defineEvent<P>(spec: KindSpec<P, 'optional'>): DefinedKind<P, never, 'optional'>;

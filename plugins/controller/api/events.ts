@@ -1,4 +1,4 @@
-/** Events of the controller itself: what comes in from the database, healing, and the end. */
+/** Events of the controller: database changes, resyncs, healing and shutdown. */
 
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import {
@@ -16,7 +16,7 @@ export type KubeSnapshot = Readonly<Record<string, Readonly<Record<string, objec
 export type ExternalSnapshot = Readonly<Record<string, object>>;
 
 export interface DbResyncPayload {
-  /** Read from the local mirror because the database is out of reach. */
+  /** Read from the local mirror because the database is unavailable. */
   readonly local: boolean;
   readonly kubeState: KubeSnapshot;
   readonly externalConfig: ExternalSnapshot;
@@ -27,13 +27,13 @@ export interface KubeStateChangePayload {
   readonly resource: string;
   /** Without the reflector's prefix. */
   readonly key: string;
-  /** undefined: there was none. */
+  /** undefined: the value is new. */
   readonly previous: object | undefined;
-  /** undefined: it is gone. */
+  /** undefined: the value was deleted. */
   readonly current: object | undefined;
 }
 
-/** What a description shows of a value, in characters, and of a list. */
+/** Limits of a description: characters of a value and items of a list. */
 const MAX_CHARACTERS = 4096;
 const MAX_ITEMS = 200;
 
@@ -45,7 +45,7 @@ function compact(value: object | undefined): string {
   return `${text.slice(0, MAX_CHARACTERS)}… (${more} more characters)`;
 }
 
-/** The first names of a list that may be very long, and the number of the others. */
+/** The first names of a list, and the number of the others. */
 function shortened(names: readonly string[]): { shown: string[]; more: string[] } {
   const hidden = names.length - MAX_ITEMS;
   return {
@@ -123,9 +123,9 @@ export const HealingResync = defineEvent<HealingPayload>({
     payload.type === 'periodic' ? EventMethod.DownstreamResync : EventMethod.FullResync,
 });
 
-/** The agent ends. */
+/** The agent shuts down. */
 export const Shutdown = defineEvent<{
-  /** un-deploy: remove what is ours */ readonly cleanup: boolean;
+  /** Un-deploy: remove all managed values. */ readonly cleanup: boolean;
 }>({
   id: 'shutdown',
   blocking: true,
@@ -138,7 +138,7 @@ export const Shutdown = defineEvent<{
 export interface ExternalConfigChangePayload {
   /** Label of the source; `db` is the datastore. */
   readonly source: string;
-  /** Key without agent prefix to canonical value; null removes. */
+  /** Key without agent prefix to canonical value; null deletes the value. */
   readonly values: Readonly<Record<string, object | null>>;
 }
 
@@ -160,7 +160,7 @@ function externalChangeText({ source, values }: ExternalConfigChangePayload): st
   ].join('\n');
 }
 
-/** A source of external configuration wants something else than before. */
+/** A source of external configuration changed values. */
 export const ExternalConfigChange = defineEvent<ExternalConfigChangePayload>({
   id: 'external-config-change',
   blocking: 'optional',
@@ -176,7 +176,7 @@ export interface ExternalConfigResyncPayload {
   readonly values: ExternalSnapshot;
 }
 
-/** A source of external configuration hands over everything it wants. */
+/** A source of external configuration replaced all of its values. */
 export const ExternalConfigResync = defineEvent<ExternalConfigResyncPayload>({
   id: 'external-config-resync',
   blocking: 'optional',
@@ -192,7 +192,7 @@ export const ExternalConfigResync = defineEvent<ExternalConfigResyncPayload>({
   method: EventMethod.UpstreamResync,
 });
 
-/** Everything is calculated anew and held against what is there; a difference is only logged. */
+/** All desired values are recalculated and compared with the actual state; differences are only logged. */
 export const VerificationResync = defineEvent<Readonly<Record<string, never>>>({
   id: 'verification-resync',
   blocking: false,
@@ -204,16 +204,15 @@ export const VerificationResync = defineEvent<Readonly<Record<string, never>>>({
 export const DATASTORE_SOURCE = 'db';
 
 /**
- * Something that wants configuration of its own besides what the handlers make. It tells of changes
- * by the two events above.
+ * A source of configuration besides the handlers. It reports changes by the two events above.
  */
 export interface ExternalConfigSource {
   readonly label: string;
-  /** Everything it wants now; asked for with every Database Resync. */
+  /** All of its values; read with every Database Resync. */
   snapshot(): Promise<ExternalSnapshot>;
 }
 
-/** What the handlers want, before anything external is laid over it. */
+/** Desired values of the handlers, before external configuration is merged over them. */
 export interface ConfigRetriever {
   /** The value of a key in the current transaction, else the last internal one; a copy. */
   getConfig(key: string): Value | undefined;

@@ -5,16 +5,17 @@ export const RecordingError = defineError({
   name: 'RecordingError',
   code: 'CV_RECORDING_UNREADABLE',
   rejects: 'configuration',
-  remedy: 'Name a folder that record-run has written, and replay it with the build that wrote it.',
+  remedy:
+    'Specify a folder that record-run has written, and replay it with the build that wrote it.',
 });
 
 export const NotRecordedError = defineError({
   name: 'NotRecordedError',
   code: 'CV_RECORDING_NO_ANSWER',
-  remedy: 'Nothing: the replay went another way than the recording, and the report says where.',
+  remedy: 'No action is needed: the replay differs from the recording, and the report shows where.',
 });
 
-/** An error of a class that a replay cannot make again. */
+/** An error whose class does not exist in this build. */
 class ReplayedError extends CodedError {
   readonly code: string;
   readonly remedy = 'See the recording.';

@@ -13,7 +13,7 @@ import type {
 import type { RecordedEvent } from './recording-reader.ts';
 import type { ReplayComparison } from './replay-comparison.ts';
 
-/** Hands one recorded event to the handlers, bit by bit as they ask, and notes what differs. */
+/** Replays one recorded event: answers port calls from the recording and collects the differences. */
 export class EventReplay {
   readonly #recorded: RecordedEvent;
   readonly #comparison: ReplayComparison;
@@ -22,8 +22,8 @@ export class EventReplay {
   readonly #followUps: FollowUpLine[];
   readonly #generations: (number | null)[];
   readonly #readings = new Map<string, HandlerReadings>();
-  #isCommitted = false;
-  /** Grows while something goes on. */
+  #committed = false;
+  /** Increases with each action of a handler. */
   activity = 0;
 
   constructor(recorded: RecordedEvent, comparison: ReplayComparison, clock: Clock) {
@@ -41,7 +41,7 @@ export class EventReplay {
 
   context<C extends AnyContext>(of: string, ctx: C): WrappedContext<C> {
     const readings = this.#readingsOf(of);
-    const tapped: C = {
+    const wrapped: C = {
       ...ctx,
       clock: this.#clockOf(readings),
       random: readings.random,
@@ -49,39 +49,41 @@ export class EventReplay {
         ctx.callPort(question, () => this.answer(of, question) as Promise<T>),
       ...('followUp' in ctx && { followUp: (event: Event) => this.#followUp(of, event) }),
     };
-    return { ctx: tapped, end: () => undefined };
+    return { ctx: wrapped, end: () => undefined };
   }
 
   /**
-   * The answer to a question, or its error. When something else was asked then, the handler gets
-   * the answer to that, so that the transaction shows what the difference leads to.
+   * The recorded answer to a port call, or its error. If the recording has a different call, its
+   * answer is used, so that the transaction shows the consequence of the difference.
    */
   async answer(of: string, question: string): Promise<unknown> {
     this.activity++;
     let at = this.#answers.findIndex((each) => each.of === of && each.question === question);
     if (at < 0) {
       at = this.#answers.findIndex((each) => each.of === of);
-      // A port that never answered stays silent: the handler hangs as it did then.
+      // The recorded call never returned: the handler hangs as it did in the recording.
       if (at < 0 && this.#recorded.end.fatal) return await new Promise(() => undefined);
       this.#comparison.question(of, this.#answers[at]?.question, question);
     }
     const [line] = at < 0 ? [] : this.#answers.splice(at, 1);
     if (!line)
-      throw new NotRecordedError('this was not asked then', { where: `${of}, ${question}` });
+      throw new NotRecordedError('the recording has no such port call', {
+        where: `${of}, ${question}`,
+      });
     if (line.error) throw replayedError(line.error);
     return line.answer;
   }
 
   commit(request: TransactionRequest): ResultLine | undefined {
     this.activity++;
-    this.#isCommitted = true;
+    this.#committed = true;
     this.#comparison.transaction(this.#recorded.commit, transactionData(request));
     return this.#recorded.result;
   }
 
-  /** The event has ended: what is left was said then and is not said now. */
+  /** Called when the event has ended: the remaining recorded lines are differences. */
   finish(): void {
-    if (!this.#isCommitted) this.#comparison.transaction(this.#recorded.commit, undefined);
+    if (!this.#committed) this.#comparison.transaction(this.#recorded.commit, undefined);
     for (const { of, question } of this.#answers)
       this.#comparison.question(of, question, undefined);
     for (const line of this.#followUps)
@@ -97,7 +99,7 @@ export class EventReplay {
 
   #clockOf(readings: HandlerReadings): Clock {
     const clock = this.#clock;
-    const sign = (): void => {
+    const countActivity = (): void => {
       this.activity++;
     };
     return {
@@ -106,7 +108,7 @@ export class EventReplay {
       timer: (ms, callback) => clock.timer(ms, callback),
       sleep: (ms, signal) => clock.sleep(ms, signal),
       turn: () => {
-        sign();
+        countActivity();
         return clock.turn();
       },
     };
@@ -129,7 +131,7 @@ function followUpData({ kind, v, payload, origin }: FollowUpLine): RecordedEvent
   return { kind, v, payload, ...(origin && { origin }) };
 }
 
-/** What one handler reads off clock and chance during one event. */
+/** Recorded values of clock and random source for one handler and one event. */
 class HandlerReadings {
   readonly random: Random;
   readonly #now: number[];
@@ -146,7 +148,9 @@ class HandlerReadings {
     const next = (): number | string => {
       const value = numbers.pop();
       if (value === undefined)
-        throw new NotRecordedError('more chance is asked for than then', { where: of });
+        throw new NotRecordedError('the handler reads more random values than in the recording', {
+          where: of,
+        });
       return value;
     };
     this.random = {

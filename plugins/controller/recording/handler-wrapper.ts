@@ -7,32 +7,35 @@ import type {
 
 export type AnyContext = ResyncContext | UpdateContext | RevertContext;
 
-/** One call of a handler with something between the handler and its context. */
+/** A wrapped context for one call of a handler. */
 export interface WrappedContext<C extends AnyContext> {
   readonly ctx: C;
-  /** Called when the handler is done, however it ended. */
+  /** Called when the call has ended, with or without an error. */
   end(): Promise<void> | void;
 }
 
-/** Puts something between a handler and the contexts it gets; the handler does not notice. */
+/** Wraps the contexts that a handler receives; transparent to the handler. */
 export function wrapHandler(
   inner: EventHandler,
-  tap: <C extends AnyContext>(ctx: C) => WrappedContext<C>,
+  wrap: <C extends AnyContext>(ctx: C) => WrappedContext<C>,
 ): EventHandler {
-  async function through<C extends AnyContext, R>(ctx: C, run: (ctx: C) => R): Promise<Awaited<R>> {
-    const tapped = tap(ctx);
+  async function withWrapped<C extends AnyContext, R>(
+    ctx: C,
+    call: (ctx: C) => R,
+  ): Promise<Awaited<R>> {
+    const wrapped = wrap(ctx);
     try {
-      return await run(tapped.ctx);
+      return await call(wrapped.ctx);
     } finally {
-      await tapped.end();
+      await wrapped.end();
     }
   }
   return {
     name: inner.name,
     handlesEvent: (event) => inner.handlesEvent(event),
-    resync: (ctx) => through(ctx, (tapped) => inner.resync(tapped)),
-    update: (ctx) => through(ctx, (tapped) => inner.update(tapped)),
-    revert: (ctx) => through(ctx, (tapped) => inner.revert(tapped)),
+    resync: (ctx) => withWrapped(ctx, (wrapped) => inner.resync(wrapped)),
+    update: (ctx) => withWrapped(ctx, (wrapped) => inner.update(wrapped)),
+    revert: (ctx) => withWrapped(ctx, (wrapped) => inner.revert(wrapped)),
     ...(inner.describeInternalData && {
       describeInternalData: () => inner.describeInternalData?.() ?? '',
     }),

@@ -1,13 +1,13 @@
-/** Where two pieces of JSON data differ. */
+/** The first difference between two JSON values. */
 
 export interface FieldDifference {
-  /** Path of the field, for example `ip_addresses[0]`; empty: the value as a whole. */
+  /** Path of the field, for example `ip_addresses[0]`; empty: the whole value. */
   readonly field: string;
   readonly recorded: unknown;
   readonly replayed: unknown;
 }
 
-/** The first difference, by the order of the fields; undefined when both are the same. */
+/** The first difference, in the order of the fields; undefined if the values are equal. */
 export function firstDifference(
   recorded: unknown,
   replayed: unknown,
@@ -35,7 +35,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** As it would be after it was written down and read again. */
+/** The value after it was serialized and parsed. */
 export function asJson<T>(value: T): T {
   const text = JSON.stringify(value);
   return text === undefined ? (undefined as T) : (JSON.parse(text) as T);

@@ -17,10 +17,10 @@ import {
 
 export interface RecorderOptions {
   readonly folder: string;
-  /** Of the agent. */
+  /** Version of the agent. */
   readonly version: string;
   readonly label: string;
-  /** What the handlers are made with, by configuration file. */
+  /** Configuration with which the handlers are created, by file. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -28,9 +28,8 @@ export interface RecorderOptions {
 }
 
 /**
- * Writes down a run of the event loop: what each event was, what the ports and the scheduler
- * answered, and what was committed. Everything that goes in and out passes `tap`; neither the loop
- * nor the handlers notice.
+ * Records the event loop: each event, the answers of the ports and of the scheduler, and the
+ * transactions. `wrap` intercepts all input and output; this is transparent to loop and handlers.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -42,7 +41,7 @@ export class Recorder {
     this.#options = options;
   }
 
-  /** Begins the recording of a loop that is made with what is given back. */
+  /** Starts a recording. @returns the dependencies with which the recorded event loop must be created */
   wrap(deps: ControllerDeps): ControllerDeps {
     const { folder, version, label, settings, clock, log, maxBytes } = this.#options;
     this.#file = new RecordingFile({
@@ -69,9 +68,9 @@ export class Recorder {
         externalSources: deps.externalSources.map((source) => this.#source(source)),
       }),
       southboundGeneration: () => {
-        const life = deps.southboundGeneration();
-        this.#generations.push(life ?? null);
-        return life;
+        const generation = deps.southboundGeneration();
+        this.#generations.push(generation ?? null);
+        return generation;
       },
       observer: {
         eventStarted: async (n, { event, followUpTo }) => {
@@ -111,7 +110,7 @@ export class Recorder {
   #context<C extends AnyContext>(of: string, ctx: C): WrappedContext<C> {
     const n = this.#n;
     const read: ReadValues = { now: [], monotonic: [], random: [] };
-    const tapped: C = {
+    const wrapped: C = {
       ...ctx,
       clock: recordingClock(ctx.clock, read),
       random: recordingRandom(ctx.random, read),
@@ -132,13 +131,13 @@ export class Recorder {
         ctx.followUp(event);
         void this.#file?.append({ t: 'follow-up', n, of, ...eventData(event as Event) });
       };
-      Object.assign(tapped, { followUp });
+      Object.assign(wrapped, { followUp });
     }
     const end = async () => {
       const readings = readingsOf(read);
       if (readings) await this.#file?.append({ t: 'readings', n, of, ...readings });
     };
-    return { ctx: tapped, end };
+    return { ctx: wrapped, end };
   }
 
   #sink(inner: TransactionSink): TransactionSink {
@@ -204,7 +203,7 @@ interface ReadValues {
   readonly random: (number | string)[];
 }
 
-/** Whole milliseconds are enough for durations and keep the recording short. */
+/** Records whole milliseconds, which suffice for durations and keep the recording small. */
 function recordingClock(clock: Clock, read: ReadValues): Clock {
   return {
     now: () => {

@@ -8,10 +8,10 @@ import type { Logger } from '#infra/log/log.ts';
 import type { HeaderLine, Line } from './recording-format.ts';
 
 export const RECORDING_FILE_NAME = /^run-.*\.jsonl$/;
-/** Of one run, and of all older ones together. */
+/** Limit of one recording, and of all older ones together. */
 export const MAX_BYTES = 2 ** 30;
 const CHUNK = 64 * 1024;
-/** Objects and lists above this are written in pieces. */
+/** Objects and lists with more entries are serialized in chunks. */
 const LONG_LIST = 64;
 const MAX_DEPTH = 4;
 
@@ -25,14 +25,14 @@ export interface RecordingFileOptions {
 }
 
 /**
- * The file of one run. A line is with the operating system when its promise resolves, so a killed
- * process loses at most the line that was being written. Whatever goes wrong ends the recording,
- * with an entry in the log, and never the agent.
+ * The file of one recording. A line has been passed to the operating system when its promise
+ * resolves, so a killed process loses at most the line that was being written. An error ends the
+ * recording, with a log message, and never the agent.
  */
 export class RecordingFile {
   readonly #options: RecordingFileOptions;
   readonly #maxBytes: number;
-  /** End of the queue of lines. */
+  /** Resolves when all queued lines are written. */
   #written: Promise<void>;
   #handle: Awaited<ReturnType<typeof open>> | undefined;
   #bytes = 0;
@@ -65,11 +65,11 @@ export class RecordingFile {
     } catch (thrown) {
       const { folder, log } = this.#options;
       this.#stopped = true;
-      log.error({ folder, reason: errorText(thrown) }, 'the run is not recorded any more');
+      log.error({ folder, reason: errorText(thrown) }, 'recording stopped');
     }
   }
 
-  /** What stands in the recordings is for the eyes of those alone who run the agent. */
+  /** Recordings contain cluster state, so only the user of the agent can read them. */
   async #open(): Promise<void> {
     const { folder, header: first, log } = this.#options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -77,10 +77,10 @@ export class RecordingFile {
     const time = rfc3339(first.at).replaceAll(':', '-');
     const path = join(folder, `run-${time}-${process.pid}.jsonl`);
     this.#handle = await open(path, 'ax', 0o600);
-    log.info({ path }, 'this run is recorded');
+    log.info({ path }, 'recording events');
   }
 
-  /** Older runs go, oldest first, until those that stay keep within the limit. */
+  /** Deletes the oldest recordings until the others are within the size limit. */
   async #dropOld(): Promise<void> {
     const { folder, log } = this.#options;
     const names = (await readdir(folder)).filter((name) => RECORDING_FILE_NAME.test(name)).sort();
@@ -89,7 +89,7 @@ export class RecordingFile {
       const path = join(folder, name);
       left -= (await stat(path)).size;
       if (left >= 0) continue;
-      log.info({ path }, 'an old recording is deleted');
+      log.info({ path }, 'deleting old recording');
       await rm(path);
     }
   }
@@ -97,9 +97,9 @@ export class RecordingFile {
   async #line(line: Line): Promise<void> {
     if (this.#bytes > this.#maxBytes) {
       this.#stopped = true;
-      const reason = `a recording has no more than ${this.#maxBytes} bytes`;
+      const reason = `the recording has reached its limit of ${this.#maxBytes} bytes`;
       await this.#write(`${JSON.stringify({ t: 'stop', reason } satisfies Line)}\n`);
-      this.#options.log.warn({ reason }, 'the run is not recorded any more');
+      this.#options.log.warn({ reason }, 'recording stopped');
       return;
     }
     const slices = new Slices(this.#options.clock);
@@ -123,7 +123,7 @@ export class RecordingFile {
   }
 }
 
-/** The text of `JSON.stringify`, in pieces of which none is long to make. */
+/** The text of `JSON.stringify` in small chunks. */
 export function* jsonPieces(value: unknown, depth: number): Generator<string, void, void> {
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH || isShort(value)) {
     yield JSON.stringify(value) ?? 'null';
@@ -150,7 +150,7 @@ export function* jsonPieces(value: unknown, depth: number): Generator<string, vo
   yield '}';
 }
 
-/** Nothing below it is a long list, as far as one look in tells. */
+/** Neither the value nor its direct fields are long or deeply nested. */
 function isShort(value: object): boolean {
   const fields = Object.values(value);
   return (

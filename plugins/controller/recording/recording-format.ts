@@ -1,7 +1,7 @@
 /**
- * A recorded run on the disk: JSON lines, in the order in which things happened. The first line says
- * what ran; then comes, for each event, all that the handlers were told and all that they said, so
- * that the same handlers can be run again with nothing around them.
+ * A recording on disk: JSON lines in chronological order. The first line identifies the agent; for
+ * each event, the next lines contain all input and output of the handlers, so that the same handlers
+ * can be replayed without VPP, datastore and host.
  */
 
 import type {
@@ -13,13 +13,13 @@ import type {
 import type { EventOrigin } from '../api/event.ts';
 import type { ControllerConfig } from '../config.ts';
 
-/** Of the lines below; a replay takes no other. */
+/** Version of the format below; a replay accepts no other version. */
 export const FORMAT = 1;
 
 export interface HeaderLine {
   readonly t: 'run';
   readonly format: number;
-  /** Of the agent. */
+  /** Version of the agent. */
   readonly version: string;
   readonly label: string;
   /** Milliseconds since the epoch. */
@@ -27,11 +27,11 @@ export interface HeaderLine {
   readonly controller: ControllerConfig;
   /** Labels of the external sources, in the order of precedence. */
   readonly sources: readonly string[];
-  /** What the handlers are made with: configuration of the other plugins, by file. */
+  /** Configuration with which the handlers are created, by file. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** An event is about to be processed. */
+/** The processing of an event starts. */
 export interface EventLine extends RecordedEventData {
   readonly t: 'event';
   readonly n: number;
@@ -40,14 +40,14 @@ export interface EventLine extends RecordedEventData {
 }
 
 export interface RecordedEventData {
-  /** ID and version of the kind. */
+  /** ID of the kind; `v` is its version. */
   readonly kind: string;
   readonly v: number;
   readonly payload: unknown;
   readonly origin?: EventOrigin | undefined;
 }
 
-/** What a port (or an external source) answered to `of`. */
+/** Result of a port call (or of the snapshot of an external source) of handler `of`. */
 export interface AnswerLine {
   readonly t: 'answer';
   readonly n: number;
@@ -57,14 +57,14 @@ export interface AnswerLine {
   readonly error?: RecordedError;
 }
 
-/** A handler has sent a follow-up. */
+/** A handler sent a follow-up. */
 export interface FollowUpLine extends RecordedEventData {
   readonly t: 'follow-up';
   readonly n: number;
   readonly of: string;
 }
 
-/** What a handler read off clock and chance during one call; absent when nothing. */
+/** Values that a handler read from the clock and the random source during one call; absent if none. */
 export interface ReadingsLine extends Readings {
   readonly t: 'readings';
   readonly n: number;
@@ -73,13 +73,13 @@ export interface ReadingsLine extends Readings {
 
 export interface Readings {
   readonly now?: readonly number[];
-  /** Whole milliseconds, each with how often it was read in a row. */
+  /** Whole milliseconds, each with the number of consecutive reads. */
   readonly monotonic?: readonly (readonly [ms: number, times: number])[];
   /** Numbers, and bytes as base64. */
   readonly random?: readonly (number | string)[];
 }
 
-/** What is committed; written before the scheduler gets it. */
+/** The transaction; written before the scheduler receives it. */
 export interface CommitLine extends RecordedTransaction {
   readonly t: 'commit';
   readonly n: number;
@@ -93,13 +93,13 @@ export interface RecordedTransaction {
   readonly values: Readonly<Record<string, Value | null>>;
 }
 
-/** What the scheduler made of it: the answer of VPP and Linux. */
+/** Result of the transaction in the scheduler. */
 export interface ResultLine {
   readonly t: 'result';
   readonly n: number;
   readonly seqNum?: number;
   readonly failures?: readonly RecordedFailure[];
-  /** The transaction did not run. */
+  /** Why the transaction was not executed. */
   readonly rejected?: RecordedError;
 }
 
@@ -107,7 +107,7 @@ export interface RecordedFailure extends Omit<KeyFailure, 'error'> {
   readonly error: RecordedError;
 }
 
-/** The event is over. */
+/** The processing of an event has ended. */
 export interface EndLine {
   readonly t: 'end';
   readonly n: number;
@@ -115,7 +115,7 @@ export interface EndLine {
   readonly error?: string | undefined;
   readonly fatal: boolean;
   readonly needsHealing: boolean;
-  /** Life of the southbound, each time the loop asked for it. */
+  /** Generation of the southbound connection, each time the loop read it. */
   readonly lives: readonly (number | null)[];
 }
 
@@ -125,7 +125,7 @@ export interface StopLine {
   readonly reason: string;
 }
 
-/** An error as it is written down: with its code it becomes one of the same class again. */
+/** A serialized error; its code identifies its class. */
 export interface RecordedError {
   readonly name: string;
   readonly message: string;

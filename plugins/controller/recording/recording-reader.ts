@@ -18,7 +18,7 @@ import {
   type ResultLine,
 } from './recording-format.ts';
 
-/** All that was recorded of one event. */
+/** All recorded lines of one event. */
 export interface RecordedEvent {
   readonly event: EventLine;
   readonly answers: readonly AnswerLine[];
@@ -32,13 +32,13 @@ export interface RecordedEvent {
 export interface Recording {
   readonly path: string;
   readonly header: HeaderLine;
-  /** Those that were recorded to their end. @throws RecordingError while it is read */
+  /** Events that were recorded completely. @throws RecordingError while reading */
   readonly events: AsyncIterable<RecordedEvent>;
-  /** Known after the last event: why there are no more; undefined: the agent was ended. */
+  /** Known after the last event: why the recording ends early; undefined: the agent was stopped. */
   readonly ending: () => string | undefined;
 }
 
-/** Files of recorded runs in a folder, oldest first; a file stands for itself. @throws RecordingError */
+/** Recordings in a folder, oldest first; the path of a file returns that file. @throws RecordingError */
 export async function recordingFiles(path: string): Promise<string[]> {
   const names = await stat(path)
     .then((found) => (found.isDirectory() ? readdir(path) : undefined))
@@ -48,7 +48,7 @@ export async function recordingFiles(path: string): Promise<string[]> {
   if (!names) return [path];
   const files = names.filter((name) => RECORDING_FILE_NAME.test(name)).sort();
   if (files.length === 0)
-    throw new RecordingError('there is no recorded run in it', { where: path });
+    throw new RecordingError('the folder contains no recording', { where: path });
   return files.map((name) => join(path, name));
 }
 
@@ -58,11 +58,16 @@ export async function readRecording(path: string): Promise<Recording> {
   const lines = reader.lines();
   const { value: first, done } = await lines.next();
   if (done || first.t !== 'run')
-    throw new RecordingError('does not begin as a recorded run does', { where: path });
-  if (first.format !== FORMAT)
-    throw new RecordingError(`has format ${first.format}, this build reads format ${FORMAT}`, {
+    throw new RecordingError('the file is not a recording: its first line is invalid', {
       where: path,
     });
+  if (first.format !== FORMAT)
+    throw new RecordingError(
+      `the recording has format ${first.format}, this build reads format ${FORMAT}`,
+      {
+        where: path,
+      },
+    );
   return { path, header: first, events: reader.events(lines), ending: () => reader.ending };
 }
 
@@ -83,7 +88,7 @@ class Reader {
     this.#path = path;
   }
 
-  /** A line that was cut is the last one, or the file is damaged. */
+  /** Only the last line may be truncated; otherwise the file is corrupted. */
   async *lines(): AsyncGenerator<Line, undefined, void> {
     const input = createReadStream(this.#path);
     const opened = new Promise<void>((resolve, reject) => {
@@ -97,7 +102,7 @@ class Reader {
     let cut: unknown;
     for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (cut !== undefined)
-        throw new RecordingError(`is damaged: ${errorText(cut)}`, {
+        throw new RecordingError(`the recording is corrupted: ${errorText(cut)}`, {
           where: `${this.#path}:${number}`,
           cause: cut,
         });
@@ -111,7 +116,7 @@ class Reader {
       }
       yield line;
     }
-    if (cut !== undefined) this.ending = 'its last line is cut, as after a kill';
+    if (cut !== undefined) this.ending = 'its last line is truncated, for example after a kill';
     return undefined;
   }
 
@@ -128,7 +133,7 @@ class Reader {
           commit: undefined,
           result: undefined,
         };
-      // What a handler gets that was given up as hung comes late and changes nothing any more.
+      // A late answer to a handler that exceeded its time limit has no effect any more.
       else if (!current || line.t === 'run' || line.n !== current.event.n) continue;
       else if (line.t === 'answer') current.answers.push(line);
       else if (line.t === 'follow-up') current.followUps.push(line);
@@ -140,7 +145,7 @@ class Reader {
         current = undefined;
       }
     }
-    if (current) this.ending ??= 'its last event did not end';
+    if (current) this.ending ??= 'its last event is incomplete';
     return undefined;
   }
 }

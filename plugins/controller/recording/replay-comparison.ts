@@ -9,19 +9,19 @@ import type {
   RecordedTransaction,
 } from './recording-format.ts';
 
-/** Something that is not now as it was then. */
+/** A difference between the recording and the replay. */
 export interface Difference extends FieldDifference {
   readonly event: { readonly n: number; readonly name: string };
   readonly what: 'event' | 'transaction' | 'question' | 'follow-up' | 'outcome';
-  /** Who asked or sent it. */
+  /** The handler that called the port or sent the follow-up. */
   readonly handler?: string;
-  /** Of the value in the transaction. */
+  /** Key of the value in the transaction. */
   readonly key?: string;
 }
 
 type Found = Omit<Difference, 'event'>;
 
-/** Gathers what differs in one event: transactions first, for that is what the question is. */
+/** Collects the differences of one event, those of the transaction first. */
 export class ReplayComparison {
   readonly #event: Difference['event'];
   readonly #transaction: Difference[] = [];

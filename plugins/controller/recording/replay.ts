@@ -1,7 +1,7 @@
 /**
  * Runs the events of a recording through event handlers, with the recorded answers in place of the
- * ports, and holds what they want against what was committed then. Time is virtual, so a replay
- * takes no longer than its handlers need.
+ * ports, and compares the transactions with the recorded ones. Time is virtual, so a replay takes
+ * only the CPU time of its handlers.
  */
 
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
@@ -20,7 +20,7 @@ import type { EventLine, HeaderLine } from './recording-format.ts';
 import type { RecordedEvent, Recording } from './recording-reader.ts';
 import { type Difference, ReplayComparison } from './replay-comparison.ts';
 
-/** What a replay needs of the build, made anew from what the recording says. */
+/** Handlers and merge function of this build, created from the recorded configuration. */
 export interface ReplayDeps {
   readonly handlers: readonly EventHandler[];
   readonly merge: MergeValues;
@@ -30,22 +30,22 @@ export interface ReplayReport {
   /** Events that were replayed. */
   readonly events: number;
   readonly transactions: number;
-  /** All of the first event in which something differs; empty: none does. */
+  /** All differences of the first event that differs; empty: no differences. */
   readonly differences: readonly Difference[];
-  /** Why the recording is shorter than the run. */
+  /** Why the recording ends early; undefined: it is complete. */
   readonly ending: string | undefined;
 }
 
-/** Virtual time that an event may take whose handlers wait for something that never comes. */
+/** Virtual time limit of an event whose handlers wait for something that never happens. */
 const MAX_EVENT_MS = 600_000;
 const STEP_MS = 1000;
-/** Turns without any sign of life after which time is moved on. */
+/** Event loop turns without activity after which the virtual time is advanced. */
 const IDLE_TURNS = 20;
 
 /** @throws RecordingError */
 export async function replayRecording(
   run: Recording,
-  make: (first: HeaderLine, wanted: ConfigRetriever) => ReplayDeps,
+  make: (first: HeaderLine, config: ConfigRetriever) => ReplayDeps,
 ): Promise<ReplayReport> {
   const replay = new Replay(run, make);
   for await (const recorded of run.events) {
@@ -66,13 +66,13 @@ class Replay {
   #eventReplay: EventReplay | undefined;
 
   constructor({ path, header: first }: Recording, make: Parameters<typeof replayRecording>[1]) {
-    const parts = make(first, { getConfig: (key) => this.#processor.getConfig(key) });
+    const deps = make(first, { getConfig: (key) => this.#processor.getConfig(key) });
     this.#path = path;
     this.#clock = new ManualClock(first.at);
     this.#processor = new EventProcessor(
       {
         config: first.controller,
-        handlers: parts.handlers.map((handler) =>
+        handlers: deps.handlers.map((handler) =>
           wrapHandler(handler, (ctx) => this.#currentEvent.context(handler.name, ctx)),
         ),
         sink: this.#sink(),
@@ -81,14 +81,14 @@ class Replay {
           snapshot: async () =>
             this.#currentEvent.answer(sourceName(label), SNAPSHOT_QUESTION) as object as never,
         })),
-        merge: parts.merge,
+        merge: deps.merge,
         southboundGeneration: () => this.#currentEvent.southboundGeneration(),
         clock: this.#clock,
         random: seededRandom(0),
         log: silentLogger,
         print: () => undefined,
       },
-      // Follow-ups are compared where they are sent; what ran next stands in the recording.
+      // Follow-ups are compared when they are sent; the recording contains the next event.
       () => undefined,
     );
   }
@@ -120,7 +120,7 @@ class Replay {
   }
 
   get #currentEvent(): EventReplay {
-    if (!this.#eventReplay) throw new NotRecordedError('nothing is replayed now');
+    if (!this.#eventReplay) throw new NotRecordedError('no event is being replayed');
     return this.#eventReplay;
   }
 
@@ -129,7 +129,7 @@ class Replay {
       commit: async (request): Promise<TransactionResult> => {
         this.transactions++;
         const result = this.#currentEvent.commit(request);
-        if (!result) throw new NotRecordedError('nothing was committed here');
+        if (!result) throw new NotRecordedError('the recording has no transaction for this event');
         if (result.rejected) throw replayedError(result.rejected);
         const failures = (result.failures ?? []).map((failure) => ({
           ...failure,
@@ -141,7 +141,7 @@ class Replay {
     };
   }
 
-  /** Lets an event run, moving time on while everybody waits for it; undefined: it never ends. */
+  /** Runs an event and advances the virtual time while it waits; undefined: it does not end. */
   async #runToEnd<T>(processing: Promise<T>): Promise<T | undefined> {
     let over: { readonly result: T } | undefined;
     const watched = processing.then((result) => {
@@ -167,10 +167,10 @@ class Replay {
 
 function recordedEvent(line: EventLine, where: string): Event {
   const kind: EventKind | undefined = eventKind(line.kind);
-  if (!kind) throw new RecordingError(`this build has no event ${line.kind}`, { where });
+  if (!kind) throw new RecordingError(`this build has no event kind ${line.kind}`, { where });
   if (kind.version !== line.v)
     throw new RecordingError(
-      `event ${line.kind} has version ${line.v}, in this build ${kind.version}`,
+      `event kind ${line.kind} has version ${line.v} in the recording and ${kind.version} in this build`,
       { where },
     );
   return { kind, payload: line.payload, ...(line.origin && { origin: line.origin }) };

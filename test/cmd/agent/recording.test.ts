@@ -143,10 +143,10 @@ describe('a recorded run', () => {
     const { differences, events, ending } = await report([...texts.slice(0, -1), cut]);
     assert.deepEqual(differences, []);
     assert.ok(events > 20);
-    assert.match(ending ?? '', /last line is cut/);
+    assert.match(ending ?? '', /last line is truncated/);
     await assert.rejects(report([...texts.slice(0, 50), cut, ...texts.slice(50)]), {
       code: 'CV_RECORDING_UNREADABLE',
-      message: /changed\.jsonl:51: is damaged/,
+      message: /changed\.jsonl:51: the recording is corrupted/,
     });
   });
 
@@ -157,16 +157,16 @@ describe('a recorded run', () => {
       code,
       message: /format 99/,
     });
-    await assert.rejects(report(others), { code, message: /does not begin/ });
+    await assert.rejects(report(others), { code, message: /is not a recording/ });
     const strange = others.map((line) => (line.t === 'event' ? { ...line, kind: 'odd' } : line));
-    await assert.rejects(report([first, ...strange]), { code, message: /no event odd/ });
+    await assert.rejects(report([first, ...strange]), { code, message: /no event kind odd/ });
     await assert.rejects(
       replay(join(folder, 'nowhere'), () => undefined),
       { code },
     );
     await assert.rejects(
       replay(tmpdir(), () => undefined),
-      { code, message: /no recorded run/ },
+      { code, message: /contains no recording/ },
     );
   });
 
@@ -185,7 +185,7 @@ describe('recording', () => {
     await using running = await startAgent(makeNode(), { controller: { 'record-run': file } });
     assert.ok(running.agent.controller.eventCount > 0);
     assert.ok(
-      running.logged.some(({ msg }) => String(msg).includes('not recorded any more')),
+      running.logged.some(({ msg }) => String(msg).includes('recording stopped')),
       'it is said',
     );
     await rm(folder, { recursive: true });

@@ -116,9 +116,9 @@ describe('contiv-cni with an agent', () => {
     const other = { ...prevResult, ips: [{ address: '10.9.9.9/32' }] };
     const wrong = await run(base, { ...check, config: { prevResult: other } });
     assert.equal(wrong?.code, errorKinds.refused.code);
-    assert.match(wrong?.msg ?? '', /has 10\.1\.1\.\d+ and not 10\.9\.9\.9/);
+    assert.match(wrong?.msg ?? '', /has 10\.1\.1\.\d+, not 10\.9\.9\.9/);
     await run(base, { command: 'DEL', ...one });
-    assert.match((await run(base, check))?.msg ?? '', /it is not attached/);
+    assert.match((await run(base, check))?.msg ?? '', /the attachment does not exist/);
   });
 
   it('deletes attachments that are unknown to the runtime on GC, and releases their addresses', async () => {

@@ -59,8 +59,8 @@ describe('contiv.conf', () => {
 
   it('says with file and line what is not supported yet', () => {
     const asked: [string, RegExp][] = [
-      ['stnVersion: 3', /^contiv.conf:1: stnVersion: there is no version 3, 1 is used/],
-      ['nodeToNodeTransport: srv6', /SRv6 is not supported yet: packets travel in VXLAN/],
+      ['stnVersion: 3', /^contiv.conf:1: stnVersion: version 3 does not exist; using 1/],
+      ['nodeToNodeTransport: srv6', /SRv6 is not supported yet: VXLAN is used/],
       ['useSRv6ForServices: true', /useSRv6ForServices: SRv6 is not supported yet/],
       ['tapInterfaceVersion: 1', /version 2 is used/],
       ['vmxnet3RxRingSize: 2048', /vmxnet3 is not supported yet/],
@@ -95,17 +95,17 @@ describe('contiv.conf', () => {
       ['ipamConfig:\n  defaultGateway: gw', /^contiv.conf:2: ipamConfig.defaultGateway/],
       [
         'ipamConfig:\n  podSubnetOneNodePrefixLen: 12',
-        /podSubnetOneNodePrefixLen: 12 does not cut/,
+        /podSubnetOneNodePrefixLen: 12 does not divide/,
       ],
-      ['ipamConfig:\n  podSubnetOneNodePrefixLen: 30', /17 to 29 do/],
-      ['ipamConfig:\n  vppHostSubnetOneNodePrefixLen: 31', /17 to 30 do/],
+      ['ipamConfig:\n  podSubnetOneNodePrefixLen: 30', /must be 17 to 29/],
+      ['ipamConfig:\n  vppHostSubnetOneNodePrefixLen: 31', /must be 17 to 30/],
       ['ipamConfig:\n  contivCIDR: 10.0.0.0/16', /contivCIDR: 10.0.0.0\/16 is too small/],
-      ['ipamConfig:\n  serviceCIDR: fd00::/108', /fd00::\/108 is not IPv4, but the pods are/],
+      ['ipamConfig:\n  serviceCIDR: fd00::/108', /fd00::\/108 is not IPv4, but the pod subnet .* is/],
       [
         'nodeConfig:\n- nodeName: node-a\n  mainVPPInterface: {ip: "10.0.0.1"}',
-        /^contiv.conf:3: nodeConfig.0.mainVPPInterface.ip: "10.0.0.1" is not an address with prefix/,
+        /^contiv.conf:3: nodeConfig.0.mainVPPInterface.ip: "10.0.0.1" is not a CIDR/,
       ],
-      ['nodeConfig:\n- nodeName: node-a\n  otherVPPInterfaces: [{}]', /has no interfaceName/],
+      ['nodeConfig:\n- nodeName: node-a\n  otherVPPInterfaces: [{}]', /interfaceName is missing/],
     ];
     for (const [yaml, message] of broken)
       assert.throws(

@@ -81,7 +81,7 @@ nodeConfig:
     assert.match(String(rows.get('thisNode.gateway')), /^10.20.0.1,STN daemon/);
     const computed = shown('ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}');
     assert.deepEqual(computed.get('thisNode.mainVPPInterface.ip'), [
-      'out of 192.168.16.0/24 by the node ID',
+      'from 192.168.16.0/24 by node ID',
       'contiv.conf:1',
     ]);
   });

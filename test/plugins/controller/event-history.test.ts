@@ -56,7 +56,7 @@ describe('event history', () => {
     assert.deepEqual(history.dropped, { byAge: 40 - bySize, bySize });
     assert.deepEqual([history.records.length, history.bytes], [0, 0]);
     const text = [...historyText(history.records, history.dropped)].join('');
-    assert.match(text, /^Older records are gone: \d+ by age, \d+ by size of the history\.\n/);
+    assert.match(text, /^Dropped older records: \d+ by age, \d+ by size of the history\.\n/);
   });
 
   it('lets the permanent records give way last, but not the newest for them [R8.7]', () => {

@@ -244,7 +244,7 @@ describe('a recording', () => {
     assert.deepEqual([names[0], names[1]], ['notes.txt', 'run-2002.jsonl']);
     const { differences, ending, events } = await replay(asker(nobody));
     assert.deepEqual(differences, []);
-    assert.match(ending ?? '', /no more than 1500 bytes/);
+    assert.match(ending ?? '', /limit of 1500 bytes/);
     assert.ok(events < 10);
   });
 

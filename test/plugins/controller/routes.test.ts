@@ -137,7 +137,7 @@ describe('/controller/event-history', () => {
       one.text,
       [
         '#1 2026-01-01T00:00:10Z Healing Resync (After error: e)',
-        '  FullResync, took 1500ms, queued 1.00ms, 1501ms in all',
+        '  FullResync, took 1500ms, queued 1.00ms, total 1501ms',
         '  ipam 2.00ms: ERROR: bad',
         '  transaction #5 4.00ms: reading 0.00ms, planning 1.00ms, execution 2.50ms, 3 operations',
         '',

@@ -59,7 +59,7 @@ describe('addresses of pods', () => {
     assert.ok(error instanceof AddressesExhaustedError);
     assert.match(
       error.message,
-      /default\/one-too-many: no address is free in 10\.1\.1\.16\/28: 12 /,
+      /default\/one-too-many: no free address in 10\.1\.1\.16\/28: 12 /,
     );
     assert.equal(node.pods.attachments().size, 12);
     await node.del('p5', 'c5');

@@ -162,7 +162,7 @@ describe('node ID', () => {
   it('is fatal when nobody knows one and none can be had', async () => {
     const node = new TestNode();
     node.cluster.disconnect();
-    await assert.rejects(start(node), /unable to allocate node ID: the database cannot be used/);
+    await assert.rejects(start(node), /unable to allocate node ID: the database is unavailable/);
   });
 
   it('gives up after eleven lost races', async () => {
@@ -173,7 +173,7 @@ describe('node ID', () => {
       races++;
       await node.clusterStore.put(keys[0]!, `{"id":${races},"name":"fast-${races}"}`);
     };
-    await assert.rejects(start(node), /others were faster 11 times in a row/);
+    await assert.rejects(start(node), /other nodes allocated the same ID first in 11 attempts/);
     assert.equal(races, 11);
   });
 

@@ -118,7 +118,7 @@ describe('CNI ADD', () => {
     const { service, seen } = await served();
     const pod = (name: string) => request(name, 'c1');
     const refused: [CNIRequest, RegExp][] = [
-      [pod('a\u001b[2J'), /K8S_POD_NAME is no valid one: "a\\u001b\[2J"/],
+      [pod('a\u001b[2J'), /invalid K8S_POD_NAME: "a\\u001b\[2J"/],
       [pod('a\n>>>>'), /K8S_POD_NAME/],
       [pod('../x'), /K8S_POD_NAME/],
       [

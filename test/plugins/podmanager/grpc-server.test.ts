@@ -132,7 +132,7 @@ describe('CNI over gRPC', () => {
     const refused = assert.rejects(answer, { code: status.CANCELLED });
     await called;
     cancel();
-    assert.match(String(await aborted), /hung up/);
+    assert.match(String(await aborted), /has disconnected/);
     await refused;
     client.close();
     await server.close(1000);
@@ -181,11 +181,11 @@ describe('CNI over gRPC', () => {
 
     await assert.rejects(serve(path, silent, false), CniSocketError);
     const server = await serve(path);
-    await assert.rejects(serve(path), /another process answers on it/);
+    await assert.rejects(serve(path), /another process listens on the CNI socket/);
     await server.close(1000);
 
     writeFileSync(path, 'a file');
-    await assert.rejects(serve(path), /no socket/);
+    await assert.rejects(serve(path), /not a socket/);
   });
 
   it('says why it cannot listen', async () => {

@@ -62,7 +62,7 @@ describe('CNI CHECK', () => {
     assert.equal(answer.result, 1);
     assert.equal(
       answer.error,
-      'c1/eth0: it is attached in /run/netns/c1, not in /run/netns/x; it has 10.1.1.2 and not ' +
+      'c1/eth0: the attachment is in /run/netns/c1, not in /run/netns/x; the attachment has 10.1.1.2, not ' +
         '10.1.1.9; route of c1/eth0 is FAILED',
     );
   });
@@ -72,7 +72,7 @@ describe('CNI CHECK', () => {
     await service.add(request('web', 'c1'));
     await service.delete(request('web', 'c1'));
     for (const id of ['c1', 'c2'])
-      assert.match((await check(request('web', id))).error, /it is not attached/);
+      assert.match((await check(request('web', id))).error, /the attachment does not exist/);
   });
 
   it('sees that a path leads elsewhere by now', async () => {
@@ -275,7 +275,7 @@ describe('CNI as JSON', () => {
     socket.write('POST /cni.RemoteCNI/Add HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}');
     await systemClock.sleep(50);
     socket.destroy();
-    assert.match(String(await promise), /hung up/);
+    assert.match(String(await promise), /has disconnected/);
   });
 
   it('bears callers that say nothing, little by little, or rubbish', async () => {

@@ -4,7 +4,7 @@ import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { Transport } from '#vpp/binapi/api.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
-import { Backoff } from '#vpp/binapi/client/backoff.ts';
+import { Backoff } from '#infra/clock/backoff.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { Writer } from '#vpp/binapi/codec/writer.ts';
 import { writeFrame } from '#vpp/binapi/frame.ts';

@@ -1,6 +1,6 @@
-/** Read ports onto the node that the plugins need, as plain types. The southbound implements them. */
+/** Port to the Linux host, in plain types. `src/linux` implements it. */
 
-/** One of the host's links. */
+/** A link of the host. */
 export interface HostLink {
   readonly name: string;
   readonly mtu: number;
@@ -10,18 +10,18 @@ export interface HostLink {
 
 export interface HostPort {
   /**
-   * Links of the agent's own namespace in the order in which they were made, without those that the
-   * agent has made.
+   * Links in the network namespace of the agent, in the order of their creation, without the links
+   * that the agent manages.
    */
   links(): Promise<readonly HostLink[]>;
   /** Changes with every boot of the machine. */
   bootId(): Promise<string>;
-  /** What the path leads to now; undefined when nothing is there. */
+  /** Identity of the namespace at this path; undefined if the path does not exist. */
   namespaceIdentity(
     path: string,
   ): Promise<{ readonly device: number; readonly inode: number } | undefined>;
-  /** Whether the kernel has IPv6 at all. */
+  /** Whether the kernel supports IPv6. */
   hasIpv6(): Promise<boolean>;
-  /** Lets links of a namespace have IPv6 addresses: runtimes switch that off. */
+  /** Enables IPv6 addresses in a namespace: container runtimes disable them. */
   enableIpv6(namespacePath: string): Promise<void>;
 }

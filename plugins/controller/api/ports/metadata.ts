@@ -1,31 +1,31 @@
 /**
- * Run-time data of configured interfaces, as the scheduler's metadata maps hold it under the
- * interface's key. Read-only for everyone but the descriptor that makes it.
+ * Run-time data of configured interfaces, in the scheduler's metadata maps under the key of the
+ * interface. Only the descriptor that creates it may change it.
  */
 import type { InterfaceType as VppInterfaceType } from '#models/vpp/interface.gen.ts';
 
 export interface VppInterfaceMetadata {
   readonly swIfIndex: number;
   readonly type: VppInterfaceType;
-  /** Table of its addresses; of an unnumbered interface that of its lender counts. */
+  /** Table of its addresses; of an unnumbered interface, the table of the interface that lends its address. */
   readonly vrf: number;
-  /** Those of the configuration; one that DHCP gave is in the lease. */
+  /** Configured addresses; an address from DHCP is in the lease. */
   readonly ipAddresses: readonly string[];
-  /** A DHCP client runs on it, so it has, or is to have, an IPv4 address. */
+  /** A DHCP client runs on it, so it has or will get an IPv4 address. */
   readonly dhcpClient?: true;
   /**
-   * Name in the kernel: of a TAP the one that VPP gave to its other side, of an AF_PACKET interface
-   * that of the link it is bound to.
+   * Name in the kernel: of a TAP, the name that VPP gave to the host side; of an AF_PACKET interface,
+   * the name of the link that it is bound to.
    */
   readonly hostIfName?: string;
 }
 
 export interface LinuxInterfaceMetadata {
-  /** Path of the namespace; undefined is the agent's own. */
+  /** Path of the namespace; undefined: the namespace of the agent. */
   readonly namespace: string | undefined;
   /** Name in the kernel. */
   readonly hostIfName: string;
-  /** Of the kernel's side of a TAP: the name that VPP gave it, to which it goes back. */
+  /** Of the host side of a TAP: the name that VPP gave it, which is restored on delete. */
   readonly vppHostIfName?: string;
 }
 

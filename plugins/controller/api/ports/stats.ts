@@ -1,4 +1,4 @@
-/** Read port onto VPP's counters, as plain types. Counters only grow, until VPP starts anew. */
+/** Read port to VPP's counters, in plain types. Counters only grow, until VPP restarts. */
 
 export interface InterfaceCounters {
   readonly swIfIndex: number;
@@ -30,13 +30,13 @@ export interface SystemCounters {
   readonly heapUsed: number;
   /** Worker threads besides the main thread. */
   readonly workers: number;
-  /** Packets a loop, averaged, of each thread (0 is the main thread). */
+  /** Average packets per loop of each thread (0 is the main thread). */
   readonly vectorRates: readonly number[];
 }
 
 export interface StatsPort {
   interfaces(): Promise<readonly InterfaceCounters[]>;
-  /** Only errors that happened. */
+  /** Only counters that are not zero. */
   nodeErrors(): Promise<readonly NodeErrorCounter[]>;
   system(): Promise<SystemCounters>;
 }

@@ -1,10 +1,10 @@
-/** Read port onto the daemon that has taken a NIC from the host for VPP (STN), as plain types. */
+/** Read port to the STN daemon, which takes over a NIC of the host for VPP, in plain types. */
 
 export interface StolenInterface {
   /** For example `0000:0b:00.0`. */
   readonly pciAddress: string;
   readonly kernelDriver: string;
-  /** CIDRs that the host had on it. */
+  /** CIDRs that the host had configured on it. */
   readonly addresses: readonly string[];
   readonly routes: readonly StolenRoute[];
 }
@@ -12,11 +12,11 @@ export interface StolenInterface {
 export interface StolenRoute {
   /** CIDR; empty for the default route. */
   readonly destination: string;
-  /** Plain; empty for what is on the link. */
+  /** Address without prefix length; empty for a network on the link. */
   readonly gateway: string;
 }
 
 export interface StnPort {
-  /** @param name in the host; empty asks for the first one that was taken */
+  /** @param name in the host; empty: the first NIC that was taken over */
   stolenInterface(name: string): Promise<StolenInterface>;
 }

@@ -1,4 +1,4 @@
-/** Read port onto VPP's interfaces, as plain types. */
+/** Port to VPP's interfaces, in plain types. */
 
 export interface VppInterfaceInfo {
   readonly swIfIndex: number;
@@ -6,29 +6,29 @@ export interface VppInterfaceInfo {
   readonly internalName: string;
   /** `dpdk`, `Loopback`, `af-packet`, … as VPP names the device type. */
   readonly deviceType: string;
-  /** What we or somebody else tagged it with; empty when untagged. */
+  /** Tag of the interface, of any owner; empty if untagged. */
   readonly tag: string;
-  /** Largest packet that it could carry, which says nothing of the network behind it. */
+  /** Largest packet that the device can carry, which may exceed the MTU of the attached network. */
   readonly mtu: number;
 }
 
-/** What a DHCP client of VPP got; IPv4. */
+/** IPv4 lease of a DHCP client of VPP. */
 export interface DhcpLease {
   /** VPP's own name. */
   readonly interfaceName: string;
   /** CIDR. */
   readonly address: string;
-  /** Plain; empty when the server named none. */
+  /** Address without prefix length; empty if the server sent none. */
   readonly router: string;
 }
 
 export interface VppPort {
   interfaces(): Promise<readonly VppInterfaceInfo[]>;
-  /** Those that are in force. */
+  /** Valid leases. */
   leases(): Promise<readonly DhcpLease[]>;
   /**
-   * Has VPP remember the way of the next packets that come in, for `vppctl show trace`.
-   * @returns what VPP says about input nodes that it lacks
+   * Makes VPP trace the next received packets, for `vppctl show trace`.
+   * @returns VPP's messages about input nodes that do not exist
    */
   tracePackets(): Promise<readonly string[]>;
 }

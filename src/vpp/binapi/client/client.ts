@@ -7,7 +7,7 @@ import {
 } from '../api.ts';
 import { bundledCatalog } from '../catalog.ts';
 import type { Dumps, EventsByName, Requests } from '../messages.gen.ts';
-import { Backoff } from './backoff.ts';
+import { Backoff } from '#infra/clock/backoff.ts';
 import { Connection } from './connection.ts';
 import { EventListeners } from './event-listeners.ts';
 import { performHandshake } from './handshake.ts';

@@ -258,7 +258,7 @@ export class WatcherTestbed {
     return {
       ...silentLogger,
       warn: (fields: object, text?: string) => {
-        if (text !== 'the watch is lost') return;
+        if (text !== 'watch lost') return;
         const reason = String((fields as { reason?: string }).reason).replace(/\d+/g, 'N');
         this.counts.lost.set(reason, (this.counts.lost.get(reason) ?? 0) + 1);
       },

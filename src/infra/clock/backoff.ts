@@ -1,12 +1,16 @@
-import type { Random } from '#infra/clock/clock.ts';
+import type { Random } from './clock.ts';
 
 export interface BackoffOptions {
-  /** Delay before the second attempt; it doubles with each further attempt. */
+  /** Delay before the first retry; doubled with each further retry. */
   readonly firstMs: number;
+  /** Upper limit of a delay. */
   readonly maxMs: number;
 }
 
-/** Exponential back-off; each delay is between half and all of its step, so that agents spread out. */
+/**
+ * Exponential back-off: each delay is between 50 % and 100 % of its step, at random, so that the
+ * agents of a cluster do not retry at the same time.
+ */
 export class Backoff {
   readonly #options: BackoffOptions;
   readonly #random: Random;
@@ -17,13 +21,14 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** Milliseconds to wait before the next attempt. */
+  /** Delay before the next attempt, in milliseconds. */
   next(): number {
     const step = Math.min(this.#options.maxMs, this.#options.firstMs * 2 ** this.#attempts);
     if (step < this.#options.maxMs) this.#attempts++;
     return step * (0.5 + this.#random.next() / 2);
   }
 
+  /** The next delay is the first one again. */
   reset(): void {
     this.#attempts = 0;
   }
