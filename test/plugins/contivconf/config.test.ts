@@ -100,7 +100,10 @@ describe('contiv.conf', () => {
       ['ipamConfig:\n  podSubnetOneNodePrefixLen: 30', /must be 17 to 29/],
       ['ipamConfig:\n  vppHostSubnetOneNodePrefixLen: 31', /must be 17 to 30/],
       ['ipamConfig:\n  contivCIDR: 10.0.0.0/16', /contivCIDR: 10.0.0.0\/16 is too small/],
-      ['ipamConfig:\n  serviceCIDR: fd00::/108', /fd00::\/108 is not IPv4, but the pod subnet .* is/],
+      [
+        'ipamConfig:\n  serviceCIDR: fd00::/108',
+        /fd00::\/108 is not IPv4, but the pod subnet .* is/,
+      ],
       [
         'nodeConfig:\n- nodeName: node-a\n  mainVPPInterface: {ip: "10.0.0.1"}',
         /^contiv.conf:3: nodeConfig.0.mainVPPInterface.ip: "10.0.0.1" is not a CIDR/,

@@ -57,10 +57,7 @@ describe('addresses of pods', () => {
     for (let n = 0; n < 12; n++) addressOf(await node.add(`p${n}`, `c${n}`));
     const { error } = await node.add('one-too-many', 'c99');
     assert.ok(error instanceof AddressesExhaustedError);
-    assert.match(
-      error.message,
-      /default\/one-too-many: no free address in 10\.1\.1\.16\/28: 12 /,
-    );
+    assert.match(error.message, /default\/one-too-many: no free address in 10\.1\.1\.16\/28: 12 /);
     assert.equal(node.pods.attachments().size, 12);
     await node.del('p5', 'c5');
     assert.equal(addressOf(await node.add('again', 'c98')), '10.1.1.23');

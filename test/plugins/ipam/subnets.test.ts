@@ -113,9 +113,18 @@ describe('the address plan', () => {
   it('names the key that does not work out', () => {
     const refused: [Partial<IpamConfig>, RegExp][] = [
       [{ podSubnetCidr: '10.1.0.0' }, /^podSubnetCIDR: "10.1.0.0" is not a network/],
-      [{ podSubnetOneNodePrefixLen: 16 }, /^podSubnetOneNodePrefixLen: 10.1.0.0\/16 cannot be divided/],
-      [{ podSubnetOneNodePrefixLen: 30 }, /^podSubnetOneNodePrefixLen: leaves no addresses for pods/],
-      [{ vppHostSubnetOneNodePrefixLen: 31 }, /^vppHostSubnetOneNodePrefixLen: leaves no addresses/],
+      [
+        { podSubnetOneNodePrefixLen: 16 },
+        /^podSubnetOneNodePrefixLen: 10.1.0.0\/16 cannot be divided/,
+      ],
+      [
+        { podSubnetOneNodePrefixLen: 30 },
+        /^podSubnetOneNodePrefixLen: leaves no addresses for pods/,
+      ],
+      [
+        { vppHostSubnetOneNodePrefixLen: 31 },
+        /^vppHostSubnetOneNodePrefixLen: leaves no addresses/,
+      ],
       [{ contivCidr: '10.0.0.0/15' }, /^contivCIDR: 10.0.0.0\/15 is too small/],
       [{ vxlanCidr: '300.1.1.0/24' }, /^vxlanCIDR/],
       [{ vxlanCidr: '10.1.1.0/024' }, /^vxlanCIDR/],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Backoff } from '#infra/clock/backoff.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { Transport } from '#vpp/binapi/api.ts';
 import { bundledCatalog } from '#vpp/binapi/catalog.ts';
-import { Backoff } from '#infra/clock/backoff.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { Writer } from '#vpp/binapi/codec/writer.ts';
 import { writeFrame } from '#vpp/binapi/frame.ts';

@@ -1,3 +1,4 @@
+import { Backoff } from '#infra/clock/backoff.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import {
   type ConnectionState,
@@ -7,7 +8,6 @@ import {
 } from '../api.ts';
 import { bundledCatalog } from '../catalog.ts';
 import type { Dumps, EventsByName, Requests } from '../messages.gen.ts';
-import { Backoff } from '#infra/clock/backoff.ts';
 import { Connection } from './connection.ts';
 import { EventListeners } from './event-listeners.ts';
 import { performHandshake } from './handshake.ts';

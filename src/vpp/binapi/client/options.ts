@@ -1,7 +1,7 @@
+import type { BackoffOptions } from '#infra/clock/backoff.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Connect } from '../api.ts';
-import type { BackoffOptions } from '#infra/clock/backoff.ts';
 
 export interface HealthOptions {
   readonly intervalMs: number;
