@@ -5,7 +5,7 @@ import type { DeepInput } from '#models/model.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig } from '#plugins/contivconf/api.ts';
-import { hostInterconnectName, hostSideName } from './interconnect.ts';
+import { hostInterconnectName, hostSideName } from './interconnect-names.ts';
 import { type KeyValue, keyValue } from './key-value.ts';
 import { hostLinkMac, hostTap, hostVeth } from './names.ts';
 import { mainInterfaceName, rxModes } from './nics.ts';

@@ -33,7 +33,7 @@ import {
 import type { Ipv4NetApi, PodInterfaceNames } from './api.ts';
 import { DesiredValues } from './desired-values.ts';
 import { hostLinkValues } from './host-link.ts';
-import { hostInterconnectName } from './interconnect.ts';
+import { hostInterconnectName } from './interconnect-names.ts';
 import type { KeyValue } from './key-value.ts';
 import { VXLAN_BVI, valueGroup } from './names.ts';
 import { mainInterfaceName, nicValues } from './nics.ts';

@@ -12,7 +12,7 @@ import { ipRedirectModel } from '#models/vpp/ip-redirect.ts';
 import { proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import { stnRuleModel } from '#models/vpp/stn-rule.ts';
-import { hostInterconnectName, hostSideName } from './interconnect.ts';
+import { hostInterconnectName, hostSideName } from './interconnect-names.ts';
 import { type KeyValue, keyValue } from './key-value.ts';
 import { hostLinkMac } from './names.ts';
 import { mainInterfaceName } from './nics.ts';

@@ -13,7 +13,7 @@ import { Lifecycle } from '#infra/process/lifecycle.ts';
 import { agentPrefix } from '#infra/service-label/service-label.ts';
 import { probeRoutes } from '#infra/status/routes.ts';
 import { type BuildInfo, StatusCheck } from '#infra/status/status.ts';
-import { schedulerRoutes } from '#kvscheduler/rest/routes.ts';
+import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import { wireScheduler } from '#kvscheduler/wire-scheduler.ts';
 import { wireLinux } from '#linux/wire-linux.ts';
 import { mergeValues } from '#models/merge.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { BadRequestError } from '#infra/http/route.ts';
 import type { ParseValue } from '#kvscheduler/rest/plan.ts';
-import { schedulerRoutes } from '#kvscheduler/rest/routes.ts';
+import { schedulerRoutes } from '#kvscheduler/rest/scheduler-routes.ts';
 import { type Bench, setUp } from './setup.ts';
 
 export interface Answer {
