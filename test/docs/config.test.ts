@@ -25,6 +25,13 @@ function comparable(value: unknown, byDefault: unknown): unknown {
   return isDuration ? durationMs(value) * 1e6 : value;
 }
 
+const source = globSync(['src/**/*.ts', 'plugins/**/*.ts'])
+  .filter((path) => !path.endsWith('.gen.ts'))
+  .map((path) => readFileSync(path, 'utf8'))
+  .join('\n');
+/** Accepted, because files of the original set them. */
+const unread: ReadonlySet<string> = new Set(['dial-timeout']);
+
 describe('config/', () => {
   let schemas: ConfigDocument[] = [];
   before(async () => {
@@ -63,4 +70,17 @@ describe('config/', () => {
       for (const { path, node } of keysOfSchema(schema))
         assert.ok(node.description, `${fileName}: ${path} has no description in its schema`);
   });
+
+  it('has no key that is not read', () => {
+    for (const { fileName, schema } of schemas)
+      for (const { path } of keysOfSchema(schema)) {
+        const key = path.split('.').at(-1)!;
+        if (!unread.has(key)) assert.match(source, readOf(key), `${fileName}: ${path} is not read`);
+      }
+  });
 });
+
+/** A property access or a destructuring, but not the key in its schema. */
+function readOf(key: string): RegExp {
+  return new RegExp(`(\\.|\\['|\\{ |, |^ +)${key}('\\]|\\b)(?!: [A-Z][a-z])`, 'm');
+}
