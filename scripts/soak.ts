@@ -1,10 +1,10 @@
 /**
  *     npm run soak                 every long run, one after the other
- *     npm run soak -- scheduler    those with the word in their name
+ *     npm run soak -- scheduler    the long runs with the word in their name
  *
  * A long run is a module of soak/ that exports `NAME` and `run(print)`. It prints numbers and throws
- * when they show that something grows that must not. Memory is measured after a collection, so
- * node is started with --expose-gc.
+ * when a limit is exceeded or a check fails. Memory is measured after a garbage collection, so that
+ * Node.js needs --expose-gc.
  */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ for (const file of globSync('*.ts', { cwd: folder }).sort()) {
   const start = performance.now();
   try {
     await run((line) => console.log(`  ${line}`));
-    console.log(`  held, after ${Math.round((performance.now() - start) / 1000)} s`);
+    console.log(`  passed after ${Math.round((performance.now() - start) / 1000)} s`);
   } catch (error) {
     console.error(`  failed: ${error instanceof Error ? error.stack : String(error)}`);
     process.exitCode = 1;

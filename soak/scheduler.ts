@@ -1,7 +1,7 @@
 /**
- * A million changes on virtual time: pods that come and go under names that never return, routes
- * that change, operations that fail and are repeated, replies that get lost, reports, resyncs. What
- * the scheduler keeps must not grow with what has happened.
+ * A million changes on virtual time: pods with names that are never reused, changes of routes, failed
+ * and retried operations, lost replies, notifications, resyncs. The memory of the scheduler must not
+ * grow with the number of changes.
  */
 import assert from 'node:assert/strict';
 import { Registry } from 'prom-client';
@@ -12,11 +12,11 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import { SchedulerMetrics } from '#kvscheduler/history/metrics.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 
-export const NAME = 'scheduler: a million changes, memory stays';
+export const NAME = 'scheduler: a million changes without growing memory';
 
 const CHANGES = 1_000_000;
 const FIRST_MEASURE = 100_000;
-/** How much more memory may be in use at the end than at the first measure. */
+/** Permitted growth of memory from the first measurement to the end. */
 const TOLERANCE = 0.1;
 const PODS = 1_000;
 const ROUTES = 2_000;
@@ -27,17 +27,17 @@ interface Route {
 }
 
 const random = seededRandom(1);
-const happens = (probability: number): boolean => random.next() < probability;
+const isDrawn = (probability: number): boolean => random.next() < probability;
 const upTo = (limit: number): number => Math.floor(random.next() * limit);
 
 class Timeout extends Error {
   readonly code = 'CV_VPP_TIMEOUT';
 }
 
-/** Does what it is asked to, or fails, or does it and says nothing. */
+/** Executes an operation, fails, or executes it and loses the reply. */
 class Southbound {
   readonly actual = new Map<string, Value>();
-  /** Probability that an operation does not go well. */
+  /** Probability that an operation fails. */
   failureProbability = 0;
   #nextIndex = 1;
 
@@ -53,7 +53,7 @@ class Southbound {
         ...this.#descriptor('route', 'route/'),
         dependencies: (key: string, { via }: Route) => [
           { label: 'interface is up', key: `up/${via}` },
-          // Few: whoever waits for any of many is looked at whenever one of them comes or goes.
+          // Only a few: such a value is evaluated for each change of a value with the prefix.
           ...(key.endsWith('00') ? [{ label: 'any', anyOf: { prefixes: ['if/'] } }] : []),
         ],
       },
@@ -78,11 +78,11 @@ class Southbound {
     };
   }
 
-  async #operate(deed: () => unknown): Promise<number> {
-    const isTrouble = happens(this.failureProbability);
-    if (isTrouble && happens(0.8)) throw new Error('out of luck');
-    deed();
-    if (isTrouble) throw new Timeout('no reply');
+  async #operate(execute: () => unknown): Promise<number> {
+    const fails = isDrawn(this.failureProbability);
+    if (fails && isDrawn(0.8)) throw new Error('injected failure');
+    execute();
+    if (fails) throw new Timeout('no reply');
     return this.#nextIndex++;
   }
 
@@ -95,18 +95,18 @@ class Southbound {
   }
 }
 
-/** What the northbound wishes, and how it changes its mind. */
+/** Desired state of the northbound, and random changes of it. */
 class NorthboundModel {
   readonly desired = new Map<string, Value>();
   readonly #pods: string[] = [];
   #nextPod = 0;
 
-  /** One to five changes, which are wished from here on. */
+  /** Draws one to five changes and adds them to the desired state. */
   change(): Map<string, Value | null> {
     const values = new Map<string, Value | null>();
     const times = 1 + upTo(5);
     for (let i = 0; i < times; i++) {
-      if (happens(0.15)) this.#changePods(values);
+      if (isDrawn(0.15)) this.#changePods(values);
       else this.#changeRoute(values);
     }
     for (const [key, value] of values)
@@ -119,14 +119,14 @@ class NorthboundModel {
     const key = `if/pod-${this.#nextPod++}`;
     this.#pods.push(key);
     values.set(key, { name: key, mtu: 1450 });
-    const gone = this.#pods.length > PODS && this.#pods.shift();
-    if (gone) values.set(gone, null);
+    const removed = this.#pods.length > PODS && this.#pods.shift();
+    if (removed) values.set(removed, null);
   }
 
   #changeRoute(values: Map<string, Value | null>): void {
     const key = `route/10.${upTo(ROUTES)}`;
     const via = this.#pods[upTo(this.#pods.length)];
-    if (via === undefined || happens(0.1)) values.set(key, null);
+    if (via === undefined || isDrawn(0.1)) values.set(key, null);
     else values.set(key, { via, weight: upTo(1_000) } satisfies Route);
   }
 }
@@ -134,7 +134,7 @@ class NorthboundModel {
 const best = { description: 'soak', onFailure: 'best-effort' } as const;
 const retry = { periodMs: 500, maxAttempts: 3, exponential: true };
 
-/** Megabytes in use after a collection. */
+/** Heap in use after garbage collection, in megabytes. */
 async function memory(): Promise<number> {
   assert.ok(globalThis.gc, 'start node with --expose-gc (npm run soak)');
   for (let i = 0; i < 3; i++) {
@@ -156,16 +156,16 @@ export async function run(print: (line: string) => void): Promise<void> {
     log: silentLogger,
     observer,
   });
-  const wisher = new NorthboundModel();
+  const northbound = new NorthboundModel();
   const measured: number[] = [];
   let done = 0;
   let transactions = 0;
   southbound.failureProbability = 0.01;
   while (done < CHANGES) {
-    const values = wisher.change();
+    const values = northbound.change();
     await scheduler.commit({ ...best, mode: 'update', values, retry });
-    if (happens(0.05)) report(scheduler);
-    if (happens(0.001)) await resync(scheduler, wisher);
+    if (isDrawn(0.05)) report(scheduler);
+    if (isDrawn(0.001)) await resync(scheduler, northbound);
     await clock.advance(1_000);
     transactions++;
     const before = Math.floor(done / FIRST_MEASURE);
@@ -177,13 +177,13 @@ export async function run(print: (line: string) => void): Promise<void> {
       [
         `${done} changes in ${transactions} transactions, ${Math.round(transactions / 3_600)} h`,
         `${measured.at(-1)?.toFixed(1)} MB in use`,
-        `of it about ${(historyBytes / 2 ** 20).toFixed(1)} MB records`,
+        `about ${(historyBytes / 2 ** 20).toFixed(1)} MB records`,
       ].join(': '),
     );
   }
   southbound.failureProbability = 0;
-  await resync(scheduler, wisher);
-  assertReconciled(scheduler, southbound, wisher);
+  await resync(scheduler, northbound);
+  assertReconciled(scheduler, southbound, northbound);
   await scheduler.close();
   const [first = 0] = measured;
   const last = measured.at(-1) ?? 0;
@@ -196,17 +196,17 @@ export async function run(print: (line: string) => void): Promise<void> {
 
 function report(scheduler: Scheduler): void {
   const key = `if/host-${upTo(50)}`;
-  const value = happens(0.5) ? { name: key, up: happens(0.5) } : null;
+  const value = isDrawn(0.5) ? { name: key, up: isDrawn(0.5) } : null;
   scheduler.pushNotification([{ key, value }]);
 }
 
 async function resync(scheduler: Scheduler, { desired: wished }: NorthboundModel): Promise<void> {
-  const mode = happens(0.5) ? 'full-resync' : 'downstream-resync';
+  const mode = isDrawn(0.5) ? 'full-resync' : 'downstream-resync';
   const values = mode === 'full-resync' ? new Map(wished) : new Map<string, Value>();
   await scheduler.commit({ ...best, mode, values, retry });
 }
 
-/** What stands is what is wished, as far as it can be. */
+/** The actual state equals the desired state, except for pending values. */
 function assertReconciled(
   scheduler: Scheduler,
   { actual: standing }: Southbound,

@@ -1,14 +1,13 @@
 /**
- * A hundred troubles of a real etcd, one after the other, under a writer that never rests: kills,
- * stops, compactions, restored backups, cuts in the middle of a replay, and leaders that are lost.
- * Between resyncs every change must come once and in order; after each trouble the watcher knows what
- * a fresh read gives.
+ * A hundred faults of a real etcd under a continuous writer: kills, suspensions, compactions, restored
+ * backups, broken connections in the middle of a replay, and lost leaders. Between resyncs every
+ * change must arrive once and in order; after each fault the watcher has the state of a fresh read.
  */
 
 import { WatcherTestbed } from '#test/integration/support/dbwatcher/testbed.ts';
 import { withoutEtcd, withoutEtcdctl } from '#test/support/requirements.ts';
 
-export const NAME = 'watcher: a hundred troubles of etcd';
+export const NAME = 'watcher: a hundred faults of etcd';
 
 const ROUNDS = 100;
 const OF_CLUSTER = 20;
@@ -22,24 +21,24 @@ export async function run(print: Print): Promise<void> {
   await rounds(print, 3, OF_CLUSTER, ['loseLeader']);
 }
 
-type Trouble = 'kill' | 'stop' | 'compact' | 'restore' | 'cut' | 'loseLeader';
+type Fault = 'kill' | 'stop' | 'compact' | 'restore' | 'cut' | 'loseLeader';
 
 async function rounds(
   print: Print,
   members: 1 | 3,
   count: number,
-  troubles: readonly Trouble[],
+  faults: readonly Fault[],
 ): Promise<void> {
-  const ground = await WatcherTestbed.start(members);
+  const testbed = await WatcherTestbed.start(members);
   try {
     for (let round = 0; round < count; round++) {
-      const trouble = troubles[round % troubles.length]!;
+      const fault = faults[round % faults.length]!;
       try {
-        await ground[trouble]();
+        await testbed[fault]();
       } catch (cause) {
-        const { acknowledged, failures, lastFailure } = ground.writer;
+        const { acknowledged, failures, lastFailure } = testbed.writer;
         throw new Error(
-          `round ${round + 1}, ${trouble}: ${String(cause)} (${acknowledged} writes, ` +
+          `round ${round + 1}, ${fault}: ${String(cause)} (${acknowledged} writes, ` +
             `${failures} failed, the last one: ${lastFailure})`,
           { cause },
         );
@@ -47,13 +46,13 @@ async function rounds(
       if ((round + 1) % 20 === 0) print(`${round + 1} rounds`);
     }
   } finally {
-    await ground.close();
+    await testbed.close();
   }
-  const { rounds: done, resyncs, changes, cutReplays, lost } = ground.counts;
+  const { rounds: done, resyncs, changes, cutReplays, lost } = testbed.counts;
   const reasons = [...lost].map(([reason, times]) => `${times} x ${reason}`);
   print(
     `${members} member${members > 1 ? 's' : ''}: ${done} rounds of ` +
-      `${troubles.join(', ')}: ${resyncs} resyncs, ${changes} changes, each once and in order`,
+      `${faults.join(', ')}: ${resyncs} resyncs, ${changes} changes, all once and in order`,
   );
   if (members === 1) print(`  replays cut at least twice: ${cutReplays}`);
   print(`  watches lost: ${reasons.join('; ') || 'none'}`);

@@ -1,4 +1,4 @@
-/** The agent as a process of its own inside a namespace, with its configuration files. */
+/** The agent's process in a network namespace, with its configuration files. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -19,21 +19,21 @@ export interface AgentConfig {
   readonly label: string;
   readonly vppSocket: string;
   readonly etcdEndpoint: string;
-  /** Keys of contiv.conf beyond those that this machine needs. */
+  /** Additional keys of contiv.conf. */
   readonly contiv?: Readonly<Record<string, unknown>>;
   /** Keys of controller.conf. */
   readonly controller?: Readonly<Record<string, unknown>>;
-  /** Variables beyond those of the test. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-interface Answer {
+interface RestResponse {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** What GET /controller/event-history says of an event. */
-export interface ShownEvent {
+/** An event in GET /controller/event-history. */
+export interface HistoryEvent {
   readonly SeqNum: number;
   readonly Name: string;
   readonly Description: string;
@@ -52,7 +52,7 @@ export class RealAgent {
     this.#netns = netns;
     this.#folder = folder;
     this.#label = config.label;
-    this.#env = { NODE_COMPILE_CACHE: compiled(), ...config.env };
+    this.#env = { NODE_COMPILE_CACHE: compileCacheFolder(), ...config.env };
     const files = {
       contiv: { useTAPInterfaces: false, ...config.contiv },
       controller: { ...config.controller },
@@ -80,7 +80,7 @@ export class RealAgent {
     return join(this.#folder, 'store');
   }
 
-  /** Starts the process; resolves at once. */
+  /** Starts the process without waiting until it serves. */
   launch(): void {
     this.#process = new Background(
       [
@@ -112,13 +112,13 @@ export class RealAgent {
       return status === 200;
     };
     try {
-      await until('the agent serves', serves, 60_000);
+      await until('the agent is ready', serves, 60_000);
     } catch (cause) {
-      throw new Error(`the agent does not serve:\n${this.tail()}`, { cause });
+      throw new Error(`the agent is not ready:\n${this.tail()}`, { cause });
     }
   }
 
-  /** Throws with its last output when it has ended by itself. */
+  /** Throws with the end of its output when it has exited. */
   assertRunning(): void {
     this.#process!.assertRunning();
   }
@@ -135,17 +135,17 @@ export class RealAgent {
     await this.#process?.end(signal);
   }
 
-  /** Last lines of its log. */
+  /** End of its log. */
   tail(): string {
     return this.#process?.tail() ?? '';
   }
 
-  /** ADD as contiv-cni does it. @throws when the agent cannot be reached */
+  /** ADD, as contiv-cni sends it. @throws when the agent is unreachable */
   add(sandbox: Sandbox, path?: string): Promise<CNIReply> {
     return this.#cni((client) => client.add(sandbox.request(path)));
   }
 
-  /** DEL as contiv-cni does it. @throws when the agent cannot be reached */
+  /** DEL, as contiv-cni sends it. @throws when the agent is unreachable */
   delete(sandbox: Sandbox, path?: string): Promise<CNIReply> {
     return this.#cni((client) => client.delete(sandbox.request(path)));
   }
@@ -160,19 +160,19 @@ export class RealAgent {
   }
 
   /** GET over the local socket. */
-  get(path: string): Promise<Answer> {
-    return this.#ask('GET', path);
+  get(path: string): Promise<RestResponse> {
+    return this.#request('GET', path);
   }
 
   /** POST without a body over the local socket. */
-  post(path: string): Promise<Answer> {
-    return this.#ask('POST', path);
+  post(path: string): Promise<RestResponse> {
+    return this.#request('POST', path);
   }
 
-  #ask(method: 'GET' | 'POST', path: string): Promise<Answer> {
+  #request(method: 'GET' | 'POST', path: string): Promise<RestResponse> {
     return new Promise((resolve, reject) => {
       const call = { socketPath: this.#restSocket, method, path, timeout: 10_000 };
-      const asked = request(call, (response) => {
+      const sent = request(call, (response) => {
         let text = '';
         response.setEncoding('utf8');
         response.on('data', (chunk: string) => {
@@ -181,18 +181,18 @@ export class RealAgent {
         response.on('error', reject);
         response.on('end', () => resolve({ status: response.statusCode ?? 0, body: parsed(text) }));
       });
-      asked.on('timeout', () => asked.destroy(new Error(`no answer to ${method} ${path}`)));
-      asked.on('error', reject);
-      asked.end();
+      sent.on('timeout', () => sent.destroy(new Error(`no response to ${method} ${path}`)));
+      sent.on('error', reject);
+      sent.end();
     });
   }
 
-  async history(): Promise<readonly ShownEvent[]> {
-    return ((await this.get('/controller/event-history')).body as ShownEvent[] | null) ?? [];
+  async history(): Promise<readonly HistoryEvent[]> {
+    return ((await this.get('/controller/event-history')).body as HistoryEvent[] | null) ?? [];
   }
 
-  /** What it has kept in its local store; it has to have ended. */
-  async kept(prefix: string): Promise<ReadonlyMap<string, string>> {
+  /** Values of its local store. The process must have exited. */
+  async storedValues(prefix: string): Promise<ReadonlyMap<string, string>> {
     const store = await LevelStore.open({ folder: this.#store, log: silentLogger });
     try {
       const { entries } = await store.list(prefix);
@@ -205,8 +205,8 @@ export class RealAgent {
 
 let compileCache: string | undefined;
 
-/** Where agents after the first one find what it has compiled; goes with the test. */
-function compiled(): string {
+/** Compile cache that all agents of the test share; removed at the end. */
+function compileCacheFolder(): string {
   if (compileCache === undefined) {
     const folder = mkdtempSync(join(tmpdir(), 'compiled-'));
     process.on('exit', () => rmSync(folder, { recursive: true, force: true }));

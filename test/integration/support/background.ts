@@ -1,10 +1,10 @@
-/** A process that runs beside the test and ends with it, even when the test is killed. */
+/** A background process that ends with the test, also when the test is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 
 export interface BackgroundOptions {
-  /** Where both streams go; appended. */
+  /** File to which both streams are appended. */
   readonly log: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -35,14 +35,14 @@ export class Background {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Throws with the end of its output when it has ended. */
+  /** Throws with the end of its output when it has exited. */
   assertRunning(): void {
     if (this.isRunning) return;
     const { exitCode, signalCode } = this.#child;
     throw new Error(`${this.#name} ended (${exitCode ?? signalCode}):\n${this.tail()}`);
   }
 
-  /** Last lines of what it wrote. */
+  /** End of its output. */
   tail(): string {
     return readFileSync(this.#log, 'utf8').slice(-6000);
   }
@@ -51,12 +51,12 @@ export class Background {
     this.#child.kill(signal);
   }
 
-  /** Ends it by a signal; resolves when it is gone. */
+  /** Ends it by a signal; resolves when it has exited. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     if (!this.isRunning) return;
-    const gone = once(this.#child, 'exit');
+    const exited = once(this.#child, 'exit');
     this.#child.kill(signal);
     if (signal !== 'SIGKILL') this.#child.kill('SIGCONT');
-    await gone;
+    await exited;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Nodes with everything real that share one etcd: each has its own network namespace, VPP and agent.
- * Two bridges in a namespace of their own join them: one carries what hosts and etcd talk about, the
- * other one joins the VPPs, each of which is bound to a link of it as its main interface.
+ * Real nodes that share one etcd: each has its own network namespace, VPP and agent. Two bridges in a
+ * separate namespace connect them: one carries the traffic of hosts and etcd, the other one connects
+ * the VPPs, whose main interfaces are bound to its links.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,49 +15,49 @@ import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
 import { type Networks, networks } from './networks.ts';
 import { RealNode } from './node.ts';
-import type { Endpoint, Place } from './traffic.ts';
+import type { Endpoint, NetworkNamespace } from './traffic.ts';
 
 const MANAGEMENT = '192.0.2';
-/** The link of a node that its VPP takes as main interface. */
+/** The link of a node to which the main interface of its VPP is bound. */
 const UPLINK = 'uplink';
 
 export interface ClusterOptions {
   readonly nodes: number;
   /** Of the pods and of the networks between the nodes; default 4. */
   readonly family?: 4 | 6;
-  /** Keys of contiv.conf of all nodes, beyond those that the set-up needs. */
+  /** Additional keys of contiv.conf of all nodes. */
   readonly contiv?: AgentConfig['contiv'];
   /** `ipamConfig` of all nodes; default: the addresses that are named above. */
   readonly ipam?: Readonly<Record<string, unknown>>;
-  /** Runs when the networks stand and no node does. */
+  /** Runs after the networks are created and before the first node starts. */
   readonly before?: (cluster: RealCluster) => Promise<void>;
 }
 
 export interface ClusterNode {
-  /** `node<n>`, n from 1 on in the order of joining; IDs are the agents' own choice. */
+  /** `node<n>`, n from 1 in the order of joining; agents allocate their IDs themselves. */
   readonly name: string;
   readonly node: RealNode;
-  /** The host under its management address. */
+  /** The host at its management address. */
   readonly host: Endpoint;
-  /** What the agent says it is, once it serves. */
+  /** Node ID that the agent allocated. */
   readonly id: number;
-  /** Where its VPP was reached when it joined. */
+  /** Address of its VPP when it joined. */
   readonly nodeIp: string;
 }
 
 export class RealCluster implements AsyncDisposable {
   readonly etcd: RealEtcd;
   readonly networks: Networks;
-  /** A machine on the network of the VPPs that is no node. */
+  /** A machine on the network of the VPPs that is not a node. */
   readonly outside: Endpoint;
   readonly #options: ClusterOptions;
   readonly #folder: string;
-  readonly #middle: Netns;
+  readonly #core: Netns;
   readonly #outside: Netns;
   readonly #nodes = new Map<string, ClusterNode>();
   #joined = 0;
 
-  /** A cluster all of whose nodes serve and know the way to each other. */
+  /** A cluster whose nodes are all ready and have routes to each other. */
   static async create(options: ClusterOptions): Promise<RealCluster> {
     const cluster = new RealCluster(
       options,
@@ -79,7 +79,7 @@ export class RealCluster implements AsyncDisposable {
   private constructor(options: ClusterOptions, middle: Netns, outside: Netns) {
     this.#options = options;
     this.#folder = mkdtempSync(join(tmpdir(), 'cluster-'));
-    this.#middle = middle;
+    this.#core = middle;
     this.#outside = outside;
     this.etcd = new RealEtcd(middle, join(this.#folder, 'etcd'), `${MANAGEMENT}.1`);
     this.networks = networks[options.family ?? 4];
@@ -91,19 +91,19 @@ export class RealCluster implements AsyncDisposable {
     return [...this.#nodes.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** One more node, that is known to all and knows all when this resolves. */
+  /** Adds a node; resolves when all nodes have routes to each other. */
   async join(): Promise<ClusterNode> {
     const joined = await this.#launch();
     await this.settled();
     return joined;
   }
 
-  /** The outside reaches the pods of a node at an address: there is no NAT. */
+  /** Routes the pods of a node from outside through an address: there is no NAT. */
   async routeFromOutside({ id }: ClusterNode, nodeIp: string): Promise<void> {
     await this.#outside.run('ip', 'route', 'replace', this.networks.pods(id), 'via', nodeIp);
   }
 
-  /** A node goes for good: its agent ends, and Kubernetes forgets it. */
+  /** Removes a node: ends its agent and deletes its records. */
   async leave({ name, node, id }: ClusterNode): Promise<void> {
     this.#nodes.delete(name);
     await node[Symbol.asyncDispose]();
@@ -113,16 +113,16 @@ export class RealCluster implements AsyncDisposable {
     await this.settled();
   }
 
-  /** Resolves when every node has ways to the others and to nobody else. */
+  /** Resolves when every node has routes to all other nodes and to no removed one. */
   async settled(): Promise<void> {
     for (const one of this.nodes)
-      await until(`${one.name} knows its neighbors`, async () => {
+      await until(`${one.name} has routes to all other nodes`, async () => {
         one.node.agent.assertRunning();
         const fib = await one.node.vpp.cli(this.networks.fib(this.#tableOfNeighbors));
         const found = [...fib.matchAll(this.networks.podsInFib)].map(([, id]) => Number(id));
-        const wanted = this.nodes.filter((other) => other !== one).map(({ id }) => id);
+        const expected = this.nodes.filter((other) => other !== one).map(({ id }) => id);
         const others = found.filter((id) => id !== one.id);
-        return String(others.sort((a, b) => a - b)) === String(wanted.sort((a, b) => a - b));
+        return String(others.sort((a, b) => a - b)) === String(expected.sort((a, b) => a - b));
       });
   }
 
@@ -131,34 +131,34 @@ export class RealCluster implements AsyncDisposable {
     this.#nodes.clear();
     await this.etcd.close();
     await this.#outside.remove();
-    await this.#middle.remove();
+    await this.#core.remove();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Without an overlay the other nodes are reached from the table of the NICs. */
+  /** Without an overlay the routes to other nodes are in the table of the NICs. */
   get #tableOfNeighbors(): number {
     return this.#options.contiv?.['nodeToNodeTransport'] === 'nooverlay' ? 0 : 1;
   }
 
   async #build(): Promise<void> {
     for (const bridge of ['mgmt', 'under']) {
-      await this.#middle.run('ip', 'link', 'add', bridge, 'type', 'bridge');
-      await this.#middle.run('ip', 'link', 'set', bridge, 'up');
+      await this.#core.run('ip', 'link', 'add', bridge, 'type', 'bridge');
+      await this.#core.run('ip', 'link', 'set', bridge, 'up');
     }
-    await this.#middle.run('ip', 'addr', 'add', `${MANAGEMENT}.1/24`, 'dev', 'mgmt');
-    await this.#plug(this.#outside, 'eth0', 'under', 'outside');
-    // nobody behind AF_PACKET would complete its checksums
+    await this.#core.run('ip', 'addr', 'add', `${MANAGEMENT}.1/24`, 'dev', 'mgmt');
+    await this.#connect(this.#outside, 'eth0', 'under', 'outside');
+    // No device behind AF_PACKET completes checksums.
     await this.#outside.run('ethtool', '-K', 'eth0', 'tx', 'off');
     await addAddress(this.#outside, 'eth0', this.networks.outside);
     await this.etcd.start();
   }
 
-  /** A link of a place to one of the bridges. */
-  async #plug(place: Netns, name: string, bridge: string, port: string): Promise<void> {
-    const peer = ['type', 'veth', 'peer', 'name', port, 'netns', this.#middle.path];
+  /** Connects a namespace to one of the bridges. */
+  async #connect(place: Netns, name: string, bridge: string, port: string): Promise<void> {
+    const peer = ['type', 'veth', 'peer', 'name', port, 'netns', this.#core.path];
     await place.run('ip', 'link', 'add', name, ...peer);
     await place.run('ip', 'link', 'set', name, 'up');
-    await this.#middle.run('ip', 'link', 'set', port, 'master', bridge, 'up');
+    await this.#core.run('ip', 'link', 'set', port, 'master', bridge, 'up');
   }
 
   async #launch(): Promise<ClusterNode> {
@@ -175,13 +175,13 @@ export class RealCluster implements AsyncDisposable {
       },
     });
     try {
-      await this.#plug(node.netns, 'mgmt', 'mgmt', `m-${name}`);
+      await this.#connect(node.netns, 'mgmt', 'mgmt', `m-${name}`);
       await addAddress(node.netns, 'mgmt', networks[4].host(number));
       if (this.networks !== networks[4]) await addAddress(node.netns, 'mgmt', host);
-      await this.#plug(node.netns, UPLINK, 'under', `u-${name}`);
-      await this.#tellOfNode(name, host.address);
+      await this.#connect(node.netns, UPLINK, 'under', `u-${name}`);
+      await this.#writeNodeRecord(name, host.address);
       await node.agent.start();
-      const { id, nodeIp } = await saysOf(node);
+      const { id, nodeIp } = await nodeIdentity(node);
       const joined = { name, node, id, nodeIp, host: endpoint(node.netns, host.address) };
       this.#nodes.set(name, joined);
       await this.routeFromOutside(joined, nodeIp);
@@ -189,12 +189,12 @@ export class RealCluster implements AsyncDisposable {
     } catch (error) {
       const tail = node.agent.tail();
       await node[Symbol.asyncDispose]();
-      throw new Error(`${name} does not join: ${tail}`, { cause: error });
+      throw new Error(`${name} did not join: ${tail}`, { cause: error });
     }
   }
 
   /** As the reflector writes it. */
-  async #tellOfNode(name: string, address: string): Promise<void> {
+  async #writeNodeRecord(name: string, address: string): Promise<void> {
     const value = nodeModel.canonical({
       name,
       addresses: [
@@ -207,7 +207,7 @@ export class RealCluster implements AsyncDisposable {
   }
 }
 
-/** Without duplicate detection, which takes a second. */
+/** Without duplicate address detection, which takes a second. */
 async function addAddress(
   place: Netns,
   device: string,
@@ -217,18 +217,18 @@ async function addAddress(
   await place.run('ip', 'addr', 'add', `${address}/${length}`, 'dev', device, ...nodad);
 }
 
-function endpoint(place: Place, address: string): Endpoint {
+function endpoint(place: NetworkNamespace, address: string): Endpoint {
   return { path: place.path, address, run: (...command) => place.run(...command) };
 }
 
-/** What a node says it is, as soon as it has an address. */
-export async function saysOf(node: RealNode): Promise<{ id: number; nodeIp: string }> {
-  let said: { nodeId: number; nodeIP: string } | undefined;
+/** ID and address of a node, as soon as it has an address. */
+export async function nodeIdentity(node: RealNode): Promise<{ id: number; nodeIp: string }> {
+  let identity: { nodeId: number; nodeIP: string } | undefined;
   await until('the node has an address', async () => {
     node.agent.assertRunning();
     const { status, body } = await node.agent.get('/contiv/v1/ipam');
-    if (status === 200) said = body as typeof said;
+    if (status === 200) identity = body as typeof identity;
     return status === 200;
   });
-  return { id: said!.nodeId, nodeIp: said!.nodeIP };
+  return { id: identity!.nodeId, nodeIp: identity!.nodeIP };
 }

@@ -1,4 +1,4 @@
-/** A DHCP server in a namespace: dnsmasq, without its DNS and without a memory. */
+/** A DHCP server in a namespace: dnsmasq without DNS and without a lease file. */
 import { join } from 'node:path';
 import { Background } from './background.ts';
 import { enter } from './netns.ts';
@@ -8,7 +8,7 @@ export class DhcpServer {
   readonly #process: Background;
 
   /**
-   * Gives out addresses of a /24, with itself as the router.
+   * Leases addresses of a /24 and announces itself as the router.
    * @param first last byte of the first address, of ten
    */
   static start(place: Endpoint, device: string, folder: string, first: number): DhcpServer {

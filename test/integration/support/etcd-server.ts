@@ -1,4 +1,4 @@
-/** An etcd of the test's own: on loopback, in a folder of its own, ended by its process id. */
+/** An etcd on loopback, in a folder of its own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A port that was free a moment ago may be somebody else's by now. */
+/** Another process may take a port before etcd binds it. */
 const ATTEMPTS = 5;
 
 export class EtcdServer {
@@ -44,7 +44,7 @@ export class EtcdServer {
   /** Three members of one cluster. */
   static async startCluster(): Promise<EtcdServer[]> {
     const members: EtcdServer[] = [];
-    // Looked up when they run, for only then all are known.
+    // Evaluated at the start of each member, when all of them are known.
     const flags = (name: string) => () => [
       `--name=${name}`,
       `--initial-cluster=${members.map((each, at) => `m${at}=${each.#peerUrl}`).join(',')}`,
@@ -85,7 +85,7 @@ export class EtcdServer {
     return `http://127.0.0.1:${this.#peerPort}`;
   }
 
-  /** Starts the process again, on what is in the folder. */
+  /** Starts or restarts the process on the data of the folder. */
   async run(): Promise<void> {
     const flags = this.#flags();
     const secure = flags.some((flag) => flag.startsWith('--cert-file'));
@@ -116,7 +116,7 @@ export class EtcdServer {
     await store.close();
   }
 
-  /** @param operationTimeoutMs short, unless the test has other things to prove than limits */
+  /** @param operationTimeoutMs short by default, for tests of time limits */
   store(port = this.port, operationTimeoutMs = 1000): EtcdStore {
     return new EtcdStore(
       { endpoints: [`127.0.0.1:${port}`], operationTimeoutMs, reconnectIntervalMs: 200 },
@@ -137,20 +137,20 @@ export class EtcdServer {
     this.#process?.kill(signal);
   }
 
-  /** Ends the process and forgets the data; `run` starts an empty database in its place. */
+  /** Ends the process and deletes the data; `run` starts an empty database. */
   async wipe(): Promise<void> {
     await this.kill();
     await rm(join(this.#folder, 'data'), { recursive: true, force: true });
   }
 
-  /** Writes a backup into a file. @returns the revision of its last change */
+  /** Writes a backup to a file. @returns the revision of its last change */
   backup(file: string): number {
     this.#etcdctl('snapshot', 'save', file);
     const { revision } = JSON.parse(this.#etcdctl('snapshot', 'status', file, '--write-out=json'));
     return Number(revision);
   }
 
-  /** Ends the process and puts a backup in the place of the data; `run` goes on from there. */
+  /** Ends the process and replaces the data by a backup; `run` starts it. */
   async restore(file: string): Promise<void> {
     await this.wipe();
     this.#etcdctl(
@@ -164,13 +164,13 @@ export class EtcdServer {
     );
   }
 
-  /** Whether this member leads its cluster. */
+  /** Whether this member is the leader. */
   isLeader(): boolean {
     const { leader, header } = this.#status();
     return leader === header.member_id;
   }
 
-  /** Of the last change that this member has. */
+  /** Revision of the last change of this member. */
   revision(): number {
     return this.#status().header.revision;
   }
@@ -191,7 +191,7 @@ export class EtcdServer {
     return stdout;
   }
 
-  /** Forgets the whole history before now. */
+  /** Compacts the history up to now. */
   async compact(): Promise<void> {
     const client = new Etcd3({ hosts: `127.0.0.1:${this.port}` });
     const { header } = await client.kv.range({ key: Buffer.from('x') });

@@ -1,4 +1,4 @@
-/** An etcd inside a namespace, reached from there by TCP and by the test over a unix socket. */
+/** An etcd in a network namespace: agents there connect by TCP, the test by a unix socket. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Etcd3 } from 'etcd3';
@@ -8,25 +8,25 @@ import { until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import type { Netns } from './netns.ts';
 
-/** etcd takes a socket's path only in the form `host:port`, relative to where it runs. */
+/** etcd accepts the path of a socket only in the form `host:port`, relative to its working directory. */
 const SOCKET_NAME = 'client:0';
 
 export class RealEtcd {
-  /** As the agents of the namespace know it. */
+  /** Endpoint for agents in the namespace. */
   readonly endpoint: string;
   readonly #netns: Netns;
   readonly #folder: string;
   readonly #store: EtcdStore;
   #process: Background | undefined;
 
-  /** @param address that it listens on, of the namespace */
+  /** @param address to listen on, in the namespace */
   constructor(netns: Netns, folder: string, address = '127.0.0.1') {
     this.#netns = netns;
     this.#folder = folder;
     this.endpoint = `${address}:2379`;
     mkdirSync(folder, { recursive: true });
     this.#store = new EtcdStore(
-      // etcd takes pings of a connection that is idle for an attack
+      // etcd closes idle connections that send pings too often.
       { endpoints: [this.#socket], operationTimeoutMs: 1000, keepaliveMs: 3_600_000 },
       systemClock,
     );
@@ -36,13 +36,13 @@ export class RealEtcd {
     return `unix:${join(this.#folder, SOCKET_NAME)}`;
   }
 
-  /** The way of the test to what is in it. */
+  /** The store for the test. */
   get store(): EtcdStore {
     return this.#store;
   }
 
   async start(): Promise<void> {
-    // a killed one leaves it behind
+    // A killed etcd leaves its socket.
     rmSync(join(this.#folder, SOCKET_NAME), { force: true });
     const url = `http://${this.endpoint}`;
     const peer = 'http://127.0.0.1:2380';
@@ -78,7 +78,7 @@ export class RealEtcd {
     await this.#process?.end('SIGKILL');
   }
 
-  /** Forgets the whole history before now. */
+  /** Compacts the history up to now. */
   async compact(): Promise<void> {
     const client = new Etcd3({ hosts: this.#socket });
     const { header } = await client.kv.range({ key: Buffer.from('x') });

@@ -20,7 +20,7 @@ export class Kubelet {
   readonly #running = new Map<string, Sandbox>();
   /** Resolves when pods shall no longer come and go; those that are there stay. */
   readonly #settled = Promise.withResolvers<void>();
-  readonly #over = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
   #isSettled = false;
   #isOver = false;
   #isAborted = false;
@@ -44,7 +44,7 @@ export class Kubelet {
       this.#running.set(pod, sandbox);
       await this.#node.reflect(pod, sandbox.address);
       if (!this.#isSettled) await Promise.race([sleep(this.#upTo(600)), this.#settled.promise]);
-      if (this.#isSettled) await this.#over.promise;
+      if (this.#isSettled) await this.#ended.promise;
       this.#running.delete(pod);
       await this.#end(pod, sandbox);
     }
@@ -59,7 +59,7 @@ export class Kubelet {
   /** Ends all pods, for good. */
   end(): void {
     this.#isOver = true;
-    this.#over.resolve();
+    this.#ended.resolve();
   }
 
   /** Drops everything as it is; the lives reject. */

@@ -1,27 +1,27 @@
-/** Network namespaces of a test: everything runs inside them, never in that of the machine. */
+/** Network namespaces of a test. Nothing runs in the namespace of the machine. */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const FOLDER = '/run/netns';
-/** Names carry the process, so that what a killed run left behind is known. */
-const OURS = /^cv(\d+)-/;
+/** Names contain the process id, which identifies namespaces of killed runs. */
+const NAME_PATTERN = /^cv(\d+)-/;
 
-const standing = new Set<string>();
+const created = new Set<string>();
 let count = 0;
 
-/** Removes what runs left behind whose process is gone. */
-function sweep(): void {
+/** Removes namespaces whose process has exited. */
+function removeStale(): void {
   for (const name of existsSync(FOLDER) ? readdirSync(FOLDER) : []) {
-    const pid = OURS.exec(name)?.[1];
+    const pid = NAME_PATTERN.exec(name)?.[1];
     if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
     execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
   }
 }
 
 process.on('exit', () => {
-  for (const name of standing) execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
+  for (const name of created) execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
 });
 
 export class Netns {
@@ -30,10 +30,10 @@ export class Netns {
 
   /** A new namespace with `lo` up. */
   static async create(label: string): Promise<Netns> {
-    if (count === 0) sweep();
+    if (count === 0) removeStale();
     const netns = new Netns(`cv${process.pid}-${label}-${count++}`);
     await run('ip', ['netns', 'add', netns.name]);
-    standing.add(netns.name);
+    created.add(netns.name);
     await netns.run('ip', 'link', 'set', 'lo', 'up');
     return netns;
   }
@@ -43,7 +43,7 @@ export class Netns {
     this.path = `${FOLDER}/${name}`;
   }
 
-  /** Words that go before a command to run it here. */
+  /** Prefix of a command that runs here. */
   get enter(): readonly string[] {
     return enter(this.path);
   }
@@ -54,7 +54,7 @@ export class Netns {
   }
 
   async remove(): Promise<void> {
-    if (standing.delete(this.name)) await run('ip', ['netns', 'del', this.name]);
+    if (created.delete(this.name)) await run('ip', ['netns', 'del', this.name]);
   }
 }
 

@@ -1,16 +1,16 @@
 /** The networks of a cluster by the family of its pods. etcd is always reached by IPv4. */
 
 export interface Networks {
-  /** On the network of the VPPs, but no node; with its mask length. */
+  /** A machine on the network of the VPPs that is not a node, with prefix length. */
   readonly outside: { readonly address: string; readonly length: number };
-  /** Under which the hosts know each other: that of the n-th node, with its mask length. */
+  /** Management address of the n-th host, with prefix length. */
   readonly host: (n: number) => { readonly address: string; readonly length: number };
   readonly ipamConfig: Readonly<Record<string, unknown>>;
-  /** Of the pods of a node, by its ID. */
+  /** Pod subnet of a node, by ID. */
   readonly pods: (id: number) => string;
-  /** The host's end of its link to VPP, by the node's ID. */
+  /** Address of the host on its link to VPP, by node ID. */
   readonly hostLink: (id: number) => string;
-  /** Command that shows a table of VPP, and the networks of pods in its lines. */
+  /** CLI command that shows a table of VPP, and the pattern of pod subnets in its output. */
   readonly fib: (table: number) => string;
   readonly podsInFib: RegExp;
 }

@@ -1,4 +1,4 @@
-/** A node with everything real: its own network namespace, VPP, etcd and the agent. */
+/** A real node: network namespace, VPP, etcd and agent. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const linux = kernelHost({ clock: systemClock });
 
 export interface NodeOptions {
   readonly label?: string;
-  /** Without it the node runs an etcd of its own. */
+  /** Default: an etcd of its own. */
   readonly etcd?: RealEtcd;
   readonly contiv?: AgentConfig['contiv'];
   readonly controller?: AgentConfig['controller'];
@@ -36,7 +36,7 @@ export class RealNode implements AsyncDisposable {
   readonly #ownsEtcd: boolean;
   readonly #sandboxes = new Set<Sandbox>();
 
-  /** A node whose VPP and etcd run and whose agent does not yet. */
+  /** A node with VPP and etcd running; the agent is not started. */
   static async create(options: NodeOptions = {}): Promise<RealNode> {
     const node = new RealNode(await Netns.create('node'), options);
     try {
@@ -65,21 +65,21 @@ export class RealNode implements AsyncDisposable {
     });
   }
 
-  /** A sandbox that is not attached yet; it goes with the node. */
+  /** A sandbox that is not attached; removed with the node. */
   async sandbox(pod: string): Promise<Sandbox> {
     const sandbox = await Sandbox.create(pod);
     this.#sandboxes.add(sandbox);
     return sandbox;
   }
 
-  /** A pod that is attached. */
+  /** Creates and attaches a sandbox. */
   async pod(name: string): Promise<Sandbox> {
     const sandbox = await this.sandbox(name);
     await this.attach(sandbox);
     return sandbox;
   }
 
-  /** ADD that has to succeed; the address is kept in the sandbox. */
+  /** ADD, which must succeed; stores the address in the sandbox. */
   async attach(sandbox: Sandbox, path?: string): Promise<void> {
     const reply = await this.agent.add(sandbox, path);
     assert.equal(reply.error, '', this.agent.tail());
@@ -98,7 +98,7 @@ export class RealNode implements AsyncDisposable {
     await this.etcd.store.delete(podKey(pod));
   }
 
-  /** Everything that is configured on this node, outside of the agent's head. */
+  /** Actual state of VPP and Linux on this node. */
   async configuration(): Promise<unknown> {
     const [vpp, host] = await Promise.all([
       this.vpp.withClient(normalizedVppState),
@@ -120,7 +120,7 @@ export class RealNode implements AsyncDisposable {
     if (this.#ownsEtcd) await this.etcd.close();
     for (const sandbox of this.#sandboxes) await sandbox.remove();
     await this.netns.remove();
-    // VPP_KEEP=1 leaves logs, configuration and databases for a look at a failure
+    // VPP_KEEP=1 keeps logs, configuration and databases for the analysis of a failure
     if (process.env['VPP_KEEP'] === undefined)
       rmSync(this.#folder, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-/** What VPP is configured with, told without the numbers that it gives out itself. */
+/** State of VPP without the numbers that VPP assigns. */
 
 import { vppState } from '#test/descriptors/compliance/vpp-state.ts';
 import type { BinapiClient } from '#vpp/binapi/client/client.ts';
@@ -12,10 +12,10 @@ interface VppState {
   readonly neighbors: readonly (readonly { readonly flags: number }[])[];
 }
 
-/** A static neighbor; the others are learned and come and go with the traffic. */
+/** Flag of a static neighbor; others are learned from traffic. */
 const STATIC = 1;
 
-/** Two VPPs that are configured alike give equal worlds, however they came to it. */
+/** Equal for two VPPs with the same configuration, whatever their history. */
 export async function normalizedVppState(client: BinapiClient): Promise<unknown> {
   const world = (await vppState(client)) as VppState;
   const names = new Map(
@@ -41,7 +41,7 @@ function normalized(value: unknown, names: ReadonlyMap<number, string>): unknown
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      // numbered by VPP in the order of creation
+      // VPP numbers these in the order of creation.
       .filter(([field]) => field !== 'interface_name' && field !== 'stats_index')
       .map(([field, item]) => [
         field,

@@ -1,10 +1,10 @@
-import type { ShownEvent } from './agent.ts';
+import type { HistoryEvent } from './agent.ts';
 
 /**
- * Pod records that the agent knows, by `<namespace>/<name>`, put together from its event history:
- * the last snapshot of the database and the changes after it.
+ * Pod records of the agent, as `<namespace>/<name>`, from its event history: the last database resync
+ * and the changes after it.
  */
-export function podsInHistory(history: readonly ShownEvent[]): ReadonlySet<string> {
+export function podsInHistory(history: readonly HistoryEvent[]): ReadonlySet<string> {
   const start = history.findLastIndex(({ Name }) => Name === 'Database Resync');
   const pods = new Set<string>();
   for (const { Name, Description } of history.slice(Math.max(start, 0))) {

@@ -1,4 +1,4 @@
-/** Sandboxes of pods as a container runtime makes them, and what it tells the CNI about them. */
+/** A pod sandbox as a container runtime creates it, and the CNI requests for it. */
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { Netns, runIn } from './netns.ts';
@@ -7,7 +7,7 @@ export class Sandbox {
   readonly pod: string;
   readonly containerId = randomBytes(32).toString('hex');
   readonly #netns: Netns;
-  /** Plain; what the CNI answered. */
+  /** From the CNI reply, without prefix length. */
   address = '';
 
   static async create(pod: string): Promise<Sandbox> {
@@ -27,7 +27,7 @@ export class Sandbox {
     return statSync(this.path).ino;
   }
 
-  /** What contiv-cni sends; `path` when the runtime names the namespace otherwise. */
+  /** The request of contiv-cni. @param path of the namespace, if the runtime uses another one */
   request(path = this.path) {
     return {
       version: '1.1.0',

@@ -1,11 +1,10 @@
 /**
- * A DHCP server for tests, in the network namespace in which it is started: gives everyone the one
- * lease that it is told of.
+ * A DHCP server with a single lease for all clients, in the network namespace of its process.
  *
- *     node dhcp-server.ts <its address> <seconds of a lease>
+ *     node single-lease-dhcp-server.ts <its address> <seconds of a lease>
  *
- * Each line of its input is a lease, `{"address": "192.168.77.5/24", "router": "192.168.77.1"}`, or
- * `null`: then it refuses. Prints `ready` when it listens. It broadcasts its answers, so the
+ * Each line of its input is the lease, `{"address": "192.168.77.5/24", "router": "192.168.77.1"}`, or
+ * `null`: then it sends DHCPNAK. Prints `ready` when it listens. It broadcasts its replies, so the
  * namespace needs a route for 255.255.255.255.
  */
 import { createSocket } from 'node:dgram';
@@ -38,9 +37,9 @@ function typeOf(message: Buffer): number | undefined {
   return undefined;
 }
 
-function answer(asked: Buffer, kind: number, given: Lease | null): Buffer {
+function replyTo(request: Buffer, kind: number, given: Lease | null): Buffer {
   const head = Buffer.alloc(FIXED_LENGTH);
-  asked.copy(head, 0, 0, 44);
+  request.copy(head, 0, 0, 44);
   head[0] = 2;
   const options = [53, 1, kind, 54, 4, ...bytes(server)];
   if (given !== null) {
@@ -58,7 +57,7 @@ const socket = createSocket({ type: 'udp4', reuseAddr: true });
 socket.on('message', (message) => {
   const kind = typeOf(message);
   const send = (what: number): void =>
-    socket.send(answer(message, what, what === type.nak ? null : lease), 68, '255.255.255.255');
+    socket.send(replyTo(message, what, what === type.nak ? null : lease), 68, '255.255.255.255');
   if (kind === type.discover && lease !== null) send(type.offer);
   if (kind === type.request) send(lease === null ? type.nak : type.ack);
 });

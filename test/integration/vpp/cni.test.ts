@@ -21,7 +21,7 @@ import { until } from '#test/support/wait.ts';
 import { buildExecutable } from '../../../scripts/lib/single-executable.ts';
 import { RealNode } from '../support/node.ts';
 import type { Sandbox } from '../support/sandbox.ts';
-import { type Place, ping } from '../support/traffic.ts';
+import { type NetworkNamespace, ping } from '../support/traffic.ts';
 
 const lacksAdd = withoutNodes() || withoutCniPlugins();
 const lacksCnitool = lacksAdd || withoutCnitool();
@@ -70,7 +70,7 @@ async function inNode(
  * stalls for ever once 16 packet sockets hold something to read (docs/networking.md), and the
  * solicitations of a hundred new pods alone get it there.
  */
-async function silence(place: Place): Promise<void> {
+async function silence(place: NetworkNamespace): Promise<void> {
   await place.run('sysctl', '-qw', 'net.ipv6.conf.default.addr_gen_mode=1');
 }
 

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { withoutDhcpServer, withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
-import { RealCluster, saysOf } from '../support/cluster.ts';
+import { nodeIdentity, RealCluster } from '../support/cluster.ts';
 import { DhcpServer } from '../support/dhcp-server.ts';
 import type { Sandbox } from '../support/sandbox.ts';
-import { ping, pings } from '../support/traffic.ts';
+import { isReachable, ping } from '../support/traffic.ts';
 
 const lastByte = (address: string) => Number(address.split('.')[3]);
 
@@ -60,7 +60,7 @@ describe('nodes with DHCP', {
     await one!.node.agent.end('SIGKILL');
     await one!.node.agent.start();
     assert.deepEqual(await one!.node.configuration(), before);
-    assert.equal((await saysOf(one!.node)).nodeIp, one!.nodeIp);
+    assert.equal((await nodeIdentity(one!.node)).nodeIp, one!.nodeIp);
     const names = (await one!.node.agent.history()).map(({ Name }) => Name);
     assert.equal(names.includes('Node IP Change'), false, names.join());
     await ping(web, far.address);
@@ -76,9 +76,9 @@ describe('nodes with DHCP', {
       const { status, body } = await one!.node.agent.get('/contiv/v1/ipam');
       return status === 200 && lastByte((body as { nodeIP: string }).nodeIP) >= 150;
     });
-    await until('the pods ping again', () => pings(web, far.address));
+    await until('the pods ping again', () => isReachable(web, far.address));
     await ping(far, web.address);
-    const { nodeIp } = await saysOf(one!.node);
+    const { nodeIp } = await nodeIdentity(one!.node);
     await cluster.routeFromOutside(one!, nodeIp);
     await ping(web, cluster.outside.address);
   });

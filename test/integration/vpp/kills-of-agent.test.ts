@@ -82,7 +82,7 @@ describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () =>
       async () => podsInHistory(await node.agent.history()).size === 0,
     );
     await node.agent.end('SIGTERM');
-    const kept = [...(await node.agent.kept('local/')).keys()];
+    const kept = [...(await node.agent.storedValues('local/')).keys()];
     assert.deepEqual(
       kept.filter((key) => /attachment|address/.test(key)),
       [],

@@ -10,7 +10,7 @@ import { Background } from '../support/background.ts';
 import { Netns } from '../support/netns.ts';
 import { RealNode } from '../support/node.ts';
 import type { Sandbox } from '../support/sandbox.ts';
-import { ping, pingWhole, transfer } from '../support/traffic.ts';
+import { ping, pingUnfragmented, transfer } from '../support/traffic.ts';
 
 const linux = kernelHost({ clock: systemClock });
 
@@ -56,7 +56,7 @@ async function destroy(canary: Canary, sandbox: Sandbox): Promise<void> {
 /** Entries of the agent's local store that still tell of a sandbox or of a pod. */
 async function remembered(node: RealNode, sandboxes: readonly Sandbox[]): Promise<string[]> {
   const traces = sandboxes.flatMap(({ containerId, pod }) => [containerId, `"${pod}"`]);
-  return [...(await node.agent.kept(''))]
+  return [...(await node.agent.storedValues(''))]
     .filter(
       ([key, value]) => key !== 'local/ipam/last' && traces.some((t) => (key + value).includes(t)),
     )
@@ -138,7 +138,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
       [web, db],
       [db, web],
     ] as const) {
-      await pingWhole(from, to.address, mtu);
+      await pingUnfragmented(from, to.address, mtu);
       const { sent, received } = await transfer(from, to, 16);
       assert.deepEqual(received, sent);
     }

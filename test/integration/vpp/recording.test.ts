@@ -10,7 +10,7 @@ import { replayRecording } from '#plugins/controller/recording/replay.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
-import { pings } from '../support/traffic.ts';
+import { isReachable } from '../support/traffic.ts';
 
 describe('a run recorded on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'runs-'));
@@ -26,7 +26,7 @@ describe('a run recorded on a real VPP', { skip: withoutNodes(), timeout: 120_00
     const db = await node.pod('db');
     await node.vpp.kill();
     await node.vpp.start();
-    await until('VPP is configured again', () => pings(web, db.address), 30_000);
+    await until('VPP is configured again', () => isReachable(web, db.address), 30_000);
     assert.equal((await node.agent.delete(db)).error, '');
     await node.unreflect('web');
     assert.equal((await node.agent.delete(web)).error, '');

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
-import { ping, pings, Stream } from '../support/traffic.ts';
+import { isReachable, ping, Stream } from '../support/traffic.ts';
 
 /** Messages that change nothing; the handshake is not in VPP's trace. */
 const HARMLESS =
@@ -67,10 +67,10 @@ describe('restart', { skip: withoutNodes(), timeout: 120_000 }, () => {
     await ping(web, db.address);
     const before = await node.configuration();
     await node.vpp.kill();
-    assert.equal(await pings(web, db.address), false);
+    assert.equal(await isReachable(web, db.address), false);
     await node.vpp.start();
     const start = performance.now();
-    await until('the pods ping again', () => pings(web, db.address));
+    await until('the pods ping again', () => isReachable(web, db.address));
     t.diagnostic(`the pods ping ${Math.round(performance.now() - start)} ms after VPP listens`);
     await until('the healing resync is in the history', async () =>
       (await node.agent.history()).some(
@@ -96,7 +96,7 @@ describe('restart', { skip: withoutNodes(), timeout: 120_000 }, () => {
     node.agent.launch();
     await node.vpp.start();
     await node.agent.whenServing();
-    await until('the pods ping again', () => pings(web, db.address));
+    await until('the pods ping again', () => isReachable(web, db.address));
     assert.deepEqual(await node.configuration(), before);
   });
 });

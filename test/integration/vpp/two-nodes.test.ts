@@ -8,7 +8,13 @@ import { after, before, describe, it } from 'node:test';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { RealCluster } from '../support/cluster.ts';
 import type { Sandbox } from '../support/sandbox.ts';
-import { type Endpoint, type Place, ping, pingWhole, transfer } from '../support/traffic.ts';
+import {
+  type Endpoint,
+  type NetworkNamespace,
+  ping,
+  pingUnfragmented,
+  transfer,
+} from '../support/traffic.ts';
 
 /** 1500 of the network without what a tunnel takes: nobody has told the agents. */
 const podMtus = { 4: 1450, 6: 1430 } as const;
@@ -20,7 +26,7 @@ function podMtu({ address }: Endpoint): number {
 /** Pings, packets of full size, and TCP both ways. */
 async function reach(from: Endpoint, to: Endpoint): Promise<void> {
   await ping(from, to.address);
-  await pingWhole(from, to.address, podMtu(to));
+  await pingUnfragmented(from, to.address, podMtu(to));
   for (const [sender, receiver] of [
     [from, to],
     [to, from],
@@ -32,8 +38,8 @@ async function reach(from: Endpoint, to: Endpoint): Promise<void> {
 }
 
 /** What is too large for a pod is refused at once, instead of vanishing on the way. */
-async function refusesLarger(from: Place, to: Endpoint): Promise<void> {
-  const larger = pingWhole(from, to.address, podMtu(to) + 1);
+async function refusesLarger(from: NetworkNamespace, to: Endpoint): Promise<void> {
+  const larger = pingUnfragmented(from, to.address, podMtu(to) + 1);
   await assert.rejects(larger, /message too long|Frag needed|Packet too big/i);
 }
 
@@ -121,8 +127,8 @@ describe('two nodes without an overlay', { skip: withoutNodes(), timeout: 120_00
     const [one, two] = cluster.nodes;
     const [web, far] = [await one!.node.pod('web'), await two!.node.pod('far')];
     await ping(web, far.address);
-    await pingWhole(web, far.address, 1500);
-    await assert.rejects(pingWhole(web, far.address, 1501), /message too long|Frag needed/i);
+    await pingUnfragmented(web, far.address, 1500);
+    await assert.rejects(pingUnfragmented(web, far.address, 1501), /message too long|Frag needed/i);
     await ping(web, two!.host.address);
     await ping(two!.host, web.address);
     await ping(web, cluster.outside.address);

@@ -1,4 +1,4 @@
-/** tcp-receive.ts <port>: takes one connection and says how many bytes came, and their digest. */
+/** tcp-receive.ts <port>: accepts one connection and prints number and digest of the received bytes. */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 

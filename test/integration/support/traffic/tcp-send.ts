@@ -1,4 +1,4 @@
-/** tcp-send.ts <address> <port> <megabytes>: sends random bytes and says their digest. */
+/** tcp-send.ts <address> <port> <megabytes>: sends random bytes and prints their digest. */
 import { createHash, randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';

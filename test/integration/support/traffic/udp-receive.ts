@@ -1,6 +1,6 @@
 /**
- * udp-receive.ts <port>: takes numbered packets until the input ends, then says what was missing up
- * to the highest number.
+ * udp-receive.ts <port>: receives numbered packets until its input ends, then prints the missing
+ * numbers below the highest one.
  */
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
@@ -10,25 +10,25 @@ const seen = new Set<number>();
 let highest = -1;
 let duplicates = 0;
 const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 });
-const say = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 socket.on('message', (packet) => {
   const number = packet.readUInt32BE();
-  if (seen.size === 0) say('receiving');
+  if (seen.size === 0) print('receiving');
   if (seen.has(number)) duplicates++;
   seen.add(number);
   highest = Math.max(highest, number);
 });
-socket.bind(port, () => say('listening'));
+socket.bind(port, () => print('listening'));
 process.stdin.on('end', () => {
   const missing = Array.from({ length: highest + 1 }, (_, number) => number)
     .filter((number) => !seen.has(number))
     .slice(0, 20);
-  say({ received: seen.size, missing, duplicates, droppedAtSocket: drops() });
+  print({ received: seen.size, missing, duplicates, droppedAtSocket: drops() });
   socket.close();
 });
 process.stdin.resume();
 
-/** Last column of our line in /proc/net/udp. */
+/** Drops of this socket: last column of its line in /proc/net/udp. */
 function drops(): number {
   const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const line = readFileSync('/proc/net/udp', 'utf8')

@@ -1,6 +1,7 @@
 /**
- * udp-send.ts <address> <port> <per second>: numbered packets until the input ends, then how many
- * there were. One that falls behind does not catch up in a burst: that would overrun the receiver.
+ * udp-send.ts <address> <port> <per second>: sends numbered packets until its input ends, then prints
+ * their number. A sender that falls behind does not catch up in a burst, which would overrun the
+ * receiver.
  */
 import { createSocket } from 'node:dgram';
 
