@@ -1,7 +1,7 @@
 /**
- * The key-value scheduler: takes wishes for values, and reports of what the southbound did by
- * itself, one transaction after the other, and makes the southbound what is wished as far as the
- * values' dependencies allow.
+ * The key-value scheduler. It takes desired values, and reports of changes in the southbound, one
+ * transaction after the other, and reconciles the southbound with the desired state as far as the
+ * dependencies of the values permit.
  */
 
 import type { Clock } from '#infra/clock/clock.ts';
@@ -30,8 +30,8 @@ import { readSouthbound } from './executor/refresh.ts';
 import { Retries, type RetryGroup } from './executor/retry.ts';
 import { safeDescriptor } from './executor/safe-descriptor.ts';
 import type { SchedulerContext } from './executor/scheduler-context.ts';
+import { type Task, TaskQueue } from './executor/task-queue.ts';
 import { Transactor, type Writer } from './executor/transactor.ts';
-import { type Task, TaskQueue } from './executor/work-queue.ts';
 import { Registry } from './graph/descriptor-registry.ts';
 import {
   assertReadable,
@@ -53,7 +53,7 @@ import { Stats, type StatsDocument } from './history/stats.ts';
 import { Timeline } from './history/timeline/timeline.ts';
 import { assertPlannable, type Preview, type PreviewRequest, preview } from './planner/preview.ts';
 
-/** Transactions that may wait for their turn. */
+/** Maximum number of transactions in the queue. */
 const QUEUE_LIMIT = 200;
 const DEFAULT_WINDOW = 100;
 
@@ -63,63 +63,63 @@ export interface SchedulerOptions {
   readonly log: Logger;
   /** Operations in flight at once; 1 is the serial reference. Default 100. */
   readonly window?: number;
-  /** How long records, and what the graph was like, are kept; the bytes count for each of them. */
+  /** How long records and the history of the graph are kept; the bytes apply to each of the two. */
   readonly history?: Partial<RetentionLimits>;
   /**
-   * After every transaction, read back what it touched; each difference is a failure of the
+   * After each transaction, read back the values that it touched; each difference is a failure of the
    * transaction. Default: no.
    */
   readonly verify?: boolean;
   readonly observer?: Observer;
-  /** Gets the text of every transaction: its plan before it runs, its outcome afterwards. */
+  /** Receives the text of each transaction: the plan before, the outcome after its execution. */
   readonly writer?: Writer;
 }
 
 export interface DownstreamResync {
-  /** For what fails; absent: nothing is repeated. */
+  /** Retry policy for failures; absent: no retries. */
   readonly retry?: RetryPolicy;
-  /** Write the graph as it was found, before anything is done about it. */
+  /** Write the graph as it was found, before the first operation. */
   readonly verbose: boolean;
 }
 
-/** How busy the scheduler is. */
+/** Load of the scheduler. */
 export interface Load {
   readonly queueLength: number;
   readonly queueCapacity: number;
-  /** Operations that the southbound has not answered yet. */
+  /** Operations without an answer of the southbound. */
   readonly inFlight: number;
-  /** Milliseconds of the longest stretch so far for which it held the main thread. */
+  /** Longest time, in milliseconds, for which the scheduler has occupied the main thread. */
   readonly longestStretch: number;
-  /** Rough size in memory of the records and of the past of the graph. */
+  /** Rough size in memory of the records and of the history of the graph. */
   readonly historyBytes: number;
 }
 
 export interface Scheduler extends TransactionSink, NotificationSink {
   /**
-   * Waits for room in the queue and for the end of the transaction.
+   * Waits until the queue has capacity, and for the end of the transaction.
    * @throws InvalidTransactionError, ClosedSchedulerError
    */
   commit(request: TransactionRequest): Promise<TransactionResult>;
-  /** The same, but rejects at once with TransactionQueueFullError when there is no room. */
+  /** `commit`, but rejects with TransactionQueueFullError if the queue is full. */
   commitIfRoom(request: TransactionRequest): Promise<TransactionResult>;
   /**
-   * Holds what is wished against the southbound and repairs it.
+   * Reconciles the southbound with the desired state.
    * @throws ClosedSchedulerError
    */
   resyncDownstream(options: DownstreamResync): Promise<TransactionResult>;
   /**
-   * What a change would do, if it came now.
+   * The plan of a change on the current graph; nothing is executed.
    * @throws InvalidTransactionError, TransactionQueueFullError, ClosedSchedulerError
    */
   plan(request: PreviewRequest): Promise<Preview>;
   record(seqNum: number): RecordedTxn | undefined;
   /** Records of a time window in milliseconds since the epoch, the oldest first. */
   history(since?: number, until?: number): RecordedTxn[];
-  /** A key that is not known has the state NONEXISTENT; that of a derived value shows its base. */
+  /** An unknown key has the state NONEXISTENT. The key of a derived value returns its base. */
   status(key: string): BaseValueStatus;
-  /** Status of all base values whose key has the prefix, by key. */
+  /** Status of all base values whose key has the prefix, in the order of the keys. */
   statuses(prefix?: string): BaseValueStatus[];
-  /** The same one by one, for readers that give way in between. */
+  /** `statuses` one by one, for readers that yield to the event loop in between. */
   eachStatus(prefix?: string): Iterable<BaseValueStatus>;
   eachStatusOf(descriptor: AnyDescriptor): Iterable<BaseValueStatus>;
   /**
@@ -127,18 +127,18 @@ export interface Scheduler extends TransactionSink, NotificationSink {
    * ClosedSchedulerError, and what the descriptor's `retrieve` throws
    */
   dump(view: View, selector: DumpSelector): Promise<DumpedValue[]>;
-  /** What the graph was like at any moment that is kept. */
+  /** The history of the graph. */
   readonly timeline: Timeline;
   readonly stats: StatsDocument;
   readonly load: Load;
-  /** In the order in which they are read back. */
+  /** In the order in which they retrieve. */
   readonly descriptors: readonly AnyDescriptor[];
-  /** Run-time data of a descriptor's values by label; undefined: no such descriptor. */
+  /** Metadata of a descriptor's values by label; undefined: unknown descriptor. */
   metadataMap<M = unknown>(descriptor: string): NamedMapping<M> | undefined;
-  /** How often a value was looked at, and how often an index was asked: what transactions cost. */
+  /** Numbers of node and index lookups: the cost of transactions. */
   readonly visits: number;
   readonly lookUps: number;
-  /** Ends the running transaction, refuses the others and forgets repetitions. */
+  /** Completes the running transaction, rejects the others and cancels retries. */
   close(): Promise<void>;
 }
 
@@ -153,13 +153,13 @@ class KvScheduler implements Scheduler {
   readonly #stats = new Stats();
   readonly #observer: Observer;
   readonly #calls: DescriptorCalls;
-  readonly #around: SchedulerContext;
+  readonly #context: SchedulerContext;
   readonly #maps = new Map<string, IndexMap<unknown>>();
   readonly timeline: Timeline;
   readonly #history: History;
   readonly #queue = new TaskQueue(QUEUE_LIMIT);
   readonly #retries: Retries;
-  /** What was reported and is not looked at yet; one task stands for all of it. */
+  /** Reports that are not processed yet; one task processes them all. */
   readonly #reported = new Map<string, NotifiedValue>();
   readonly #transactor: Transactor;
 
@@ -170,13 +170,13 @@ class KvScheduler implements Scheduler {
     this.#observer = observer ? combineObservers([this.#stats, observer]) : this.#stats;
     this.#calls = new DescriptorCalls(clock, this.#observer);
     const registry = new Registry(
-      descriptors.map((one) => this.#calls.watch(safeDescriptor(one, log))),
+      descriptors.map((one) => this.#calls.timed(safeDescriptor(one, log))),
     );
     for (const { name, metadataFields } of registry.descriptors)
       this.#maps.set(name, new IndexMap(name, log, metadataFields));
     const graph = new WritableGraph(this.#maps);
     const slices = new Slices(clock);
-    this.#around = {
+    this.#context = {
       registry,
       graph,
       writer: new GraphWriter({ graph, registry, log, slices }),
@@ -190,7 +190,7 @@ class KvScheduler implements Scheduler {
     this.#history = new History(clock, limits);
     this.#retries = new Retries(clock, (group) => this.#queue.add(this.#retryTask(group)));
     this.#transactor = new Transactor({
-      around: this.#around,
+      context: this.#context,
       clock,
       observer: this.#observer,
       retries: this.#retries,
@@ -202,23 +202,23 @@ class KvScheduler implements Scheduler {
   }
 
   get descriptors(): readonly AnyDescriptor[] {
-    return this.#around.registry.descriptors;
+    return this.#context.registry.descriptors;
   }
 
   get visits(): number {
-    return this.#around.graph.visits;
+    return this.#context.graph.visits;
   }
 
   get lookUps(): number {
-    return this.#around.graph.lookUps;
+    return this.#context.graph.lookUps;
   }
 
   commit(request: TransactionRequest): Promise<TransactionResult> {
-    return this.#commit(request, (task) => this.#queue.addWhenRoom(task));
+    return this.#commit(request, (task) => this.#queue.addWhenPossible(task));
   }
 
   commitIfRoom(request: TransactionRequest): Promise<TransactionResult> {
-    return this.#commit(request, (task) => this.#addIfRoom(task));
+    return this.#commit(request, (task) => this.#addIfPossible(task));
   }
 
   resyncDownstream({ retry, verbose }: DownstreamResync): Promise<TransactionResult> {
@@ -229,19 +229,21 @@ class KvScheduler implements Scheduler {
       onFailure: 'best-effort',
       ...(retry && { retry }),
     };
-    const open = async (): Promise<PreparedTransaction> => {
-      const opening = await prepareCommit(this.#around, request);
-      if (verbose) await this.#transactor.write(graphText(this.#around.graph));
-      return opening;
+    const prepare = async (): Promise<PreparedTransaction> => {
+      const prepared = await prepareCommit(this.#context, request);
+      if (verbose) await this.#transactor.write(graphText(this.#context.graph));
+      return prepared;
     };
-    return this.#transactInTurn('NBTransaction', open, (task) => this.#queue.addWhenRoom(task));
+    return this.#transactInTurn('NBTransaction', prepare, (task) =>
+      this.#queue.addWhenPossible(task),
+    );
   }
 
   async plan(request: PreviewRequest): Promise<Preview> {
     assertPlannable(request);
     return this.#inTurn(
-      () => preview(this.#around, request),
-      (task) => this.#queue.addIfRoom(task),
+      () => preview(this.#context, request),
+      (task) => this.#queue.addIfPossible(task),
     );
   }
 
@@ -260,7 +262,7 @@ class KvScheduler implements Scheduler {
   }
 
   status(key: string): BaseValueStatus {
-    const { graph } = this.#around;
+    const { graph } = this.#context;
     const node = graph.get(key);
     return node ? statusOf(graph, node.root) : unknownStatus(key);
   }
@@ -270,12 +272,12 @@ class KvScheduler implements Scheduler {
   }
 
   *eachStatus(prefix = ''): Generator<BaseValueStatus, void, void> {
-    const { graph } = this.#around;
+    const { graph } = this.#context;
     for (const node of graph.stepwise(prefix)) if (!node.base) yield statusOf(graph, node);
   }
 
   *eachStatusOf(descriptor: AnyDescriptor): Generator<BaseValueStatus, void, void> {
-    const { graph } = this.#around;
+    const { graph } = this.#context;
     for (const node of nodesStepwise(graph, descriptor))
       if (!node.base) yield statusOf(graph, node);
   }
@@ -289,20 +291,20 @@ class KvScheduler implements Scheduler {
       queueLength: this.#queue.length,
       queueCapacity: QUEUE_LIMIT,
       inFlight: this.#calls.inFlight,
-      longestStretch: this.#around.slices.longest,
+      longestStretch: this.#context.slices.longest,
       historyBytes: this.#history.bytes + this.timeline.bytes,
     };
   }
 
   async dump(view: View, selector: DumpSelector): Promise<DumpedValue[]> {
-    const { graph, registry } = this.#around;
+    const { graph, registry } = this.#context;
     const descriptor = selectDescriptor(registry, selector);
     if (view !== 'SB') return dumpKnown(graph, descriptor, view, new Slices(this.#clock));
     assertReadable(descriptor);
     return this.#inTurn(
       async () =>
-        dumpFound(this.#around, descriptor, await readSouthbound(this.#around, descriptor)),
-      (task) => this.#queue.addIfRoom(task),
+        dumpFound(this.#context, descriptor, await readSouthbound(this.#context, descriptor)),
+      (task) => this.#queue.addIfPossible(task),
     );
   }
 
@@ -322,35 +324,35 @@ class KvScheduler implements Scheduler {
     assertValid(request);
     return this.#transactInTurn(
       'NBTransaction',
-      () => prepareCommit(this.#around, request),
+      () => prepareCommit(this.#context, request),
       enqueue,
     );
   }
 
   async #transactInTurn(
     type: TxnType,
-    open: () => Promise<PreparedTransaction>,
+    prepare: () => Promise<PreparedTransaction>,
     enqueue: (task: Task) => void,
   ): Promise<TransactionResult> {
-    const asked = this.#clock.monotonic();
+    const queuedAt = this.#clock.monotonic();
     const work = (): Promise<TransactionResult> => {
-      this.#observer.waited(type, this.#clock.monotonic() - asked);
-      return this.#transactor.run(open);
+      this.#observer.waited(type, this.#clock.monotonic() - queuedAt);
+      return this.#transactor.run(prepare);
     };
     const result = await this.#inTurn(work, enqueue);
-    this.#observer.committed(this.#clock.monotonic() - asked);
+    this.#observer.committed(this.#clock.monotonic() - queuedAt);
     return result;
   }
 
-  /** Runs the work when its turn comes and hands its result or error to the caller. */
+  /** Queues the work and returns its result or error. */
   #inTurn<T>(work: () => Promise<T>, enqueue: (task: Task) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       enqueue({ run: () => work().then(resolve, reject), refuse: reject });
     });
   }
 
-  #addIfRoom({ run, refuse }: Task): void {
-    this.#queue.addIfRoom({
+  #addIfPossible({ run, refuse }: Task): void {
+    this.#queue.addIfPossible({
       run,
       refuse: (error) => {
         if (error instanceof TransactionQueueFullError) this.#observer.dropped();
@@ -362,8 +364,8 @@ class KvScheduler implements Scheduler {
   #retryTask(group: RetryGroup): Task {
     return this.#ownTask('RetryFailedOps', async () => {
       this.#retries.begin(group);
-      const opening = await prepareRetry(this.#around, group);
-      if (opening) await this.#transactor.run(async () => opening, group);
+      const prepared = await prepareRetry(this.#context, group);
+      if (prepared) await this.#transactor.run(async () => prepared, group);
     });
   }
 
@@ -371,20 +373,23 @@ class KvScheduler implements Scheduler {
     return this.#ownTask('SBNotification', async () => {
       const pairs = [...this.#reported.values()];
       this.#reported.clear();
-      const opening = await prepareNotification(this.#around, pairs);
-      if (opening) await this.#transactor.run(async () => opening);
+      const prepared = await prepareNotification(this.#context, pairs);
+      if (prepared) await this.#transactor.run(async () => prepared);
       else await this.#transactor.recordGraph(new Set(), this.#clock.now());
     });
   }
 
-  /** A task that nobody waits for. */
+  /** A task without a caller that waits for it. */
   #ownTask(type: TxnType, work: () => Promise<void>): Task {
-    const asked = this.#clock.monotonic();
+    const queuedAt = this.#clock.monotonic();
     return {
       run: () => {
-        this.#observer.waited(type, this.#clock.monotonic() - asked);
+        this.#observer.waited(type, this.#clock.monotonic() - queuedAt);
         return work().catch((thrown: unknown) =>
-          this.#log.error({ error: errorText(thrown) }, 'Transaction broke off'),
+          this.#log.error(
+            { error: errorText(thrown) },
+            'transaction aborted by an unexpected error',
+          ),
         );
       },
       refuse: () => undefined,

@@ -115,7 +115,7 @@ test('a derived value whose key is taken is skipped with a warning, a wish for o
   await bench.commit({ 'a/1': { v: 1 } });
   await bench.commit({ 'a/2': { v: 1, derives: { 'a/1': { v: 7 }, 'd/a2.0': { v: 1 } } } });
   assert.equal(bench.scheduler.status('a/2').derived_values?.length, 1);
-  assert.match(bench.logged[0]?.text ?? '', /key is taken/);
+  assert.match(bench.logged[0]?.text ?? '', /its key belongs to another value/);
   const failures = await bench.commit({ 'd/a2.0': { v: 1 } });
   assert.deepEqual(failures, ['d/a2.0 (VALIDATE): d/a2.0: is derived from a/2']);
   assert.equal(bench.state('d/a2.0'), 'CONFIGURED');

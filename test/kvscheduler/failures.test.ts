@@ -352,7 +352,7 @@ for (const [what, change] of Object.entries({
       {
         level: 'error',
         fields: { descriptor: 'beta', what, error: 'boom' },
-        text: 'Descriptor is broken',
+        text: 'descriptor function threw',
       },
     ]);
   });

@@ -4,7 +4,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { Slices } from '#infra/clock/slices.ts';
 import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
-import { snapshot } from '#kvscheduler/history/timeline/questions.ts';
+import { snapshot } from '#kvscheduler/history/timeline/queries.ts';
 import { checkProperty, singleCasePath } from '#test/support/random-cases.ts';
 import { noTrouble, play, withoutConflicts } from './support/play.ts';
 import { scripts, troubles } from './support/scripts.ts';

@@ -63,16 +63,16 @@ test('closing ends what runs and refuses what has not begun', async () => {
   await bench.scheduler.close();
 });
 
-test('requests that make no sense are refused before they get a number', async () => {
+test('malformed requests are rejected before they get a sequence number', async () => {
   const { scheduler } = setUp();
   const plain = request('a/1');
   const nonsense: [Partial<TransactionRequest>, RegExp][] = [
     [{ mode: 'downstream-resync' }, /downstream resync cannot be combined/],
     [{ mode: 'full-resync', onFailure: 'revert' }, /cannot be reverted/],
-    [{ mode: 'upstream-resync', values: new Map([['a/1', null]]) }, /a\/1: a resync deletes by/],
+    [{ mode: 'upstream-resync', values: new Map([['a/1', null]]) }, /a\/1: a resync has null/],
     [{ values: new Map([['', { v: 1 }]]) }, /no key/],
-    [{ values: new Map([['a/1', undefined as never]]) }, /a\/1: neither/],
-    [{ retry: { periodMs: -1, maxAttempts: 1, exponential: false } }, /below zero/],
+    [{ values: new Map([['a/1', undefined as never]]) }, /a\/1: the value is neither/],
+    [{ retry: { periodMs: -1, maxAttempts: 1, exponential: false } }, /negative/],
   ];
   for (const [change, message] of nonsense)
     await assert.rejects(scheduler.commit({ ...plain, ...change }), {

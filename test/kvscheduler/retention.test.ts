@@ -11,7 +11,7 @@ function setUp(bytes: number) {
   const add = (name: string, size = 1) => kept.add(name, clock.now(), clock.now(), size);
   const drop = () => {
     const dropped: string[] = [];
-    for (let item = kept.takeOverdue(); item; item = kept.takeOverdue()) dropped.push(item);
+    for (let item = kept.takeExpired(); item; item = kept.takeExpired()) dropped.push(item);
     return dropped;
   };
   return { clock, kept, add, drop };

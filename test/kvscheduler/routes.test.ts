@@ -221,7 +221,7 @@ describe('/scheduler/key-timeline, /scheduler/graph-snapshot, /scheduler/flag-st
       const answer = await ask(`GET /scheduler/${query}time=${nanoseconds(then)}`);
       assert.deepEqual(
         [answer.status, answer.body.Error],
-        [404, 'what the graph was like at that time is no longer kept'],
+        [404, 'the graph of that time has expired'],
       );
     }
     const now = await ask(`GET /scheduler/key-timeline?key=a/1&time=${nanoseconds(then + MINUTE)}`);
@@ -350,16 +350,16 @@ describe('/scheduler/plan', () => {
 
   it('says what a body has to be', async () => {
     const cases: [unknown, RegExp][] = [
-      [undefined, /the body has to be \{"mode"/],
-      [[], /the body has to be/],
+      [undefined, /the body must be \{"mode"/],
+      [[], /the body must be/],
       [{ mode: 'update' }, /values are missing/],
-      [{ values: {} }, /mode undefined has to be "update" or "resync"/],
-      [{ mode: 'full', values: {} }, /mode "full" has to be/],
-      [{ mode: 'update', values: {}, dryRun: true }, /field dryRun is not known/],
-      [{ mode: 'update', values: { k: 7 } }, /k: has to be \{"type"/],
-      [{ mode: 'update', values: { k: { type: 'test' } } }, /k: has to be \{"type"/],
+      [{ values: {} }, /mode undefined must be "update" or "resync"/],
+      [{ mode: 'full', values: {} }, /mode "full" must be/],
+      [{ mode: 'update', values: {}, dryRun: true }, /unknown field dryRun/],
+      [{ mode: 'update', values: { k: 7 } }, /k: must be \{"type"/],
+      [{ mode: 'update', values: { k: { type: 'test' } } }, /k: must be \{"type"/],
       [{ mode: 'update', values: { k: { type: 'x', value: {} } } }, /k: x is no model/],
-      [{ mode: 'resync', values: { k: null } }, /k: a resync deletes by leaving out/],
+      [{ mode: 'resync', values: { k: null } }, /k: a resync has null/],
     ];
     for (const [body, text] of cases) {
       const answer = await plan(setUp(), body);

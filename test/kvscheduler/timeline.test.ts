@@ -3,12 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Slices } from '#infra/clock/slices.ts';
-import {
-  flagStats,
-  keyAt,
-  keyTimeline,
-  snapshot,
-} from '#kvscheduler/history/timeline/questions.ts';
+import { flagStats, keyAt, keyTimeline, snapshot } from '#kvscheduler/history/timeline/queries.ts';
 import type { RecordedNode } from '#kvscheduler/history/timeline/recorded-node.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { type Played, play } from './support/play.ts';

@@ -1,14 +1,13 @@
 /**
- * What a descriptor is: how the scheduler learns to create, change, delete and read back one kind
- * of value, and in which relations these values stand. A descriptor cannot start a transaction: it
- * is given no way to.
+ * A descriptor creates, updates, deletes and reads back one kind of value, and names the relations of
+ * these values. It has no access to transactions, so it cannot start one.
  */
 
 import { CodedError, type ErrorDetails } from '#infra/errors/errors.ts';
 import type { Fields } from '#infra/idxmap/idxmap.ts';
 import type { Value } from './transaction.ts';
 
-/** Needed by a value before it can exist. All of a value's dependencies must be met. */
+/** A condition for a value to exist. All dependencies of a value must be met. */
 export interface Dependency {
   /** Unique among the dependencies of one value; shown while the value is pending. */
   readonly label: string;
@@ -30,32 +29,32 @@ export type Origin = 'unknown' | 'from-NB' | 'from-SB';
 
 export interface RetrievedValue<V extends Value = Value, M = unknown> extends KeyedValue<V> {
   readonly metadata?: M | undefined;
-  /** Who made it, if the descriptor can tell: `from-NB` is ours, `from-SB` is not. */
+  /** Its creator, if the descriptor recognizes it: `from-NB` is managed, `from-SB` is unmanaged. */
   readonly origin?: Origin | undefined;
 }
 
-/** What an operation may look at besides its own value. */
+/** The data that an operation may read besides its own value. */
 export interface OperationContext {
   /**
    * Metadata of another value: the base of a derived one, or a value that a declared dependency
    * names by its key.
-   * @throws UndeclaredReadError for anything else, because the scheduler would not know to wait for it
+   * @throws UndeclaredReadError for any other value: the scheduler would not wait for it
    * @throws NoMetadataError when that value has none
    */
   metadata<M>(key: string): M;
 }
 
-/** What `retrieve` may look at: metadata of descriptors that it names in `retrieveDependencies`. */
+/** The data that `retrieve` may read: metadata of the descriptors in `retrieveDependencies`. */
 export interface RetrieveContext {
   /**
-   * All (key, metadata) pairs that the named descriptor has just retrieved, or, where it was not
-   * asked or did not answer, those that are known.
+   * All (key, metadata) pairs that the named descriptor has just retrieved; if it was not called or
+   * failed, those that the scheduler knows.
    * @throws UndeclaredReadError when the name is not among `retrieveDependencies`
    */
   retrieved<M>(descriptor: string): ReadonlyMap<string, M>;
   /**
-   * Set when only these keys are of interest (they failed and are read back): whoever can ask the
-   * southbound for less may; whatever else is returned is ignored.
+   * Set when only these keys are read back, because they failed. A descriptor that can restrict its
+   * request to them may do so; other keys in its result are ignored.
    */
   readonly only?: ReadonlySet<string>;
 }
@@ -69,11 +68,11 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   readonly name: string;
   /** Every key of this descriptor begins with one of these … */
   readonly keyPrefixes: readonly string[];
-  /** … and is accepted here, when prefixes alone do not tell. */
+  /** … and is accepted here, if the prefixes are not sufficient to decide. */
   readonly ownsKey?: (key: string) => boolean;
   /** Full protobuf name of the value type, as records and dumps show it. */
   readonly typeName: string;
-  /** Under which the northbound puts such values; derived values have none. */
+  /** Key prefix of such values in the northbound; derived values have none. */
   readonly nbKeyPrefix?: string;
   /** Short unique name of a value within the descriptor; default: the key. */
   readonly label?: (key: string) => string;
@@ -83,11 +82,11 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   readonly toJson?: (value: V) => unknown;
   /** Whether a change from `a` to `b` needs no operation; default: deep equality. */
   readonly equivalent?: (key: string, a: V, b: V) => boolean;
-  /** Throws InvalidValueError. Run before create and update of values from the northbound. */
+  /** Throws InvalidValueError. Called before a value from the northbound is created or updated. */
   readonly validate?: (key: string, value: V) => void;
-  /** Makes the value exist. A create that fails half-way has undone its earlier steps. */
+  /** Creates the value. A create that fails undoes its completed steps first. */
   readonly create?: (key: string, value: V, ctx: OperationContext) => Promise<M>;
-  /** Changes it in place; absent: every change is a delete and a create. */
+  /** Changes the value in place; absent: every change is a delete and a create. */
   readonly update?: (
     key: string,
     before: V,
@@ -99,27 +98,27 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   /** Whether this change has to be a delete and a create although `update` exists. */
   readonly needsRecreate?: (key: string, before: V, after: V, metadata: M) => boolean;
   /**
-   * Reads back what exists, base values only; absent: what was configured is assumed to be there.
-   * @param correlate what is wanted or known, to recover what the southbound does not store; all of
-   *   it, whatever is of interest
+   * Reads the actual base values; absent: configured values are assumed to exist.
+   * @param correlate the desired or known values, from which to recover data that the southbound does
+   *   not store; always all of them, even if `only` is set
    */
   readonly retrieve?: (
     correlate: readonly KeyedValue<V>[],
     ctx: RetrieveContext,
   ) => Promise<readonly RetrievedValue<V, M>[]>;
   /**
-   * Values that exist as long as this one; depends on the value alone. Derived values derive
-   * nothing themselves, and nothing may need what is derived from itself: it would stay pending.
+   * Values that exist as long as this one; a pure function of the value. Derived values derive
+   * nothing themselves. A value that depends on one that is derived from it stays pending.
    */
   readonly derived?: (key: string, value: V) => readonly KeyedValue[];
   readonly dependencies?: (key: string, value: V) => readonly Dependency[];
   /** Descriptors that are read back before this one. */
   readonly retrieveDependencies?: readonly string[];
   /**
-   * Names of southbound resources that the value occupies alone (`vrf1/10.1.1.2/32`, `netns/eth0`).
-   * A value that gives a name up goes before the value that takes it; of two values that want one
-   * name, the one that has it keeps it (else the first by key), and the other is pending until it
-   * is free.
+   * Names of southbound resources that the value occupies exclusively (`vrf1/10.1.1.2/32`,
+   * `netns/eth0`). The operation that releases a claim is executed before the one that takes it. Of
+   * two values with the same claim, the one that has it keeps it (else the first by key has it), and
+   * the other is pending until it is free.
    */
   readonly claims?: (key: string, value: V) => readonly string[];
   /**
@@ -129,28 +128,28 @@ export interface KvDescriptor<V extends Value = Value, M = unknown> {
   readonly isRetriable?: (error: Error) => boolean;
 }
 
-/** A set of descriptors that a southbound hands to the agent's wiring. */
-// biome-ignore lint/suspicious/noExplicitAny: descriptors of many value types stand in one list
+/** A descriptor of any value type. */
+// biome-ignore lint/suspicious/noExplicitAny: one list holds descriptors of many value types
 export type AnyDescriptor = KvDescriptor<any, any>;
 
-/** A value that the southbound itself reports: made, changed or (null) gone without our doing. */
+/** A value that the southbound reports: another component created, changed or (null) deleted it. */
 export interface NotifiedValue {
   readonly key: string;
   readonly value: Value | null;
   readonly metadata?: unknown;
 }
 
-/** Where a southbound reports what changed by itself. */
+/** Receives reports of changes that other components made in the southbound. */
 export interface NotificationSink {
   /**
-   * Never waits and never fails: what is reported before the scheduler comes to it is merged, the
-   * latest report of a key counts. A pair is ignored when no descriptor owns its key or when the
-   * value is managed from the northbound.
+   * Never waits and never fails. Reports are merged until the scheduler processes them: the latest
+   * one of a key applies. A pair is ignored if no descriptor owns its key or if the value is managed
+   * by the northbound.
    */
   pushNotification(pairs: readonly NotifiedValue[]): void;
 }
 
-/** What `validate` throws. */
+/** The value was rejected by its descriptor. */
 export class InvalidValueError extends CodedError {
   readonly code = 'CV_SCHED_INVALID_VALUE';
   readonly remedy = 'Correct the value under this key; it is not configured until it changes.';

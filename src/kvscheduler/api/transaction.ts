@@ -1,6 +1,6 @@
 /**
- * What the scheduler is asked to do in one transaction, and what it answers. Values are canonical,
- * deeply read-only objects of a model; the key says which model.
+ * Request and result of one transaction. Values are canonical, deeply read-only objects of a model; the
+ * key determines the model.
  */
 
 /** A configuration value: canonical and never changed after it was put. */
@@ -20,11 +20,11 @@ export interface RetryPolicy {
 export interface TransactionRequest {
   readonly description: string;
   readonly mode: TransactionMode;
-  /** Key to wanted value; null removes (updates only). Empty for a downstream resync. */
+  /** Key to desired value; null removes (updates only). Empty for a downstream resync. */
   readonly values: ReadonlyMap<string, Value | null>;
   /**
-   * `best-effort` applies all that can be; `revert` undoes everything at the first failure, and
-   * counts a value that would stay pending as a failure (updates only).
+   * `best-effort` applies as much as possible. `revert` undoes everything at the first failure, and
+   * treats a value that would stay pending as a failure (updates only).
    */
   readonly onFailure: 'best-effort' | 'revert';
   readonly retry?: RetryPolicy;
@@ -32,40 +32,40 @@ export interface TransactionRequest {
 
 export interface KeyFailure {
   readonly key: string;
-  /** Of a derived value: the key of the wished value that it comes from. */
+  /** Of a derived value: the key of the value that it is derived from. */
   readonly base?: string;
   readonly operation: 'VALIDATE' | 'CREATE' | 'UPDATE' | 'DELETE' | 'UNDEFINED';
   readonly error: Error;
-  /** It failed while what had been done was undone: the southbound is not what it was before. */
+  /** It failed during the undo: the southbound differs from its state before the transaction. */
   readonly revert?: true;
 }
 
-/** Where the time of a transaction went, in milliseconds. */
+/** Durations of the phases of a transaction, in milliseconds. */
 export interface TransactionTrace {
-  /** Reading the southbound, where the transaction does. */
+  /** Reading the southbound, if the transaction does. */
   readonly readingMs: number;
   readonly planningMs: number;
   readonly executionMs: number;
-  /** Operations that were carried out. */
+  /** Number of executed operations. */
   readonly operations: number;
 }
 
 export interface TransactionResult {
   /** Sequence number of the transaction, by which its record can be looked up. */
   readonly seqNum: number;
-  /** Values that failed, in the order of execution; empty when all went well. */
+  /** Values that failed, in the order of execution; empty on success. */
   readonly failures: readonly KeyFailure[];
-  /** A sink that does not measure leaves it out. */
+  /** Absent if the sink does not measure. */
   readonly trace?: TransactionTrace;
 }
 
-/** Where the event loop commits: the key-value scheduler. */
+/** Receives the transactions of the event loop: the key-value scheduler. */
 export interface TransactionSink {
   /**
    * Runs the transaction after those before it. Failed values are in the result; rejects only when
-   * the transaction did not run at all (queue full, scheduler closed, values that make no sense).
+   * the transaction was not executed at all (queue full, scheduler closed, malformed values).
    */
   commit(request: TransactionRequest): Promise<TransactionResult>;
-  /** The record of a transaction as REST shows it; undefined when it is no longer kept. */
+  /** The record of a transaction as REST shows it; undefined if it has expired. */
   record(seqNum: number): object | undefined;
 }

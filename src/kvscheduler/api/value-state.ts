@@ -1,25 +1,25 @@
 /** States of values and names of operations, as status, records and REST show them. */
 
 export type ValueState =
-  /** Never there, or deleted. */
+  /** It never existed, or was deleted. */
   | 'NONEXISTENT'
-  /** Was configured; the last look at the southbound did not find it. */
+  /** It was configured, but the last read of the southbound did not find it. */
   | 'MISSING'
-  /** Wanted by the northbound, but no descriptor owns the key. */
+  /** It is desired, but no descriptor owns the key. */
   | 'UNIMPLEMENTED'
-  /** Just deleted: seen only within a transaction. */
+  /** It was just deleted: seen only within a transaction. */
   | 'REMOVED'
   | 'CONFIGURED'
-  /** There, and not ours. */
+  /** It exists and is unmanaged. */
   | 'OBTAINED'
-  /** Found, ours, and not asked for in this run; seen only within a resync. */
+  /** It was found, is managed, and is not desired yet; seen only within a resync. */
   | 'DISCOVERED'
-  /** Waits for a dependency, or for a claimed resource. */
+  /** It waits for a dependency, or for a claim. */
   | 'PENDING'
   | 'INVALID'
-  /** The last operation failed and is not repeated. */
+  /** The last operation failed and is not retried. */
   | 'FAILED'
-  /** The last operation failed and will be repeated. */
+  /** The last operation failed and will be retried. */
   | 'RETRYING';
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE';

@@ -2,7 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { AnyDescriptor } from '../api/descriptor.ts';
 import type { DescriptorMethod, Observer } from '../history/observer.ts';
 
-/** Calls of descriptors, counted and timed. */
+/** Counts and times the calls of descriptors. */
 export class DescriptorCalls {
   readonly #clock: Clock;
   readonly #observer: Observer;
@@ -13,12 +13,12 @@ export class DescriptorCalls {
     this.#observer = observer;
   }
 
-  /** Creates, updates and deletes that have not been answered yet. */
+  /** The number of creates, updates and deletes without an answer. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** An operation begins. @returns when, for `end` */
+  /** An operation starts. @returns the time, for `end` */
   begin(): number {
     this.#inFlight++;
     return this.#clock.monotonic();
@@ -29,8 +29,8 @@ export class DescriptorCalls {
     this.#observer.called(descriptor, method, this.#clock.monotonic() - began);
   }
 
-  /** The same descriptor, its `retrieve` watched. */
-  watch(descriptor: AnyDescriptor): AnyDescriptor {
+  /** The same descriptor with a timed `retrieve`. */
+  timed(descriptor: AnyDescriptor): AnyDescriptor {
     const { name, retrieve } = descriptor;
     if (!retrieve) return descriptor;
     return {

@@ -358,7 +358,7 @@ function deriveOf(node: Node, value: Value, log: Logger): readonly KeyedValue[] 
   try {
     return node.descriptor?.derived?.(node.key, value) ?? none;
   } catch (thrown) {
-    log.error({ key: node.key, error: errorText(thrown) }, 'Descriptor cannot derive values');
+    log.error({ key: node.key, error: errorText(thrown) }, 'descriptor cannot derive values');
     return none;
   }
 }

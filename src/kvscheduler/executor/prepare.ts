@@ -1,4 +1,4 @@
-/** What a transaction aims at, worked out when its turn has come. */
+/** Prepares a transaction for planning when it is its turn: its targets, and the nodes to reconcile. */
 
 import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
 import type { NotifiedValue } from '../api/descriptor.ts';
@@ -26,8 +26,8 @@ import { type Refreshed, readBack, refreshAll } from './refresh.ts';
 import type { RetryGroup } from './retry.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
-const nothing: readonly never[] = [];
-const nobody: ReadonlySet<Node> = new Set();
+const none: readonly never[] = [];
+const noNodes: ReadonlySet<Node> = new Set();
 
 export interface PreparedTransaction extends PlanScope {
   readonly type: TxnType;
@@ -48,11 +48,13 @@ export function assertValid({ mode, values, onFailure, retry }: TransactionReque
   if (mode !== 'update' && onFailure === 'revert') refuse('a resync cannot be reverted');
   if (mode === 'downstream-resync' && values.size > 0)
     refuse('a downstream resync cannot be combined with changes');
-  if (retry && !(retry.periodMs >= 0 && retry.maxAttempts >= 0)) refuse('retry policy below zero');
+  if (retry && !(retry.periodMs >= 0 && retry.maxAttempts >= 0))
+    refuse('the retry policy has a negative number');
   for (const [key, value] of values) {
     if (key === '') refuse('a value has no key');
-    if (value === null && mode !== 'update') refuse('a resync deletes by leaving out', key);
-    if (typeof value !== 'object') refuse('neither a value nor null', key);
+    if (value === null && mode !== 'update')
+      refuse('a resync has null: it deletes the values that it does not name', key);
+    if (typeof value !== 'object') refuse('the value is neither an object nor null', key);
   }
 }
 
@@ -64,9 +66,8 @@ const resyncTypes: Readonly<Record<TransactionMode, ResyncType | undefined>> = {
 };
 
 /**
- * What the northbound aims at, by key: the order of plan and record, which costs little to make
- * where it is given.
- * @param isWhole the values are all that is wished: what else is ours goes
+ * The targets of a request, sorted by key.
+ * @param isWhole the values are the whole desired state: all other managed values are removed
  */
 export async function targetsOf(
   graph: Graph,
@@ -80,42 +81,42 @@ export async function targetsOf(
     targets.push({ key, value });
   }
   if (isWhole)
-    for (const { key, base, unmanaged: foreign } of graph.all()) {
+    for (const { key, base, unmanaged } of graph.all()) {
       if (slices.due()) await slices.turn();
-      if (!base && !foreign && !values.has(key)) targets.push({ key, value: null, orphan: true });
+      if (!base && !unmanaged && !values.has(key)) targets.push({ key, value: null, orphan: true });
     }
   return sortInSlices(targets, byKey, slices);
 }
 
 export async function prepareCommit(
-  around: SchedulerContext,
+  context: SchedulerContext,
   request: TransactionRequest,
 ): Promise<PreparedTransaction> {
   const { mode, values } = request;
-  const { graph, slices } = around;
+  const { graph, slices } = context;
   const refreshes = mode === 'full-resync' || mode === 'downstream-resync';
-  const { drifted: moved, failures } = refreshes
-    ? await refreshAll(around, values)
-    : await readUnknown(around);
+  const { drifted, failures } = refreshes
+    ? await refreshAll(context, values)
+    : await readUnknown(context);
   const isWhole = mode === 'full-resync' || mode === 'upstream-resync';
   const targets = await targetsOf(graph, values, isWhole, slices);
-  const examine: Node[] = [];
+  const reconcile: Node[] = [];
   if (mode === 'downstream-resync')
     for (const node of graph.all()) {
       if (slices.due()) await slices.turn();
-      if (!node.base && !node.unmanaged && !isSettled(node)) examine.push(node);
+      if (!node.base && !node.unmanaged && !isInDesiredState(node)) reconcile.push(node);
     }
   return {
     targets,
-    reconcile: examine,
-    drifted: moved,
-    retryNotDue: nobody,
+    reconcile,
+    drifted,
+    retryNotDue: noNodes,
     type: 'NBTransaction',
     resync: resyncTypes[mode],
     description: request.description,
     retry: request.retry,
     revert: request.onFailure === 'revert',
-    values: await recordTargets(around, targets, mode === 'full-resync' ? values : undefined),
+    values: await recordTargets(context, targets, mode === 'full-resync' ? values : undefined),
     failures: failures.map(({ descriptor, error }) => ({
       key: descriptor.nbKeyPrefix ?? descriptor.keyPrefixes[0] ?? descriptor.name,
       operation: 'UNDEFINED',
@@ -124,25 +125,25 @@ export async function prepareCommit(
   };
 }
 
-/** What is reported, without what concerns nobody: undefined when nothing is left. */
+/** @returns undefined if none of the reported values is relevant */
 export async function prepareNotification(
-  around: SchedulerContext,
+  context: SchedulerContext,
   pairs: readonly NotifiedValue[],
 ): Promise<PreparedTransaction | undefined> {
-  const { slices } = around;
+  const { slices } = context;
   const targets: Target[] = [];
   for (const pair of pairs) {
     if (slices.due()) await slices.turn();
-    if (isRelevant(around, pair)) targets.push({ ...pair, unmanaged: true });
+    if (isRelevant(context, pair)) targets.push({ ...pair, unmanaged: true });
   }
   if (targets.length === 0) return undefined;
   return {
     ...unsolicited,
     targets,
-    reconcile: nothing,
-    drifted: nobody,
+    reconcile: none,
+    drifted: noNodes,
     type: 'SBNotification',
-    values: await recordEach(around, targets, true),
+    values: await recordEach(context, targets, true),
   };
 }
 
@@ -158,30 +159,30 @@ function isRelevant(
   return false;
 }
 
-/** A repetition; undefined when nothing is left of it. What has failed besides is left alone. */
+/** @returns undefined if there is no value left to retry; other failed values are not retried */
 export async function prepareRetry(
-  around: SchedulerContext,
+  context: SchedulerContext,
   { bases }: RetryGroup,
 ): Promise<PreparedTransaction | undefined> {
-  const { graph, slices } = around;
-  const { drifted: moved } = await readUnknown(around);
-  if (bases.size === 0 && moved.size === 0) return undefined;
-  const resting = new Set<Node>();
+  const { graph, slices } = context;
+  const { drifted } = await readUnknown(context);
+  if (bases.size === 0 && drifted.size === 0) return undefined;
+  const retryNotDue = new Set<Node>();
   for (const node of graph.failed) {
     if (slices.due()) await slices.turn();
-    if (node.actual !== undefined && !bases.has(node.root)) resting.add(node);
+    if (node.actual !== undefined && !bases.has(node.root)) retryNotDue.add(node);
   }
-  const examine = await sortInSlices([...bases], byKey, slices);
+  const reconcile = await sortInSlices([...bases], byKey, slices);
   return {
     ...unsolicited,
-    targets: nothing,
-    reconcile: examine,
-    drifted: moved,
-    retryNotDue: resting,
+    targets: none,
+    reconcile,
+    drifted,
+    retryNotDue,
     type: 'RetryFailedOps',
     values: await recordEach(
-      around,
-      examine.map(({ key, desired: wanted }) => ({ key, value: wanted ?? null })),
+      context,
+      reconcile.map(({ key, desired }) => ({ key, value: desired ?? null })),
       false,
     ),
   };
@@ -190,54 +191,54 @@ export async function prepareRetry(
 const unsolicited = {
   resync: undefined,
   description: '',
-  retryNotDue: nobody,
+  retryNotDue: noNodes,
   retry: undefined,
   revert: false,
-  failures: nothing,
+  failures: none,
 } as const;
 
-/** Values of unknown outcome are read back before anything is done. */
-async function readUnknown(around: SchedulerContext): Promise<Refreshed> {
+/** Reads values of unknown outcome back before any operation. */
+async function readUnknown(context: SchedulerContext): Promise<Refreshed> {
   const bases = new Set<Node>();
-  for (const node of around.graph.withUnknownOutcome) bases.add(node.root);
-  if (bases.size === 0) return { drifted: new Set(), failures: nothing };
-  const { drifted: moved } = await readBack(around, bases);
-  return { drifted: moved, failures: nothing };
+  for (const node of context.graph.withUnknownOutcome) bases.add(node.root);
+  if (bases.size === 0) return { drifted: new Set(), failures: none };
+  const { drifted } = await readBack(context, bases);
+  return { drifted, failures: none };
 }
 
-/** Whether a value and all that is derived from it are as they are wished. */
-function isSettled(node: Node): boolean {
-  const isFine = ({ state, actual, desired: wanted, outOfSync: overdue }: Node): boolean =>
-    state === 'CONFIGURED' && actual === wanted && !overdue;
-  return isFine(node) && [...node.derived].every(isFine);
+/** Whether a value and its derived values are in the desired state. */
+function isInDesiredState(node: Node): boolean {
+  const isOne = ({ state, actual, desired, outOfSync }: Node): boolean =>
+    state === 'CONFIGURED' && actual === desired && !outOfSync;
+  return isOne(node) && [...node.derived].every(isOne);
 }
 
 function recordTarget(
   graph: Graph,
   registry: Registry,
   { key, value }: { readonly key: string; readonly value: Value | null },
-  foreign: boolean,
+  isUnmanaged: boolean,
 ): RecordedKeyValue {
   const descriptor = graph.get(key)?.descriptor ?? registry.tryFind(key);
   return {
     Key: key,
     Value: value === null ? null : new RecordedValue(descriptor, value),
-    Origin: originNumber[foreign ? 'from-SB' : 'from-NB'],
+    Origin: originNumber[isUnmanaged ? 'from-SB' : 'from-NB'],
   };
 }
 
-/** @param wished set where what is there without being ours, and stays so, is told too */
+/** @param desired set if unmanaged values that stay unmanaged are recorded, too */
 async function recordTargets(
-  around: SchedulerContext,
+  context: SchedulerContext,
   targets: readonly Target[],
-  wished: ReadonlyMap<string, Value | null> | undefined,
+  desired: ReadonlyMap<string, Value | null> | undefined,
 ): Promise<RecordedKeyValue[]> {
-  const { graph, registry, slices } = around;
-  const values = await recordEach(around, targets, false);
-  if (wished)
-    for (const { key, base, unmanaged: foreign, actual } of graph.all()) {
+  const { graph, registry, slices } = context;
+  const values = await recordEach(context, targets, false);
+  if (desired)
+    for (const { key, base, unmanaged, actual } of graph.all()) {
       if (slices.due()) await slices.turn();
-      if (foreign && !base && actual !== undefined && !wished.has(key))
+      if (unmanaged && !base && actual !== undefined && !desired.has(key))
         values.push(recordTarget(graph, registry, { key, value: actual }, true));
     }
   return sortInSlices(values, (a, b) => (a.Key < b.Key ? -1 : 1), slices);
@@ -246,12 +247,12 @@ async function recordTargets(
 async function recordEach(
   { graph, registry, slices }: SchedulerContext,
   targets: readonly Target[],
-  foreign: boolean,
+  isUnmanaged: boolean,
 ): Promise<RecordedKeyValue[]> {
   const values: RecordedKeyValue[] = [];
   for (const target of targets) {
     if (slices.due()) await slices.turn();
-    values.push(recordTarget(graph, registry, target, foreign));
+    values.push(recordTarget(graph, registry, target, isUnmanaged));
   }
   return values;
 }

@@ -1,7 +1,7 @@
 /**
- * Reads the southbound back and brings the graph's actual side in line with it. Descriptors are
- * asked as soon as those have answered that they name in `retrieveDependencies`; what does not
- * depend on each other overlaps. Whoever fails to answer, or cannot, is assumed to be in sync.
+ * Reads the southbound and updates the actual state in the graph. A descriptor is called when those in
+ * its `retrieveDependencies` have answered; independent descriptors overlap. The values of a descriptor
+ * that fails or cannot retrieve are assumed to be in sync.
  */
 
 import { errorText } from '#infra/errors/errors.ts';
@@ -24,67 +24,70 @@ export interface RetrieveFailure {
 }
 
 export interface Refreshed {
-  /** Nodes whose actual value is another than was known. */
+  /** Nodes whose actual value differs from what was known. */
   readonly drifted: Set<Node>;
   readonly failures: readonly RetrieveFailure[];
 }
 
-type Surroundings = Pick<SchedulerContext, 'graph' | 'writer' | 'registry' | 'log' | 'slices'>;
+type RefreshContext = Pick<SchedulerContext, 'graph' | 'writer' | 'registry' | 'log' | 'slices'>;
 
-/** Everything. @param wished what the northbound asks for in the same breath */
+/** Reads all values. @param desired the values that the same transaction sets */
 export async function refreshAll(
-  around: Surroundings,
-  wished: ReadonlyMap<string, Value | null>,
+  context: RefreshContext,
+  desired: ReadonlyMap<string, Value | null>,
 ): Promise<Refreshed> {
-  return new Refresh(around, wished, undefined).run(around.registry.descriptors);
+  return new Refresh(context, desired, undefined).run(context.registry.descriptors);
 }
 
-/** These values and what is derived from them. @param nodes base values */
-export async function readBack(around: Surroundings, nodes: ReadonlySet<Node>): Promise<Refreshed> {
+/** Reads these values and their derived values. @param nodes base values */
+export async function readBack(
+  context: RefreshContext,
+  nodes: ReadonlySet<Node>,
+): Promise<Refreshed> {
   const keys = new Set<string>();
-  const concerned = new Set<AnyDescriptor | undefined>();
+  const involved = new Set<AnyDescriptor | undefined>();
   for (const { key, descriptor } of nodes) {
-    if (around.slices.due()) await around.slices.turn();
+    if (context.slices.due()) await context.slices.turn();
     keys.add(key);
-    concerned.add(descriptor);
+    involved.add(descriptor);
   }
-  const descriptors = around.registry.descriptors.filter((one) => concerned.has(one));
-  return new Refresh(around, new Map(), keys).run(descriptors);
+  const descriptors = context.registry.descriptors.filter((one) => involved.has(one));
+  return new Refresh(context, new Map(), keys).run(descriptors);
 }
 
 /**
- * What one descriptor reads just now; the graph is left as it is.
- * @param only keys that are of interest; absent: all
+ * Has one descriptor read the southbound; the graph does not change.
+ * @param only keys to read; absent: all
  * @throws what its `retrieve` throws
  */
 export async function readSouthbound(
-  around: Surroundings,
+  context: RefreshContext,
   descriptor: AnyDescriptor,
   only?: ReadonlySet<string>,
 ): Promise<readonly RetrievedValue[]> {
-  return new Refresh(around, new Map(), only).look(descriptor);
+  return new Refresh(context, new Map(), only).readOne(descriptor);
 }
 
 type Answer = readonly RetrievedValue[] | undefined;
 
 class Refresh {
-  readonly #around: Surroundings;
-  readonly #wished: ReadonlyMap<string, Value | null>;
+  readonly #context: RefreshContext;
+  readonly #desired: ReadonlyMap<string, Value | null>;
   readonly #only: ReadonlySet<string> | undefined;
   /** Base values that the graph had before anything was read, by descriptor. */
   readonly #bases = new Map<AnyDescriptor, readonly Node[]>();
   readonly #answers = new Map<string, Promise<Answer>>();
   readonly #metadata = new Map<string, ReadonlyMap<string, unknown>>();
   readonly #failures: RetrieveFailure[] = [];
-  readonly #moved = new Set<Node>();
+  readonly #drifted = new Set<Node>();
 
   constructor(
-    around: Surroundings,
-    wished: ReadonlyMap<string, Value | null>,
+    context: RefreshContext,
+    desired: ReadonlyMap<string, Value | null>,
     only: ReadonlySet<string> | undefined,
   ) {
-    this.#around = around;
-    this.#wished = wished;
+    this.#context = context;
+    this.#desired = desired;
     this.#only = only;
   }
 
@@ -97,14 +100,14 @@ class Refresh {
       const answer = await this.#answers.get(descriptor.name);
       if (answer) await this.#apply(descriptor, answer);
     }
-    // In which order they failed is chance.
+    // The order in which they failed is random.
     const failures = descriptors.flatMap(
       (one) => this.#failures.find(({ descriptor }) => descriptor === one) ?? [],
     );
-    return { drifted: this.#moved, failures };
+    return { drifted: this.#drifted, failures };
   }
 
-  async look(descriptor: AnyDescriptor): Promise<readonly RetrievedValue[]> {
+  async readOne(descriptor: AnyDescriptor): Promise<readonly RetrievedValue[]> {
     const correlate = (await this.#correlate([descriptor])).get(descriptor) ?? none;
     const answer = await this.#ask(descriptor, correlate);
     const [failure] = this.#failures;
@@ -113,13 +116,13 @@ class Refresh {
   }
 
   /**
-   * What each descriptor is told of its values: what is known to be there, else what is wished. Of
-   * all, though only some are of interest: what belongs to another must not be taken for theirs.
+   * The values that each descriptor gets to correlate: actual values as known, else desired ones. All
+   * values, even if only some are read: a descriptor must not mistake an object of one for another's.
    */
   async #correlate(
     descriptors: readonly AnyDescriptor[],
   ): Promise<ReadonlyMap<AnyDescriptor, KeyedValue[]>> {
-    const { graph, registry, slices } = this.#around;
+    const { graph, registry, slices } = this.#context;
     const lists = new Map<AnyDescriptor, KeyedValue[]>();
     for (const descriptor of descriptors) {
       const list: KeyedValue[] = [];
@@ -129,13 +132,13 @@ class Refresh {
       for (const node of nodesOf(graph, descriptor)) {
         if (slices.due()) await slices.turn();
         if (node.base) continue;
-        const { key, actual, desired: wanted } = node;
+        const { key, actual, desired } = node;
         if (this.#only?.has(key) ?? true) bases.push(node);
-        const value = actual ?? this.#wished.get(key) ?? wanted;
+        const value = actual ?? this.#desired.get(key) ?? desired;
         if (value !== undefined) list.push({ key, value });
       }
     }
-    for (const [key, value] of this.#wished) {
+    for (const [key, value] of this.#desired) {
       if (slices.due()) await slices.turn();
       if (value === null || graph.get(key)) continue;
       const descriptor = registry.tryFind(key);
@@ -148,19 +151,22 @@ class Refresh {
     if (!descriptor.retrieve) return undefined;
     const before = descriptor.retrieveDependencies ?? none;
     await Promise.all(before.map((name) => this.#answers.get(name)));
-    const { slices, log } = this.#around;
+    const { slices, log } = this.#context;
     const context: RetrieveContext = {
       retrieved: <M>(name: string) => {
         if (!before.includes(name))
-          throw new UndeclaredReadError(`retrieve reads ${name}`, { where: descriptor.name });
+          throw new UndeclaredReadError(
+            `retrieve reads metadata of descriptor ${name}, which is not in retrieveDependencies`,
+            { where: descriptor.name },
+          );
         return this.#metadataOf(name) as ReadonlyMap<string, M>;
       },
       ...(this.#only && { only: this.#only }),
     };
     try {
       const answer = await descriptor.retrieve(correlate, context);
-      if (this.#isAwaited(descriptor)) {
-        // where only some are of interest, the others are as they are known
+      if (this.#isDependedOn(descriptor)) {
+        // Of values that are not read, the known metadata applies.
         const metadata = new Map(this.#only && this.#known(descriptor));
         for (const key of this.#only ?? none) metadata.delete(key);
         for (const value of answer) {
@@ -175,22 +181,22 @@ class Refresh {
       this.#failures.push({ descriptor, error });
       log.warn(
         { descriptor: descriptor.name, error: error.message },
-        'Descriptor cannot read the southbound; its values are assumed to be in sync',
+        'descriptor cannot read the southbound; assuming that its values are in sync',
       );
       return undefined;
     }
   }
 
-  /** Whether another is read back by the metadata of this one. */
-  #isAwaited({ name }: AnyDescriptor): boolean {
-    const { descriptors } = this.#around.registry;
+  /** Whether another descriptor reads back with the metadata of this one. */
+  #isDependedOn({ name }: AnyDescriptor): boolean {
+    const { descriptors } = this.#context.registry;
     return descriptors.some((one) => one.retrieveDependencies?.includes(name));
   }
 
   #metadataOf(name: string): ReadonlyMap<string, unknown> {
-    const asked = this.#metadata.get(name);
-    if (asked) return asked;
-    const descriptor = this.#around.registry.named(name);
+    const retrieved = this.#metadata.get(name);
+    if (retrieved) return retrieved;
+    const descriptor = this.#context.registry.named(name);
     const known = descriptor ? this.#known(descriptor) : new Map<string, unknown>();
     this.#metadata.set(name, known);
     return known;
@@ -198,13 +204,13 @@ class Refresh {
 
   #known(descriptor: AnyDescriptor): ReadonlyMap<string, unknown> {
     const known = new Map<string, unknown>();
-    for (const { key, metadata } of nodesOf(this.#around.graph, descriptor))
+    for (const { key, metadata } of nodesOf(this.#context.graph, descriptor))
       if (metadata !== undefined) known.set(key, metadata);
     return known;
   }
 
   async #apply(descriptor: AnyDescriptor, answer: readonly RetrievedValue[]): Promise<void> {
-    const { graph, writer, slices, log } = this.#around;
+    const { graph, writer, slices, log } = this.#context;
     const seen = new Set<string>();
     for (const retrieved of answer) {
       if (slices.due()) await slices.turn();
@@ -213,16 +219,16 @@ class Refresh {
       const node = graph.get(key);
       const fault = this.#faultOf(descriptor, retrieved, node, seen);
       if (fault) {
-        log.warn({ descriptor: descriptor.name, key, fault }, 'Retrieved value is skipped');
+        log.warn({ descriptor: descriptor.name, key, fault }, 'ignoring a retrieved value');
         continue;
       }
       seen.add(key);
-      writer.applyFound(descriptor, retrieved, this.#isWished(key), this.#moved);
+      writer.applyFound(descriptor, retrieved, this.#isDesired(key), this.#drifted);
     }
     for (const node of this.#bases.get(descriptor) ?? none) {
       if (slices.due()) await slices.turn();
       if (seen.has(node.key)) continue;
-      writer.applyLost(node, this.#moved);
+      writer.applyLost(node, this.#drifted);
     }
   }
 
@@ -236,11 +242,11 @@ class Refresh {
     if (seen.has(key)) return 'twice';
     if (value === undefined || value === null) return 'no value';
     if (node?.base) return 'the key of a derived value';
-    const owner = node?.descriptor ?? this.#around.registry.tryFind(key);
+    const owner = node?.descriptor ?? this.#context.registry.tryFind(key);
     return owner === descriptor ? undefined : 'not a key of this descriptor';
   }
 
-  #isWished(key: string): boolean {
-    return (this.#wished.get(key) ?? null) !== null;
+  #isDesired(key: string): boolean {
+    return (this.#desired.get(key) ?? null) !== null;
   }
 }

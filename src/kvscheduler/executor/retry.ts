@@ -1,26 +1,26 @@
 /**
- * What is to be repeated, and when.
+ * Schedules the retries of failed values.
  *
- * A base value has a series of repetitions: it begins when the value, or something derived from it,
- * fails, and ends at the limit of the value's policy. A value that fails again goes on where its
- * series stands; a new one begins only with a new wish, or with a failure in a later epoch, when the
- * series before it has ended. An epoch begins with each transaction that is no repetition: so
- * between two of those no value is repeated more often than its policy allows.
+ * A base value has a series of retries. The series begins when the value or one derived from it fails,
+ * and ends at the limit of the value's retry policy. A value that fails again continues its series. A
+ * new series begins only when the value is set again, or when it fails in a later epoch after the last
+ * series has ended. An epoch begins with each transaction that is not a retry: so between two of those
+ * no value is retried more often than its policy allows.
  *
- * After each transaction a value is RETRYING exactly if its next repetition has a timer. What it
- * stood in the way of needs none: plans find it by its relations when it can be done justice to. A
- * repetition leaves alone what has failed besides: so nobody's repetitions are tried at the pace of
- * others, or beyond their limit.
+ * After each transaction a value is RETRYING exactly if its next retry has a timer. Values that it
+ * blocks need no timer: plans reach them through their relations when they are not blocked any more. A
+ * retry does not touch other failed values, so that each is retried at the pace and to the limit of its
+ * own policy.
  */
 import type { Clock, Timer } from '#infra/clock/clock.ts';
 import type { Node } from '../graph/graph.ts';
 import type { SchedulerContext } from './scheduler-context.ts';
 
-/** Base values that are repeated together. */
+/** Base values that are retried together. */
 export interface RetryGroup {
-  /** Transaction in which they failed first. */
+  /** The transaction in which they failed first. */
   readonly forTxn: number;
-  /** 1 for the first repetition. */
+  /** 1 for the first retry. */
   readonly attempt: number;
   readonly delayMs: number;
   readonly bases: ReadonlySet<Node>;
@@ -29,11 +29,11 @@ export interface RetryGroup {
 type OpenGroup = RetryGroup & { readonly bases: Set<Node> };
 
 interface Series {
-  /** Its latest repetition, set or begun. */
+  /** Its latest retry, scheduled or started. */
   readonly group: OpenGroup;
-  /** The transaction that wished something for the value last: a later one overrules. */
+  /** The last transaction that set the value: a later one ends the series. */
   readonly seqNum: number;
-  /** In which something of it happened last. */
+  /** The epoch of its last retry or failure. */
   epoch: number;
 }
 
@@ -41,31 +41,31 @@ export class Retries {
   readonly #clock: Clock;
   readonly #due: (group: RetryGroup) => void;
   readonly #series = new WeakMap<Node, Series>();
-  /** Groups whose turn has not come; the timer of some may have fired. */
+  /** Groups that have not started; the timer of some may have fired. */
   readonly #waiting = new Map<RetryGroup, Timer>();
   #epoch = 0;
   #closed = false;
 
-  /** @param due called when the time of a group has come; `begin` has to follow */
+  /** @param due called when the timer of a group fires; `begin` must follow */
   constructor(clock: Clock, due: (group: RetryGroup) => void) {
     this.#clock = clock;
     this.#due = due;
   }
 
-  /** To be called for each transaction that is no repetition. */
+  /** To be called for each transaction that is not a retry. */
   startEpoch(): void {
     this.#epoch++;
   }
 
-  /** Whether the base value is going to be repeated if it fails now. */
+  /** Whether the base value is going to be retried if it fails now. */
   mayRetry(base: Node): boolean {
     const { retry } = base;
     if (!retry) return false;
-    const attempts = this.#standing(base)?.group.attempt ?? 0;
+    const attempts = this.#openSeries(base)?.group.attempt ?? 0;
     return retry.maxAttempts === 0 || attempts < retry.maxAttempts;
   }
 
-  /** The turn of a group has come. */
+  /** The retry of a group starts. */
   begin(group: RetryGroup): void {
     this.#waiting.delete(group);
     for (const base of group.bases) {
@@ -75,10 +75,9 @@ export class Retries {
   }
 
   /**
-   * To be called at the end of each transaction: sets the next repetitions.
-   * @param failed nodes of which an operation failed in it
-   * @returns nodes that are given up although nothing was tried: their time came when something
-   * stood in the way
+   * To be called at the end of each transaction: schedules the next retries.
+   * @param failed nodes with an operation that failed in it
+   * @returns nodes that are given up without an attempt: they were blocked when their retry was due
    */
   async settle(
     seqNum: number,
@@ -87,19 +86,19 @@ export class Retries {
   ): Promise<readonly Node[]> {
     const givenUp: Node[] = [];
     if (this.#closed) return givenUp;
-    // By base value: what of it is to be repeated, and whether it has just failed.
-    const bases = new Map<Node, { readonly retrying: Node[]; isNews: boolean }>();
+    // By base value: its nodes to be retried, and whether one has just failed.
+    const bases = new Map<Node, { readonly retrying: Node[]; failedNow: boolean }>();
     for (const node of graph.failed) {
       if (slices.due()) await slices.turn();
-      const one = bases.get(node.root) ?? { retrying: [], isNews: false };
+      const one = bases.get(node.root) ?? { retrying: [], failedNow: false };
       bases.set(node.root, one);
       if (node.state === 'RETRYING') one.retrying.push(node);
-      if (failed.has(node)) one.isNews = true;
+      if (failed.has(node)) one.failedNow = true;
     }
     const groups = new Map<string, OpenGroup>();
-    for (const [base, { retrying, isNews }] of bases) {
+    for (const [base, { retrying, failedNow }] of bases) {
       if (slices.due()) await slices.turn();
-      if (!isNews && this.#isWaiting(base)) continue;
+      if (!failedNow && this.#isWaiting(base)) continue;
       if (retrying.length > 0 && this.mayRetry(base)) this.#join(groups, seqNum, base);
       else {
         this.#leave(base);
@@ -116,18 +115,18 @@ export class Retries {
     return givenUp;
   }
 
-  /** Nothing is repeated any more. */
+  /** Cancels all retries. */
   cancel(): void {
     this.#closed = true;
     for (const timer of this.#waiting.values()) timer.cancel();
     this.#waiting.clear();
   }
 
-  /** Puts a base value where its next repetition is. */
+  /** Adds a base value to the group of its next retry. */
   #join(groups: Map<string, OpenGroup>, seqNum: number, base: Node): void {
     const { retry } = base;
     if (!retry) return;
-    const last = this.#standing(base)?.group;
+    const last = this.#openSeries(base)?.group;
     const attempt = (last?.attempt ?? 0) + 1;
     const forTxn = last?.forTxn ?? seqNum;
     const longer = retry.exponential ? 2 : 1;
@@ -140,7 +139,7 @@ export class Retries {
     this.#series.set(base, { group, seqNum: base.seqNum, epoch: this.#epoch });
   }
 
-  /** Takes a base value out of the repetition that it waits for. */
+  /** Removes a base value from the group that it waits in. */
   #leave(base: Node): void {
     const group = this.#series.get(base)?.group;
     group?.bases.delete(base);
@@ -156,8 +155,8 @@ export class Retries {
     );
   }
 
-  /** The series that a failure would go on with. */
-  #standing(base: Node): Series | undefined {
+  /** The series that a failure would continue. */
+  #openSeries(base: Node): Series | undefined {
     const series = this.#series.get(base);
     if (series?.seqNum !== base.seqNum) return undefined;
     return series.epoch === this.#epoch || this.#isWaiting(base) ? series : undefined;

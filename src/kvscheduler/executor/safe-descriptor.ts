@@ -3,25 +3,28 @@ import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
 
 /**
- * The same descriptor, but what it is asked in the middle of a transaction never throws: names of
- * values, fields of metadata, whether an error is worth a repetition, whether a key meets a
- * dependency. Of each of them the first mistake is logged; the transaction goes on without it.
+ * Wraps those functions of a descriptor that must not throw in the middle of a transaction: `label`,
+ * `metadataFields`, `isRetriable` and `accepts`. The first error of each is logged; the transaction
+ * continues with a default.
  */
 export function safeDescriptor(descriptor: AnyDescriptor, log: Logger): AnyDescriptor {
   const { name, label, metadataFields, isRetriable, dependencies } = descriptor;
-  const told = new Set<string>();
-  const tell = (what: string, thrown: unknown): void => {
-    if (told.has(what)) return;
-    told.add(what);
-    log.error({ descriptor: name, what, error: errorText(thrown) }, 'Descriptor is broken');
+  const logged = new Set<string>();
+  const report = (method: string, thrown: unknown): void => {
+    if (logged.has(method)) return;
+    logged.add(method);
+    log.error(
+      { descriptor: name, what: method, error: errorText(thrown) },
+      'descriptor function threw',
+    );
   };
-  const guard = <A, R>(what: string, ask: (about: A) => R, otherwise: (about: A) => R) => {
-    return (about: A): R => {
+  const guard = <A, R>(method: string, call: (argument: A) => R, fallback: (argument: A) => R) => {
+    return (argument: A): R => {
       try {
-        return ask(about);
+        return call(argument);
       } catch (thrown) {
-        tell(what, thrown);
-        return otherwise(about);
+        report(method, thrown);
+        return fallback(argument);
       }
     };
   };

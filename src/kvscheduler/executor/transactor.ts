@@ -1,7 +1,7 @@
 /**
- * One transaction from its opening to its answer: open (sequence number, what to aim at; a resync
- * reads the southbound first), plan, announce (record and text, before the first request is sent),
- * carry out, close (verification if asked for, repetitions, timeline, record, history, answer).
+ * One transaction from its start to its result: prepare (sequence number and targets; a resync reads
+ * the southbound first), plan, announce (record and text, before the first request is sent), execute,
+ * finish (verification if enabled, retries, timeline, record, history, result).
  */
 
 import type { Clock } from '#infra/clock/clock.ts';
@@ -24,8 +24,8 @@ export interface Writer {
   write(text: string): unknown;
 }
 
-export interface TransactorParts {
-  readonly around: SchedulerContext;
+export interface TransactorOptions {
+  readonly context: SchedulerContext;
   readonly clock: Clock;
   readonly observer: Observer;
   readonly retries: Retries;
@@ -36,95 +36,95 @@ export interface TransactorParts {
 }
 
 export class Transactor {
-  readonly #parts: TransactorParts;
+  readonly #options: TransactorOptions;
   #nextSeqNum = 0;
 
-  constructor(parts: TransactorParts) {
-    this.#parts = parts;
+  constructor(options: TransactorOptions) {
+    this.#options = options;
   }
 
   /**
-   * To be called when the one before has ended.
-   * @param retried what is repeated, if it is a repetition
+   * To be called when the previous transaction has ended.
+   * @param retried the values of a retry
    */
   async run(
-    open: () => Promise<PreparedTransaction>,
+    prepare: () => Promise<PreparedTransaction>,
     retried?: RetryGroup,
   ): Promise<TransactionResult> {
-    const { around, clock, observer, retries, history, verifies } = this.#parts;
+    const { context, clock, observer, retries, history, verifies } = this.#options;
     const watch = new Stopwatch(clock, observer);
     const seqNum = this.#nextSeqNum++;
     const start = wholeMicros(clock.now());
-    const opening = await open();
+    const prepared = await prepare();
     const readingMs = watch.lap('preProcessTransaction');
-    const run = new TransactionExecution(around, {
+    const execution = new TransactionExecution(context, {
       seqNum,
-      fromNorth: opening.type === 'NBTransaction',
-      retry: opening.retry,
-      revert: opening.revert,
+      fromNorth: prepared.type === 'NBTransaction',
+      retry: prepared.retry,
+      revert: prepared.revert,
       mayRetry: (base) => retries.mayRetry(base),
       isRetry: retried !== undefined,
     });
     if (!retried) retries.startEpoch();
-    await run.prepare(opening);
+    await execution.prepare(prepared);
     const planningMs = watch.lap('simulateTransaction');
     observer.worked('Plan', planningMs);
-    const record = announcement(seqNum, start, opening, retried, run);
+    const record = announcement(seqNum, start, prepared, retried, execution);
     await this.write(beginningText(record));
     watch.lap('preRecordTransaction');
-    await run.execute();
+    await execution.execute();
     const executionMs = watch.lap('executeTransaction');
-    const mismatches = verifies ? await this.#verify(record, run) : [];
-    const { touched, failed } = run;
-    const givenUp = await retries.settle(seqNum, failed, around);
+    const mismatches = verifies ? await this.#verify(record, execution) : [];
+    const { touched, failed } = execution;
+    const givenUp = await retries.settle(seqNum, failed, context);
     watch.lap('postProcessTransaction');
     const stop = wholeMicros(clock.now());
     delete record.PreRecord;
     record.Stop = timeText(stop);
-    if (run.executed.length > 0) record.Executed = run.executed;
+    if (execution.executed.length > 0) record.Executed = execution.executed;
     for (const node of givenUp) touched.add(node);
     await this.recordGraph(touched, stop);
     await this.write(endText(record));
-    await history.add(record, start, stop, around.slices);
+    await history.add(record, start, stop, context.slices);
     watch.lap('recordTransaction');
-    watch.stop(opening.type, run.executed);
-    const failures = [...opening.failures, ...run.failures, ...mismatches];
+    watch.stop(prepared.type, execution.executed);
+    const failures = [...prepared.failures, ...execution.failures, ...mismatches];
     if (failures.length > 0) this.#warn(seqNum, failures);
     const trace = {
       readingMs,
       planningMs,
       executionMs,
-      operations: run.executed.filter(({ NOOP }) => !NOOP).length,
+      operations: execution.executed.filter(({ NOOP }) => !NOOP).length,
     };
     return { seqNum, failures, trace };
   }
 
   /**
-   * Takes what was touched, and whose metadata changed, into the timeline.
-   * @param ms when that was, in milliseconds since the epoch
+   * Adds nodes that were touched, or whose metadata changed, to the timeline.
+   * @param ms the time, in milliseconds since the epoch
    */
   async recordGraph(touched: ReadonlySet<Node>, ms: number): Promise<void> {
-    const { around, clock, observer, timeline } = this.#parts;
-    const { graph, slices } = around;
+    const { context, clock, observer, timeline } = this.#options;
+    const { graph, slices } = context;
     const start = clock.monotonic();
     const micros = Math.round(ms * 1000);
     await timeline.record(graph, touched, graph.takeNodesWithNewMetadata(), micros, slices);
     observer.worked('Record', clock.monotonic() - start);
   }
 
-  /** To where the texts of transactions go. */
+  /** Writes the text of a transaction. */
   async write(pieces: Iterable<string>): Promise<void> {
-    const { around, writer } = this.#parts;
+    const { context, writer } = this.#options;
     if (!writer) return;
     for (const piece of pieces) {
-      if (around.slices.due()) await around.slices.turn();
+      if (context.slices.due()) await context.slices.turn();
       writer.write(piece);
     }
   }
 
-  /** Holds what was touched against the southbound. @returns a failure for each difference */
-  async #verify(record: RecordedTxn, run: TransactionExecution): Promise<KeyFailure[]> {
-    const { mismatches, unread } = await verify(this.#parts.around, run.touched);
+  /** Compares the touched values with the southbound. @returns a failure for each difference */
+  async #verify(record: RecordedTxn, execution: TransactionExecution): Promise<KeyFailure[]> {
+    const { mismatches, unread } = await verify(this.#options.context, execution.touched);
     if (mismatches.length > 0)
       record.VerificationErrors = mismatches.map(({ error }) => error.message);
     if (unread.length > 0)
@@ -139,12 +139,12 @@ export class Transactor {
     const texts = failures
       .slice(0, 20)
       .map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
-    const { log } = this.#parts.around;
-    log.warn({ seqNum, failures: texts, count: failures.length }, 'Values failed');
+    const { log } = this.#options.context;
+    log.warn({ seqNum, failures: texts, count: failures.length }, 'values failed');
   }
 }
 
-/** The record as far as it is known before anything is done. */
+/** The record before the first operation. */
 function announcement(
   seqNum: number,
   start: number,

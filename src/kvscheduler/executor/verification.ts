@@ -1,6 +1,6 @@
 /**
- * Holds what a transaction touched against what the southbound shows afterwards. The graph is left
- * as it is: whoever asks for this wants to hear of differences, not to have them repaired.
+ * Compares the values that a transaction touched with the southbound afterwards. The graph does not
+ * change: differences are reported, not repaired.
  */
 
 import { CodedError, type ErrorDetails, errorText } from '#infra/errors/errors.ts';
@@ -19,10 +19,11 @@ const texts: Readonly<Record<MismatchType, string>> = {
   NotEquivalent: 'value is not actually what it was configured to be',
 };
 
-/** What the southbound shows after a transaction is not what the transaction made. */
+/** The southbound differs from what the transaction configured. */
 export class VerificationError extends CodedError {
   readonly code = 'CV_SCHED_VERIFICATION';
-  readonly remedy = 'Look at the value with /scheduler/dump, views SB and cached; then resync.';
+  readonly remedy =
+    'Compare GET /scheduler/dump with view=SB and view=cached, then start a resync.';
   override readonly name = 'VerificationError';
   readonly type: MismatchType;
 
@@ -40,13 +41,16 @@ export interface Mismatch {
 export interface Verified {
   /** By key. */
   readonly mismatches: readonly Mismatch[];
-  /** Descriptors that could not be asked. */
+  /** Descriptors that could not be read. */
   readonly unread: readonly RetrieveFailure[];
 }
 
 /** @param touched nodes that a transaction has just changed or removed */
-export async function verify(around: SchedulerContext, touched: Iterable<Node>): Promise<Verified> {
-  const { graph, registry, slices } = around;
+export async function verify(
+  context: SchedulerContext,
+  touched: Iterable<Node>,
+): Promise<Verified> {
+  const { graph, registry, slices } = context;
   const bases = new Map<AnyDescriptor, Map<string, Node>>();
   for (const { root } of touched) {
     if (slices.due()) await slices.turn();
@@ -61,7 +65,7 @@ export async function verify(around: SchedulerContext, touched: Iterable<Node>):
     const nodes = bases.get(descriptor);
     if (!nodes) continue;
     try {
-      const found = await readSouthbound(around, descriptor, new Set(nodes.keys()));
+      const found = await readSouthbound(context, descriptor, new Set(nodes.keys()));
       const byKey = new Map<string, RetrievedValue>();
       for (const one of found) {
         if (slices.due()) await slices.turn();
@@ -84,24 +88,25 @@ function* compare(
   node: Node,
   found: RetrievedValue | undefined,
 ): Generator<Mismatch, void, void> {
-  // What is not ours is the southbound's to change.
+  // Unmanaged values may change at any time.
   if (node.unmanaged) return;
-  const ours = found?.origin === 'from-SB' && node.actual === undefined ? undefined : found;
-  yield* compareOne(node, ours?.value);
+  const managed = found?.origin === 'from-SB' && node.actual === undefined ? undefined : found;
+  yield* compareOne(node, managed?.value);
   const derived = new Map<string, Value>();
-  if (ours) for (const { key, value } of deriveFrom(node, ours.value)) derived.set(key, value);
+  if (managed)
+    for (const { key, value } of deriveFrom(node, managed.value)) derived.set(key, value);
   for (const child of node.derived) yield* compareOne(child, derived.get(child.key));
   for (const key of derived.keys()) {
     const child = graph.peek(key);
-    // A value that the graph does not know at all: its base is another than it should be.
+    // The value is not in the graph: its base differs.
     if (!child && node.actual !== undefined) yield mismatch('ExpectedToNotExist', key);
   }
 }
 
 function* compareOne(node: Node, found: Value | undefined): Generator<Mismatch, void, void> {
-  const { key, actual, outcomeUnknown: unknown } = node;
-  // Of a value whose last operation has an unknown outcome nothing is expected.
-  if (unknown || (actual === undefined && found === undefined)) return;
+  const { key, actual, outcomeUnknown } = node;
+  // A value whose last operation has an unknown outcome may be anything.
+  if (outcomeUnknown || (actual === undefined && found === undefined)) return;
   if (found === undefined) yield mismatch('ExpectedToExist', key);
   else if (actual === undefined) yield mismatch('ExpectedToNotExist', key);
   else if (!isEquivalent(node, actual, found)) yield mismatch('NotEquivalent', key);

@@ -2,29 +2,29 @@ import type { Slices } from '#infra/clock/slices.ts';
 import type { Dependency } from '../api/descriptor.ts';
 import { addItem, collectItems, deleteItem, itemCount, type OneOrMany } from './one-or-many.ts';
 
-/** Who depends on a key: by the key itself, and by the prefixes of `anyOf` dependencies. */
+/** Finds the dependents of a key: by the key itself, and by the prefixes of `anyOf` dependencies. */
 export class DependencyIndex<T extends object> {
   readonly #byKey = new Map<string, OneOrMany<T>>();
   readonly #byPrefix = new Map<string, OneOrMany<T>>();
-  /** How many prefixes there are of each length: what has to be looked up for one key. */
+  /** Number of prefixes of each length: only these lengths are looked up for a key. */
   readonly #lengths = new Map<number, number>();
 
-  add(owner: T, dependencies: readonly Dependency[]): void {
+  add(dependent: T, dependencies: readonly Dependency[]): void {
     for (const { key, anyOf } of dependencies) {
-      if (key !== undefined) addItem(this.#byKey, key, owner);
+      if (key !== undefined) addItem(this.#byKey, key, dependent);
       if (!anyOf) continue;
       for (const prefix of anyOf.prefixes)
-        if (addItem(this.#byPrefix, prefix, owner))
+        if (addItem(this.#byPrefix, prefix, dependent))
           this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1);
     }
   }
 
-  delete(owner: T, dependencies: readonly Dependency[]): void {
+  delete(dependent: T, dependencies: readonly Dependency[]): void {
     for (const { key, anyOf } of dependencies) {
-      if (key !== undefined) deleteItem(this.#byKey, key, owner);
+      if (key !== undefined) deleteItem(this.#byKey, key, dependent);
       if (!anyOf) continue;
       for (const prefix of anyOf.prefixes)
-        if (deleteItem(this.#byPrefix, prefix, owner)) {
+        if (deleteItem(this.#byPrefix, prefix, dependent)) {
           const left = (this.#lengths.get(prefix.length) ?? 0) - 1;
           if (left > 0) this.#lengths.set(prefix.length, left);
           else this.#lengths.delete(prefix.length);
@@ -32,7 +32,7 @@ export class DependencyIndex<T extends object> {
     }
   }
 
-  /** How many `collect` finds at most. */
+  /** The number of dependents that `collect` finds, at most. */
   count(key: string): number {
     let count = itemCount(this.#byKey.get(key));
     for (const length of this.#lengths.keys())
@@ -40,14 +40,14 @@ export class DependencyIndex<T extends object> {
     return count;
   }
 
-  /** Adds to `found` everyone with a dependency that names the key or a prefix of it. */
+  /** Adds to `found` all that have a dependency with the key or a prefix of it. */
   collect(key: string, found: Set<T>): void {
     collectItems(this.#byKey.get(key), found);
     for (const length of this.#lengths.keys())
       if (length <= key.length) collectItems(this.#byPrefix.get(key.slice(0, length)), found);
   }
 
-  /** The same, where there are many. */
+  /** `collect` for a key with many dependents. */
   async collectInSlices(key: string, found: Set<T>, slices: Slices): Promise<void> {
     const lists = [this.#byKey.get(key)];
     for (const length of this.#lengths.keys())

@@ -12,7 +12,7 @@ interface Prefix {
   readonly shorter: Prefix | undefined;
 }
 
-/** The descriptors, found by the keys that they own. */
+/** Finds descriptors by the keys that they own. */
 export class Registry {
   /** In the order in which the southbound is read back: `retrieveDependencies` first. */
   readonly descriptors: readonly AnyDescriptor[];

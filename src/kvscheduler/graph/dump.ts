@@ -1,4 +1,4 @@
-/** The values of one descriptor, as they are wished, known, or found in the southbound. */
+/** The values of one descriptor: desired, known, or read from the southbound. */
 
 import type { Slices } from '#infra/clock/slices.ts';
 import type { AnyDescriptor, Origin } from '../api/descriptor.ts';
@@ -7,7 +7,7 @@ import { originNumber, RecordedValue } from '../history/record.ts';
 import type { Registry } from './descriptor-registry.ts';
 import { type Graph, type Node, nodesStepwise } from './graph.ts';
 
-/** `SB`: read now; `NB`: wished; `cached`: what the scheduler takes to be there. */
+/** `SB`: read now; `NB`: desired; `cached`: actual, as the scheduler knows it. */
 export type View = 'SB' | 'NB' | 'cached';
 
 export type DumpSelector = { readonly descriptor: string } | { readonly keyPrefix: string };
@@ -92,6 +92,6 @@ export async function dumpFound(
   return values;
 }
 
-function originOf({ unmanaged: foreign }: Node): Origin {
-  return foreign ? 'from-SB' : 'from-NB';
+function originOf({ unmanaged }: Node): Origin {
+  return unmanaged ? 'from-SB' : 'from-NB';
 }

@@ -2,7 +2,7 @@ import { RecordedValue } from '../history/record.ts';
 import { valueText } from '../history/record-text.ts';
 import type { Graph, Node } from './graph.ts';
 
-/** The graph as text, a value a line by key, in pieces. */
+/** The graph as text, one line per value in the order of the keys. */
 export function* graphText(graph: Graph): Generator<string, void, void> {
   yield '  * graph as it was found:\n';
   let isEmpty = true;
@@ -22,7 +22,7 @@ function stateText({ state, available, base }: Node): string {
   return `[${remarks.join(', ')}]`;
 }
 
-function nodeText({ descriptor, actual, desired: wanted }: Node): string {
-  const value = actual ?? wanted;
+function nodeText({ descriptor, actual, desired }: Node): string {
+  const value = actual ?? desired;
   return valueText(value && new RecordedValue(descriptor, value));
 }

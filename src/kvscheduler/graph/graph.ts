@@ -313,9 +313,9 @@ export class WritableGraph {
     writable(node).outcomeUnknown = false;
     this.withUnknownOutcome.delete(node);
     this.#possible.delete(node);
-    const held = new Set(node.claims);
+    const actual = new Set(node.claims);
     for (const name of claimsOf(node, possible))
-      if (!held.has(name)) deleteItem(this.#holders, name, node);
+      if (!actual.has(name)) deleteItem(this.#holders, name, node);
   }
 
   setAwaitedClaims(node: Node, names: readonly string[]): void {

@@ -1,8 +1,8 @@
 const BLOCK_SIZE = 512;
 
 /**
- * An ordered set of keys, for questions by prefix: blocks of sorted keys, so that adding and
- * removing cost two binary searches and one short move however many keys there are.
+ * An ordered set of keys for lookups by prefix. It consists of blocks of sorted keys, so that adding and
+ * removing cost two binary searches and one short move, whatever the number of keys.
  */
 export class KeyIndex {
   #blocks: string[][] = [];
@@ -26,7 +26,7 @@ export class KeyIndex {
     block.splice(i, 0, key);
     this.#size++;
     if (block.length <= BLOCK_SIZE) return;
-    // Keys that come in order leave full blocks behind instead of halves.
+    // Keys that are added in order result in full blocks instead of half-full ones.
     const cut = at === blocks.length - 1 && i === block.length - 1 ? BLOCK_SIZE : BLOCK_SIZE >> 1;
     blocks.splice(at + 1, 0, block.splice(cut));
   }
@@ -56,7 +56,7 @@ export class KeyIndex {
     }
   }
 
-  /** Some keys with this prefix, in order: the first, or those that follow after `last`. */
+  /** Some keys with this prefix, in order: the first ones, or those after `last`. */
   next(prefix: string, last?: string): string[] {
     const from = last ?? prefix;
     let at = this.#blockOf(from);

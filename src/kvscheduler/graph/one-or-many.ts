@@ -1,51 +1,51 @@
-/** Who has a name: one owner stands alone, as most do; more stand in a set. */
+/** The items of a map entry: a single item without a set, which is the common case, or a set. */
 export type OneOrMany<T> = T | Set<T>;
 
-const nobody: readonly never[] = [];
+const none: readonly never[] = [];
 
-export function itemsOf<T extends object>(owners: OneOrMany<T> | undefined): Iterable<T> {
-  if (owners instanceof Set) return owners;
-  return owners === undefined ? nobody : [owners];
+export function itemsOf<T extends object>(items: OneOrMany<T> | undefined): Iterable<T> {
+  if (items instanceof Set) return items;
+  return items === undefined ? none : [items];
 }
 
-export function itemCount<T extends object>(owners: OneOrMany<T> | undefined): number {
-  if (owners instanceof Set) return owners.size;
-  return owners === undefined ? 0 : 1;
+export function itemCount<T extends object>(items: OneOrMany<T> | undefined): number {
+  if (items instanceof Set) return items.size;
+  return items === undefined ? 0 : 1;
 }
 
 export function collectItems<T extends object>(
-  owners: OneOrMany<T> | undefined,
+  items: OneOrMany<T> | undefined,
   found: Set<T>,
 ): void {
-  if (owners instanceof Set) for (const owner of owners) found.add(owner);
-  else if (owners !== undefined) found.add(owners);
+  if (items instanceof Set) for (const item of items) found.add(item);
+  else if (items !== undefined) found.add(items);
 }
 
 /** @returns whether the name is new */
 export function addItem<T extends object>(
   map: Map<string, OneOrMany<T>>,
   name: string,
-  owner: T,
+  item: T,
 ): boolean {
-  const owners = map.get(name);
-  if (owners === undefined) {
-    map.set(name, owner);
+  const items = map.get(name);
+  if (items === undefined) {
+    map.set(name, item);
     return true;
   }
-  if (owners instanceof Set) owners.add(owner);
-  else if (owners !== owner) map.set(name, new Set([owners, owner]));
+  if (items instanceof Set) items.add(item);
+  else if (items !== item) map.set(name, new Set([items, item]));
   return false;
 }
 
-/** @returns whether the name is gone */
+/** @returns whether the name was deleted from the map */
 export function deleteItem<T extends object>(
   map: Map<string, OneOrMany<T>>,
   name: string,
-  owner: T,
+  item: T,
 ): boolean {
-  const owners = map.get(name);
-  if (owners === owner) return map.delete(name);
-  if (!(owners instanceof Set) || !owners.delete(owner)) return false;
-  if (owners.size === 1) for (const last of owners) map.set(name, last);
+  const items = map.get(name);
+  if (items === item) return map.delete(name);
+  if (!(items instanceof Set) || !items.delete(item)) return false;
+  if (items.size === 1) for (const last of items) map.set(name, last);
   return false;
 }

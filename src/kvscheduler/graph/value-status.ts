@@ -10,7 +10,7 @@ export interface ValueStatus {
   readonly state: ValueState;
   readonly error?: string;
   readonly last_operation?: Operation;
-  /** Of a pending value the labels that it waits for, of an invalid one the fields. */
+  /** The unmet dependencies of a pending value, or the wrong fields of an invalid one. */
   readonly details?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface BaseValueStatus {
   readonly derived_values?: readonly ValueStatus[];
 }
 
-/** Status of a base value with what is derived from it. */
+/** Status of a base value with its derived values. */
 export function statusOf(graph: Graph, node: Node): BaseValueStatus {
   const derived = [...node.derived].sort(byKey).map((child) => valueStatus(graph, child));
   return {
@@ -51,8 +51,8 @@ function detailsOf(graph: Graph, node: Node): readonly string[] {
 }
 
 /**
- * What a pending value waits for, as of now. Whoever lacks a dependency contests no claim: whether
- * one was lost before tells of the past alone.
+ * The labels that a pending value waits for now. A value with unmet dependencies does not compete for
+ * claims, so its claims are not listed.
  */
 function awaitedBy(graph: Graph, node: Node): string[] {
   const labels = node.desiredDependencies

@@ -1,4 +1,4 @@
-/** The records of past transactions, for as long as they are kept. */
+/** The records of past transactions that have not expired. */
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
 import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from './record.ts';
@@ -16,13 +16,13 @@ const BYTES_OF_RECORD = 512;
 const BYTES_OF_OPERATION = 256;
 
 export class History {
-  /** A single record gets half of the room at most. */
-  readonly #room: number;
+  /** A single record takes half of the limit at most. */
+  readonly #maxRecordBytes: number;
   readonly #kept: Retention<Entry>;
   readonly #bySeqNum = new Map<number, RecordedTxn>();
 
   constructor(clock: Clock, limits: RetentionLimits) {
-    this.#room = limits.bytes / 2;
+    this.#maxRecordBytes = limits.bytes / 2;
     this.#kept = new Retention(clock, limits);
   }
 
@@ -30,9 +30,9 @@ export class History {
     return this.#kept.bytes;
   }
 
-  /** Takes a record in; one that is too big loses the end of its lists. */
+  /** Adds a record; the lists of one that is too big are shortened. */
   async add(record: RecordedTxn, start: number, stop: number, slices: Slices): Promise<void> {
-    const bytes = await fit(record, this.#room, slices);
+    const bytes = await fit(record, this.#maxRecordBytes, slices);
     this.#kept.add({ record, start, stop }, start, stop, bytes);
     this.#bySeqNum.set(record.SeqNum, record);
     this.#trim();
@@ -59,13 +59,13 @@ export class History {
   }
 
   #trim(): void {
-    for (let entry = this.#kept.takeOverdue(); entry; entry = this.#kept.takeOverdue())
+    for (let entry = this.#kept.takeExpired(); entry; entry = this.#kept.takeExpired())
       this.#bySeqNum.delete(entry.record.SeqNum);
   }
 }
 
-/** Shortens the record's lists to what fits. @returns its rough size */
-async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<number> {
+/** Shortens the record's lists to fit into the limit. @returns its rough size */
+async function fit(record: RecordedTxn, maxBytes: number, slices: Slices): Promise<number> {
   let bytes = BYTES_OF_RECORD + (record.Description?.length ?? 0);
   let omitted = 0;
   const shorten = async <T>(
@@ -78,7 +78,7 @@ async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<n
     for (const item of items) {
       if (slices.due()) await slices.turn();
       const size = counted?.has(item) ? 8 : sizeOf(item);
-      if (bytes + size > room) break;
+      if (bytes + size > maxBytes) break;
       counted?.add(item);
       bytes += size;
       kept++;
@@ -86,7 +86,7 @@ async function fit(record: RecordedTxn, room: number, slices: Slices): Promise<n
     omitted += items.length - kept;
     return kept === items.length ? items : items.slice(0, kept);
   };
-  // what went as planned stands in both lists
+  // An operation that was executed as planned is in both lists.
   const operations = new Set<RecordedTxnOp>();
   const executed = await shorten(record.Executed, sizeOfOperation, operations);
   const planned = await shorten(record.Planned, sizeOfOperation, operations);

@@ -3,7 +3,7 @@ import type { Scheduler } from '../scheduler.ts';
 import type { Observer, Phase } from './observer.ts';
 import type { TxnType } from './record.ts';
 
-/** Summaries tell of the last so many seconds. */
+/** Summaries cover this number of seconds. */
 const MAX_AGE_SECONDS = 30;
 const AGE_BUCKETS = 5;
 const percentiles = [0.5, 0.9, 0.99];
@@ -90,7 +90,7 @@ export class SchedulerMetrics implements Observer {
   called(): void {}
 }
 
-/** What is read from the scheduler when somebody asks. */
+/** Gauges that are read from the scheduler when the metrics are collected. */
 function addGauges(registry: Registry, scheduler: () => Scheduler): void {
   const registers = [registry];
   new Gauge({

@@ -1,7 +1,7 @@
-/** What the scheduler tells of its work as it goes, for statistics and metrics. */
+/** Notifications about the scheduler's work, for statistics and metrics. */
 import type { RecordedTxnOp, TxnType } from './record.ts';
 
-/** Parts of the processing of a transaction, by the names of the Go agent. */
+/** Phases of the processing of a transaction, with the names of the Go agent. */
 export type Phase =
   | 'preProcessTransaction'
   | 'simulateTransaction'
@@ -14,28 +14,28 @@ export type Phase =
 /** Work on the graph as a whole. */
 export type GraphMethod = 'Plan' | 'Record';
 
-/** What a descriptor was asked to do. */
+/** Descriptor functions that are counted. */
 export type DescriptorMethod = 'Create' | 'Update' | 'Delete' | 'Retrieve';
 
 /** Times are in milliseconds. */
 export interface Observer {
   /** A transaction was refused, because the queue was full. */
   dropped(): void;
-  /** A transaction's turn has come. */
+  /** A transaction starts after a wait in the queue. */
   waited(type: TxnType, ms: number): void;
   took(phase: Phase, ms: number): void;
   worked(method: GraphMethod, ms: number): void;
   processed(type: TxnType, ms: number, executed: readonly RecordedTxnOp[]): void;
-  /** A commit was answered. @param ms since it was asked for */
+  /** A commit was answered. @param ms since the request */
   committed(ms: number): void;
-  /** A descriptor has answered, well or not. */
+  /** A descriptor call ended, with or without success. */
   called(descriptor: string, method: DescriptorMethod, ms: number): void;
 }
 
-/** Tells all of them, in this order. */
+/** Forwards notifications to all observers, in this order. */
 export function combineObservers(observers: readonly Observer[]): Observer {
-  const each = (tell: (observer: Observer) => void): void => {
-    for (const observer of observers) tell(observer);
+  const each = (notify: (observer: Observer) => void): void => {
+    for (const observer of observers) notify(observer);
   };
   return {
     dropped: () => each((one) => one.dropped()),

@@ -1,6 +1,6 @@
 /**
- * A transaction's record as text: the box in the log and in `txn-history?format=text`. It comes in
- * pieces, one entry each, so that a big one can be written in slices.
+ * A transaction's record as text: the box in the log and in `txn-history?format=text`. It is yielded
+ * entry by entry, so that a big one can be written in slices.
  */
 import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from './record.ts';
 import { originNumber } from './record.ts';
@@ -8,7 +8,7 @@ import { microsOf } from './time.ts';
 
 const WIDTH = 120;
 
-/** Header, arguments and plan: what is said before the first request is sent. */
+/** Header, arguments and plan: written before the first request is sent. */
 export function* beginningText(record: RecordedTxn): Generator<string, void, void> {
   yield `+${'='.repeat(WIDTH - 2)}+\n`;
   yield `${line('|', `Transaction #${record.SeqNum}`, headline(record))}\n`;
@@ -22,7 +22,7 @@ export function* beginningText(record: RecordedTxn): Generator<string, void, voi
   yield* operationsText(record.Planned);
 }
 
-/** What was done, and how long it took. */
+/** The executed operations and the duration. */
 export function* endText(record: RecordedTxn): Generator<string, void, void> {
   const took = tookText(record);
   yield `o${'-'.repeat(WIDTH - 2)}o\n`;
@@ -43,8 +43,8 @@ export function* recordText(record: RecordedTxn): Generator<string, void, void> 
 }
 
 function line(edge: string, left: string, right: string): string {
-  const room = Math.max(1, WIDTH - 4 - left.length - right.length);
-  return `${edge} ${left}${' '.repeat(room)}${right} ${edge}`;
+  const padding = Math.max(1, WIDTH - 4 - left.length - right.length);
+  return `${edge} ${left}${' '.repeat(padding)}${right} ${edge}`;
 }
 
 const typeTexts = {
@@ -104,7 +104,7 @@ function operationText(operation: RecordedTxnOp, number: number): string {
   return head + lines.map((text) => `          - ${text}\n`).join('');
 }
 
-/** What is remarkable about an operation, in the words of the Go agent. */
+/** The flags of an operation, with the names of the Go agent. */
 export function flagsOf(operation: RecordedTxnOp): string[] {
   const { NewState, PrevState, Operation, IsProperty } = operation;
   const flags: string[] = [];
@@ -137,7 +137,7 @@ export function flagsOf(operation: RecordedTxnOp): string[] {
   return flags;
 }
 
-/** One line, in the manner of protobuf's text format. */
+/** One line in the style of the protobuf text format. */
 export function valueText(value: RecordedValue | null | undefined): string {
   return value ? `{ ${fieldsText(value.data)}}` : '<NIL>';
 }

@@ -1,7 +1,7 @@
 /**
- * The record of a transaction, in the shape in which REST shows it: the field names are those of
- * the Go agent, `Reason` is ours. Values are kept as they are and take their JSON form only when
- * the record is serialized, so that a record costs little until somebody looks at it.
+ * The record of a transaction as REST shows it. The field names are those of the Go agent, except for
+ * `Reason`, which is new. Values are converted to JSON only when the record is serialized, so that a
+ * record costs little until a client reads it.
  */
 
 import { errorText } from '#infra/errors/errors.ts';
@@ -18,7 +18,7 @@ export type ResyncType = 'FullResync' | 'UpstreamResync' | 'DownstreamResync';
 /** Numbers of origins in records and dumps. */
 export const originNumber = { unknown: 0, 'from-NB': 1, 'from-SB': 2 } as const;
 
-/** A value that becomes `{ProtoMsgName, ProtoMsgData}` in JSON. */
+/** A value that is serialized to `{ProtoMsgName, ProtoMsgData}`. */
 export class RecordedValue {
   readonly #descriptor: AnyDescriptor | undefined;
   readonly #value: Value;
@@ -32,12 +32,12 @@ export class RecordedValue {
     return this.#value;
   }
 
-  /** Full protobuf name; empty when nobody knows it. */
+  /** Full protobuf name; empty if it is unknown. */
   get typeName(): string {
     return this.#descriptor?.typeName ?? '';
   }
 
-  /** The value's own JSON form; what cannot be shown is told instead. */
+  /** The JSON form of the value; the error if it cannot be converted. */
   get data(): unknown {
     try {
       return this.#descriptor?.toJson?.(this.#value) ?? this.#value;
@@ -66,7 +66,7 @@ export interface RecordedTxnOp {
   readonly IsRevert?: true;
   readonly IsRetry?: true;
   readonly IsRecreate?: true;
-  /** Why it was done, in words. */
+  /** The reason of the operation, as text. */
   readonly Reason: string;
 }
 
@@ -82,7 +82,7 @@ export interface RecordedTxn {
   /** True until the transaction has ended: arguments and plan only. */
   PreRecord?: true;
   readonly WithSimulation: true;
-  /** RFC 3339 with the digits that the clock gives; empty `Stop` while it runs. */
+  /** RFC 3339 with the precision of the clock; `Stop` is empty while the transaction runs. */
   readonly Start: string;
   Stop: string;
   readonly SeqNum: number;
@@ -96,9 +96,9 @@ export interface RecordedTxn {
   Executed?: readonly RecordedTxnOp[];
   /** Descriptors that could not read the southbound, with the reason. */
   RetrieveErrors?: readonly string[];
-  /** What the southbound showed afterwards that is not what was made. */
+  /** Differences between the southbound and the configured values afterwards. */
   VerificationErrors?: readonly string[];
-  /** How many values, operations and errors were left out to keep the history within its bounds. */
+  /** The number of values, operations and errors that were omitted to limit the size of the history. */
   Omitted?: number;
 }
 

@@ -1,17 +1,17 @@
 /**
- * How long what is past is kept: by age, except for what the first period of the agent's life has
- * left, and within a number of bytes that wins over both. The first period gets half of the room
- * at most, its beginning first, so that it never crowds out the present.
+ * Limits how long items are kept. Items expire by age, except for those of the first period after the
+ * start. A limit in bytes has precedence over both. The first period takes half of the bytes at most,
+ * its oldest items first, so that it cannot displace recent items.
  */
 import type { Clock } from '#infra/clock/clock.ts';
 import { Fifo } from '#infra/collections/fifo.ts';
 
 export interface RetentionLimits {
-  /** Milliseconds after which what is past is dropped. */
+  /** Milliseconds after which an item expires. */
   readonly ageMs: number;
-  /** Milliseconds from the beginning of which nothing is dropped for its age. */
+  /** Milliseconds after the start whose items do not expire by age. */
   readonly initMs: number;
-  /** Rough size in memory of all that is kept. */
+  /** Rough size in memory of all items. */
   readonly bytes: number;
 }
 
@@ -23,7 +23,7 @@ export const defaultRetention: RetentionLimits = {
 
 interface Kept<T> {
   readonly item: T;
-  /** When it was over, in milliseconds since the epoch. */
+  /** Its end, in milliseconds since the epoch. */
   readonly over: number;
   readonly bytes: number;
 }
@@ -48,12 +48,12 @@ export class Retention<T> {
     return this.#bytes;
   }
 
-  /** @param began when it began, @param over when it was over: milliseconds since the epoch */
+  /** @param began its beginning, @param over its end: milliseconds since the epoch */
   add(item: T, began: number, over: number, bytes: number): void {
     this.#bytes += bytes;
-    const { initMs, bytes: room } = this.#limits;
+    const { initMs, bytes: limit } = this.#limits;
     const ofFirst = began - this.#began <= initMs && !this.#firstIsFull;
-    if (ofFirst && this.#firstBytes + bytes <= room / 2) {
+    if (ofFirst && this.#firstBytes + bytes <= limit / 2) {
       this.#first.push({ item, over, bytes });
       this.#firstBytes += bytes;
     } else {
@@ -62,8 +62,8 @@ export class Retention<T> {
     }
   }
 
-  /** What has to go next, taken out; undefined: everything that is here may stay. */
-  takeOverdue(): T | undefined {
+  /** Removes and returns the next expired item; undefined: none is expired. */
+  takeExpired(): T | undefined {
     const { first } = this.#later;
     if (!first) return undefined;
     const isOld = first.over < this.#clock.now() - this.#limits.ageMs;
@@ -73,7 +73,7 @@ export class Retention<T> {
     return first.item;
   }
 
-  /** Everything that is kept; in both periods the oldest first. */
+  /** All items: those of the first period, then the others; the oldest first. */
   *all(): Generator<T, void, void> {
     for (const { item } of this.#first) yield item;
     for (const { item } of this.#later) yield item;

@@ -1,4 +1,4 @@
-/** Roughly how many bytes a value takes in memory: what the history is bounded by. */
+/** Rough size of a value in memory, in bytes: the unit of the history's limit. */
 export function roughSize(value: unknown): number {
   switch (typeof value) {
     case 'string':

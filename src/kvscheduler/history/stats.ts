@@ -1,4 +1,4 @@
-/** Statistics since the start, in the shape in which REST shows them. */
+/** Statistics since the start, as REST shows them. */
 
 import type { Operation, ValueState } from '../api/value-state.ts';
 import type { DescriptorMethod, GraphMethod, Observer, Phase } from './observer.ts';
@@ -18,7 +18,7 @@ export interface StatsDocument {
   readonly TxnStats: {
     readonly TotalProcessed: number;
     readonly OperationCount: Readonly<Record<Operation, number>>;
-    /** States that operations have led to. */
+    /** Number of operations by the state that they led to. */
     readonly ValueStateCount: Readonly<Partial<Record<ValueState, number>>>;
     readonly ErrorCount: number;
     readonly Methods: readonly MethodStats[];

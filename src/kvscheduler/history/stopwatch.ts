@@ -2,7 +2,7 @@ import type { Clock } from '#infra/clock/clock.ts';
 import type { Observer, Phase } from './observer.ts';
 import type { RecordedTxnOp, TxnType } from './record.ts';
 
-/** Times the parts of one transaction. */
+/** Times the phases of one transaction. */
 export class Stopwatch {
   readonly #clock: Clock;
   readonly #observer: Observer;
@@ -16,7 +16,7 @@ export class Stopwatch {
     this.#last = this.#start;
   }
 
-  /** A part is over. @returns its milliseconds */
+  /** A phase ended. @returns its milliseconds */
   lap(phase: Phase): number {
     const now = this.#clock.monotonic();
     const ms = now - this.#last;
@@ -25,7 +25,7 @@ export class Stopwatch {
     return ms;
   }
 
-  /** The transaction is over. */
+  /** The transaction ended. */
   stop(type: TxnType, executed: readonly RecordedTxnOp[]): void {
     const ms = this.#clock.monotonic() - this.#start;
     this.#observer.took('processTransaction', ms);

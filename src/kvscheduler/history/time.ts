@@ -1,12 +1,12 @@
-/** Moments as text and back, to the microsecond that the clock resolves. */
+/** Converts times to text and back, with microsecond precision. */
 export { microsOf } from '#infra/clock/rfc3339.ts';
 
-/** Milliseconds that are a whole number of microseconds, so that their text finds them again. */
+/** Rounds to whole microseconds, so that the time equals the one that its text is parsed to. */
 export function wholeMicros(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** RFC 3339 of milliseconds since the epoch; their fraction gives further digits. */
+/** RFC 3339 text of milliseconds since the epoch; fractions are shown. */
 export function timeText(ms: number): string {
   const micros = Math.round(ms * 1000);
   const whole = Math.floor(micros / 1000);

@@ -13,7 +13,7 @@ import { stronglyConnected } from './strongly-connected.ts';
 /** A value, or all values whose keys have a prefix. */
 type Vertex = PlannedValue | string;
 
-/** What a value waits for. */
+/** Reads the values and dependencies that a value waits for. */
 export interface Waiting {
   /** The base of a derived value, if it has to be placed first. */
   baseOf(value: PlannedValue): PlannedValue | undefined;

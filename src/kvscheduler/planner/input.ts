@@ -41,7 +41,7 @@ export interface PlanInput {
   readonly log: Logger;
 }
 
-/** What an attempt at a plan knows in addition to the input. */
+/** Facts that an attempt at a plan knows in addition to the input. */
 export interface Attempt {
   /** The blocked nodes of the input, and those that a blocked one needs. */
   readonly blocked: ReadonlyMap<Node, BlockReason>;

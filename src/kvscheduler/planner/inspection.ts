@@ -1,4 +1,4 @@
-/** What a descriptor says about a value, and what the graph knows about it already. */
+/** Compares values with the graph, and has descriptors inspect those that are new. */
 
 import { errorText } from '#infra/errors/errors.ts';
 import { DescriptorContractError } from '../api/errors.ts';

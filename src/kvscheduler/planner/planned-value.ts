@@ -130,7 +130,7 @@ export class PlannedValue {
     const available = node?.available ?? false;
     if (blocked) this.phase = { state: 'blocked', reason: blocked, available };
     else this.phase = available ? AVAILABLE : UNAVAILABLE;
-    this.goal = node ? goalOf(node, blocked !== undefined) : NO_GOAL;
+    this.goal = node ? goalOf(node, blocked !== undefined) : noGoal;
   }
 
   /** No operation on it is possible. */
@@ -182,7 +182,7 @@ export function editable(value: PlannedValue): EditableValue {
   return value;
 }
 
-const NO_GOAL: Goal = {
+const noGoal: Goal = {
   desired: undefined,
   value: undefined,
   unmanaged: false,

@@ -1,4 +1,4 @@
-/** What a change would do, worked out on the graph as it is; nothing is done and nothing is read. */
+/** The plan of a change on the current graph; nothing is executed and nothing is read. */
 
 import { InvalidTransactionError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
@@ -8,20 +8,20 @@ import { type RecordedTxnOp, recordPlanned } from '../history/record.ts';
 import { makePlan } from './planner.ts';
 
 export interface PreviewRequest {
-  /** `resync`: the values are all that is wished; what else is ours goes. */
+  /** `resync`: the values are the whole desired state; other managed values are removed. */
   readonly mode: 'update' | 'resync';
-  /** Key to wished value; null removes (updates only). */
+  /** Key to desired value; null removes (updates only). */
   readonly values: ReadonlyMap<string, Value | null>;
 }
 
 export interface Preview {
-  /** In the order in which a serial scheduler would carry them out. */
+  /** In the order in which a serial scheduler would execute them. */
   readonly Operations: readonly RecordedTxnOp[];
-  /** Wishes that would not be taken. */
+  /** Values that would be rejected. */
   readonly Refused: readonly { readonly Key: string; readonly Error: string }[];
   /**
-   * Values that would be read back first, because nobody knows whether their last operation took
-   * place; the plan leaves them alone.
+   * Values that would be read back first, because the outcome of their last operation is unknown. The
+   * plan does not change them.
    */
   readonly Unknown: readonly string[];
 }
@@ -31,15 +31,18 @@ export function assertPlannable({ mode, values }: PreviewRequest): void {
   for (const [key, value] of values) {
     if (key === '') throw new InvalidTransactionError('a value has no key');
     if (value === null && mode === 'resync')
-      throw new InvalidTransactionError('a resync deletes by leaving out', { where: key });
+      throw new InvalidTransactionError(
+        'a resync has null: it deletes the values that it does not name',
+        { where: key },
+      );
   }
 }
 
 export async function preview(
-  around: SchedulerContext,
+  context: SchedulerContext,
   { mode, values }: PreviewRequest,
 ): Promise<Preview> {
-  const { graph, registry, slices, log } = around;
+  const { graph, registry, slices, log } = context;
   const plan = await makePlan({
     graph,
     registry,

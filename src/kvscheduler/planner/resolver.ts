@@ -406,7 +406,7 @@ export class Resolver implements Resolution {
       this.#derivations.set(value, { from: goal.value, derived });
       return derived;
     } catch (cause) {
-      this.input.log.error({ key, error: errorText(cause) }, 'Descriptor cannot derive values');
+      this.input.log.error({ key, error: errorText(cause) }, 'descriptor cannot derive values');
       if (goal.unmanaged) return none;
       const invalid = new DescriptorContractError(errorText(cause), { where: key, cause });
       editable(value).goal = { ...goal, invalid };
@@ -423,7 +423,10 @@ export class Resolver implements Resolution {
     const isTaken = known ? known.baseKey !== base.key : node && node.base?.key !== base.key;
     if (derived === undefined || derived === null || isTaken) {
       const { log } = this.input;
-      log.warn({ key, from: base.key }, 'Derived value is empty or its key is taken: skipped');
+      log.warn(
+        { key, from: base.key },
+        'ignoring a derived value: it is empty or its key belongs to another value',
+      );
       return false;
     }
     const { unmanaged } = base.goal;
@@ -440,7 +443,7 @@ export class Resolver implements Resolution {
     try {
       return this.#addNew(key, base, reason);
     } catch (thrown) {
-      this.input.log.error({ key, error: errorText(thrown) }, 'Derived value is skipped');
+      this.input.log.error({ key, error: errorText(thrown) }, 'ignoring a derived value');
       return undefined;
     }
   }

@@ -1,10 +1,10 @@
-/** Query arguments of the scheduler's routes. What makes no sense is told with what is accepted. */
+/** Query arguments of the scheduler's routes. An error lists the accepted arguments or values. */
 import { argument, BadRequestError, type RouteRequest } from '#infra/http/route.ts';
 import { microsOf } from '../history/time.ts';
 
 /**
- * @param repeatable those that may be given more than once
- * @throws BadRequestError for an argument of another name, and for one that is given twice
+ * @param repeatable arguments that may be given more than once
+ * @throws BadRequestError for an unknown argument, and for one that is given twice
  */
 export function allowOnly(
   request: RouteRequest,
@@ -14,10 +14,10 @@ export function allowOnly(
   for (const [name, { length }] of Object.entries(request.query)) {
     if (!names.includes(name)) {
       const accepted = names.length === 0 ? 'none is accepted' : `accepted: ${names.join(', ')}`;
-      throw new BadRequestError(`argument ${name} is not known here; ${accepted}`);
+      throw new BadRequestError(`unknown argument ${name}; ${accepted}`);
     }
     if (length > 1 && !repeatable.includes(name))
-      throw new BadRequestError(`argument ${name} is given ${length} times; once is accepted`);
+      throw new BadRequestError(`argument ${name} is given ${length} times, but is accepted once`);
   }
 }
 
@@ -30,7 +30,7 @@ export function choiceArgument<T extends string>(
   const text = argument(request, name);
   const choice = choices.find((one) => one === text);
   if (text === undefined || choice !== undefined) return choice;
-  throw new BadRequestError(`argument ${name}="${text}" has to be one of ${choices.join(', ')}`);
+  throw new BadRequestError(`argument ${name}="${text}" must be one of ${choices.join(', ')}`);
 }
 
 /** @throws BadRequestError unless the argument is absent or one of 1, true, 0, false */
@@ -40,13 +40,13 @@ export function switchArgument(request: RouteRequest, name: string): boolean {
 }
 
 /**
- * Nanoseconds before which nobody can mean nanoseconds: what is smaller are seconds, milliseconds
- * or microseconds of our days.
+ * The least number that is accepted as nanoseconds: a smaller one is a current time in seconds,
+ * milliseconds or microseconds.
  */
 const LEAST_NANOSECONDS = 1e17;
 
 /**
- * A moment: Unix nanoseconds, or RFC 3339 text.
+ * A time: Unix nanoseconds, or RFC 3339 text.
  * @returns microseconds since the epoch
  * @throws BadRequestError
  */
@@ -56,7 +56,7 @@ export function timeArgument(request: RouteRequest, name: string): number | unde
   const micros = /^[0-9]{1,19}$/.test(text) ? ofNanoseconds(text) : microsOf(text);
   if (micros !== undefined) return micros;
   throw new BadRequestError(
-    `argument ${name}="${text}" has to be Unix time in nanoseconds or RFC 3339 (2026-01-31T12:00:00Z)`,
+    `argument ${name}="${text}" must be Unix time in nanoseconds or RFC 3339 (2026-01-31T12:00:00Z)`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** REST: the graph as a picture. */
+/** REST: drawing of the graph. */
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { streamedText } from '#infra/http/streamed.ts';
 import type { RecordedTxn } from '../history/record.ts';
 import { microsOf } from '../history/time.ts';
-import { snapshot } from '../history/timeline/questions.ts';
+import { snapshot } from '../history/timeline/queries.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument } from './arguments.ts';
 import { dotPieces } from './drawing/dot.ts';
@@ -46,8 +46,7 @@ async function picture(
     record = scheduler.record(seqNum);
     if (!record) return failure(404, 'transaction with such sequence number is not recorded');
     time = microsOf(record.Stop) ?? time;
-    if (!timeline.covers(time))
-      return failure(404, 'what the graph was like after that transaction is no longer kept');
+    if (!timeline.covers(time)) return failure(404, 'the graph of that transaction has expired');
   }
   const slices = new Slices(clock);
   const pieces = await dotPieces(await snapshot(timeline, time, slices), record, slices);

@@ -1,4 +1,4 @@
-/** REST: what a change would do, without doing it. */
+/** REST: the plan of a change, without executing it. */
 
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
@@ -18,15 +18,14 @@ import type { Scheduler } from '../scheduler.ts';
 import { allowOnly } from './arguments.ts';
 
 /**
- * Makes the canonical value out of JSON.
+ * Converts JSON to a canonical value.
  * @param type full protobuf name of its model
- * @throws an error with a code when there is no such model, or the value is not of it, or has
- * another key
+ * @throws a coded error if the model is unknown, or the value does not match the model or the key
  */
 export type ParseValue = (type: string, json: unknown, key: string) => Value;
 
 const ACCEPTED =
-  'the body has to be {"mode": "update" | "resync", "values": {"<key>": {"type": "<model>", "value": {…}} | null}}';
+  'the body must be {"mode": "update" | "resync", "values": {"<key>": {"type": "<model>", "value": {…}} | null}}';
 
 export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: ParseValue): Route[] {
   return [
@@ -34,7 +33,7 @@ export function planRoutes(scheduler: Scheduler, clock: Clock, parseValue: Parse
       method: 'POST',
       path: '/scheduler/plan',
       mutating: false,
-      summary: 'what a change would do: {"mode", "values"}; nothing is applied',
+      summary: 'the plan of a change: {"mode", "values"}; nothing is applied',
       handle: (request) => plan(scheduler, clock, parseValue, request),
     },
   ];
@@ -47,9 +46,9 @@ async function plan(
   request: RouteRequest,
 ): Promise<RouteResponse> {
   allowOnly(request, []);
-  const wanted = await parseBody(request.body, parseValue, new Slices(clock));
+  const preview = await parseBody(request.body, parseValue, new Slices(clock));
   try {
-    return streamedJson(await scheduler.plan(wanted), clock);
+    return streamedJson(await scheduler.plan(preview), clock);
   } catch (error) {
     if (error instanceof TransactionQueueFullError) return failure(503, error.message);
     if (error instanceof InvalidTransactionError) throw new BadRequestError(error.message);
@@ -66,9 +65,9 @@ async function parseBody(
   if (!isObject(body)) throw new BadRequestError(ACCEPTED);
   const { mode, values, ...others } = body;
   for (const name of Object.keys(others))
-    throw new BadRequestError(`field ${name} is not known; ${ACCEPTED}`);
+    throw new BadRequestError(`unknown field ${name}; ${ACCEPTED}`);
   if (mode !== 'update' && mode !== 'resync')
-    throw new BadRequestError(`mode ${JSON.stringify(mode)} has to be "update" or "resync"`);
+    throw new BadRequestError(`mode ${JSON.stringify(mode)} must be "update" or "resync"`);
   if (!isObject(values)) throw new BadRequestError(`values are missing; ${ACCEPTED}`);
   const parsed = new Map<string, Value | null>();
   for (const [key, entry] of Object.entries(values)) {
@@ -81,7 +80,7 @@ async function parseBody(
 function parseEntry(key: string, entry: unknown, parseValue: ParseValue): Value | null {
   if (entry === null) return null;
   if (!isObject(entry) || typeof entry['type'] !== 'string' || !isObject(entry['value']))
-    throw new BadRequestError(`${key}: has to be {"type": "<model>", "value": {…}} or null`);
+    throw new BadRequestError(`${key}: must be {"type": "<model>", "value": {…}} or null`);
   try {
     return parseValue(entry['type'], entry['value'], key);
   } catch (error) {

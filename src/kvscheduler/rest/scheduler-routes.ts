@@ -11,7 +11,7 @@ import { valueRoutes } from './values.ts';
 export interface SchedulerRoutesDeps {
   readonly scheduler: Scheduler;
   readonly clock: Clock;
-  /** The scheduler knows no model: who does parses the values that somebody asks about. */
+  /** Parses the values of a request: the scheduler does not depend on the models. */
   readonly parseValue: ParseValue;
 }
 

@@ -1,4 +1,4 @@
-/** REST: what the graph was like at any moment. */
+/** REST: the graph at any time. */
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
@@ -11,12 +11,12 @@ import {
   type RouteResponse,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList } from '#infra/http/streamed.ts';
-import { flagStats, keyAt, keyTimeline, snapshot } from '../history/timeline/questions.ts';
+import { flagStats, keyAt, keyTimeline, snapshot } from '../history/timeline/queries.ts';
 import { flagNames } from '../history/timeline/recorded-node.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument, timeArgument } from './arguments.ts';
 
-const noLongerKept = failure(404, 'what the graph was like at that time is no longer kept');
+const expired = failure(404, 'the graph of that time has expired');
 
 export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
   const keyRevisions = async (request: RouteRequest): Promise<RouteResponse> => {
@@ -28,13 +28,13 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
     const slices = new Slices(clock);
     if (time === undefined) return streamedList(await keyTimeline(timeline, key, slices), clock);
     const node = await keyAt(timeline, key, time, slices);
-    if (!node && !timeline.covers(time)) return noLongerKept;
+    if (!node && !timeline.covers(time)) return expired;
     return streamedJson(node ?? null, clock);
   };
   const snapshotAt = async (request: RouteRequest): Promise<RouteResponse> => {
     allowOnly(request, ['time']);
     const time = timeArgument(request, 'time') ?? timeline.now;
-    if (!timeline.covers(time)) return noLongerKept;
+    if (!timeline.covers(time)) return expired;
     return streamedList(await snapshot(timeline, time, new Slices(clock)), clock);
   };
   return [
@@ -42,28 +42,28 @@ export function timelineRoutes({ timeline }: Scheduler, clock: Clock): Route[] {
       method: 'GET',
       path: '/scheduler/key-timeline',
       mutating: false,
-      summary: 'what a value was like over time, or at one time: key, time',
+      summary: 'a value over time, or at one time: key, time',
       handle: keyRevisions,
     },
     {
       method: 'GET',
       path: '/scheduler/graph-snapshot',
       mutating: false,
-      summary: 'the graph at one time: time; without: now',
+      summary: 'the graph at one time: time; default: now',
       handle: snapshotAt,
     },
     {
       method: 'GET',
       path: '/scheduler/graph-snaphost',
       mutating: false,
-      summary: 'graph-snapshot, as older documents spell it',
+      summary: 'graph-snapshot with the spelling of older documents',
       handle: snapshotAt,
     },
     {
       method: 'GET',
       path: '/scheduler/flag-stats',
       mutating: false,
-      summary: 'how often a flag of the graph had which value: flag, prefix (may be repeated)',
+      summary: 'counts of the values of a flag of the graph: flag, prefix (repeatable)',
       handle: async (request) => {
         allowOnly(request, ['flag', 'prefix'], ['prefix']);
         const flag = choiceArgument(request, 'flag', flagNames);

@@ -1,4 +1,4 @@
-/** REST: what transactions did, and a resync on demand. */
+/** REST: records of transactions, and a resync on demand. */
 
 import type { Clock } from '#infra/clock/clock.ts';
 import {
@@ -17,7 +17,7 @@ import { recordText } from '../history/record-text.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument, switchArgument, timeArgument } from './arguments.ts';
 
-/** What the Go agent repeats when it is asked to. */
+/** The retry policy of the Go agent for a resync on demand. */
 const defaultRetry: RetryPolicy = { periodMs: 1_000, maxAttempts: 3, exponential: true };
 
 export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
@@ -33,7 +33,7 @@ export function transactionRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       method: 'POST',
       path: '/scheduler/downstream-resync',
       mutating: true,
-      summary: 'hold what is wished against the southbound and repair it; answers the record',
+      summary: 'reconcile the southbound with the desired state; returns the record',
       handle: (request) => resync(scheduler, clock, request),
     },
   ];
@@ -46,7 +46,7 @@ function history(scheduler: Scheduler, clock: Clock, request: RouteRequest): Rou
   const since = timeArgument(request, 'since');
   const until = timeArgument(request, 'until');
   if (seqNum !== undefined && (since ?? until) !== undefined)
-    throw new BadRequestError('seq-num and since or until do not go together');
+    throw new BadRequestError('seq-num cannot be combined with since or until');
   if (seqNum !== undefined) {
     const record = scheduler.record(seqNum);
     if (!record) return failure(404, 'transaction with such sequence number is not recorded');

@@ -1,4 +1,4 @@
-/** REST: values as they are wished, known or found, and their state. */
+/** REST: desired, known and actual values, and their states. */
 import type { Clock } from '#infra/clock/clock.ts';
 import {
   argument,
@@ -16,7 +16,7 @@ import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument } from './arguments.ts';
 
 const views: readonly View[] = ['SB', 'NB', 'cached'];
-/** What the argument of earlier agents names. */
+/** The values of the argument of earlier agents. */
 const states = { SB: 'SB', NB: 'NB', internal: 'cached' } as const;
 
 export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
@@ -25,14 +25,14 @@ export function valueRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       method: 'GET',
       path: '/scheduler/dump',
       mutating: false,
-      summary: 'values of a descriptor: descriptor | key-prefix, view=SB|NB|cached; without: index',
+      summary: 'values of a descriptor: descriptor | key-prefix, view=SB|NB|cached; default: index',
       handle: (request) => dump(scheduler, clock, request),
     },
     {
       method: 'GET',
       path: '/scheduler/status',
       mutating: false,
-      summary: 'state of values: key | descriptor | key-prefix; without: all',
+      summary: 'state of values: key | descriptor | key-prefix; default: all',
       handle: (request) => status(scheduler, clock, request),
     },
   ];
@@ -44,12 +44,12 @@ async function dump(
   request: RouteRequest,
 ): Promise<RouteResponse> {
   allowOnly(request, ['descriptor', 'key-prefix', 'view', 'state']);
-  const wanted = choiceArgument(request, 'view', views);
+  const view = choiceArgument(request, 'view', views);
   const state = choiceArgument(request, 'state', ['SB', 'NB', 'internal']);
-  if (wanted && state) throw new BadRequestError('view and state do not go together: give view');
+  if (view && state) throw new BadRequestError('view cannot be combined with state: use view');
   const selector = dumpSelectorOf(request);
   if (!selector) {
-    if (wanted ?? state) throw new BadRequestError('of what? Give descriptor or key-prefix');
+    if (view ?? state) throw new BadRequestError('argument descriptor or key-prefix is missing');
     return json({
       Descriptors: scheduler.descriptors.map(({ name }) => name),
       KeyPrefixes: scheduler.descriptors.flatMap(({ nbKeyPrefix }) => nbKeyPrefix ?? []),
@@ -57,7 +57,7 @@ async function dump(
     });
   }
   try {
-    const values = await scheduler.dump(state ? states[state] : (wanted ?? 'SB'), selector);
+    const values = await scheduler.dump(state ? states[state] : (view ?? 'SB'), selector);
     return state ? streamedList(oldEncoding(values), clock) : streamedJson(values, clock);
   } catch (error) {
     if (error instanceof UnknownDescriptorError) return failure(404, error.message);
@@ -66,7 +66,7 @@ async function dump(
   }
 }
 
-/** As agents up to 3.1 wrote it: the JSON of the value is a text within the JSON. */
+/** The encoding of agents up to 3.1: the JSON of the value is a string within the JSON. */
 function* oldEncoding(values: readonly DumpedValue[]) {
   for (const { Key, Value, Metadata, Origin } of values) {
     const { typeName, data } = Value;
@@ -80,7 +80,7 @@ function dumpSelectorOf(request: RouteRequest): DumpSelector | undefined {
   const descriptor = argument(request, 'descriptor');
   const keyPrefix = argument(request, 'key-prefix');
   if (descriptor !== undefined && keyPrefix !== undefined)
-    throw new BadRequestError('descriptor and key-prefix do not go together');
+    throw new BadRequestError('descriptor cannot be combined with key-prefix');
   if (descriptor !== undefined) return { descriptor };
   return keyPrefix === undefined ? undefined : { keyPrefix };
 }
@@ -88,7 +88,7 @@ function dumpSelectorOf(request: RouteRequest): DumpSelector | undefined {
 function status(scheduler: Scheduler, clock: Clock, request: RouteRequest): RouteResponse {
   allowOnly(request, ['key', 'descriptor', 'key-prefix']);
   const key = argument(request, 'key');
-  if (key === '') throw new BadRequestError('argument key="" has to be the key of a value');
+  if (key === '') throw new BadRequestError('argument key="" must be the key of a value');
   if (key !== undefined) return json(scheduler.status(key));
   const selector = dumpSelectorOf(request) ?? { keyPrefix: '' };
   if ('keyPrefix' in selector) return streamedList(scheduler.eachStatus(selector.keyPrefix), clock);

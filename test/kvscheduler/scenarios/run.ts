@@ -11,7 +11,7 @@ import { Slices } from '#infra/clock/slices.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { TransactionRequest } from '#kvscheduler/api/transaction.ts';
 import type { RecordedTxn, RecordedTxnOp } from '#kvscheduler/history/record.ts';
-import { flagStats, snapshot } from '#kvscheduler/history/timeline/questions.ts';
+import { flagStats, snapshot } from '#kvscheduler/history/timeline/queries.ts';
 import { flagNames } from '#kvscheduler/history/timeline/recorded-node.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import type { Replies } from '../support/replies.ts';

@@ -177,7 +177,7 @@ export function foreignOf({ southbound }: Bench): Set<string> {
 
 /** What was logged besides the values that failed. */
 export function complaints({ logged }: Bench): string[] {
-  return logged.map(({ text }) => text).filter((text) => text !== 'Values failed');
+  return logged.map(({ text }) => text).filter((text) => text !== 'values failed');
 }
 
 /**

@@ -3,15 +3,15 @@ import type { Presence } from './recorded-node.ts';
 import type { KeyRevisions, Revision } from './revision.ts';
 import type { Timeline } from './timeline.ts';
 
-/** A key that came or went. */
+/** A key was added or removed. */
 interface Change {
   readonly time: number;
   readonly key: string;
   readonly derived: boolean;
-  readonly came: boolean;
+  readonly isAdded: boolean;
 }
 
-/** Who among the keys that one key may stand in relation to was there, moment after moment. */
+/** Presence of the keys that one key may be related to, advancing in time. */
 export class MovingPresence implements Presence {
   readonly #changes: readonly Change[];
   #next = 0;
@@ -22,16 +22,16 @@ export class MovingPresence implements Presence {
     this.#changes = changes;
   }
 
-  /** When something changes next. */
+  /** The time of the next change. */
   get nextChange(): number | undefined {
     return this.#changes[this.#next]?.time;
   }
 
-  /** Takes in all changes up to this moment; it only goes forward. */
+  /** Applies all changes up to this time, which must not be before the last one. */
   moveTo(time: number): void {
     for (let change = this.#changes[this.#next]; change && change.time <= time; ) {
       const set = change.derived ? this.#derived : this.#keys;
-      if (change.came) set.add(change.key);
+      if (change.isAdded) set.add(change.key);
       else set.delete(change.key);
       change = this.#changes[++this.#next];
     }
@@ -50,7 +50,7 @@ export class MovingPresence implements Presence {
   }
 }
 
-/** When everything that the revisions of a key may stand in relation to came and went. */
+/** The times at which keys that the revisions of a key may be related to were added and removed. */
 export async function changesOf(
   timeline: Timeline,
   key: string,
@@ -73,11 +73,11 @@ export async function changesOf(
     if ((chain.first?.baseKey ?? chain.last?.baseKey) !== undefined)
       addChanges(changes, chain, true, ({ baseKey }) => baseKey === key);
   }
-  // At one moment what goes does so before what comes.
-  return changes.sort((a, b) => a.time - b.time || Number(a.came) - Number(b.came));
+  // At the same time, removals come before additions.
+  return changes.sort((a, b) => a.time - b.time || Number(a.isAdded) - Number(b.isAdded));
 }
 
-/** The stretches of time in which revisions of the property follow on each other without a gap. */
+/** Adds the periods in which revisions with the property follow each other without a gap. */
 function addChanges(
   changes: Change[],
   { first, key }: KeyRevisions,
@@ -91,7 +91,7 @@ function addChanges(
       revision = revision.after;
     const { until } = revision;
     if (since === until) continue;
-    changes.push({ time: since, key, derived, came: true });
-    if (until !== undefined) changes.push({ time: until, key, derived, came: false });
+    changes.push({ time: since, key, derived, isAdded: true });
+    if (until !== undefined) changes.push({ time: until, key, derived, isAdded: false });
   }
 }

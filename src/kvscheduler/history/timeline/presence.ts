@@ -2,14 +2,14 @@ import type { Presence } from './recorded-node.ts';
 
 const none: readonly string[] = [];
 
-/** The keys of one moment. */
+/** Presence of all keys at one time. */
 export class PresenceAt implements Presence {
   readonly #sorted: string[] = [];
   readonly #keys = new Set<string>();
   readonly #derived = new Map<string, string[]>();
   readonly #byPrefix = new Map<string, readonly string[]>();
 
-  /** To be called in the order of the keys, before anything is asked. */
+  /** To be called in the order of the keys, before any lookup. */
   add(key: string, baseKey: string | undefined): void {
     this.#sorted.push(key);
     this.#keys.add(key);

@@ -1,4 +1,4 @@
-/** A revision of a node in the shape in which REST shows it; the field names are the Go agent's. */
+/** A revision of a node as REST shows it; the field names are those of the Go agent. */
 import type { Dependency } from '../../api/descriptor.ts';
 import { RecordedValue } from '../record.ts';
 import { timeText } from '../time.ts';
@@ -9,14 +9,14 @@ export interface RecordedTarget {
   readonly Label: string;
   /** Empty for a dependency that any of several keys meets. */
   readonly ExpectedKey: string;
-  /** Keys that the graph knows, whether they are available or not. */
+  /** Keys in the graph, available or not. */
   readonly MatchingKeys: readonly string[];
 }
 
 export interface RecordedNode {
   /** RFC 3339. */
   readonly Since: string;
-  /** The zero time of Go while it stands. */
+  /** The zero time of Go if it has not ended. */
   readonly Until: string;
   readonly Key: string;
   readonly Label: string;
@@ -24,7 +24,7 @@ export interface RecordedNode {
   readonly Flags: Readonly<Partial<Record<FlagName, string>>>;
   readonly MetadataFields: Readonly<Record<string, readonly string[]>>;
   readonly Targets: readonly RecordedTarget[];
-  /** The node itself is as before; what it stands in relation to came or went. */
+  /** The node itself did not change; a related key was added or removed. */
   readonly TargetUpdateOnly: boolean;
 }
 
@@ -40,12 +40,12 @@ export type FlagName = (typeof flagNames)[number];
 
 const ZERO_TIME = '0001-01-01T00:00:00Z';
 
-/** The keys that the graph knew at some moment. */
+/** The keys that were in the graph at some time. */
 export interface Presence {
   has(key: string): boolean;
   /** In order. */
   withPrefix(prefix: string): readonly string[];
-  /** Keys of what is derived from a value, in order. */
+  /** Keys of the derived values of a value, in order. */
   derivedFrom(key: string): readonly string[];
 }
 
@@ -89,7 +89,7 @@ export function flagsOf(
   };
 }
 
-/** What a node stood in relation to. */
+/** The relations of a node. */
 export function targetsOf(
   key: string,
   { dependencies }: Revision,

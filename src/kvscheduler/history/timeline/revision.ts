@@ -7,18 +7,18 @@ import { roughSize } from '../rough-size.ts';
 
 const none: readonly never[] = [];
 
-/** What a node was like for a while. What it refers to is shared with the graph and never changed. */
+/** A node over a period of time. Its values are shared with the graph and never change. */
 export interface Revision {
-  /** Microseconds since the epoch at which it began. */
+  /** Beginning, in microseconds since the epoch. */
   readonly since: number;
-  /** … and at which it was over; undefined while it stands. */
+  /** End, in microseconds since the epoch; undefined if it has not ended. */
   until: number | undefined;
-  /** What was there, or else what was wished. */
+  /** The actual value, or else the desired one. */
   readonly value: Value | undefined;
   readonly state: ValueState;
   readonly available: boolean;
   readonly error: string | undefined;
-  /** The last transaction that did something to it, or found it to be so; negative: none did. */
+  /** The last transaction that changed it or found it changed; negative: none. */
   readonly lastUpdate: number;
   readonly metadata: unknown;
   readonly dependencies: readonly Dependency[];
@@ -37,13 +37,13 @@ export interface KeyRevisions {
 }
 
 export function revisionOf(node: Node, since: number, before: Revision | undefined): Revision {
-  const { actual, desired: wanted } = node;
+  const { actual, desired } = node;
   let dependencies = actual === undefined ? node.desiredDependencies : node.actualDependencies;
   if (node.unmanaged) dependencies = none;
   return {
     since,
     until: undefined,
-    value: actual ?? wanted,
+    value: actual ?? desired,
     state: node.state,
     available: node.available,
     error: node.error?.message,
@@ -56,8 +56,8 @@ export function revisionOf(node: Node, since: number, before: Revision | undefin
   };
 }
 
-/** Whether two revisions tell the same, whenever that was. */
-export function tellTheSame(a: Revision, b: Revision): boolean {
+/** Whether two revisions are equal except for their times. */
+export function isSameRevision(a: Revision, b: Revision): boolean {
   return (
     a.state === b.state &&
     a.available === b.available &&
@@ -69,15 +69,15 @@ export function tellTheSame(a: Revision, b: Revision): boolean {
   );
 }
 
-/** With its metadata, whose shape is its descriptor's own. */
+/** Includes its metadata, whose size only its descriptor knows. */
 const BYTES_OF_REVISION = 256;
 
-/** Rough size in memory of a revision that is over, without what a later one shares with it. */
+/** Rough size in memory of a revision that has ended, without the data that a later one shares. */
 export function sizeOfRevision({ value, error = '', after }: Revision): number {
   return BYTES_OF_REVISION + error.length + (value === after?.value ? 0 : roughSize(value));
 }
 
-/** The revision that stood at this moment. */
+/** The revision at this time. */
 export function revisionAt({ last }: KeyRevisions, time: number): Revision | undefined {
   let revision = last;
   while (revision && revision.since > time) revision = revision.before;

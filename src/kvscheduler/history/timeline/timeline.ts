@@ -1,7 +1,7 @@
 /**
- * What every node of the graph was like over time. A transaction adds a revision for each node that
- * it changed and nothing else; what people ask for is put together when they ask. What stands now
- * is always kept, what is over for as long as `Retention` says.
+ * The history of every node of the graph. A transaction adds a revision for each node that it changed
+ * and nothing else; queries compute the rest. Current revisions are always kept, ended ones as long as
+ * `Retention` permits.
  */
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Slices } from '#infra/clock/slices.ts';
@@ -9,59 +9,59 @@ import type { ValueState } from '../../api/value-state.ts';
 import type { Graph, Node } from '../../graph/graph.ts';
 import { Retention, type RetentionLimits } from '../retention.ts';
 import {
+  isSameRevision,
   type KeyRevisions,
   type Revision,
   revisionOf,
   sizeOfRevision,
-  tellTheSame,
 } from './revision.ts';
 
-interface Over {
+interface EndedRevision {
   readonly of: KeyRevisions;
   readonly revision: Revision;
 }
 
 export class Timeline {
   readonly #clock: Clock;
-  readonly #over: Retention<Over>;
+  readonly #ended: Retention<EndedRevision>;
   readonly #byKey = new Map<string, KeyRevisions>();
   readonly #states = new Map<ValueState, number>();
-  /** Up to here every transaction has been taken in. */
+  /** All transactions up to this time are recorded. */
   #complete = Number.POSITIVE_INFINITY;
   #last = 0;
-  /** Of what was dropped: when the first of it began and the last of it was over. */
+  /** Period of the dropped revisions: beginning of the first, end of the last. */
   #lostSince = Number.POSITIVE_INFINITY;
   #lostUntil = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, limits: RetentionLimits) {
     this.#clock = clock;
-    this.#over = new Retention(clock, limits);
+    this.#ended = new Retention(clock, limits);
   }
 
-  /** Rough size in memory of what is over. */
+  /** Rough size in memory of the ended revisions. */
   get bytes(): number {
-    return this.#over.bytes;
+    return this.#ended.bytes;
   }
 
-  /** How many values are in each state now. */
+  /** The number of values in each state. */
   get states(): ReadonlyMap<ValueState, number> {
     return this.#states;
   }
 
-  /** Microseconds since the epoch, as of which a whole picture of the graph can be given. */
+  /** The last time, in microseconds since the epoch, for which the whole graph is recorded. */
   get now(): number {
     return Math.min(Math.round(this.#clock.now() * 1000), this.#complete);
   }
 
   /**
-   * Takes in the nodes that a transaction may have changed or removed.
-   * @param remarked those that got other metadata
-   * @param micros when that was, in microseconds since the epoch
+   * Records the nodes that a transaction may have changed or removed.
+   * @param withNewMetadata nodes whose metadata changed
+   * @param micros the time, in microseconds since the epoch
    */
   async record(
     graph: Graph,
     touched: ReadonlySet<Node>,
-    remarked: Iterable<Node>,
+    withNewMetadata: Iterable<Node>,
     micros: number,
     slices: Slices,
   ): Promise<void> {
@@ -72,7 +72,7 @@ export class Timeline {
       if (slices.due()) await slices.turn();
       this.#note(key, graph.peek(key), time);
     }
-    for (const node of remarked) {
+    for (const node of withNewMetadata) {
       if (slices.due()) await slices.turn();
       if (!touched.has(node)) this.#note(node.key, graph.peek(node.key), time);
     }
@@ -89,7 +89,7 @@ export class Timeline {
     return this.#byKey.values();
   }
 
-  /** Whether all that stood at this moment is still kept. */
+  /** Whether all revisions of this time are still kept. */
   covers(time: number): boolean {
     return time < this.#lostSince || time >= this.#lostUntil;
   }
@@ -102,7 +102,7 @@ export class Timeline {
       return;
     }
     const next = revisionOf(node, time, known?.last);
-    if (last && tellTheSame(last, next)) return;
+    if (last && isSameRevision(last, next)) return;
     const chain = known ?? this.#begin(node);
     if (chain.last) chain.last.after = next;
     chain.first ??= next;
@@ -120,7 +120,7 @@ export class Timeline {
   #end(chain: KeyRevisions, revision: Revision, time: number): void {
     revision.until = time;
     this.#count(revision.state, -1);
-    this.#over.add(
+    this.#ended.add(
       { of: chain, revision },
       revision.since / 1000,
       time / 1000,
@@ -133,13 +133,13 @@ export class Timeline {
   }
 
   async #trim(slices: Slices): Promise<void> {
-    for (let over = this.#over.takeOverdue(); over; over = this.#over.takeOverdue()) {
+    for (let over = this.#ended.takeExpired(); over; over = this.#ended.takeExpired()) {
       if (slices.due()) await slices.turn();
       this.#drop(over);
     }
   }
 
-  #drop({ of: chain, revision }: Over): void {
+  #drop({ of: chain, revision }: EndedRevision): void {
     const { before, after, since, until = since } = revision;
     if (before) before.after = after;
     else chain.first = after;

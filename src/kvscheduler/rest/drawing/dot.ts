@@ -1,4 +1,4 @@
-/** The graph in the language of graphviz. */
+/** The graph in the DOT language of Graphviz. */
 
 import type { Slices } from '#infra/clock/slices.ts';
 import type { RecordedTxn } from '../../history/record.ts';
@@ -10,8 +10,8 @@ type Attributes = Readonly<Record<string, string | number>>;
 const FONT = 'Helvetica';
 
 /**
- * @param txn its values are marked; absent: this is the graph of now
- * @returns the text in pieces
+ * @param txn the transaction whose values are marked; absent: the current graph
+ * @returns the text in parts
  */
 export async function dotPieces(
   nodes: Iterable<RecordedNode>,

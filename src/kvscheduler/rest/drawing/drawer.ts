@@ -5,13 +5,13 @@ import { defineError } from '#infra/errors/errors.ts';
 export const DrawingError = defineError({
   name: 'DrawingError',
   code: 'CV_SCHED_DRAWING',
-  remedy: 'Ask for format=dot and draw it with graphviz elsewhere, or repeat later.',
+  remedy: 'Use format=dot and draw the graph with Graphviz on another machine, or retry later.',
 });
 
-/** Big graphs take graphviz longer than anybody wants to wait. */
+/** Graphviz may take minutes for a big graph. */
 const LIMIT_MS = 20_000;
 
-/** Draws one graph at a time, in a thread of its own that lives for as long as that takes. */
+/** Draws one graph at a time, in a worker thread that ends afterwards. */
 export class Drawer {
   readonly #clock: Clock;
   #busy = false;
@@ -46,7 +46,7 @@ export class Drawer {
       worker.once('error', (cause) => fail(cause.message, cause));
       worker.once('exit', () => {
         timer.cancel();
-        fail('the thread that draws has ended');
+        fail('the worker thread ended without a drawing');
       });
     });
   }

@@ -1,4 +1,4 @@
-/** A thread that turns the dot text that it is started with into SVG, and ends. */
+/** Worker thread: converts the DOT text in its `workerData` to SVG, then ends. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Graphviz } from '@hpcc-js/wasm-graphviz';
 

@@ -1,20 +1,19 @@
 import { ClosedSchedulerError, TransactionQueueFullError } from '../api/errors.ts';
 
-/** A piece of work and what becomes of it when the queue is closed before its turn. */
+/** A unit of work. `refuse` is called instead of `run` when the queue is closed first. */
 export interface Task {
   run(): Promise<void>;
   refuse(error: Error): void;
 }
 
 /**
- * Everything that looks at or changes the graph stands in one line. Who asks from outside finds
- * limited room; what the scheduler tells itself always fits, because it is bounded by what it is
- * about.
+ * Serializes all work that reads or changes the graph. The number of tasks from outside is limited;
+ * tasks of the scheduler itself are not, because the number of values bounds them.
  */
 export class TaskQueue {
   readonly #limit: number;
   readonly #tasks: Task[] = [];
-  /** Tasks that wait for room. */
+  /** Tasks that wait until the queue has capacity. */
   readonly #outside: Task[] = [];
   #working: Promise<void> | undefined;
   #closed = false;
@@ -31,7 +30,7 @@ export class TaskQueue {
     return this.#closed;
   }
 
-  /** Adds work of our own. */
+  /** Adds a task of the scheduler itself. */
   add(task: Task): void {
     if (this.#closed) {
       task.refuse(closedError());
@@ -41,19 +40,19 @@ export class TaskQueue {
     this.#start();
   }
 
-  /** Adds work from outside, now or as soon as there is room. */
-  addWhenRoom(task: Task): void {
-    if (this.#closed || this.#hasRoom()) this.add(task);
+  /** Adds a task from outside, as soon as the queue has capacity. */
+  addWhenPossible(task: Task): void {
+    if (this.#closed || this.#hasCapacity()) this.add(task);
     else this.#outside.push(task);
   }
 
-  /** Adds work from outside or refuses it. */
-  addIfRoom(task: Task): void {
-    if (this.#closed || this.#hasRoom()) this.add(task);
+  /** Adds a task from outside, or refuses it if the queue is full. */
+  addIfPossible(task: Task): void {
+    if (this.#closed || this.#hasCapacity()) this.add(task);
     else task.refuse(new TransactionQueueFullError(`${this.#limit} transactions are waiting`));
   }
 
-  /** What has begun ends, what has not is refused. */
+  /** Completes the current task and refuses the others. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const task of [...this.#tasks.splice(0), ...this.#outside.splice(0)])
@@ -61,7 +60,7 @@ export class TaskQueue {
     await this.#working;
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     return this.#tasks.length < this.#limit;
   }
 
@@ -73,7 +72,7 @@ export class TaskQueue {
   }
 
   async #work(): Promise<void> {
-    // A turn of the microtask queue first: what is added together is seen together.
+    // Starts after the current microtask, so that tasks that are added together are queued together.
     await undefined;
     for (let task = this.#tasks.shift(); task; task = this.#tasks.shift()) {
       const admitted = this.#outside.shift();

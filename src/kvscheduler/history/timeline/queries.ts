@@ -1,4 +1,4 @@
-/** What people ask the timeline: one key over time, all keys at one moment, and counts of flags. */
+/** Queries of the timeline: one key over time, all keys at one time, and counts of flags. */
 
 import { type Slices, sortInSlices } from '#infra/clock/slices.ts';
 import { deepEqual } from '../../graph/equality.ts';
@@ -15,25 +15,25 @@ import {
 import { type KeyRevisions, type Revision, revisionAt, revisionsOf } from './revision.ts';
 import type { Timeline } from './timeline.ts';
 
-interface Standing {
+interface CurrentRevision {
   readonly key: string;
   readonly of: KeyRevisions;
   readonly revision: Revision;
 }
 
-/** All nodes at a moment (microseconds since the epoch), by key. */
+/** All nodes at a time in microseconds since the epoch, in the order of the keys. */
 export async function snapshot(
   timeline: Timeline,
   time: number,
   slices: Slices,
 ): Promise<Iterable<RecordedNode>> {
-  const standing: Standing[] = [];
+  const current: CurrentRevision[] = [];
   for (const of of timeline.all()) {
     if (slices.due()) await slices.turn();
     const revision = revisionAt(of, time);
-    if (revision) standing.push({ key: of.key, of, revision });
+    if (revision) current.push({ key: of.key, of, revision });
   }
-  const sorted = await sortInSlices(standing, (a, b) => (a.key < b.key ? -1 : 1), slices);
+  const sorted = await sortInSlices(current, (a, b) => (a.key < b.key ? -1 : 1), slices);
   const presence = new PresenceAt();
   for (const { key, revision } of sorted) {
     if (slices.due()) await slices.turn();
@@ -43,17 +43,17 @@ export async function snapshot(
 }
 
 function* recordedNodes(
-  standing: readonly Standing[],
+  current: readonly CurrentRevision[],
   presence: PresenceAt,
 ): Generator<RecordedNode, void, void> {
-  for (const { key, of, revision } of standing) {
+  for (const { key, of, revision } of current) {
     const { since, until } = revision;
     const targets = targetsOf(key, revision, presence);
     yield recordedNode(of, revision, { since, until, targets, targetUpdateOnly: false });
   }
 }
 
-/** What is kept of one key, the oldest first; nothing when it was never known. */
+/** The kept revisions of one key, the oldest first; none if the key is unknown. */
 export async function keyTimeline(
   timeline: Timeline,
   key: string,
@@ -76,7 +76,7 @@ function* recordedSpans(
       yield recordedNode(chain, revision, span);
 }
 
-/** A revision, cut where what it stands in relation to came or went. */
+/** A revision, split at the times at which a related key was added or removed. */
 function* spansOf(
   key: string,
   revision: Revision,
@@ -101,7 +101,7 @@ function* spansOf(
   yield { since, until: revision.until, targets, targetUpdateOnly };
 }
 
-/** What the key was at this moment; undefined: not known. */
+/** The key at this time; undefined: unknown. */
 export async function keyAt(
   timeline: Timeline,
   key: string,
@@ -123,7 +123,7 @@ export interface FlagStats {
   readonly PerValueCount: Readonly<Record<string, number>>;
 }
 
-/** How often a flag had which value, counted over all revisions that are kept. */
+/** Counts the values of a flag over all kept revisions. */
 export async function flagStats(
   timeline: Timeline,
   flag: FlagName,
