@@ -84,7 +84,8 @@ describe('whatever is asked', () => {
             return { status: 500, text: '' };
           });
           assert.ok([200, 400, 404, 500].includes(status), `${call}: ${status}`);
-          if (status === 400) assert.match(text, /accepted|must be|has to be|cannot be combined|missing/);
+          if (status === 400)
+            assert.match(text, /accepted|must be|has to be|cannot be combined|missing/);
         },
       ),
     );
