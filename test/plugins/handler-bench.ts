@@ -1,4 +1,10 @@
-/** Event handlers run one event at a time as the controller does it. */
+/**
+ * Bench for event handlers: `HandlerBench` runs one event at a time through handlers as the
+ * controller does, and `checkHandler` checks the rules of docs/event-loop.md, "Adding an event
+ * handler".
+ */
+
+import assert from 'node:assert/strict';
 
 import type { Clock } from '#infra/clock/clock.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
@@ -13,8 +19,14 @@ import {
   TransactionType,
 } from '#plugins/controller/api/event.ts';
 import type { EventHandler, EventLoop } from '#plugins/controller/api/event-handler.ts';
-import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import {
+  DbResync,
+  HealingResync,
+  KubeStateChange,
+  VerificationResync,
+} from '#plugins/controller/api/events.ts';
 import type { UpdateTransaction } from '#plugins/controller/api/transaction.ts';
+import { pendingValues } from './pending-values.ts';
 
 /** A transaction in memory. */
 export class MemoryTxn implements UpdateTransaction {
@@ -34,26 +46,26 @@ export class MemoryTxn implements UpdateTransaction {
   }
 }
 
-/** What became of an event. */
+/** Result of an event. */
 export interface Outcome {
   readonly txn: MemoryTxn;
   readonly replies: readonly unknown[];
   readonly changes: readonly string[];
   readonly portCalls: readonly string[];
-  /** In the order in which they were sent; they have been run by now. */
+  /** In the order in which they were sent; they have been processed already. */
   readonly followUps: readonly NonBlockingEvent[];
   readonly error: Error | undefined;
-  /** What went wrong while it was reverted. */
+  /** Errors of `revert`. */
   readonly reverts: readonly Error[];
 }
 
-/** Runs events through handlers the way the controller does. */
+/** Runs events through handlers as the controller does. */
 export class HandlerBench {
   readonly handlers: readonly EventHandler[];
   readonly kubeState = new Map<string, Map<string, Value>>();
-  /** What has been committed, by key. */
+  /** Committed configuration, by key. */
   config = new Map<string, Value>();
-  /** Whether the southbound refuses a transaction. */
+  /** Whether the southbound rejects a transaction. */
   rejects: (values: ReadonlyMap<string, Value | null>) => boolean = () => false;
   resyncCount = 0;
   clock: Clock = new ManualClock();
@@ -96,7 +108,7 @@ export class HandlerBench {
       callPort: async <T>(question: string, port: () => Promise<T> | T): Promise<T> => {
         portCalls.push(question);
         const answer = await port();
-        // what is recorded is JSON: an answer that is none would be another one at a replay
+        // a recording stores JSON: any other result would be different in a replay
         return answer === undefined ? answer : (JSON.parse(JSON.stringify(answer)) as T);
       },
     };
@@ -116,7 +128,7 @@ export class HandlerBench {
       }
     }
     if (!blocked && this.rejects(txn.values)) {
-      error ??= new Error('the southbound refuses');
+      error ??= new Error('the southbound rejects the transaction');
       blocked = reverting;
     }
     if (error && reverting)
@@ -150,7 +162,7 @@ export class HandlerBench {
   }
 }
 
-/** A queue of one after the other in front of a bench, for producers of blocking events. */
+/** An event loop in front of a bench, for producers of blocking events. */
 export function eventLoopOf(bench: HandlerBench): EventLoop & { readonly seen: Event[] } {
   const seen: Event[] = [];
   let last: Promise<unknown> = Promise.resolve();
@@ -172,4 +184,142 @@ export function eventLoopOf(bench: HandlerBench): EventLoop & { readonly seen: E
       return [...replies] as R[];
     },
   };
+}
+
+/** Input of `checkHandler`. */
+export interface HandlerScenario {
+  /**
+   * Creates a bench with the handler, behind the handlers that it reads from. Called for each start of
+   * the agent: stores that persist must be created outside.
+   */
+  readonly create: () => HandlerBench;
+  /** The startup resync, normally a Database Resync. */
+  readonly startup: Event;
+  /** Updates in their order; at least one of each kind that the handler handles. */
+  readonly updates: readonly Event[];
+  /** Keys that VPP or Linux report by themselves, such as NICs, and that values may depend on. */
+  readonly reported?: readonly string[];
+}
+
+/**
+ * Checks the rules for event handlers:
+ * - every handler handles all resyncs;
+ * - a resync after each update reaches the same values and internal data as the update did;
+ * - a restarted agent reaches the same values from the state of Kubernetes and the stores;
+ * - after a rejected `RevertOnFailure` event, a resync reaches the values from before the event, and
+ *   the internal data that `revert` has left;
+ * - a `RevertOnFailure` event puts no value that stays pending, because a pending value counts as
+ *   a failure there and reverts the event.
+ * @throws AssertionError naming the event and the rule
+ */
+export async function checkHandler(scenario: HandlerScenario): Promise<void> {
+  const { startup, updates, reported = [] } = scenario;
+  const bench = scenario.create();
+  checkResyncsAreHandled(bench);
+  await runWithoutError(bench, startup);
+  await checkResync(bench, startup);
+  for (const event of updates) {
+    const isRevertible =
+      event.kind.transactionType(event.payload) === TransactionType.RevertOnFailure;
+    if (isRevertible) await checkRevert(bench, event);
+    const { txn } = await runWithoutError(bench, event);
+    if (isRevertible) checkNothingPends(bench, event, txn, reported);
+    await checkResync(bench, event);
+  }
+  await checkRestart(scenario, bench);
+}
+
+const resyncs: readonly Event[] = [
+  DbResync.event({ local: false, kubeState: {}, externalConfig: {} }),
+  HealingResync.event({ type: 'after-error', error: 'test' }),
+  VerificationResync.event({}),
+];
+
+function checkResyncsAreHandled({ handlers }: HandlerBench): void {
+  for (const handler of handlers)
+    for (const event of resyncs)
+      assert.ok(
+        handler.handlesEvent(event),
+        `${handler.name} does not handle ${nameOf(event)}: its values would be removed`,
+      );
+}
+
+async function runWithoutError(bench: HandlerBench, event: Event): Promise<Outcome> {
+  const outcome = await bench.run(event);
+  assert.equal(outcome.error, undefined, `${nameOf(event)} fails: ${outcome.error}`);
+  return outcome;
+}
+
+/** A resync must reach the state that the event has reached. */
+async function checkResync(bench: HandlerBench, event: Event): Promise<void> {
+  const before = stateOf(bench);
+  await runWithoutError(bench, HealingResync.event({ type: 'after-error', error: 'test' }));
+  assert.deepEqual(
+    stateOf(bench),
+    before,
+    `a resync after ${nameOf(event)} does not reach the same state as the event`,
+  );
+}
+
+/** Internal data may differ from before the event where they are not part of the values. */
+async function checkRevert(bench: HandlerBench, event: Event): Promise<void> {
+  const before = stateOf(bench);
+  const { rejects } = bench;
+  bench.rejects = () => true;
+  const { error, reverts } = await bench.run(event);
+  bench.rejects = rejects;
+  assert.ok(error, `${nameOf(event)} was rejected and does not fail`);
+  assert.deepEqual(reverts, [], `revert fails after ${nameOf(event)}`);
+  const { internalData } = stateOf(bench);
+  await runWithoutError(bench, HealingResync.event({ type: 'after-error', error: 'test' }));
+  assert.deepEqual(
+    stateOf(bench),
+    { values: before.values, internalData },
+    `the handlers do not revert their state after a rejected ${nameOf(event)}`,
+  );
+}
+
+function checkNothingPends(
+  bench: HandlerBench,
+  event: Event,
+  { values }: MemoryTxn,
+  reported: readonly string[],
+): void {
+  const pending = pendingValues(bench.config, reported);
+  for (const [key, unmet] of pending)
+    assert.ok(
+      !values.has(key),
+      `${nameOf(event)} puts ${key}, which stays pending (unmet dependency ${unmet}): ` +
+        'in a RevertOnFailure event that is a failure. Put the dependency, too, or put the value ' +
+        'in a best-effort follow-up.',
+    );
+}
+
+async function checkRestart(scenario: HandlerScenario, bench: HandlerBench): Promise<void> {
+  const restarted = scenario.create();
+  const kubeState = Object.fromEntries(
+    [...bench.kubeState].map(([resource, values]) => [resource, Object.fromEntries(values)]),
+  );
+  await runWithoutError(restarted, DbResync.event({ local: false, kubeState, externalConfig: {} }));
+  assert.deepEqual(
+    sortedEntries(restarted.config),
+    sortedEntries(bench.config),
+    'a restarted agent does not reach the same values',
+  );
+}
+
+/** Values, and internal data of the handlers that describe them. */
+function stateOf({ config, handlers }: HandlerBench) {
+  return {
+    values: sortedEntries(config),
+    internalData: handlers.map((handler) => [handler.name, handler.describeInternalData?.()]),
+  };
+}
+
+function sortedEntries(config: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...config].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function nameOf({ kind, payload }: Event): string {
+  return kind.name(payload);
 }
