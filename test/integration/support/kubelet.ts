@@ -1,7 +1,6 @@
 /**
- * Kubelet and container runtime of a node, as far as the CNI sees them: pods come and go in an order
- * that a random source decides, calls that fail are repeated, and sandboxes whose ADD failed are
- * deleted and replaced, under the same name of the pod.
+ * The CNI calls of a kubelet and container runtime: pods are added and deleted in random order, failed
+ * calls are retried, and sandboxes whose ADD failed are deleted and replaced under the same pod name.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,22 +8,22 @@ import type { Random } from '#infra/clock/clock.ts';
 import type { RealNode } from './node.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** A reply or, when the agent was not there or ended meanwhile, the reason. */
+/** A reply, or the failure when the agent was unreachable or ended. */
 type Answer = { readonly address: string } | { readonly failure: string };
 
 export class Kubelet {
   readonly #node: RealNode;
   readonly #random: Random;
-  /** Who may use an address: from the reply to ADD until DEL and the end of the Pod record. */
+  /** Owner of each address: from the reply to ADD until DEL and the deletion of the Pod record. */
   readonly #holders = new Map<string, Sandbox>();
   readonly #running = new Map<string, Sandbox>();
-  /** Resolves when pods shall no longer come and go; those that are there stay. */
+  /** Resolves when pods must not change any more. */
   readonly #settled = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #isSettled = false;
   #isOver = false;
   #isAborted = false;
-  /** What was done, by kind; `interrupted` are calls during which the agent ended. */
+  /** Calls by result; `interrupted` are calls during which the agent ended. */
   readonly counts = { added: 0, deleted: 0, failed: 0, interrupted: 0 };
 
   constructor(node: RealNode, random: Random) {
@@ -32,12 +31,12 @@ export class Kubelet {
     this.#random = random;
   }
 
-  /** Pods that are attached, by name. */
+  /** Attached pods by name. */
   get pods(): ReadonlyMap<string, Sandbox> {
     return this.#running;
   }
 
-  /** One life after the other of a pod of this name; resolves when the last is over. */
+  /** Adds and deletes a pod of this name repeatedly; resolves after the last deletion. */
   async keep(pod: string): Promise<void> {
     while (!this.#isOver) {
       const sandbox = await this.#start(pod);
@@ -50,25 +49,25 @@ export class Kubelet {
     }
   }
 
-  /** From now on pods stay. */
+  /** Pods do not change from now on. */
   settle(): void {
     this.#isSettled = true;
     this.#settled.resolve();
   }
 
-  /** Ends all pods, for good. */
+  /** Deletes all pods. */
   end(): void {
     this.#isOver = true;
     this.#ended.resolve();
   }
 
-  /** Drops everything as it is; the lives reject. */
+  /** Stops all pods without deleting them; `keep` rejects. */
   abort(): void {
     this.#isAborted = true;
     this.end();
   }
 
-  /** Before the next call is repeated. */
+  /** Waits before a retry. */
   async #pause(): Promise<void> {
     await sleep(50 + this.#upTo(200));
     if (this.#isAborted) throw new Error('aborted');
@@ -78,11 +77,11 @@ export class Kubelet {
     return Math.floor(this.#random.next() * limit);
   }
 
-  #chance(share: number): boolean {
-    return this.#random.next() < share;
+  #isDrawn(probability: number): boolean {
+    return this.#random.next() < probability;
   }
 
-  /** Repeats until there is a sandbox with an address. */
+  /** Retries until a sandbox has an address. */
   async #start(pod: string): Promise<Sandbox> {
     for (;;) {
       const sandbox = await this.#node.sandbox(pod);
@@ -94,7 +93,7 @@ export class Kubelet {
           assert.equal(
             holder === undefined || holder === sandbox,
             true,
-            `${answer.address} was given to ${pod} and is with ${holder?.pod}`,
+            `${answer.address} was allocated to ${pod} and is in use by ${holder?.pod}`,
           );
           this.#holders.set(answer.address, sandbox);
           sandbox.address = answer.address;
@@ -102,21 +101,21 @@ export class Kubelet {
         }
         this.#countFailure(answer.failure);
         await this.#pause();
-        if (this.#chance(0.5)) break;
+        if (this.#isDrawn(0.5)) break;
       }
       await this.#delete(sandbox);
       await sandbox.remove();
     }
   }
 
-  /** The record may go first, and the namespace too. */
+  /** The Pod record or the namespace may be deleted before the DEL. */
   async #end(pod: string, sandbox: Sandbox): Promise<void> {
-    const recordFirst = this.#chance(0.5);
-    const namespaceFirst = this.#chance(0.3);
+    const recordFirst = this.#isDrawn(0.5);
+    const namespaceFirst = this.#isDrawn(0.3);
     if (recordFirst) await this.#node.unreflect(pod);
     if (namespaceFirst) await sandbox.remove();
     if (recordFirst) this.#holders.delete(sandbox.address);
-    await this.#delete(sandbox, this.#chance(0.2) ? '' : sandbox.path);
+    await this.#delete(sandbox, this.#isDrawn(0.2) ? '' : sandbox.path);
     if (!recordFirst) {
       this.#holders.delete(sandbox.address);
       await this.#node.unreflect(pod);

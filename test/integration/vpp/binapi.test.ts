@@ -57,7 +57,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
     assert.match(reply, /vpp/);
   });
 
-  test('creates, dumps and tells of interfaces', async () => {
+  test('creates and dumps interfaces and receives their events', async () => {
     const { client } = await connect();
     const events: number[] = [];
     const told = Promise.withResolvers<void>();
@@ -88,7 +88,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
     });
     const [address] = await client.dump('ip_address_dump', { sw_if_index, is_ipv6: true });
     assert.equal(address && fromAddress(address.prefix.address), '2001:db8::1');
-    // f64 comes as the machine has it
+    // f64 has the byte order of the machine.
     await client.request('ip_neighbor_add_del', {
       is_add: true,
       neighbor: {
@@ -107,7 +107,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
     await client.request('delete_loopback', { sw_if_index });
   });
 
-  test('answers every dump in use, with something to dump', async () => {
+  test('replies to every dump in use with a non-empty list', async () => {
     const { client } = await connect();
     await client.request('nat44_ed_plugin_enable_disable', {
       enable: true,
@@ -215,7 +215,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
     assert.equal((await dump()).length, 0);
   });
 
-  test('a VPP that hangs is given up; when it goes on it is used again', async () => {
+  test('disconnects from a VPP that hangs and reconnects when it resumes', async () => {
     const { client } = await connect({ health: { intervalMs: 200, timeoutMs: 100, maxMisses: 3 } });
     vpp.signal('SIGSTOP');
     const error = await client.request('show_version', {}).catch((thrown: unknown) => thrown);
@@ -242,7 +242,7 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
           })
           .finally(() => settled++),
       );
-      // now before, now while they are on their way
+      // Before or while the requests are in flight.
       if (round % 2 === 0) await systemClock.turn();
       await vpp.kill();
       await Promise.all(all);

@@ -1,6 +1,6 @@
 /**
- * The executable contiv-cni, run by the specification's own client in front of the reference
- * plugins, on a real VPP; and by a runtime that is in a hurry while the agent is killed.
+ * The executable contiv-cni on a real VPP: run by cnitool, the client of the specification, before the
+ * reference plugins; and in many concurrent calls while the agent is killed.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -57,7 +57,7 @@ async function inNode(
 ): Promise<Ended> {
   const [program = '', ...args] = [...node.netns.enter, ...command];
   const running = run(program, args, { env: { ...process.env, ...env } });
-  // it may end before it has read everything
+  // The process may exit before it has read its input.
   running.child.stdin!.on('error', () => undefined).end(input);
   return running.then(
     ({ stdout }) => ({ status: 0, output: stdout }),
@@ -66,9 +66,9 @@ async function inNode(
 }
 
 /**
- * Links that come here make no IPv6 address of their own and so solicit nobody. VPP since v25.06
- * stalls for ever once 16 packet sockets hold something to read (docs/networking.md), and the
- * solicitations of a hundred new pods alone get it there.
+ * New links get no IPv6 link-local address and so send no solicitations. VPP since v25.06 stalls
+ * forever when 16 packet sockets have unread data (docs/networking.md), which the solicitations of a
+ * hundred new pods alone can cause.
  */
 async function silence(place: NetworkNamespace): Promise<void> {
   await place.run('sysctl', '-qw', 'net.ipv6.conf.default.addr_gen_mode=1');
@@ -95,7 +95,7 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
         { type: 'portmap', capabilities: { portMappings: true }, snat: true },
         { type: 'bandwidth', capabilities: { bandwidth: true } },
       ],
-      // Debian's reference plugins know nothing of what came with 1.1.0.
+      // The reference plugins of Debian do not support 1.1.0.
       alone: [ours],
     };
     for (const [name, plugins] of Object.entries(networks)) {
@@ -134,7 +134,7 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
     );
     assert.match(shaped.output, /qdisc tbf .* rate 80Mbit/);
 
-    // CHECK only of ours: Debian's portmap misses rules for IPv6 that it has not made.
+    // CHECK of contiv-cni alone: portmap of Debian reports IPv6 rules that it never creates as missing.
     const single = await node.sandbox('single');
     assert.equal((await tool('add', 'alone', single)).status, 0);
     assert.deepEqual(await tool('check', 'alone', single), { status: 0, output: '' });
@@ -146,8 +146,8 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
     assert.deepEqual(await tool('del'), { status: 0, output: '' });
     const { body: before } = await node.agent.get('/contiv/v1/ipam/allocations');
     assert.match(JSON.stringify(before), new RegExp(db.address));
-    // cnitool gives no list and means that nothing is valid; a runtime that forgot it would lose
-    // all its pods, so the list has to be there, as the specification says.
+    // cnitool sends no list and means that no attachment is valid. The list is required by the
+    // specification: otherwise a runtime that omits it would lose all pods.
     const listless = await tool('gc', 'alone');
     assert.match(listless.output, /GC needs cni\.dev\/valid-attachments/);
     const gc = { ...ours, cniVersion: '1.1.0', name: 'alone', 'cni.dev/valid-attachments': [] };
@@ -162,7 +162,7 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
   });
 });
 
-describe('contiv-cni in a hurry', { skip: lacksAdd, timeout: 300_000 }, () => {
+describe('contiv-cni in concurrent calls', { skip: lacksAdd, timeout: 300_000 }, () => {
   it('attaches and detaches a hundred pods at once while the agent is killed', async (t) => {
     await using node = await RealNode.create();
     await silence(node.netns);
@@ -194,7 +194,7 @@ describe('contiv-cni in a hurry', { skip: lacksAdd, timeout: 300_000 }, () => {
           config,
         );
         if (status === 0) return output;
-        // Whatever goes wrong is said in the words of the specification.
+        // Every failure has an error of the specification.
         assert.equal(typeof JSON.parse(output).code, 'number', output);
         assert.ok(attempt < 100, output);
         repeated++;
@@ -219,7 +219,7 @@ describe('contiv-cni in a hurry', { skip: lacksAdd, timeout: 300_000 }, () => {
     await Promise.all([all('DEL'), kill(2)]);
     t.diagnostic(`${repeated} calls were repeated`);
     await until(
-      'the agent serves',
+      'the agent is ready',
       async () => (await node.agent.get('/readiness')).status === 200,
     );
     assert.deepEqual(await node.configuration(), empty);
@@ -227,12 +227,12 @@ describe('contiv-cni in a hurry', { skip: lacksAdd, timeout: 300_000 }, () => {
     assert.doesNotMatch(JSON.stringify(body), /pod-/);
   });
 
-  it('stays small when fifty run at once', async (t) => {
+  it('uses little memory when fifty run at the same time', async (t) => {
     const socket = join(folder, 'slow.sock');
     const answer = '{"interfaces":[],"routes":[]}';
     const server = createServer((connection) => {
       connection.on('error', () => undefined);
-      // Until the last of them has come, so that all stand at once.
+      // Waits for the last call, so that all processes run at the same time.
       connection.once('data', () => waiting.push(connection));
     }).listen(socket);
     const waiting: { end(text: string): void }[] = [];
@@ -273,7 +273,7 @@ function megabytes(file: string, field: string): number {
   return Math.round(Number(line?.[1]) / 1024);
 }
 
-/** The results in the order of the items; so many at a time. */
+/** @returns the results in the order of the items. @param limit of concurrent calls */
 async function inTurns<Item, Result>(
   items: readonly Item[],
   width: number,

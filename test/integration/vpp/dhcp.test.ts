@@ -1,4 +1,4 @@
-/** Nodes whose addresses come from a DHCP server on their network, on real VPP. */
+/** Nodes with addresses from a DHCP server on their network, on a real VPP. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,20 +41,20 @@ describe('nodes with DHCP', {
     rmSync(folder, { recursive: true });
   });
 
-  it('have the addresses that it gave, and reach each other and the outside', async () => {
+  it('have the leased addresses, and reach each other and the outside', async () => {
     server.assertRunning();
     for (const { nodeIp } of cluster.nodes)
       assert.ok(lastByte(nodeIp) >= 50 && lastByte(nodeIp) < 60, nodeIp);
     await ping(web, far.address);
     await ping(web, cluster.outside.address);
     const [one] = cluster.nodes;
-    // the way out is what the server said it is
+    // The default route is the router of the lease.
     assert.match(await one!.node.vpp.cli('show ip fib 0.0.0.0/0'), /192\.168\.16\.200 host-uplink/);
     const names = (await one!.node.agent.history()).map(({ Name }) => Name);
     assert.ok(names.includes('Node IP Change'), names.join());
   });
 
-  it('keep them when the agent is restarted, and nothing is lost meanwhile', async () => {
+  it('keep them when the agent restarts, without packet loss', async () => {
     const [one] = cluster.nodes;
     const before = await one!.node.configuration();
     await one!.node.agent.end('SIGKILL');
@@ -66,7 +66,7 @@ describe('nodes with DHCP', {
     await ping(web, far.address);
   });
 
-  it('move to another when VPP comes back to a server that gives another', async () => {
+  it('change them when VPP restarts and the server leases others', async () => {
     const [one] = cluster.nodes;
     await server.end();
     await one!.node.vpp.kill();
@@ -76,7 +76,7 @@ describe('nodes with DHCP', {
       const { status, body } = await one!.node.agent.get('/contiv/v1/ipam');
       return status === 200 && lastByte((body as { nodeIP: string }).nodeIP) >= 150;
     });
-    await until('the pods ping again', () => isReachable(web, far.address));
+    await until('the pods reach each other again', () => isReachable(web, far.address));
     await ping(far, web.address);
     const { nodeIp } = await nodeIdentity(one!.node);
     await cluster.routeFromOutside(one!, nodeIp);

@@ -1,6 +1,6 @@
 /**
- * Whatever happens to etcd or to the way there, the agent ends up with what etcd holds.
- * VPP_ETCD_PAUSE is for how many seconds etcd hangs.
+ * After faults of etcd or of the connection, the agent has the state of etcd. VPP_ETCD_PAUSE is the
+ * number of seconds that etcd hangs.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -20,7 +20,7 @@ const pause = Number(process.env['VPP_ETCD_PAUSE'] ?? 15);
 const configuration = `${agentPrefix('node1')}${vppInterfaceKey.prefix()}`;
 const LOOPBACKS = 5;
 
-/** `<namespace>/<name>` of the Pod records that etcd holds. */
+/** `<namespace>/<name>` of the Pod records in etcd. */
 async function podsInEtcd({ etcd }: RealNode): Promise<string[]> {
   const { entries } = await etcd.store.list(REFLECTOR_PREFIX + resources.pod.keyPrefix);
   return entries
@@ -29,7 +29,7 @@ async function podsInEtcd({ etcd }: RealNode): Promise<string[]> {
     .sort();
 }
 
-/** Addresses of the loopbacks that etcd asks for, by name. */
+/** Desired addresses of loopbacks in etcd, by name. */
 async function loopbacksInEtcd({ etcd }: RealNode): Promise<Map<string, string[]>> {
   const { entries } = await etcd.store.list(configuration);
   return new Map(
@@ -40,7 +40,7 @@ async function loopbacksInEtcd({ etcd }: RealNode): Promise<Map<string, string[]
   );
 }
 
-/** Addresses of the loopbacks that VPP has, by name. */
+/** Actual addresses of loopbacks in VPP, by name. */
 function loopbacksInVpp({ vpp }: RealNode): Promise<Map<string, string[]>> {
   return vpp.withClient(async (client) => {
     const found = new Map<string, string[]>();
@@ -59,11 +59,11 @@ function loopbacksInVpp({ vpp }: RealNode): Promise<Map<string, string[]>> {
   });
 }
 
-describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
+describe('faults of etcd', { skip: withoutNodes(), timeout: 240_000 }, () => {
   let node: RealNode;
   let round = 0;
 
-  /** Puts, changes and deletes, so that what was missed or kept too long shows. */
+  /** Puts, updates and deletes, so that missed and stale records show. */
   async function churn(): Promise<void> {
     round++;
     const { store } = node.etcd;
@@ -79,7 +79,7 @@ describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
         enabled: true,
         ip_addresses: [`10.200.${round}.${n}/32`],
       };
-      // in every round another one is away
+      // another one is deleted in every round
       if ((round + n) % LOOPBACKS === 0) await store.delete(configuration + name);
       else await store.put(configuration + name, JSON.stringify(value));
     }
@@ -92,18 +92,18 @@ describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
       wanted = [await podsInEtcd(node), await loopbacksInEtcd(node)];
       return isDeepStrictEqual(seen, wanted);
     };
-    await until('the agent holds what etcd holds', same, 30_000).catch(() =>
+    await until('the agent has the state of etcd', same, 30_000).catch(() =>
       assert.deepEqual(seen, wanted),
     );
     assert.deepEqual(wanted, [await podsInEtcd(node), await loopbacksInEtcd(node)]);
-    // and the watch is alive: the next change arrives by itself
+    // The watch works: the next change arrives.
     await node.reflect('now', '10.1.1.99');
     await until('a change arrives', async () =>
       podsInHistory(await node.agent.history()).has('default/now'),
     );
     await node.unreflect('now');
     await until(
-      'its end arrives',
+      'its deletion arrives',
       async () => !podsInHistory(await node.agent.history()).has('default/now'),
     );
   }
@@ -114,13 +114,13 @@ describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
   });
   after(() => node[Symbol.asyncDispose]());
 
-  it('that changes is followed', async () => {
+  it('a change is followed', async () => {
     for (let n = 0; n < 5; n++) await churn();
     await agrees();
     assert.equal((await loopbacksInVpp(node)).size, LOOPBACKS - 1);
   });
 
-  it('that is killed and started again is followed on', async () => {
+  it('after a kill and a restart changes are followed', async () => {
     await churn();
     await node.etcd.kill();
     await sleep(1000);
@@ -129,11 +129,11 @@ describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
     await agrees();
   });
 
-  it(`that hangs for ${pause} s neither stops CNI nor fails liveness`, async () => {
+  it(`a hang of ${pause} s neither blocks CNI nor fails liveness`, async () => {
     await churn();
     const early = await node.pod('early');
     node.etcd.signal('SIGSTOP');
-    // written into the hanging database: whether it arrives is seen afterwards
+    // Written while etcd hangs: checked after it resumes.
     const lost = node.reflect('lost', '10.1.1.98').catch(() => undefined);
     try {
       await sleep(pause * 500);
@@ -156,13 +156,13 @@ describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
     await churn();
     await agrees();
     await until(
-      'readiness is back',
+      'the agent is ready',
       async () => (await node.agent.get('/readiness')).status === 200,
     );
     assert.equal((await node.agent.delete(early)).result, 0);
   });
 
-  it('that is compacted while the agent is away is read anew', async () => {
+  it('after a compaction while the agent is stopped, the agent reads everything again', async () => {
     await churn();
     await node.agent.end('SIGKILL');
     await churn();
@@ -172,7 +172,7 @@ describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
     await agrees();
   });
 
-  it('that forgets what the watch of a suspended agent needs is read anew', async () => {
+  it('after a compaction past the watch of a suspended agent, the agent reads everything again', async () => {
     await churn();
     await agrees();
     const resyncs = async () =>
@@ -180,7 +180,7 @@ describe('etcd in trouble', { skip: withoutNodes(), timeout: 240_000 }, () => {
     const resyncsBefore = await resyncs();
     node.agent.signal('SIGSTOP');
     try {
-      // the connection ends, and with it what etcd had sent already
+      // Ends the connection and discards what etcd has sent already.
       await node.etcd.kill();
       await node.etcd.start();
       await churn();

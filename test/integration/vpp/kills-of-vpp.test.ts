@@ -1,7 +1,6 @@
 /**
- * VPP is killed at any moment of a transaction of 5,000 values. The southbound comes back by itself:
- * the client connects to the next VPP, one resync downstream, and everything is there, once.
- * VPP_SEED repeats a run.
+ * VPP is killed at random messages of a transaction of 5,000 values. The client reconnects to the
+ * restarted VPP, and one downstream resync restores every value once. VPP_SEED repeats a run.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -30,11 +29,11 @@ describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
   let client: BinapiClient;
   let changes: FaultyClient;
   let scheduler: Scheduler;
-  /** What a VPP is like that was never killed. */
+  /** State of a VPP that was never killed. */
   let whole: unknown;
-  /** Changes that it takes. */
+  /** Number of changes for that. */
   let messages: number;
-  /** The resync of the latest return. */
+  /** The resync after the last reconnect. */
   let healing: Promise<void> | undefined;
 
   const commit = async (mode: 'full-resync' | 'update', values: ReadonlyMap<string, object>) => {
@@ -71,7 +70,7 @@ describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
       clock: systemClock,
       log: silentLogger,
     });
-    // what the agent does when VPP is back
+    // As the agent does after a reconnect.
     client.onStateChange((state) => {
       if (state === 'connected' && client.generation > 1) healing = heal();
     });
@@ -88,7 +87,7 @@ describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
     await vpp?.remove();
   });
 
-  it(`in the middle of ${COUNT} values leave nothing missing and nothing twice`, async (t) => {
+  it(`in the middle of ${COUNT} values leave no value missing or duplicate`, async (t) => {
     const random = seededRandom(seed);
     t.diagnostic(`VPP_SEED=${seed}; ${messages} messages make ${COUNT} values`);
     for (let kill = 0; kill < kills; kill++) {

@@ -1,4 +1,4 @@
-/** Nodes that join a cluster at the same instant get different IDs, from 1 on and without a gap. */
+/** Nodes that join a cluster at the same time get different IDs, from 1 without gaps. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import { RealNode } from '../support/node.ts';
 
 const prefix = REFLECTOR_PREFIX + resources.vppnode.keyPrefix;
 
-/** ID by name, as the records in the cluster have it. */
+/** ID by name, from the records of the cluster. */
 async function ids(store: KvStore): Promise<[string, number][]> {
   const { entries } = await store.list(prefix);
   return entries
@@ -30,12 +30,12 @@ async function ids(store: KvStore): Promise<[string, number][]> {
 describe('node IDs on etcd', { skip: withoutEtcd(), timeout: 120_000 }, () => {
   const rounds = 100;
 
-  it(`are different in ${rounds} rounds of nodes that start at once`, async () => {
+  it(`are different in ${rounds} rounds of nodes that start at the same time`, async () => {
     const etcd = await EtcdServer.start();
     const stores = Array.from({ length: 4 }, () => etcd.store());
     try {
       for (let round = 0; round < rounds; round++) {
-        // two nodes as a rule, and now and then as many as there are connections
+        // Two nodes in most rounds, in some as many as there are connections.
         const size = round % 10 === 9 ? stores.length : 2;
         for (const [name] of await ids(stores[0]!)) assert.ok(name.startsWith('node-'));
         for (const { key } of (await stores[0]!.list(prefix)).entries) await stores[0]!.delete(key);
@@ -69,7 +69,7 @@ describe('node IDs on etcd', { skip: withoutEtcd(), timeout: 120_000 }, () => {
 
 describe('node IDs of agents', { skip: withoutNodes(), timeout: 180_000 }, () => {
   for (const round of [1, 2, 3])
-    it(`are 1 and 2 when two start at the same instant (${round})`, async () => {
+    it(`are 1 and 2 when two start at the same time (${round})`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'ids-'));
       const middle = await Netns.create('etcd');
       const etcd = new RealEtcd(middle, join(folder, 'etcd'), '192.0.2.1');
@@ -87,7 +87,7 @@ describe('node IDs of agents', { skip: withoutNodes(), timeout: 180_000 }, () =>
           });
           nodes.push(node);
           await connect(node.netns, middle, n);
-          // as Kubernetes tells of it
+          // As the reflector writes it.
           const { key, value } = nodeValue(`node${n}`, address(n));
           await etcd.store.put(
             REFLECTOR_PREFIX + key,
@@ -113,7 +113,7 @@ describe('node IDs of agents', { skip: withoutNodes(), timeout: 180_000 }, () =>
           const pod = await nodes[n]!.pod('web');
           assert.ok(pod.address.startsWith(`10.1.${nodeId}.`), pod.address);
         }
-        // each knows the way to the other
+        // Each has a route to the other.
         for (const [name, id] of claimed) {
           const other = nodes.find((_, n) => `node${n + 1}` !== name)!;
           await until(`the tunnel to node ${id}`, async () =>
@@ -129,7 +129,7 @@ describe('node IDs of agents', { skip: withoutNodes(), timeout: 180_000 }, () =>
     });
 });
 
-/** Of a node in the network of etcd. */
+/** Address of a node in the network of etcd. */
 function address(n: number): string {
   return `192.0.2.${10 + n}`;
 }

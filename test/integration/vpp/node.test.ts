@@ -1,6 +1,6 @@
 /**
- * A node as ipv4net configures it, through the scheduler, on a real VPP and the kernel: two pods
- * wired by veth pairs, VRFs, and packets that go through.
+ * The configuration of a node by ipv4net, through the scheduler, on a real VPP and the kernel: two pods
+ * connected by veth pairs, VRFs, and forwarded packets.
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
@@ -39,7 +39,7 @@ describe('a node on VPP and the kernel', { skip: withoutIsolatedVpp() || without
     });
   };
 
-  /** @returns operations as `CREATE key`, all of which must have gone well */
+  /** @returns operations as `CREATE key`, all successful */
   const commit = async (
     mode: TransactionMode,
     values: ReadonlyMap<string, object | null>,
@@ -81,21 +81,21 @@ describe('a node on VPP and the kernel', { skip: withoutIsolatedVpp() || without
 
   let empty: unknown;
 
-  test('two pods are wired and reach the gateway and each other', async () => {
+  test('two pods are connected and reach the gateway and each other', async () => {
     empty = await vppState(vpp.client);
     await commit('full-resync', base());
     await commit('update', vethPod(1, pods[0]));
     await commit('update', vethPod(2, pods[1]));
     await ping(pods[0], '10.1.1.1');
     await ping(pods[0], '10.1.1.3');
-    // through the pod VRF into the main one
+    // From the pod VRF to the main VRF.
     await ping(pods[1], '192.168.16.1');
   });
 
   const everything = (): Values =>
     new Map([...base(), ...vethPod(1, pods[0]), ...vethPod(2, pods[1])]);
 
-  test('a second resync does nothing, in this agent and in the next one', async () => {
+  test('a second resync has no operations, in this agent and in the next one', async () => {
     assert.deepEqual(await commit('full-resync', everything()), []);
     assert.deepEqual(await commit('downstream-resync', new Map()), []);
     await scheduler.close();
@@ -104,7 +104,7 @@ describe('a node on VPP and the kernel', { skip: withoutIsolatedVpp() || without
     await ping(pods[0], '10.1.1.3');
   });
 
-  test('what somebody took away comes back', async () => {
+  test('deleted state is restored', async () => {
     const inside = (...args: string[]) => execFileSync('nsenter', [`--net=${pods[0]}`, ...args]);
     inside('ip', 'route', 'del', 'default');
     inside('ip', 'neigh', 'flush', 'nud', 'permanent', 'dev', 'eth0');
@@ -118,7 +118,7 @@ describe('a node on VPP and the kernel', { skip: withoutIsolatedVpp() || without
     await ping(pods[0], '10.1.1.3');
   });
 
-  test('a pod whose namespace vanished goes without a failure, the other one stays', async () => {
+  test('a pod without a namespace is deleted without a failure, the other one stays', async () => {
     execFileSync('ip', ['netns', 'del', names[0] as string]);
     execFileSync('ip', ['netns', 'add', names[0] as string]);
     const gone = [...vethPod(1, pods[0]).keys()].map((key) => [key, null] as const);
@@ -126,12 +126,12 @@ describe('a node on VPP and the kernel', { skip: withoutIsolatedVpp() || without
     await ping(pods[1], '10.1.1.1');
   });
 
-  test('another pod takes the place of the first', async () => {
+  test('another pod reuses the address of the first', async () => {
     await commit('update', vethPod(1, pods[0]));
     await ping(pods[0], '10.1.1.3');
   });
 
-  test('an agent that wants nothing leaves nothing', async () => {
+  test('an agent without desired state removes everything', async () => {
     await scheduler.close();
     scheduler = newScheduler();
     await commit('full-resync', new Map());

@@ -1,7 +1,6 @@
 /**
- * What the walker says against what packets do: between every two of the pods, hosts and a place
- * outside of two nodes on real VPP, as they were configured and after things were broken behind the
- * agents' backs.
+ * Compares packet traces with pings between all pairs of pods, hosts and a machine outside of two nodes
+ * on a real VPP, as configured and after faults that were injected past the agents.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -18,7 +17,7 @@ import { type ClusterNode, RealCluster } from '../support/cluster.ts';
 import type { Sandbox } from '../support/sandbox.ts';
 import type { Endpoint } from '../support/traffic.ts';
 
-describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
+describe('packet trace', { skip: withoutNodes(), timeout: 240_000 }, () => {
   let cluster: RealCluster;
   let one: ClusterNode;
   let two: ClusterNode;
@@ -50,14 +49,14 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
     return snapshotOfDocuments(documents, [outsideDevice(cluster)]);
   }
 
-  /** Every pair: one ping, against the walk there and back. @returns the pairs that fail */
+  /** Compares one ping of each pair with the traces there and back. @returns the pairs that fail */
   async function compare(): Promise<string[]> {
     const seen = await snapshot();
     const failing: string[] = [];
     const pairs = ends.flatMap((from) =>
       ends
         .filter((to) => to !== from)
-        // Hosts and the outside have ways to each other that are not the agents'.
+        // Hosts and the outside have routes to each other that the agents do not manage.
         .filter((to) => isPod(from) || isPod(to))
         .map((to) => [from, to] as const),
     );
@@ -76,7 +75,7 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
     return [web, db, far].includes(end as Sandbox);
   }
 
-  /** Breaks something behind the agent, compares, and has the agent repair it. */
+  /** Injects a fault past the agent, compares, and lets the agent reconcile. */
   async function broken(act: (client: BinapiClient) => Promise<unknown>): Promise<string[]> {
     await one.node.vpp.withClient(act);
     const failing = await compare();
@@ -86,16 +85,16 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
     return failing;
   }
 
-  it('says that all reach all', async () => {
+  it('reports that all pairs are reachable', async () => {
     assert.deepEqual(await compare(), []);
   });
 
-  it('sees that a neighbor is a route where there is none', async () => {
+  it('finds that a neighbor serves as a route where the route is missing', async () => {
     const failing = await broken((client) => deleteRoute(client, `${db.address}/32`));
     assert.deepEqual(failing, []);
   });
 
-  it('sees that route and neighbor of a pod are missing', async () => {
+  it('finds that route and neighbor of a pod are missing', async () => {
     const failing = await broken(async (client) => {
       await deleteRoute(client, `${db.address}/32`);
       await setNeighbor(client, db.address, undefined);
@@ -104,13 +103,13 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
     assert.ok(!failing.includes(`${web.address} > ${far.address}`));
   });
 
-  it('sees that the route to the other node is missing', async () => {
+  it('finds that the route to the other node is missing', async () => {
     const failing = await broken((client) => deleteRoute(client, `10.1.${two.id}.0/24`));
     assert.ok(failing.includes(`${web.address} > ${far.address}`));
     assert.ok(!failing.includes(`${web.address} > ${db.address}`));
   });
 
-  it('sees that VPP packs into a tunnel that is down', async () => {
+  it('finds that VPP encapsulates into a tunnel that is down', async () => {
     const failing = await broken(async (client) =>
       client.request('sw_interface_set_flags', {
         sw_if_index: await indexOf(client, /^vxlan_tunnel/),
@@ -120,7 +119,7 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
     assert.deepEqual(failing, []);
   });
 
-  it('sees that the BVI of the tunnels is down', async () => {
+  it('finds that the BVI of the tunnels is down', async () => {
     const failing = await broken(async (client) =>
       client.request('sw_interface_set_flags', {
         sw_if_index: await indexOf(client, /^vxlanBVI$/),
@@ -130,12 +129,12 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
     assert.ok(failing.includes(`${far.address} > ${web.address}`));
   });
 
-  it('sees a wrong neighbor', async () => {
+  it('finds a wrong neighbor', async () => {
     const failing = await broken((client) => setNeighbor(client, db.address, '02:00:00:00:00:99'));
     assert.ok(failing.includes(`${web.address} > ${db.address}`));
   });
 
-  it('sees that a pod has gone', async () => {
+  it('finds that a pod was deleted', async () => {
     const { address } = db;
     assert.equal((await one.node.agent.delete(db)).result, 0);
     const seen = await snapshot();
@@ -148,7 +147,7 @@ describe('the walker', { skip: withoutNodes(), timeout: 240_000 }, () => {
   });
 });
 
-/** Whether a ping would be answered. */
+/** Whether the trace expects a reply to a ping. */
 function arrives(
   seen: Snapshot,
   source: string,

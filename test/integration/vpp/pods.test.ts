@@ -1,4 +1,4 @@
-/** Pods on a real VPP, a real kernel and a real etcd, added and deleted as a container runtime does. */
+/** Pods on a real VPP, kernel and etcd, added and deleted as by a container runtime. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,8 +15,8 @@ import { ping, pingUnfragmented, transfer } from '../support/traffic.ts';
 const linux = kernelHost({ clock: systemClock });
 
 /**
- * Tells when the kernel has destroyed a sandbox: with it goes the end of a veth that stands in it,
- * and so the other end, which stands elsewhere.
+ * Detects when the kernel has destroyed a sandbox: that deletes the end of a veth in the sandbox and
+ * with it the other end in another namespace.
  */
 class Canary implements AsyncDisposable {
   readonly #netns: Netns;
@@ -46,14 +46,14 @@ class Canary implements AsyncDisposable {
   }
 }
 
-/** Removes the sandbox; its namespace has to go for good. */
+/** Removes the sandbox; the kernel must destroy its namespace. */
 async function destroy(canary: Canary, sandbox: Sandbox): Promise<void> {
   assert.equal(await canary.isGone(sandbox), false);
   await sandbox.remove();
   await until(`the namespace of ${sandbox.pod} is destroyed`, () => canary.isGone(sandbox));
 }
 
-/** Entries of the agent's local store that still tell of a sandbox or of a pod. */
+/** Entries of the agent's local store for a sandbox or a pod. */
 async function remembered(node: RealNode, sandboxes: readonly Sandbox[]): Promise<string[]> {
   const traces = sandboxes.flatMap(({ containerId, pod }) => [containerId, `"${pod}"`]);
   return [...(await node.agent.storedValues(''))]
@@ -64,7 +64,7 @@ async function remembered(node: RealNode, sandboxes: readonly Sandbox[]): Promis
 }
 
 describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () => {
-  it('reach each other by ICMP and TCP, and leave nothing behind', async () => {
+  it('reach each other by ICMP and TCP and leave no state', async () => {
     await using canary = await Canary.create();
     await using node = await RealNode.create();
     await node.agent.start();
@@ -74,12 +74,12 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
     const db = await node.sandbox('db');
     for (const sandbox of [web, db]) await canary.watch(sandbox);
     const before = await linux.dump(web.path);
-    // the runtime of one pod names its namespace, that of the other names a process
+    // One pod is identified by its namespace, the other one by a process.
     const pause = new Background(['nsenter', `--net=${db.path}`, 'sleep', 'infinity'], {
       log: '/dev/null',
     });
     const dbPath = `/proc/${pause.pid}/ns/net`;
-    await until('the process has entered', async () => {
+    await until('the process has entered the namespace', async () => {
       const identity = await linux.namespaceIdentity(dbPath);
       return identity?.inode === db.inode;
     });
@@ -115,7 +115,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
     await pause.end('SIGKILL');
     for (const sandbox of [web, db]) await destroy(canary, sandbox);
     for (const { pod } of [web, db]) await node.unreflect(pod);
-    await until('the records are seen to be gone', async () => {
+    await until('the agent has processed the deleted records', async () => {
       const gone = (await node.agent.history()).filter(({ Description }) =>
         /^Kubernetes State Change\n\* resource: pod\n(.*\n)*\* new-value: <nil>$/.test(Description),
       );
@@ -126,7 +126,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
     assert.deepEqual(await remembered(node, [web, db]), []);
   });
 
-  it('reach each other over VETH, of which each takes less than 30 MB of the kernel', async () => {
+  it('reach each other over VETH, each with less than 30 MB of kernel memory', async () => {
     const mtu = 1450;
     await using node = await RealNode.create({
       contiv: { mtuSize: mtu, useTAPInterfaces: false },
@@ -144,14 +144,14 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
     }
     const devices = await node.vpp.cli('show hardware-interfaces');
     const rings = [...devices.matchAll(/block size:(\d+) nr:(\d+)/g)];
-    // of the host and of two pods, each to receive and to send
+    // Of the host and of two pods, one for each direction.
     assert.equal(rings.length, 6);
     const bytes = rings.reduce((sum, [, size, count]) => sum + Number(size) * Number(count), 0);
     assert.ok(bytes / 3 < 30e6, `${bytes / 3} bytes an interface`);
     assert.doesNotMatch(await node.vpp.cli('show errors'), /tx ring overrun/);
   });
 
-  it('are deleted without their namespace, which nothing has kept alive meanwhile', async () => {
+  it('are deleted without their namespace, which nothing keeps alive', async () => {
     await using canary = await Canary.create();
     await using node = await RealNode.create();
     await node.agent.start();
@@ -168,7 +168,7 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
       [named, named.path],
       [nameless, ''],
       [present, ''],
-      // and all of them once more, as runtimes do
+      // Again, as runtimes retry DEL.
       [named, named.path],
       [nameless, ''],
       [present, present.path],
@@ -182,8 +182,8 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
     assert.deepEqual(await remembered(node, [named, nameless, present]), []);
   });
 
-  it('whose namespace has gone stand in the way of nothing when the agent is restarted', async () => {
-    // a healing that failed would end the agent; it is not to wait for
+  it('without a namespace do not block a restart of the agent', async () => {
+    // A failed healing resync would end the agent; none must be pending.
     await using node = await RealNode.create({ controller: { delayAfterErrorHealing: '100ms' } });
     await node.agent.start();
     const empty = await node.configuration();

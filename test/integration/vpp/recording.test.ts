@@ -1,4 +1,4 @@
-/** What an agent has recorded on a real VPP, etcd and kernel is replayed with none of them. */
+/** A recording of an agent on a real VPP, etcd and kernel is replayed without them. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +12,11 @@ import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
 import { isReachable } from '../support/traffic.ts';
 
-describe('a run recorded on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () => {
+describe('a recording on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'runs-'));
   after(() => rmSync(folder, { recursive: true }));
 
-  it('replays to the same transactions, from the start, over kills of agent and of VPP', async (t) => {
+  it('replays to the same transactions, including kills of the agent and of VPP', async (t) => {
     await using node = await RealNode.create({ controller: { 'record-run': folder } });
     await node.agent.start();
     const web = await node.pod('web');

@@ -1,4 +1,4 @@
-/** What is configured outlives the agent, and comes back when VPP is started anew. */
+/** The configuration of VPP survives a restart of the agent and is restored after a restart of VPP. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,12 +7,12 @@ import { until } from '#test/support/wait.ts';
 import { RealNode } from '../support/node.ts';
 import { isReachable, ping, Stream } from '../support/traffic.ts';
 
-/** Messages that change nothing; the handshake is not in VPP's trace. */
+/** Messages that only read; the trace of VPP does not contain the handshake. */
 const HARMLESS =
   /_dump$|_get$|_show_running_config$|^sw_interface_get_table$|^show_|^control_ping$|^want_|^memclnt_keepalive$/;
 
 describe('restart', { skip: withoutNodes(), timeout: 120_000 }, () => {
-  it('of the agent sends VPP nothing but questions, and no packet is lost', async () => {
+  it('of the agent: VPP receives only reads, and no packet is lost', async () => {
     await using node = await RealNode.create();
     await node.agent.start();
     const [web, db] = [await node.pod('web'), await node.pod('db')];
@@ -60,7 +60,7 @@ describe('restart', { skip: withoutNodes(), timeout: 120_000 }, () => {
     }
   });
 
-  it('of VPP heals by itself', async (t) => {
+  it('of VPP: the agent reconciles it', async (t) => {
     await using node = await RealNode.create();
     await node.agent.start();
     const [web, db] = [await node.pod('web'), await node.pod('db')];
@@ -87,7 +87,7 @@ describe('restart', { skip: withoutNodes(), timeout: 120_000 }, () => {
     await ping(late, web.address);
   });
 
-  it('of VPP and agent at once', async () => {
+  it('of VPP and agent at the same time', async () => {
     await using node = await RealNode.create();
     await node.agent.start();
     const [web, db] = [await node.pod('web'), await node.pod('db')];

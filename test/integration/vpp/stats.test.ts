@@ -11,7 +11,7 @@ import { VppProcess } from '../support/vpp-process.ts';
 
 const SIZE = 100;
 const COUNT = 12_345;
-/** The most that VPP takes from an interface at once: bytes may be this far behind the packets. */
+/** Size of a vector of VPP: the byte counter may lag behind the packet counter by this many packets. */
 const VECTOR = 256;
 
 describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, () => {
@@ -29,7 +29,7 @@ describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, (
     return found;
   }
 
-  /** Sends packets of one size into pg0, which drops them. */
+  /** Sends packets of one size to pg0, which drops them. */
   async function send(limit: number, rate?: number): Promise<void> {
     const pace = rate === undefined ? '' : `rate ${rate}`;
     await cli(
@@ -87,14 +87,14 @@ describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, (
     assert.ok(heapUsed > 0 && heapUsed < heapTotal);
   });
 
-  test('are never torn while VPP counts and while the layout changes', async () => {
+  test('are consistent while VPP counts and while the layout changes', async () => {
     await cli('packet-generator delete s');
     const start = await generator();
     await send(200_000, 100_000);
     let last = start;
     let looks = 0;
     while (last.rxPackets - start.rxPackets < 200_000n) {
-      // New interfaces move the vectors and the epoch under the reader.
+      // New interfaces reallocate the vectors and change the epoch during reads.
       if (looks++ % 20 === 0)
         await client.request('create_loopback', { mac_address: new Uint8Array(6) });
       const now = await generator();
@@ -107,7 +107,7 @@ describe('statistics of a real VPP', { skip: withoutVpp(), timeout: 120_000 }, (
     assert.ok(looks > 20, `${looks} looks`);
   });
 
-  test('of the next life of VPP are read when it is started anew', async () => {
+  test('are read again after a restart of VPP', async () => {
     await vpp.kill();
     await assert.rejects(statistics.interfaces());
     await vpp.start();

@@ -1,7 +1,7 @@
 /**
- * Two nodes on a network, each with its own VPP and agent, over one etcd: every way that a packet
- * takes in a cluster, and a third node that comes and goes. There is no source NAT: a place outside
- * of the cluster has routes to the pods.
+ * Two nodes on a network, each with its own VPP and agent, and one etcd: every path of a packet in a
+ * cluster, and a third node that joins and leaves. Without source NAT: a machine outside of the
+ * cluster has routes to the pods.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -16,14 +16,14 @@ import {
   transfer,
 } from '../support/traffic.ts';
 
-/** 1500 of the network without what a tunnel takes: nobody has told the agents. */
+/** 1500 of the network minus the tunnel overhead; the agents derive it. */
 const podMtus = { 4: 1450, 6: 1430 } as const;
 
 function podMtu({ address }: Endpoint): number {
   return podMtus[address.includes(':') ? 6 : 4];
 }
 
-/** Pings, packets of full size, and TCP both ways. */
+/** Pings, packets of full size, and TCP in both directions. */
 async function reach(from: Endpoint, to: Endpoint): Promise<void> {
   await ping(from, to.address);
   await pingUnfragmented(from, to.address, podMtu(to));
@@ -37,7 +37,7 @@ async function reach(from: Endpoint, to: Endpoint): Promise<void> {
   }
 }
 
-/** What is too large for a pod is refused at once, instead of vanishing on the way. */
+/** A packet that is too large is rejected in the pod and not lost on the path. */
 async function refusesLarger(from: NetworkNamespace, to: Endpoint): Promise<void> {
   const larger = pingUnfragmented(from, to.address, podMtu(to) + 1);
   await assert.rejects(larger, /message too long|Frag needed|Packet too big/i);
@@ -74,13 +74,13 @@ for (const family of [4, 6] as const)
       assert.match(await one!.node.vpp.cli('show interface'), /vxlan_tunnel0 /);
     });
 
-    it('pod to its host, under both of the addresses of the host', async () => {
+    it('pod to its host, at both addresses of the host', async () => {
       const [one] = cluster.nodes;
       await reach(web, one!.host);
       await ping(web, cluster.networks.hostLink(one!.id));
     });
 
-    it('the host forwards, as it was told at the start', async () => {
+    it('the host forwards, because the agent enabled it at startup', async () => {
       const name = family === 4 ? 'net.ipv4.ip_forward' : 'net.ipv6.conf.all.forwarding';
       for (const { host } of cluster.nodes)
         assert.equal((await host.run('sysctl', '-n', name)).trim(), '1');
@@ -104,7 +104,7 @@ for (const family of [4, 6] as const)
       await reach(far, cluster.outside);
     });
 
-    it('a third node joins, is reached, and leaves nothing behind', async () => {
+    it('a third node joins, is reachable, and leaves no state', async () => {
       const [one, two] = cluster.nodes;
       const before = [await one!.node.configuration(), await two!.node.configuration()];
       const third = await cluster.join();
