@@ -1,4 +1,4 @@
-/** Text rules for addresses, as models declare them for their fields. */
+/** Text rules for address fields of models. */
 
 import { describe, FieldError } from './field-error.ts';
 import { formatCidr, formatIp, formatMac, network, parseCidr, parseIp, parseMac } from './ip.ts';
@@ -10,21 +10,21 @@ export const ipAddressRule: TextRule = (text) => {
   return formatIp(bytes);
 };
 
-/** A route's destination: address and mask length, host part dropped. */
+/** The destination of a route: address and prefix length; host bits are cleared. */
 export const networkCidrRule: TextRule = (text) => {
   const cidr = parseCidr(text);
   if (cidr === undefined) throw notCidrError(text);
   return formatCidr(network(cidr));
 };
 
-/** A network that may be written as a bare address (then with the full mask), as in ACLs. */
+/** A network, or a plain address with full prefix length, as in ACLs. */
 export const networkOrHostRule: TextRule = (text) => {
   const cidr = parseCidr(text, 'bare');
   if (cidr === undefined) throw notCidrError(text);
   return formatCidr(network(cidr));
 };
 
-/** An interface's address: host part kept. */
+/** The address of an interface: host bits are kept. */
 export const interfaceCidrRule: TextRule = (text) => {
   const cidr = parseCidr(text);
   if (cidr === undefined) throw notCidrError(text);
@@ -37,7 +37,7 @@ export const macRule: TextRule = (text) => {
   return formatMac(bytes);
 };
 
-/** References to addresses that somebody else allocates are kept as they are. */
+/** Prefix of references to allocated addresses; such references are kept unchanged. */
 export const ALLOC_PREFIX = 'alloc:';
 
 export function orAllocated(rule: TextRule): TextRule {
@@ -45,5 +45,5 @@ export function orAllocated(rule: TextRule): TextRule {
 }
 
 function notCidrError(text: string): FieldError {
-  return new FieldError(`${describe(text)} is not an address with mask length`);
+  return new FieldError(`${describe(text)} is not an address with a prefix length`);
 }

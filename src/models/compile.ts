@@ -1,7 +1,7 @@
 /**
- * Turns the reflection of a message type, once, into functions that read data of unknown shape into
- * the canonical form and write the canonical form as JSON. Plain closures over a list of fields: a
- * resync reads 100,000 values.
+ * Compiles the reflection of a message type to functions that convert data of unknown shape to the
+ * canonical form, and the canonical form to JSON. Closures over a list of fields, for speed: a resync
+ * reads 100,000 values.
  */
 import protobuf from 'protobufjs/light.js';
 import { describe, FieldError, withPath } from './field-error.ts';
@@ -16,13 +16,13 @@ export interface MessagePlan {
 
 interface FieldPlan {
   readonly name: string;
-  /** Position among the fields of the message. */
+  /** Index among the fields of the message. */
   readonly index: number;
-  /** What stands for a field that is not set; undefined: the field is absent. */
+  /** Value of an unset field; undefined: the field is absent. */
   readonly unset: unknown;
   readonly oneof: string | undefined;
   read(input: unknown): unknown;
-  /** Undefined where jsonpb leaves the field out. */
+  /** Undefined if jsonpb omits the field. */
   write(value: unknown): unknown;
 }
 
@@ -33,7 +33,7 @@ export function compileMessage(type: protobuf.Type, rules: BoundRules): MessageP
   return compile(type, rules, new Map());
 }
 
-/** A message may contain itself; within one set of rules its plan is made once. */
+/** Plans of enclosing messages: a message may contain itself. */
 type Ancestors = Map<protobuf.Type, MessagePlan>;
 
 function compile(type: protobuf.Type, rules: BoundRules, under: Ancestors): MessagePlan {
@@ -106,9 +106,9 @@ function writeMessage(
 ): object {
   const json: Record<string, unknown> = {};
   for (const field of fields) {
-    const held = value[field.name];
-    if (held === undefined) continue;
-    const written = field.write(held);
+    const fieldValue = value[field.name];
+    if (fieldValue === undefined) continue;
+    const written = field.write(fieldValue);
     if (written !== undefined) json[field.name] = written;
   }
   return json;
@@ -143,7 +143,7 @@ function compileField(
       },
     };
   }
-  // proto3 `optional` is a oneof of one field whose name begins with an underscore
+  // proto3 `optional` is a oneof with one field; the name of the oneof begins with an underscore
   const explicit = field.partOf !== null && field.partOf !== undefined;
   if (explicit || kind.zero === undefined) {
     return {
@@ -163,7 +163,7 @@ function compileField(
   };
 }
 
-/** How one value of the field's type is read and written; messages have no zero. */
+/** Codec for one value of the field's type; messages have no zero value. */
 function fieldCodec(field: protobuf.Field, rules: BoundRules, under: Ancestors): ScalarCodec {
   const resolved = field.resolvedType;
   if (resolved instanceof protobuf.Enum) return enumCodec(resolved);
@@ -195,7 +195,7 @@ function enumCodec(type: protobuf.Enum): ScalarCodec {
       const name = typeof number === 'number' ? names.get(number) : undefined;
       if (name === undefined || (typeof input === 'string' && !Object.hasOwn(type.values, input))) {
         const known = Object.keys(type.values).join(', ');
-        throw new FieldError(`${describe(input)} is none of ${known}`);
+        throw new FieldError(`${describe(input)} is not one of ${known}`);
       }
       return name;
     },
@@ -222,7 +222,7 @@ function readList(
   return Object.freeze(list);
 }
 
-/** Elements with equal keys are told apart by their JSON, so that any order gives the same list. */
+/** Elements with equal sort keys are ordered by their JSON, so that the result is unique. */
 function sortBy(
   list: unknown[],
   sortKey: (element: never) => string | number,
@@ -259,5 +259,5 @@ function readMap(keys: ScalarCodec, kind: ScalarCodec, input: unknown): object {
 function writeMap(kind: ScalarCodec, value: Readonly<Record<string, unknown>>): object | undefined {
   const entries = Object.entries(value);
   if (entries.length === 0) return undefined;
-  return Object.fromEntries(entries.map(([key, held]) => [key, kind.write(held)]));
+  return Object.fromEntries(entries.map(([key, fieldValue]) => [key, kind.write(fieldValue)]));
 }

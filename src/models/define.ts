@@ -3,17 +3,17 @@ import type { Model } from './model.ts';
 import type { Rules } from './rules.ts';
 
 export interface ModelSpec<T extends object> {
-  /** Its message, from the `.gen.ts` file. */
+  /** Message type, from the `.gen.ts` file. */
   readonly message: MessageType<T>;
   readonly keyPrefix: string;
   readonly key: (value: T) => string;
-  /** Spelling of addresses and other texts, and lists without an order, by field. */
+  /** Canonical spelling of texts and unordered lists, by field. */
   readonly rules?: Rules<T>;
 }
 
-/** A model that can also cross gRPC. */
+/** A model that can also be sent over gRPC. */
 export interface MessageModel<T extends object> extends Model<T>, MessageCodec<T> {
-  /** protobufjs' description of the message. */
+  /** protobufjs reflection of the message. */
   readonly reflection: MessageType<T>['reflection'];
 }
 

@@ -1,4 +1,4 @@
-/** A field that cannot be read. Carries its path up to whoever knows the name of the value. */
+/** An invalid field. Each level of nesting prepends its step to the path. */
 export class FieldError extends Error {
   readonly reason: string;
   /** `interfaces[2].name` */
@@ -10,19 +10,19 @@ export class FieldError extends Error {
     this.path = path;
   }
 
-  /** The same problem seen from one level above. */
+  /** The same error with a step prepended to its path. */
   withPath(step: string): FieldError {
     const inner = this.path === '' || this.path.startsWith('[') ? this.path : `.${this.path}`;
     return new FieldError(this.reason, `${step}${inner}`);
   }
 }
 
-/** Names the field in what a nested reader throws. */
+/** Prepends a step to the path of a FieldError; other errors are returned unchanged. */
 export function withPath(step: string, thrown: unknown): unknown {
   return thrown instanceof FieldError ? thrown.withPath(step) : thrown;
 }
 
-/** What was given, short enough for an error message. */
+/** A value as text, short enough for an error message. */
 export function describe(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   let text: string | undefined;

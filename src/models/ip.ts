@@ -1,6 +1,6 @@
 /**
- * IP addresses, networks and MACs as text and bytes. The text is Go's: IPv4 in four decimals,
- * IPv6 after RFC 5952, IPv4-mapped IPv6 as IPv4. Parsers give undefined for what is no address.
+ * IP addresses, networks and MACs as text and bytes. Text is formatted as in Go: IPv4 as four
+ * decimals, IPv6 after RFC 5952, IPv4-mapped IPv6 as IPv4. Parsers return undefined for invalid text.
  */
 
 export type IpFamily = 4 | 6;
@@ -9,9 +9,9 @@ export type IpFamily = 4 | 6;
 export type IpBytes = Uint8Array;
 
 export interface Cidr {
-  /** As written: a host part is kept. */
+  /** As written: host bits are kept. */
   readonly address: IpBytes;
-  /** Mask length. */
+  /** Prefix length. */
   readonly length: number;
 }
 
@@ -30,7 +30,7 @@ export function formatIp(bytes: IpBytes): string {
   return formatIpv6(bytes);
 }
 
-/** `10.1.2.3/24`; the mask length may be left out where `bare` says so, and is then the whole. */
+/** Parses `10.1.2.3/24`. With `bare`, a missing prefix length means the full length. */
 export function parseCidr(text: string, bare: 'bare' | undefined = undefined): Cidr | undefined {
   const slash = text.indexOf('/');
   if (slash < 0) {
@@ -48,7 +48,7 @@ export function formatCidr(cidr: Cidr): string {
   return `${formatIp(cidr.address)}/${cidr.length}`;
 }
 
-/** The network that the address lies in: all bits behind the mask are zero. */
+/** The network of the address: host bits are cleared. */
 export function network(cidr: Cidr): Cidr {
   const address = cidr.address.slice();
   for (const [position, byte] of address.entries()) {
@@ -58,7 +58,7 @@ export function network(cidr: Cidr): Cidr {
   return { address, length: cidr.length };
 }
 
-/** The last address of the CIDR's network: of IPv4 its broadcast address. */
+/** The last address of the CIDR's network: for IPv4 the broadcast address. */
 export function lastAddress(cidr: Cidr): IpBytes {
   return network(cidr).address.map((byte, position) => {
     const free = Math.min(8, Math.max(0, (position + 1) * 8 - cidr.length));
@@ -66,7 +66,7 @@ export function lastAddress(cidr: Cidr): IpBytes {
   });
 }
 
-/** Whether the address lies in the network of the CIDR. */
+/** Whether the address is in the network of the CIDR. */
 export function contains(cidr: Cidr, address: IpBytes): boolean {
   if (cidr.address.length !== address.length) return false;
   const masked = network({ address, length: cidr.length }).address;
@@ -77,7 +77,7 @@ export function isUnspecified(bytes: IpBytes): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-/** Six bytes of `02:fe:00:11:22:33`; also with dashes. */
+/** Parses `02:fe:00:11:22:33`, also with dashes, to six bytes. */
 export function parseMac(text: string): Uint8Array | undefined {
   if (!/^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}$/i.test(text)) return undefined;
   return Uint8Array.from(text.split(text.charAt(2)), (byte) => Number.parseInt(byte, 16));
@@ -128,7 +128,7 @@ function parseIpv6(text: string): IpBytes | undefined {
   return bytes;
 }
 
-/** Bytes of `1:2:3`; the last group may be an IPv4 address at the very end of the text. */
+/** Bytes of `1:2:3`; at the end of the text, the last group may be an IPv4 address. */
 function groups(text: string, atEnd: boolean): number[] | undefined {
   if (text === '') return [];
   const bytes: number[] = [];
@@ -156,7 +156,7 @@ function formatIpv6(bytes: IpBytes): string {
   for (let at = 0; at < 16; at += 2) {
     values.push(((bytes[at] as number) << 8) | (bytes[at + 1] as number));
   }
-  // the longest run of two or more zero groups is written `::`, the first one of equals
+  // the longest run of two or more zero groups is written `::`; the first one if several are equal
   let start = 8;
   let longest = 1;
   for (let at = 0; at < 8; at++) {

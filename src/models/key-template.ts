@@ -1,7 +1,6 @@
 /**
- * Keys with named parts, built and parsed from one template: `vpp/bd/{bd}/interface/{iface}`.
- * Names may hold slashes (`GigabitEthernet0/8/0`), so a part takes as much as it can unless it is
- * given a pattern.
+ * Keys with named parts, built and parsed by one template: `vpp/bd/{bd}/interface/{iface}`. Names may
+ * contain slashes (`GigabitEthernet0/8/0`), so a part matches greedily unless it has a pattern.
  */
 
 type Part<S extends string> = S extends `${string}{${infer P}}${infer Rest}`
@@ -11,15 +10,15 @@ type Part<S extends string> = S extends `${string}{${infer P}}${infer Rest}`
 export type KeyParts<S extends string> = Readonly<Record<Part<S>, string>>;
 
 export interface KeyTemplate<S extends string> {
-  /** Empty parts become `<invalid>`, as in the Go agent; doubled slashes are cleaned. */
+  /** Empty parts become `<invalid>`, as in the Go agent; repeated slashes are collapsed. */
   build(parts: Readonly<Record<Part<S>, string | number>>): string;
-  /** Undefined for keys of another kind. */
+  /** Undefined for keys that do not match the template. */
   parse(key: string): KeyParts<S> | undefined;
-  /** What all keys with these first parts begin with. */
+  /** Common prefix of all keys with these first parts. */
   prefix(parts?: Readonly<Partial<Record<Part<S>, string | number>>>): string;
 }
 
-/** @param patterns regular expressions (as text, without groups) of parts; default `.+` */
+/** @param patterns regular expressions (as strings, without groups) for parts; default `.+` */
 export function keyTemplate<const S extends string>(
   template: S,
   patterns?: Readonly<Partial<Record<Part<S>, string>>>,

@@ -6,7 +6,7 @@ function isMessage(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Scalars that are set win, messages merge field by field, lists are joined. */
+/** Set scalars override, messages are merged field by field, lists are concatenated. */
 function mergeJson(base: Json, over: Json): Json {
   const merged: Record<string, unknown> = { ...base };
   for (const [name, value] of Object.entries(over)) {
@@ -19,8 +19,8 @@ function mergeJson(base: Json, over: Json): Json {
 }
 
 /**
- * Lays one value of a key over another as protobuf merges messages: what `over` leaves at its
- * default stays as `base` has it. For a key of no model the later value stands alone.
+ * Merges two values of a key as protobuf merges messages: fields with default values in `over` keep
+ * the value of `base`. For a key without a model, `over` replaces `base`.
  */
 export function mergeValues(key: string, base: object, over: object): object {
   const model = modelOfKey(key);

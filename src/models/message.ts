@@ -1,10 +1,10 @@
 /**
- * Protobuf messages as the project uses them: data described by reflection, with one canonical form
- * in memory, JSON as Go's jsonpb writes it, and protobuf's wire format.
+ * Protobuf messages: described by reflection, with one canonical form in memory, JSON as written by
+ * Go's jsonpb, and protobuf's wire format.
  *
  * Canonical values of the scalar types: numbers up to 32 bits are `number`; 64-bit integers are
- * `number` as long as they are safe integers and `bigint` beyond (one form per value, so equality
- * holds); `bytes` is base64 text; an enum is its name; a map is an object with sorted keys.
+ * `number` if they are safe integers, else `bigint` (one form per value, so that equality works);
+ * `bytes` is base64 text; an enum is its name; a map is an object with sorted keys.
  */
 import protobuf from 'protobufjs/light.js';
 import { compileMessage, type MessagePlan } from './compile.ts';
@@ -15,7 +15,7 @@ import { bindRules, type Rules } from './rules.ts';
 /** A 64-bit integer: `bigint` only beyond the safe integers. */
 export type Int64 = number | bigint;
 
-/** What a `.proto` file describes; made by the generator. */
+/** Contents of a `.proto` file; generated. */
 export interface ProtoFile {
   /** Path below src/models. */
   readonly name: string;
@@ -24,16 +24,16 @@ export interface ProtoFile {
   readonly nested: Readonly<Record<string, object>>;
 }
 
-/** A message type that T is the canonical form of. Made by the generator. */
+/** A message type; T is its canonical form. Generated. */
 export interface MessageType<T extends object> {
   readonly typeName: string;
-  /** Only there to carry the type. */
+  /** Never set; carries the type T. */
   readonly canonicalForm?: T;
   /** Resolved on first use. */
   readonly reflection: () => protobuf.Type;
 }
 
-/** A unary or streaming call of a service. Made by the generator. */
+/** A unary or streaming method of a service. Generated. */
 export interface ServiceMethod<Request extends object, Response extends object> {
   /** `/package.Service/Method` */
   readonly path: string;
@@ -47,20 +47,20 @@ export interface MessageCodec<T extends object> {
   readonly typeName: string;
   /** Canonical form of data of unknown shape. @throws InvalidModelError */
   parse(input: unknown, where?: string): T;
-  /** The same for what code puts together. @throws InvalidModelError */
+  /** The same for a typed, possibly incomplete object. @throws InvalidModelError */
   canonical(input: DeepInput<T>, where?: string): T;
-  /** As Go's jsonpb with OrigName writes it. */
+  /** JSON as written by Go's jsonpb with OrigName. */
   toJson(value: T): unknown;
   /** Protobuf's wire format. */
   encodeWire(value: T): Uint8Array;
-  /** Fields that the type does not know are passed over, as protobuf wants it. @throws InvalidModelError */
+  /** Unknown fields are ignored, as protobuf requires. @throws InvalidModelError */
   decodeWire(bytes: Uint8Array, where?: string): T;
 }
 
 const root = new protobuf.Root();
 const loaded = new Set<string>();
 
-/** Types of all loaded files live in one root, because files refer to each other by type name. */
+/** The types of all files are in one root, because files refer to each other by type name. */
 function load(file: ProtoFile): void {
   if (loaded.has(file.name)) return;
   loaded.add(file.name);
@@ -84,8 +84,8 @@ export function messageType<T extends object>(file: ProtoFile, typeName: string)
 }
 
 /**
- * Reads and writes messages of a type.
- * @param rules spelling of texts and order of lists, by field; see rules.ts
+ * Converts messages of a type between their forms.
+ * @param rules canonical spelling of texts and order of lists, by field; see rules.ts
  */
 export function messageCodec<T extends object>(
   message: MessageType<T>,

@@ -1,4 +1,4 @@
-/** All models whose values stand under `config/`. */
+/** All models with keys under `config/`. */
 import type { MessageModel } from './define.ts';
 import { linuxArpModel } from './linux/arp.ts';
 import { linuxInterfaceModel } from './linux/interface.ts';
@@ -50,7 +50,7 @@ export const configModels: readonly ConfigModel[] = [
 const byPrefix = new Map(configModels.map((model) => [model.keyPrefix, model]));
 const byType = new Map(configModels.map((model) => [model.typeName, model]));
 
-/** The model of a key (without agent prefix); undefined for keys of no model. */
+/** The model of a key (without agent prefix); undefined for keys without a model. */
 export function modelOfKey(key: string): ConfigModel | undefined {
   for (let slash = key.indexOf('/'); slash >= 0; slash = key.indexOf('/', slash + 1)) {
     const model = byPrefix.get(key.slice(0, slash + 1));

@@ -1,12 +1,12 @@
 /**
- * What a model says about its fields beyond their types: the one spelling of a text, and lists
- * whose order means nothing. Declared as a tree of the same shape as the message.
+ * Rules of a model for its fields, in addition to their types: canonical spelling of texts, and
+ * unordered lists. Declared as a tree with the shape of the message.
  */
 
-/** Gives the canonical spelling; throws FieldProblem. Never called for an empty text. */
+/** Returns the canonical spelling; throws FieldError. Never called for an empty text. */
 export type TextRule = (text: string) => string;
 
-/** A list whose order means nothing: kept sorted by this key, then by its elements' JSON. */
+/** An unordered list: it is sorted by this key, then by the JSON of its elements. */
 export interface UnorderedRule<E> {
   readonly sortKey: (element: E) => string | number;
   readonly each: Rule<E> | undefined;
@@ -22,7 +22,7 @@ export type Rule<V> = V extends string
 
 export type Rules<T> = { readonly [K in keyof T]?: Rule<NonNullable<T[K]>> };
 
-/** Rules without their types, as the compiler walks them. */
+/** Untyped rules, as the compiler uses them. */
 export interface BoundRules {
   readonly text: TextRule | undefined;
   readonly sortKey: ((element: never) => string | number) | undefined;
@@ -36,7 +36,7 @@ export function unordered<E>(
   return { sortKey, each };
 }
 
-/** A list of texts whose order means nothing. */
+/** An unordered list of texts. */
 export function unorderedTexts(each?: TextRule): UnorderedRule<string> {
   return { sortKey: (text) => text, each };
 }

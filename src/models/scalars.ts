@@ -1,4 +1,4 @@
-/** Protobuf's scalar types: how JSON data is read into the canonical form and written from it. */
+/** Protobuf's scalar types: conversion between JSON data and the canonical form. */
 import { describe, FieldError } from './field-error.ts';
 
 export interface ScalarCodec {
@@ -7,7 +7,7 @@ export interface ScalarCodec {
   /** @throws FieldProblem */
   readonly read: (input: unknown) => unknown;
   readonly write: (value: unknown) => unknown;
-  /** Of map keys, which are always text in JSON; default: `read`. */
+  /** For map keys, which are always strings in JSON; default: `read`. */
   readonly readKey?: (text: string) => unknown;
 }
 
@@ -38,7 +38,7 @@ const bool: ScalarCodec = {
 
 const BASE64 = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2}(?:==)?|[A-Za-z0-9+/_-]{3}=?)?$/;
 
-/** Accepts the two base64 alphabets and raw bytes; kept as standard base64 with padding. */
+/** Accepts both base64 alphabets and raw bytes; the canonical form is standard base64 with padding. */
 const bytes: ScalarCodec = {
   zero: '',
   read: (input) => {
@@ -70,7 +70,7 @@ function integer(min: number, max: number): ScalarCodec {
 
 const WHOLE_NUMBER = /^-?\d{1,20}$/;
 
-/** JSON numbers beyond the safe integers have lost digits already: only text may carry those. */
+/** JSON numbers beyond the safe integers have lost digits, so such values must be strings. */
 function long(min: bigint, max: bigint): ScalarCodec {
   return {
     zero: 0,
@@ -146,7 +146,7 @@ const scalarCodecs: Readonly<Record<string, ScalarCodec>> = {
 
 export function scalarCodec(type: string): ScalarCodec {
   const kind = scalarCodecs[type];
-  // the generator has resolved every type name; what arrives here is a scalar
-  if (kind === undefined) throw new TypeError(`no scalar type ${type}`);
+  // the generator has resolved all type names; only scalars remain
+  if (kind === undefined) throw new TypeError(`unknown scalar type ${type}`);
   return kind;
 }

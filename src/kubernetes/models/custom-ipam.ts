@@ -7,7 +7,7 @@ export type {
   CustomPodInterface,
 } from './custom-ipam.gen.ts';
 
-/** Pod before namespace, unlike anywhere else. */
+/** `custom-ipam/<pod>/<namespace>`, unlike the keys of other resources. */
 export const customIpamKey = keyTemplate('custom-ipam/{name}/{namespace}', {
   name: '[^/]+',
   namespace: '[^/]+',

@@ -1,8 +1,8 @@
 import type { MessageType } from '#models/message.ts';
 
 /**
- * Go writes a map that was made but stayed empty as `{}`, and the original reflector always makes
- * some of its maps. Readers do not care; comparing bytes does.
+ * Go writes an allocated empty map as `{}`, and the original reflector always allocates some of its
+ * maps. Readers do not distinguish the two; a comparison of bytes does.
  */
 export function withEmptyMap<T extends object>(
   json: unknown,
@@ -11,10 +11,10 @@ export function withEmptyMap<T extends object>(
 ): object {
   const written = json as Readonly<Record<string, unknown>>;
   if (Object.hasOwn(written, field)) return written;
-  const made: Record<string, unknown> = {};
+  const ordered: Record<string, unknown> = {};
   for (const { name } of message.reflection().fieldsArray) {
-    if (name === field) made[name] = {};
-    else if (Object.hasOwn(written, name)) made[name] = written[name];
+    if (name === field) ordered[name] = {};
+    else if (Object.hasOwn(written, name)) ordered[name] = written[name];
   }
-  return made;
+  return ordered;
 }

@@ -1,4 +1,4 @@
-/** Keys of what is reflected from Kubernetes, without the reflector's prefix. Names hold no slash. */
+/** Keys of reflected resources, without the reflector's prefix. Names contain no slash. */
 import { type KeyTemplate, keyTemplate } from '#models/key-template.ts';
 
 const SEGMENT = '[^/]+';

@@ -1,16 +1,16 @@
-/** Text rules and orders that several of the reflected models share. */
+/** Text rules and list orders that are shared by several reflected models. */
 import { formatIp, parseIp } from '#models/ip.ts';
 import { type TextRule, type UnorderedRule, unordered } from '#models/rules.ts';
 
 /**
- * The one spelling of an address; anything else stays as it is. Kubernetes has checked its addresses,
- * fields such as `cluster_ip` hold words too, and one odd entry must not cost a service all of its
- * endpoints: whoever uses an address passes over what is none.
+ * The canonical spelling of an address; other text is kept. Kubernetes has validated the addresses,
+ * fields such as `cluster_ip` may contain words, and one invalid entry must not invalidate all
+ * endpoints of a service. Users of addresses ignore invalid ones.
  */
 export const addressOrText: TextRule = (text) => {
   const bytes = parseIp(text);
   return bytes === undefined ? text : formatIp(bytes);
 };
 
-/** Go gives them out in any order. */
+/** Go iterates over labels in random order. */
 export const labels: UnorderedRule<{ readonly key: string }> = unordered(({ key }) => key);

@@ -1,4 +1,4 @@
-/** What Kubernetes' own controller does: the endpoints of a service from the pods it selects. */
+/** Computes the endpoints of a service from its pods, as the endpoints controller of Kubernetes. */
 import { ipFamily, parseIp } from '#models/ip.ts';
 import { type EndpointPort, type Endpoints, endpointsModel } from '../models/endpoints.ts';
 import { hasLabels } from './labels.ts';
@@ -14,7 +14,7 @@ import type { KubeService, KubeServicePort } from './objects/service.ts';
 import type { Readers } from './reflected.ts';
 import { type Backend, type BackendState, subsetsOf } from './subsets.ts';
 
-/** Whether the endpoints of the service follow its pods; those of others are made by hand. */
+/** Whether the endpoints of the service are computed from pods; others are created manually. */
 export function selectsPods(service: KubeService): boolean {
   const { type, selector } = service.spec;
   return type !== 'ExternalName' && Object.keys(selector ?? {}).length > 0;
@@ -29,8 +29,8 @@ export function selectsPod(service: KubeService, pod: KubePod): boolean {
 }
 
 /**
- * Endpoints of a service with a selector: all pods that it selects and that have an address.
- * @param pods of any namespace; the others are passed over
+ * Endpoints of a service with a selector: all selected pods that have an address.
+ * @param pods pods of all namespaces; those of other namespaces are ignored
  */
 export function endpointsOf(
   service: KubeService,
@@ -51,7 +51,7 @@ function backendsOf(service: KubeService, pod: KubePod): Backend[] {
   const state = backendState(service, pod);
   const wanted = service.spec.ports ?? [];
   const ports = wanted.flatMap((port) => resolvePort(port, pod));
-  // its ports are named, and the pod has none of these names
+  // the service has named ports, and the pod has none of them
   if (state === undefined || (ports.length === 0 && wanted.length > 0)) return [];
   const { name, uid } = pod.metadata;
   const { nodeName, hostname, subdomain } = pod.spec ?? {};
@@ -70,7 +70,7 @@ function backendsOf(service: KubeService, pod: KubePod): Backend[] {
     }));
 }
 
-/** A pod about whose readiness nothing is known is ready: nobody probes it. */
+/** A pod without a Ready condition is ready: it has no probe. */
 function backendState(service: KubeService, pod: KubePod): BackendState | undefined {
   if (service.spec.publishNotReadyAddresses) return 'ready';
   const condition = pod.status?.conditions?.find(({ type }) => type === 'Ready');
@@ -103,6 +103,6 @@ function serviceFamilies({ spec }: KubeService): Set<number> {
   if (named.length > 0) return new Set(named);
   const addresses = [spec.clusterIP ?? '', ...(spec.clusterIPs ?? [])].map(familyOf);
   const known = addresses.filter((family) => family !== 0);
-  // headless, with nothing said: whatever the pods have
+  // headless without families: the families of the pods
   return new Set(known.length > 0 ? known : [4, 6]);
 }

@@ -1,6 +1,6 @@
 /**
- * A set of manifests as the state that the reflector would show of a cluster in which they have been
- * applied. Pure: the same manifests give the same state, whatever the order of the files.
+ * Computes the state that the reflector would write for a cluster with the given manifests. Pure: the
+ * same manifests give the same state, in any order of the files.
  */
 import { resources } from '../resources/resources.ts';
 import { endpointsOf, selectsPods } from './backends.ts';
@@ -27,14 +27,14 @@ import {
 } from './sourced-object.ts';
 
 export interface ClusterOptions {
-  /** The node that all pods run on which do not name another. */
+  /** The node of all pods that do not specify another node. */
   readonly node: {
     readonly name: string;
     /** Plain address of the host; empty when unknown. */
     readonly address: string;
     readonly podCidr?: string;
   };
-  /** CIDR that services without an address get theirs from. */
+  /** CIDR from which services without an address get one. */
   readonly serviceCidr: string;
   readonly readers: Readers;
 }
@@ -42,11 +42,11 @@ export interface ClusterOptions {
 export interface Cluster {
   readonly state: KubeState;
   readonly problems: readonly ManifestProblem[];
-  /** Pods that this node has to start and to attach to the network. */
+  /** Pods that this node must start and attach to the network. */
   readonly localPods: readonly KubePod[];
-  /** All pods, also those in the host's network and on other nodes. */
+  /** All pods, including those in the host network and on other nodes. */
   readonly pods: readonly KubePod[];
-  /** Services whose endpoints follow the pods: to be reckoned anew when a pod changes. */
+  /** Services whose endpoints are computed from pods: recompute them when a pod changes. */
   readonly services: readonly KubeService[];
 }
 
@@ -125,7 +125,7 @@ function nodesOf(
   return [...nodes, { object, source: generatedSource }];
 }
 
-/** Those given, and those that objects live in. */
+/** The given namespaces, and those of the given objects. */
 function namespacesOf(given: readonly SourcedObject[]): SourcedObject<KubeNamespace>[] {
   const namespaces = new Map<string, SourcedObject<KubeNamespace>>();
   for (const { object, source } of given) {
@@ -152,7 +152,7 @@ function servicesOf(
   return withAllocations(services, options.serviceCidr, problems);
 }
 
-/** Slices say more than an Endpoints object, so they win over it. */
+/** Slices contain more data than an Endpoints object, so they override it. */
 function addSlices(
   state: KubeStateBuilder,
   given: readonly SourcedObject[],
@@ -172,7 +172,7 @@ function addSlices(
   }
 }
 
-/** @returns the services that it was done for: those with a selector and without given endpoints */
+/** @returns the affected services: those with a selector and without given endpoints */
 function addBackends(
   state: KubeStateBuilder,
   services: readonly SourcedObject<KubeService>[],

@@ -1,4 +1,4 @@
-/** Contiv's custom resources. Their names are the names of their values. */
+/** Values of Contiv's custom resources. The name of a resource is the name of its value. */
 
 import type { DeepInput } from '#models/model.ts';
 import { type CustomNetwork, customNetworkModel } from '../models/custom-network.ts';
@@ -24,7 +24,7 @@ export function nodeConfigValue({ metadata, spec }: KubeNodeConfig): NodeConfig 
   const main = spec.mainVPPInterface;
   return nodeConfigModel.canonical({
     node_name: metadata.name,
-    // one without a name says nothing: the agent chooses
+    // an interface without a name is ignored: the agent chooses
     main_vpp_interface: main?.interfaceName ? interfaceConfig(main) : undefined,
     other_vpp_interfaces: spec.otherVPPInterfaces?.map(interfaceConfig),
     steal_interface: spec.stealInterface,

@@ -1,4 +1,4 @@
-/** What the API server fills in before anybody sees an object. Manifests have not been through it. */
+/** Defaults that the API server fills in; manifests do not contain them. */
 import type { KubeNamespace } from './objects/cluster.ts';
 import type { KubeContainer, KubePod } from './objects/pod.ts';
 import type { KubePolicy, KubePolicyPort } from './objects/policy.ts';
@@ -59,7 +59,7 @@ export function withPolicyDefaults(policy: KubePolicy): KubePolicy {
   };
 }
 
-/** Addresses and node ports apart; see services. */
+/** Without addresses and node ports; see service-ips.ts. */
 export function withServiceDefaults(service: KubeService): KubeService {
   const { spec } = service;
   const type = spec.type ?? 'ClusterIP';

@@ -1,4 +1,4 @@
-/** Endpoints objects and EndpointSlices: one value a service. */
+/** Values of Endpoints objects and EndpointSlices: one per service. */
 
 import type { DeepInput } from '#models/model.ts';
 import {
@@ -19,7 +19,7 @@ import { namespaceOf } from './objects/meta.ts';
 import type { Readers } from './reflected.ts';
 import { type Backend, type BackendState, subsetsOf } from './subsets.ts';
 
-/** As they stand: Kubernetes has grouped and sorted them. */
+/** Keeps the order of the object: Kubernetes has grouped and sorted it. */
 export function endpointsValue(endpoints: KubeEndpoints): Endpoints {
   return endpointsModel.canonical({
     name: endpoints.metadata.name,
@@ -57,8 +57,8 @@ function referenceValue(
 }
 
 /**
- * The value of a service from all of its slices, whatever their order. A backend that several of
- * them list has the ports of all, each in its best state.
+ * The value of a service from all of its slices, independent of their order. A backend in several
+ * slices has the ports of all of them, each in its best state.
  */
 export function mergedSlices(
   service: { readonly name: string; readonly namespace: string },
@@ -77,13 +77,13 @@ export function mergedSlices(
 }
 
 function sliceBackends(slice: KubeEndpointSlice, readers: Readers): Backend[] {
-  // host names are for clients to resolve
+  // clients resolve host names themselves
   if (slice.addressType === 'FQDN') return [];
   const ports = (slice.ports ?? []).flatMap(({ name = '', port, protocol = 'TCP' }) =>
     port === undefined ? [] : [{ name, port, protocol } satisfies EndpointPort],
   );
   return (slice.endpoints ?? []).flatMap((endpoint) => {
-    // further ones lead to the same backend
+    // further addresses belong to the same backend
     const ip = endpoint.addresses[0];
     const state = backendState(endpoint.conditions ?? {});
     if (ip === undefined || state === undefined) return [];
@@ -98,7 +98,7 @@ function sliceBackends(slice: KubeEndpointSlice, readers: Readers): Backend[] {
   });
 }
 
-/** Undefined: not to be listed. Endpoints objects never listed a pod that is going away. */
+/** Undefined: not listed. Endpoints objects do not list terminating pods that do not serve. */
 function backendState(
   conditions: NonNullable<KubeSliceEndpoint['conditions']>,
 ): BackendState | undefined {

@@ -7,10 +7,10 @@ import { type ReflectedObject, reflect } from './reflect.ts';
 import type { Readers } from './reflected.ts';
 import { displayName, type SourcedObject } from './sourced-object.ts';
 
-/** Canonical values by keyword of the resource and key without prefix; every resource is there. */
+/** Canonical values by keyword of the resource and key without prefix; all resources are present. */
 export type KubeState = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
-/** Collects values; what the models refuse becomes a problem. */
+/** Collects values; values that a model rejects become problems. */
 export class KubeStateBuilder {
   readonly #readers: Readers;
   readonly #problems: ManifestProblem[];
@@ -28,7 +28,7 @@ export class KubeStateBuilder {
     else this.#state.get(reflected.resource.keyword)?.set(reflected.key, reflected.value);
   }
 
-  /** A value that is made of several objects; problems name this one of them. */
+  /** Adds a value that is derived from several objects; problems name the given one. */
   derive<T extends object>(
     { object, source }: SourcedObject,
     resource: Resource<T>,

@@ -1,17 +1,17 @@
-/** What could not be taken from manifests: named, skipped, and no reason to stop. */
+/** Problems in manifests. The affected part is reported and ignored; reading continues. */
 
 export interface SourceLocation {
   readonly file: string;
-  /** From 1; documents without content do not count. */
+  /** Starts at 1; empty documents are not counted. */
   readonly document: number;
-  /** From 1; where the object begins. */
+  /** First line of the object, starting at 1. */
   readonly line: number;
 }
 
 export interface ManifestProblem extends SourceLocation {
-  /** Where the text itself is wrong. */
+  /** Column of a syntax error. */
   readonly column?: number;
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly kind: string;
   /** `<namespace>/<name>`, `<name>`, or empty. */
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
- * The text of a manifest file as objects. A file holds several documents; what is wrong with one of
- * them is said with its line, and the others are read all the same.
+ * Reads the objects of a manifest file. A file contains several documents; a problem in one of them
+ * is reported with its line, and the others are still read.
  */
 import { type Document, isNode, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import type { ManifestProblem, SourceLocation } from './manifest-problem.ts';
@@ -16,7 +16,7 @@ export interface Manifests {
   readonly problems: readonly ManifestProblem[];
 }
 
-/** @param file how the file is called in problems */
+/** @param file name of the file for problems */
 export function readManifests(text: string, file: string): Manifests {
   const objects: ManifestObject[] = [];
   const problems: ManifestProblem[] = [];
@@ -40,7 +40,7 @@ export function readManifests(text: string, file: string): Manifests {
           objects.push({ source: { ...source, line }, object });
         });
       } catch (thrown) {
-        // aliases that blow up, or nesting beyond reason
+        // too many expanded aliases, or too deep nesting
         const reason = thrown instanceof Error ? thrown.message : String(thrown);
         problems.push({ ...source, kind: '', name: '', reason });
       }
@@ -51,13 +51,13 @@ export function readManifests(text: string, file: string): Manifests {
 
 interface Chunk {
   readonly text: string;
-  /** Lines before it. */
+  /** Number of lines before it. */
   readonly line: number;
 }
 
 /**
- * Cuts at the lines that begin with `---`: nothing inside a document may do so. Each piece is parsed
- * for itself, so that an open quote spoils one document and not the rest of the file.
+ * Splits at lines that begin with `---`, which cannot occur inside a document. Each chunk is parsed
+ * separately, so that an unterminated quote affects one document and not the rest of the file.
  */
 function chunksOf(text: string): Chunk[] {
   const pieces: Chunk[] = [];
@@ -111,7 +111,7 @@ function syntaxProblem(
 
 type Visit = (object: unknown, path: readonly (string | number)[]) => void;
 
-/** Lists, also lists of one kind such as PodList, stand for their items. */
+/** Replaces lists, including lists of one kind such as PodList, by their items. */
 function expandLists(object: unknown, path: readonly (string | number)[], take: Visit): void {
   const list = listOf(object);
   if (list === undefined) {
@@ -125,7 +125,7 @@ function expandLists(object: unknown, path: readonly (string | number)[], take: 
 
 interface List {
   readonly items: readonly unknown[];
-  /** Items of a list of one kind need not say what they are. */
+  /** Adds apiVersion and kind to an item of a list of one kind, where they are optional. */
   named(item: unknown): unknown;
 }
 

@@ -1,4 +1,4 @@
-/** All pods of a set of manifests: those that stand there, and those that workloads make. */
+/** All pods of a set of manifests: the given ones, and those that workloads create. */
 import { withPodDefaults } from './defaults.ts';
 import type { KubeNode } from './objects/cluster.ts';
 import { namespaceOf } from './objects/meta.ts';
@@ -17,8 +17,8 @@ const workloadKinds = [
 ] as const;
 
 /**
- * @param thisNode runs every pod that does not name another node
- * @param nodes gives the host addresses
+ * @param thisNode node of all pods that do not specify another node
+ * @param nodes nodes with their host addresses
  */
 export function podSet(
   given: readonly SourcedObject[],
@@ -30,7 +30,7 @@ export function podSet(
   const pods = new Map<string, SourcedObject<KubePod>>();
   for (const kind of workloadKinds) {
     for (const { object, source } of ofKind(given, kind)) {
-      // an export of a cluster has what the workload made beside the workload
+      // an export of a cluster contains the workload and the objects that it created
       if (owners.has(ownerId(object.kind, displayName(object)))) continue;
       for (const pod of podsOf(object, thisNode)) {
         pods.set(displayName(pod), { object: pod, source });
@@ -67,7 +67,7 @@ function ownersOf(given: readonly SourcedObject[]): ReadonlySet<string> {
   );
 }
 
-/** The pod after the scheduler and the kubelet have put their part into it. */
+/** The pod with the fields that the scheduler and the kubelet set. */
 function withScheduling(
   pod: KubePod,
   thisNode: string,
@@ -88,7 +88,7 @@ function withScheduling(
   };
 }
 
-/** Whether the node has to start it and to attach it to the network. */
+/** Whether this node must start the pod and attach it to the network. */
 export function isLocalPod(pod: KubePod, thisNode: string): boolean {
   return pod.spec?.nodeName === thisNode && !pod.spec.hostNetwork && !hasEnded(pod);
 }

@@ -1,4 +1,4 @@
-/** A Kubernetes object as the values that stand for it in the datastore. */
+/** Converts a Kubernetes object to its value for the datastore. */
 import { InvalidModelError } from '#models/model.ts';
 import { resources } from '../resources/resources.ts';
 import {
@@ -18,14 +18,14 @@ import { policyValue } from './policy.ts';
 import { type Readers, type Reflected, reflected } from './reflected.ts';
 import { serviceValue } from './service.ts';
 
-/** Objects that have a value of their own. The others are read in sets: see endpoints, workloads. */
+/** Objects that have their own value. The others are processed in sets: see endpoints, workloads. */
 export type ReflectedObject = Exclude<KubeObject, Workload | KubeEndpointSlice>;
 
 export type ReflectionResult =
   | { readonly reflected: Reflected; readonly refusal?: undefined }
   | { readonly reflected?: undefined; readonly refusal: Rejection };
 
-/** Refused is what the model cannot hold, for example text that is not valid Unicode. */
+/** Rejects objects that the model cannot represent, for example with invalid Unicode. */
 export function reflect(object: ReflectedObject, readers: Readers): ReflectionResult {
   try {
     return { reflected: reflectedAs(object, readers) };

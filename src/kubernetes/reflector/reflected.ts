@@ -1,7 +1,7 @@
-/** Results of reflection: values of the datastore, and what they are made for. */
+/** Results of reflection: values for the datastore, and the kind of their readers. */
 import type { AnyResource, Resource } from '../resources/resources.ts';
 
-/** One value as it stands in the datastore. */
+/** One value for the datastore. */
 export interface Reflected {
   readonly resource: AnyResource;
   /** Without the reflector's prefix. */
@@ -15,11 +15,10 @@ export function reflected<T extends object>(resource: Resource<T>, value: T): Re
 }
 
 /**
- * Who reads the values.
- * - `mixed`: also agents of the original, which refuse a value with a field that they do not know.
- *   Fields of ours are written where the object asks for something that must be so and that the
- *   original cannot express, and nowhere else.
- * - `own`: agents of this project only. Also written are preferences, and what nearly every object
- *   has: neither would be worth a value that the others refuse.
+ * The agents that read the values.
+ * - `mixed`: also agents of the original, which reject a value with an unknown field. New fields are
+ *   written only if the object has a requirement that the original cannot express.
+ * - `own`: only agents of this project. New fields are also written for preferences, and for data of
+ *   nearly all objects: neither justifies a value that agents of the original reject.
  */
 export type Readers = 'mixed' | 'own';

@@ -1,11 +1,11 @@
-/** Gives services what Kubernetes gives them: cluster addresses and node ports. */
+/** Allocates cluster addresses and node ports to services, as Kubernetes does. */
 import { createHash } from 'node:crypto';
 import { formatIp, type IpBytes, network, parseCidr, parseIp } from '#models/ip.ts';
 import type { ManifestProblem } from './manifest-problem.ts';
 import type { KubeService } from './objects/service.ts';
 import { displayName, type SourcedObject } from './sourced-object.ts';
 
-/** Numbers handed out by name: the same name gets the same number as long as it is free. */
+/** Allocates numbers by name: a name always gets the same number if that is free. */
 class StableAllocator {
   readonly #first: bigint;
   readonly #count: bigint;
@@ -20,7 +20,7 @@ class StableAllocator {
     this.#taken.add(number);
   }
 
-  /** Undefined when all are taken. */
+  /** Undefined if all numbers are allocated. */
   allocate(name: string): bigint | undefined {
     if (this.#count <= 0n) return undefined;
     const start = BigInt(`0x${createHash('sha256').update(name).digest('hex').slice(0, 32)}`);
@@ -38,14 +38,14 @@ class ClusterIps {
   readonly #length: number;
   readonly #numbers: StableAllocator;
 
-  /** @param cidr of the services, valid */
+  /** @param cidr valid service CIDR */
   constructor(cidr: string) {
     const parsed = parseCidr(cidr);
     if (parsed === undefined) throw new TypeError(`${cidr} is not a CIDR`);
     const base = network(parsed).address;
     this.#length = base.length;
     const size = 1n << BigInt(base.length * 8 - parsed.length);
-    // the first host is the API server's, the last address is broadcast
+    // the first host address belongs to the API server, the last address is the broadcast address
     this.#numbers = new StableAllocator(toNumber(base) + 2n, size - 3n);
   }
 
@@ -81,7 +81,7 @@ function toBytes(number: bigint, length: number): IpBytes {
   return Uint8Array.from(Buffer.from(number.toString(16).padStart(length * 2, '0'), 'hex'));
 }
 
-/** Services with cluster addresses and node ports, as the API server would have given them. */
+/** Services with cluster addresses and node ports, as the API server allocates them. */
 export function withAllocations(
   services: readonly SourcedObject<KubeService>[],
   cidr: string,
@@ -100,10 +100,13 @@ export function withAllocations(
   );
   return byName.map(({ object, source }) => {
     const name = displayName(object);
-    const lacking = (what: string): void => {
-      problems.push({ ...source, kind: 'Service', name, reason: `no ${what} is left for it` });
+    const reportExhausted = (what: string): void => {
+      problems.push({ ...source, kind: 'Service', name, reason: `no free ${what}` });
     };
-    return { object: withNodePorts(withClusterIp(object, ips, lacking), ports, lacking), source };
+    return {
+      object: withNodePorts(withClusterIp(object, ips, reportExhausted), ports, reportExhausted),
+      source,
+    };
   });
 }
 
@@ -112,13 +115,13 @@ type ReportExhausted = (what: string) => void;
 function withClusterIp(
   service: KubeService,
   ips: ClusterIps,
-  lacking: ReportExhausted,
+  reportExhausted: ReportExhausted,
 ): KubeService {
   const { type, clusterIP, clusterIPs } = service.spec;
   if (type === 'ExternalName' || clusterIP || (clusterIPs ?? []).length > 0) return service;
   const address = ips.allocate(displayName(service));
   if (address === undefined) {
-    lacking('address of the service CIDR');
+    reportExhausted('address in the service CIDR');
     return service;
   }
   const spec = { ...service.spec, clusterIP: address, clusterIPs: [address] };
@@ -128,7 +131,7 @@ function withClusterIp(
 function withNodePorts(
   service: KubeService,
   nodePorts: NodePorts,
-  lacking: ReportExhausted,
+  reportExhausted: ReportExhausted,
 ): KubeService {
   const { type, ports } = service.spec;
   if ((type !== 'NodePort' && type !== 'LoadBalancer') || ports === undefined) return service;
@@ -136,7 +139,7 @@ function withNodePorts(
     if (port.nodePort) return port;
     const nodePort = nodePorts.allocate(`${displayName(service)}/${port.name ?? port.port}`);
     if (nodePort !== undefined) return { ...port, nodePort };
-    lacking('node port');
+    reportExhausted('node port');
     return port;
   });
   return { ...service, spec: { ...service.spec, ports: filled } };

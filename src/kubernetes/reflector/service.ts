@@ -5,7 +5,7 @@ import { namespaceOf } from './objects/meta.ts';
 import type { KubeService, KubeServicePort } from './objects/service.ts';
 import type { Readers } from './reflected.ts';
 
-/** Seconds; what Kubernetes takes where a service says none. */
+/** Default of Kubernetes, in seconds. */
 const DEFAULT_AFFINITY_TIMEOUT = 10_800;
 
 export function serviceValue(service: KubeService, readers: Readers): Service {

@@ -1,4 +1,4 @@
-/** Objects together with where they were read. */
+/** Kubernetes objects with their location in the manifests. */
 
 import type { ManifestProblem, SourceLocation } from './manifest-problem.ts';
 import { namespaceOf } from './objects/meta.ts';
@@ -31,13 +31,13 @@ export function isNamespaced(object: KubeObject): boolean {
   return !clusterWide.has(object.kind);
 }
 
-/** `<namespace>/<name>`, or the name alone where there is no namespace. */
+/** `<namespace>/<name>`, or the name alone for cluster-scoped objects. */
 export function displayName(object: KubeObject): string {
   const { name } = object.metadata;
   return isNamespaced(object) ? `${namespaceOf(object)}/${name}` : name;
 }
 
-/** Of objects with the same name the last one stands, as when they are applied one after another. */
+/** Keeps the last one of several objects with the same name, as when they are applied in order. */
 export function withoutDuplicates(
   placed: readonly SourcedObject[],
   problems: ManifestProblem[],
@@ -52,7 +52,7 @@ export function withoutDuplicates(
         ...earlier.source,
         kind: one.object.kind,
         name: displayName(one.object),
-        reason: `defined again at ${file}:${line}, which counts`,
+        reason: `overridden by the definition at ${file}:${line}`,
       });
     }
     last.set(id, one);

@@ -1,13 +1,13 @@
 /**
- * Puts backends into the subsets of an Endpoints value: addresses with equal ports together, in an
- * order that does not depend on the order in which they came.
+ * Groups backends into the subsets of an Endpoints value: addresses with equal ports are in one
+ * subset. The result does not depend on the order of the backends.
  */
 import { ipFamily, parseIp } from '#models/ip.ts';
 import type { DeepInput } from '#models/model.ts';
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../models/endpoints.ts';
 import type { Readers } from './reflected.ts';
 
-/** `draining`: on its way out, but still able to answer. The first is the best. */
+/** `draining`: terminating, but still serving. Listed from best to worst. */
 export type BackendState = 'ready' | 'draining' | 'not-ready';
 
 export interface Backend {
@@ -22,13 +22,13 @@ interface MergedBackend {
   readonly address: Backend['address'];
   /** The best state of each port. */
   readonly ports: Map<string, { readonly port: EndpointPort; readonly state: BackendState }>;
-  /** Of a backend that has no ports at all. */
+  /** Best state of a backend without ports. */
   portless: BackendState | undefined;
 }
 
 /**
- * Draining backends serve where nobody else is ready. Agents of the original do not know them, so
- * for `mixed` readers they are left out as long as anybody is ready for the same port.
+ * Draining backends serve if no other backend is ready. Agents of the original do not support them,
+ * so for `mixed` readers they are omitted while another backend is ready for the same port.
  */
 export function subsetsOf(
   backends: readonly Backend[],
@@ -49,7 +49,7 @@ export function subsetsOf(
   }));
 }
 
-/** A backend that is listed twice, as while it moves from one slice to another, counts once. */
+/** Adds a backend; one that is listed twice, as while it moves between slices, is merged. */
 function addBackend(seen: Map<string, MergedBackend>, { address, state, ports }: Backend): void {
   const name = `${address.ip} ${address.target_ref?.namespace} ${address.target_ref?.name}`;
   let one = seen.get(name);
@@ -108,7 +108,7 @@ function addToSubset(
   ports: readonly EndpointPort[],
 ): void {
   const sorted = sortedBy(ports, portText);
-  // the families apart, IPv4 first
+  // separate subsets for the families, IPv4 first
   const name = `${sortableIp(address.ip)[0]} ${sorted.map(portText).join(' ')}`;
   let subset = subsets.get(name);
   if (subset === undefined) {
@@ -124,7 +124,7 @@ function sortedAddresses(addresses: readonly Backend['address'][]): readonly Bac
   return sortedBy(addresses, ({ ip, target_ref }) => `${sortableIp(ip)} ${target_ref?.name}`);
 }
 
-/** Sorts like the address: family, then bytes. */
+/** Sort key of an address: family, then bytes. */
 function sortableIp(text: string): string {
   const bytes = parseIp(text);
   if (bytes === undefined) return `9${text}`;

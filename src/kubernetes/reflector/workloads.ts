@@ -1,4 +1,4 @@
-/** The pods that workloads would make on this node. */
+/** The pods that workloads create on this node. */
 import { createHash } from 'node:crypto';
 import { namespaceOf } from './objects/meta.ts';
 import type { KubePod } from './objects/pod.ts';
@@ -11,8 +11,8 @@ interface PlannedPod {
 }
 
 /**
- * Names are stable: the same workload makes the same pods, so that a file that is read again changes
- * nothing. A pod runs on `nodeName` unless its template says another node.
+ * Names are stable: the same workload creates the same pods, so that re-reading a file changes
+ * nothing. A pod runs on `nodeName` unless its template specifies another node.
  */
 export function podsOf(workload: Workload, nodeName: string): KubePod[] {
   const { template, pods, serviceName } = workloadPods(workload);
@@ -71,7 +71,7 @@ function workloadPods(workload: Workload): WorkloadPods {
       return jobPlan(name, workload.spec);
     case 'CronJob': {
       const { suspend, jobTemplate } = workload.spec;
-      // the one run that is going on
+      // one running job
       return jobPlan(`${name}-run`, suspend ? { ...jobTemplate.spec, suspend } : jobTemplate.spec);
     }
   }
@@ -96,7 +96,7 @@ function statefulPlan(
   return { template, pods, serviceName };
 }
 
-/** As many as run at once. */
+/** The pods that run in parallel. */
 function jobPlan(name: string, spec: JobSpec): WorkloadPods {
   const { template, suspend, parallelism = 1, completions = parallelism, completionMode } = spec;
   const indexed = completionMode === 'Indexed';
@@ -115,10 +115,10 @@ function times(count: number, make: (n: number) => PlannedPod): PlannedPod[] {
   return Array.from({ length: count }, (_, n) => make(n));
 }
 
-/** Letters and digits that make no words, as Kubernetes uses them in names. */
+/** Letters and digits that cannot form words, as Kubernetes uses them in names. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Ten characters that change with the template, whatever the order of its fields in the file. */
+/** Hash of ten characters of a template, independent of the order of its fields. */
 function templateHash(template: PodTemplate): string {
   const text = JSON.stringify(template, (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -129,7 +129,7 @@ function templateHash(template: PodTemplate): string {
   return Array.from(digest.subarray(0, 10), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
 }
 
-/** In the form of a UUID made of a name. */
+/** A name-based UUID. */
 export function stableUid(namespace: string, name: string): string {
   const hex = createHash('sha256').update(`pod/${namespace}/${name}`).digest('hex');
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);

@@ -1,6 +1,6 @@
 /**
- * What the reflectors put into the datastore for the agents. One entry here adds a resource
- * everywhere: to the watch, to resyncs, to the kube state of every event and to the reflection.
+ * The resources that the reflectors write to the datastore for the agents. An entry here adds a
+ * resource to the watch, to resyncs, to the kube state of each event and to the reflection.
  */
 import type { MessageModel } from '#models/define.ts';
 import { customIpamKey, customIpamModel } from '../models/custom-ipam.ts';
@@ -20,13 +20,13 @@ import {
 } from '../models/service-function-chain.ts';
 import { vppNodeKey, vppNodeModel } from '../models/vpp-node.ts';
 
-/** Stands before every key of these resources in the datastore, written by whatever program. */
+/** Prefix of all keys of these resources in the datastore. */
 export const REFLECTOR_PREFIX = '/vnf-agent/contiv-ksr/';
 
-/** What a key says about the value under it. */
+/** The names in a key. */
 export interface KeyNames {
   readonly name: string;
-  /** Empty for what lives in no namespace. */
+  /** Empty for cluster-scoped resources. */
   readonly namespace: string;
 }
 
@@ -37,7 +37,7 @@ export interface Resource<T extends object> {
   readonly model: MessageModel<T>;
   /** The key without the reflector's prefix. */
   key(name: string, namespace: string): string;
-  /** Undefined for what is no key of this resource. */
+  /** Undefined for keys of other resources. */
   parseKey(key: string): KeyNames | undefined;
 }
 
@@ -66,7 +66,7 @@ function resource<T extends object>(
   };
 }
 
-/** The name of a VPP node's record is the ID of the node. */
+/** The name of a VPP node record is the ID of the node. */
 const vppNodeNameKey: NameKey = {
   build: ({ name }) => vppNodeKey.build({ id: name }),
   parse: (key) => {
@@ -103,7 +103,7 @@ export const resourceList: readonly AnyResource[] = Object.values(resources);
 
 export interface ResourceKey {
   readonly resource: AnyResource;
-  /** What follows the key prefix of the resource. */
+  /** The rest of the key after the prefix of the resource. */
   readonly rest: string;
 }
 

@@ -9,8 +9,8 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value as it stands in the datastore: byte for byte what the original writes, which escapes more
- * than JSON asks for.
+ * A value as stored in the datastore: byte for byte as the original writes it. Go escapes more
+ * characters than JSON requires.
  */
 export function valueText<T extends object>(resource: Resource<T>, value: T): string {
   const text = JSON.stringify(resource.model.toJson(value));

@@ -1,7 +1,7 @@
 /** Keys of values that are derived from Linux configuration or come from the kernel. */
 import { keyTemplate } from '../key-template.ts';
 
-/** `address` with mask length. */
+/** `address` with prefix length. */
 export const linuxInterfaceAddressKey = keyTemplate(
   'linux/interface/{iface}/address/{source}/{address}',
   { source: 'static|from_dhcp|alloc_ref' },
@@ -12,10 +12,10 @@ export const linuxInterfaceStateKey = keyTemplate('linux/interface/state/{iface}
   state: 'UP|DOWN',
 });
 
-/** A link in the agent's own namespace that somebody else made; by its name in the kernel. */
+/** An unmanaged link in the agent's own namespace; by its kernel name. */
 export const linuxHostNameKey = keyTemplate('linux/interface/host-name/{host}', { host: '[^/]+' });
 
-/** The same of a link that is a configured interface. */
+/** The same for a link that is a configured interface. */
 export const linuxHostNameOfKey = keyTemplate('linux/interface/host-name/{host}/of/{iface}', {
   host: '[^/]+',
 });

@@ -5,7 +5,7 @@ import { Route } from './l3.gen.ts';
 
 export type { Route as LinuxRoute, RouteScope as LinuxRouteScope } from './l3.gen.ts';
 
-/** `destination` with mask length. */
+/** `destination` with prefix length. */
 export const linuxRouteKey = keyTemplate('config/linux/l3/v2/route/{destination}/{iface}', {
   destination: '[0-9a-f.:]+/\\d+|alloc:.+',
 });

@@ -8,7 +8,7 @@ export type { ACL as Acl, ACLRule as AclRule, ACLRuleIpRule as AclIpRule } from 
 
 export const aclKey = keyTemplate('config/vpp/acls/v2/acl/{name}');
 
-/** Rules keep their order, it decides. */
+/** Rules keep their order: the first match applies. */
 export const aclModel = defineModel<ACL>({
   message: ACL,
   keyPrefix: aclKey.prefix(),

@@ -1,4 +1,4 @@
-/** Values that flow upwards: what the agent publishes or is told about an interface. */
+/** Published and notified state of interfaces: statistics and DHCP leases. */
 
 import { interfaceCidrRule, macRule } from '../address-rules.ts';
 import { defineModel } from '../define.ts';

@@ -9,8 +9,8 @@ export type VppInterface = Interface;
 export const vppInterfaceKey = keyTemplate('config/vpp/v2/interfaces/{name}');
 
 /**
- * Addresses keep their order: the first one is what VPP takes as source. Comparing interfaces
- * leaves them out, because each address is a derived value of its own.
+ * Addresses keep their order: VPP uses the first one as source. The comparison of interfaces ignores
+ * addresses, because each address is a derived value.
  */
 export const vppInterfaceModel = defineModel<Interface>({
   message: Interface,

@@ -6,7 +6,7 @@ export type { Nat44AddressPool } from './nat.gen.ts';
 
 const PREFIX = 'config/vpp/nat/v2/nat44-pool/';
 
-/** A pool stands under its name, or without one under its table and addresses. */
+/** The key contains the name of the pool, or its table and addresses if it has no name. */
 export function nat44AddressPoolKey(
   pool: Pick<Nat44AddressPool, 'name' | 'vrf_id' | 'first_ip' | 'last_ip'>,
 ): string {

@@ -5,7 +5,7 @@ import { Route } from './l3.gen.ts';
 
 export type { Route as VppRoute, RouteRouteType as VppRouteType } from './l3.gen.ts';
 
-/** What the key of a route says; empty texts where the key leaves a part out. */
+/** Parts of the key of a route; omitted parts are empty. */
 export interface VppRouteKeyParts {
   readonly outgoingInterface: string;
   readonly vrf: number;
@@ -17,7 +17,7 @@ export interface VppRouteKeyParts {
 const PREFIX = 'config/vpp/v2/route/';
 const FORM = /^(?:if\/(.+)\/)?vrf\/(\d+)\/dst\/(.+?)(?:\/gw\/(.+))?$/;
 
-/** `[if/{out}/]vrf/{id}/dst/{ip}/{len}[/gw/{nh}]`, parts in brackets only when not empty. */
+/** `[if/{out}/]vrf/{id}/dst/{ip}/{len}[/gw/{nh}]`; parts in brackets are omitted if empty. */
 export const vppRouteKey = {
   build(parts: VppRouteKeyParts): string {
     const out = parts.outgoingInterface === '' ? '' : `if/${parts.outgoingInterface}/`;

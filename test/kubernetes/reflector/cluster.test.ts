@@ -104,7 +104,7 @@ test('a service CIDR that is full is a problem of the service that comes too lat
   const text = Array.from({ length: 6 }, (_, n) => service(`s${n}`, '{}')).join('\n---\n');
   const { state, problems } = cluster(text, { serviceCidr: '10.96.0.0/29' });
   assert.deepEqual(problems.map(problemText), [
-    '0.yaml:11 (document 6): Service shop/s5: no address of the service CIDR is left for it',
+    '0.yaml:11 (document 6): Service shop/s5: no free address in the service CIDR',
   ]);
   assert.equal(Object.keys(state['service'] ?? {}).length, 6);
 });
@@ -232,7 +232,7 @@ test('what is defined twice counts as it is defined last, with a word about it',
   const web = state['service']?.['k8s/service/web/namespace/shop'] as Service;
   assert.equal(web.port[0]?.port, 81);
   assert.deepEqual(problems.map(problemText), [
-    '0.yaml:1 (document 1): Service shop/web: defined again at 1.yaml:1, which counts',
+    '0.yaml:1 (document 1): Service shop/web: overridden by the definition at 1.yaml:1',
   ]);
 });
 
@@ -242,7 +242,7 @@ test('a port without number is left out and named, the pod stands', () => {
   );
   assert.deepEqual(
     made.problems.map(({ reason }) => reason),
-    ['spec.containers[0].ports[0] is left out: it has no containerPort'],
+    ['spec.containers[0].ports[0] is ignored: it has no containerPort'],
   );
   assert.equal(made.pods.length, 1);
 });

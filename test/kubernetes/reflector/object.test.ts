@@ -31,17 +31,23 @@ test('what is no object of a known kind is refused with what is known of it', ()
   assert.deepEqual(readObject({ apiVersion: 'v1', kind: 'ConfigMap', ...named }).refusal, {
     kind: 'ConfigMap',
     name: 'shop/a',
-    reason: 'nothing is made of objects of kind ConfigMap',
+    reason: 'objects of kind ConfigMap are not supported',
   });
 });
 
 test('a kind of the same name from somewhere else is another kind', () => {
   for (const apiVersion of ['serving.knative.dev/v1', 'apps/v1']) {
-    assert.match(reasonFor({ ...service, apiVersion, spec: {} }), /nothing is made of Service/);
+    assert.match(
+      reasonFor({ ...service, apiVersion, spec: {} }),
+      /^Service objects of .* are not supported/,
+    );
   }
   const calico = { ...policy, apiVersion: 'crd.projectcalico.org/v1', spec: {} };
-  assert.match(reasonFor(calico), /nothing is made of NetworkPolicy objects of crd\./);
-  assert.match(reasonFor({ ...named, apiVersion: 'v1', kind: 'toString' }), /of kind toString/);
+  assert.match(reasonFor(calico), /^NetworkPolicy objects of crd\..* are not supported/);
+  assert.match(
+    reasonFor({ ...named, apiVersion: 'v1', kind: 'toString' }),
+    /kind toString are not supported/,
+  );
 });
 
 test('the first wrong field is named, with what it is and what it should be', () => {

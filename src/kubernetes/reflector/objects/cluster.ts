@@ -1,4 +1,4 @@
-/** Objects that live in no namespace. */
+/** Cluster-scoped objects. */
 import { type Static, Type } from 'typebox';
 import { objectSchema, Text } from './meta.ts';
 

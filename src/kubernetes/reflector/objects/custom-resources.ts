@@ -27,7 +27,7 @@ export const KubeCustomNetwork = objectSchema('CustomNetwork', {
   spec: Type.Object({
     type: Layer,
     subnetCIDR: Type.Optional(Text),
-    // the schema that is installed with the original and its code name the field differently
+    // the installed CRD schema and the code of the original use different names for this field
     subnetOneNodePrefixLen: Type.Optional(PrefixLength),
     subnetOneNodePrefix: Type.Optional(PrefixLength),
   }),

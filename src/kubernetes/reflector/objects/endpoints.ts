@@ -73,7 +73,7 @@ export const KubeEndpointSlice = objectSchema('EndpointSlice', {
 });
 export type KubeEndpointSlice = Static<typeof KubeEndpointSlice>;
 
-/** Name of the service that the slice belongs to; its own name says nothing. */
+/** Name of the service of the slice, from its label. */
 export function serviceOfSlice(slice: KubeEndpointSlice): string | undefined {
   return slice.metadata.labels?.['kubernetes.io/service-name'] || undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * Kubernetes objects as far as they are read here. The schemas check what comes in; what they do not
- * mention is nobody's business and may be anything.
+ * The used fields of Kubernetes objects. The schemas validate the input; fields that they do not
+ * mention are ignored.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 
-/** Names end up in keys, where a slash would make another key of them. */
+/** Names are used in keys, so they must not contain a slash. */
 const Name = Type.String({
   pattern: '^[A-Za-z0-9]([A-Za-z0-9_.:-]{0,251}[A-Za-z0-9])?$',
   description: 'a Kubernetes name',
@@ -29,7 +29,7 @@ export const Meta = Type.Object({
 });
 export type Meta = Static<typeof Meta>;
 
-/** An object of this kind; `parts` are its fields beside kind and metadata. */
+/** Schema of an object of this kind; `parts` are its fields besides kind and metadata. */
 export function objectSchema<const K extends string, P extends Record<string, TSchema>>(
   kind: K,
   parts: P,
@@ -37,7 +37,7 @@ export function objectSchema<const K extends string, P extends Record<string, TS
   return Type.Object({ kind: Type.Literal(kind), metadata: Meta, ...parts });
 }
 
-/** Objects without a namespace live in this one. */
+/** Namespace of objects that do not specify one. */
 const DEFAULT_NAMESPACE = 'default';
 
 export function namespaceOf(object: { readonly metadata: Meta }): string {

@@ -1,4 +1,4 @@
-/** The boundary: data of unknown shape becomes a Kubernetes object of a known kind, or is refused. */
+/** Validates data of unknown shape: the result is a Kubernetes object of a known kind, or a rejection. */
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { KubeNamespace, KubeNode } from './cluster.ts';
@@ -48,7 +48,7 @@ const schemas = {
 type Kind = keyof typeof schemas;
 export type KubeObject = { [K in Kind]: Static<(typeof schemas)[K]> }[Kind];
 
-/** API groups of a kind; other groups have kinds of the same name that mean something else. */
+/** API groups of a kind; kinds of the same name in other groups are different. */
 const groups: Readonly<Record<Kind, readonly string[]>> = {
   Pod: [''],
   Namespace: [''],
@@ -70,9 +70,9 @@ const groups: Readonly<Record<Kind, readonly string[]>> = {
   ServiceFunctionChain: ['contivpp.io'],
 };
 
-/** Why an object was not taken, and what is known of it. */
+/** Why an object was rejected, and its identity as far as known. */
 export interface Rejection {
-  /** Empty where the object does not say it. */
+  /** Empty if the object has none. */
   readonly kind: string;
   /** `<namespace>/<name>`, `<name>`, or empty. */
   readonly name: string;
@@ -80,7 +80,7 @@ export interface Rejection {
 }
 
 export type ReadResult =
-  /** Remarks say what is left out of an object that is taken all the same. */
+  /** Remarks list the parts of an accepted object that are ignored. */
   | {
       readonly object: KubeObject;
       readonly remarks: readonly string[];
@@ -106,9 +106,9 @@ export function readObject(input: unknown): ReadResult {
   if (typeof apiVersion !== 'string') return reject(input, 'apiVersion is missing');
   const metadata = isRecord(input['metadata']) ? input['metadata'] : {};
   if ((metadata['name'] ?? '') === '') return reject(input, 'metadata.name is missing');
-  if (!isKind(kind)) return reject(input, `nothing is made of objects of kind ${kind}`);
+  if (!isKind(kind)) return reject(input, `objects of kind ${kind} are not supported`);
   if (!groups[kind].includes(groupOf(apiVersion))) {
-    return reject(input, `nothing is made of ${kind} objects of ${apiVersion}`);
+    return reject(input, `${kind} objects of ${apiVersion} are not supported`);
   }
   const object = withoutNulls(input);
   const validator = validatorOf(kind);
@@ -141,11 +141,11 @@ function remarksOf(object: KubeObject): string[] {
   }
 }
 
-/** What Kubernetes itself would refuse, beyond the shape. */
+/** Validation beyond the schema, as in Kubernetes. */
 function validationError(object: KubeObject): string | undefined {
   if (object.kind === 'NetworkPolicy') return policyError(object);
   if (object.kind === 'EndpointSlice' && serviceOfSlice(object) === undefined) {
-    return 'names no service: it has no label kubernetes.io/service-name';
+    return 'the label kubernetes.io/service-name is missing';
   }
   return undefined;
 }
@@ -174,8 +174,8 @@ function reject(input: unknown, reason: string): { readonly refusal: Rejection }
 }
 
 /**
- * Kubernetes reads null as "not said", and a null in a list as an element that says nothing. Returns
- * the same object where there is none.
+ * Removes null fields, and replaces null list elements by empty objects, as Kubernetes reads them.
+ * Returns the same object if it contains no null.
  */
 function withoutNulls(input: unknown): unknown {
   if (Array.isArray(input)) {

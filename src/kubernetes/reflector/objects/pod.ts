@@ -42,7 +42,7 @@ export const KubePod = objectSchema('Pod', {
 });
 export type KubePod = Static<typeof KubePod>;
 
-/** Ports that say which they are. */
+/** Ports with a number. */
 export function numberedPorts(
   container: KubeContainer,
 ): (NonNullable<KubeContainer['ports']>[number] & { containerPort: number })[] {
@@ -51,31 +51,31 @@ export function numberedPorts(
   );
 }
 
-/** What is left out of a pod that is taken all the same. */
+/** The parts of an accepted pod that are ignored. */
 export function podRemarks(path: string, spec: PodSpec | undefined): string[] {
   return (spec?.containers ?? []).flatMap((container, at) =>
     (container.ports ?? []).flatMap(({ containerPort }, position) =>
       containerPort === undefined
-        ? [`${path}.containers[${at}].ports[${position}] is left out: it has no containerPort`]
+        ? [`${path}.containers[${at}].ports[${position}] is ignored: it has no containerPort`]
         : [],
     ),
   );
 }
 
-/** Containers with ports that others can reach: also those that start first and stay. */
+/** Containers whose ports are reachable, including sidecars (restartable init containers). */
 export function longRunningContainers(pod: KubePod): readonly KubeContainer[] {
   const sidecars = pod.spec?.initContainers?.filter((one) => one.restartPolicy === 'Always') ?? [];
   return [...(pod.spec?.containers ?? []), ...sidecars];
 }
 
-/** All addresses, the main one first; empty as long as it has none. */
+/** All addresses, the main one first; empty if it has none yet. */
 export function podAddresses(pod: KubePod): readonly string[] {
   const main = pod.status?.podIP ?? '';
   const listed = (pod.status?.podIPs ?? []).map(({ ip }) => ip ?? '');
   return [...new Set([main, ...listed])].filter((address) => address !== '');
 }
 
-/** It has run and will not run again: its address may be somebody else's by now. */
+/** Whether the pod has terminated: its address may belong to another pod by now. */
 export function hasEnded(pod: KubePod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }

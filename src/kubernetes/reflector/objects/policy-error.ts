@@ -1,11 +1,11 @@
 /**
- * What Kubernetes refuses in a NetworkPolicy beyond the types of its fields. Such a policy is not in
- * force anywhere, and guessing what it means would open or close the wrong doors.
+ * Validation of NetworkPolicies beyond the types of their fields, as in Kubernetes. An invalid policy
+ * is not enforced: guessing its meaning could allow or deny the wrong traffic.
  */
 import { type Cidr, contains, parseCidr } from '#models/ip.ts';
 import type { KubePolicy, KubePolicyPeer, KubePolicyPort, LabelSelector } from './policy.ts';
 
-/** Path of the field and what is wrong with it. */
+/** Path of the first invalid field and the reason; undefined if the policy is valid. */
 export function policyError({ spec }: KubePolicy): string | undefined {
   const selector = selectorError('spec.podSelector', spec.podSelector);
   if (selector !== undefined) return selector;

@@ -1,13 +1,13 @@
-/** What a schema found, in words for whoever wrote the object. */
+/** Converts schema errors to a text for the author of the object. */
 import type { TLocalizedValidationError } from 'typebox/error';
 
-/** The first field that is wrong: `spec.ports[0].port is "http": must be integer or string`. */
+/** Describes the first invalid field: `spec.ports[0].port is "http", must be integer`. */
 export function schemaErrorText(
   errors: readonly TLocalizedValidationError[],
   object: unknown,
 ): string {
   const first = errors[0];
-  if (first === undefined) return 'not of the shape that its kind has';
+  if (first === undefined) return 'does not match the schema of its kind';
   const here = errors.filter((error) => error.instancePath === first.instancePath);
   const wanted = [...new Set(here.flatMap(expectation))].join(' or ');
   const steps = first.instancePath.split('/').slice(1).map(unescaped);
@@ -22,7 +22,7 @@ export function schemaErrorText(
 
 function expectation(error: TLocalizedValidationError): string[] {
   switch (error.keyword) {
-    // says no more than its parts
+    // its alternatives have errors of their own
     case 'anyOf':
       return [];
     case 'enum':

@@ -1,9 +1,9 @@
-/** Objects that make pods. */
+/** Workloads: objects that create pods. */
 import { type Static, Type } from 'typebox';
 import { objectSchema, Text, TextMap } from './meta.ts';
 import { PodSpec } from './pod.ts';
 
-/** More pods than that of one workload on one node is a slip of the keyboard. */
+/** More pods of one workload on one node are a typing error. */
 const Count = Type.Integer({ minimum: 0, maximum: 10_000 });
 
 export const PodTemplate = Type.Object({
