@@ -1,20 +1,20 @@
 /**
- * What the agent asks of the Linux network stack. Two implementations pass one suite: the real
- * kernel, and a simulated one. Names and numbers are the kernel's (interface names up to 15
- * characters, MAC addresses as lower-case text, addresses as canonical text).
+ * The Linux network stack as the agent uses it. Two implementations pass one suite: the real kernel and
+ * a simulated one. Names and numbers are the kernel's (interface names up to 15 characters, MAC
+ * addresses as lower-case text, addresses as canonical text).
  */
 import { CodedError, defineError, type ErrorDetails } from '#infra/errors/errors.ts';
 
 /**
- * A network namespace by path (`/proc/<pid>/ns/net`, `/run/netns/<name>`); undefined is the
- * agent's own. Nothing that is cached about a namespace keeps it alive.
+ * Path of a network namespace (`/proc/<pid>/ns/net`, `/run/netns/<name>`); undefined is the agent's
+ * own. Cached data of a namespace does not keep it alive.
  */
 export type NamespacePath = string | undefined;
 
 /**
- * Which namespace a path leads to just now. No two that exist at the same time are alike, but a
- * while after one is gone the kernel gives its inode number to a new one: equal numbers alone do
- * not prove that it is still the same namespace.
+ * The namespace that a path currently refers to. Two existing namespaces never have equal identities,
+ * but the kernel reuses the inode number of a deleted one: equal numbers alone do not prove that it is
+ * still the same namespace.
  */
 export interface NamespaceIdentity {
   readonly device: number;
@@ -31,7 +31,7 @@ export interface LinuxLink {
   readonly running: boolean;
   readonly mtu: number;
   readonly mac: string | undefined;
-  /** `ip link … alias`: where the mark of what is ours is kept. */
+  /** `ip link … alias`: contains the mark of a managed link. */
   readonly alias: string | undefined;
   /** Of a veth: index of the other end (possibly in another namespace). */
   readonly peerIndex: number | undefined;
@@ -48,9 +48,9 @@ export interface LinuxRoute {
   readonly device: string;
   /** The kernel keeps none for IPv6: such routes are always `global` in a dump. */
   readonly scope: RouteScope;
-  /** 0 asks for the kernel's default: IPv4 keeps 0, IPv6 makes 1024 of it (also in a dump). */
+  /** 0 selects the kernel's default: IPv4 keeps 0, IPv6 uses 1024 (also in a dump). */
   readonly metric: number;
-  /** Number of `rtm_protocol`; ours are marked with `OUR_ROUTE_PROTOCOL`. */
+  /** Number of `rtm_protocol`; `AGENT_ROUTE_PROTOCOL` marks managed routes. */
   readonly protocol: number;
 }
 
@@ -58,13 +58,13 @@ export interface LinuxNeighbor {
   readonly address: string;
   readonly mac: string;
   readonly device: string;
-  /** NUD_PERMANENT; only such entries are ever ours. */
+  /** NUD_PERMANENT; only such entries are managed. */
   readonly permanent: boolean;
 }
 
 /**
- * What is left out: IPv6 link-local addresses and their routes, routes outside the main table, and
- * routes that lead to no one device (blackhole, multipath).
+ * The state of a namespace, without IPv6 link-local addresses and their routes, routes outside the main
+ * table, and routes without a single device (blackhole, multipath).
  */
 export interface NamespaceState {
   readonly links: readonly LinuxLink[];
@@ -72,10 +72,10 @@ export interface NamespaceState {
   readonly neighbors: readonly LinuxNeighbor[];
 }
 
-/** `rtm_protocol` of the routes that we add: what is ours is marked, the rest is left alone. */
+/** `rtm_protocol` that marks the routes of the agent; others are left alone. */
 export const AGENT_ROUTE_PROTOCOL = 190;
 
-/** One end of a veth pair to be made. */
+/** Namespace and name of a link. */
 export interface LinkLocation {
   readonly namespace: NamespacePath;
   readonly name: string;
@@ -89,22 +89,22 @@ export interface LinkSettings {
 }
 
 /**
- * Every call rejects with LinuxError (the kernel refused; carries the errno name) or
- * NamespaceGoneError. Calls on one namespace are carried out in the order of the calls; those made in
- * the same turn share one process. One that fails does not stop those after it. A namespace is
- * known by its path: two paths to one namespace have no order between them.
+ * Every call rejects with LinuxError (the kernel refused; contains the errno name) or
+ * NamespaceNotFoundError. Calls on one namespace are executed in their order; calls in the same turn of
+ * the event loop share one process. A failed call does not stop the calls after it. Namespaces are
+ * distinguished by path: calls on two paths of one namespace have no order.
  */
 export interface LinuxHost {
-  /** @returns undefined when nothing is there */
+  /** @returns undefined if the path is not a namespace */
   namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined>;
-  /** The kernel's boot id: changes with every boot, and with it all namespaces and links. */
+  /** The kernel's boot id: changes with every boot, which deletes all namespaces and links. */
   bootId(): Promise<string>;
   createVeth(a: LinkLocation, b: LinkLocation): Promise<void>;
   deleteLink(namespace: NamespacePath, name: string): Promise<void>;
   /**
-   * Moves a link to another namespace under another name (both may be the same namespace: then it
-   * is renamed). It comes out down and without addresses; MTU, MAC and alias stay. Where the name
-   * is taken it stays where it was, but may be down and bare.
+   * Moves a link to another namespace and name (within one namespace, it is renamed). The moved link is
+   * down and without addresses; MTU, MAC and alias stay. If the name is taken, the link stays where it
+   * was, but may be down and without addresses.
    */
   moveLink(from: LinkLocation, to: LinkLocation): Promise<void>;
   setLink(namespace: NamespacePath, name: string, settings: LinkSettings): Promise<void>;
@@ -123,18 +123,19 @@ export interface LinuxHost {
   ): Promise<void>;
   /** Writes `/proc/sys/<path with dots as slashes>` inside the namespace. */
   setSysctl(namespace: NamespacePath, name: string, value: string): Promise<void>;
-  /** Everything of one namespace in one look, sorted by index, destination and address. */
+  /** Snapshot of one namespace, sorted by index, destination and address. */
   dump(namespace: NamespacePath): Promise<NamespaceState>;
 }
 
-/** The kernel refused, or the tool that asks it did. */
+/** The kernel, or the tool that configures it, refused. */
 export class LinuxError extends CodedError {
   readonly code = 'CV_LINUX_REFUSED';
-  readonly remedy = 'The kernel refused; the text names the link or route and the reason.';
+  readonly remedy =
+    'The kernel refused the change. The text names the link or route and the reason.';
   override readonly name = 'LinuxError';
   /**
-   * `EEXIST`, `ENODEV`, `ENETUNREACH` …; `ETIMEDOUT` when the outcome is unknown; undefined when
-   * the kernel gave a sentence that says no number.
+   * `EEXIST`, `ENODEV`, `ENETUNREACH` …; `ETIMEDOUT` if the outcome is unknown; undefined if the
+   * kernel's message has no known number.
    */
   readonly errno: string | undefined;
 
@@ -148,9 +149,9 @@ export class LinuxError extends CodedError {
 }
 
 export const NamespaceNotFoundError = defineError({
-  name: 'NamespaceGoneError',
+  name: 'NamespaceNotFoundError',
   code: 'CV_LINUX_NAMESPACE_GONE',
   isRetriable: false,
   unavailable: 'environment',
-  remedy: 'Nothing: the pod has ended; its values wait until they are deleted.',
+  remedy: 'None: the pod has ended. Its values stay pending until they are deleted.',
 });

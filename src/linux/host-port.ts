@@ -2,7 +2,7 @@ import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { LinuxHost } from './api.ts';
 import { isMarked } from './descriptors/link-marks.ts';
 
-/** @param hasIpv6 what was found when the host was prepared */
+/** @param hasIpv6 as determined when the host was prepared */
 export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostPort {
   return {
     async links() {

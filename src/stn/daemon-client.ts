@@ -1,4 +1,4 @@
-/** The STN daemon of the host, asked over its unix socket. */
+/** Client of the host's STN daemon, over its unix socket. */
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import type { Clock } from '#infra/clock/clock.ts';
 import { defineError } from '#infra/errors/errors.ts';
@@ -10,16 +10,16 @@ export const StnDaemonError = defineError({
   name: 'StnDaemonError',
   code: 'CV_STN_DAEMON',
   remedy:
-    'Look whether contiv-stn runs on the host, whether stnSocketFile names its socket, and whether it has taken the NIC.',
+    'Check that contiv-stn runs on the host, that stnSocketFile is its socket, and that it has stolen the NIC.',
 });
 
 const requests = messageCodec(STNRequest);
 const replies = messageCodec(STNReply);
 const LIMIT_MS = 5_000;
 
-/** Nothing is kept open between two questions: there are one or two in the life of an agent. */
+/** Each request has its own connection: an agent sends one or two in total. */
 export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'now'>): StnPort {
-  const ask = (name: string): Promise<STNReply> =>
+  const request = (name: string): Promise<STNReply> =>
     new Promise((resolve, reject) => {
       const client = new Client(`unix:${socketPath}`, credentials.createInsecure());
       const { path } = STNService.StolenInterfaceInfo;
@@ -33,7 +33,7 @@ export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'now'>): 
           client.close();
           if (error)
             reject(
-              new StnDaemonError(`the STN daemon does not tell of the NIC: ${error.details}`, {
+              new StnDaemonError(`the STN daemon did not answer: ${error.details}`, {
                 where: socketPath,
                 cause: error,
               }),
@@ -44,9 +44,9 @@ export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'now'>): 
     });
   return {
     async stolenInterface(name) {
-      const reply = await ask(name);
+      const reply = await request(name);
       if (reply.result !== 0)
-        throw new StnDaemonError(`the STN daemon refuses: ${reply.error}`, {
+        throw new StnDaemonError(`the STN daemon refused the request: ${reply.error}`, {
           where: name === '' ? socketPath : `${socketPath}, NIC ${name}`,
         });
       return {

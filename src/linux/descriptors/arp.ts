@@ -9,7 +9,7 @@ import { interfaceDependencies } from './interface-dependencies.ts';
 import { managedLinks } from './managed-links.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
 
-/** Neighbors, IPv4 and IPv6. Permanent ones on our interfaces are ours, the kernel learns none. */
+/** Neighbors, IPv4 and IPv6. Permanent neighbors on managed interfaces are managed; learned ones are never permanent. */
 export function linuxArpDescriptor({
   host,
   dumps,

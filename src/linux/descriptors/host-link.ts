@@ -4,8 +4,8 @@ import { linuxHostNameKey } from '#models/linux/derived.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
 
 /**
- * Links of the agent's namespace that somebody else made: told as such, for values that need one to
- * be there. Never created or deleted.
+ * Unmanaged links of the agent's namespace: reported for values that depend on them, never created or
+ * deleted.
  */
 export function hostLinkDescriptor({
   dumps,

@@ -2,7 +2,7 @@ import { LinuxError, NamespaceNotFoundError } from '../api.ts';
 
 const notFoundErrnos = ['ENODEV', 'ENOENT', 'ESRCH', 'EADDRNOTAVAIL', 'ENXIO'];
 
-/** For deletes: what is to go has gone already, or the namespace around it has. */
+/** For deletes: the object or its namespace does not exist. */
 export async function ignoreNotFound(call: Promise<unknown>): Promise<void> {
   try {
     await call;
@@ -12,7 +12,7 @@ export async function ignoreNotFound(call: Promise<unknown>): Promise<void> {
   }
 }
 
-/** @returns whether it was done; false when the kernel refused with this errno */
+/** @returns false if the kernel refused with this errno; otherwise the call succeeded */
 export async function ignoreErrno(errno: string, call: Promise<unknown>): Promise<boolean> {
   try {
     await call;

@@ -3,8 +3,8 @@ import { linuxInterfaceAddressKey, linuxInterfaceStateKey } from '#models/linux/
 import { linuxInterfaceKey } from '#models/linux/interface.ts';
 
 /**
- * What a route or a neighbor needs of its interface. The kernel drops both when a link goes down, and
- * those of IPv4 also when its last address of IPv4 goes.
+ * Dependencies of a route or a neighbor on its interface. The kernel deletes both when the link goes
+ * down, and those of IPv4 also when its last IPv4 address is deleted.
  * @param address of the neighbor or of the destination
  */
 export function interfaceDependencies(iface: string, address: string): readonly Dependency[] {

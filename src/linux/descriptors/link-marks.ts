@@ -1,13 +1,13 @@
 /**
- * How links of ours are known. A link that we made or moved carries an alias: the agent's prefix and
- * what is needed to name it again. An end of a veth pair whose own value has not come yet waits in
- * the agent's namespace under a name made from its logical one.
+ * Marks of managed links. A link that the agent created or moved has an alias: the agent's prefix and the
+ * names of its value. The end of a veth pair whose value does not exist yet is a pending end: it stays in
+ * the agent's namespace under a name computed from its logical name.
  */
 import { fnv1a32 } from '#models/fnv.ts';
 import type { LinuxInterface } from '#models/linux/interface.ts';
 import type { LinuxLink } from '../api.ts';
 
-/** Bytes that the kernel keeps of an alias. */
+/** Maximum length of an alias in bytes. */
 export const ALIAS_LENGTH = 255;
 
 export type LinkMark =
@@ -22,7 +22,7 @@ export type LinkMark =
 
 const ROOT = '/vnf-agent/';
 
-/** Whether an agent of any label has made the link. */
+/** Whether an agent of any label manages the link. */
 export function isMarked(alias: string | undefined): boolean {
   return alias?.startsWith(ROOT) ?? false;
 }
@@ -30,7 +30,7 @@ export function isMarked(alias: string | undefined): boolean {
 export class LinkMarks {
   readonly #prefix: string;
 
-  /** @param label of this agent: two agents on one machine know their links apart */
+  /** @param label of this agent: distinguishes the links of two agents on one machine */
   constructor(label: string) {
     this.#prefix = `${ROOT}${label}/`;
   }
@@ -43,7 +43,7 @@ export class LinkMarks {
     return `${this.#prefix}${name}/${vppTap}/${vppHostIfName}`;
   }
 
-  /** Longest mark that the value can get. */
+  /** The longest possible mark of the value. */
   longest(value: LinuxInterface): string {
     const { name, veth, tap } = value;
     return veth === undefined
@@ -51,7 +51,7 @@ export class LinkMarks {
       : this.veth(name, veth.peer_if_name);
   }
 
-  /** Undefined for a link that is not ours. */
+  /** Undefined for an unmanaged link. */
   read(link: LinuxLink): LinkMark | undefined {
     const alias = link.alias ?? '';
     if (!alias.startsWith(this.#prefix)) return undefined;
@@ -62,7 +62,7 @@ export class LinkMarks {
   }
 }
 
-/** Name in the agent's namespace of an end that waits for its value. */
+/** Name in the agent's namespace of a pending end. */
 export function pendingEndName(logicalName: string): string {
   return `veth-${fnv1a32(logicalName).toString(16).padStart(8, '0')}`;
 }

@@ -3,7 +3,7 @@ import { linuxInterfaceKey } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { NamespacePath } from '../api.ts';
 
-/** Logical names by name in the kernel, per namespace, of the interfaces just read back. */
+/** Logical names by name in the kernel, per namespace, of the interfaces that were just read back. */
 export function managedLinks(
   ctx: RetrieveContext,
 ): ReadonlyMap<NamespacePath, ReadonlyMap<string, string>> {

@@ -6,7 +6,7 @@ import {
   type NamespaceState,
 } from '../api.ts';
 
-/** Where a namespace of the configuration is found; undefined is the agent's own. */
+/** Path of a namespace of the configuration; undefined is the agent's own. */
 export function namespacePath(namespace: NetNamespace | undefined): NamespacePath {
   const reference = namespace?.reference ?? '';
   switch (namespace?.type) {
@@ -29,30 +29,30 @@ interface CachedDump {
 }
 
 /**
- * One look into a namespace serves all descriptors of one read-back: each may use it once, and
- * none after something was changed. A namespace that has gone gives undefined.
+ * Shares one dump of a namespace among the descriptors of one read-back. Each descriptor may use it
+ * once, and none after a change. The dump of a namespace that no longer exists is undefined.
  */
 export class NamespaceDumps {
   readonly #host: LinuxHost;
-  readonly #held = new Map<NamespacePath, CachedDump>();
+  readonly #cached = new Map<NamespacePath, CachedDump>();
 
   constructor(host: LinuxHost) {
     this.#host = host;
   }
 
-  /** To be called before anything is changed. */
+  /** Must be called before each change. */
   invalidate(): void {
-    this.#held.clear();
+    this.#cached.clear();
   }
 
   read(namespace: NamespacePath, reader: Reader): Promise<NamespaceState | undefined> {
-    const held = this.#held.get(namespace);
-    if (held !== undefined && !held.readBy.has(reader)) {
-      held.readBy.add(reader);
-      return held.state;
+    const cached = this.#cached.get(namespace);
+    if (cached !== undefined && !cached.readBy.has(reader)) {
+      cached.readBy.add(reader);
+      return cached.state;
     }
     const state = this.#dump(namespace);
-    this.#held.set(namespace, { state, readBy: new Set([reader]) });
+    this.#cached.set(namespace, { state, readBy: new Set([reader]) });
     return state;
   }
 

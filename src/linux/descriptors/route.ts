@@ -13,7 +13,7 @@ import { interfaceDependencies } from './interface-dependencies.ts';
 import { managedLinks } from './managed-links.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
 
-/** What the kernel gives to an IPv6 route that names none. */
+/** The kernel's default for IPv6 routes. */
 const IPV6_METRIC = 1024;
 
 const scopes: Readonly<Record<LinuxRouteScope, api.RouteScope | undefined>> = {
@@ -28,7 +28,7 @@ function isIpv6(route: LinuxRoute): boolean {
   return route.dst_network.includes(':');
 }
 
-/** IPv6 routes have no scope of their own: the kernel shows all of them as global. */
+/** IPv6 routes have no scope: the kernel reports all of them as global. */
 function scopeOf(route: LinuxRoute): api.RouteScope {
   if (isIpv6(route)) return 'global';
   return scopes[route.scope] ?? (route.gw_addr === '' ? 'link' : 'global');
@@ -48,7 +48,7 @@ function equivalent(a: LinuxRoute, b: LinuxRoute): boolean {
   );
 }
 
-/** Routes of the main table. Ours carry our number of a routing protocol. */
+/** Routes of the main table. Managed ones have the agent's routing protocol number. */
 export function linuxRouteDescriptor({
   host,
   dumps,
@@ -88,14 +88,14 @@ export function linuxRouteDescriptor({
     },
 
     async retrieve(correlate, ctx) {
-      const wanted = new Map(correlate.map(({ key, value }) => [key, value]));
+      const desired = new Map(correlate.map(({ key, value }) => [key, value]));
       const found = await Promise.all(
         [...managedLinks(ctx)].map(async ([namespace, names]) => {
           const state = await dumps.read(namespace, 'linux-route');
-          const ours = (state?.routes ?? []).filter(
+          const managed = (state?.routes ?? []).filter(
             (each) => each.protocol === AGENT_ROUTE_PROTOCOL,
           );
-          return ours.flatMap((route) => {
+          return managed.flatMap((route) => {
             const iface = names.get(route.device);
             return iface === undefined ? [] : [read(route, iface)];
           });
@@ -103,7 +103,7 @@ export function linuxRouteDescriptor({
       );
       return found.flat().map((value) => {
         const key = linuxRouteModel.key(value);
-        const known = wanted.get(key);
+        const known = desired.get(key);
         const same = known !== undefined && equivalent(value, known);
         return { key, value: same ? known : value, origin: 'from-NB' as const };
       });
@@ -130,7 +130,7 @@ function validate(key: string, route: LinuxRoute): void {
     checkField(key, !allocated, field, 'references to allocated addresses are not supported');
   }
   const sameFamily = route.gw_addr === '' || route.gw_addr.includes(':') === isIpv6(route);
-  checkField(key, sameFamily, 'gw_addr', 'another family than dst_network');
+  checkField(key, sameFamily, 'gw_addr', 'is not of the family of dst_network');
 }
 
 function dependencies(route: LinuxRoute): readonly Dependency[] {
@@ -145,7 +145,7 @@ function dependencies(route: LinuxRoute): readonly Dependency[] {
   return [...needed, { label: 'gateway-is-reachable', anyOf: { prefixes, accepts } }];
 }
 
-/** Whether the address or the route without a gateway that a key tells of covers the gateway. */
+/** Whether the address or link route of this key covers the gateway. */
 function isReachableBy(key: string, gateway: string): boolean {
   const text =
     linuxInterfaceAddressKey.parse(key)?.address ?? linkLocalRouteKey.parse(key)?.destination;
@@ -154,7 +154,7 @@ function isReachableBy(key: string, gateway: string): boolean {
   return cidr !== undefined && address !== undefined && contains(cidr, address);
 }
 
-/** A route without a gateway makes addresses reachable that may be the gateways of others. */
+/** A route without a gateway makes the gateways of other routes reachable. */
 function derived(route: LinuxRoute): ReturnType<NonNullable<KvDescriptor['derived']>> {
   if (route.gw_addr !== '') return [];
   const { outgoing_interface: iface, dst_network: destination } = route;

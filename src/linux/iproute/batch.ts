@@ -9,7 +9,7 @@ import { openNamespace } from './namespace-file.ts';
 import { ipBatch, outcomesOf, shScript } from './outcome.ts';
 import { type ProcessResult, runProcess } from './process.ts';
 
-/** A command on its way, and who waits for it. `value` is the output of a dump. */
+/** A command that has not completed. `value` is the output of a dump. */
 export interface Pending {
   readonly command: Command;
   readonly resolve: (value: string) => void;
@@ -22,7 +22,7 @@ export interface RunContext {
   readonly limitMs: number;
 }
 
-/** What each further command adds to the limit. */
+/** Added to the limit for each further command. */
 const MORE_MS_PER_COMMAND = 200;
 
 const programs: Readonly<Record<Command['tool'], readonly string[]>> = {
@@ -65,7 +65,7 @@ class BatchProcess {
     return path;
   }
 
-  /** Opens the namespaces; a command whose other namespace is gone is rejected and left out. */
+  /** Opens the namespaces; rejects and drops commands whose other namespace does not exist. */
   async #open(batch: readonly Pending[]): Promise<{ sent: Pending[]; lines: string[][] }> {
     const sent: Pending[] = [];
     const lines: string[][] = [];
@@ -97,7 +97,7 @@ class BatchProcess {
     });
   }
 
-  /** Carries out the batch; returns the commands that have to be sent again. */
+  /** Executes the batch. @returns the commands that must be sent again */
   async carryOut(batch: readonly Pending[]): Promise<readonly Pending[]> {
     try {
       const { sent, lines } = await this.#open(batch);
@@ -135,16 +135,16 @@ class BatchProcess {
     }
     const inVain = rest.startsWith('nsenter:');
     const [first, ...again] = left;
-    const text = failures[reached] ?? (rest || `ended early with code ${ended.code}`);
+    const text = failures[reached] ?? (rest || `the process exited early with code ${ended.code}`);
     for (const { command, reject } of inVain ? left : [first!])
       reject(refused(text, command.where));
     return inVain ? [] : again;
   }
 
   /**
-   * The kernel moves first and renames then. Where the new name is taken, the link may stand in the
-   * other namespace under its old name; then it is brought back. After a crash in between it stays
-   * there, with its alias, for a resync to find.
+   * The kernel moves a link before it renames it. If the new name is taken, the link may be in the other
+   * namespace under its old name; then it is moved back. After a crash in between it stays there with its
+   * alias, and a resync finds it.
    */
   async #moveBack(command: Command): Promise<void> {
     const { moves, namespace, other } = command;
@@ -180,12 +180,15 @@ function settleDump(sent: readonly Pending[], ended: ProcessResult): readonly Pe
   for (const { command, resolve, reject } of sent) {
     if (ended.code === 0) resolve(ended.stdout);
     else if (ended.code === undefined) reject(unknownOutcome(command, ended));
-    else reject(refused(ended.stderr.trim() || `ended with code ${ended.code}`, command.where));
+    else
+      reject(
+        refused(ended.stderr.trim() || `the process exited with code ${ended.code}`, command.where),
+      );
   }
   return [];
 }
 
-/** Carries out commands of one tool in one namespace, in order, in as few processes as it takes. */
+/** Executes commands of one tool in one namespace, in order, in as few processes as possible. */
 export async function carryOut(context: RunContext, batch: readonly Pending[]): Promise<void> {
   let left = batch;
   while (left.length > 0) {

@@ -1,6 +1,6 @@
 /**
- * Names and addresses on their way to `ip` and `sh`. Both read lines of words, so every word is
- * held against its own narrow form first: nothing that comes in can become another command.
+ * Validates names and addresses before they are passed to `ip` and `sh`. Both read lines of words, so
+ * every word must match a narrow pattern: no input can become another command.
  */
 import { isIP, isIPv6 } from 'node:net';
 import { LinuxError } from '../api.ts';
@@ -46,15 +46,15 @@ export function wholeNumber(what: string, value: number): string {
   return String(value);
 }
 
-/** In quotes, for one line of `ip -batch`, which knows no escapes and takes `#` for a comment. */
+/** In quotes, for one line of `ip -batch`, which has no escapes and treats `#` as a comment. */
 export function quotedAlias(alias: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are kept out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are rejected
   if (/["#\\\x00-\x1f\x7f]/.test(alias) || Buffer.byteLength(alias) > 255)
     throw invalidArgument('alias', alias);
   return `"${alias}"`;
 }
 
-/** Path below /proc/sys: dots separate, and a slash stands for a dot inside a part (sysctl(8)). */
+/** Path in /proc/sys: dots are separators, and a slash stands for a dot in a component (sysctl(8)). */
 export function sysctlPath(name: string): string {
   const parts = name.split('.').map((part) => part.replaceAll('/', '.'));
   for (const part of parts)

@@ -1,4 +1,4 @@
-/** Each operation as lines of `ip -batch` or of `sh`. Bad names are refused here, unsent. */
+/** Each operation as lines of `ip -batch` or of `sh`. Invalid names are rejected before they are sent. */
 import type {
   LinkLocation,
   LinkSettings,
@@ -20,24 +20,24 @@ import {
 } from './command-arguments.ts';
 
 export interface Command {
-  /** `ip`: lines of its batch. `sh`: commands of a script. `dump`: reads everything. */
+  /** `ip`: lines of its batch. `sh`: commands of a script. `dump`: reads the namespace. */
   readonly tool: 'ip' | 'sh' | 'dump';
-  /** Where the process runs. */
+  /** Namespace of the process. */
   readonly namespace: NamespacePath;
-  /** The second namespace that the command touches. */
+  /** The second namespace that the command uses. */
   readonly other?: { readonly namespace: NamespacePath };
   /**
-   * All of them run, also after one that fails.
-   * @param other a path to the second namespace, for as long as the process lives
+   * All lines are executed, also after a failed one.
+   * @param other path of the second namespace, valid while the process runs
    */
   readonly lines: (other: string) => readonly string[];
-  /** For errors. */
+  /** Object of the command, for errors. */
   readonly where: string;
   /** The link that it moves to the other namespace. */
   readonly moves?: string;
-  /** Takes links away: names that `ip` has looked up before may now mean something else. */
+  /** Removes links: names that `ip` has looked up before may now refer to other links. */
   readonly removes?: boolean;
-  /** Brings links: must not share a process with an earlier removal. */
+  /** Adds links: must not share a process with an earlier removal. */
   readonly brings?: boolean;
 }
 
@@ -95,7 +95,7 @@ export function moveLink(from: LinkLocation, to: LinkLocation): Command {
   };
 }
 
-/** Asks whether a link is there; refused with ENODEV when not. */
+/** Checks that a link exists; fails with ENODEV otherwise. */
 export function probeLink(namespace: NamespacePath, name: string): Command {
   const link = linkName(name);
   return {
@@ -121,7 +121,7 @@ export function setLink(namespace: NamespacePath, name: string, to: LinkSettings
   };
 }
 
-/** IPv6 addresses skip duplicate detection: they are ours by allocation, and wanted at once. */
+/** IPv6 addresses skip duplicate detection: they are allocated uniquely and must be usable at once. */
 export function addAddress(namespace: NamespacePath, name: string, address: string): Command {
   const link = linkName(name);
   const nodad = isV6(cidr(address)) ? ' nodad' : '';
@@ -147,19 +147,19 @@ export function deleteAddress(namespace: NamespacePath, name: string, address: s
 export function route(
   verb: 'add' | 'del',
   namespace: NamespacePath,
-  wanted: Omit<LinuxRoute, 'protocol'>,
+  desired: Omit<LinuxRoute, 'protocol'>,
 ): Command {
-  const words = ['route', verb, cidr(wanted.destination)];
-  if (wanted.gateway !== undefined) words.push('via', ipAddress(wanted.gateway));
-  words.push('dev', linkName(wanted.device));
-  if (!isV6(wanted.destination)) words.push('scope', wanted.scope);
-  if (wanted.metric !== 0) words.push('metric', wholeNumber('metric', wanted.metric));
+  const words = ['route', verb, cidr(desired.destination)];
+  if (desired.gateway !== undefined) words.push('via', ipAddress(desired.gateway));
+  words.push('dev', linkName(desired.device));
+  if (!isV6(desired.destination)) words.push('scope', desired.scope);
+  if (desired.metric !== 0) words.push('metric', wholeNumber('metric', desired.metric));
   words.push('proto', String(AGENT_ROUTE_PROTOCOL));
   return {
     tool: 'ip',
     namespace,
     lines: () => [words.join(' ')],
-    where: at(`route ${wanted.destination} dev ${wanted.device}`, namespace),
+    where: at(`route ${desired.destination} dev ${desired.device}`, namespace),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Reads what `ip -json -N -details` says; anything of another shape is refused, not guessed. */
+/** Parses the output of `ip -json -N -details` and rejects any other format. */
 import type { LinuxLink, LinuxNeighbor, LinuxRoute, NamespaceState, RouteScope } from '../api.ts';
 import { LinuxError } from '../api.ts';
 import { isV6 } from './command-arguments.ts';
@@ -15,7 +15,9 @@ const scopes: Readonly<Record<number, RouteScope>> = {
 type Fields = Readonly<Record<string, unknown>>;
 
 function fail(what: string, value: unknown): never {
-  throw new LinuxError(`ip says ${JSON.stringify(value)} for ${what}`, { where: 'dump' });
+  throw new LinuxError(`unexpected output of ip: ${what} is ${JSON.stringify(value)}`, {
+    where: 'dump',
+  });
 }
 
 function list(value: unknown, what: string): readonly Fields[] {
@@ -51,7 +53,7 @@ function isLinkLocal(address: string): boolean {
   return /^fe[89ab][0-9a-f]:/i.test(address);
 }
 
-/** ARPHRD numbers, and the names that releases without -N for them print. */
+/** ARPHRD numbers, as different releases of `ip` print them. */
 const linkTypes: Readonly<Record<string, string>> = {
   '[772]': 'loopback',
   '772': 'loopback',
@@ -88,7 +90,7 @@ function link(fields: Fields, indexes: ReadonlyMap<string, number>): LinuxLink {
 
 function destination(fields: Fields, gateway: string | undefined): string {
   const dst = text(fields, 'dst');
-  // only the default route is without an address to tell the family by: IPv6 has a preference
+  // only the default route has no address to derive the family from: IPv6 has a preference
   const v6 = isV6(dst) || (gateway !== undefined && isV6(gateway)) || 'pref' in fields;
   if (dst === 'default') return v6 ? '::/0' : '0.0.0.0/0';
   return dst.includes('/') ? dst : `${dst}/${v6 ? 128 : 32}`;
@@ -98,7 +100,7 @@ function route(fields: Fields): LinuxRoute | undefined {
   const device = optionalText(fields, 'dev');
   if (number(fields, 'table', MAIN_TABLE) !== MAIN_TABLE || device === undefined) return undefined;
   if (number(fields, 'type', UNICAST) !== UNICAST) return undefined;
-  // a gateway of the other family stands in `via`; such routes are never ours
+  // a gateway of the other family is in `via`; such routes are never managed
   if ('via' in fields) return undefined;
   const gateway = optionalText(fields, 'gateway');
   const to = destination(fields, gateway);
@@ -129,17 +131,17 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** @param output three JSON lists, one a line: addresses, routes, neighbors */
+/** @param output three JSON lists, one per line: addresses, routes, neighbors */
 export function parseDump(output: string): NamespaceState {
   const lines = output.split('\n').filter((line) => line !== '');
   const [addresses, routes, neighbors] = lines.map((line): unknown => {
     try {
       return JSON.parse(line);
     } catch (cause) {
-      throw new LinuxError('ip prints no JSON', { where: 'dump', cause });
+      throw new LinuxError('the output of ip is not JSON', { where: 'dump', cause });
     }
   });
-  // of every link that it leaves out, `ip` prints an empty object
+  // `ip` prints an empty object for every link that it omits
   const named = list(addresses, 'links').filter((fields) => 'ifname' in fields);
   const indexes = new Map(named.map((f) => [text(f, 'ifname'), number(f, 'ifindex')]));
   return {

@@ -1,13 +1,13 @@
 /**
- * The number behind a refusal. `ip` prints strerror's text for it, unless the kernel sends a
- * sentence of its own: then only the sentence. Those that we meet are listed with their number.
+ * Maps refusals to errno names. `ip` prints strerror's text, or only the kernel's own message if it sends
+ * one. Known messages are listed with their errno.
  */
 const texts: Readonly<Record<string, string>> = {
   'Operation not permitted': 'EPERM',
   'No such file or directory': 'ENOENT',
   'No such process': 'ESRCH',
   'No such device or address': 'ENXIO',
-  'Directory nonexistent': 'ENOENT', // dash's own word
+  'Directory nonexistent': 'ENOENT', // wording of dash
   'Permission denied': 'EACCES',
   'Device or resource busy': 'EBUSY',
   'File exists': 'EEXIST',

@@ -9,8 +9,8 @@ import { CommandQueue } from './queue.ts';
 export interface KernelHostOptions {
   readonly clock: Clock;
   /**
-   * Time limit of one process in milliseconds, plus 200 for each further command; what it was to do
-   * then has an unknown outcome.
+   * Time limit of one process in milliseconds, plus 200 for each further command. After it, the outcome
+   * of the commands is unknown.
    */
   readonly limitMs?: number;
 }

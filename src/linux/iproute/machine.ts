@@ -5,21 +5,21 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { runProcess } from './process.ts';
 
 export interface Machine {
-  /** @returns undefined when the file is not there or may not be read */
+  /** @returns undefined if the file does not exist or is not readable */
   read(path: string): Promise<string | undefined>;
-  /** @throws what the kernel says */
+  /** @throws the error of the kernel */
   write(path: string, text: string): Promise<void>;
-  /** Names in a folder; none when it is not there. */
+  /** Names in a folder; none if it does not exist. */
   list(path: string): Promise<readonly string[]>;
-  /** Whether a character device is there that may be opened for both directions. */
+  /** Whether a character device exists that can be opened for reading and writing. */
   isDevice(path: string): Promise<boolean>;
   hasProgram(name: string): Promise<boolean>;
-  /** Asks the kernel for a module; that it is not there shows in what it would have brought. */
+  /** Loads a kernel module. A failure is not reported: check for the module's device instead. */
   loadModule(name: string): Promise<void>;
 }
 
 const MODPROBE_LIMIT_MS = 5_000;
-/** Where programs stand that a service may not have in its PATH. */
+/** Folders that may be missing in the PATH of a service. */
 const systemFolders = ['/usr/sbin', '/sbin', '/usr/bin', '/bin'];
 
 export function thisMachine(clock: Clock): Machine {

@@ -6,8 +6,8 @@ import { NamespaceNotFoundError } from '../api.ts';
 const OWN = '/proc/self/ns/net';
 
 /**
- * What a path leads to. A file that is no namespace (the empty file that stays when a mount is
- * gone) counts as nothing: namespaces stand on a device of their own, the one of our namespace.
+ * The namespace that a path refers to. Other files (such as the empty file that remains after an unmount)
+ * are ignored: all namespaces are on the device of the agent's own namespace.
  */
 export async function namespaceIdentity(
   namespace: NamespacePath,
@@ -20,9 +20,9 @@ export async function namespaceIdentity(
 }
 
 /**
- * Opens a namespace so that all of one process is about the same one, even where the path goes away
- * meanwhile. Until it is closed the namespace lives on.
- * @throws NamespaceGoneError
+ * Opens a namespace, so that a process uses the same one throughout, even if the path is deleted
+ * meanwhile. The namespace exists until the file is closed.
+ * @throws NamespaceNotFoundError
  */
 export async function openNamespace(namespace: NamespacePath): Promise<FileHandle> {
   const path = namespace ?? OWN;
@@ -31,12 +31,12 @@ export async function openNamespace(namespace: NamespacePath): Promise<FileHandl
   try {
     file = await open(path, 'r');
   } catch (cause) {
-    throw new NamespaceNotFoundError(`no network namespace here (${errorText(cause)})`, {
+    throw new NamespaceNotFoundError(`the network namespace does not exist (${errorText(cause)})`, {
       where: path,
       cause,
     });
   }
   if ((await file.stat()).dev === ours.dev) return file;
   await file.close();
-  throw new NamespaceNotFoundError('the file is no network namespace', { where: path });
+  throw new NamespaceNotFoundError('the file is not a network namespace', { where: path });
 }

@@ -1,18 +1,18 @@
 /**
- * How it is known which command of a batch failed. After the lines of each command stands a mark
- * that always fails and costs nothing. Some failures end `ip` at once, without a word about the
- * line; the marks say how far it came, and the caller sends the rest again.
+ * Determines which commands of a batch failed. A marker follows the lines of each command; it always
+ * fails and has no effect. Some failures end `ip` at once, without naming the line: the markers show how
+ * far it came, and the caller sends the remaining commands again.
  */
 
-/** The first word of a mark: no object of `ip`. */
+/** The marker: not an object of `ip`. */
 const MARK = 'end-of-operation';
 
-/** The lines of each command, with a mark after each command. For `ip -force -batch -`. */
+/** The lines of each command, each command followed by a marker. For `ip -force -batch -`. */
 export function ipBatch(commands: readonly (readonly string[])[]): string {
   return commands.map((lines) => [...lines, MARK, ''].join('\n')).join('');
 }
 
-/** A script for `sh` that runs the same kind of list and reports in the words of `ip`. */
+/** The same for `sh`: a script that reports failures in the format of `ip`. */
 export function shScript(commands: readonly (readonly string[])[]): string {
   let number = 0;
   const failed = () => `echo 'Command failed -:${++number}' >&2\n`;
@@ -24,11 +24,11 @@ export function shScript(commands: readonly (readonly string[])[]): string {
 }
 
 export interface Outcomes {
-  /** Per command: what was said of its first failure, undefined when it was carried out. */
+  /** Per command: the text of its first failure; undefined if it succeeded. */
   readonly failures: readonly (string | undefined)[];
-  /** How many commands from the first were dealt with; below the number sent: it ended early. */
+  /** Number of commands that were processed; fewer than sent if the process ended early. */
   readonly reached: number;
-  /** What was said last, after the last mark. */
+  /** Output after the last marker. */
   readonly rest: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What the pods need of the machine before anything is configured: rights, programs, devices of the
- * kernel, and sysctls. What can be set is set; all that is missing then is told in one error, so
- * that nobody has to start the agent once for each. Doing it again changes nothing.
+ * Checks and prepares the machine before anything is configured: capabilities, programs, devices of the
+ * kernel, and sysctls. Sysctls are set and modules loaded where possible; one error lists everything that
+ * is still missing. Repeating it changes nothing.
  */
 import { defineError } from '#infra/errors/errors.ts';
 import type { Machine } from './machine.ts';
@@ -10,18 +10,18 @@ export const HostNotReadyError = defineError({
   name: 'HostNotReadyError',
   code: 'CV_HOST_NOT_READY',
   remedy:
-    'Give the agent what the text names: as a pod it runs privileged in the network of the host, with /dev mounted.',
+    'Provide what the text lists: the agent’s pod must be privileged, use the host network, and mount /dev.',
 });
 
 export interface HostRequirements {
-  /** Links to pods and host are TAPs; else VETH pairs. */
+  /** Links to pods and host are TAPs; otherwise VETH pairs. */
   readonly tap: boolean;
   /** Of the pods. */
   readonly family: 4 | 6;
 }
 
 export interface HostFacts {
-  /** Whether the kernel has IPv6 at all. */
+  /** Whether the kernel supports IPv6. */
   readonly ipv6: boolean;
 }
 
@@ -32,7 +32,7 @@ const capabilities = [
 
 const programs = ['ip', 'nsenter', 'ethtool', 'sh'] as const;
 
-/** VPP makes TAPs out of these, in the kernel that both share. */
+/** VPP needs these for TAPs, in the kernel that it shares with the agent. */
 const tapDevices = [
   { path: '/dev/net/tun', misc: 'tun', module: 'tun' },
   { path: '/dev/vhost-net', misc: 'vhost-net', module: 'vhost_net' },
@@ -40,7 +40,7 @@ const tapDevices = [
 
 const IPV6_FOLDER = '/proc/sys/net/ipv6/conf';
 
-/** @throws HostNotReadyError naming all that is missing */
+/** @throws HostNotReadyError that lists everything that is missing */
 export async function prepareHost(machine: Machine, needs: HostRequirements): Promise<HostFacts> {
   const missing: string[] = [];
   const ipv6 = (await machine.list(IPV6_FOLDER)).length > 0;
@@ -48,7 +48,8 @@ export async function prepareHost(machine: Machine, needs: HostRequirements): Pr
   for (const program of programs)
     if (!(await machine.hasProgram(program))) missing.push(`the program ${program}`);
   if (needs.tap) missing.push(...(await missingDevices(machine)));
-  if (needs.family === 6 && !ipv6) missing.push('IPv6 in the kernel, which the pods shall have');
+  if (needs.family === 6 && !ipv6)
+    missing.push('IPv6 in the kernel, which the pods are configured for');
   else missing.push(...(await missingSysctls(machine, needs)));
   if (missing.length > 0) throw new HostNotReadyError(`this node lacks ${missing.join('; ')}`);
   return { ipv6 };
@@ -59,13 +60,13 @@ async function missingRights(machine: Machine): Promise<string[]> {
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`);
   return capabilities
     .filter(({ bit }) => ((effective >> bit) & 1n) === 0n)
-    .map(({ name }) => `the right ${name}`);
+    .map(({ name }) => `the capability ${name}`);
 }
 
 async function missingDevices(machine: Machine): Promise<string[]> {
   const missing: string[] = [];
   for (const { path, misc, module } of tapDevices) {
-    // VPP may run in a container of its own: what counts is the kernel, not the /dev that is seen here
+    // VPP may run in another container: the kernel counts, not the /dev of this one
     const isThere = async (): Promise<boolean> =>
       (await machine.isDevice(path)) || hasMisc(await machine.read('/proc/misc'), misc);
     if (await isThere()) continue;
@@ -76,7 +77,7 @@ async function missingDevices(machine: Machine): Promise<string[]> {
   return missing;
 }
 
-/** Whether the kernel has a device of this name, each line of the file being number and name. */
+/** Whether the kernel has a device of this name; each line of the file is number and name. */
 function hasMisc(file: string | undefined, name: string): boolean {
   return (file ?? '').split('\n').some((line) => line.trim().split(/\s+/)[1] === name);
 }
@@ -84,8 +85,8 @@ function hasMisc(file: string | undefined, name: string): boolean {
 async function missingSysctls(machine: Machine, { family }: HostRequirements): Promise<string[]> {
   if (family === 4) return set(machine, '/proc/sys/net/ipv4/ip_forward', '1');
   const missing = await set(machine, `${IPV6_FOLDER}/all/disable_ipv6`, '0');
-  // a host that forwards no longer listens to routers, unless its links are told to: where it has
-  // its default route from one, that would be gone
+  // a host that forwards ignores router advertisements unless accept_ra is 2, and would lose a default
+  // route that it has from a router
   for (const link of await machine.list(IPV6_FOLDER)) {
     const path = `${IPV6_FOLDER}/${link}/accept_ra`;
     if ((await machine.read(path))?.trim() === '1')
@@ -94,7 +95,7 @@ async function missingSysctls(machine: Machine, { family }: HostRequirements): P
   return [...missing, ...(await set(machine, `${IPV6_FOLDER}/all/forwarding`, '1'))];
 }
 
-/** Nothing is written that is so already: the file may be read-only with the right value. */
+/** Writes only if the value differs: the file may be read-only with the right value. */
 async function set(machine: Machine, path: string, value: string): Promise<string[]> {
   const before = (await machine.read(path))?.trim();
   if (before === value) return [];
@@ -103,6 +104,6 @@ async function set(machine: Machine, path: string, value: string): Promise<strin
     return [];
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    return [`${path} = ${value} (it is ${before ?? 'not there'} and cannot be set: ${reason})`];
+    return [`${path} = ${value} (it is ${before ?? 'missing'} and cannot be set: ${reason})`];
   }
 }

@@ -3,9 +3,9 @@ import type { Clock } from '#infra/clock/clock.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import { LinuxError } from '../api.ts';
 
-/** How one process ended. */
+/** Result of one process. */
 export interface ProcessResult {
-  /** Undefined when it was killed. */
+  /** Undefined if it was killed. */
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
@@ -16,18 +16,18 @@ export interface ProcessRequest {
   readonly command: string;
   readonly args: readonly string[];
   readonly input?: string;
-  /** Descriptors that the process finds as 3, 4, …; `/proc/self/fd/3` is a path to the first. */
+  /** File descriptors that the process gets as 3, 4, …; `/proc/self/fd/3` is a path to the first. */
   readonly files: readonly number[];
   readonly limitMs: number;
 }
 
-/** A dump of thousands of routes stays far below; more than this is not what we asked for. */
+/** Dumps of thousands of routes are far smaller; more output is considered an error. */
 const MAXIMUM_OUTPUT = 64 * 1024 * 1024;
 
 /**
- * Runs one process to its end. It leads a process group of its own, so that at the limit its
- * children end with it.
- * @throws LinuxError when the program cannot be started (ENOENT: it is not installed)
+ * Runs one process to its end. The process leads its own process group, so that the time limit also ends
+ * its children.
+ * @throws LinuxError if the program cannot be started (ENOENT: it is not installed)
  */
 export function runProcess(clock: Clock, request: ProcessRequest): Promise<ProcessResult> {
   return new Promise((resolve, reject) => {
@@ -43,7 +43,7 @@ export function runProcess(clock: Clock, request: ProcessRequest): Promise<Proce
       try {
         process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // it ended just now
+        // it has ended already
       }
     };
     const limit = clock.timer(request.limitMs, () => {
@@ -59,7 +59,7 @@ export function runProcess(clock: Clock, request: ProcessRequest): Promise<Proce
     const stderr: Buffer[] = [];
     child.stdout!.on('data', collect(stdout));
     child.stderr!.on('data', collect(stderr));
-    // EPIPE: the process ended before it had read all; its exit says why.
+    // EPIPE: the process ended before it had read everything; its exit code shows why
     child.stdin!.on('error', () => undefined);
     child.once('error', (cause: NodeJS.ErrnoException) => {
       limit.cancel();

@@ -2,37 +2,37 @@ import type { NamespacePath } from '../api.ts';
 import { carryOut, type Pending, type RunContext } from './batch.ts';
 import type { Command } from './commands.ts';
 
-/** Commands of one tool in one namespace that will share a process. */
+/** Commands of one tool in one namespace that share a process. */
 interface Batch {
   readonly namespace: NamespacePath;
   readonly tool: Command['tool'];
   readonly commands: Pending[];
-  /** Batches that touch one of our namespaces and were there before. */
+  /** Earlier batches that use one of the same namespaces. */
   readonly after: Set<Batch>;
-  /** Once started, nothing joins any more. */
+  /** No command joins a started batch. */
   started: boolean;
   removes: boolean;
   readonly done: Promise<void>;
   readonly finish: () => void;
 }
 
-/** The kernel takes one lock for nearly all of this; more processes at once only wait for it. */
+/** The kernel uses one lock for nearly all operations; more concurrent processes would only wait. */
 const PROCESSES_AT_ONCE = 4;
 
 /**
- * Nobody hears of a command before its process has ended, and the removal of a link alone takes the
- * kernel 20 ms: more than this waits for the next process.
+ * A command completes only when its process ends, and the kernel needs 20 ms to remove a link: further
+ * commands wait for the next process.
  */
 const COMMANDS_PER_PROCESS = 64;
 
 /**
- * Joins commands into batches: per namespace in the order of the calls, across namespaces at once.
- * A batch starts when the turn is over and all batches before it in its namespaces are done; until
- * then commands join it. A command on two namespaces holds its place in both.
+ * Joins commands into batches: in the order of the calls within a namespace, concurrently across
+ * namespaces. A batch starts at the end of the turn, when all earlier batches of its namespaces are done;
+ * until then commands join it. A command on two namespaces keeps its order in both.
  */
 export class CommandQueue {
   readonly #context: RunContext;
-  /** Per namespace the batch that touches it last, while that is not done. */
+  /** The last unfinished batch of each namespace. */
   readonly #last = new Map<NamespacePath, Batch>();
   #running = 0;
   readonly #waiting: (() => void)[] = [];
@@ -41,7 +41,7 @@ export class CommandQueue {
     this.#context = context;
   }
 
-  /** @returns the output of a dump, otherwise nothing worth reading */
+  /** @returns the output of a dump; irrelevant for other commands */
   run(command: Command): Promise<string> {
     return new Promise((resolve, reject) => {
       const namespaces = [command.namespace, ...(command.other ? [command.other.namespace] : [])];
@@ -57,7 +57,7 @@ export class CommandQueue {
     if (!batch || batch.started || batch.tool !== command.tool) return undefined;
     if (batch.namespace !== command.namespace) return undefined;
     if (batch.commands.length >= COMMANDS_PER_PROCESS) return undefined;
-    // `ip` remembers the index of a name; after a removal a name may come back with another one
+    // `ip` caches the index of a name; after a removal the name may return with another index
     if (batch.removes && command.brings) return undefined;
     const inOrder = namespaces.every((ns) => (this.#last.get(ns) ?? batch) === batch);
     return inOrder ? batch : undefined;

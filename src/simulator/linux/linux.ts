@@ -175,7 +175,7 @@ export class SimLinux implements LinuxHost {
   #namespace(path: NamespacePath): SimNamespace {
     const space = this.#namespaces.get(path);
     if (space) return space;
-    throw new NamespaceNotFoundError('no network namespace here', { where: path });
+    throw new NamespaceNotFoundError('the network namespace does not exist', { where: path });
   }
 
   /** One operation at a time, in the order of the calls. */

@@ -1,4 +1,4 @@
-/** Values that stand for something of IPv4, of IPv6 or of both, which VPP has one each of. */
+/** Values for IPv4, IPv6 or both, for which VPP has one object per family. */
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { L3Protocol } from '#models/vpp/punt.gen.ts';
 import { AddressFamily } from '../binapi/enums.gen.ts';
@@ -12,17 +12,17 @@ export const familyNumbers: Readonly<Record<AddressFamilyName, number>> = {
   IPV6: AddressFamily.ADDRESS_IP6,
 };
 
-/** Each family that the protocol of a value names. */
+/** The families that the protocol of a value selects. */
 export function familiesOf(protocol: L3Protocol): readonly AddressFamilyName[] {
   return addressFamilies.filter((family) => protocol === 'ALL' || protocol === family);
 }
 
 /**
- * Which value each part that VPP has belongs to: to one that is all there, or else it may be half
- * of one of both families.
- * @param partsOf identities of what the value stands for, by family
- * @param halfOf what is there of a value of which the rest is not
- * @returns the values, and the identities that belong to none
+ * Attributes VPP's objects to values: first to values all of whose objects exist, then to values of
+ * both families of which one object exists.
+ * @param partsOf identities of a value's objects, by family
+ * @param halfOf the value reduced to the family whose object exists
+ * @returns the values, and the identities that belong to no value
  */
 export function attributeByFamily<V extends object>(
   found: Iterable<string>,
@@ -33,9 +33,9 @@ export function attributeByFamily<V extends object>(
   const left = new Set(found);
   const values: KeyedValue<V>[] = [];
   const rest: (KeyedValue<V> & { readonly parts: ReadonlyMap<AddressFamilyName, string> })[] = [];
-  const wanted = correlate.map((each) => ({ ...each, parts: partsOf(each.value) }));
-  // both families before one of them
-  for (const each of wanted.sort((a, b) => b.parts.size - a.parts.size)) {
+  const desired = correlate.map((each) => ({ ...each, parts: partsOf(each.value) }));
+  // values of both families first
+  for (const each of desired.sort((a, b) => b.parts.size - a.parts.size)) {
     const parts = [...each.parts.values()];
     if (parts.every((part) => left.has(part))) {
       for (const part of parts) left.delete(part);

@@ -1,6 +1,6 @@
 /**
- * Answers of VPP that mean: what was asked for is so already. An operation may be repeated after a
- * crash, and an interface that goes takes its addresses, routes and bridge ports along.
+ * Return values that mean that VPP is already in the requested state. An operation may be repeated
+ * after a crash, and a deleted interface takes its addresses, routes and bridge ports with it.
  */
 import { VppRefusedError } from '../binapi/retval-error.ts';
 
@@ -9,7 +9,7 @@ const NO_SUCH_FIB = -3;
 const NO_SUCH_ENTRY = -6;
 const NO_SUCH_TABLE = -65;
 
-/** For deletes: the thing itself, or what it was attached to, is not there. */
+/** For deletes: the object, or the object that it was attached to, does not exist. */
 export async function ignoreNotFound(request: Promise<unknown>): Promise<void> {
   await ignoreRetvals(request, [INVALID_SW_IF_INDEX, NO_SUCH_FIB, NO_SUCH_ENTRY, NO_SUCH_TABLE]);
 }

@@ -1,12 +1,12 @@
-/** Lengths and values that VPP gives no choice about. */
+/** Lengths and special values that VPP prescribes. */
 
-/** "No such index", "any", "chosen by VPP", depending on the field. */
+/** Depending on the field: no index, any, or chosen by VPP. */
 export const NONE = 0xffff_ffff;
 
-/** Characters that fit into a tag or label: 64 bytes with the closing zero. */
+/** Bytes of a tag or label: 64 with the terminating zero. */
 export const TAG_LENGTH = 63;
 
-/** Characters of a link's name in the kernel. */
+/** Maximum length of a link's name in the kernel. */
 export const HOST_NAME_LENGTH = 15;
 
 export function fitsTag(text: string): boolean {

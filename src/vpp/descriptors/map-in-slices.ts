@@ -1,7 +1,7 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 
-/** Does work for each item and gives way in between, so that 100,000 of them hold nobody up. */
+/** Maps the items and yields to the event loop in between, so that 100,000 items do not block it. */
 export async function mapInSlices<T, R>(
   clock: Clock,
   items: Iterable<T>,

@@ -6,7 +6,7 @@ import type {
   VppInterfaceMetadata,
 } from '#plugins/controller/api/ports/metadata.ts';
 
-/** Logical name by sw_if_index, of the interfaces that were just read back. */
+/** Logical names by sw_if_index, of the interfaces that were just read back. */
 export function interfaceNames(ctx: RetrieveContext): ReadonlyMap<number, string> {
   const names = new Map<number, string>();
   for (const [key, { swIfIndex }] of ctx.retrieved<VppInterfaceMetadata>('vpp-interface')) {
@@ -16,7 +16,7 @@ export function interfaceNames(ctx: RetrieveContext): ReadonlyMap<number, string
   return names;
 }
 
-/** Name by bd_id, of the bridge domains that were just read back. */
+/** Names by bd_id, of the bridge domains that were just read back. */
 export function bridgeDomainNames(ctx: RetrieveContext): ReadonlyMap<number, string> {
   const names = new Map<number, string>();
   for (const [key, { bdId }] of ctx.retrieved<BridgeDomainMetadata>('vpp-bridge-domain')) {

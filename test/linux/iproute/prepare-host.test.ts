@@ -110,7 +110,7 @@ describe('a host is made ready for pods', () => {
     await assert.rejects(
       prepareHost(machine, tap4),
       lacks(
-        /lacks the right CAP_SYS_ADMIN; the program ethtool; \/dev\/net\/tun .*; \/dev\/vhost-net .*useTAPInterfaces: false\); .*ip_forward = 1 \(it is 0 and cannot be set: EROFS\)$/,
+        /lacks the capability CAP_SYS_ADMIN; the program ethtool; \/dev\/net\/tun .*; \/dev\/vhost-net .*useTAPInterfaces: false\); .*ip_forward = 1 \(it is 0 and cannot be set: EROFS\)$/,
       ),
     );
   });
@@ -135,7 +135,7 @@ describe('a host is made ready for pods', () => {
     assert.deepEqual(await prepareHost(machine, tap4), { ipv6: false });
     await assert.rejects(
       prepareHost(machine, { tap: true, family: 6 }),
-      lacks(/lacks IPv6 in the kernel, which the pods shall have$/),
+      lacks(/lacks IPv6 in the kernel, which the pods are configured for$/),
     );
   });
 });

@@ -6,10 +6,10 @@ import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metad
 import { ignoreErrno, ignoreNotFound } from '../ignored-errors.ts';
 import type { LinuxDescriptorOptions } from '../options.ts';
 
-/** The kernel gives these to every `lo` that comes up; they are not ours to take away. */
+/** The kernel adds these to every `lo` that is set up; the agent does not delete them. */
 const loopbackAddresses = ['127.0.0.1/8', '::1/128'];
 
-/** An address of a Linux interface; reads back with the interface. */
+/** An address of a Linux interface; read back with the interface. */
 export function linuxAddressDescriptor({
   host,
   dumps,

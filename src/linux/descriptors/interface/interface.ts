@@ -36,12 +36,12 @@ export function linuxInterfaceDescriptor(
   );
   const kindFor = (value: LinuxInterface): LinkTypeHandler => {
     const kind = kinds.get(value.type);
-    // validate has refused other types
+    // validate rejects other types
     if (kind === undefined) throw new TypeError(`no kind for ${value.type}`);
     return kind;
   };
-  /** Everything that the two values differ in, in one turn. @param before undefined: just made */
-  const settle = async (
+  /** Applies the differences of the two values together. @param before undefined: just created */
+  const applySettings = async (
     { namespace, hostIfName }: Metadata,
     before: LinuxInterface | undefined,
     after: LinuxInterface,
@@ -66,7 +66,7 @@ export function linuxInterfaceDescriptor(
       checkField(key, kind !== undefined, `type`, `${value.type} is not supported`);
       kind?.validate(key, value);
       const mark = Buffer.byteLength(marks.longest(value));
-      checkField(key, mark <= ALIAS_LENGTH, 'name', 'too long for the alias of a link');
+      checkField(key, mark <= ALIAS_LENGTH, 'name', 'is too long for the alias of a link');
     },
     equivalent: (_key, a, b) => !needsRecreate(a, b) && sameSettings(a, b),
     needsRecreate: (_key, before, after) => needsRecreate(before, after),
@@ -74,24 +74,24 @@ export function linuxInterfaceDescriptor(
     claims: (_key, value) => claims(value),
     derived: (_key, value) => derived(value),
 
-    /** A link of another's name in the way refuses the move, before any of its settings change. */
+    /** A move to a name that is taken fails before any setting of the link changes. */
     create: (_key, value, ctx) =>
       allOrNothing(log, (undo) => {
         dumps.invalidate();
         const kind = kindFor(value);
         return kind.create(value, ctx, undo, (metadata, mark) =>
-          settle(metadata, undefined, value, kind.isShared, mark),
+          applySettings(metadata, undefined, value, kind.isShared, mark),
         );
       }),
 
-    /** With a new MAC address the kernel drops the neighbors of a link, permanent ones too. */
+    /** When the MAC changes, the kernel deletes all neighbors of the link, permanent ones too. */
     async update(_key, before, after, metadata) {
       dumps.invalidate();
       const { isShared: shared } = kindFor(after);
       const { mac } = changedSettings(before, after, shared);
       const kept = mac === undefined ? [] : await permanentNeighbors(host, metadata);
       try {
-        await settle(metadata, before, after, shared);
+        await applySettings(metadata, before, after, shared);
       } finally {
         await allSettled(kept.map((entry) => host.setNeighbor(metadata.namespace, entry)));
       }
@@ -115,7 +115,7 @@ async function permanentNeighbors(
   return neighbors.filter(({ permanent, device }) => permanent && device === hostIfName);
 }
 
-/** Of a link that was there before us, or that a value had before this one, nothing is known. */
+/** The settings of a link that the agent did not create are unknown. */
 function changedSettings(
   before: LinuxInterface | undefined,
   after: LinuxInterface,
@@ -135,7 +135,7 @@ function isOn(offload: VethLinkChecksumOffloading | undefined): boolean {
   return offload !== 'CHKSM_OFFLOAD_DISABLED';
 }
 
-/** Both directions, when one of them is to change; the kernel's default is on. */
+/** The directions that change; the kernel's default is on. */
 function changedOffload(
   before: LinuxInterface | undefined,
   after: LinuxInterface,
@@ -168,7 +168,7 @@ function needsRecreate(before: LinuxInterface, after: LinuxInterface): boolean {
   );
 }
 
-/** Its place, and what only one link can be the other end of. */
+/** Its location, and the peer that can have only one other end. */
 function claims(value: LinuxInterface): readonly string[] {
   const { namespace = 'own', name } = linkLocation(value);
   const { veth, tap } = value;
@@ -182,7 +182,12 @@ function claims(value: LinuxInterface): readonly string[] {
 function validate(key: string, value: LinuxInterface): void {
   const { name, namespace } = value;
   checkField(key, name !== '', 'name', 'missing');
-  checkField(key, !name.includes('/'), 'name', 'has a slash, which the mark of a link cannot hold');
+  checkField(
+    key,
+    !name.includes('/'),
+    'name',
+    'contains a slash, which the mark of a link cannot contain',
+  );
   const host = hostNameOf(value);
   const fits = Buffer.byteLength(host) <= HOST_NAME_LENGTH;
   checkField(key, fits, `host_if_name`, `${host} is longer than ${HOST_NAME_LENGTH} bytes`);
@@ -190,11 +195,16 @@ function validate(key: string, value: LinuxInterface): void {
     key,
     /^[^\s/]+$/.test(host) && !/^\.\.?$/.test(host),
     'host_if_name',
-    'no name of a link',
+    'is not a valid link name',
   );
-  checkField(key, value.veth === undefined || value.type === 'VETH', 'veth', 'goes with type VETH');
+  checkField(
+    key,
+    value.veth === undefined || value.type === 'VETH',
+    'veth',
+    'is only valid with type VETH',
+  );
   const isTap = value.type === 'TAP_TO_VPP';
-  checkField(key, value.tap === undefined || isTap, 'tap', 'goes with type TAP_TO_VPP');
+  checkField(key, value.tap === undefined || isTap, 'tap', 'is only valid with type TAP_TO_VPP');
   checkField(key, value.vrf_dev === undefined, 'vrf_dev', 'not supported');
   checkField(key, value.vrf_master_interface === '', 'vrf_master_interface', 'not supported');
   checkField(
@@ -207,11 +217,11 @@ function validate(key: string, value: LinuxInterface): void {
   const named = namespace === undefined || namespace.type === 'UNDEFINED' || reference !== '';
   checkField(key, named, 'namespace.reference', 'missing');
   const isNumber = namespace?.type !== 'PID' || /^\d+$/.test(reference);
-  checkField(key, isNumber, 'namespace.reference', 'no process ID');
+  checkField(key, isNumber, 'namespace.reference', 'is not a process ID');
   const isPath = namespace?.type !== 'FD' || reference.startsWith('/');
-  checkField(key, isPath, 'namespace.reference', 'no absolute path');
+  checkField(key, isPath, 'namespace.reference', 'is not an absolute path');
   const isName = namespace?.type !== 'NSID' || !/[/\0]/.test(reference);
-  checkField(key, isName, 'namespace.reference', 'no name below /run/netns');
+  checkField(key, isName, 'namespace.reference', 'is not a name in /run/netns');
   const allocated = value.ip_addresses.some((address) => address.startsWith('alloc:'));
   checkField(
     key,

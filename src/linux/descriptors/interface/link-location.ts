@@ -2,7 +2,7 @@ import type { LinuxInterface } from '#models/linux/interface.ts';
 import type { LinkLocation } from '../../api.ts';
 import { namespacePath } from '../namespaces.ts';
 
-/** Characters of a link's name in the kernel. */
+/** Maximum length of a link's name in the kernel. */
 export const HOST_NAME_LENGTH = 15;
 
 /** Name in the kernel. */
@@ -11,7 +11,7 @@ export function hostNameOf(value: LinuxInterface): string {
   return value.host_if_name === '' ? value.name : value.host_if_name;
 }
 
-/** Where the configuration wants the link. */
+/** The desired location of the link. */
 export function linkLocation(value: LinuxInterface): LinkLocation {
   return { namespace: namespacePath(value.namespace), name: hostNameOf(value) };
 }

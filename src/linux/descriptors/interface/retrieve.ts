@@ -1,6 +1,6 @@
 /**
- * Reads back the links of the agent's namespace and of all namespaces that configured interfaces
- * name. A namespace that has gone has no links.
+ * Reads back the links of the agent's namespace and of all namespaces of configured interfaces. A
+ * namespace that no longer exists has no links.
  */
 import type { Logger } from '#infra/log/log.ts';
 import type { KeyedValue, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
@@ -18,18 +18,18 @@ import { type NamespaceDumps, namespacePath } from '../namespaces.ts';
 import { hostNameOf, linkLocation } from './link-location.ts';
 import type { Veth } from './types/veth.ts';
 
-/** MTU that links of the kinds we make start with. */
+/** Initial MTU of the links that the agent creates. */
 export const KERNEL_MTU = 1500;
 
 interface NamespaceLinks {
   readonly path: NamespacePath;
-  /** As the configuration names it. */
+  /** In the form of the configuration. */
   readonly namespace: NetNamespace | undefined;
   readonly links: readonly LinuxLink[];
 }
 
 interface FoundLink {
-  readonly place: NamespaceLinks;
+  readonly space: NamespaceLinks;
   readonly link: LinuxLink;
   readonly mark: LinkMark;
 }
@@ -49,153 +49,153 @@ export async function retrieveLinks(
   correlate: readonly KeyedValue<LinuxInterface>[],
 ): Promise<readonly Retrieved[]> {
   needs.dumps.invalidate();
-  const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
-  const places = await readNamespaces(needs, [...wanted.values()]);
+  const desired = new Map(correlate.map(({ value }) => [value.name, value]));
+  const namespaces = await readNamespaces(needs, [...desired.values()]);
   const byName = new Map<string, FoundLink[]>();
-  for (const place of places.values()) {
-    for (const link of place.links) {
+  for (const space of namespaces.values()) {
+    for (const link of space.links) {
       const mark = needs.marks.read(link);
       if (mark === undefined) continue;
       const same = byName.get(mark.name) ?? [];
-      byName.set(mark.name, [...same, { place, link, mark }]);
+      byName.set(mark.name, [...same, { space, link, mark }]);
     }
   }
-  await markUnmarked(needs, wanted, places, byName);
+  await markUnmarked(needs, desired, namespaces, byName);
 
-  const placed = new Map<string, FoundLink>();
+  const linkByName = new Map<string, FoundLink>();
   for (const [name, found] of byName) {
-    const value = wanted.get(name);
+    const value = desired.get(name);
     const here = found.filter((each) => !isUnmoved(each, value));
-    const chosen = here.find((each) => value && isInPlace(each, value)) ?? here[0];
-    if (chosen !== undefined) placed.set(name, chosen);
+    const chosen = here.find((each) => value && isAtLocation(each, value)) ?? here[0];
+    if (chosen !== undefined) linkByName.set(name, chosen);
   }
-  recordEnds(needs.veth, wanted, byName, placed);
-  addOrphans(wanted, byName, placed);
+  recordEnds(needs.veth, desired, byName, linkByName);
+  addOrphans(desired, byName, linkByName);
   return [
-    ...[...placed].map(([name, found]) => managedValue(found, wanted.get(name))),
-    ...[...wanted.values()].flatMap((value) => existingLinkValue(value, places)),
+    ...[...linkByName].map(([name, found]) => managedValue(found, desired.get(name))),
+    ...[...desired.values()].flatMap((value) => existingLinkValue(value, namespaces)),
   ];
 }
 
 async function readNamespaces(
   { dumps }: RetrieveOptions,
-  wanted: readonly LinuxInterface[],
+  desired: readonly LinuxInterface[],
 ): Promise<ReadonlyMap<NamespacePath, NamespaceLinks>> {
   const named = new Map<NamespacePath, NetNamespace | undefined>([[undefined, undefined]]);
-  for (const { namespace } of wanted) {
+  for (const { namespace } of desired) {
     const path = namespacePath(namespace);
     if (!named.has(path)) named.set(path, namespace);
   }
-  const places = await Promise.all(
+  const namespaces = await Promise.all(
     [...named].map(async ([path, namespace]): Promise<[NamespacePath, NamespaceLinks]> => {
       const state = await dumps.read(path, 'linux-interface');
       return [path, { path, namespace, links: state?.links ?? [] }];
     }),
   );
-  return new Map(places);
+  return new Map(namespaces);
 }
 
-function isInPlace({ place, link }: FoundLink, value: LinuxInterface): boolean {
+function isAtLocation({ space, link }: FoundLink, value: LinuxInterface): boolean {
   const { namespace, name } = linkLocation(value);
-  return place.path === namespace && link.name === name;
+  return space.path === namespace && link.name === name;
 }
 
-function isPendingEnd({ place, link, mark }: FoundLink): boolean {
+function isPendingEnd({ space, link, mark }: FoundLink): boolean {
   return (
-    mark.type === 'VETH' && place.path === undefined && link.name === pendingEndName(mark.name)
+    mark.type === 'VETH' && space.path === undefined && link.name === pendingEndName(mark.name)
   );
 }
 
 /**
- * Marked, but still where it comes from: its value has yet to be created. A TAP that its value does
- * not want any more has only kept its mark, which is to go.
+ * Whether a marked link is still in its original location: its value is not created yet. A TAP that its
+ * value no longer desires has only kept its mark, which must be removed.
  */
 function isUnmoved(found: FoundLink, value: LinuxInterface | undefined): boolean {
   if (isPendingEnd(found)) return true;
-  const { place, link, mark } = found;
+  const { space, link, mark } = found;
   if (mark.type !== 'TAP_TO_VPP' || value?.tap?.vpp_tap_if_name !== mark.vppTap) return false;
-  const isBack = link.name === mark.vppHostIfName && place.path === undefined;
-  return isBack && !isInPlace(found, value);
+  const isBack = link.name === mark.vppHostIfName && space.path === undefined;
+  return isBack && !isAtLocation(found, value);
 }
 
 /**
- * An end without a mark in the place of a wanted value is ours if its other end is marked for it, or
- * waits under the name that only we make, for that value's peer: the agent died while it made the
- * pair.
+ * Marks the pairs of a create that a crash interrupted. An unmarked end in the location of a desired
+ * value is managed if its other end is marked for it, or is the pending end of the value's peer.
  */
 async function markUnmarked(
   { host, log, marks }: RetrieveOptions,
-  wanted: ReadonlyMap<string, LinuxInterface>,
-  places: ReadonlyMap<NamespacePath, NamespaceLinks>,
+  desired: ReadonlyMap<string, LinuxInterface>,
+  namespaces: ReadonlyMap<NamespacePath, NamespaceLinks>,
   byName: Map<string, FoundLink[]>,
 ): Promise<void> {
-  const own = places.get(undefined);
-  for (const value of wanted.values()) {
+  const own = namespaces.get(undefined);
+  for (const value of desired.values()) {
     const peer = value.veth?.peer_if_name;
     if (own === undefined || peer === undefined || byName.has(value.name)) continue;
     const { namespace, name } = linkLocation(value);
-    const place = places.get(namespace);
-    const link = place?.links.find((each) => each.name === name && !each.alias);
-    if (place === undefined || link?.kind !== 'veth') continue;
+    const space = namespaces.get(namespace);
+    const link = space?.links.find((each) => each.name === name && !each.alias);
+    if (space === undefined || link?.kind !== 'veth') continue;
     const isOther = (each: LinuxLink): boolean =>
       each.index === link.peerIndex && each.peerIndex === link.index;
     const marked = byName
       .get(peer)
       ?.find((each) => each.mark.type === 'VETH' && each.mark.peer === value.name);
-    const waiting = own.links.find((each) => each.name === pendingEndName(peer));
+    const pending = own.links.find((each) => each.name === pendingEndName(peer));
     const hasMarked = marked !== undefined && isOther(marked.link);
-    if (!hasMarked && (waiting === undefined || !isOther(waiting))) continue;
-    log.warn({ interface: value.name }, 'mark a veth pair left without a mark');
+    if (!hasMarked && (pending === undefined || !isOther(pending))) continue;
+    log.warn({ interface: value.name }, 'marking a veth pair that a crash left unmarked');
     await host.setLink(namespace, name, { alias: marks.veth(value.name, peer) });
-    byName.set(value.name, [{ place, link, mark: { type: 'VETH', name: value.name, peer } }]);
-    if (hasMarked || waiting === undefined) continue;
-    await host.setLink(undefined, waiting.name, { alias: marks.veth(peer, value.name) });
+    byName.set(value.name, [{ space, link, mark: { type: 'VETH', name: value.name, peer } }]);
+    if (hasMarked || pending === undefined) continue;
+    await host.setLink(undefined, pending.name, { alias: marks.veth(peer, value.name) });
     const mark = { type: 'VETH', name: peer, peer: value.name } as const;
-    byName.set(peer, [{ place: own, link: waiting, mark }]);
+    byName.set(peer, [{ space: own, link: pending, mark }]);
   }
 }
 
-/** Of a name that was not looked for only what is seen counts: its place may be elsewhere. */
+/** A name that is neither desired nor found keeps its entry: its location may not have been read. */
 function recordEnds(
   veth: Veth,
-  wanted: ReadonlyMap<string, LinuxInterface>,
+  desired: ReadonlyMap<string, LinuxInterface>,
   byName: ReadonlyMap<string, readonly FoundLink[]>,
-  placed: ReadonlyMap<string, FoundLink>,
+  linkByName: ReadonlyMap<string, FoundLink>,
 ): void {
-  const waiting = [...byName.values()].flat().filter(isPendingEnd);
+  const pending = [...byName.values()].flat().filter(isPendingEnd);
   veth.setPendingEnds(
-    new Map(waiting.flatMap(({ mark }) => (mark.type === 'VETH' ? [[mark.name, mark.peer]] : []))),
+    new Map(pending.flatMap(({ mark }) => (mark.type === 'VETH' ? [[mark.name, mark.peer]] : []))),
   );
-  for (const name of new Set([...wanted.keys(), ...placed.keys()])) {
-    const mark = placed.get(name)?.mark;
+  for (const name of new Set([...desired.keys(), ...linkByName.keys()])) {
+    const mark = linkByName.get(name)?.mark;
     veth.setPlacedEnd(name, mark?.type === 'VETH' ? mark.peer : undefined);
   }
 }
 
-/** An end that waits, of a pair that nobody wants or has any more, is told to be removed. */
+/** Reports pending ends of pairs that are neither desired nor placed, so that they are deleted. */
 function addOrphans(
-  wanted: ReadonlyMap<string, LinuxInterface>,
+  desired: ReadonlyMap<string, LinuxInterface>,
   byName: ReadonlyMap<string, readonly FoundLink[]>,
-  placed: Map<string, FoundLink>,
+  linkByName: Map<string, FoundLink>,
 ): void {
   for (const [name, found] of byName) {
-    const waiting = found.find(isPendingEnd);
-    if (waiting?.mark.type !== 'VETH' || placed.has(name)) continue;
-    const { peer } = waiting.mark;
-    if (!wanted.has(name) && !wanted.has(peer) && !placed.has(peer)) placed.set(name, waiting);
+    const pending = found.find(isPendingEnd);
+    if (pending?.mark.type !== 'VETH' || linkByName.has(name)) continue;
+    const { peer } = pending.mark;
+    if (!desired.has(name) && !desired.has(peer) && !linkByName.has(peer))
+      linkByName.set(name, pending);
   }
 }
 
 function managedValue(
-  { place, link, mark }: FoundLink,
-  wanted: LinuxInterface | undefined,
+  { space, link, mark }: FoundLink,
+  desired: LinuxInterface | undefined,
 ): Retrieved {
-  const same = wanted?.type === mark.type ? wanted : undefined;
-  const inPlace = same !== undefined && linkLocation(same).namespace === place.path;
+  const same = desired?.type === mark.type ? desired : undefined;
+  const isSameNamespace = same !== undefined && linkLocation(same).namespace === space.path;
   const value = linuxInterfaceModel.canonical({
     name: mark.name,
     type: mark.type,
-    namespace: inPlace ? same.namespace : place.namespace,
+    namespace: isSameNamespace ? same.namespace : space.namespace,
     host_if_name:
       same !== undefined && hostNameOf(same) === link.name ? same.host_if_name : link.name,
     enabled: link.up,
@@ -205,7 +205,7 @@ function managedValue(
     link_only: same?.link_only ?? false,
     ...(mark.type === 'VETH' && {
       veth: {
-        // the kernel does not tell of the offload in a dump
+        // a dump does not contain the offload settings
         ...same?.veth,
         peer_if_name: mark.peer,
       },
@@ -217,21 +217,21 @@ function managedValue(
     value,
     origin: 'from-NB',
     metadata: {
-      namespace: place.path,
+      namespace: space.path,
       hostIfName: link.name,
       ...(mark.type === 'TAP_TO_VPP' && { vppHostIfName: mark.vppHostIfName }),
     },
   };
 }
 
-function adoptMac(link: LinuxLink, wanted: LinuxInterface | undefined): string {
-  const left = wanted !== undefined && (wanted.link_only || wanted.phys_address === '');
-  return left ? wanted.phys_address : (link.mac ?? '');
+function adoptMac(link: LinuxLink, desired: LinuxInterface | undefined): string {
+  const left = desired !== undefined && (desired.link_only || desired.phys_address === '');
+  return left ? desired.phys_address : (link.mac ?? '');
 }
 
-function adoptAddresses(link: LinuxLink, wanted: LinuxInterface | undefined): readonly string[] {
-  const asked = wanted?.ip_addresses ?? [];
-  if (wanted?.link_only === true) return asked;
+function adoptAddresses(link: LinuxLink, desired: LinuxInterface | undefined): readonly string[] {
+  const asked = desired?.ip_addresses ?? [];
+  if (desired?.link_only === true) return asked;
   const found = new Set(link.addresses);
   const same = found.size === asked.length && asked.every((address) => found.has(address));
   return same ? asked : link.addresses;
@@ -239,26 +239,26 @@ function adoptAddresses(link: LinuxLink, wanted: LinuxInterface | undefined): re
 
 const sharedTypes: readonly InterfaceType[] = ['LOOPBACK', 'EXISTING'];
 
-/** Of a link that is not ours, only what is asked for is told. */
+/** For an unmanaged link, reports only the settings that the value contains. */
 function existingLinkValue(
-  wanted: LinuxInterface,
-  places: ReadonlyMap<NamespacePath, NamespaceLinks>,
+  desired: LinuxInterface,
+  namespaces: ReadonlyMap<NamespacePath, NamespaceLinks>,
 ): readonly Retrieved[] {
-  if (!sharedTypes.includes(wanted.type)) return [];
-  const { namespace, name } = linkLocation(wanted);
-  const link = places.get(namespace)?.links.find((each) => each.name === name);
+  if (!sharedTypes.includes(desired.type)) return [];
+  const { namespace, name } = linkLocation(desired);
+  const link = namespaces.get(namespace)?.links.find((each) => each.name === name);
   if (link === undefined) return [];
-  const { link_only, ip_addresses } = wanted;
+  const { link_only, ip_addresses } = desired;
   const value = linuxInterfaceModel.canonical({
-    ...wanted,
+    ...desired,
     enabled: link.up,
     ip_addresses: ip_addresses.filter((each) => link_only || link.addresses.includes(each)),
-    phys_address: adoptMac(link, wanted),
-    mtu: wanted.mtu === 0 ? 0 : link.mtu,
+    phys_address: adoptMac(link, desired),
+    mtu: desired.mtu === 0 ? 0 : link.mtu,
   });
   return [
     {
-      key: linuxInterfaceKey.build({ name: wanted.name }),
+      key: linuxInterfaceKey.build({ name: desired.name }),
       value,
       origin: 'from-NB',
       metadata: { namespace, hostIfName: name },

@@ -39,6 +39,6 @@ export function aclToInterfaceDescriptor({
 
 function parts(key: string) {
   const parsed = aclBindingKey.parse(key);
-  if (parsed === undefined) throw new TypeError(`${key} is no key of a bound ACL`);
+  if (parsed === undefined) throw new TypeError(`${key} is not a key of a bound ACL`);
   return parsed;
 }

@@ -28,8 +28,8 @@ export interface AclMetadata {
 const inUse: readonly number[] = [-142, -143, -149];
 
 /**
- * Access lists. Ours bear their name as tag, which goes with the message that makes them. Rules are
- * replaced in place, all in one message: at no moment traffic meets half of them.
+ * Access lists. Managed ones have their name as tag, which the create message sets. Rules are replaced in
+ * place by one message, so that traffic never passes a partial list.
  */
 export function aclDescriptor({
   client,
@@ -66,7 +66,7 @@ export function aclDescriptor({
         await ignoreNotFound(client.request('acl_del', { acl_index }));
       } catch (thrown) {
         if (!(thrown instanceof VppRefusedError) || !inUse.includes(thrown.retval)) throw thrown;
-        // somebody else has bound it
+        // another program has bound it
         await bindings.release(acl_index);
         await ignoreNotFound(client.request('acl_del', { acl_index }));
       }
@@ -88,8 +88,8 @@ async function retrieve(
     client.dump('acl_dump', { acl_index: NONE }),
     readLists(client, undefined),
   ]);
-  const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
-  const named = nameAll(acls, wanted.keys());
+  const desired = new Map(correlate.map(({ value }) => [value.name, value]));
+  const named = nameAll(acls, desired.keys());
   bindings.replaceAll(new Map([...named].map(([index, { name }]) => [index, name])));
 
   const bound = new Map<number, Record<Direction, string[]>>();
@@ -99,7 +99,7 @@ async function retrieve(
     if (iface === undefined) continue;
     for (const direction of ['ingress', 'egress'] as const) {
       for (const acl of found[direction]) {
-        // not as it has to be: whoever wants it binds it anew, which puts the list in order
+        // out of order: not reported, so that it is bound again, which sorts the list
         if (bindings.isOutOfOrder(found[direction], acl)) continue;
         const known = bound.get(acl) ?? { ingress: [], egress: [] };
         known[direction].push(iface);
@@ -113,7 +113,7 @@ async function retrieve(
     if (slices.due()) await slices.turn();
     const key = aclKey.build({ name });
     if (ctx.only?.has(key) === false) continue;
-    const known = wanted.get(name);
+    const known = desired.get(name);
     const hasRules = known !== undefined && sameRules(known.rules.map(toRule), details.r);
     const on = bound.get(aclIndex) ?? { ingress: [], egress: [] };
     const isSame =
@@ -133,12 +133,12 @@ interface Named {
   readonly details: AclDetails;
 }
 
-/** Those that are ours, by index. One that has the tag of another gets a name that nobody wants. */
+/** Managed ACLs by index. An ACL with the tag of another gets a name that is never desired. */
 function nameAll(
   acls: readonly AclDetails[],
-  wanted: Iterable<string>,
+  desired: Iterable<string>,
 ): ReadonlyMap<number, Named> {
-  const nameBehind = tagToName(wanted);
+  const nameBehind = tagToName(desired);
   const named = new Map<number, Named>();
   const taken = new Set<string>();
   for (const details of acls) {

@@ -12,22 +12,22 @@ interface Lists {
 const INVALID_SW_IF_INDEX = -2;
 
 /**
- * What is bound to interfaces. To VPP the ACLs of an interface are one list, of which the first rule
- * that matches decides: so ours stand in it in the order of their names, whatever the order in
- * which they came, behind those of others. A list is read, changed and set; changes of one
- * interface wait for each other.
+ * ACLs that are bound to interfaces. In VPP the ACLs of an interface are one list, of which the first
+ * matching rule decides. Managed ACLs are therefore ordered by name, whatever the order of their
+ * creation, after unmanaged ones. A list is read, changed and set; changes of one interface wait for
+ * each other.
  */
 export class AclBindings {
   readonly #client: VppClient;
   readonly #queues = new Map<number, Promise<unknown>>();
-  /** Of our ACLs, by index. */
+  /** Names of the managed ACLs, by index. */
   #names = new Map<number, string>();
 
   constructor(client: VppClient) {
     this.#client = client;
   }
 
-  /** Called with all ACLs that are ours, as they were just read back. */
+  /** Called with all managed ACLs that were just read back. */
   replaceAll(names: ReadonlyMap<number, string>): void {
     this.#names = new Map(names);
   }
@@ -36,7 +36,7 @@ export class AclBindings {
     this.#names.set(index, name);
   }
 
-  /** The next ACL may have got the index, and been learned, before this is called. */
+  /** A new ACL may have got the index, and been added, before this is called. */
   remove(index: number, name: string): void {
     if (this.#names.get(index) === name) this.#names.delete(index);
   }
@@ -44,7 +44,7 @@ export class AclBindings {
   set(swIfIndex: number, direction: Direction, acl: number, isBound: boolean): Promise<void> {
     const before = this.#queues.get(swIfIndex) ?? Promise.resolve();
     const change = before.then(() => this.#change(swIfIndex, direction, acl, isBound));
-    // a failure is the caller's to see
+    // the caller handles a failure
     const settled = change.catch(() => undefined);
     this.#queues.set(swIfIndex, settled);
     void settled.then(() => {
@@ -53,7 +53,7 @@ export class AclBindings {
     return change;
   }
 
-  /** Takes the ACL off every interface, those of others too. */
+  /** Unbinds the ACL from every interface, unmanaged ones too. */
   async release(acl: number): Promise<void> {
     const found = await readLists(this.#client, undefined);
     for (const [swIfIndex, lists] of found) {
@@ -64,7 +64,7 @@ export class AclBindings {
     }
   }
 
-  /** Whether the ACL stands behind one of ours that its name comes before. */
+  /** Whether a managed ACL with a later name precedes the ACL. */
   isOutOfOrder(list: readonly number[], acl: number): boolean {
     const name = this.#names.get(acl) ?? '';
     const before = list.slice(0, list.indexOf(acl));
@@ -79,18 +79,18 @@ export class AclBindings {
   ): Promise<void> {
     const lists = (await readLists(this.#client, sw_if_index)).get(sw_if_index);
     if (lists === undefined) {
-      // an interface that is gone has nothing bound
+      // a deleted interface has no ACLs
       if (!isBound) return;
       throw new VppRefusedError('acl_interface_set_acl_list', INVALID_SW_IF_INDEX);
     }
     const others = lists[direction].filter((each) => each !== acl);
-    const wanted = this.#ordered(isBound ? [...others, acl] : others);
+    const desired = this.#ordered(isBound ? [...others, acl] : others);
     const isSame =
-      wanted.length === lists[direction].length &&
-      wanted.every((each, position) => each === lists[direction][position]);
+      desired.length === lists[direction].length &&
+      desired.every((each, position) => each === lists[direction][position]);
     if (isSame) return;
-    const ingress = direction === 'ingress' ? wanted : lists.ingress;
-    const egress = direction === 'egress' ? wanted : lists.egress;
+    const ingress = direction === 'ingress' ? desired : lists.ingress;
+    const egress = direction === 'egress' ? desired : lists.egress;
     await this.#client.request('acl_interface_set_acl_list', {
       sw_if_index,
       n_input: ingress.length,
@@ -104,7 +104,7 @@ export class AclBindings {
   }
 }
 
-/** By sw_if_index. @param only of this interface; absent: of all */
+/** Lists by sw_if_index. @param only of this interface; undefined: of all */
 export async function readLists(
   client: VppClient,
   only: number | undefined,

@@ -1,4 +1,4 @@
-/** Rules of an ACL between the model and VPP. */
+/** Conversion of ACL rules between the model and VPP. */
 import type { DeepInput } from '#models/model.ts';
 import type { ACLRuleIpRulePortRange } from '#models/vpp/acl.gen.ts';
 import type { AclIpRule, AclRule } from '#models/vpp/acl.ts';
@@ -21,7 +21,7 @@ const actions: Readonly<Record<AclRule['action'], number>> = {
 const ANY_V4 = '0.0.0.0/0';
 const ANY_V6 = '::/0';
 
-/** What ports are to TCP and UDP, type and code are to ICMP. */
+/** Ports of TCP and UDP, or type and code of ICMP. */
 interface Selection {
   readonly proto: number;
   readonly source: Range;
@@ -64,7 +64,7 @@ function selectionOf(rule: AclIpRule): Selection {
   return { proto: rule.ip?.protocol ?? 0, ...ports(undefined), ...none };
 }
 
-/** A network that is left out is any, of the family of the other one. */
+/** A missing network means any, of the family of the other one. */
 export function networksOf(rule: AclIpRule): {
   readonly source: string;
   readonly destination: string;
@@ -104,7 +104,7 @@ export function fromRule(rule: VppRule): DeepInput<AclRule> {
     destination_port_range: { lower_port: destination.first, upper_port: destination.last },
   };
   const { proto } = rule;
-  // of the protocol alone ICMP has more types than there are
+  // a rule for the protocol alone has a larger range than ICMP has types
   const ofFamily = rule.src_prefix.address.af === AddressFamily.ADDRESS_IP6 ? icmp.v6 : icmp.v4;
   const isIcmp = proto === ofFamily && source.last <= MAX_ICMP && destination.last <= MAX_ICMP;
   return {

@@ -7,17 +7,17 @@ import { toPrefix } from '../../binapi/addresses.ts';
 import { ignoreNotFound, ignoreRetvals } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
-/** The same address on the same interface twice. */
+/** The interface already has the address. */
 const DUPLICATE_ADDRESS = -127;
 
-/** Which table the address is in: an address stands only once in a table. */
+/** The table of the address: an address can exist only once in a table. */
 export interface AddressValue {
   readonly vrf: number;
 }
 
 /**
- * An address of an interface; reads back with the interface. Which table the interface is in can
- * only be changed while it has none.
+ * An address of an interface; read back with the interface. The table of the interface can be changed
+ * only while it has no address.
  */
 export function interfaceAddressDescriptor({
   client,
@@ -42,8 +42,7 @@ export function interfaceAddressDescriptor({
         const prefix = interfaceVrfKey.prefix({ iface: parts(key).iface });
         return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes: [prefix] } }];
       },
-      // One that moves to another interface goes there before it comes here. One that DHCP gave is
-      // not ours to place.
+      // An address that moves is deleted from its old interface first. DHCP places its own addresses.
       claims: (key, { vrf }) => {
         const { source, address } = parts(key);
         return source === 'from_dhcp' ? [] : [`address/${vrf}/${address.split('/')[0]}`];
@@ -63,6 +62,6 @@ function parts(key: string): {
   readonly address: string;
 } {
   const parsed = interfaceAddressKey.parse(key);
-  if (parsed === undefined) throw new TypeError(`${key} is no key of an interface address`);
+  if (parsed === undefined) throw new TypeError(`${key} is not a key of an interface address`);
   return parsed;
 }

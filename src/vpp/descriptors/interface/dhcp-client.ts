@@ -7,18 +7,19 @@ import { ignoreRetvals } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { tagOf } from '../tags.ts';
 
-/** There is a client on the interface already; of a delete: there is none. */
+/** Of an add: the interface has a client. Of a delete: it has none. */
 const INVALID_VALUE = -7;
 const NO_SUCH_INTERFACE = -2;
 
-/** Run-time data of a client; by its coming and going others see that it is time to look. */
+/** Run-time data of a client. Its appearance tells listeners to read the leases. */
 export interface DhcpClientMetadata {
   readonly swIfIndex: number;
 }
 
 /**
- * A DHCP client of an interface; read back with the interface. It has to go before its interface:
- * VPP keeps it for the number of an interface that is gone, for whoever gets that number next.
+ * A DHCP client of an interface; read back with the interface. It must be deleted before its
+ * interface: VPP keeps it under the index of a deleted interface, and the next interface with that index
+ * would get it.
  */
 export function dhcpClientDescriptor({
   client,
@@ -43,7 +44,7 @@ export function dhcpClientDescriptor({
     { keys: [dhcpClientKey] },
     {
       label: ifaceOf,
-      // the address of a lease is put into the table that the interface is in
+      // VPP adds the address of a lease to the table of the interface
       dependencies: (key) => {
         const prefixes = [interfaceVrfKey.prefix({ iface: ifaceOf(key) })];
         return [{ label: 'interface-assigned-to-vrf-table', anyOf: { prefixes } }];
@@ -54,8 +55,8 @@ export function dhcpClientDescriptor({
         return { swIfIndex };
       },
       async delete(key, _value, _metadata, ctx) {
-        const gone = configure(key, indexOf(key, ctx), false);
-        await ignoreRetvals(gone, [INVALID_VALUE, NO_SUCH_INTERFACE]);
+        const request = configure(key, indexOf(key, ctx), false);
+        await ignoreRetvals(request, [INVALID_VALUE, NO_SUCH_INTERFACE]);
       },
     },
   );

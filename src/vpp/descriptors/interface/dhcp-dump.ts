@@ -1,4 +1,4 @@
-/** DHCP clients and what they got, as VPP has them. */
+/** Reads DHCP clients and their leases from VPP. */
 import { fromAddress, fromMac } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
 import { AddressFamily } from '../../binapi/enums.gen.ts';
@@ -7,15 +7,15 @@ import type { Address, DhcpLease } from '../../binapi/messages.gen.ts';
 export interface FoundLease {
   readonly hostName: string;
   readonly mac: string;
-  /** With mask length. */
+  /** With prefix length. */
   readonly address: string;
-  /** With the same; empty when the server named none. */
+  /** With prefix length; empty if the server set none. */
   readonly router: string;
 }
 
 /**
- * Clients by interface; undefined while one has no lease. Its state does not tell: VPP says bound
- * before it has put the address onto the interface.
+ * Leases of the clients by sw_if_index; undefined while a client has none. The client's state is not
+ * enough: VPP reports it as bound before it sets the address.
  */
 export async function readDhcpClients(
   client: VppClient,
@@ -37,7 +37,7 @@ function leaseOf(lease: DhcpLease): FoundLease | undefined {
   };
 }
 
-/** VPP's client knows IPv4 alone and leaves the family unset. */
+/** VPP's client supports only IPv4 and leaves the family unset. */
 function v4({ un }: Address): string | undefined {
   const text = fromAddress({ af: AddressFamily.ADDRESS_IP4, un });
   return text === '0.0.0.0' ? undefined : text;

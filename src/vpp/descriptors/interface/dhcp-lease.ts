@@ -6,7 +6,7 @@ import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { type FoundLease, readDhcpClients } from './dhcp-dump.ts';
 
-/** A lease under the logical name of its interface. */
+/** The lease with the logical name of its interface. */
 export function dhcpLease(name: string, found: FoundLease): DHCPLease {
   return dhcpLeaseModel.canonical({
     interface_name: name,
@@ -19,8 +19,8 @@ export function dhcpLease(name: string, found: FoundLease): DHCPLease {
 }
 
 /**
- * What VPP's DHCP clients got: told, never made. The address that comes with it is VPP's to put on
- * the interface; here it stands for those who wait for one.
+ * Leases of VPP's DHCP clients: reported, never created. VPP sets the address of a lease by itself; the
+ * derived address meets the dependencies of other values.
  */
 export function dhcpLeaseDescriptor({
   client,

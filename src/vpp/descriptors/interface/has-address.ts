@@ -3,8 +3,8 @@ import type { KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { interfaceAddressKey, interfaceHasAddressKey } from '#models/vpp/derived.ts';
 
 /**
- * A property: stands while the interface has at least one address of its configuration. It asks
- * nothing of VPP.
+ * A property that exists while the interface has at least one configured address. It sends no
+ * request to VPP.
  */
 export function interfaceHasAddressDescriptor(): KvDescriptor<object, undefined> {
   return defineInternalDescriptor(

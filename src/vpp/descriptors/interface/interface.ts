@@ -55,8 +55,8 @@ export function interfaceDescriptor(
     // a NIC that is not there will not come by asking again
 
     /**
-     * The kind's own message first, then tag, MAC, MTU and state together: their order on the
-     * connection is kept, and if one fails the interface goes again.
+     * Sends the create message of the type first, then tag, MAC, MTU and state together: the
+     * connection keeps their order. If one fails, the interface is deleted again.
      */
     create: (_key, value, ctx) =>
       allOrNothing(log, async (undo) => {
@@ -71,7 +71,7 @@ export function interfaceDescriptor(
     async update(_key, before, after, metadata) {
       const kind = requireHandler(after);
       const sw_if_index = metadata.swIfIndex;
-      // before all requests, whose order on the connection is kept
+      // read before all requests, because the connection keeps their order
       const vlans =
         kind.mtu === 'hardware' && after.mtu !== before.mtu && after.mtu !== 0
           ? await vlansOf(client, sw_if_index)
@@ -83,7 +83,7 @@ export function interfaceDescriptor(
       if (after.mtu !== before.mtu) {
         requests.push(setMtu(client, kind, sw_if_index, after.mtu));
       }
-      // VPP gives a new frame size to the VLANs as their MTU
+      // VPP sets a new frame size as the MTU of the VLANs too
       requests.push(
         ...vlans.map((vlan) =>
           client.request('sw_interface_set_mtu', { sw_if_index: vlan.sw_if_index, mtu: vlan.mtu }),
@@ -92,7 +92,7 @@ export function interfaceDescriptor(
       if (after.enabled !== before.enabled) {
         requests.push(setState(client, sw_if_index, after.enabled));
       }
-      // a NIC that was found as VPP's own is taken over by its first update
+      // the first update of an unmanaged NIC makes it managed
       if (kind === dpdk) requests.push(tag(client, sw_if_index, after.name));
       await allSettled(requests);
       return metadataOf(after, metadata);
@@ -102,8 +102,8 @@ export function interfaceDescriptor(
       const kind = requireHandler(value);
       const { swIfIndex } = metadata;
       const down = kind.downOnDelete ? [ignoreNotFound(setState(client, swIfIndex, false))] : [];
-      // VPP clears the tag of an interface that it deletes; clearing it before would make an
-      // orphan of it if the agent died in between
+      // VPP clears the tag of an interface that it deletes. Cleared before, it would leave an
+      // unrecognizable interface if the agent crashed in between.
       await allSettled([...down, ignoreNotFound(kind.delete(client, value, metadata))]);
     },
 
@@ -113,7 +113,7 @@ export function interfaceDescriptor(
 
 function requireHandler(value: VppInterface): InterfaceTypeHandler {
   const kind = handlerOf(value.type);
-  // validate has refused other types
+  // validate rejects other types
   if (kind === undefined) throw new TypeError(`no kind for ${value.type}`);
   return kind;
 }
@@ -129,7 +129,7 @@ function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: CreatedInter
   };
 }
 
-/** What is left to be set when the interface has been made. */
+/** Sets what the create message has not set. */
 function configureCreated(
   client: VppClient,
   kind: InterfaceTypeHandler,
@@ -161,7 +161,7 @@ function setMac(client: VppClient, sw_if_index: number, mac: string): Promise<un
   return client.request('sw_interface_set_mac_address', { sw_if_index, mac_address: toMac(mac) });
 }
 
-/** @param mtu 0 goes back to what VPP gave, where that is known: of hardware it is not */
+/** @param mtu 0 restores VPP's default, which is unknown for hardware and then stays */
 async function setMtu(
   client: VppClient,
   kind: InterfaceTypeHandler,
@@ -174,7 +174,7 @@ async function setMtu(
   }
   const given = mtu === 0 && kind.mtu === 'software';
   const layer3 = given ? await deviceMtu(client, sw_if_index) : mtu;
-  // the other three are of protocols, which then follow the first
+  // the other three MTUs, of protocols, then follow the first
   await client.request('sw_interface_set_mtu', { sw_if_index, mtu: [layer3, 0, 0, 0] });
 }
 
@@ -204,7 +204,7 @@ function setState(client: VppClient, sw_if_index: number, up: boolean): Promise<
   return client.request('sw_interface_set_flags', { sw_if_index, flags });
 }
 
-/** The field of the link that goes with a type; loopbacks and NICs have none. */
+/** The link field of each type; loopbacks and NICs have none. */
 const linkFields: readonly (readonly [keyof VppInterface, InterfaceType])[] = [
   ['sub', 'SUB_INTERFACE'],
   ['memif', 'MEMIF'],
@@ -223,14 +223,19 @@ function validate(key: string, value: VppInterface): void {
   checkField(key, kind !== undefined, `type`, `${value.type} is not supported`);
   for (const [field, type] of linkFields) {
     const fits = value[field] === undefined || value.type === type;
-    checkField(key, fits, field, `does not go with type ${value.type}`);
+    checkField(key, fits, field, `is not valid for type ${value.type}`);
   }
   checkField(key, value.mtu <= MAX_MTU, `mtu`, `above ${MAX_MTU}`);
   const numbered = value.ip_addresses.length > 0;
   const borrows = value.unnumbered !== undefined;
-  checkField(key, !numbered || !borrows, 'unnumbered', 'does not go with ip_addresses');
+  checkField(key, !numbered || !borrows, 'unnumbered', 'cannot be combined with ip_addresses');
   const lender = value.unnumbered?.interface_with_ip;
-  checkField(key, lender !== '' && lender !== value.name, 'unnumbered', 'names no other interface');
+  checkField(
+    key,
+    lender !== '' && lender !== value.name,
+    'unnumbered',
+    'must name another interface',
+  );
   const allocated = value.ip_addresses.some((address) => addressSource(address) !== 'static');
   checkField(
     key,
@@ -239,21 +244,21 @@ function validate(key: string, value: VppInterface): void {
     'references to allocated addresses are not supported',
   );
   const isNetwork = value.ip_addresses.every((address) => !address.endsWith('/0'));
-  checkField(key, isNetwork, 'ip_addresses', 'a prefix of length 0 would be everything');
+  checkField(key, isNetwork, 'ip_addresses', 'a prefix length of 0 is not valid');
   const leases = !value.set_dhcp_client || !borrows;
-  checkField(key, leases, 'unnumbered', 'does not go with set_dhcp_client');
+  checkField(key, leases, 'unnumbered', 'cannot be combined with set_dhcp_client');
   checkField(key, value.ip6_nd === undefined, 'ip6_nd', 'not supported');
   const queues = new Set(value.rx_placements.map(({ queue }) => queue));
   const once = queues.size === value.rx_placements.length;
-  checkField(key, once, 'rx_placements', 'a queue is there twice');
+  checkField(key, once, 'rx_placements', 'a queue is listed twice');
   const unknown = value.rx_modes.some(({ mode }) => mode === 'UNKNOWN');
-  checkField(key, !unknown, 'rx_modes', 'mode is missing');
+  checkField(key, !unknown, 'rx_modes', 'a mode is missing');
   kind?.validate(key, value);
 }
 
 /**
- * A MAC that is left to VPP is what VPP has. Addresses and table count although they are
- * derived values, because the metadata tells them; queues do not.
+ * An empty MAC matches any. Addresses and table are compared although they are derived values, because
+ * the metadata contains them; queues are not.
  */
 function equivalent(_key: string, a: VppInterface, b: VppInterface): boolean {
   return (
@@ -276,7 +281,7 @@ function needsRecreate(before: VppInterface, after: VppInterface): boolean {
 function derived(value: VppInterface): readonly KeyedValue[] {
   const iface = value.name;
   const values: KeyedValue[] = [];
-  // VLANs of it can be up only while it is
+  // its VLANs can be up only while it is up
   if (value.enabled && value.type !== 'SUB_INTERFACE')
     values.push({ key: interfaceUpKey.build({ iface }), value: emptyValue });
   const lender = value.unnumbered?.interface_with_ip;
@@ -285,7 +290,7 @@ function derived(value: VppInterface): readonly KeyedValue[] {
     values.push({ key: inheritedVrfKey.build({ iface, lender }), value: emptyValue });
   } else {
     const { v4, v6 } = interfaceFamilies(value);
-    // the table of a tunnel is that of its outer addresses
+    // the table of a tunnel is the table of its outer addresses
     const vrf = value.type === 'VXLAN_TUNNEL' ? 0 : value.vrf;
     const version = v4 && v6 ? 'both' : v4 ? 'v4' : 'v6';
     if (v4 || v6) {

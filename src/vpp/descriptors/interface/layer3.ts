@@ -1,4 +1,4 @@
-/** Addresses, tables and lenders of interfaces as VPP has them. */
+/** Reads addresses, tables and lenders of interfaces from VPP. */
 import type { VppInterface } from '#models/vpp/interface.ts';
 import { fromPrefix } from '../../binapi/addresses.ts';
 import type { VppClient } from '../../binapi/api.ts';
@@ -7,14 +7,14 @@ import { NONE } from '../limits.ts';
 export interface Layer3 {
   readonly addresses: readonly string[];
   readonly dhcpClient: boolean;
-  /** Undefined where no address is in it: only the configuration knows the table then. */
+  /** Undefined if the interface has no address of the family: then only the configuration has it. */
   readonly table4: number | undefined;
   readonly table6: number | undefined;
 }
 
 /**
- * Two requests an interface, because VPP has no dump of all addresses, and one more for each family
- * that it has; most of a large node are tunnels and pods, which have none.
+ * Sends two requests per interface, because VPP has no dump of all addresses, and one more for each
+ * family that the interface has. Most interfaces of a large node, tunnels and pods, have none.
  */
 export async function readLayer3(
   client: VppClient,
@@ -37,7 +37,7 @@ export async function readLayer3(
 }
 
 /**
- * Borrower to lender. In the dump `sw_if_index` is the borrower, in the request that makes it so
+ * Lenders by borrower. In the dump `sw_if_index` is the borrower; in the request that configures it,
  * it is the lender.
  */
 export async function readLenders(client: VppClient): Promise<ReadonlyMap<number, number>> {
@@ -45,7 +45,7 @@ export async function readLenders(client: VppClient): Promise<ReadonlyMap<number
   return new Map(all.map((each) => [each.sw_if_index, each.ip_sw_if_index]));
 }
 
-/** Which families an interface with this configuration has addresses of. */
+/** The families of which an interface with this configuration has addresses. */
 export function interfaceFamilies(value: Pick<VppInterface, 'ip_addresses' | 'set_dhcp_client'>): {
   readonly v4: boolean;
   readonly v6: boolean;
@@ -57,14 +57,14 @@ export function interfaceFamilies(value: Pick<VppInterface, 'ip_addresses' | 'se
 }
 
 /**
- * The one table of the configuration out of VPP's two. Where they differ, the one that is not as
- * wanted is told, so that it gets corrected. Without an address it is as wanted.
- * @param wanted undefined for an interface that nobody wants
+ * The single table of the configuration from VPP's two tables. If they differ, the table that is not
+ * desired is returned, so that it is corrected. Without an address it is the desired table.
+ * @param desired undefined for an interface that is not desired
  */
-export function tableOf(found: Layer3, wanted: VppInterface | undefined): number {
+export function tableOf(found: Layer3, desired: VppInterface | undefined): number {
   const { addresses, dhcpClient } = found;
   const has = interfaceFamilies({ ip_addresses: addresses, set_dhcp_client: dhcpClient });
   const tables = [...(has.v4 ? [found.table4] : []), ...(has.v6 ? [found.table6] : [])];
-  const asWanted = wanted?.vrf ?? 0;
-  return tables.find((table) => table !== asWanted) ?? asWanted;
+  const desiredTable = desired?.vrf ?? 0;
+  return tables.find((table) => table !== desiredTable) ?? desiredTable;
 }

@@ -6,12 +6,12 @@ import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
-/** `UP` or `DOWN` out of the flags of an interface. */
+/** `UP` or `DOWN` from the flags of an interface. */
 export function linkState(flags: number): 'UP' | 'DOWN' {
   return (flags & IfStatusFlags.IF_STATUS_API_FLAG_LINK_UP) === 0 ? 'DOWN' : 'UP';
 }
 
-/** Whether the link of an interface is up: told, never made. */
+/** Whether the link of an interface is up: reported, never created. */
 export function linkStateDescriptor({
   client,
 }: VppDescriptorOptions): KvDescriptor<object, undefined> {

@@ -1,9 +1,9 @@
 /**
- * Reads back all interfaces of VPP that are ours, with everything that is derived from them.
- * An interface is ours by its tag, which is its logical name. One without a tag is ours where its
- * creator died between making and tagging it: then what VPP lets exist only once of its kind (the
- * host interface, the ends of a tunnel) is what a wanted value asks for. A NIC is ours once tagged
- * with its own name; without the tag it is told as VPP's own. All others are left alone.
+ * Reads back all managed interfaces of VPP, with everything that is derived from them.
+ * A managed interface has a tag, which is its logical name. An interface without a tag is managed if
+ * its creator crashed between creating and tagging it: then its natural identity (the host interface,
+ * the ends of a tunnel) is that of a desired value. A NIC is managed if it is tagged with its own name;
+ * without the tag it is reported as an object of the southbound. All other interfaces are left alone.
  */
 
 import type { Clock } from '#infra/clock/clock.ts';
@@ -58,13 +58,13 @@ export async function retrieveInterfaces(
   ctx: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
   const { client, clock, log } = needs;
-  const wanted = new Map(correlate.map(({ value }) => [value.name, value]));
+  const desired = new Map(correlate.map(({ value }) => [value.name, value]));
   const details = await client.dump('sw_interface_dump', {
     sw_if_index: NONE,
     name_filter_valid: false,
     name_filter: '',
   });
-  const nameBehind = tagToName(wanted.keys());
+  const nameBehind = tagToName(desired.keys());
   const called = new Map(
     details.map((each) => [each.sw_if_index, nameBehind(each.tag || each.interface_name)]),
   );
@@ -84,33 +84,35 @@ export async function retrieveInterfaces(
   for (const [position, kind] of interfaceTypeHandlers.entries()) {
     for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
   }
-  const named = nameAll(details, found, wanted, nameBehind);
+  const named = nameAll(details, found, desired, nameBehind);
   await tagUntagged(client, log, named);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
-  const asked = named.filter(({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true);
+  const requested = named.filter(
+    ({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true,
+  );
   const nameOf = (swIfIndex: number): string | undefined => names.get(swIfIndex);
   const layers = await Promise.all(
-    await mapInSlices(clock, asked, ({ details: { sw_if_index } }) =>
+    await mapInSlices(clock, requested, ({ details: { sw_if_index } }) =>
       readLayer3(client, sw_if_index, leases.has(sw_if_index)),
     ),
   );
-  const bare = asked.filter(({ origin, details: { sw_if_index } }, position) => {
+  const addressless = requested.filter(({ origin, details: { sw_if_index } }, position) => {
     const { addresses, dhcpClient } = layers[position]!;
-    const isBare = addresses.length === 0 && !dhcpClient && !lenders.has(sw_if_index);
-    return isBare && origin === 'from-NB';
+    const isAddressless = addresses.length === 0 && !dhcpClient && !lenders.has(sw_if_index);
+    return isAddressless && origin === 'from-NB';
   });
-  await resetOrphanedTables(client, log, bare);
-  // a lease may have come or gone in between
+  await resetOrphanedTables(client, log, addressless);
+  // a lease may have been added or removed in between
   const leasesNow = leases.size === 0 ? leases : await readDhcpClients(client);
-  return mapInSlices(clock, asked.entries(), ([position, each]) => {
+  return mapInSlices(clock, requested.entries(), ([position, each]) => {
     const index = each.details.sw_if_index;
-    const wish = wanted.get(each.name);
+    const desiredValue = desired.get(each.name);
     const leased = [leases.get(index)?.address, leasesNow.get(index)?.address];
     const lender = names.get(lenders.get(index) ?? NONE);
-    const layer3 = withoutLeased(layers[position]!, leased, wish);
-    const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, wish);
+    const layer3 = withoutLeased(layers[position]!, leased, desiredValue);
+    const { rx_modes, rx_placements } = adoptQueues(queues, index, each.kind, desiredValue);
     const context = { ...kindContext, nameOf };
-    return assemble(each, wish, layer3, { lender, rx_modes, rx_placements }, context);
+    return assemble(each, desiredValue, layer3, { lender, rx_modes, rx_placements }, context);
   });
 }
 
@@ -131,31 +133,31 @@ async function readQueues(client: VppClient): Promise<Queues> {
   }));
   return {
     of: Map.groupBy(queues, ({ sw_if_index }) => sw_if_index),
-    // where there are some, VPP lets them serve the queues
+    // if there are workers, VPP assigns the queues to them
     hasWorkers: queues.some(({ thread }) => thread > 0),
   };
 }
 
-/** The address that DHCP gave is none of the configuration, unless that names it too. */
+/** An address from DHCP is not part of the configuration, unless the configuration contains it too. */
 function withoutLeased(
   found: Layer3,
   leased: readonly (string | undefined)[],
-  wanted: VppInterface | undefined,
+  desired: VppInterface | undefined,
 ): Layer3 {
   const isOwn = (address: string): boolean =>
-    !leased.includes(address) || wanted?.ip_addresses.includes(address) === true;
+    !leased.includes(address) || desired?.ip_addresses.includes(address) === true;
   return { ...found, addresses: found.addresses.filter(isOwn) };
 }
 
 function nameAll(
   details: readonly SwInterfaceDetails[],
   found: ReadonlyMap<number, { kind: InterfaceTypeHandler; found: FoundInterface }>,
-  wanted: ReadonlyMap<string, VppInterface>,
+  desired: ReadonlyMap<string, VppInterface>,
   nameBehind: (tag: string) => string,
 ): readonly Named[] {
   const byIdentity = new Map<string, string[]>();
   const tagged = new Set(details.map(({ tag }) => tag));
-  for (const value of wanted.values()) {
+  for (const value of desired.values()) {
     const kind = interfaceTypeHandlers.find(({ type }) => type === value.type);
     const identity = kind?.identity(value);
     if (identity === undefined || tagged.has(tagOf(value.name))) continue;
@@ -163,8 +165,8 @@ function nameAll(
   }
   return details.flatMap((each) => {
     const known = found.get(each.sw_if_index);
-    // a NIC of any driver, where a value asks for it by VPP's name
-    const isNic = known?.kind === dpdk || wanted.get(each.interface_name)?.type === 'DPDK';
+    // a NIC of any driver, if a value names it
+    const isNic = known?.kind === dpdk || desired.get(each.interface_name)?.type === 'DPDK';
     if (isNic && each.type === IfType.IF_API_TYPE_HARDWARE) return [nicOf(each)];
     if (known === undefined) return [];
     if (each.tag !== '')
@@ -185,14 +187,17 @@ function nicOf(details: SwInterfaceDetails): Named {
   };
 }
 
-/** Ends what a crash left half done: without a tag the interface would be lost to the next agent. */
+/** Completes a create that a crash interrupted, so that the next agent finds the interface. */
 async function tagUntagged(client: VppClient, log: Logger, named: readonly Named[]): Promise<void> {
   const untagged = named.filter(
     ({ details, origin }) => details.tag === '' && origin === 'from-NB',
   );
   await Promise.all(
     untagged.map(({ name, details }) => {
-      log.warn({ interface: details.interface_name, name }, 'tag an interface left without one');
+      log.warn(
+        { interface: details.interface_name, name },
+        'tagging an interface that a crash left untagged',
+      );
       const sw_if_index = details.sw_if_index;
       return client.request('sw_interface_tag_add_del', {
         is_add: true,
@@ -205,22 +210,22 @@ async function tagUntagged(client: VppClient, log: Logger, named: readonly Named
 
 function assemble(
   { name, kind, found, details, origin }: Named,
-  wanted: VppInterface | undefined,
+  desired: VppInterface | undefined,
   layer3: Layer3,
   { lender, ...queues }: { readonly lender: string | undefined } & QueueFields,
   ctx: TypeRetrieveContext,
 ): Retrieved {
-  const sameKind = wanted?.type === kind.type ? wanted : undefined;
+  const sameKind = desired?.type === kind.type ? desired : undefined;
   const fields: TypeFields =
     sameKind === undefined ? found.fields : kind.adopt(found, sameKind, ctx);
-  const vrf = lender === undefined ? tableOf(layer3, wanted) : (wanted?.vrf ?? 0);
+  const vrf = lender === undefined ? tableOf(layer3, desired) : (desired?.vrf ?? 0);
   const value = vppInterfaceModel.canonical({
     name,
     type: kind.type,
     enabled: (details.flags & IfStatusFlags.IF_STATUS_API_FLAG_ADMIN_UP) !== 0,
-    phys_address: adoptMac(kind, details, wanted),
-    mtu: adoptMtu(kind, details, wanted),
-    ip_addresses: adoptOrder(layer3.addresses, wanted),
+    phys_address: adoptMac(kind, details, desired),
+    mtu: adoptMtu(kind, details, desired),
+    ip_addresses: adoptOrder(layer3.addresses, desired),
     set_dhcp_client: layer3.dhcpClient,
     ...(lender !== undefined && { unnumbered: { interface_with_ip: lender } }),
     vrf,
@@ -248,45 +253,48 @@ function adoptQueues(
   { of, hasWorkers }: Queues,
   swIfIndex: number,
   { hasDynamicQueues: queuesCome }: InterfaceTypeHandler,
-  wanted: VppInterface | undefined,
+  desired: VppInterface | undefined,
 ): QueueFields {
   const found = of.get(swIfIndex) ?? [];
   if (queuesCome === true && found.length === 0) return { rx_modes: [], rx_placements: [] };
   return {
-    rx_modes: adoptRxModes(found, wanted?.rx_modes ?? []),
-    rx_placements: adoptRxPlacements(found, wanted?.rx_placements ?? [], hasWorkers),
+    rx_modes: adoptRxModes(found, desired?.rx_modes ?? []),
+    rx_placements: adoptRxPlacements(found, desired?.rx_placements ?? [], hasWorkers),
   };
 }
 
 function adoptMac(
   kind: InterfaceTypeHandler,
   details: SwInterfaceDetails,
-  wanted: VppInterface | undefined,
+  desired: VppInterface | undefined,
 ): string {
-  if (kind.mac === 'never' || wanted?.phys_address === '') return wanted?.phys_address ?? '';
+  if (kind.mac === 'never' || desired?.phys_address === '') return desired?.phys_address ?? '';
   return fromMac(details.l2_address);
 }
 
 /**
- * An MTU that is left to VPP stays unsaid. In software it is VPP's own while it equals the frame
- * size of the device; for hardware only VPP knows which that would be.
+ * An MTU that the value leaves to VPP reads back as 0. In software it is VPP's default while it equals
+ * the frame size of the device; the default of hardware is unknown.
  */
 function adoptMtu(
   kind: InterfaceTypeHandler,
   details: SwInterfaceDetails,
-  wanted: VppInterface | undefined,
+  desired: VppInterface | undefined,
 ): number {
-  if (kind.mtu === 'hardware') return wanted?.mtu === 0 ? 0 : details.link_mtu;
+  if (kind.mtu === 'hardware') return desired?.mtu === 0 ? 0 : details.link_mtu;
   const layer3 = details.mtu[0] ?? 0;
   if (kind.mtu === 'inherited') return layer3;
-  return layer3 === details.link_mtu && layer3 !== wanted?.mtu ? 0 : layer3;
+  return layer3 === details.link_mtu && layer3 !== desired?.mtu ? 0 : layer3;
 }
 
-/** VPP tells IPv4 before IPv6; the order among the addresses of a family is as they were added. */
-function adoptOrder(found: readonly string[], wanted: VppInterface | undefined): readonly string[] {
+/** VPP returns IPv4 before IPv6; the addresses of a family are in the order of their creation. */
+function adoptOrder(
+  found: readonly string[],
+  desired: VppInterface | undefined,
+): readonly string[] {
   const set = new Set(found);
-  const same = wanted?.ip_addresses.length === set.size;
-  return same && wanted.ip_addresses.every((address) => set.has(address))
-    ? wanted.ip_addresses
+  const same = desired?.ip_addresses.length === set.size;
+  return same && desired.ip_addresses.every((address) => set.has(address))
+    ? desired.ip_addresses
     : found;
 }

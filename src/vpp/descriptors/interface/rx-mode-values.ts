@@ -1,4 +1,4 @@
-/** Receive modes: what is asked for a queue, and what VPP reports of it. */
+/** Compares desired receive modes with those that VPP reports. */
 import type { InterfaceRxMode } from '#models/vpp/interface.gen.ts';
 import { RxMode } from '../../binapi/enums.gen.ts';
 
@@ -14,7 +14,7 @@ const names = new Map(
   Object.entries(numbers).map(([name, number]) => [number, name as InterfaceRxMode['mode']]),
 );
 
-/** Mode of one receive queue as VPP reports it. */
+/** Mode of one receive queue, as VPP reports it. */
 export interface QueueMode {
   readonly queue: number;
   readonly mode: number;
@@ -25,23 +25,23 @@ export function modeNumber(mode: InterfaceRxMode['mode']): number {
 }
 
 /**
- * What was found, written as it was wanted where that means the same: `DEFAULT` leaves the mode to
- * VPP, which never reports it, and a mode for all queues comes back queue by queue. Modes of queues
- * that nobody asked about are not ours.
+ * The modes that were found, in the spelling of the desired ones where both are equivalent: `DEFAULT`
+ * leaves the mode to VPP, which never reports it, and VPP returns a mode for all queues queue by queue.
+ * Modes of queues without a desired mode are unmanaged.
  */
 export function adoptRxModes(
   found: readonly QueueMode[],
-  wanted: readonly InterfaceRxMode[],
+  desired: readonly InterfaceRxMode[],
 ): readonly InterfaceRxMode[] {
-  const byDefault = wanted.find((each) => each.default_mode)?.mode;
-  const asked = (queue: number): InterfaceRxMode['mode'] | undefined =>
-    wanted.find((each) => !each.default_mode && each.queue === queue)?.mode ?? byDefault;
+  const byDefault = desired.find((each) => each.default_mode)?.mode;
+  const desiredMode = (queue: number): InterfaceRxMode['mode'] | undefined =>
+    desired.find((each) => !each.default_mode && each.queue === queue)?.mode ?? byDefault;
   const fits = found.every(({ queue, mode }) => {
-    const wish = asked(queue);
-    return wish === undefined || wish === 'DEFAULT' || numbers[wish] === mode;
+    const target = desiredMode(queue);
+    return target === undefined || target === 'DEFAULT' || numbers[target] === mode;
   });
-  if (fits) return wanted;
+  if (fits) return desired;
   return found
-    .filter(({ queue }) => asked(queue) !== undefined)
+    .filter(({ queue }) => desiredMode(queue) !== undefined)
     .map(({ queue, mode }) => ({ queue, mode: names.get(mode) ?? 'UNKNOWN', default_mode: false }));
 }

@@ -26,7 +26,7 @@ export function interfaceRxModeDescriptor({
     const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
       vppInterfaceKey.build({ name: value.name }),
     );
-    // the mode for all queues first: it would overwrite those of single ones
+    // the mode for all queues first: it overwrites the modes of single queues
     const ordered = modes.toSorted((a, b) => Number(b.default_mode) - Number(a.default_mode));
     await allSettled(
       ordered.map(({ queue, mode, default_mode }) =>
@@ -48,7 +48,7 @@ export function interfaceRxModeDescriptor({
         await set(value, value.rx_modes, ctx);
         return undefined;
       },
-      /** Queues that are no longer named fall back to VPP's own mode first. */
+      /** Resets all queues to VPP's default mode first, for queues that are no longer listed. */
       async update(_key, _before, after, _metadata, ctx) {
         await set(after, [...allByDefault, ...after.rx_modes], ctx);
         return undefined;

@@ -1,7 +1,7 @@
-/** Which thread serves a receive queue: what is asked, and what VPP reports. */
+/** Compares the desired threads of receive queues with those that VPP reports. */
 import type { InterfaceRxPlacement } from '#models/vpp/interface.gen.ts';
 
-/** Thread of one receive queue as VPP reports it: 0 is the main one, the workers follow. */
+/** Thread of one receive queue, as VPP reports it: 0 is the main thread, the workers follow. */
 export interface QueueThread {
   readonly queue: number;
   readonly thread: number;
@@ -10,20 +10,19 @@ export interface QueueThread {
 const MAIN_THREAD = 0;
 
 /**
- * What was found of the queues that were asked about, written as it was wanted where that means the
- * same.
- * @param hasWorkers without any, worker 0 is the main thread
+ * The threads of the desired queues, in the spelling of the desired value where both are equivalent.
+ * @param hasWorkers without workers, worker 0 is the main thread
  */
 export function adoptRxPlacements(
   found: readonly QueueThread[],
-  wanted: readonly InterfaceRxPlacement[],
+  desired: readonly InterfaceRxPlacement[],
   hasWorkers: boolean,
 ): readonly InterfaceRxPlacement[] {
   const threadOf = ({ main_thread, worker }: InterfaceRxPlacement): number => {
     if (main_thread) return MAIN_THREAD;
     return hasWorkers ? worker + 1 : worker;
   };
-  return wanted.flatMap((asked) => {
+  return desired.flatMap((asked) => {
     const thread = found.find(({ queue }) => queue === asked.queue)?.thread;
     if (thread === undefined) return [];
     if (thread === threadOf(asked)) return [asked];

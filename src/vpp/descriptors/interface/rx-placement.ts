@@ -7,13 +7,13 @@ import type { VppDescriptorOptions } from '../options.ts';
 import { queueDependencies } from './queue-dependencies.ts';
 
 /**
- * The thread that serves one receive queue of an interface, which is the only one in the value; read
- * back with the interface. VPP has no place of its own to give a queue back to: it stays.
+ * The thread that serves one receive queue of an interface, the only queue in the value; read back with
+ * the interface. VPP has no default thread to return a queue to: after a delete it stays.
  */
 export function interfaceRxPlacementDescriptor({
   client,
 }: VppDescriptorOptions): KvDescriptor<VppInterface, undefined> {
-  const place = async (value: VppInterface, ctx: OperationContext): Promise<undefined> => {
+  const setPlacement = async (value: VppInterface, ctx: OperationContext): Promise<undefined> => {
     const { swIfIndex } = ctx.metadata<VppInterfaceMetadata>(
       vppInterfaceKey.build({ name: value.name }),
     );
@@ -32,8 +32,8 @@ export function interfaceRxPlacementDescriptor({
     { keys: [rxPlacementKey], valueType: vppInterfaceModel },
     {
       dependencies: (_key, value) => queueDependencies(value),
-      create: (_key, value, ctx) => place(value, ctx),
-      update: (_key, _before, after, _metadata, ctx) => place(after, ctx),
+      create: (_key, value, ctx) => setPlacement(value, ctx),
+      update: (_key, _before, after, _metadata, ctx) => setPlacement(after, ctx),
       delete: async () => undefined,
     },
   );

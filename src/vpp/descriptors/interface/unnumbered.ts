@@ -7,7 +7,7 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
-/** An interface that borrows its address from another one; reads back with the interface. */
+/** An interface that borrows its address from another one; read back with the interface. */
 export function unnumberedInterfaceDescriptor({
   client,
 }: VppDescriptorOptions): KvDescriptor<InterfaceUnnumbered, undefined> {
@@ -20,7 +20,7 @@ export function unnumberedInterfaceDescriptor({
     const index = (name: string): number =>
       ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name })).swIfIndex;
     return client.request('sw_interface_set_unnumbered', {
-      // the message has them the other way round: the first one is the lender
+      // in this message the first one is the lender
       sw_if_index: index(value.interface_with_ip),
       unnumbered_sw_if_index: index(ifaceOf(key)),
       is_add: isAdd,
@@ -32,7 +32,7 @@ export function unnumberedInterfaceDescriptor({
     {
       dependencies: (key, { interface_with_ip: lender }) => [
         { label: 'lending-interface-exists', key: vppInterfaceKey.build({ name: lender }) },
-        // a configured one, or one that DHCP gave
+        // a configured address, or one from DHCP
         {
           label: 'lending-interface-has-address',
           anyOf: { prefixes: [interfaceAddressKey.prefix({ iface: lender })] },

@@ -9,7 +9,7 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { interfaceFamilies } from './layer3.ts';
 
-/** Which table an interface is put in, for which families. */
+/** The table of an interface, and the families that it applies to. */
 interface Binding {
   readonly swIfIndex: number;
   readonly vrf: number;
@@ -18,9 +18,9 @@ interface Binding {
 }
 
 /**
- * Puts an interface into its table, before any address of it and before it borrows one. VPP starts
- * every interface in table 0: there it is, unless it could not be taken back from another one. Only
- * of a family that it has addresses of its table is known, so that of the other one is looked up.
+ * Binds an interface to its table, before its addresses and before it borrows one. Every new interface
+ * is in table 0; it is in another table only if an earlier reset failed. The table of a family without
+ * addresses is unknown, so that it is read first.
  */
 export function interfaceVrfDescriptor({
   client,
@@ -38,7 +38,7 @@ export function interfaceVrfDescriptor({
     { keys: [interfaceVrfKey, inheritedVrfKey] },
     {
       dependencies: (key) => dependencies(key),
-      // the old table is given up before the new one is taken, and addresses go in between
+      // the old table is released before the new one is bound, and addresses are deleted in between
       claims: (key) => [`interface-table/${ifaceOf(key)}`],
 
       create: (key, _value, ctx) =>
@@ -101,8 +101,8 @@ function dependencies(key: string): readonly Dependency[] {
 }
 
 /**
- * An unnumbered interface goes where its lender is, for the families that the lender has addresses
- * of: the tables of the other family may not exist.
+ * An unnumbered interface is in the table of its lender, for the families of the lender's addresses:
+ * the table of the other family may not exist.
  */
 function binding(key: string, ctx: OperationContext): Binding {
   const metadata = (name: string): VppInterfaceMetadata =>

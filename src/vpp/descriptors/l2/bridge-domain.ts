@@ -21,8 +21,8 @@ import { tagOf, tagToName } from '../tags.ts';
 type ArpEntry = BridgeDomainArpTerminationEntry;
 
 /**
- * Bridge domains. Ours carry their name as tag, VPP chooses the number. Members are derived values;
- * flags and aging cannot be changed in place, the ARP entries can.
+ * Bridge domains. Managed ones have their name as tag; VPP chooses the number. Members are derived
+ * values. ARP entries can be changed in place, flags and aging cannot.
  */
 export function bridgeDomainDescriptor({
   client,
@@ -66,7 +66,7 @@ export function bridgeDomainDescriptor({
     create: (_key, value) =>
       allOrNothing(log, async (undo) => {
         const { bd_id } = await addOrDelete(NONE, value, true);
-        // its ARP entries go with it
+        // deleting the domain deletes its ARP entries
         undo.add(() => addOrDelete(bd_id, value, false));
         await allSettled(value.arp_termination_table.map((entry) => arpEntry(bd_id, entry, true)));
         return { bdId: bd_id };
@@ -75,14 +75,14 @@ export function bridgeDomainDescriptor({
     update: (_key, before, after, metadata) =>
       allOrNothing(log, async (undo) => {
         const { bdId } = metadata;
-        const gone = missing(before.arp_termination_table, after.arp_termination_table);
-        const come = missing(after.arp_termination_table, before.arp_termination_table);
-        for (const entry of gone) undo.add(() => arpEntry(bdId, entry, true));
-        for (const entry of come) undo.add(() => ignoreNotFound(arpEntry(bdId, entry, false)));
-        // an address that changes its MAC is in both lists: the old entry goes first
+        const removed = missing(before.arp_termination_table, after.arp_termination_table);
+        const added = missing(after.arp_termination_table, before.arp_termination_table);
+        for (const entry of removed) undo.add(() => arpEntry(bdId, entry, true));
+        for (const entry of added) undo.add(() => ignoreNotFound(arpEntry(bdId, entry, false)));
+        // an address that changes its MAC is in both lists: the old entry is deleted first
         await allSettled([
-          ...gone.map((entry) => ignoreNotFound(arpEntry(bdId, entry, false))),
-          ...come.map((entry) => arpEntry(bdId, entry, true)),
+          ...removed.map((entry) => ignoreNotFound(arpEntry(bdId, entry, false))),
+          ...added.map((entry) => arpEntry(bdId, entry, true)),
         ]);
         return metadata;
       }),
@@ -133,7 +133,12 @@ function validate(key: string, value: BridgeDomain): void {
   const bvis = value.interfaces.filter((member) => member.bridged_virtual_interface);
   checkField(key, bvis.length <= 1, 'interfaces', 'more than one bridged_virtual_interface');
   const members = new Set(value.interfaces.map(({ name }) => name));
-  checkField(key, members.size === value.interfaces.length, 'interfaces', 'one is named twice');
+  checkField(
+    key,
+    members.size === value.interfaces.length,
+    'interfaces',
+    'an interface is listed twice',
+  );
   const deep = value.interfaces.some((member) => member.split_horizon_group > 255);
   checkField(key, !deep, 'interfaces', 'split_horizon_group above 255');
   const whole = value.arp_termination_table.every(
@@ -142,7 +147,7 @@ function validate(key: string, value: BridgeDomain): void {
   checkField(key, whole, 'arp_termination_table', 'an address is missing');
   const addresses = new Set(value.arp_termination_table.map((entry) => entry.ip_address));
   const twice = addresses.size !== value.arp_termination_table.length;
-  checkField(key, !twice, 'arp_termination_table', 'an address is there twice');
+  checkField(key, !twice, 'arp_termination_table', 'an address is listed twice');
 }
 
 function flagsDiffer(a: BridgeDomain, b: BridgeDomain): boolean {

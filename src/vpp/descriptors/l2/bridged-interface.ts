@@ -45,8 +45,8 @@ export function bridgedInterfaceDescriptor({
       // joins; and a bridge domain has one BVI
       claims: (key, value) => {
         const { bd, iface } = parts(key);
-        const place = `l2/${iface}`;
-        return value.bridged_virtual_interface ? [place, `bvi/${bd}`] : [place];
+        const membership = `l2/${iface}`;
+        return value.bridged_virtual_interface ? [membership, `bvi/${bd}`] : [membership];
       },
       async create(key, value, ctx) {
         await set(key, value, true, ctx);
@@ -59,6 +59,6 @@ export function bridgedInterfaceDescriptor({
 
 function parts(key: string): { readonly bd: string; readonly iface: string } {
   const parsed = bridgedInterfaceKey.parse(key);
-  if (parsed === undefined) throw new TypeError(`${key} is no key of a bridged interface`);
+  if (parsed === undefined) throw new TypeError(`${key} is not a key of a bridged interface`);
   return parsed;
 }

@@ -17,8 +17,8 @@ import { bridgeDomainNames, interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
 /**
- * Entries of a bridge domain's table. Static and filtering ones are ours; what VPP learns, and the
- * entry that it makes itself for the MAC of a BVI, are ours only where they are wanted.
+ * Entries of a bridge domain's table. Static and filtering entries are managed. Learned entries, and
+ * the entry that VPP creates for the MAC of a BVI, are managed only if they are desired.
  */
 export function fibEntryDescriptor({
   client,
@@ -36,7 +36,7 @@ export function fibEntryDescriptor({
       bd_id: ctx.metadata<BridgeDomainMetadata>(
         bridgeDomainKey.build({ name: value.bridge_domain }),
       ).bdId,
-      // VPP files a filter under no interface and deletes only what it finds under the index given
+      // VPP stores a filter without an interface and deletes it only under that index
       sw_if_index: drops ? NONE : ctx.metadata<VppInterfaceMetadata>(interfaceKey).swIfIndex,
       is_add,
       static_mac: value.static_config,
@@ -52,7 +52,7 @@ export function fibEntryDescriptor({
       const leads = value.action === 'DROP' || value.outgoing_interface !== '';
       checkField(key, leads, 'outgoing_interface', 'missing');
     },
-    // of an entry that drops VPP keeps nothing but the MAC
+    // of a filtering entry VPP stores only the MAC
     equivalent: (_key, a, b) =>
       a.action === b.action &&
       (a.action === 'DROP' ||
@@ -67,7 +67,7 @@ export function fibEntryDescriptor({
     delete: (_key, value, _metadata, ctx) => ignoreNotFound(addOrDelete(value, false, ctx)),
 
     async retrieve(correlate, ctx) {
-      const wanted = new Map(correlate.map(({ key, value }) => [key, value]));
+      const desired = new Map(correlate.map(({ key, value }) => [key, value]));
       const interfaces = interfaceNames(ctx);
       const domains = [...bridgeDomainNames(ctx)];
       const dumps = await Promise.all(
@@ -79,10 +79,10 @@ export function fibEntryDescriptor({
       const entries = await mapInSlices(clock, found, ({ bd, entry }) => {
         const mac = fromMac(entry.mac);
         const key = fibEntryKey.build({ bd, mac });
-        const known = wanted.get(key);
-        const ours = (entry.static_mac && !entry.bvi_mac) || entry.filter_mac;
+        const known = desired.get(key);
+        const managed = (entry.static_mac && !entry.bvi_mac) || entry.filter_mac;
         const name = interfaces.get(entry.sw_if_index);
-        if (!ours && known === undefined) return [];
+        if (!managed && known === undefined) return [];
         if (name === undefined && !entry.filter_mac) return [];
         if (entry.filter_mac && known?.action === 'DROP') {
           return [{ key, value: known, origin: 'from-NB' as const }];

@@ -9,8 +9,8 @@ import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
 /**
- * Whatever comes in at one interface goes out at another; the way back is a value of its own. VPP
- * keeps one under an interface that has no such place any more, so it goes before either of them.
+ * All packets received on one interface are sent on another; the opposite direction is a separate value.
+ * VPP keeps a cross-connect of a deleted interface, so it is deleted before either interface.
  */
 export function xConnectDescriptor({
   client,
@@ -42,7 +42,7 @@ export function xConnectDescriptor({
         key: vppInterfaceKey.build({ name: transmit_interface }),
       },
     ],
-    // an interface is a member of a bridge domain or is connected
+    // an interface is either a member of a bridge domain or cross-connected
     claims: (_key, { receive_interface }) => [`l2/${receive_interface}`],
     create: (_key, value, ctx) => connect(value, ctx),
     update: (_key, _before, after, _metadata, ctx) => connect(after, ctx),

@@ -1,8 +1,7 @@
 import type { VppClient } from '../../binapi/api.ts';
 
 /**
- * The number under which this VPP files the routes that were added over its API: asked once in a
- * life of VPP.
+ * The ID of the FIB source of routes that were added over VPP's API. It is read once per start of VPP.
  */
 export class ApiFibSource {
   readonly #client: VppClient;
@@ -13,13 +12,13 @@ export class ApiFibSource {
     this.#client = client;
   }
 
-  /** Undefined when VPP has no source of that name. */
+  /** Undefined if VPP has no source of that name. */
   get(): Promise<number | undefined> {
     const generation = this.#client.generation;
     if (generation !== this.#generation) {
       this.#generation = generation;
-      this.#source = this.#ask();
-      // a failure is the caller's to see; the next call asks again
+      this.#source = this.#read();
+      // the caller handles a failure; the next call reads again
       this.#source.catch(() => {
         this.#generation = -1;
       });
@@ -27,7 +26,7 @@ export class ApiFibSource {
     return this.#source;
   }
 
-  async #ask(): Promise<number | undefined> {
+  async #read(): Promise<number | undefined> {
     const sources = await this.#client.dump('fib_source_dump', {});
     return sources.find(({ src }) => src.name === 'API')?.src.id;
   }

@@ -16,8 +16,8 @@ import type { VppDescriptorOptions } from '../options.ts';
 const ENTRY_EXISTS = -116;
 
 /**
- * Neighbors, IPv4 and IPv6. Static ones on our interfaces are ours; of those that VPP has learned
- * only the wanted ones are.
+ * Neighbors, IPv4 and IPv6. Static neighbors on managed interfaces are managed, learned ones only if
+ * they are desired.
  */
 export function arpDescriptor({
   client,
@@ -28,7 +28,7 @@ export function arpDescriptor({
     const isStatic = value.static ? IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC : 0;
     return {
       sw_if_index: ctx.metadata<VppInterfaceMetadata>(key).swIfIndex,
-      // routes to hosts are values of their own
+      // routes to hosts are separate values
       flags: isStatic | IpNeighborFlags.IP_API_NEIGHBOR_FLAG_NO_FIB_ENTRY,
       mac_address: toMac(value.phys_address),
       ip_address: toAddress(value.ip_address),
@@ -51,7 +51,7 @@ export function arpDescriptor({
     dependencies: (_key, { interface: name }) => [
       { label: 'interface-exists', key: vppInterfaceKey.build({ name }) },
     ],
-    // VPP does not let a learned entry take the place of a static one
+    // VPP does not replace a static entry by a learned one
     needsRecreate: (_key, before, after) => before.static && !after.static,
     async create(_key, value, ctx) {
       await ignoreRetvals(addOrDelete(value, true, ctx), [ENTRY_EXISTS]);
@@ -64,7 +64,7 @@ export function arpDescriptor({
     delete: (_key, value, _metadata, ctx) => ignoreNotFound(addOrDelete(value, false, ctx)),
 
     async retrieve(correlate, ctx) {
-      const wanted = new Set(correlate.map(({ key }) => key));
+      const desired = new Set(correlate.map(({ key }) => key));
       const names = interfaceNames(ctx);
       const dumps = await Promise.all(
         [AddressFamily.ADDRESS_IP4, AddressFamily.ADDRESS_IP6].map((af) =>
@@ -77,7 +77,7 @@ export function arpDescriptor({
         const isStatic = (found.flags & IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC) !== 0;
         const ip = fromAddress(found.ip_address);
         const key = vppArpKey.build({ iface: name, ip });
-        if (!isStatic && !wanted.has(key)) return [];
+        if (!isStatic && !desired.has(key)) return [];
         const value = vppArpModel.canonical({
           interface: name,
           ip_address: ip,

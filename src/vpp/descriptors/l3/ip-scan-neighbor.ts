@@ -10,14 +10,14 @@ import {
 import { AddressFamily } from '../../binapi/enums.gen.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
-/** What one family's neighbors are told. */
+/** Aging of one family's neighbors. */
 interface Aging {
   readonly af: number;
-  /** Seconds after which an entry is probed, and dropped without an answer; 0 is never. */
+  /** Seconds after which an entry is probed, and deleted without an answer; 0: never. */
   readonly maxAge: number;
 }
 
-/** Limit of VPP itself where the configuration names none. */
+/** VPP's default limit, used if the configuration sets none. */
 const VPP_MAX_NUMBER = 50_000;
 const DEFAULT_STALE_MINUTES = 4;
 
@@ -40,9 +40,9 @@ function agings(value: IPScanNeighbor): readonly Aging[] {
 const off = ipScanNeighborModel.canonical({});
 
 /**
- * The message that switched the scanning of neighbors on has gone from VPP. What it was for, that
- * stale entries are probed and dropped, is now the maximal age of an entry: `stale_threshold`. The
- * fields that shaped the scanning have nothing left to shape.
+ * VPP no longer has a message that enables the scanning of neighbors. Its purpose, that stale entries
+ * are probed and deleted, is now served by the maximum age of an entry: `stale_threshold`. The other
+ * fields have no effect.
  */
 export function ipScanNeighborDescriptor({
   client,
@@ -78,20 +78,20 @@ export function ipScanNeighborDescriptor({
       await apply(off, value);
     },
 
-    /** There is always a configuration in VPP; one that ages nothing is no value. */
+    /** VPP always has a configuration; one without aging is not reported as a value. */
     async retrieve(correlate) {
       if (!client.has('ip_neighbor_config_get')) return correlate;
       const [v4, v6] = await Promise.all([
         client.request('ip_neighbor_config_get', { af: AddressFamily.ADDRESS_IP4 }),
         client.request('ip_neighbor_config_get', { af: AddressFamily.ADDRESS_IP6 }),
       ]);
-      const wanted = correlate.find(({ key }) => key === IP_SCAN_NEIGHBOR_KEY);
+      const desired = correlate.find(({ key }) => key === IP_SCAN_NEIGHBOR_KEY);
       if (
-        wanted !== undefined &&
-        maxAge(wanted.value, 'IPV4') === v4.max_age &&
-        maxAge(wanted.value, 'IPV6') === v6.max_age
+        desired !== undefined &&
+        maxAge(desired.value, 'IPV4') === v4.max_age &&
+        maxAge(desired.value, 'IPV6') === v6.max_age
       ) {
-        return [{ ...wanted, origin: 'from-NB' as const }];
+        return [{ ...desired, origin: 'from-NB' as const }];
       }
       if (v4.max_age === 0 && v6.max_age === 0) return [];
       const mode = v4.max_age === 0 ? 'IPV6' : v6.max_age === 0 ? 'IPV4' : 'BOTH';

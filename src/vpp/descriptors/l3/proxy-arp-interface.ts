@@ -8,8 +8,8 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
 /**
- * An interface that answers for the ranges of proxy ARP; read back with these. VPP keeps the switch
- * for the index of an interface that is gone, so it is turned off before.
+ * An interface that answers for the ranges of proxy ARP; read back with the ranges. VPP keeps the setting
+ * under the index of a deleted interface, so it is disabled before.
  */
 export function proxyArpInterfaceDescriptor({
   client,

@@ -19,8 +19,8 @@ import { hasDefaultName } from './vrf-table.ts';
 
 /**
  * Ranges of addresses that VPP answers ARP for, on the interfaces that are derived from this value.
- * They bear no mark: those in table 0, in tables of ours and in wanted ones are taken for ours. A
- * range keeps its table's place and not the table: it has to go first.
+ * Ranges carry no mark: those in table 0, in managed tables and in desired tables are treated as
+ * managed. A range holds the index of its table but does not lock it, so it is deleted first.
  */
 export function proxyArpDescriptor({
   client,
@@ -37,13 +37,13 @@ export function proxyArpDescriptor({
     });
   const change = (before: readonly ProxyARPRange[], after: readonly ProxyARPRange[]) =>
     allOrNothing(log, async (undo) => {
-      const gone = missing(before, after);
-      const come = missing(after, before);
-      for (const range of gone) undo.add(() => set(range, true));
-      for (const range of come) undo.add(() => ignoreNotFound(set(range, false)));
+      const removed = missing(before, after);
+      const added = missing(after, before);
+      for (const range of removed) undo.add(() => set(range, true));
+      for (const range of added) undo.add(() => ignoreNotFound(set(range, false)));
       await allSettled([
-        ...gone.map((range) => ignoreNotFound(set(range, false))),
-        ...come.map((range) => set(range, true)),
+        ...removed.map((range) => ignoreNotFound(set(range, false))),
+        ...added.map((range) => set(range, true)),
       ]);
       return undefined;
     });
@@ -77,16 +77,16 @@ export function proxyArpDescriptor({
         client.dump('proxy_arp_intfc_dump', {}),
         client.dump('ip_table_dump', {}),
       ]);
-      const wanted = new Set(correlate.flatMap((each) => each.value.ranges.map((r) => r.vrf_id)));
+      const desired = new Set(correlate.flatMap((each) => each.value.ranges.map((r) => r.vrf_id)));
       const others = new Set(
         tables
           .filter(({ table }) => !table.is_ip6 && hasDefaultName(table))
           .map(({ table }) => table.table_id)
-          .filter((id) => id !== 0 && !wanted.has(id)),
+          .filter((id) => id !== 0 && !desired.has(id)),
       );
-      const ours = ranges.filter(({ proxy }) => !others.has(proxy.table_id));
+      const managed = ranges.filter(({ proxy }) => !others.has(proxy.table_id));
       const value = proxyArpModel.canonical({
-        ranges: ours.map(({ proxy }) => ({
+        ranges: managed.map(({ proxy }) => ({
           first_ip_addr: textOfBytes(proxy.low),
           last_ip_addr: textOfBytes(proxy.hi),
           vrf_id: proxy.table_id,
@@ -97,9 +97,9 @@ export function proxyArpDescriptor({
         }),
       });
       const isNothing = value.ranges.length === 0 && value.interfaces.length === 0;
-      // one without ranges asks nothing of VPP, and is there as soon as it is wanted
-      const isWanted = correlate.some((each) => each.value.ranges.length === 0);
-      if (isNothing && !isWanted) return [];
+      // a value without ranges sends no request: it exists as soon as it is desired
+      const isDesired = correlate.some((each) => each.value.ranges.length === 0);
+      if (isNothing && !isDesired) return [];
       return [{ key: PROXY_ARP_KEY, value, origin: 'from-NB' as const }];
     },
   });
@@ -109,16 +109,16 @@ function validate(key: string, { ranges, interfaces }: ProxyARP): void {
   for (const { first_ip_addr, last_ip_addr } of ranges) {
     const first = v4(first_ip_addr);
     const last = v4(last_ip_addr);
-    checkField(key, first !== undefined, 'ranges.first_ip_addr', 'no IPv4 address');
-    checkField(key, last !== undefined, 'ranges.last_ip_addr', 'no IPv4 address');
+    checkField(key, first !== undefined, 'ranges.first_ip_addr', 'is not an IPv4 address');
+    checkField(key, last !== undefined, 'ranges.last_ip_addr', 'is not an IPv4 address');
     const ordered = Buffer.compare(first ?? empty, last ?? empty) <= 0;
-    checkField(key, ordered, 'ranges.last_ip_addr', 'before first_ip_addr');
+    checkField(key, ordered, 'ranges.last_ip_addr', 'is lower than first_ip_addr');
   }
   const distinct = new Set(ranges.map((range) => Object.values(range).join(' ')));
-  checkField(key, distinct.size === ranges.length, 'ranges', 'one is named twice');
+  checkField(key, distinct.size === ranges.length, 'ranges', 'a range is listed twice');
   const names = new Set(interfaces.map(({ name }) => name));
-  checkField(key, names.size === interfaces.length, 'interfaces', 'one is named twice');
-  checkField(key, !names.has(''), 'interfaces', 'one has no name');
+  checkField(key, names.size === interfaces.length, 'interfaces', 'an interface is listed twice');
+  checkField(key, !names.has(''), 'interfaces', 'an interface has no name');
 }
 
 const empty = new Uint8Array();

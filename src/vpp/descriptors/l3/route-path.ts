@@ -1,7 +1,7 @@
 /**
- * Between a route of the model and a path of a route in VPP. VPP holds one route a destination, of
- * which each of our routes is a path. Two paths are the same to VPP when table, destination, next
- * hop, interface and table of the next hop agree, whatever their weights.
+ * Conversion between a route of the model and a path of a route in VPP. VPP has one route per
+ * destination; each route of the model is one of its paths. To VPP two paths are the same if table,
+ * destination, next hop, interface and table of the next hop are equal, whatever their weights.
  */
 import type { VppRoute } from '#models/vpp/route.ts';
 import { bytesOfAddress, fromPrefix, fromUnion, toPrefix } from '../../binapi/addresses.ts';
@@ -11,7 +11,7 @@ import { NONE } from '../limits.ts';
 
 const NO_LABEL = 0x10_0000;
 
-/** @param swIfIndex of the outgoing interface, undefined where the route has none */
+/** @param swIfIndex of the outgoing interface; undefined if the route has none */
 export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRoute {
   return {
     table_id: route.vrf_id,
@@ -24,17 +24,17 @@ export function toIpRoute(route: VppRoute, swIfIndex: number | undefined): IpRou
 function toPath(route: VppRoute, swIfIndex: number | undefined): FibPath {
   const drop = route.type === 'DROP';
   return {
-    // a drop path with an index of 0 would name local0
+    // in a drop path, index 0 would mean local0
     ...pathTo(route.dst_network.includes(':'), drop ? '' : nextHop(route), drop ? NONE : swIfIndex),
     table_id: nextHopTable(route),
     weight: weight(route),
     preference: route.preference,
-    // VPP crashes on types that make no sense: only these two are ever sent
+    // VPP crashes on invalid types: only these two are sent
     type: drop ? FibPathType.FIB_API_PATH_TYPE_DROP : FibPathType.FIB_API_PATH_TYPE_NORMAL,
   };
 }
 
-/** @param hop empty for none */
+/** @param hop empty: none */
 export function pathTo(isV6: boolean, hop: string, swIfIndex: number | undefined): FibPath {
   const address = new Uint8Array(16);
   if (hop !== '') address.set(bytesOfAddress(hop));
@@ -63,19 +63,19 @@ function nextHopTable(route: VppRoute): number {
   return route.type === 'INTER_VRF' ? route.via_vrf_id : route.vrf_id;
 }
 
-/** Text that is the same exactly for what VPP takes for the same path. */
+/** Text that is equal exactly for paths that are the same to VPP. */
 export function pathIdentity(route: VppRoute): string {
   const start = `${route.vrf_id}/${route.dst_network}`;
   if (route.type === 'DROP') return `${start}/drop`;
   const hop = nextHop(route);
-  // with an interface the table says nothing, the next hop is behind that interface
+  // with an interface the table is irrelevant: the next hop is behind that interface
   if (route.outgoing_interface !== '') return `${start}/${route.outgoing_interface}/${hop}`;
   return `${start}//${hop}/${nextHopTable(route)}`;
 }
 
 /**
- * Empty for none. VPP takes a host that is attached to an interface for its own next hop, keeps it
- * so, and would not find it again by a message without one.
+ * Empty: none. For a host that is attached to an interface, VPP stores the host as its own next hop and
+ * would not find the path by a message without a next hop.
  */
 function nextHop({ next_hop_addr, outgoing_interface, dst_network }: VppRoute): string {
   if (!isAny(next_hop_addr)) return next_hop_addr;
@@ -84,15 +84,15 @@ function nextHop({ next_hop_addr, outgoing_interface, dst_network }: VppRoute): 
   return isHost && outgoing_interface !== '' ? address : '';
 }
 
-/** @param address canonical text; an address of zeros is no next hop, like none at all */
+/** @param address canonical text; an address of zeros means no next hop */
 export function isAny(address: string): boolean {
   return address === '' || address === '0.0.0.0' || address === '::';
 }
 
 /**
- * A path as a route of the model.
+ * Converts a path to a route of the model.
  * @param names logical names by sw_if_index
- * @returns undefined for a path of a kind that we never make, or on an interface of others
+ * @returns undefined for a path of a type that the agent never creates, or on an unmanaged interface
  */
 export function fromPath(
   route: Pick<IpRoute, 'table_id' | 'prefix'>,
@@ -125,7 +125,7 @@ export function fromPath(
   });
 }
 
-/** Canonical by the way it is made: 100,000 of them need no reading. */
+/** The route is canonical already: 100,000 routes need no parsing. */
 function freeze(route: VppRoute): VppRoute {
   return Object.freeze(route);
 }

@@ -15,8 +15,8 @@ import { ApiFibSource } from './api-fib-source.ts';
 import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
 
 /**
- * Routes. Ours are those that VPP has from its API: the dump asks for that source alone, so what
- * VPP, its neighbors or its DHCP client put into a table is never seen here.
+ * Routes. Managed are those whose source is the API. The dump requests only that source and does not
+ * return routes of VPP itself, its neighbors or its DHCP client.
  */
 export function routeDescriptor({
   client,
@@ -55,21 +55,21 @@ export function routeDescriptor({
       const source = await apiSource.get();
       if (source === undefined) return [];
       const names = interfaceNames(ctx);
-      // of two keys for one path VPP does not tell which: it is the first by key, who would get it
-      const wanted = new Map<string, KeyedValue<VppRoute>>();
+      // if two keys want one path, it belongs to the first by key, which would claim it
+      const desired = new Map<string, KeyedValue<VppRoute>>();
       await mapInSlices(clock, correlate, (each) => {
         const identity = pathIdentity(each.value);
-        const same = wanted.get(identity);
-        if (same === undefined || each.key < same.key) wanted.set(identity, each);
+        const same = desired.get(identity);
+        if (same === undefined || each.key < same.key) desired.set(identity, each);
       });
       const tables = await tablesOfInterest(client, ctx.only);
       const found = new Map<string, VppRoute>();
-      const unwanted: VppRoute[] = [];
+      const unmatched: VppRoute[] = [];
       const read = (route: IpRoute, path: FibPath): void => {
         const value = fromPath(route, path, names);
         if (value === undefined) return;
-        const meant = wanted.get(pathIdentity(value));
-        if (meant === undefined) unwanted.push(value);
+        const meant = desired.get(pathIdentity(value));
+        if (meant === undefined) unmatched.push(value);
         else found.set(meant.key, adopt(meant.value, value));
       };
       const dumps = tables.map(async ({ table }) => {
@@ -79,13 +79,13 @@ export function routeDescriptor({
         });
       });
       await Promise.all(dumps);
-      await mapInSlices(clock, unwanted, (value) => found.set(freeKey(value, found), value));
+      await mapInSlices(clock, unmatched, (value) => found.set(freeKey(value, found), value));
       return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
     },
   });
 }
 
-/** One key may stand for several paths, of which each has to be known to be taken away. */
+/** A key can have several paths in VPP; each needs its own key, so that it is deleted. */
 function freeKey(value: VppRoute, taken: ReadonlyMap<string, unknown>): string {
   const key = vppRouteModel.key(value);
   if (!taken.has(key)) return key;
@@ -94,7 +94,7 @@ function freeKey(value: VppRoute, taken: ReadonlyMap<string, unknown>): string {
   return vppRouteKey.build({ outgoingInterface, vrf, destination, nextHop });
 }
 
-/** All of them, or those of the routes that are asked for. */
+/** All tables, or those of the requested routes. */
 async function tablesOfInterest(
   client: VppClient,
   only: ReadonlySet<string> | undefined,
@@ -105,18 +105,18 @@ async function tablesOfInterest(
   return tables.filter(({ table }) => ids.has(table.table_id));
 }
 
-/** As wanted, but with the weight and preference that VPP has. */
-function adopt(wanted: VppRoute, found: VppRoute): VppRoute {
-  if (wanted.type === 'DROP') return wanted;
-  if (weight(wanted) === found.weight && wanted.preference === found.preference) return wanted;
+/** The desired route with the weight and preference that VPP has. */
+function adopt(desired: VppRoute, found: VppRoute): VppRoute {
+  if (desired.type === 'DROP') return desired;
+  if (weight(desired) === found.weight && desired.preference === found.preference) return desired;
   return vppRouteModel.canonical({
-    ...wanted,
+    ...desired,
     weight: found.weight,
     preference: found.preference,
   });
 }
 
-/** Each table has these from VPP itself; it would keep one of ours behind its own, and not tell it. */
+/** VPP adds these to each table. It would keep a configured route behind its own and not return it. */
 const vppOwnRoutes: ReadonlySet<string> = new Set(['224.0.0.0/4', '240.0.0.0/4', 'fe80::/10']);
 
 function validate(key: string, route: VppRoute): void {
@@ -126,7 +126,7 @@ function validate(key: string, route: VppRoute): void {
     key,
     !vppOwnRoutes.has(dst_network),
     'dst_network',
-    'VPP has a route of its own there',
+    'VPP has its own route to this destination',
   );
   for (const field of ['dst_network', 'next_hop_addr'] as const) {
     const allocated = route[field].startsWith('alloc:');
@@ -134,27 +134,32 @@ function validate(key: string, route: VppRoute): void {
   }
   const sameFamily =
     next_hop_addr === '' || next_hop_addr.includes(':') === dst_network.includes(':');
-  checkField(key, sameFamily, 'next_hop_addr', 'another family than dst_network');
+  checkField(key, sameFamily, 'next_hop_addr', 'is not of the family of dst_network');
   checkField(key, route.weight <= 255, 'weight', 'above 255');
   checkField(key, route.preference <= 255, 'preference', 'above 255');
   const inter = route.type === 'INTER_VRF';
-  checkField(key, inter || route.via_vrf_id === 0, 'via_vrf_id', 'goes with type INTER_VRF');
+  checkField(
+    key,
+    inter || route.via_vrf_id === 0,
+    'via_vrf_id',
+    'is only valid with type INTER_VRF',
+  );
   const leads = next_hop_addr !== '' || route.outgoing_interface !== '';
   checkField(
     key,
     route.type !== 'INTRA_VRF' || leads,
     'next_hop_addr',
-    'missing, and so is outgoing_interface',
+    'either next_hop_addr or outgoing_interface must be set',
   );
   checkField(
     key,
     !inter || route.outgoing_interface === '',
     'outgoing_interface',
-    'not with INTER_VRF',
+    'cannot be combined with type INTER_VRF',
   );
-  // looking an address up in the table it was looked up in would never end
+  // a lookup in the same table would never end
   const loops = inter && route.via_vrf_id === route.vrf_id;
-  checkField(key, !loops, 'via_vrf_id', 'is the table of the route itself');
+  checkField(key, !loops, 'via_vrf_id', 'must differ from vrf_id');
 }
 
 function dependencies(

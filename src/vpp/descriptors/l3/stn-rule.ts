@@ -10,8 +10,8 @@ import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
 /**
- * Packets to an address of the host, which VPP shares its NIC with, are handed to an interface. VPP
- * has one rule an address and deletes it by that alone; a rule outlives its interface.
+ * Packets to an address of the host, with which VPP shares its NIC, are sent to an interface. VPP has one
+ * rule per address and deletes it by the address alone; a rule outlives its interface.
  */
 export function stnRuleDescriptor({
   client,
@@ -20,7 +20,7 @@ export function stnRuleDescriptor({
     const key = vppInterfaceKey.build({ name: rule.interface });
     return client.request('stn_add_del_rule', {
       ip_address: toAddress(rule.ip_address),
-      // VPP does not survive one that is not there
+      // VPP crashes if the interface does not exist
       sw_if_index: ctx.metadata<VppInterfaceMetadata>(key).swIfIndex,
       is_add,
     });

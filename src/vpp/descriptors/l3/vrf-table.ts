@@ -10,17 +10,17 @@ import { ignoreNotFound } from '../ignored-retvals.ts';
 import { fitsTag, TAG_LENGTH } from '../limits.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
-/** How VPP names a table that nobody gave a name. */
+/** VPP's name for a table that was created without one. */
 function defaultName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
   return `${protocol === 'IPV6' ? 'ipv6' : 'ipv4'}-VRF:${id}`;
 }
 
-/** Nobody gave it a name: it is not ours, unless it is wanted. */
+/** The table has VPP's default name: it is unmanaged, unless it is desired. */
 export function hasDefaultName({ table_id, is_ip6, name }: IpTable): boolean {
   return name === defaultName({ id: table_id, protocol: is_ip6 ? 'IPV6' : 'IPV4' });
 }
 
-/** Marks a table without a label as ours: VPP's own name would not. */
+/** Marks a table without a label as managed; VPP's default name would not. */
 function unlabelledName({ id, protocol }: Pick<VrfTable, 'id' | 'protocol'>): string {
   return `unlabelled-${defaultName({ id, protocol })}`;
 }
@@ -43,9 +43,9 @@ function flowHash(settings: VrfTableFlowHashSettings): number {
 }
 
 /**
- * Tables. Number 0 is always there: VPP ignores a request to make or delete it, and with it the
- * label. Of the others those with a name of their own are ours; a name is given once, when a table
- * is made. VPP does not tell the flow hash, so what is wanted is taken to be there.
+ * Tables. Table 0 always exists: VPP ignores requests to create or delete it, including its label. Other
+ * tables are managed if they have a name of their own; the name is set when the table is created. VPP
+ * does not return the flow hash, so it is assumed to be as desired.
  */
 export function vrfTableDescriptor({
   client,
@@ -67,7 +67,7 @@ export function vrfTableDescriptor({
         key,
         value.label !== defaultName(value),
         'label',
-        'is what VPP calls tables of others',
+        'is VPP’s default name, which marks unmanaged tables',
       );
     },
     needsRecreate: (_key, before, after) =>
@@ -94,14 +94,14 @@ export function vrfTableDescriptor({
     },
 
     async retrieve(correlate) {
-      const wanted = new Map(correlate.map(({ key, value }) => [key, value]));
+      const desired = new Map(correlate.map(({ key, value }) => [key, value]));
       const tables = await client.dump('ip_table_dump', {});
       return tables.map(({ table }) => {
         const id = table.table_id;
         const protocol = table.is_ip6 ? 'IPV6' : 'IPV4';
         const key = vrfTableKey.build({ id, protocol });
-        const known = wanted.get(key);
-        const ours = id !== 0 && !hasDefaultName(table);
+        const known = desired.get(key);
+        const managed = id !== 0 && !hasDefaultName(table);
         const label = table.name === unlabelledName({ id, protocol }) ? '' : table.name;
         const value = vrfTableModel.canonical({
           id,
@@ -109,9 +109,9 @@ export function vrfTableDescriptor({
           label: id === 0 ? (known?.label ?? '') : label,
           flow_hash_settings: known?.flow_hash_settings,
         });
-        // what VPP named itself is ours exactly if it is asked for, which only the scheduler knows:
-        // the values to correlate with are also those that were found to be others'
-        return { key, value, origin: ours ? 'from-NB' : 'unknown' };
+        // a table with a default name is managed exactly if it is desired, which only the scheduler
+        // knows: the values to correlate with also contain unmanaged ones that were found before
+        return { key, value, origin: managed ? 'from-NB' : 'unknown' };
       });
     },
   });

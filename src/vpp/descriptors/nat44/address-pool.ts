@@ -21,7 +21,7 @@ import { globalEntries } from './global.ts';
 import { ignoreNotFound } from './ignored-retvals.ts';
 import { tableDependencies } from './table-dependencies.ts';
 
-/** VPP looks through its pool for each address: a longer one is a mistake. */
+/** VPP searches its pool linearly: a longer pool is considered a mistake. */
 const MAX_ADDRESSES = 1024;
 
 function lastOf(pool: Nat44AddressPool): string {
@@ -43,22 +43,25 @@ function sameAddress(a: NatAddress): string {
 }
 
 /**
- * Pools of addresses. They bear no mark, and there is one pool of each kind: an address that nobody
- * wants would be what traffic leaves with, so all that are in it count as ours. Addresses go to VPP
- * one by one: a range that it refuses in the middle would stay half done.
+ * Pools of addresses. Addresses carry no mark, and VPP has one pool of each kind. All its addresses are
+ * treated as managed, because traffic would leave with an address that is not desired. Addresses are
+ * sent one by one, because a range that VPP refuses in the middle would stay partially configured.
  */
 export function nat44AddressPoolDescriptor({
   client,
   log,
 }: VppDescriptorOptions): KvDescriptor<Nat44AddressPool, undefined> {
-  const change = (gone: readonly NatAddress[], come: readonly NatAddress[]): Promise<undefined> =>
+  const change = (
+    removed: readonly NatAddress[],
+    added: readonly NatAddress[],
+  ): Promise<undefined> =>
     allOrNothing(log, async (undo) => {
       await allSettled([
-        ...gone.map(async (each) => {
+        ...removed.map(async (each) => {
           await ignoreNotFound(setAddress(client, each, false));
           undo.add(() => setAddress(client, each, true));
         }),
-        ...come.map(async (each) => {
+        ...added.map(async (each) => {
           await setAddress(client, each, true);
           undo.add(() => setAddress(client, each, false));
         }),
@@ -86,11 +89,11 @@ export function nat44AddressPoolDescriptor({
       a.twice_nat === b.twice_nat,
     create: (_key, pool) => change([], addressesOf(pool)),
     update(_key, before, after) {
-      const [old, wanted] = [before, after].map(addressesOf) as [NatAddress[], NatAddress[]];
-      const [has, wants] = [old, wanted].map((each) => new Set(each.map(sameAddress)));
+      const [old, desired] = [before, after].map(addressesOf) as [NatAddress[], NatAddress[]];
+      const [has, wants] = [old, desired].map((each) => new Set(each.map(sameAddress)));
       return change(
         old.filter((each) => !wants?.has(sameAddress(each))),
-        wanted.filter((each) => !has?.has(sameAddress(each))),
+        desired.filter((each) => !has?.has(sameAddress(each))),
       );
     },
     async delete(_key, pool) {
@@ -110,8 +113,8 @@ export function nat44AddressPoolDescriptor({
 }
 
 /**
- * Which pool the addresses belong to: of a pool that is only half there the first of its addresses
- * that stand in a row, and each address that is left a pool of its own.
+ * Attributes addresses to pools: to a pool of which some addresses are missing, its first contiguous
+ * addresses. Each remaining address becomes a pool of its own.
  */
 function attribute(
   found: readonly NatAddress[],
@@ -146,9 +149,14 @@ function attribute(
 
 function validate(key: string, pool: Nat44AddressPool): void {
   const isV4 = (address: string): boolean => address !== '' && !address.includes(':');
-  checkField(key, isV4(pool.first_ip), 'first_ip', 'has to be an IPv4 address');
-  checkField(key, isV4(lastOf(pool)), 'last_ip', 'has to be an IPv4 address');
+  checkField(key, isV4(pool.first_ip), 'first_ip', 'must be an IPv4 address');
+  checkField(key, isV4(lastOf(pool)), 'last_ip', 'must be an IPv4 address');
   const count = numberOf(lastOf(pool)) - numberOf(pool.first_ip) + 1;
-  checkField(key, count >= 1, 'last_ip', 'lies before first_ip');
-  checkField(key, count <= MAX_ADDRESSES, 'last_ip', `makes more than ${MAX_ADDRESSES} addresses`);
+  checkField(key, count >= 1, 'last_ip', 'is lower than first_ip');
+  checkField(
+    key,
+    count <= MAX_ADDRESSES,
+    'last_ip',
+    `the range has more than ${MAX_ADDRESSES} addresses`,
+  );
 }

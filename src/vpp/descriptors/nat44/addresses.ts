@@ -25,7 +25,7 @@ export function setAddress(
   });
 }
 
-/** An address stands once in a pool, whatever its table. */
+/** A pool contains an address once, whatever its table. */
 export function addressClaim({ address, twiceNat }: Omit<NatAddress, 'vrf'>): string {
   return `nat44-address/${address}/${twiceNat ? 'twice-nat' : 'source'}`;
 }
@@ -39,7 +39,7 @@ export async function readAddresses(client: VppClient): Promise<readonly NatAddr
   }));
 }
 
-/** An IPv4 address as a number, to count from one to another. */
+/** An IPv4 address as a number, for counting. */
 export function numberOf(address: string): number {
   return Buffer.from(bytesOfAddress(address)).readUInt32BE();
 }

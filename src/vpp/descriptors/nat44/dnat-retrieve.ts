@@ -1,7 +1,7 @@
 /**
- * Reads back all mappings of NAT44 that bear a tag and puts them together to the values that they
- * came from. An identity is attributed by what is wanted first: where several tables have it, VPP
- * tells the tag of the first for all of them.
+ * Reads back all tagged mappings of NAT44 and assembles the values that they came from. An identity is
+ * attributed to a desired value first: if several tables have it, VPP returns the tag of the first for
+ * all of them.
  */
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
@@ -48,9 +48,9 @@ export async function retrieveDnats(
     client.dump('nat44_identity_mapping_dump', {}),
   ]);
   if (config.sessions === 0) return [];
-  const wanted = new Map(correlate.map(({ value }) => [value.label, value]));
+  const desired = new Map(correlate.map(({ value }) => [value.label, value]));
   const known = new Known(correlate);
-  const readTag = tagReader([...wanted.keys()]);
+  const readTag = tagReader([...desired.keys()]);
   const names = interfaceNames(ctx);
   const owned = await addressesOf(client, statics, identities);
   const found = new Map<string, Found>();
@@ -89,8 +89,8 @@ export async function retrieveDnats(
     foundOf(owner?.label ?? label).id_mappings.push(owner?.mapping ?? mapping);
   }
 
-  // VPP cannot tell whether a value without mappings is there
-  for (const { label, st_mappings, id_mappings } of wanted.values()) {
+  // VPP has no object for a value without mappings: it exists if it is desired
+  for (const { label, st_mappings, id_mappings } of desired.values()) {
     if (st_mappings.length + id_mappings.length === 0) foundOf(label);
   }
   const values: RetrievedValue<DNat44, undefined>[] = [];
@@ -99,22 +99,22 @@ export async function retrieveDnats(
     const key = dnat44Key.build({ label });
     if (ctx.only?.has(key) === false) continue;
     const value = dnat44Model.canonical({ label, ...mappings });
-    const asked = wanted.get(label);
+    const asked = desired.get(label);
     const same = asked !== undefined && sameDnat(asked, value);
     values.push({ key, value: same ? asked : value, origin: 'from-NB' });
   }
   return values;
 }
 
-interface WantedIdentity {
+interface DesiredIdentity {
   readonly label: string;
   readonly mapping: DNat44IdentityMapping;
 }
 
-/** What is wanted or was known, by what VPP has one of. */
+/** Desired and known mappings, by the end that is unique in VPP. */
 class Known {
   readonly #mappings = new Map<string, DNat44StaticMapping>();
-  readonly #identities = new Map<string, readonly WantedIdentity[]>();
+  readonly #identities = new Map<string, readonly DesiredIdentity[]>();
 
   constructor(values: readonly KeyedValue<DNat44>[]) {
     for (const { value } of values) {
@@ -130,20 +130,20 @@ class Known {
     }
   }
 
-  /** The wanted mapping that the one in VPP is the same as. */
+  /** The desired mapping that equals the one in VPP. */
   mapping(label: string, found: DNat44StaticMapping): DNat44StaticMapping | undefined {
-    const wanted = this.#mappings.get(`${label} ${externalEnd(found)}`);
-    if (wanted === undefined) return undefined;
-    // of a mapping that is bound to an interface VPP does not tell SELF
-    const isBound = found.external_interface !== '' && wanted.twice_nat === 'SELF';
-    const seen = isBound ? { ...found, twice_nat: wanted.twice_nat } : found;
-    return sameMapping(wanted, seen) ? wanted : undefined;
+    const desired = this.#mappings.get(`${label} ${externalEnd(found)}`);
+    if (desired === undefined) return undefined;
+    // VPP does not return SELF for a mapping that is bound to an interface
+    const isBound = found.external_interface !== '' && desired.twice_nat === 'SELF';
+    const seen = isBound ? { ...found, twice_nat: desired.twice_nat } : found;
+    return sameMapping(desired, seen) ? desired : undefined;
   }
 
-  /** @param label as the tag has it: of several that want the identity it is the one that has it */
-  identity(found: DNat44IdentityMapping, label: string): WantedIdentity | undefined {
-    const wanted = this.#identities.get(identityEnd(found)) ?? [];
-    return wanted.find((each) => each.label === label) ?? wanted[0];
+  /** @param label from the tag: of several values that desire the identity, this one has it */
+  identity(found: DNat44IdentityMapping, label: string): DesiredIdentity | undefined {
+    const desired = this.#identities.get(identityEnd(found)) ?? [];
+    return desired.find((each) => each.label === label) ?? desired[0];
   }
 }
 
@@ -217,12 +217,12 @@ function fromIdentity(
 }
 
 interface Owned {
-  /** Whether it is there only because one that is bound to an interface was given its address. */
+  /** Whether VPP added it for the address of an interface that a mapping is bound to. */
   resolves(mapping: Nat44StaticMappingDetails): boolean;
   resolvesIdentity(mapping: Nat44IdentityMappingDetails): boolean;
 }
 
-/** VPP tells a mapping that is bound to an interface twice, once with the interface's address. */
+/** VPP returns a mapping that is bound to an interface twice, once with the interface's address. */
 async function addressesOf(
   client: VppClient,
   statics: readonly Nat44StaticMappingDetails[],

@@ -34,14 +34,14 @@ import { mappingTag } from './mapping-tag.ts';
 import { tableDependencies } from './table-dependencies.ts';
 import { validateDnat } from './validate-dnat.ts';
 
-/** Requests that add a part of a value, or take it away. */
+/** Requests that add or delete one mapping or backend. */
 type Switched =
   | 'nat44_add_del_static_mapping_v2'
   | 'nat44_add_del_lb_static_mapping'
   | 'nat44_lb_static_mapping_add_del_local'
   | 'nat44_add_del_identity_mapping';
 
-/** Something to ask of VPP, and how to take it back. */
+/** A request to VPP, and the request that reverts it. */
 interface Step {
   readonly run: () => Promise<unknown>;
   readonly takeBack: () => Promise<unknown>;
@@ -50,10 +50,10 @@ interface Step {
 const nothing = dnat44Model.canonical({});
 
 /**
- * Services: what arrives for an external address and port goes to one backend or is balanced over
- * several, and identities, which are left untranslated. All mappings of a value bear its label in
- * their tag. A value changes mapping by mapping, and a balanced one backend by backend, so that the
- * sessions of the others live on.
+ * Services: packets to an external address and port are sent to one backend or balanced over several.
+ * Identities are not translated. The tag of each mapping contains the label of its value. A value is
+ * changed mapping by mapping, and a balanced mapping backend by backend, so that other sessions
+ * continue.
  */
 export function dnat44Descriptor({
   client,
@@ -68,13 +68,13 @@ export function dnat44Descriptor({
   ): Promise<undefined> => {
     const steps = new Changes(client, label, ctx).between(before, after);
     const [first] = steps;
-    // most values are of one mapping, and one step is all or nothing by itself
+    // most values have one mapping, and one step needs no undo
     if (first && steps.length === 1) await first.run();
     else await allOf(steps);
   };
   const allOf = (steps: readonly Step[]): Promise<unknown> =>
     allOrNothing(log, (undo) =>
-      // VPP takes them in this order, so that none has to wait for the answer to the one before
+      // VPP processes them in this order, so that no step waits for the reply to another
       allSettled(
         steps.map(async ({ run, takeBack }) => {
           await run();
@@ -104,9 +104,8 @@ export function dnat44Descriptor({
 }
 
 /**
- * To VPP a mapping of an end that has an identity is one more table of that identity, and no mapping.
- * Identities of several values may share an end, so a mapping claims it in the tables that it has
- * to do with.
+ * If an end has an identity, VPP treats a mapping of it as one more table of the identity. Identities of
+ * several values may share an end, so a mapping claims it in the tables that it uses.
  */
 function addMappingClaims(mapping: DNat44StaticMapping, claims: string[]): void {
   const end = externalEnd(mapping);
@@ -128,7 +127,7 @@ class Changes {
     this.#ctx = ctx;
   }
 
-  /** What goes is first, because another mapping may take its place. */
+  /** Deletes come first, because another mapping may reuse the end. */
   between(before: DNat44, after: DNat44): readonly Step[] {
     if (before === nothing) return this.#all(after);
     if (after === nothing) return this.#all(before).map(reversed);
@@ -165,7 +164,7 @@ class Changes {
     return this.#backends(before, after) ?? [reversed(this.#mapping(before)), this.#mapping(after)];
   }
 
-  /** Backend by backend; undefined where VPP has no way to change the mapping like that. */
+  /** Changes backend by backend; undefined if VPP cannot change the mapping like that. */
   #backends(before: DNat44StaticMapping, after: DNat44StaticMapping): readonly Step[] | undefined {
     if (!isBalanced(before) || !isBalanced(after)) return undefined;
     if (before.twice_nat !== after.twice_nat) return undefined;
@@ -174,12 +173,12 @@ class Changes {
     for (const [end, share] of fresh) {
       if ((old.get(end) ?? share) !== share) return undefined;
     }
-    const gone = before.local_ips.filter((local) => !fresh.has(backendEnd(local)));
-    // a client that was bound to a backend that has gone would be sent there until it gives up
-    if (gone.length > 0 && after.session_affinity !== 0) return undefined;
-    const come = after.local_ips.filter((local) => !old.has(backendEnd(local)));
-    // VPP keeps at least two, and the sum of all that are there for a moment has to fit
-    const sum = [...old.values(), ...come.map((local) => fresh.get(backendEnd(local)) ?? 0)];
+    const removed = before.local_ips.filter((local) => !fresh.has(backendEnd(local)));
+    // a client with affinity to a deleted backend would be sent there until it gives up
+    if (removed.length > 0 && after.session_affinity !== 0) return undefined;
+    const added = after.local_ips.filter((local) => !old.has(backendEnd(local)));
+    // VPP keeps at least two backends, and the sum of all that exist for a moment must fit
+    const sum = [...old.values(), ...added.map((local) => fresh.get(backendEnd(local)) ?? 0)];
     if (sum.reduce((a, b) => a + b, 0) > 255) return undefined;
     const { external_addr, external_port, protocol } = toBalanced(after, '');
     const step = (local: DNat44StaticMapping['local_ips'][number], share: number): Step => {
@@ -188,8 +187,8 @@ class Changes {
       return this.#adding('nat44_lb_static_mapping_add_del_local', fields);
     };
     return [
-      ...come.map((local) => step(local, fresh.get(backendEnd(local)) ?? 1)),
-      ...gone.map((local) => reversed(step(local, old.get(backendEnd(local)) ?? 1))),
+      ...added.map((local) => step(local, fresh.get(backendEnd(local)) ?? 1)),
+      ...removed.map((local) => reversed(step(local, old.get(backendEnd(local)) ?? 1))),
     ];
   }
 
@@ -233,7 +232,7 @@ function reversed({ run, takeBack }: Step): Step {
   return { run: takeBack, takeBack: run };
 }
 
-/** What every value depends on, and most on nothing else. */
+/** Every value depends on it, and most values on nothing else. */
 const enabled: readonly Dependency[] = [
   { label: 'nat44-enabled', key: NAT44_ENDPOINT_DEPENDENT_KEY },
 ];

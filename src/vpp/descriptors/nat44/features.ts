@@ -4,12 +4,12 @@ import { NatConfigFlags } from '../../binapi/enums.gen.ts';
 import { interfaceNames } from '../names-by-index.ts';
 
 /**
- * What NAT44 does on an interface. `output` translates what leaves, after the routing decision; VPP
- * refuses it beside the other two (-81), which may stand together.
+ * Role of an interface in NAT44. `output` translates packets that leave, after the routing decision. VPP
+ * refuses it together with the other two (-81), which can be combined.
  */
 export type Feature = 'in' | 'out' | 'output';
 
-/** Switches a feature of an interface on or off. */
+/** Enables or disables a feature of an interface. */
 export function setFeature(
   client: VppClient,
   sw_if_index: number,
@@ -23,13 +23,13 @@ export function setFeature(
   return client.request('nat44_interface_add_del_feature', { is_add, flags, sw_if_index });
 }
 
-/** Names of what a feature takes of an interface: `output` takes the place of both others. */
+/** Claims of a feature on an interface: `output` replaces both others. */
 export function featureClaims(iface: string, feature: Feature): readonly string[] {
   const sides = feature === 'output' ? ['in', 'out'] : [feature];
   return sides.map((side) => `nat44-feature/${iface}/${side}`);
 }
 
-/** Features that are on, by name of the interface; only of interfaces of ours. */
+/** Enabled features by name of the interface; only of managed interfaces. */
 export async function readFeatures(
   client: VppClient,
   ctx: RetrieveContext,

@@ -1,5 +1,5 @@
 import { defineInternalDescriptor } from '#kvscheduler/api/define-descriptor.ts';
-/** What is listed in the global value of NAT44: derived from it and read back with it. */
+/** Entries of the lists of the global NAT44 value: derived from it and read back with it. */
 import type { KvDescriptor, OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { nat44AddressKey, nat44FeatureKey } from '#models/vpp/derived.ts';
 import { vppInterfaceKey } from '#models/vpp/interface.ts';
@@ -12,7 +12,7 @@ import { featureOfEntry } from './global.ts';
 import { ignoreNotFound } from './ignored-retvals.ts';
 import { tableDependencies } from './table-dependencies.ts';
 
-/** An interface of the list. */
+/** An entry of the interface list. */
 export function nat44GlobalInterfaceDescriptor({
   client,
 }: VppDescriptorOptions): KvDescriptor<Nat44GlobalInterface, undefined> {
@@ -42,7 +42,7 @@ export function nat44GlobalInterfaceDescriptor({
   );
 }
 
-/** An address of the list. */
+/** An entry of the address list. */
 export function nat44GlobalAddressDescriptor({
   client,
 }: VppDescriptorOptions): KvDescriptor<Nat44GlobalAddress, undefined> {

@@ -15,7 +15,7 @@ import { addressClaim, readAddresses } from './addresses.ts';
 import { type Feature, readFeatures } from './features.ts';
 import { ignoreAlreadyDisabled, ignoreAlreadyEnabled } from './ignored-retvals.ts';
 
-/** Which of what VPP has belongs to the lists of the global value, not to a value of its own. */
+/** Objects of VPP that belong to the lists of the global value, not to values of their own. */
 interface GlobalEntries {
   /** `<interface>/<feature>` */
   readonly features: ReadonlySet<string>;
@@ -48,12 +48,12 @@ function addressName({ address, twice_nat }: Nat44GlobalAddress): string {
 const noEntries: Nat44GlobalMetadata = { features: [], addresses: [] };
 
 /**
- * NAT44 as a whole. VPP has it in two plugins; what services need (several backends of one address,
- * twice-NAT, identities by table) only the endpoint-dependent one can, so that is the one. It has
- * to be enabled before anything else of it is accepted, and disabling takes everything along.
- * Interfaces and addresses may be listed in this value, which is the old way: they are derived
- * values then, equal in VPP to those that are values of their own. VPP does the reassembly that
- * port numbers of fragments need by itself, so there is nothing to set for it.
+ * NAT44 as a whole. VPP has two plugins for it. Only the endpoint-dependent one supports what services
+ * need: several backends of one address, twice-NAT, identities by table. It must be enabled before VPP
+ * accepts any other NAT44 message, and disabling it deletes all NAT44 objects.
+ * Interfaces and addresses may be listed in this value, which is deprecated: they are then derived
+ * values, equal in VPP to those that are values of their own. VPP reassembles fragments by itself, so
+ * reassembly needs no setting.
  */
 export function nat44GlobalDescriptor({
   client,
@@ -61,7 +61,7 @@ export function nat44GlobalDescriptor({
 }: VppDescriptorOptions): KvDescriptor<Nat44Global, Nat44GlobalMetadata> {
   const enable = (isOn: boolean): Promise<unknown> =>
     client.request('nat44_ed_plugin_enable_disable', {
-      // VPP's own tables and number of sessions
+      // VPP's default tables and number of sessions
       inside_vrf: 0,
       outside_vrf: 0,
       sessions: 0,
@@ -116,7 +116,7 @@ export function nat44GlobalDescriptor({
         hasLists ? readFeatures(client, ctx) : new Map<string, readonly Feature[]>(),
         hasLists ? readAddresses(client) : [],
       ]);
-      // a plugin that is off says so by this alone
+      // this is the only sign of a disabled plugin
       if (config.sessions === 0) return [];
       const inVpp = new Set(addresses.map((each) => `${addressClaim(each)} ${each.vrf}`));
       const value = nat44GlobalModel.canonical({
@@ -144,7 +144,7 @@ function entriesOf(value: Nat44Global): Nat44GlobalMetadata {
 }
 
 function validate(key: string, value: Nat44Global): void {
-  const ends = 'VPP balances no load and has no twice-NAT without telling sessions by both ends';
+  const ends = 'not supported: load balancing and twice-NAT need the endpoint-dependent mode';
   checkField(key, !value.endpoint_independent, 'endpoint_independent', ends);
   const { nat_interfaces: interfaces, address_pool: addresses } = value;
   checkField(
@@ -154,14 +154,19 @@ function validate(key: string, value: Nat44Global): void {
     'name is missing',
   );
   const features = new Set(interfaces.map(featureName));
-  checkField(key, features.size === interfaces.length, 'nat_interfaces', 'one is there twice');
+  checkField(
+    key,
+    features.size === interfaces.length,
+    'nat_interfaces',
+    'a feature is listed twice',
+  );
   const mixed = interfaces.some(
     ({ name, output_feature }) =>
       output_feature && (features.has(`${name}/in`) || features.has(`${name}/out`)),
   );
-  checkField(key, !mixed, 'nat_interfaces', 'VPP has output_feature alone only');
+  checkField(key, !mixed, 'nat_interfaces', 'output_feature excludes the other features');
   const isV4 = addresses.every(({ address }) => address !== '' && !address.includes(':'));
-  checkField(key, isV4, 'address_pool', 'address has to be an IPv4 address');
+  checkField(key, isV4, 'address_pool', 'an address is not an IPv4 address');
   const names = new Set(addresses.map(addressName));
-  checkField(key, names.size === addresses.length, 'address_pool', 'an address is there twice');
+  checkField(key, names.size === addresses.length, 'address_pool', 'an address is listed twice');
 }

@@ -1,14 +1,14 @@
-/** Answers of VPP that mean: what was asked for is so already. */
+/** Return values that mean that NAT44 is already in the requested state. */
 import { ignoreRetvals } from '../ignored-retvals.ts';
 
 const INVALID_SW_IF_INDEX = -2;
 const NO_SUCH_ENTRY = -6;
-/** Of everything while the plugin is not enabled. */
+/** Answer to every request while the plugin is disabled. */
 const UNSUPPORTED = -126;
 const ALREADY_DISABLED = -169;
 const ALREADY_ENABLED = -170;
 
-/** For deletes: the thing, what it was attached to, or all of NAT44 is not there. */
+/** For deletes: the object or its interface does not exist, or NAT44 is disabled. */
 export async function ignoreNotFound(request: Promise<unknown>): Promise<void> {
   await ignoreRetvals(request, [INVALID_SW_IF_INDEX, NO_SUCH_ENTRY, UNSUPPORTED]);
 }

@@ -23,27 +23,27 @@ function featuresOf(value: Nat44Interface): readonly Feature[] {
   return features;
 }
 
-/** What NAT44 does on one interface: one value each, so that one pod more is one value more. */
+/** The NAT44 features of one interface: one value per interface, so that a new pod adds one value. */
 export function nat44InterfaceDescriptor({
   client,
   log,
 }: VppDescriptorOptions): KvDescriptor<Nat44Interface, undefined> {
   const indexOf = (value: Nat44Interface, ctx: OperationContext): number =>
     ctx.metadata<VppInterfaceMetadata>(vppInterfaceKey.build({ name: value.name })).swIfIndex;
-  /** What goes goes first: VPP has no output feature beside the others. */
+  /** Disables first: VPP refuses the output feature beside the others. */
   const change = (
     index: number,
     before: readonly Feature[],
     after: readonly Feature[],
   ): Promise<undefined> =>
     allOrNothing(log, async (undo) => {
-      for (const gone of before.filter((feature) => !after.includes(feature))) {
-        await ignoreNotFound(setFeature(client, index, gone, false));
-        undo.add(() => setFeature(client, index, gone, true));
+      for (const removed of before.filter((feature) => !after.includes(feature))) {
+        await ignoreNotFound(setFeature(client, index, removed, false));
+        undo.add(() => setFeature(client, index, removed, true));
       }
-      for (const come of after.filter((feature) => !before.includes(feature))) {
-        await setFeature(client, index, come, true);
-        undo.add(() => setFeature(client, index, come, false));
+      for (const added of after.filter((feature) => !before.includes(feature))) {
+        await setFeature(client, index, added, true);
+        undo.add(() => setFeature(client, index, added, false));
       }
       return undefined;
     });
@@ -53,8 +53,13 @@ export function nat44InterfaceDescriptor({
     validate(key, value) {
       checkField(key, value.name !== '', 'name', 'missing');
       const sides = value.nat_inside || value.nat_outside;
-      checkField(key, !(value.output_feature && sides), 'output_feature', 'VPP has it alone only');
-      checkField(key, value.output_feature || sides, 'nat_inside', 'nothing is switched on');
+      checkField(
+        key,
+        !(value.output_feature && sides),
+        'output_feature',
+        'excludes nat_inside and nat_outside',
+      );
+      checkField(key, value.output_feature || sides, 'nat_inside', 'no feature is enabled');
     },
     dependencies: (_key, { name }) => [
       { label: 'nat44-enabled', key: NAT44_GLOBAL_KEY },

@@ -1,17 +1,17 @@
 /**
- * The tag of a mapping: the label of its DNAT, and what VPP is told of the mapping but never tells
- * again. Without it a change that was made while no agent ran would not be seen.
+ * The tag of a mapping: the label of its DNAT, and the fields that VPP does not return. Without them a
+ * change that was made while the agent was not running would not be detected.
  */
 import type { DNat44StaticMapping } from '#models/vpp/dnat44.ts';
 import { tagOf, tagToName } from '../tags.ts';
 import { isBalanced } from './mapping.ts';
 
-/** What is left for the label beside the longest text that may follow it. */
+/** Bytes that remain for the label beside the longest text that may follow it. */
 const LABEL_ROOM = 46;
 
 const FORM = /^(.*) @(\d+|\d+\.\d+\.\d+\.\d+)$/s;
 
-/** VPP does not tell the affinity of several backends, nor the pool's address of one. */
+/** VPP does not return the affinity of several backends, nor the pool's address of one. */
 function hiddenOf(mapping: DNat44StaticMapping): string {
   if (!isBalanced(mapping)) return mapping.twice_nat_pool_ip;
   return mapping.session_affinity === 0 ? '' : String(mapping.session_affinity);
@@ -22,18 +22,18 @@ export function mappingTag(label: string, mapping: DNat44StaticMapping): string 
   return hidden === '' ? tagOf(label) : `${tagOf(label, LABEL_ROOM)} @${hidden}`;
 }
 
-/** A label that would read as one with something behind it. */
+/** Whether the label would be decoded as a label with hidden fields. */
 export function isAmbiguous(label: string): boolean {
   return FORM.test(label);
 }
 
 interface ReadTag {
   readonly label: string;
-  /** Empty where the tag says nothing. */
+  /** Empty if the tag contains none. */
   readonly hidden: string;
 }
 
-/** @param labels that are wanted or known */
+/** @param labels desired or known */
 export function tagReader(labels: readonly string[]): (tag: string) => ReadTag {
   const whole = tagToName(labels);
   const short = tagToName(labels, LABEL_ROOM);

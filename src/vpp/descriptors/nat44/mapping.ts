@@ -1,4 +1,4 @@
-/** One mapping of a DNAT: what of it VPP can tell apart, and what goes to VPP. */
+/** One mapping of a DNAT: its identity in VPP, and its conversion to messages. */
 import type {
   DNat44,
   DNat44IdentityMapping,
@@ -18,7 +18,7 @@ import { NONE } from '../limits.ts';
 
 const protocolNumbers: Readonly<Record<DNat44Protocol, number>> = { TCP: 6, UDP: 17, ICMP: 1 };
 
-/** VPP counts backends, and the sum of their shares, with one byte; 256 of either end it. */
+/** VPP counts backends, and the sum of their shares, in one byte; it crashes with 256 of either. */
 export const MAX_BACKENDS = 255;
 
 const noAddress = new Uint8Array(4);
@@ -28,7 +28,7 @@ export function protocolName(protocol: number): DNat44Protocol {
   return protocol === protocolNumbers.ICMP ? 'ICMP' : 'TCP';
 }
 
-/** VPP takes "no table" for its inside table at one place and makes a table of that number at others. */
+/** VPP treats "no table" as its inside table in one place and creates a table of that ID in others. */
 function table(vrf: number): number {
   return vrf === NONE ? 0 : vrf;
 }
@@ -37,20 +37,20 @@ export function isBalanced(mapping: DNat44StaticMapping): boolean {
   return mapping.local_ips.length > 1;
 }
 
-/** Whole addresses are mapped, every protocol and port to the same one. */
+/** Whether whole addresses are mapped, each protocol and port to the same one. */
 export function isAddressOnly(mapping: DNat44StaticMapping): boolean {
   if (isBalanced(mapping)) return false;
   return mapping.external_port === 0 || mapping.local_ips[0]?.local_port === 0;
 }
 
-/** Where it is reached: what VPP has one mapping of. */
+/** The external address, port and protocol: VPP has one mapping for each. */
 export function externalEnd(mapping: DNat44StaticMapping): string {
   const address = mapping.external_ip || `interface ${mapping.external_interface}`;
   if (isAddressOnly(mapping)) return `${address}/0/0`;
   return `${address}/${mapping.external_port}/${protocolNumbers[mapping.protocol]}`;
 }
 
-/** The same of an identity, of which each table has its own. Without a port the protocol is nothing. */
+/** The same for an identity, which each table has its own of. Without a port the protocol is ignored. */
 export function identityEnd(mapping: DNat44IdentityMapping): string {
   const address = mapping.ip_address || `interface ${mapping.interface}`;
   const protocol = mapping.port === 0 ? 0 : protocolNumbers[mapping.protocol];
@@ -62,8 +62,8 @@ export function backendEnd(local: DNat44StaticMappingLocalIP): string {
 }
 
 /**
- * Shares as VPP takes them, by backend: their sum has to fit a byte, and must not be 0, which VPP
- * would divide by.
+ * Shares as VPP accepts them, by backend: their sum must fit in a byte, and must not be 0, because VPP
+ * divides by it.
  */
 export function sharesOf(mapping: DNat44StaticMapping): ReadonlyMap<string, number> {
   const locals = mapping.local_ips;
@@ -86,7 +86,7 @@ export function sameMapping(a: DNat44StaticMapping, b: DNat44StaticMapping): boo
     const [left, right] = [sharesOf(a), sharesOf(b)];
     return left.size === right.size && [...left].every(([end, share]) => right.get(end) === share);
   }
-  // one backend needs no affinity, and VPP keeps none for it
+  // VPP stores no affinity for a single backend
   const [one, other] = [a.local_ips[0], b.local_ips[0]];
   if (one === undefined || other === undefined) return one === other;
   return (
@@ -97,7 +97,7 @@ export function sameMapping(a: DNat44StaticMapping, b: DNat44StaticMapping): boo
   );
 }
 
-/** Whether VPP would not be asked for anything. */
+/** Whether a change from one to the other sends no request. */
 export function sameDnat(a: DNat44, b: DNat44): boolean {
   if (a.st_mappings.length !== b.st_mappings.length) return false;
   if (a.id_mappings.length !== b.id_mappings.length) return false;
@@ -120,14 +120,14 @@ const twiceNatFlags: Readonly<Record<DNat44StaticMapping['twice_nat'], number>> 
 
 function flagsOf(mapping: DNat44StaticMapping): number {
   const twice = twiceNatFlags[mapping.twice_nat];
-  const bare = isAddressOnly(mapping) ? NatConfigFlags.NAT_IS_ADDR_ONLY : 0;
-  // what leaves by itself is none of the mapping's: it would get the service's address
-  return NatConfigFlags.NAT_IS_OUT2IN_ONLY | twice | bare;
+  const isWithoutPort = isAddressOnly(mapping) ? NatConfigFlags.NAT_IS_ADDR_ONLY : 0;
+  // connections that a backend opens must not get the service's address
+  return NatConfigFlags.NAT_IS_OUT2IN_ONLY | twice | isWithoutPort;
 }
 
 /**
- * As it is added.
- * @param interfaceIndex of the external interface, where there is one
+ * The message that adds it.
+ * @param interfaceIndex of the external interface, if any
  */
 export function toStatic(
   mapping: DNat44StaticMapping,
@@ -136,7 +136,7 @@ export function toStatic(
 ): Nat44AddDelStaticMappingV2 {
   const [local] = mapping.local_ips;
   const address = (text: string | undefined) => (text ? bytesOfAddress(text) : noAddress);
-  const bare = isAddressOnly(mapping);
+  const isWithoutPort = isAddressOnly(mapping);
   return {
     is_add: true,
     match_pool: mapping.twice_nat_pool_ip !== '',
@@ -144,16 +144,16 @@ export function toStatic(
     pool_ip_address: address(mapping.twice_nat_pool_ip),
     local_ip_address: address(local?.local_ip),
     external_ip_address: address(mapping.external_ip),
-    protocol: bare ? 0 : protocolNumbers[mapping.protocol],
-    local_port: bare ? 0 : (local?.local_port ?? 0),
-    external_port: bare ? 0 : mapping.external_port,
+    protocol: isWithoutPort ? 0 : protocolNumbers[mapping.protocol],
+    local_port: isWithoutPort ? 0 : (local?.local_port ?? 0),
+    external_port: isWithoutPort ? 0 : mapping.external_port,
     external_sw_if_index: interfaceIndex ?? NONE,
     vrf_id: table(local?.vrf_id ?? 0),
     tag,
   };
 }
 
-/** @param share as `sharesOf` gives it */
+/** @param share from `sharesOf` */
 export function toLocal(local: DNat44StaticMappingLocalIP, share: number): Nat44LbAddrPort {
   return {
     addr: bytesOfAddress(local.local_ip),
@@ -163,7 +163,7 @@ export function toLocal(local: DNat44StaticMappingLocalIP, share: number): Nat44
   };
 }
 
-/** As it is added. */
+/** The message that adds it. */
 export function toBalanced(mapping: DNat44StaticMapping, tag: string): Nat44AddDelLbStaticMapping {
   const shares = sharesOf(mapping);
   return {
@@ -178,18 +178,18 @@ export function toBalanced(mapping: DNat44StaticMapping, tag: string): Nat44AddD
   };
 }
 
-/** As it is added. */
+/** The message that adds it. */
 export function toIdentity(
   mapping: DNat44IdentityMapping,
   interfaceIndex: number | undefined,
   tag: string,
 ): Nat44AddDelIdentityMapping {
-  const bare = mapping.port === 0;
+  const isWithoutPort = mapping.port === 0;
   return {
     is_add: true,
-    flags: bare ? NatConfigFlags.NAT_IS_ADDR_ONLY : 0,
+    flags: isWithoutPort ? NatConfigFlags.NAT_IS_ADDR_ONLY : 0,
     ip_address: mapping.ip_address === '' ? noAddress : bytesOfAddress(mapping.ip_address),
-    protocol: bare ? 0 : protocolNumbers[mapping.protocol],
+    protocol: isWithoutPort ? 0 : protocolNumbers[mapping.protocol],
     port: mapping.port,
     sw_if_index: interfaceIndex ?? NONE,
     vrf_id: table(mapping.vrf_id),

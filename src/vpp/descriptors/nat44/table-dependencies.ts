@@ -2,7 +2,7 @@ import type { Dependency } from '#kvscheduler/api/descriptor.ts';
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import { NONE } from '../limits.ts';
 
-/** Tables that are named: VPP would make one that is not there, without its name and label. */
+/** Depends on each table: VPP would create a missing one, without its name and label. */
 export function tableDependencies(ids: Iterable<number>): readonly Dependency[] {
   return [...new Set(ids)]
     .filter((id) => id !== 0 && id !== NONE)

@@ -16,14 +16,14 @@ function isV4(address: string): boolean {
   return address !== '' && !address.includes(':');
 }
 
-/** What VPP would refuse, misunderstand or not survive. @throws InvalidValueError */
+/** Rejects what VPP would refuse, misinterpret or crash on. @throws InvalidValueError */
 export function validateDnat(key: string, value: DNat44): void {
   checkField(key, value.label !== '', 'label', 'missing');
   checkField(
     key,
     !isAmbiguous(value.label),
     'label',
-    'ends as the tag of a mapping with more to say',
+    'ends like a tag with an affinity or a pool address',
   );
   for (const [position, mapping] of value.st_mappings.entries()) {
     validateMapping(mapping, (condition, field, reason) => {
@@ -42,20 +42,20 @@ export function validateDnat(key: string, value: DNat44): void {
     key,
     ends.size === value.st_mappings.length,
     'st_mappings',
-    'an external end is there twice',
+    'an external address and port is listed twice',
   );
   const identities = new Set(value.id_mappings.map(identityEnd));
   checkField(
     key,
     identities.size === value.id_mappings.length,
     'id_mappings',
-    'one is there twice',
+    'an entry is listed twice',
   );
   const both = value.id_mappings.some((each) => {
     const end = identityEnd(each);
     return ends.has(end.slice(0, end.lastIndexOf('/')));
   });
-  checkField(key, !both, 'id_mappings', 'the address and port are mapped in st_mappings');
+  checkField(key, !both, 'id_mappings', 'the address and port are also mapped in st_mappings');
 }
 
 type Check = (condition: boolean, field: string, reason: string) => void;
@@ -63,37 +63,41 @@ type Check = (condition: boolean, field: string, reason: string) => void;
 function validateMapping(mapping: DNat44StaticMapping, check: Check): void {
   const { external_ip, external_interface, local_ips, twice_nat_pool_ip: pool } = mapping;
   if (external_interface === '')
-    check(isV4(external_ip), '.external_ip', 'has to be an IPv4 address');
-  else check(external_ip === '', '.external_ip', 'excludes external_interface');
-  check(mapping.external_port <= MAX_PORT, '.external_port', 'is no port');
+    check(isV4(external_ip), '.external_ip', 'must be an IPv4 address');
+  else check(external_ip === '', '.external_ip', 'cannot be combined with external_interface');
+  check(mapping.external_port <= MAX_PORT, '.external_port', 'is not a port');
   check(local_ips.length > 0, '.local_ips', 'missing');
   check(
     local_ips.every((each) => isV4(each.local_ip)),
     '.local_ips',
-    'have to be IPv4 addresses',
+    'must be IPv4 addresses',
   );
   const ports = local_ips.every(({ local_port }) => local_port <= MAX_PORT);
-  check(ports, '.local_ips', 'local_port is no port');
+  check(ports, '.local_ips', 'a local_port is not a port');
   const twice = mapping.twice_nat !== 'DISABLED';
   if (pool !== '') {
-    check(isV4(pool), '.twice_nat_pool_ip', 'has to be an IPv4 address');
-    check(twice, '.twice_nat_pool_ip', 'says nothing without twice_nat');
-    check(!isBalanced(mapping), '.twice_nat_pool_ip', 'VPP takes it for one backend only');
+    check(isV4(pool), '.twice_nat_pool_ip', 'must be an IPv4 address');
+    check(twice, '.twice_nat_pool_ip', 'has no effect without twice_nat');
+    check(!isBalanced(mapping), '.twice_nat_pool_ip', 'VPP supports it for one backend only');
   }
-  if (isAddressOnly(mapping)) check(!twice, '.twice_nat', 'VPP has it for ports only');
+  if (isAddressOnly(mapping)) check(!twice, '.twice_nat', 'VPP supports it for ports only');
   if (!isBalanced(mapping)) return;
-  check(external_interface === '', '.external_interface', 'VPP takes it for one backend only');
-  check(mapping.external_port !== 0, '.external_port', 'missing, with several backends');
+  check(external_interface === '', '.external_interface', 'VPP supports it for one backend only');
+  check(mapping.external_port !== 0, '.external_port', 'missing: several backends require it');
   const hasPorts = local_ips.every(({ local_port }) => local_port !== 0);
-  check(hasPorts, '.local_ips', 'local_port is missing, with several backends');
-  check(local_ips.length <= MAX_BACKENDS, '.local_ips', `more than ${MAX_BACKENDS} stop VPP`);
+  check(hasPorts, '.local_ips', 'a local_port is missing: several backends require it');
+  check(
+    local_ips.length <= MAX_BACKENDS,
+    '.local_ips',
+    `VPP crashes with more than ${MAX_BACKENDS}`,
+  );
   const ends = new Set(local_ips.map(backendEnd));
-  check(ends.size === local_ips.length, '.local_ips', 'one is there twice');
+  check(ends.size === local_ips.length, '.local_ips', 'an entry is listed twice');
 }
 
 function validateIdentity(mapping: DNat44IdentityMapping, check: Check): void {
   const { ip_address } = mapping;
-  if (mapping.interface === '') check(isV4(ip_address), '.ip_address', 'has to be an IPv4 address');
-  else check(ip_address === '', '.ip_address', 'excludes interface');
-  check(mapping.port <= MAX_PORT, '.port', 'is no port');
+  if (mapping.interface === '') check(isV4(ip_address), '.ip_address', 'must be an IPv4 address');
+  else check(ip_address === '', '.ip_address', 'cannot be combined with interface');
+  check(mapping.port <= MAX_PORT, '.port', 'is not a port');
 }

@@ -24,17 +24,17 @@ import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 
-/** A next hop is of one family, and says so where all are redirected. */
+/** The families that are redirected: the next hop restricts them to its own. */
 function redirected({ l3_protocol, next_hop }: IPRedirect): readonly AddressFamilyName[] {
   return familiesOf(l3_protocol).filter(
     (family) => next_hop === '' || next_hop.includes(':') === (family === 'IPV6'),
   );
 }
 
-/** One redirect, as VPP has it. */
+/** One redirect in VPP. */
 interface Found {
   readonly family: AddressFamilyName;
-  /** Empty for any. */
+  /** Empty: any. */
   readonly rx: string;
   readonly tx: string;
   readonly hop: string;
@@ -45,10 +45,9 @@ function identity({ family, rx, tx, hop }: Found): string {
 }
 
 /**
- * Packets that VPP would punt to itself are sent to an interface. VPP has one redirect a family and
- * receiving interface. It counts requests to add and to delete, whether or not they change
- * anything, and by that count switches redirecting on and off: so it is asked only for what it does
- * not have yet, or has.
+ * Packets that VPP would punt are sent to an interface. VPP has one redirect per family and receiving
+ * interface. It counts add and delete requests, even without effect, and enables redirecting by that
+ * count: so only redirects that do not exist are added, and only existing ones are deleted.
  */
 export function ipRedirectDescriptor({
   client,
@@ -71,7 +70,7 @@ export function ipRedirectDescriptor({
         punt: { rx_sw_if_index: rx, af, paths },
       });
     const present = await client.dump('ip_punt_redirect_v2_dump', { sw_if_index: rx, af });
-    // asked for any, VPP tells all
+    // for any interface, VPP returns all redirects
     if (present.some(({ punt }) => punt.rx_sw_if_index === rx)) await request(false, []);
     if (!isOn) return;
     const tx = indexOf(value.tx_interface, ctx);
@@ -119,7 +118,7 @@ export function ipRedirectDescriptor({
         (value, l3_protocol) => ipRedirectModel.canonical({ ...value, l3_protocol }),
       );
       const keys = new Set(values.map(({ key }) => key));
-      const others = [...left].flatMap((part) => unwanted(found.get(part), keys));
+      const others = [...left].flatMap((part) => unmatched(found.get(part), keys));
       return [...values, ...others].map((each) => ({ ...each, origin: 'from-NB' as const }));
     },
   });
@@ -151,8 +150,8 @@ function partsOf(value: IPRedirect): ReadonlyMap<AddressFamilyName, string> {
   return new Map(redirected(value).map((family) => [family, identity({ family, rx, tx, hop })]));
 }
 
-/** A redirect that belongs to no value. @param keys that are taken */
-function unwanted(found: Found | undefined, keys: Set<string>): readonly KeyedValue<IPRedirect>[] {
+/** A redirect that belongs to no value. @param keys already used */
+function unmatched(found: Found | undefined, keys: Set<string>): readonly KeyedValue<IPRedirect>[] {
   if (found === undefined) return [];
   const { family, rx, tx, hop } = found;
   const value = ipRedirectModel.canonical({
@@ -162,7 +161,7 @@ function unwanted(found: Found | undefined, keys: Set<string>): readonly KeyedVa
     next_hop: hop,
   });
   const plain = ipRedirectModel.key(value);
-  // the key says nothing of the receiving interface, of which VPP may have several
+  // the key does not contain the receiving interface, of which VPP may have several
   const key = keys.has(plain)
     ? ipRedirectKey.build({ l3: family, tx: `${tx} from ${rx || 'any'}` })
     : plain;

@@ -15,9 +15,9 @@ import type { VppDescriptorOptions } from '../options.ts';
 
 const UDP = 17;
 const HEADER_VERSION = 1;
-/** VPP takes the highest for "no port". */
+/** VPP uses the highest one for "no port". */
 const MAX_PORT = 65_534;
-/** Of a socket's path, with the closing zero. */
+/** Bytes of a socket's path, with the terminating zero. */
 const PATH_SIZE = 108;
 
 /** A socket that is registered with VPP. */
@@ -39,9 +39,9 @@ function puntOf(family: AddressFamilyName, port: number): Punt {
 }
 
 /**
- * UDP packets to a port of VPP's own addresses go to a socket of the host. VPP has one socket a
- * family and port. It frees a port at any request to do so, whoever listens there: so it is asked
- * only where a socket is registered.
+ * UDP packets to a port of VPP's own addresses are sent to a socket of the host. VPP has one socket per
+ * family and port. A deregistration frees the port even if another node of VPP uses it, so it is sent
+ * only if a socket is registered.
  */
 export function puntToHostDescriptor({
   client,
@@ -72,9 +72,9 @@ export function puntToHostDescriptor({
   return defineDescriptor('vpp-punt-to-host', puntToHostModel, {
     validate(key, value) {
       checkField(key, value.l3_protocol !== 'UNDEFINED_L3', 'l3_protocol', 'missing');
-      checkField(key, value.l4_protocol === 'UDP', 'l4_protocol', 'VPP hands over UDP only');
+      checkField(key, value.l4_protocol === 'UDP', 'l4_protocol', 'VPP supports UDP only');
       const isPort = value.port > 0 && value.port <= MAX_PORT;
-      checkField(key, isPort, 'port', `is not between 1 and ${MAX_PORT}`);
+      checkField(key, isPort, 'port', `must be from 1 to ${MAX_PORT}`);
       checkField(key, value.socket_path !== '', 'socket_path', 'missing');
       const fits = Buffer.byteLength(value.socket_path) < PATH_SIZE;
       checkField(key, fits, 'socket_path', `longer than ${PATH_SIZE - 1} bytes`);
@@ -101,7 +101,7 @@ export function puntToHostDescriptor({
         partsOf,
         (value, l3_protocol) => puntToHostModel.canonical({ ...value, l3_protocol }),
       );
-      const others = [...left].flatMap((part) => unwanted(found.get(part)));
+      const others = [...left].flatMap((part) => unmatched(found.get(part)));
       return [...values, ...others].map((each) => ({ ...each, origin: 'from-NB' as const }));
     },
   });
@@ -118,7 +118,7 @@ function partsOf({
 }
 
 /** A socket that belongs to no value. */
-function unwanted(found: Socket | undefined): readonly KeyedValue<PuntToHost>[] {
+function unmatched(found: Socket | undefined): readonly KeyedValue<PuntToHost>[] {
   if (found === undefined) return [];
   const value = puntToHostModel.canonical({
     l3_protocol: found.family,

@@ -3,8 +3,8 @@ import { linkLocation } from '../link-location.ts';
 import type { LinkTypeHandler } from './handler.ts';
 
 /**
- * A link that somebody else has made and that stays when its value goes. Of its settings only those
- * that are asked for are ours; it bears no mark.
+ * A link that the agent did not create and does not delete. Only the settings that its value contains
+ * are managed; the link is not marked.
  */
 export function existingLink(type: 'LOOPBACK' | 'EXISTING'): LinkTypeHandler {
   return {
@@ -16,10 +16,10 @@ export function existingLink(type: 'LOOPBACK' | 'EXISTING'): LinkTypeHandler {
       if (type === 'LOOPBACK' || namespace !== undefined) return [];
       return [{ label: 'link-exists', key: linuxHostNameKey.build({ host: name }) }];
     },
-    async create(value, _ctx, _undo, settle) {
+    async create(value, _ctx, _undo, applySettings) {
       const { namespace, name } = linkLocation(value);
       const metadata = { namespace, hostIfName: name };
-      await settle(metadata);
+      await applySettings(metadata);
       return metadata;
     },
     delete: async () => undefined,

@@ -18,8 +18,8 @@ function isSame(a: LinkLocation, b: LinkLocation): boolean {
 }
 
 /**
- * The kernel's side of a TAP. VPP has made it in the agent's namespace under a name of its own; it
- * is moved and renamed, and goes back when its value goes, so that the next one finds it.
+ * The kernel's side of a TAP. VPP creates it in the agent's namespace under its own name. The agent moves
+ * and renames it, and moves it back when the value is deleted, so that the next value finds it.
  */
 export function tapToVpp(host: LinuxHost, marks: LinkMarks): LinkTypeHandler {
   const mark = (at: LinkLocation, alias: string): Promise<void> =>
@@ -32,42 +32,42 @@ export function tapToVpp(host: LinuxHost, marks: LinkMarks): LinkTypeHandler {
     validate(key, { tap }) {
       const vppTap = tap?.vpp_tap_if_name ?? '';
       checkField(key, vppTap !== '', 'tap.vpp_tap_if_name', 'missing');
-      checkField(key, !vppTap.includes('/'), 'tap.vpp_tap_if_name', 'has a slash');
+      checkField(key, !vppTap.includes('/'), 'tap.vpp_tap_if_name', 'contains a slash');
     },
 
     dependencies: (value) => [{ label: 'vpp-tap-interface-exists', key: vppTapKey(value) }],
 
-    async create(value, ctx, undo, settle) {
+    async create(value, ctx, undo, applySettings) {
       const vppTap = value.tap?.vpp_tap_if_name ?? '';
       const { hostIfName = '' } = ctx.metadata<VppInterfaceMetadata>(vppTapKey(value));
       const from = { namespace: undefined, name: hostIfName };
-      const place = linkLocation(value);
-      // the mark goes first: it stays with the link when that is moved
+      const location = linkLocation(value);
+      // mark first: the mark stays with the link when it is moved
       const marked = mark(from, marks.tap(value.name, vppTap, hostIfName));
-      const moved = isSame(from, place) ? marked : host.moveLink(from, place);
+      const moved = isSame(from, location) ? marked : host.moveLink(from, location);
       undo.add(() => ignoreNotFound(mark(from, '')));
-      // only what was moved goes back: a link that was in the way is not ours
+      // move back only a link that was moved: another link in that location is unmanaged
       moved.then(
-        () => isSame(from, place) || undo.add(() => host.moveLink(place, from)),
+        () => isSame(from, location) || undo.add(() => host.moveLink(location, from)),
         () => undefined,
       );
-      // a namespace that goes takes the link along: that it has gone is the error to be told
+      // a deleted namespace deletes the link: report the missing namespace
       await allSettled([moved, marked]);
-      const { namespace } = place;
-      const metadata = { namespace, hostIfName: place.name, vppHostIfName: hostIfName };
-      await settle(metadata);
+      const { namespace } = location;
+      const metadata = { namespace, hostIfName: location.name, vppHostIfName: hostIfName };
+      await applySettings(metadata);
       return metadata;
     },
 
-    /** VPP may have taken the link away already, or the pod its namespace. */
+    /** VPP may have deleted the link already, or the pod's end its namespace. */
     async delete(_value, { namespace, hostIfName, vppHostIfName = '' }) {
-      const place = { namespace, name: hostIfName };
+      const location = { namespace, name: hostIfName };
       const back = { namespace: undefined, name: vppHostIfName };
-      if (isSame(place, back)) {
+      if (isSame(location, back)) {
         await ignoreNotFound(host.setLink(namespace, hostIfName, { up: false, alias: '' }));
         return;
       }
-      await ignoreNotFound(host.moveLink(place, back));
+      await ignoreNotFound(host.moveLink(location, back));
       await ignoreNotFound(mark(back, ''));
     },
   };

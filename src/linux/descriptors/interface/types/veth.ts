@@ -8,11 +8,11 @@ import { linkLocation } from '../link-location.ts';
 import type { LinkTypeHandler } from './handler.ts';
 
 interface CreatedPair {
-  /** When the end that waits has its mark. */
+  /** Resolves when the pending end is marked. */
   readonly peerMarked: Promise<void>;
 }
 
-/** Where an end waits. */
+/** Location of a pending end. */
 function pendingLocation(name: string): LinkLocation {
   return { namespace: undefined, name: pendingEndName(name) };
 }
@@ -21,7 +21,7 @@ function peerOf(value: LinuxInterface): string {
   return value.veth?.peer_if_name ?? '';
 }
 
-/** One thing after the other for each pair: its two values ask for the same two links. */
+/** Runs the operations of each pair one after another: its two values use the same two links. */
 class PairQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
@@ -39,9 +39,9 @@ class PairQueue {
 }
 
 /**
- * Two values make one pair. The first one makes both ends: its own in its place, the other one
- * waiting in the agent's namespace, from where the second value fetches it. Deleting goes the same
- * way back: the first one lets its end wait, the second one takes the pair away.
+ * Two values form one pair. The first value creates both ends: its own in its location, and the other as
+ * a pending end in the agent's namespace, from where the second value moves it. Deleting is the reverse:
+ * the first delete moves its end back to be pending, the second deletes the pair.
  */
 export class Veth implements LinkTypeHandler {
   readonly type = 'VETH';
@@ -50,35 +50,35 @@ export class Veth implements LinkTypeHandler {
   readonly #marks: LinkMarks;
   readonly #turns = new PairQueue();
   /**
-   * Peers by logical name of the ends that are in the place that their values name, and of those that
-   * wait for their values. Read back after a restart, before anything is created. While a value has
-   * another peer or is no veth, an end may wait for it beside it.
+   * Peers by logical name, of the ends in the location of their values, and of pending ends. Read back
+   * after a restart, before the first create. A value may have a pending end while its link has another
+   * peer or is not a veth.
    */
-  readonly #placed = new Map<string, string>();
-  readonly #waiting = new Map<string, string>();
+  readonly #placedPeers = new Map<string, string>();
+  readonly #pendingPeers = new Map<string, string>();
 
   constructor(host: LinuxHost, marks: LinkMarks) {
     this.#host = host;
     this.#marks = marks;
   }
 
-  /** What a look at the kernel has shown in the place of the value. @param peer undefined: no veth */
+  /** Sets the end that was found in the location of the value. @param peer undefined: no veth */
   setPlacedEnd(name: string, peer: string | undefined): void {
-    if (peer === undefined) this.#placed.delete(name);
-    else this.#placed.set(name, peer);
+    if (peer === undefined) this.#placedPeers.delete(name);
+    else this.#placedPeers.set(name, peer);
   }
 
-  /** All that waits: the agent's namespace, where it would, is always looked at. */
+  /** Replaces all pending ends: they are in the agent's namespace, which is always read. */
   setPendingEnds(peers: ReadonlyMap<string, string>): void {
-    this.#waiting.clear();
-    for (const [name, peer] of peers) this.#waiting.set(name, peer);
+    this.#pendingPeers.clear();
+    for (const [name, peer] of peers) this.#pendingPeers.set(name, peer);
   }
 
   validate(key: string, value: LinuxInterface): void {
     const peer = peerOf(value);
     checkField(key, peer !== '', 'veth.peer_if_name', 'missing');
-    checkField(key, !peer.includes('/'), 'veth.peer_if_name', 'has a slash');
-    checkField(key, peer !== value.name, 'veth.peer_if_name', 'is the interface itself');
+    checkField(key, !peer.includes('/'), 'veth.peer_if_name', 'contains a slash');
+    checkField(key, peer !== value.name, 'veth.peer_if_name', 'must name another interface');
   }
 
   dependencies(): readonly [] {
@@ -86,87 +86,87 @@ export class Veth implements LinkTypeHandler {
   }
 
   /**
-   * A pair just made is marked at both ends and set up at once, in their two namespaces: the end of
-   * this value in one run of `ip`.
+   * Both ends of a new pair are marked and configured concurrently, each in its namespace: the end of
+   * this value with one process of `ip`.
    */
-  create: LinkTypeHandler['create'] = async (value, _ctx, undo, settle) => {
-    const place = linkLocation(value);
-    const metadata = { namespace: place.namespace, hostIfName: place.name };
+  create: LinkTypeHandler['create'] = async (value, _ctx, undo, applySettings) => {
+    const location = linkLocation(value);
+    const metadata = { namespace: location.namespace, hostIfName: location.name };
     const made = await this.#turns.run(value, async () => {
-      const waits = this.#waiting.get(value.name) === peerOf(value);
-      if (waits && (await this.#fetch(value, place))) {
-        undo.add(() => this.#turns.run(value, () => this.#putBack(value, place)));
+      const isPending = this.#pendingPeers.get(value.name) === peerOf(value);
+      if (isPending && (await this.#fetch(value, location))) {
+        undo.add(() => this.#turns.run(value, () => this.#putBack(value, location)));
         return undefined;
       }
-      const pair = await this.#makePair(value, place);
-      undo.add(() => this.#turns.run(value, () => this.#remove(value, place)));
+      const pair = await this.#createPair(value, location);
+      undo.add(() => this.#turns.run(value, () => this.#remove(value, location)));
       return pair;
     });
     const mark = made && this.#marks.veth(value.name, peerOf(value));
-    await allSettled([settle(metadata, mark), ...(made ? [made.peerMarked] : [])]);
+    await allSettled([applySettings(metadata, mark), ...(made ? [made.peerMarked] : [])]);
     return metadata;
   };
 
   delete: LinkTypeHandler['delete'] = (value, metadata) => {
-    const place = { namespace: metadata.namespace, name: metadata.hostIfName };
+    const location = { namespace: metadata.namespace, name: metadata.hostIfName };
     return this.#turns.run(value, async () => {
-      const peerStays = this.#placed.get(peerOf(value)) === value.name;
-      if (peerStays) await ignoreNotFound(this.#putBack(value, place));
-      else await this.#remove(value, place);
-      this.#placed.delete(value.name);
+      const peerStays = this.#placedPeers.get(peerOf(value)) === value.name;
+      if (peerStays) await ignoreNotFound(this.#putBack(value, location));
+      else await this.#remove(value, location);
+      this.#placedPeers.delete(value.name);
     });
   };
 
-  /** @returns false when the end has gone, with its peer */
-  async #fetch(value: LinuxInterface, place: LinkLocation): Promise<boolean> {
-    const waits = await ignoreErrno(
+  /** @returns false if the end was deleted with its peer */
+  async #fetch(value: LinuxInterface, location: LinkLocation): Promise<boolean> {
+    const isPending = await ignoreErrno(
       'ENODEV',
-      this.#host.moveLink(pendingLocation(value.name), place),
+      this.#host.moveLink(pendingLocation(value.name), location),
     );
-    this.#waiting.delete(value.name);
-    if (waits) this.#placed.set(value.name, peerOf(value));
-    return waits;
+    this.#pendingPeers.delete(value.name);
+    if (isPending) this.#placedPeers.set(value.name, peerOf(value));
+    return isPending;
   }
 
-  /** A namespace that is gone has taken both ends along. */
-  async #putBack(value: LinuxInterface, place: LinkLocation): Promise<void> {
-    await this.#host.moveLink(place, pendingLocation(value.name));
-    this.#placed.delete(value.name);
-    this.#waiting.set(value.name, peerOf(value));
+  /** A deleted namespace has deleted both ends. */
+  async #putBack(value: LinuxInterface, location: LinkLocation): Promise<void> {
+    await this.#host.moveLink(location, pendingLocation(value.name));
+    this.#placedPeers.delete(value.name);
+    this.#pendingPeers.set(value.name, peerOf(value));
   }
 
   /**
-   * The end that waits is marked first of all: by it the pair is found again when the agent dies
-   * before the other end is marked.
+   * Marks the pending end first: it identifies the pair if the agent crashes before the other end is
+   * marked.
    */
-  async #makePair(value: LinuxInterface, place: LinkLocation): Promise<CreatedPair> {
+  async #createPair(value: LinuxInterface, location: LinkLocation): Promise<CreatedPair> {
     const peer = peerOf(value);
-    const waiting = pendingLocation(peer);
+    const pending = pendingLocation(peer);
     let peerMarked: Promise<void> = Promise.resolve();
     const make = async (): Promise<void> => {
-      const made = this.#host.createVeth(place, waiting);
-      peerMarked = this.#mark(peer, value.name, waiting);
-      // a failure is for those who wait for it
+      const made = this.#host.createVeth(location, pending);
+      peerMarked = this.#mark(peer, value.name, pending);
+      // the caller awaits it
       peerMarked.catch(() => undefined);
       await made;
     };
     if (!(await ignoreErrno('EEXIST', make()))) {
-      // an end of an earlier pair of ours may wait there, for a value that has since changed its place
-      if (this.#waiting.get(peer) !== value.name) await make();
-      await ignoreNotFound(this.#host.deleteLink(undefined, waiting.name));
+      // a pending end of an earlier managed pair may be there, for a value whose location has changed
+      if (this.#pendingPeers.get(peer) !== value.name) await make();
+      await ignoreNotFound(this.#host.deleteLink(undefined, pending.name));
       await make();
     }
-    this.#placed.set(value.name, peer);
-    this.#waiting.set(peer, value.name);
+    this.#placedPeers.set(value.name, peer);
+    this.#pendingPeers.set(peer, value.name);
     return { peerMarked };
   }
 
-  /** An end takes the other one with it. */
-  async #remove(value: LinuxInterface, place: LinkLocation): Promise<void> {
-    await ignoreNotFound(this.#host.deleteLink(place.namespace, place.name));
+  /** Deleting one end deletes the other. */
+  async #remove(value: LinuxInterface, location: LinkLocation): Promise<void> {
+    await ignoreNotFound(this.#host.deleteLink(location.namespace, location.name));
     const peer = peerOf(value);
-    this.#placed.delete(value.name);
-    if (this.#waiting.get(peer) === value.name) this.#waiting.delete(peer);
+    this.#placedPeers.delete(value.name);
+    if (this.#pendingPeers.get(peer) === value.name) this.#pendingPeers.delete(peer);
   }
 
   async #mark(name: string, peer: string, at: LinkLocation): Promise<void> {

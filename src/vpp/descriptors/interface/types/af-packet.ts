@@ -10,14 +10,14 @@ import { ignoreRetvals } from '../../ignored-retvals.ts';
 import { HOST_NAME_LENGTH } from '../../limits.ts';
 import type { InterfaceTypeHandler, TypeRetrieveContext } from './handler.ts';
 
-/** How VPP says of this kind that there is none; it gives the answer for nothing else here. */
+/** VPP answers this only if there is no AF_PACKET interface on the link. */
 const NO_SUCH_INTERFACE = -11;
 
 /**
- * Frames of the ring that VPP sends from: as many as VPP sends at once, so that none of them is
- * dropped. The kernel holds the memory of all of them from the start, 66 KB each; VPP's own 1,024
- * would be 69 MB an interface. A frame cannot be made smaller: VPP copies a packet into it whatever
- * its length, and one that came in by segmentation offload has 64 KB.
+ * Frames of VPP's transmit ring: as many as VPP sends at once, so that it drops none. The kernel
+ * allocates the memory of all frames at the start, 66 KB each; VPP's default of 1,024 frames would need
+ * 69 MB per interface. Frames cannot be smaller: VPP copies whole packets into them, and a packet
+ * received with segmentation offload has up to 64 KB.
  */
 const FRAMES_TO_SEND_FROM = 256;
 
@@ -26,7 +26,7 @@ function linuxKey(value: VppInterface): string | undefined {
   return name === '' ? undefined : linuxInterfaceKey.build({ name });
 }
 
-/** The link in the agent's own namespace that VPP binds to. */
+/** The link in the agent's namespace that VPP binds to. */
 function hostName(value: VppInterface, ctx: OperationContext): string {
   const key = linuxKey(value);
   if (key === undefined) return value.afpacket?.host_if_name ?? '';
@@ -34,9 +34,9 @@ function hostName(value: VppInterface, ctx: OperationContext): string {
 }
 
 /**
- * Bound to a link of the kernel by its name. When that link goes, VPP keeps a dead interface: the
- * dependency makes it go first and come again with the link. Its MAC is given at creation only,
- * because changing it later changes the MAC of the link in the kernel as well.
+ * Bound to a link of the kernel by its name. If the link is deleted, VPP keeps a dead interface: the
+ * dependency deletes the interface first and recreates it with the link. The MAC is set at creation
+ * only, because changing it later would also change the MAC of the link in the kernel.
  */
 export const afPacket: InterfaceTypeHandler = {
   type: 'AF_PACKET',
@@ -50,7 +50,7 @@ export const afPacket: InterfaceTypeHandler = {
   validate(key, { afpacket }) {
     const host = afpacket?.host_if_name ?? '';
     const named = host !== '' || (afpacket?.linux_interface ?? '') !== '';
-    checkField(key, named, 'afpacket', 'neither host_if_name nor linux_interface is given');
+    checkField(key, named, 'afpacket', 'neither host_if_name nor linux_interface is set');
     const fits = Buffer.byteLength(host) <= HOST_NAME_LENGTH;
     checkField(key, fits, `afpacket.host_if_name`, `longer than ${HOST_NAME_LENGTH} characters`);
   },
@@ -60,7 +60,7 @@ export const afPacket: InterfaceTypeHandler = {
     const key = linuxKey(value);
     if (key !== undefined) return [{ label, key }];
     const present = linuxHostNameKey.build({ host: value.afpacket?.host_if_name ?? '' });
-    // the link itself as the kernel shows it, or what one of our Linux interfaces derives from it
+    // the link that the kernel reports, or the key that a managed Linux interface derives for it
     const accepts = (each: string): boolean => each === present || each.startsWith(`${present}/`);
     return [{ label, anyOf: { prefixes: [present], accepts } }];
   },
@@ -107,10 +107,10 @@ export const afPacket: InterfaceTypeHandler = {
     }));
   },
 
-  adopt({ fields }, wanted, ctx: TypeRetrieveContext) {
-    const logical = wanted.afpacket?.linux_interface ?? '';
-    const meant = logical === '' ? wanted.afpacket?.host_if_name : ctx.linuxHostName(logical);
-    if (wanted.afpacket === undefined || meant !== fields.afpacket?.host_if_name) return fields;
-    return { afpacket: wanted.afpacket };
+  adopt({ fields }, desired, ctx: TypeRetrieveContext) {
+    const logical = desired.afpacket?.linux_interface ?? '';
+    const meant = logical === '' ? desired.afpacket?.host_if_name : ctx.linuxHostName(logical);
+    if (desired.afpacket === undefined || meant !== fields.afpacket?.host_if_name) return fields;
+    return { afpacket: desired.afpacket };
   },
 };

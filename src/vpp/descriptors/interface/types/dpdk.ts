@@ -11,8 +11,8 @@ export const NicNotFoundError = defineError({
 });
 
 /**
- * A NIC exists since VPP started, under VPP's own name for it, which is its logical name too.
- * Creating it means to take it over (tag, MTU, state), deleting it to give it back.
+ * A NIC exists since VPP started, under VPP's own name for it, which is also its logical name.
+ * Creating the value makes the NIC managed (tag, MTU, state), deleting it makes it unmanaged.
  */
 export const dpdk: InterfaceTypeHandler = {
   type: 'DPDK',
@@ -24,7 +24,7 @@ export const dpdk: InterfaceTypeHandler = {
   hasUniqueIdentity: false,
 
   validate(key, { phys_address }) {
-    checkField(key, phys_address === '', 'phys_address', 'a NIC keeps its own');
+    checkField(key, phys_address === '', 'phys_address', 'cannot be set for a NIC');
   },
 
   dependencies: () => [],
@@ -32,14 +32,14 @@ export const dpdk: InterfaceTypeHandler = {
   identity: () => undefined,
 
   async create(client, value) {
-    // the filter of VPP finds parts of names as well
+    // VPP's filter also matches parts of names
     const found = await client.dump('sw_interface_dump', {
       name_filter_valid: true,
       name_filter: value.name,
     });
     const exact = found.find((each) => each.interface_name === value.name);
     if (exact === undefined)
-      throw new NicNotFoundError('VPP has no such NIC', { where: value.name });
+      throw new NicNotFoundError('VPP has no NIC of this name', { where: value.name });
     return { swIfIndex: exact.sw_if_index };
   },
 

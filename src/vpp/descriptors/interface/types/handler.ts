@@ -4,55 +4,55 @@ import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadat
 import type { VppClient } from '../../../binapi/api.ts';
 import type { SwInterfaceDetails } from '../../../binapi/messages.gen.ts';
 
-/** What the message that makes an interface has already settled. */
+/** Result of the message that creates an interface. */
 export interface CreatedInterface {
   readonly swIfIndex: number;
   /** As in the metadata. */
   readonly hostIfName?: string;
 }
 
-/** The part of a configured interface that its kind brings. */
+/** The fields of an interface that its type adds. */
 export type TypeFields = Partial<VppInterface>;
 
-/** One interface as a kind's own dump shows it. */
+/** One interface as the dump of its type returns it. */
 export interface FoundInterface {
   readonly swIfIndex: number;
-  /** The link part as far as VPP stores it. */
+  /** The link fields as far as VPP stores them. */
   readonly fields: TypeFields;
-  /** As `InterfaceKind.identity` makes it of a value. */
+  /** As `InterfaceTypeHandler.identity` computes it from a value. */
   readonly identity: string | undefined;
   readonly hostIfName?: string;
 }
 
-/** What a kind may ask for while it reads back. */
+/** Information for a handler that reads back interfaces. */
 export interface TypeRetrieveContext {
   readonly details: readonly SwInterfaceDetails[];
-  /** Name in the kernel of a configured Linux interface; undefined while it is not there. */
+  /** Name in the kernel of a configured Linux interface; undefined while it does not exist. */
   linuxHostName(logicalName: string): string | undefined;
-  /** Logical name of an interface, or VPP's own where nobody named it. */
+  /** Logical name of an interface, or VPP's name for it if it has none. */
   nameOf(swIfIndex: number): string | undefined;
 }
 
-/** What is particular to one type of interface. */
+/** The behavior that is particular to one type of interface. */
 export interface InterfaceTypeHandler {
   readonly type: VppInterface['type'];
-  /** The create message sets the tag too: no crash can come in between. */
+  /** The create message also sets the tag, so that no crash can leave the interface untagged. */
   readonly tagsOnCreate: boolean;
-  /** `create`: with the create message; `message`: by one of its own; `never`: it is not ours. */
+  /** Set by: `create`, the create message; `message`, a separate message; `never`, not by the agent. */
   readonly mac: 'create' | 'message' | 'never';
   /**
-   * `software`: the MTU of layer 3, which starts as that of the device; `inherited`: one of layer 3
-   * that starts as none; `hardware`: the frame size of the device. On an AF_PACKET interface that
-   * would change the link in the kernel as well, and a loopback has none.
+   * `software`: the MTU of layer 3, initially that of the device; `inherited`: the MTU of layer 3,
+   * initially none; `hardware`: the frame size of the device. On an AF_PACKET interface the frame size
+   * would also change the link in the kernel, and a loopback has none.
    */
   readonly mtu: 'software' | 'inherited' | 'hardware';
-  /** Whether it is up as soon as it is made. */
+  /** Whether it is up as soon as it is created. */
   readonly startsUp: boolean;
-  /** Whether it is to be taken down before it is deleted. */
+  /** Whether it must be set down before it is deleted. */
   readonly downOnDelete: boolean;
-  /** It has queues only while its link is up, other ones each time. */
+  /** It has queues only while its link is up, and different ones each time. */
   readonly hasDynamicQueues?: true;
-  /** Whether VPP lets an identity exist only once. */
+  /** Whether VPP accepts an identity only once. */
   readonly hasUniqueIdentity: boolean;
   /** Throws InvalidValueError. */
   validate(key: string, value: VppInterface): void;
@@ -60,20 +60,20 @@ export interface InterfaceTypeHandler {
   /** Link settings with all defaults; a change of these is a delete and a create. */
   settings(value: VppInterface): object;
   /**
-   * By what an interface is found whose creator died before it was tagged, as text; undefined where
-   * there is nothing.
+   * Identifies an interface whose creator crashed before tagging it; undefined if the type has no such
+   * identity.
    */
   identity(value: VppInterface): string | undefined;
   create(client: VppClient, value: VppInterface, ctx: OperationContext): Promise<CreatedInterface>;
-  /** What it needs besides tag, MAC, MTU and state; started together with these. */
+  /** Requests besides tag, MAC, MTU and state; sent together with these. */
   configure?(
     client: VppClient,
     value: VppInterface,
     swIfIndex: number,
   ): readonly Promise<unknown>[];
   delete(client: VppClient, value: VppInterface, metadata: VppInterfaceMetadata): Promise<void>;
-  /** Reads all interfaces of the kind; nothing where VPP lacks the plugin. */
+  /** Reads all interfaces of the type; none if VPP lacks the plugin. */
   dump(client: VppClient, ctx: TypeRetrieveContext): Promise<readonly FoundInterface[]>;
-  /** What was found, written as it was wanted where that means the same. */
-  adopt(found: FoundInterface, wanted: VppInterface, ctx: TypeRetrieveContext): TypeFields;
+  /** The fields that were found, in the spelling of the desired value where both are equivalent. */
+  adopt(found: FoundInterface, desired: VppInterface, ctx: TypeRetrieveContext): TypeFields;
 }

@@ -5,8 +5,8 @@ import { IfType } from '../../../binapi/enums.gen.ts';
 import type { InterfaceTypeHandler } from './handler.ts';
 
 /**
- * Where the configuration names no MAC the loopback gets one made from its name, instead of the one
- * that VPP counts up: by it the loopback is found again when its creator died before tagging it.
+ * If the configuration sets no MAC, the loopback gets one computed from its name instead of VPP's next
+ * one. It identifies the loopback if its creator crashed before tagging it.
  */
 function macOf(value: VppInterface): string {
   if (value.phys_address !== '') return value.phys_address;

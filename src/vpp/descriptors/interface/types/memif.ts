@@ -18,16 +18,16 @@ const DEFAULT_RING = 1024;
 const DEFAULT_BUFFER = 2048;
 type Socket = Pick<MemifLink, 'socket_filename' | 'master'>;
 
-/** Of what validate has refused. */
+/** For values that `validate` rejects. */
 const noSocket: Socket = { socket_filename: '', master: false };
-/** A socket on which another interface still is. */
+/** Another interface uses the socket. */
 const IN_USE = -74;
-/** There is no such socket. */
+/** The socket does not exist. */
 const INVALID_ARGUMENT = -73;
 
 /**
- * Number under which a socket file is made known to VPP, which wants one for each role. Made from
- * its name, so that two interfaces that ask for one file at the same time ask for the same thing.
+ * ID under which a socket file is registered in VPP, which needs one for each role. It is computed from
+ * the name, so that two interfaces that register one file at the same time send the same request.
  */
 function socketIdOf({ socket_filename, master }: Socket): number {
   const id = fnv1a32(`${roleOf(master)} ${socket_filename}`);
@@ -51,13 +51,13 @@ function settings({ memif: link, phys_address }: VppInterface): object {
     secret: link?.secret,
     ring: link?.ring_size || DEFAULT_RING,
     buffer: link?.buffer_size || DEFAULT_BUFFER,
-    // a master takes what its peer asks for
+    // a master uses the number that its peer requests
     queues: link?.master === true ? [] : [link?.rx_queues || 1, link?.tx_queues || 1],
     mac: phys_address,
   };
 }
 
-/** Where others are on the file in the same role already, it is theirs that listens. */
+/** The ID under which another interface already uses the file in the same role. */
 async function sharedId(client: VppClient, socket: Socket): Promise<number | undefined> {
   const [files, memifs] = await Promise.all([
     client.dump('memif_socket_filename_dump', {}),
@@ -71,7 +71,7 @@ async function sharedId(client: VppClient, socket: Socket): Promise<number | und
   return used?.socket_id;
 }
 
-/** VPP takes the same again for done: another interface may make it known at the same time. */
+/** VPP accepts a repeated registration: another interface may register the file at the same time. */
 async function addSocket(client: VppClient, socket: Socket): Promise<number> {
   const socket_id = socketIdOf(socket);
   const { socket_filename } = socket;
@@ -80,7 +80,7 @@ async function addSocket(client: VppClient, socket: Socket): Promise<number> {
   return socket_id;
 }
 
-/** With the last interface on it. One that others made known has another number, and stays. */
+/** Succeeds with the last interface that uses it. A file that others registered has another ID. */
 async function removeSocket(client: VppClient, socket: Socket): Promise<void> {
   const { socket_filename } = socket;
   const fields = { is_add: false, socket_id: socketIdOf(socket), socket_filename };
@@ -89,8 +89,8 @@ async function removeSocket(client: VppClient, socket: Socket): Promise<void> {
 }
 
 /**
- * Shared memory with a peer, met over a socket file. VPP tells of rings and buffers only what was
- * agreed with the peer, and nothing of queues and secret: these are taken to be as wanted.
+ * Shared memory with a peer that connects over a socket file. VPP returns the rings and buffers that
+ * were negotiated with the peer, and neither queues nor secret: these are assumed to be as desired.
  */
 export const memif: InterfaceTypeHandler = {
   type: 'MEMIF',
@@ -104,10 +104,10 @@ export const memif: InterfaceTypeHandler = {
 
   validate(key, value) {
     const { memif: link, phys_address } = value;
-    checkField(key, link !== undefined, 'memif', 'a memif needs its link settings');
+    checkField(key, link !== undefined, 'memif', 'a memif needs link settings');
     if (link !== undefined) validateLink(key, link);
     const ip = link?.mode === 'IP';
-    checkField(key, !ip || phys_address === '', 'phys_address', 'does not go with mode IP');
+    checkField(key, !ip || phys_address === '', 'phys_address', 'cannot be combined with mode IP');
   },
 
   dependencies: () => [],
@@ -122,7 +122,7 @@ export const memif: InterfaceTypeHandler = {
       const { sw_if_index } = await client.request('memif_create_v2', request(value, socket_id));
       return { swIfIndex: sw_if_index };
     } catch (failure) {
-      // the failure counts; a socket that stays is used by the next try
+      // report the first failure; the next attempt uses a socket that stays
       if (shared === undefined) await removeSocket(client, socket).catch(() => undefined);
       throw failure;
     }
@@ -163,11 +163,11 @@ export const memif: InterfaceTypeHandler = {
     });
   },
 
-  adopt({ fields }, wanted) {
+  adopt({ fields }, desired) {
     const found = fields.memif;
-    if (found === undefined || wanted.memif === undefined) return fields;
+    if (found === undefined || desired.memif === undefined) return fields;
     const { mode, master, id, socket_filename } = found;
-    return { memif: { ...wanted.memif, mode, master, id, socket_filename } };
+    return { memif: { ...desired.memif, mode, master, id, socket_filename } };
   },
 };
 
@@ -191,18 +191,18 @@ function request({ memif: link, phys_address }: VppInterface, socket_id: number)
 }
 
 function validateLink(key: string, link: MemifLink): void {
-  // VPP ends itself over an interface that it cannot make
+  // VPP crashes when it creates such an interface
   checkField(key, link.mode !== 'PUNT_INJECT', 'memif.mode', 'VPP does not support PUNT_INJECT');
   const { socket_filename } = link;
   const absolute = socket_filename.startsWith('/') || socket_filename.startsWith('abstract:');
-  checkField(key, absolute, 'memif.socket_filename', 'neither an absolute path nor abstract:…');
+  checkField(key, absolute, 'memif.socket_filename', 'must be an absolute path or abstract:…');
   const fits = Buffer.byteLength(socket_filename) <= MAX_SOCKET_NAME;
   checkField(key, fits, 'memif.socket_filename', `longer than ${MAX_SOCKET_NAME} bytes`);
   const secret = Buffer.byteLength(link.secret) <= MAX_SECRET;
   checkField(key, secret, 'memif.secret', `longer than ${MAX_SECRET} bytes`);
   const ring = link.ring_size;
   const power = ring <= MAX_RING && (ring & (ring - 1)) === 0;
-  checkField(key, power, 'memif.ring_size', `not a power of 2 up to ${MAX_RING}`);
+  checkField(key, power, 'memif.ring_size', `must be a power of 2 up to ${MAX_RING}`);
   checkField(key, link.buffer_size <= 0xffff, 'memif.buffer_size', 'above 65535');
   for (const field of ['rx_queues', 'tx_queues'] as const) {
     checkField(key, link[field] <= 255, `memif.${field}`, 'above 255');

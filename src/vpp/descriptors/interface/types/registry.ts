@@ -8,7 +8,7 @@ import { sub } from './sub-interface.ts';
 import { tap } from './tap.ts';
 import { vxlan } from './vxlan.ts';
 
-/** One file per type of interface. */
+/** Every interface type is registered here. */
 export const interfaceTypeHandlers: readonly InterfaceTypeHandler[] = [
   loopback,
   tap,

@@ -35,7 +35,7 @@ const pushedTags: Readonly<Partial<Record<Rewrite, number>>> = {
   TRANSLATE12: 2,
 };
 
-/** Tags that packets of the sub-interface bear are one: what takes two off has none to take. */
+/** Packets of the sub-interface have one tag: rewrites that remove two are impossible. */
 const impossible: ReadonlySet<Rewrite> = new Set(['POP2', 'TRANSLATE21', 'TRANSLATE22']);
 
 function parentKey(value: VppInterface): string {
@@ -46,7 +46,7 @@ function identity(parent: string, vlan: number): string {
   return `subif/${parent}/${vlan}`;
 }
 
-/** What of the rewriting counts: only a pushed tag has a value and a type. */
+/** The significant fields of the rewrite: only a pushed tag has a value and a type. */
 function rewriting(subInterface: SubInterface | undefined): Partial<SubInterface> {
   const { tag_rw_option = 'DISABLED', push_dot1q = false, tag1 = 0, tag2 = 0 } = subInterface ?? {};
   const pushed = pushedTags[tag_rw_option] ?? 0;
@@ -62,15 +62,15 @@ function settings(value: VppInterface): object {
   return { parent: sub?.parent_name, vlan: sub?.sub_id, ...rewriting(sub) };
 }
 
-/** One tag, and no more: the kind that is made here. */
+/** Exactly one tag: the only form that the agent creates. */
 function isVlan({ type, sub_if_flags }: SwInterfaceDetails): boolean {
   const { SUB_IF_API_FLAG_ONE_TAG: one, SUB_IF_API_FLAG_EXACT_MATCH: exact } = SubIfFlags;
   return type === IfType.IF_API_TYPE_SUB && sub_if_flags === (one | exact);
 }
 
 /**
- * A VLAN of another interface. It has the MAC, the link and the queues of that one, and can be up
- * only while that one is.
+ * A VLAN of another interface. It has the MAC, the link and the queues of its parent, and can be up
+ * only while its parent is up.
  */
 export const sub: InterfaceTypeHandler = {
   type: 'SUB_INTERFACE',
@@ -82,22 +82,32 @@ export const sub: InterfaceTypeHandler = {
   hasUniqueIdentity: true,
 
   validate(key, { name, sub: link, phys_address, rx_modes, rx_placements }) {
-    checkField(key, link !== undefined, 'sub', 'a sub-interface needs its parent');
+    checkField(key, link !== undefined, 'sub', 'a sub-interface needs a parent');
     const parent = link?.parent_name ?? '';
     checkField(
       key,
       parent !== '' && parent !== name,
       'sub.parent_name',
-      'names no other interface',
+      'must name another interface',
     );
     const vlan = link?.sub_id ?? 0;
-    checkField(key, vlan > 0 && vlan <= MAX_VLAN, 'sub.sub_id', `no VLAN from 1 to ${MAX_VLAN}`);
+    checkField(
+      key,
+      vlan > 0 && vlan <= MAX_VLAN,
+      'sub.sub_id',
+      `must be a VLAN from 1 to ${MAX_VLAN}`,
+    );
     const possible = !impossible.has(link?.tag_rw_option ?? 'DISABLED');
-    checkField(key, possible, 'sub.tag_rw_option', 'needs packets with two tags');
+    checkField(key, possible, 'sub.tag_rw_option', 'requires packets with two tags');
     for (const field of ['tag1', 'tag2'] as const) {
       checkField(key, (link?.[field] ?? 0) <= MAX_TAG, `sub.${field}`, `above ${MAX_TAG}`);
     }
-    checkField(key, phys_address === '', 'phys_address', 'a sub-interface has that of its parent');
+    checkField(
+      key,
+      phys_address === '',
+      'phys_address',
+      'a sub-interface has the MAC of its parent',
+    );
     const queues = rx_modes.length + rx_placements.length;
     checkField(key, queues === 0, 'rx_modes', 'a sub-interface has no queues of its own');
   },
@@ -135,7 +145,7 @@ export const sub: InterfaceTypeHandler = {
   },
 
   async delete(client, { sub: link }, { swIfIndex }) {
-    // VPP keeps it for the index, for whatever interface gets that next
+    // VPP keeps the rewrite under the index, and the next interface with that index would get it
     if (link !== undefined && link.tag_rw_option !== 'DISABLED') {
       const off = { sw_if_index: swIfIndex, vtr_op: 0, push_dot1q: 0, tag1: 0, tag2: 0 };
       await ignoreNotFound(client.request('l2_interface_vlan_tag_rewrite', off));
@@ -163,12 +173,12 @@ export const sub: InterfaceTypeHandler = {
     });
   },
 
-  adopt({ fields }, wanted) {
+  adopt({ fields }, desired) {
     const found = fields.sub;
-    if (found === undefined || wanted.sub === undefined) return fields;
-    // what does not count is as wanted
-    if (!isDeepStrictEqual(rewriting(found), rewriting(wanted.sub))) return fields;
+    if (found === undefined || desired.sub === undefined) return fields;
+    // insignificant fields are as desired
+    if (!isDeepStrictEqual(rewriting(found), rewriting(desired.sub))) return fields;
     const { parent_name, sub_id } = found;
-    return { sub: { ...wanted.sub, parent_name, sub_id } };
+    return { sub: { ...desired.sub, parent_name, sub_id } };
   },
 };

@@ -14,8 +14,8 @@ const noPrefix4 = { address: new Uint8Array(4), len: 0 };
 const noPrefix6 = { address: new Uint8Array(16), len: 0 };
 
 /**
- * Name that the kernel's side gets from VPP. Where the configuration names none, the Linux side is
- * moved and renamed later, and this one only has to be unique and the same after a restart.
+ * Name that VPP gives to the kernel's side. If the configuration sets none, the link is moved and
+ * renamed later, and this name must only be unique and the same after a restart.
  */
 export function tapHostName(value: VppInterface): string {
   const given = value.tap?.host_if_name ?? '';
@@ -41,7 +41,7 @@ function settings(value: VppInterface): object {
   };
 }
 
-/** TAP v2. Its tag goes with the create message. */
+/** TAP v2. The create message sets its tag. */
 export const tap: InterfaceTypeHandler = {
   type: 'TAP',
   tagsOnCreate: true,
@@ -52,16 +52,21 @@ export const tap: InterfaceTypeHandler = {
   hasUniqueIdentity: true,
 
   validate(key, { tap: link }) {
-    checkField(key, link !== undefined, 'tap', 'a TAP needs its link settings');
-    checkField(key, (link?.version ?? 2) !== 1, 'tap.version', 'version 1 is gone from VPP, use 2');
-    checkField(key, (link?.version ?? 2) <= 2, 'tap.version', 'there is no such version, use 2');
+    checkField(key, link !== undefined, 'tap', 'a TAP needs link settings');
+    checkField(
+      key,
+      (link?.version ?? 2) !== 1,
+      'tap.version',
+      'VPP no longer has version 1: use 2',
+    );
+    checkField(key, (link?.version ?? 2) <= 2, 'tap.version', 'is not a version of TAP: use 2');
     checkField(key, link?.to_microservice === '', 'tap.to_microservice', 'not supported');
     const fits = Buffer.byteLength(link?.host_if_name ?? '') <= HOST_NAME_LENGTH;
     checkField(key, fits, `tap.host_if_name`, `longer than ${HOST_NAME_LENGTH} characters`);
     for (const field of ['rx_ring_size', 'tx_ring_size'] as const) {
       const size = link?.[field] ?? 0;
       const fine = size <= 32768 && (size & (size - 1)) === 0;
-      checkField(key, fine, `tap.${field}`, `not a power of 2 up to 32768`);
+      checkField(key, fine, `tap.${field}`, `must be a power of 2 up to 32768`);
     }
   },
 
@@ -110,7 +115,7 @@ export const tap: InterfaceTypeHandler = {
     const taps = await client.dump('sw_interface_tap_v2_dump', { sw_if_index: NONE });
     return taps.map((each) => ({
       swIfIndex: each.sw_if_index,
-      // the name that VPP gave: it does not learn that the link is moved and renamed
+      // VPP's name for the link: VPP does not notice that it is moved and renamed
       hostIfName: each.host_if_name,
       identity: `tap/${each.host_if_name}`,
       fields: {
@@ -127,18 +132,20 @@ export const tap: InterfaceTypeHandler = {
     }));
   },
 
-  adopt({ fields }, wanted) {
+  adopt({ fields }, desired) {
     const found = fields.tap;
-    if (found === undefined || wanted.tap === undefined) return fields;
+    if (found === undefined || desired.tap === undefined) return fields;
     const same = (size: number, asked: number): number => (size === ring(asked) ? asked : size);
     return {
       tap: {
         ...found,
-        version: wanted.tap.version,
+        version: desired.tap.version,
         host_if_name:
-          found.host_if_name === tapHostName(wanted) ? wanted.tap.host_if_name : found.host_if_name,
-        rx_ring_size: same(found.rx_ring_size, wanted.tap.rx_ring_size),
-        tx_ring_size: same(found.tx_ring_size, wanted.tap.tx_ring_size),
+          found.host_if_name === tapHostName(desired)
+            ? desired.tap.host_if_name
+            : found.host_if_name,
+        rx_ring_size: same(found.rx_ring_size, desired.tap.rx_ring_size),
+        tx_ring_size: same(found.tx_ring_size, desired.tap.tx_ring_size),
       },
     };
   },

@@ -27,7 +27,7 @@ function identity(src: string, dst: string, vni: number, vrf: number): string {
   return `vxlan/${src}/${dst}/${vni}/${vrf}`;
 }
 
-/** The message makes a tunnel and takes it away; both must name all four parts of its identity. */
+/** Creates or deletes a tunnel; both messages must contain all four parts of its identity. */
 async function addOrDelete(
   client: VppClient,
   value: VppInterface,
@@ -39,7 +39,7 @@ async function addOrDelete(
     instance: NONE,
     src_address: toAddress(value.vxlan?.src_address ?? ''),
     dst_address: toAddress(value.vxlan?.dst_address ?? ''),
-    // VPP takes 0 for 4789
+    // 0 stands for 4789
     src_port: 0,
     dst_port: 0,
     mcast_sw_if_index: multicastIndex,
@@ -69,11 +69,16 @@ export const vxlan: InterfaceTypeHandler = {
   validate(key, { vxlan: link }) {
     const src = link?.src_address ?? '';
     const dst = link?.dst_address ?? '';
-    checkField(key, parseIp(src) !== undefined, 'vxlan.src_address', 'no IP address');
-    checkField(key, parseIp(dst) !== undefined, 'vxlan.dst_address', 'no IP address');
-    // VPP refuses this with -82 only after it was asked
-    checkField(key, src !== dst, 'vxlan', 'source and destination are the same');
-    checkField(key, src.includes(':') === dst.includes(':'), 'vxlan', 'addresses of two families');
+    checkField(key, parseIp(src) !== undefined, 'vxlan.src_address', 'is not an IP address');
+    checkField(key, parseIp(dst) !== undefined, 'vxlan.dst_address', 'is not an IP address');
+    // VPP would refuse this with -82
+    checkField(key, src !== dst, 'vxlan', 'source and destination are equal');
+    checkField(
+      key,
+      src.includes(':') === dst.includes(':'),
+      'vxlan',
+      'the addresses are of different families',
+    );
     checkField(key, (link?.vni ?? 0) <= MAX_VNI, `vxlan.vni`, `above ${MAX_VNI}`);
     checkField(key, link?.gpe === undefined, 'vxlan.gpe', 'not supported');
     const joined = isMulticast(dst) === (link?.multicast !== '');
@@ -81,7 +86,7 @@ export const vxlan: InterfaceTypeHandler = {
       key,
       joined,
       'vxlan.multicast',
-      'goes with a multicast destination, and only with one',
+      'must be set for a multicast destination, and only for one',
     );
   },
 
