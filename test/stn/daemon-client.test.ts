@@ -44,7 +44,10 @@ describe('the STN daemon', () => {
       stnDaemonClient(socket, systemClock).stolenInterface('eth2'),
       (error: Error) => {
         assert.ok(error instanceof StnDaemonError);
-        assert.match(error.message, /NIC eth2: the STN daemon refused the request: eth2 was not taken/);
+        assert.match(
+          error.message,
+          /NIC eth2: the STN daemon refused the request: eth2 was not taken/,
+        );
         return true;
       },
     );
