@@ -3,7 +3,7 @@
 #   docker build -t contiv-vswitch --build-arg COMMIT_HASH=$(git rev-parse HEAD) .
 FROM node:24-bookworm-slim
 
-# What the agent drives Linux with; nsenter is in util-linux, which Debian always has.
+# Programs by which the agent configures Linux; nsenter is in util-linux, which Debian always has.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends iproute2 ethtool \
  && rm -rf /var/lib/apt/lists/*
@@ -21,5 +21,5 @@ ARG COMMIT_HASH
 ENV NODE_ENV=production BUILD_DATE=$BUILD_DATE COMMIT_HASH=$COMMIT_HASH
 
 EXPOSE 9999
-# A small young generation: to collect it holds the main thread for less than 10 ms.
+# A small young generation: collecting it stalls the main thread for less than 10 ms.
 ENTRYPOINT ["node", "--max-semi-space-size=8", "src/cmd/agent/main.ts"]

@@ -1,11 +1,10 @@
 /**
  * A plugin that gives every pod a second interface, into a network of its own.
  *
- * It stands behind ipv4net in the list of handlers, so it finds in the transaction of each event what
- * that one wants for a pod: it takes the first interface as the pattern of the second, and lowers the
- * MTU of the first to that of both. It keeps nothing in memory. What it wants follows from what the
- * plugins before it know, so there is nothing to revert, and a resync is the same as an Add Pod for
- * every pod that is there.
+ * It follows ipv4net in the list of handlers, so the transaction of each event contains the values that
+ * ipv4net has put for a pod: the first interface is the pattern of the second, and its MTU is lowered to
+ * that of both. The plugin keeps no state. Its desired values follow from the state of the plugins
+ * before it, so there is nothing to revert, and a resync equals an Add Pod for every attached pod.
  */
 
 import type { Value } from '#kvscheduler/api/transaction.ts';
@@ -52,7 +51,7 @@ export interface SecondInterfaceDeps {
   readonly pods: Pick<PodManagerApi, 'attachments'>;
   readonly ipam: Pick<IpamApi, 'podAddresses'>;
   readonly net: Pick<Ipv4NetApi, 'podInterfaces'>;
-  /** The controller: what the handlers wanted last. */
+  /** The controller: the last values of the handlers. */
   readonly config: ConfigRetriever;
 }
 
@@ -63,7 +62,7 @@ export function createSecondInterface(
   return new SecondInterface(options, deps);
 }
 
-/** What Linux takes. */
+/** Limit of Linux for names of links. */
 const LINK_NAME_LENGTH = 15;
 
 /** A value under its key. */
@@ -88,7 +87,7 @@ class SecondInterface implements EventHandler {
   }
 
   handlesEvent(event: Event): boolean {
-    // Whoever configures anything takes every resync, or its configuration is removed.
+    // A handler that puts values must handle every resync, or its values are deleted.
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
     return AddPod.is(event) || DeletePod.is(event);
   }
@@ -99,8 +98,8 @@ class SecondInterface implements EventHandler {
 
   update({ event, txn }: UpdateContext): UpdateResult {
     if (DeletePod.is(event)) {
-      // It goes backwards through the handlers: those before still know the pod, and ipv4net has said
-      // nothing yet. What it wanted last is in the controller's memory.
+      // A Delete Pod passes the handlers in reverse order: ipv4net has put nothing yet, so its last
+      // values are read from the controller.
       const first = this.#firstOf(attachmentId(event.payload), (key) =>
         this.#deps.config.getConfig(key),
       );

@@ -43,7 +43,7 @@ export const NotListedError = defineError({
 export const AddressInUseError = defineError({
   name: 'AddressInUseError',
   code: 'CV_EXAMPLE_ADDRESS_HELD',
-  remedy: 'Nothing: the runtime repeats the call when the container before has gone.',
+  remedy: 'Nothing: the runtime retries after it has deleted the previous container.',
 });
 
 export interface StaticIpamDeps {
@@ -61,9 +61,9 @@ export function createStaticIpam(deps: StaticIpamDeps): EventHandler & IpamApi {
 class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
   readonly name = 'ipam';
   readonly #deps: StaticIpamDeps;
-  /** Address to the attachment that holds it. */
-  readonly #held = new Map<string, Attachment>();
-  /** What the last Add Pod took, for the case that it is reverted. */
+  /** Address to the attachment that uses it. */
+  readonly #used = new Map<string, Attachment>();
+  /** Address that the last Add Pod allocated, for the case that it is reverted. */
   #taken: string | undefined;
 
   constructor(deps: StaticIpamDeps) {
@@ -80,13 +80,13 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
     const { conf, nodes, pods } = this.#deps;
     const defaultGateway = conf.defaultGateway();
     this.updatePlan({ nodeId: nodes.thisNode().id, config: conf.ipam(), defaultGateway });
-    this.#held.clear();
+    this.#used.clear();
     for (const attachment of pods.attachments().values()) {
       const address = this.#listed(attachment.pod);
       if (address === undefined)
         ctx.log.error({ pod: podIdText(attachment.pod) }, 'a pod has no address in the list');
       // Of two containers of a pod the older one is wired with it.
-      else if (!this.#held.has(address)) this.#held.set(address, attachment);
+      else if (!this.#used.has(address)) this.#used.set(address, attachment);
     }
   }
 
@@ -99,26 +99,26 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
     if (DeletePod.is(event)) {
       const [address] = this.podAddresses(attachmentId(event.payload));
       if (address === undefined) return {};
-      this.#held.delete(address);
+      this.#used.delete(address);
       return { change: `address ${address} is free` };
     }
     return {};
   }
 
   revert({ event }: RevertContext): void {
-    if (this.#taken !== undefined && AddPod.is(event)) this.#held.delete(this.#taken);
+    if (this.#taken !== undefined && AddPod.is(event)) this.#used.delete(this.#taken);
     this.#taken = undefined;
   }
 
   podAddresses(attachment: AttachmentId): readonly string[] {
-    for (const [address, holder] of this.#held)
+    for (const [address, holder] of this.#used)
       if (attachmentId(holder) === attachment) return [address];
     return [];
   }
 
   allocations(): ReadonlyMap<string, Allocation> {
     return new Map(
-      [...this.#held].map(([address, { pod, podUid, ...holder }]) => [
+      [...this.#used].map(([address, { pod, podUid, ...holder }]) => [
         address,
         { address, pod, podUid, attachment: attachmentId(holder) },
       ]),
@@ -126,7 +126,7 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
   }
 
   describeInternalData(): string {
-    return [...this.#held]
+    return [...this.#used]
       .map(([address, by]) => `${address} ${attachmentId(by)}`)
       .sort()
       .join();
@@ -145,13 +145,13 @@ class StaticIpam extends PlannedAddresses implements EventHandler, IpamApi {
     const address = this.#listed(attachment.pod);
     if (address === undefined)
       throw new NotListedError('no address of this node is listed', { where });
-    const holder = this.#held.get(address);
+    const holder = this.#used.get(address);
     if (holder && attachmentId(holder) === attachmentId(attachment)) return {};
     if (holder)
       throw new AddressInUseError(`${address} is held by container ${holder.containerId}`, {
         where,
       });
-    this.#held.set(address, attachment);
+    this.#used.set(address, attachment);
     this.#taken = address;
     return { change: `address ${address} for ${where}` };
   }
