@@ -3,10 +3,15 @@
  * script is one line of hashes; the whole text is written by CV_CORPUS_DUMP.
  */
 import fc from 'fast-check';
-import { kinds } from '#test/kvscheduler/support/kinds.ts';
-import { noTrouble, type Play, type Played, play } from '#test/kvscheduler/support/play.ts';
+import { descriptorVariants } from '#test/kvscheduler/support/descriptor-variants.ts';
 import { type Ask, restOf } from '#test/kvscheduler/support/rest.ts';
-import { type Step, scripts, troubles } from '#test/kvscheduler/support/scripts.ts';
+import {
+  clearFaults,
+  type RunOptions,
+  runScript,
+  type ScriptResult,
+} from '#test/kvscheduler/support/run-script.ts';
+import { faults, type Step, scripts } from '#test/kvscheduler/support/scripts.ts';
 import type { Bench } from '#test/kvscheduler/support/setup.ts';
 import { normalized, withoutRepetition } from './normalize.ts';
 import type { Recording } from './recording.ts';
@@ -19,7 +24,7 @@ interface Family {
   readonly conflicts?: boolean;
   readonly length: number;
   readonly troubled?: boolean;
-  readonly settings?: Omit<Play, 'window' | 'kinds'>;
+  readonly settings?: Omit<RunOptions, 'window' | 'kinds'>;
 }
 
 const retry = { periodMs: 100, maxAttempts: 3, exponential: true };
@@ -46,17 +51,20 @@ const windows = [1, 3, 100] as const;
 
 export async function recordFamily(recording: Recording, family: Family): Promise<void> {
   const { name, count, seed, wild = false, conflicts = wild, length, troubled } = family;
-  const cases = fc.sample(fc.tuple(scripts({ wild, conflicts }, length), troubles, kinds), {
-    numRuns: count,
-    seed,
-  });
+  const cases = fc.sample(
+    fc.tuple(scripts({ wild, conflicts }, length), faults, descriptorVariants),
+    {
+      numRuns: count,
+      seed,
+    },
+  );
   for (const [index, [script, trouble, described]] of cases.entries()) {
     const window = windows[index % windows.length] ?? 1;
-    const settings: Play = {
+    const settings: RunOptions = {
       window,
       conflicts,
-      kinds: described,
-      ...(troubled && { trouble }),
+      variants: described,
+      ...(troubled && { faults: trouble }),
       ...family.settings,
     };
     const lines = await outcomeOf(script, settings);
@@ -69,18 +77,18 @@ const MOST_TIMELINES = 6;
 
 type Outcome = ReadonlyMap<string, readonly string[]>;
 
-async function outcomeOf(script: readonly Step[], settings: Play): Promise<Outcome> {
+async function outcomeOf(script: readonly Step[], settings: RunOptions): Promise<Outcome> {
   let last: Bench | undefined;
   const check = (bench: Bench) => {
     last = bench;
   };
-  let played: Played | undefined;
+  let played: ScriptResult | undefined;
   const outcome = new Map<string, readonly string[]>();
   try {
-    played = await play(script, { ...settings, check });
+    played = await runScript(script, { ...settings, check });
   } catch (error) {
     // The southbound has judged that something may not be: what it says belongs to the record.
-    const problems = last?.southbound.problems ?? [];
+    const problems = last?.southbound.violations ?? [];
     outcome.set('problems', problems.length > 0 ? problems : [String(error)]);
   }
   outcome.set(
@@ -102,7 +110,7 @@ async function documentsOf(bench: Bench, outcome: Map<string, readonly string[]>
   for (const { Key } of graph.slice(0, MOST_TIMELINES))
     timelines.push(await answerOf(ask, `GET /scheduler/key-timeline?key=${Key}`));
   outcome.set('timeline', linesOf(timelines));
-  noTrouble(bench);
+  clearFaults(bench);
   const dumps: unknown[] = [];
   for (const { name } of bench.scheduler.descriptors)
     for (const view of ['cached', 'NB'])

@@ -10,7 +10,7 @@ test('who gives a claim up goes before who takes it', async () => {
   // A create would come before an update, were it not for the claim.
   const updated = await bench.calls({ 'a/0': { v: 1, claims: ['x'] }, 'a/1': { v: 2 } });
   assert.deepEqual(updated, ['UPDATE a/1', 'CREATE a/0']);
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('a chain of updates goes from the free end', async () => {
@@ -26,7 +26,7 @@ test('a chain of updates goes from the free end', async () => {
     'a/3': { v: 2, claims: ['free'] },
   });
   assert.deepEqual(calls, ['UPDATE a/3', 'UPDATE a/2', 'UPDATE a/1']);
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('to swap claims one value goes for a moment, with those who depend on it', async () => {
@@ -41,14 +41,14 @@ test('to swap claims one value goes for a moment, with those who depend on it', 
     'a/2': { v: 1, claims: ['x'] },
   });
   assert.deepEqual(calls, ['DELETE b/1', 'DELETE a/1', 'UPDATE a/2', 'CREATE a/1', 'CREATE b/1']);
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
   const [, first] = bench.lastRecord().Executed ?? [];
   assert.equal(first?.Reason, 'claim x');
 });
 
 test('many swaps in one transaction are all found', async () => {
   const bench = setUp();
-  bench.southbound.judges = false;
+  bench.southbound.checksRules = false;
   const pairs = 200;
   const wishes = (swapped: boolean) => {
     const values: Record<string, { v: number; claims: string[] }> = {};
@@ -78,7 +78,7 @@ test('of two that want the same, who has it keeps it; the other waits and takes 
   await bench.commit({ 'b/2': { v: 1, claims: ['y'] }, 'b/1': { v: 1, claims: ['y'] } });
   assert.equal(bench.state('b/1'), 'CONFIGURED');
   assert.equal(bench.state('b/2'), 'PENDING [claim y (held by b/1)]');
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('who lost a claim and then a dependency waits for the dependency alone', async () => {
@@ -128,7 +128,7 @@ test('who has waited and who comes anew are judged alike: the first by key gets 
   await bench.commit({ 'a/1': null, 'a/3': { v: 1, claims: ['x'] } });
   assert.equal(bench.state('a/2'), 'CONFIGURED');
   assert.equal(bench.state('a/3'), 'PENDING [claim x (held by a/2)]');
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('who could not be taken out does not get the claim beside somebody who comes anew', async () => {
@@ -141,7 +141,7 @@ test('who could not be taken out does not get the claim beside somebody who come
     verb === 'DELETE' && key === 'b/2' ? new Error('no') : undefined;
   await bench.commit({ 'a/1': null, 'b/1': { v: 1, claims: ['y'] } });
   assert.equal(bench.state('b/1'), 'CONFIGURED');
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('who needs the loser of a claim does not keep it from everybody', async () => {
@@ -154,5 +154,5 @@ test('who needs the loser of a claim does not keep it from everybody', async () 
   assert.equal(bench.state('b/0'), 'CONFIGURED');
   assert.equal(bench.state('a/3'), 'PENDING [claim y (held by b/0)]');
   assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });

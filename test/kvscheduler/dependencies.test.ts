@@ -42,7 +42,7 @@ test('any of a set of prefixes is enough, and another may take over', async () =
     'CREATE a/3',
     'CREATE b/1',
   ]);
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('a selector narrows the prefixes', async () => {
@@ -137,7 +137,7 @@ test('an invalid value is told with its fields and removes what stood under its 
   assert.deepEqual(failures, ['a/1 (VALIDATE): a/1: field invalid is invalid: is bad']);
   assert.equal(bench.state('a/1'), 'INVALID [invalid]');
   assert.equal(bench.state('b/1'), 'PENDING [a/1]');
-  assert.deepEqual(bench.southbound.picture(), {});
+  assert.deepEqual(bench.southbound.contents(), {});
   assert.deepEqual(await bench.commit({ 'a/1': { v: 2, invalid: true } }), []);
   assert.deepEqual(await bench.calls({ 'a/1': { v: 3 } }), ['CREATE a/1', 'CREATE b/1']);
   assert.deepEqual(
@@ -159,7 +159,7 @@ test('a descriptor that throws where it may not costs its value, not the schedul
 test('nothing is looked at that a change cannot reach', async () => {
   const visitsOf = async (others: number) => {
     const bench = setUp();
-    bench.southbound.judges = false;
+    bench.southbound.checksRules = false;
     const values: Record<string, { v: number; needs?: string[]; any?: string[] }> = {
       'a/hub': { v: 1 },
       'b/of': { v: 1, needs: ['a/one'] },
@@ -189,7 +189,7 @@ test('what many depend on is worked on in slices, too', async () => {
   const clock = new BusyClock();
   const bench = setUp({ clock });
   clock.look = () => bench.scheduler.visits;
-  bench.southbound.judges = false;
+  bench.southbound.checksRules = false;
   const wishes: Record<string, Spec> = { 'a/hub': { v: 1 }, 'a/other': { v: 1, needs: ['a/hub'] } };
   for (let i = 0; i < 10_000; i++) wishes[`b/${i}`] = { v: 1, needs: ['a/hub', 'a/other'] };
   await bench.commit(wishes);

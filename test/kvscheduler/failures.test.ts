@@ -56,7 +56,7 @@ test('what failed is read back before it is planned again, and only that', async
 test('a failed update that has destroyed the value takes its dependents along', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
-  bench.southbound.judges = false;
+  bench.southbound.checksRules = false;
   bench.southbound.fails = (verb, key) => {
     if (verb !== 'UPDATE') return undefined;
     bench.southbound.values.delete(key);
@@ -88,7 +88,7 @@ test('nobody comes back to a value that shall go, even if it cannot', async () =
   await bench.commit({ 'a/1': null });
   assert.equal(bench.state('a/1'), 'FAILED');
   assert.equal(bench.state('b/1'), 'PENDING [a/1]');
-  assert.deepEqual(bench.southbound.picture(), { 'a/1': '1' });
+  assert.deepEqual(bench.southbound.contents(), { 'a/1': '1' });
   // Wished again it is what it was, and all is as before.
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), ['CREATE b/1']);
   assert.equal(bench.state('a/1'), 'CONFIGURED');
@@ -174,7 +174,7 @@ test('a circle of which one part fails does not stay half done', async () => {
   const bench = setUp({ window: 1 });
   bench.southbound.fails = failing('CREATE a/2');
   await bench.commit({ 'a/1': { v: 1, needs: ['a/2'] }, 'a/2': { v: 1, needs: ['a/1'] } });
-  assert.deepEqual(bench.southbound.picture(), {});
+  assert.deepEqual(bench.southbound.contents(), {});
   assert.equal(bench.state('a/1'), 'PENDING [a/2]');
   assert.equal(bench.state('a/2'), 'FAILED');
 });
@@ -188,14 +188,14 @@ test('a lost reply: what was done is found out before anything else happens', as
   bench.southbound.losesReply = () => undefined;
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), []);
   assert.equal(bench.state('a/1'), 'CONFIGURED');
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('a lost reply to what had to go: once it is known to be gone, what it kept goes too', async () => {
   const bench = setUp({ window: 1 });
   const { southbound, scheduler } = bench;
   const report = async (value: Spec | null) => {
-    southbound.happens('b/f', value);
+    southbound.changeExternally('b/f', value);
     scheduler.pushNotification([{ key: 'b/f', value }]);
     await scheduler.dump('SB', { descriptor: 'beta' });
   };
@@ -236,7 +236,7 @@ test('a lost reply that cannot be read back: nothing is done to the value until 
   bench.southbound.losesReply = () => undefined;
   const calls = await bench.calls({}, { mode: 'downstream-resync' });
   assert.deepEqual(calls, ['DELETE a/1', 'DELETE a/9', 'CREATE b/1', 'CREATE a/1', 'CREATE b/2']);
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('a lost update counts as holding what it took and what it had', async () => {
@@ -292,7 +292,7 @@ test('a derived value that comes at the second try goes with what it needs', asy
   const derives = { 'd/a1.0': { v: 1, needs: ['a/2'] } };
   bench.southbound.fails = (verb, key) => {
     if (key !== 'd/a1.0') return undefined;
-    bench.southbound.values.set('a/1', { ours: true, spec: { v: 9 } });
+    bench.southbound.values.set('a/1', { managed: true, spec: { v: 9 } });
     return new Error(`no ${verb}`);
   };
   await bench.commit({ 'a/1': { v: 1, derives }, 'a/2': { v: 1 } });
@@ -404,5 +404,5 @@ test('nothing rests on a value of which nobody knows whether it is still there',
     'DELETE a/1',
     'DELETE b/2',
   ]);
-  assert.deepEqual(southbound.problems, []);
+  assert.deepEqual(southbound.violations, []);
 });

@@ -6,9 +6,9 @@ import { Slices } from '#infra/clock/slices.ts';
 import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
 import { snapshot } from '#kvscheduler/history/timeline/queries.ts';
 import { checkProperty, singleCasePath } from '#test/support/random-cases.ts';
-import { noTrouble, play, withoutConflicts } from './support/play.ts';
-import { scripts, troubles } from './support/scripts.ts';
-import { type Bench, pass, remember } from './support/setup.ts';
+import { clearFaults, desiredWithoutConflicts, runScript } from './support/run-script.ts';
+import { faults, scripts } from './support/scripts.ts';
+import { type Bench, pass, setDesired } from './support/setup.ts';
 import { baseOf, dependenciesOf, identity, type Spec } from './support/southbound.ts';
 import { TimeoutError } from './support/timeout-error.ts';
 
@@ -36,10 +36,10 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
       windows,
       async (script, [last], nth, how, window) => {
         if (last?.kind !== 'commit') return;
-        const { bench } = await play(script, { window, conflicts: true });
+        const { bench } = await runScript(script, { window, conflicts: true });
         const { southbound } = bench;
         await bench.commit({}, { mode: 'downstream-resync' });
-        const before = { picture: southbound.picture(), states: states(bench) };
+        const before = { picture: southbound.contents(), states: states(bench) };
         let calls = 0;
         southbound.fails = (verb, key) => {
           if (calls++ !== nth || how === 'loses the reply') return undefined;
@@ -50,12 +50,12 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
         };
         southbound.losesReply = () =>
           how === 'loses the reply' && calls === nth + 1 ? new TimeoutError('timeout') : undefined;
-        const failures = await commitWhatIsReady(bench, last.wishes, () => calls);
+        const failures = await commitWhatIsReady(bench, last.desired, () => calls);
         if (failures.length === 0) return;
         if (calls > 0) undone++;
-        noTrouble(bench);
-        assert.deepEqual({ picture: southbound.picture(), states: states(bench) }, before);
-        assert.deepEqual(southbound.problems, []);
+        clearFaults(bench);
+        assert.deepEqual({ picture: southbound.contents(), states: states(bench) }, before);
+        assert.deepEqual(southbound.violations, []);
         assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
       },
     ),
@@ -76,22 +76,22 @@ test('what could not be undone at once is brought back by repetitions', async ({
       windows,
       async (script, [last], nth, count, window) => {
         if (last?.kind !== 'commit') return;
-        const { bench } = await play(script, { window, retry });
+        const { bench } = await runScript(script, { window, retry });
         const { southbound } = bench;
         await bench.commit({}, { mode: 'downstream-resync', retry });
-        const before = { picture: southbound.picture(), states: states(bench) };
+        const before = { picture: southbound.contents(), states: states(bench) };
         let calls = 0;
         southbound.fails = () => {
           const at = calls++;
           return at >= nth && at < nth + count ? new Error('no') : undefined;
         };
-        const wishes = withoutConflicts(southbound.wished, last);
+        const wishes = desiredWithoutConflicts(southbound.desired, last);
         const failures = await commitWhatIsReady(bench, wishes, () => calls, retry);
         if (failures.length === 0) return;
-        noTrouble(bench);
+        clearFaults(bench);
         await pass(bench, 500, 50);
-        assert.deepEqual({ picture: southbound.picture(), states: states(bench) }, before);
-        assert.deepEqual(southbound.problems, []);
+        assert.deepEqual({ picture: southbound.contents(), states: states(bench) }, before);
+        assert.deepEqual(southbound.violations, []);
         assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
       },
     ),
@@ -108,8 +108,8 @@ async function commitWhatIsReady(
   const { southbound, scheduler } = bench;
   const left = new Map(Object.entries(wishes));
   for (;;) {
-    southbound.look();
-    remember(southbound, 'update', left, 'revert');
+    southbound.takeSnapshot();
+    setDesired(southbound, 'update', left, 'revert');
     const { failures } = await scheduler.commit({
       description: 'all or nothing',
       mode: 'update',
@@ -117,7 +117,7 @@ async function commitWhatIsReady(
       values: left,
       ...(retry && { retry }),
     });
-    if (failures.length > 0) southbound.wished = southbound.former;
+    if (failures.length > 0) southbound.desired = southbound.former;
     if (failures.length === 0 || calls() > 0) return failures.map(({ key }) => key);
     const before = left.size;
     for (const { key, base = key } of failures) left.delete(base);
@@ -131,12 +131,12 @@ test('the graph knows what each value depends on', async ({ name }) => {
     100,
     fc.asyncProperty(
       scripts({ wild: true }, 6),
-      troubles,
+      faults,
       windows,
       async (script, trouble, window) => {
-        const { bench } = await play(script, { window, conflicts: true, trouble });
+        const { bench } = await runScript(script, { window, conflicts: true, faults: trouble });
         await assertRelationsKnown(bench);
-        noTrouble(bench);
+        clearFaults(bench);
         await bench.commit({}, { mode: 'downstream-resync' });
         await assertRelationsKnown(bench);
       },
@@ -147,7 +147,7 @@ test('the graph knows what each value depends on', async ({ name }) => {
 async function assertRelationsKnown({ scheduler, southbound, clock }: Bench): Promise<void> {
   const { timeline } = scheduler;
   const wished = new Map<string, Spec>();
-  for (const [key, spec] of southbound.wished) {
+  for (const [key, spec] of southbound.desired) {
     wished.set(key, spec);
     for (const [own, derived] of Object.entries(spec.derives ?? {})) wished.set(own, derived);
   }
@@ -182,7 +182,7 @@ test('nobody waits for a claim that nobody has', async ({ name }) => {
         const waiting = states(bench).filter((line) => / PENDING claim \w+$/.test(line));
         assert.deepEqual(waiting, []);
       };
-      await play(script, { window, conflicts: true, check });
+      await runScript(script, { window, conflicts: true, check });
     }),
   );
 });
@@ -209,13 +209,17 @@ test('repetitions are bounded: in number, and in how many wait at once', async (
     100,
     fc.asyncProperty(
       scripts({ wild: true }, 5),
-      troubles,
+      faults,
       fc.array(policy, { minLength: 5, maxLength: 5 }),
       windows,
       async (script, { failing }, policies, window) => {
         const forever = Object.fromEntries(Object.keys(failing).map((name) => [name, 1e9]));
         const trouble = { failing: forever, losing: [], blind: [] };
-        const { bench } = await play(script.slice(0, 1), { window, conflicts: true, trouble });
+        const { bench } = await runScript(script.slice(0, 1), {
+          window,
+          conflicts: true,
+          faults: trouble,
+        });
         const { southbound, clock } = bench;
         const refuse = southbound.fails;
         const refused = new Map<string, number>();
@@ -226,12 +230,12 @@ test('repetitions are bounded: in number, and in how many wait at once', async (
         };
         for (const [index, step] of script.entries()) {
           if (step.kind !== 'commit') continue;
-          const { mode, wishes, revert } = step;
+          const { mode, desired: wishes, revert } = step;
           const retry = policies[index];
           const onFailure = revert ? 'revert' : 'best-effort';
-          const { wished } = southbound;
+          const { desired: wished } = southbound;
           const failures = await bench.commit(wishes, { mode, onFailure, ...(retry && { retry }) });
-          if (revert && failures.length > 0) southbound.wished = wished;
+          if (revert && failures.length > 0) southbound.desired = wished;
           refused.clear();
           for (let i = 0; i < 10; i++) {
             await pass(bench, 15);

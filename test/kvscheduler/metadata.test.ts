@@ -78,7 +78,7 @@ test('dumps show what is wished, known and found', async () => {
     'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } },
     'a/2': { v: 1, needs: ['a/9'] },
   });
-  southbound.happens('a/f', { v: 5 });
+  southbound.changeExternally('a/f', { v: 5 });
   scheduler.pushNotification([{ key: 'a/f', value: { v: 5 }, metadata: 7 }]);
   southbound.values.delete('d/a1.0');
   const shown = async (view: 'SB' | 'NB' | 'cached') => {

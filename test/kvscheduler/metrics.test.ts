@@ -64,7 +64,7 @@ describe('metrics', () => {
       release = resolve;
     });
     const values = new Map(Array.from({ length: 5 }, (_, i) => [`b/${i}`, { v: 1 }]));
-    southbound.hold = held;
+    southbound.repliesAfter = held;
     const first = scheduler.commit({ ...commit(1), values });
     await clock.advance(1);
     assert.deepEqual(await lines('operations_in_flight'), ['operations_in_flight 3']);

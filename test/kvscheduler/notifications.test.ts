@@ -7,7 +7,7 @@ import type { Spec } from './support/southbound.ts';
 async function report(bench: Bench, pairs: Record<string, Spec | null>, metadata?: unknown) {
   const { scheduler, southbound } = bench;
   southbound.calls.length = 0;
-  for (const [key, value] of Object.entries(pairs)) southbound.happens(key, value);
+  for (const [key, value] of Object.entries(pairs)) southbound.changeExternally(key, value);
   scheduler.pushNotification(
     Object.entries(pairs).map(([key, value]) => ({ key, value, metadata })),
   );
@@ -67,7 +67,7 @@ test('reports before their turn are merged, the latest of a key counts', async (
   for (let v = 1; v <= 500; v++) scheduler.pushNotification([{ key: 'a/1', value: { v } }]);
   scheduler.pushNotification([{ key: 'a/2', value: { v: 1 } }]);
   scheduler.pushNotification([{ key: 'a/2', value: null }]);
-  bench.southbound.happens('a/1', { v: 500 });
+  bench.southbound.changeExternally('a/1', { v: 500 });
   await scheduler.dump('SB', { descriptor: 'alpha' });
   assert.equal(scheduler.history().length, 1);
   assert.deepEqual(
@@ -81,7 +81,7 @@ test('a report in the middle of an operation waits for the end of the transactio
   const { scheduler, southbound } = bench;
   southbound.onCall = (verb, key) => {
     if (`${verb} ${key}` !== 'CREATE a/1') return;
-    southbound.happens('a/f', { v: 1 });
+    southbound.changeExternally('a/f', { v: 1 });
     scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);
   };
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/f'] } });

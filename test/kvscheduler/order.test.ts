@@ -34,7 +34,7 @@ test('targets come as delete, re-create, create, update, each by key', async () 
     'UPDATE a/1',
     'UPDATE a/5',
   ]);
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('what waits for a value comes right after it, then what it derives', async () => {
@@ -184,7 +184,7 @@ test('a chain of ten thousand values overflows no stack', async () => {
     values[name(i)] = { v: 1, needs: [i === 0 ? 'b/0' : name(i - 1)] };
   bench.southbound.replies = 'now';
   // The mock's own search for circles is too slow for this many: the order tells enough.
-  bench.southbound.judges = false;
+  bench.southbound.checksRules = false;
   const calls = await bench.calls(values);
   assert.equal(calls.length, length + 1);
   assert.equal(calls.at(-1), `CREATE ${name(length - 1)}`);

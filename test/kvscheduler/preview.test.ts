@@ -6,10 +6,10 @@ import type { RecordedTxnOp } from '#kvscheduler/history/record.ts';
 import type { Preview } from '#kvscheduler/planner/preview.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { scripts } from './support/scripts.ts';
-import { type Bench, setUp, type Wishes } from './support/setup.ts';
+import { type Bench, type DesiredValues, setUp } from './support/setup.ts';
 import { TimeoutError } from './support/timeout-error.ts';
 
-function planOf({ scheduler }: Bench, wishes: Wishes, mode: 'update' | 'resync' = 'update') {
+function planOf({ scheduler }: Bench, wishes: DesiredValues, mode: 'update' | 'resync' = 'update') {
   return scheduler.plan({ mode, values: new Map(Object.entries(wishes)) });
 }
 
@@ -24,7 +24,7 @@ async function pictureOf({ scheduler, southbound }: Bench): Promise<string> {
   for (const view of ['NB', 'cached'] as const)
     for (const descriptor of ['alpha', 'beta', 'derived'])
       views.push(await scheduler.dump(view, { descriptor }));
-  const shown = [scheduler.statuses(), views, scheduler.history(), southbound.picture()];
+  const shown = [scheduler.statuses(), views, scheduler.history(), southbound.contents()];
   return JSON.stringify([...shown, southbound.calls, southbound.retrieves]);
 }
 
@@ -137,9 +137,9 @@ describe('plan without applying', () => {
           if (step.kind !== 'commit') continue;
           const before = await pictureOf(bench);
           const isUpdate = step.mode === 'update';
-          const plan = await planOf(bench, step.wishes, isUpdate ? 'update' : 'resync');
+          const plan = await planOf(bench, step.desired, isUpdate ? 'update' : 'resync');
           assert.equal(await pictureOf(bench), before);
-          await bench.commit(step.wishes, { mode: isUpdate ? 'update' : 'upstream-resync' });
+          await bench.commit(step.desired, { mode: isUpdate ? 'update' : 'upstream-resync' });
           const json = (operations: readonly RecordedTxnOp[] = []) => JSON.stringify(operations);
           assert.equal(json(plan.Operations), json(bench.lastRecord().Planned));
         }

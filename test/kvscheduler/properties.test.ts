@@ -8,16 +8,16 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { kinds } from './support/kinds.ts';
+import { descriptorVariants } from './support/descriptor-variants.ts';
 import {
   assertAsExpected,
   assertNothingLeftUndone,
   assertNothingToDo,
-  complaints,
-  noTrouble,
-  play,
-} from './support/play.ts';
-import { scripts, troubles } from './support/scripts.ts';
+  clearFaults,
+  loggedProblems,
+  runScript,
+} from './support/run-script.ts';
+import { faults, scripts } from './support/scripts.ts';
 import { type Bench, pass } from './support/setup.ts';
 
 const FILE = 'test/kvscheduler/properties.test.ts';
@@ -28,10 +28,14 @@ test('whatever happens, the southbound becomes what the model says', async ({ na
   await checkProperty(
     { file: FILE, name },
     1500,
-    fc.asyncProperty(script, kinds, async (steps, described) => {
+    fc.asyncProperty(script, descriptorVariants, async (steps, described) => {
       for (const window of windows) {
-        const { bench } = await play(steps, { window, kinds: described, check: assertAsExpected });
-        assert.deepEqual(complaints(bench), []);
+        const { bench } = await runScript(steps, {
+          window,
+          variants: described,
+          check: assertAsExpected,
+        });
+        assert.deepEqual(loggedProblems(bench), []);
         await assertNothingToDo(bench);
       }
     }),
@@ -43,11 +47,11 @@ test('of two values that want one claim the one that the model says has it', asy
   await checkProperty(
     { file: FILE, name },
     1500,
-    fc.asyncProperty(script, kinds, async (steps, described) => {
+    fc.asyncProperty(script, descriptorVariants, async (steps, described) => {
       for (const window of windows) {
         const settings = { window, kinds: described, conflicts: true };
-        const { bench } = await play(steps, { ...settings, check: assertAsExpected });
-        assert.deepEqual(complaints(bench), []);
+        const { bench } = await runScript(steps, { ...settings, check: assertAsExpected });
+        assert.deepEqual(loggedProblems(bench), []);
       }
     }),
   );
@@ -60,14 +64,19 @@ test('with failures, all is done that is not behind one; without them again, all
   await checkProperty(
     { file: FILE, name },
     2500,
-    fc.asyncProperty(script, troubles, kinds, async (steps, trouble, described) => {
+    fc.asyncProperty(script, faults, descriptorVariants, async (steps, trouble, described) => {
       // What is gone and cannot be read back stands in the way, but shows nowhere.
       const isHidden = trouble.losing.length > 0 && trouble.blind.length > 0;
       for (const window of windows) {
         const broken = new Set<string>();
         const check = (one: Bench) => (isHidden ? undefined : assertNothingLeftUndone(one, broken));
-        const { bench } = await play(steps, { window, kinds: described, trouble, check });
-        noTrouble(bench);
+        const { bench } = await runScript(steps, {
+          window,
+          variants: described,
+          faults: trouble,
+          check,
+        });
+        clearFaults(bench);
         await bench.commit({}, { mode: 'downstream-resync' });
         assertAsExpected(bench);
         await assertNothingToDo(bench);
@@ -81,14 +90,14 @@ test('repetitions alone bring everything to where it belongs', async ({ name }) 
   await checkProperty(
     { file: FILE, name },
     2000,
-    fc.asyncProperty(script, troubles, kinds, async (steps, trouble, described) => {
+    fc.asyncProperty(script, faults, descriptorVariants, async (steps, trouble, described) => {
       const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
       for (const window of windows) {
         const settings = { window, kinds: described, trouble, retry, pause: 250 };
-        const { bench } = await play(steps, settings);
-        noTrouble(bench);
+        const { bench } = await runScript(steps, settings);
+        clearFaults(bench);
         await pass(bench, 300, 50);
-        assert.deepEqual(bench.southbound.problems, []);
+        assert.deepEqual(bench.southbound.violations, []);
         assertAsExpected(bench);
         await assertNothingToDo(bench);
       }

@@ -39,7 +39,7 @@ test('a full queue lets those wait who want to, and refuses the others', async (
   });
   const patient = bench.scheduler.commit(request('a/patient'));
   // A report always has room.
-  bench.southbound.happens('a/f', { v: 1 });
+  bench.southbound.changeExternally('a/f', { v: 1 });
   bench.scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);
   await Promise.all([running, ...queued]);
   const { seqNum } = await patient;

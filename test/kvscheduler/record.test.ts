@@ -177,7 +177,7 @@ test('flags tell what is remarkable about an operation', async () => {
   bench.southbound.fails = () => undefined;
   assert.deepEqual(await shown({ 'a/2': { v: 2 } }), ['a/2 UPDATE [FIXED]']);
   bench.southbound.values.delete('a/3');
-  bench.southbound.values.set('a/4', { ours: true, spec: { v: 1 } });
+  bench.southbound.values.set('a/4', { managed: true, spec: { v: 1 } });
   assert.deepEqual(await shown({}, { mode: 'downstream-resync' }), [
     'a/4 DELETE [DISCOVERED]',
     'a/3 CREATE [WAS-MISSING]',
@@ -230,7 +230,7 @@ test('long errors count among the bytes that are kept', async () => {
 });
 
 test('whoever is killed by the first request has left arguments and plan', () => {
-  const program = join(import.meta.dirname, 'support/crashing.ts');
+  const program = join(import.meta.dirname, 'support/killed-process.ts');
   const { signal, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8' });
   assert.equal(signal, 'SIGKILL');
   assert.match(stdout, /- Description: the last one\n/);

@@ -21,11 +21,11 @@ test('an empty resync of an empty southbound does nothing', async () => {
 test('what is found is taken over, repaired or removed; what is not ours is left alone', async () => {
   const bench = setUp({ window: 1 });
   const { values } = bench.southbound;
-  values.set('a/1', { ours: true, spec: { v: 1 } });
-  values.set('a/2', { ours: true, spec: { v: 1 } });
-  values.set('a/3', { ours: true, spec: { v: 1 } });
-  values.set('a/4', { ours: false, spec: { v: 1 } });
-  values.set('a/5', { ours: false, spec: { v: 1 } });
+  values.set('a/1', { managed: true, spec: { v: 1 } });
+  values.set('a/2', { managed: true, spec: { v: 1 } });
+  values.set('a/3', { managed: true, spec: { v: 1 } });
+  values.set('a/4', { managed: false, spec: { v: 1 } });
+  values.set('a/5', { managed: false, spec: { v: 1 } });
   const calls = await bench.calls(
     { 'a/1': { v: 1 }, 'a/2': { v: 2 }, 'a/5': { v: 2 }, 'b/1': { v: 1, needs: ['a/4'] } },
     full,
@@ -111,10 +111,10 @@ test('a downstream resync repairs without being told what is wished', async () =
   const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } };
   await bench.commit({ 'a/1': { v: 1, derives }, 'a/2': { v: 1 }, 'a/3': { v: 1 } });
   const { values } = bench.southbound;
-  values.set('a/2', { ours: true, spec: { v: 8 } });
+  values.set('a/2', { managed: true, spec: { v: 8 } });
   values.delete('a/3');
   values.delete('d/a1.1');
-  values.set('a/4', { ours: true, spec: { v: 1 } });
+  values.set('a/4', { managed: true, spec: { v: 1 } });
   const calls = await bench.calls({}, { mode: 'downstream-resync' });
   assert.deepEqual(calls, ['DELETE a/4', 'CREATE a/3', 'CREATE d/a1.1', 'UPDATE a/2']);
   assert.equal(bench.lastRecord().ResyncType, 'DownstreamResync');
@@ -287,13 +287,13 @@ test('leftovers of an earlier life go with what they derive', async () => {
   const bench = setUp({ window: 1 });
   const { values } = bench.southbound;
   const derives = { 'd/a1.0': { v: 1 } };
-  values.set('a/1', { ours: true, spec: { v: 1, derives } });
-  values.set('d/a1.0', { ours: true, spec: { v: 1 } });
-  values.set('b/1', { ours: true, spec: { v: 1, needs: ['d/a1.0'] } });
+  values.set('a/1', { managed: true, spec: { v: 1, derives } });
+  values.set('d/a1.0', { managed: true, spec: { v: 1 } });
+  values.set('b/1', { managed: true, spec: { v: 1, needs: ['d/a1.0'] } });
   const calls = await bench.calls({ 'b/1': { v: 1, needs: ['d/a1.0'] } }, full);
   assert.deepEqual(calls, ['DELETE b/1', 'DELETE d/a1.0', 'DELETE a/1']);
   assert.equal(bench.state('b/1'), 'PENDING [d/a1.0]');
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('who could not read is told in the same order, whoever has failed first', async () => {

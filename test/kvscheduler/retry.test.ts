@@ -220,7 +220,7 @@ test('what was undone is not repeated, unless undoing it failed', async () => {
   ]);
   bench.southbound.fails = () => undefined;
   await pass(bench, 1000, 500);
-  assert.deepEqual(bench.southbound.picture(), { 'a/1': '1', 'a/2': '1' });
+  assert.deepEqual(bench.southbound.contents(), { 'a/1': '1', 'a/2': '1' });
 });
 
 test('what fails while the scheduler is being closed is not repeated either', async () => {
@@ -383,7 +383,7 @@ test('a transaction that is undone leaves the repetition of what it touched as i
 
 test('a report that takes away what a failed value needs ends its repetition', async () => {
   const bench = setUp();
-  bench.southbound.happens('a/f', { v: 1 });
+  bench.southbound.changeExternally('a/f', { v: 1 });
   bench.scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);
   bench.southbound.fails = () => new Error('no');
   await bench.commit({ 'b/1': { v: 1, needs: ['a/f'] } }, { retry });

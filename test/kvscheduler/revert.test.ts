@@ -15,7 +15,7 @@ function failingOnce(name: string) {
 test('at the first failure everything is undone, in the reverse order of the plan', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
-  const before = bench.southbound.picture();
+  const before = bench.southbound.contents();
   bench.southbound.fails = failingOnce('CREATE b/3');
   bench.southbound.calls.length = 0;
   const failures = await bench.commit(
@@ -34,7 +34,7 @@ test('at the first failure everything is undone, in the reverse order of the pla
     'DELETE b/1',
     'CREATE a/2',
   ]);
-  assert.deepEqual(bench.southbound.picture(), before);
+  assert.deepEqual(bench.southbound.contents(), before);
   assert.deepEqual(
     bench.scheduler.statuses().map(({ value }) => `${value.key} ${value.state}`),
     ['a/1 CONFIGURED', 'a/2 CONFIGURED'],
@@ -77,18 +77,18 @@ test('what others suffered is undone too, not only the values of the transaction
   const derives = { 'd/b1.0': { v: 1 } };
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'], derives } });
   await bench.commit({ 'b/2': { v: 1, needs: ['b/3'] } });
-  const before = bench.southbound.picture();
+  const before = bench.southbound.contents();
   bench.southbound.fails = failingOnce('CREATE b/1');
   await bench.commit(
     { 'a/1': { v: 2, recreate: true }, 'b/3': { v: 1 }, 'a/4': { v: 1, needs: ['b/1'] } },
     revert,
   );
-  assert.deepEqual(bench.southbound.picture(), before);
+  assert.deepEqual(bench.southbound.contents(), before);
   assert.equal(bench.state('b/1'), 'CONFIGURED');
   assert.equal(bench.state('d/b1.0'), 'CONFIGURED');
   assert.equal(bench.state('b/2'), 'PENDING [b/3]');
   assert.equal(bench.state('a/4'), 'NONEXISTENT');
-  assert.deepEqual(bench.southbound.problems, []);
+  assert.deepEqual(bench.southbound.violations, []);
 });
 
 test('a half-done update is put right from what is read back', async () => {
@@ -97,11 +97,11 @@ test('a half-done update is put right from what is read back', async () => {
   bench.southbound.fails = (verb, key) => {
     if (verb !== 'UPDATE') return undefined;
     bench.southbound.fails = () => undefined;
-    bench.southbound.values.set(key, { ours: true, spec: { v: 7 } });
+    bench.southbound.values.set(key, { managed: true, spec: { v: 7 } });
     return new Error('half-way');
   };
   await bench.commit({ 'a/1': { v: 2, derives: { 'd/a1.1': { v: 1 } } } }, revert);
-  assert.deepEqual(bench.southbound.picture(), { 'a/1': '1', 'd/a1.0': '1' });
+  assert.deepEqual(bench.southbound.contents(), { 'a/1': '1', 'd/a1.0': '1' });
   const undo = bench.lastRecord().Executed?.filter(({ IsRevert }) => IsRevert);
   assert.deepEqual(
     undo?.map(({ Operation, Key }) => `${Operation} ${Key}`),
@@ -167,7 +167,7 @@ test('what cannot be undone either is failed, told and repeated by its old polic
   assert.equal(bench.state('a/1'), 'RETRYING');
   await pass(bench, 1000, 500);
   assert.equal(bench.state('a/1'), 'CONFIGURED');
-  assert.deepEqual(bench.southbound.picture(), { 'a/1': '1' });
+  assert.deepEqual(bench.southbound.contents(), { 'a/1': '1' });
 });
 
 test('what cannot be undone because nobody can read it is repeated as the transaction asks', async () => {
@@ -181,7 +181,7 @@ test('what cannot be undone because nobody can read it is repeated as the transa
   bench.southbound.retrieveFails = () => undefined;
   await pass(bench, 150);
   assert.equal(bench.state('a/1'), 'NONEXISTENT');
-  assert.deepEqual(bench.southbound.picture(), {});
+  assert.deepEqual(bench.southbound.contents(), {});
 });
 
 test('a claim that changed hands goes back to who had it', async () => {
@@ -189,7 +189,7 @@ test('a claim that changed hands goes back to who had it', async () => {
     const bench = setUp({ window });
     await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
     await bench.commit({ 'a/1': { v: 1, claims: ['x'] } });
-    const before = bench.southbound.picture();
+    const before = bench.southbound.contents();
     bench.southbound.fails = failingOnce('CREATE b/1');
     bench.southbound.calls.length = 0;
     const wishes = { 'a/2': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } };
@@ -201,9 +201,9 @@ test('a claim that changed hands goes back to who had it', async () => {
       'DELETE a/1',
       'UPDATE a/2',
     ]);
-    assert.deepEqual(bench.southbound.picture(), before);
+    assert.deepEqual(bench.southbound.contents(), before);
     assert.equal(bench.state('a/1'), 'PENDING [claim x (held by a/2)]');
-    assert.deepEqual(bench.southbound.problems, []);
+    assert.deepEqual(bench.southbound.violations, []);
   }
 });
 
@@ -259,12 +259,12 @@ test('values that have come to stand on what each other derives are brought back
     'b/2': { v: 1, any: ['d/'], derives: { 'd/b2.1': { v: 1 } } },
   });
   await bench.commit({ 'b/1': { v: 1, any: ['d/'], derives: { 'd/b1.0': { v: 1 } } } });
-  const before = bench.southbound.picture();
+  const before = bench.southbound.contents();
   assert.deepEqual(Object.keys(before), ['b/1', 'b/2', 'd/b1.0', 'd/b2.1']);
   bench.southbound.fails = (_verb, key, { v }) =>
     key === 'b/2' && v === 2 ? new Error('no') : undefined;
   await bench.commit({ 'b/2': { v: 2 } }, { onFailure: 'revert' });
-  assert.deepEqual(bench.southbound.picture(), before);
+  assert.deepEqual(bench.southbound.contents(), before);
   assert.equal(bench.state('b/1'), 'CONFIGURED');
 });
 
@@ -272,11 +272,11 @@ test('what rests on a value that was lost on the way goes before that is brought
   const bench = setUp({ window: 1 });
   const { southbound } = bench;
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
-  southbound.judges = false;
+  southbound.checksRules = false;
   southbound.takeCalls();
   southbound.fails = (verb, key) => {
     if (`${verb} ${key}` !== 'UPDATE a/1') return undefined;
-    southbound.happens(key, null);
+    southbound.changeExternally(key, null);
     return new Error('gone');
   };
   assert.deepEqual(await bench.commit({ 'a/1': { v: 2 } }, revert), ['a/1 (UPDATE): gone']);
@@ -286,5 +286,5 @@ test('what rests on a value that was lost on the way goes before that is brought
     'CREATE a/1',
     'CREATE b/1',
   ]);
-  assert.deepEqual(southbound.picture(), { 'a/1': '1', 'b/1': '1|a/1' });
+  assert.deepEqual(southbound.contents(), { 'a/1': '1', 'b/1': '1|a/1' });
 });

@@ -22,7 +22,7 @@ describe('/scheduler/dump', () => {
   it('tells apart what is wished, known and found', async () => {
     const bench = await makeBench();
     const ask = restOf(bench);
-    bench.southbound.happens('a/f0', { v: 5 });
+    bench.southbound.changeExternally('a/f0', { v: 5 });
     const keys = async (view: string) =>
       (await ask(`GET /scheduler/dump?descriptor=alpha${view}`)).body.map(
         ({ Key, Origin }: { Key: string; Origin: number }) => `${Key} ${Origin}`,
@@ -59,7 +59,7 @@ describe('/scheduler/dump', () => {
 
   it('answers 503 when too much waits for its turn, and what needs none all the same', async () => {
     const bench = setUp();
-    bench.southbound.hold = new Promise(() => undefined);
+    bench.southbound.repliesAfter = new Promise(() => undefined);
     void bench.commit({ 'a/1': { v: 1 } });
     await bench.clock.turn();
     const ask = restOf(bench);

@@ -6,8 +6,8 @@ import { Slices } from '#infra/clock/slices.ts';
 import { flagStats, keyAt, keyTimeline, snapshot } from '#kvscheduler/history/timeline/queries.ts';
 import type { RecordedNode } from '#kvscheduler/history/timeline/recorded-node.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { type Played, play } from './support/play.ts';
-import { scripts, troubles } from './support/scripts.ts';
+import { runScript, type ScriptResult } from './support/run-script.ts';
+import { faults, scripts } from './support/scripts.ts';
 import { type Bench, setUp } from './support/setup.ts';
 import type { Spec } from './support/southbound.ts';
 
@@ -112,7 +112,7 @@ describe('timeline of a key', () => {
     const bench = setUp();
     const { over } = asking(bench);
     const report = async (key: string, value: Spec | null) => {
-      bench.southbound.happens(key, value);
+      bench.southbound.changeExternally(key, value);
       bench.scheduler.pushNotification([{ key, value }]);
       await bench.scheduler.dump('SB', { descriptor: 'alpha' });
     };
@@ -120,7 +120,7 @@ describe('timeline of a key', () => {
     await report('a/1', { v: 1 });
     await bench.commit({ 'b/1': { v: 1 } });
     await report('a/1', null);
-    bench.southbound.happens('a/1', { v: 2 });
+    bench.southbound.changeExternally('a/1', { v: 2 });
     await bench.commit({}, { mode: 'downstream-resync' });
     const txns = async (key: string) =>
       (await over(key)).map(({ Flags }) => `${Flags['value-state']} ${Flags['last-update']}`);
@@ -212,10 +212,10 @@ describe('snapshot of the graph', () => {
       120,
       fc.asyncProperty(
         scripts({ wild: true, conflicts: true }, 6),
-        fc.option(troubles, { nil: undefined }),
+        fc.option(faults, { nil: undefined }),
         async (script, trouble) => {
           const trying = trouble && { trouble };
-          const played = await play(script, { window: 100, conflicts: true, ...trying });
+          const played = await runScript(script, { window: 100, conflicts: true, ...trying });
           await assertPresent(played);
         },
       ),
@@ -236,7 +236,7 @@ describe('snapshot of the graph', () => {
           const time = bench.scheduler.timeline.now;
           moments.push({ time, picture: picture(bench, time) });
         };
-        const { bench } = await play(script, { window: 1, check, pause: MINUTE });
+        const { bench } = await runScript(script, { window: 1, check, pause: MINUTE });
         for (const moment of moments)
           assert.equal(await picture(bench, moment.time), await moment.picture);
       }),
@@ -254,7 +254,12 @@ describe('a key at a time', () => {
       fc.asyncProperty(scripts({ wild: true, conflicts: true }, 6), async (script) => {
         const times: number[] = [];
         const check = (bench: Bench) => void times.push(bench.scheduler.timeline.now);
-        const { bench } = await play(script, { window: 1, check, pause: MINUTE, conflicts: true });
+        const { bench } = await runScript(script, {
+          window: 1,
+          check,
+          pause: MINUTE,
+          conflicts: true,
+        });
         const { over, at, graph } = asking(bench);
         const keys = new Set<string>();
         for (const time of times)
@@ -281,7 +286,7 @@ describe('a key at a time', () => {
 });
 
 /** The graph by the timeline against the graph by status and dump. */
-async function assertPresent({ bench }: Played): Promise<void> {
+async function assertPresent({ bench }: ScriptResult): Promise<void> {
   const { scheduler } = bench;
   const states: Record<string, string> = {};
   const counts: Record<string, number> = {};

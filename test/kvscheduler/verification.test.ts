@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { VerificationError } from '#kvscheduler/executor/verification.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { play } from './support/play.ts';
+import { runScript } from './support/run-script.ts';
 import { scripts } from './support/scripts.ts';
 import { type Bench, setUp } from './support/setup.ts';
 
@@ -27,7 +27,7 @@ describe('verification', () => {
   it('names a value that is still there', async () => {
     const bench = setUp({ verify: true });
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
-    hiding(bench, (values) => values.set('a/1', { spec: { v: 1 }, ours: true }));
+    hiding(bench, (values) => values.set('a/1', { spec: { v: 1 }, managed: true }));
     assert.deepEqual(await bench.commit({ 'a/1': null }), [
       'a/1 (UNDEFINED): a/1: value is not actually removed',
     ]);
@@ -35,7 +35,7 @@ describe('verification', () => {
 
   it('names a value that is another', async () => {
     const bench = setUp({ verify: true });
-    hiding(bench, (values) => values.set('a/1', { spec: { v: 9 }, ours: true }));
+    hiding(bench, (values) => values.set('a/1', { spec: { v: 9 }, managed: true }));
     assert.deepEqual(await bench.commit({ 'a/1': { v: 1 } }), [
       'a/1 (UNDEFINED): a/1: value is not actually what it was configured to be',
     ]);
@@ -48,7 +48,7 @@ describe('verification', () => {
     assert.deepEqual(await bench.commit({ 'a/1': { v: 1, derives } }), [
       'd/a1.0 (UNDEFINED): d/a1.0: value is not actually configured',
     ]);
-    hiding(bench, (values) => values.set('d/a1.1', { spec: { v: 1 }, ours: true }));
+    hiding(bench, (values) => values.set('d/a1.1', { spec: { v: 1 }, managed: true }));
     assert.deepEqual(await bench.commit({ 'a/1': { v: 2, derives } }), [
       'd/a1.0 (UNDEFINED): d/a1.0: value is not actually configured',
       'd/a1.1 (UNDEFINED): d/a1.1: value is not actually removed',
@@ -57,7 +57,7 @@ describe('verification', () => {
 
   it('names what is derived and should never have been', async () => {
     const bench = setUp({ verify: true });
-    hiding(bench, (values) => values.set('d/a1.9', { spec: { v: 1 }, ours: true }));
+    hiding(bench, (values) => values.set('d/a1.9', { spec: { v: 1 }, managed: true }));
     assert.deepEqual(await bench.commit({ 'a/1': { v: 1 } }), [
       'd/a1.9 (UNDEFINED): d/a1.9: value is not actually removed',
     ]);
@@ -92,7 +92,7 @@ describe('verification', () => {
 
   it('does not hold what is not ours against anybody', async () => {
     const bench = setUp({ verify: true });
-    bench.southbound.happens('a/f0', { v: 1 });
+    bench.southbound.changeExternally('a/f0', { v: 1 });
     bench.scheduler.pushNotification([{ key: 'a/f0', value: { v: 1 } }]);
     hiding(bench, (values) => values.delete('a/f0'));
     assert.deepEqual(await bench.commit({ 'a/1': { v: 1, needs: ['a/f0'] } }), []);
@@ -121,7 +121,7 @@ describe('verification', () => {
       100,
       fc.asyncProperty(scripts({ wild: true }, 6), async (script) => {
         const settings = { window: 100, conflicts: true, options: { verify: true } };
-        const { bench } = await play(script, settings);
+        const { bench } = await runScript(script, settings);
         for (const record of bench.scheduler.history())
           assert.deepEqual(record.VerificationErrors, undefined, JSON.stringify(record));
       }),

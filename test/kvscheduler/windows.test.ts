@@ -7,9 +7,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { kinds } from './support/kinds.ts';
-import { type Play, type Played, play } from './support/play.ts';
-import { type Step, scripts, troubles } from './support/scripts.ts';
+import { descriptorVariants } from './support/descriptor-variants.ts';
+import { type RunOptions, runScript, type ScriptResult } from './support/run-script.ts';
+import { faults, type Step, scripts } from './support/scripts.ts';
 
 const FILE = 'test/kvscheduler/windows.test.ts';
 const wild = { wild: true, conflicts: true };
@@ -18,9 +18,14 @@ test('the window and the order of replies change nothing', async ({ name }) => {
   await checkProperty(
     { file: FILE, name },
     1000,
-    fc.asyncProperty(scripts(wild, 6), kinds, fc.nat(), async (script, described, seed) => {
-      await playInWindows(script, seed, { kinds: described, conflicts: true });
-    }),
+    fc.asyncProperty(
+      scripts(wild, 6),
+      descriptorVariants,
+      fc.nat(),
+      async (script, described, seed) => {
+        await playInWindows(script, seed, { variants: described, conflicts: true });
+      },
+    ),
   );
 });
 
@@ -32,11 +37,15 @@ test('the window and the order of replies change nothing when something fails', 
     1500,
     fc.asyncProperty(
       scripts(wild, 5),
-      kinds,
-      troubles,
+      descriptorVariants,
+      faults,
       fc.nat(),
       async (script, described, trouble, seed) => {
-        await playInWindows(script, seed, { kinds: described, conflicts: true, trouble });
+        await playInWindows(script, seed, {
+          variants: described,
+          conflicts: true,
+          faults: trouble,
+        });
       },
     ),
   );
@@ -49,8 +58,8 @@ test('the window and the order of replies change nothing in what is repeated', a
     200,
     fc.asyncProperty(
       scripts(wild, 4),
-      kinds,
-      troubles,
+      descriptorVariants,
+      faults,
       fc.nat(),
       async (script, described, trouble, seed) => {
         const settings = { kinds: described, conflicts: true, trouble, retry, pause: 200 };
@@ -63,12 +72,12 @@ test('the window and the order of replies change nothing in what is repeated', a
 async function playInWindows(
   script: readonly Step[],
   seed: number,
-  options: Omit<Play, 'window'>,
+  options: Omit<RunOptions, 'window'>,
 ): Promise<void> {
-  const serial = await play(script, { ...options, window: 1 });
-  const played: Played[] = [
-    await play(script, { ...options, window: 100, shuffle: seed }),
-    await play(script, { ...options, window: 3, shuffle: seed + 1 }),
+  const serial = await runScript(script, { ...options, window: 1 });
+  const played: ScriptResult[] = [
+    await runScript(script, { ...options, window: 100, shuffle: seed }),
+    await runScript(script, { ...options, window: 3, shuffle: seed + 1 }),
   ];
   for (const { records, pictures } of played) {
     assert.deepEqual(records, serial.records);

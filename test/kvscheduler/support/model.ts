@@ -9,7 +9,7 @@ export interface Expected {
   /** `CONFIGURED`, or why not, by key; derived values of what is not there are left out. */
   readonly states: ReadonlyMap<string, string>;
   /** What stands in the southbound because of us. */
-  readonly standing: ReadonlyMap<string, Spec>;
+  readonly existing: ReadonlyMap<string, Spec>;
 }
 
 type Specs = ReadonlyMap<string, Spec>;
@@ -38,7 +38,7 @@ export function expectedState(
     if (!standing.has(key)) continue;
     for (const [own, derived] of Object.entries(spec.derives ?? {})) note(own, derived);
   }
-  return { states, standing };
+  return { states, existing: standing };
 }
 
 /** Who waits for which claim, and who has got it instead. */

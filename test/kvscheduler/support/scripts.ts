@@ -6,7 +6,7 @@ export type Step =
   | {
       readonly kind: 'commit';
       readonly mode: 'update' | 'full-resync' | 'upstream-resync';
-      readonly wishes: Readonly<Record<string, Spec | null>>;
+      readonly desired: Readonly<Record<string, Spec | null>>;
       readonly revert: boolean;
       /** Values that the southbound loses before a full resync, which may drop them, too. */
       readonly lost?: readonly number[];
@@ -17,7 +17,7 @@ export type Step =
   /** The southbound changes behind our back, then is read in full. */
   | { readonly kind: 'drift'; readonly lost: readonly number[]; readonly wrong: readonly number[] };
 
-export interface Trouble {
+export interface Faults {
   /** `VERB key` of operations that fail, and how often. */
   readonly failing: Readonly<Record<string, number>>;
   /** Fails after the operation was done, with an unknown outcome. */
@@ -29,7 +29,7 @@ export interface Trouble {
 }
 
 const bases = ['a/0', 'a/1', 'a/2', 'a/3', 'b/0', 'b/1', 'b/2', 'z/0'];
-export const foreignKeys = ['a/f0', 'a/f1', 'b/f0'];
+export const unmanagedKeys = ['a/f0', 'a/f1', 'b/f0'];
 
 function childrenOf(base: string): string[] {
   const name = base.replace('/', '');
@@ -49,7 +49,7 @@ function tameKeys(owner: string): string[] {
   const inCircle = circle.includes(rank);
   const first = inCircle ? Math.min(...circle) : rank;
   const before = bases.slice(0, first);
-  const keys = [...foreignKeys, 'a/none', ...before, ...before.flatMap(childrenOf)];
+  const keys = [...unmanagedKeys, 'a/none', ...before, ...before.flatMap(childrenOf)];
   const partners = inCircle ? circle.map((other) => bases[other] as string) : [];
   if (owner === base) return [...keys, ...partners];
   const siblings = inCircle ? partners.flatMap(childrenOf) : childrenOf(base);
@@ -65,7 +65,7 @@ function tamePrefixes(owner: string): string[] {
 }
 
 /** Anything goes. */
-const wildKeys = [...bases, ...foreignKeys, ...bases.flatMap(childrenOf), 'a/none'];
+const wildKeys = [...bases, ...unmanagedKeys, ...bases.flatMap(childrenOf), 'a/none'];
 const wildPrefixes = ['b/', 'd/a0.', 'd/', 'a/f', 'x/'];
 
 interface Relations {
@@ -120,7 +120,7 @@ function specOf(base: string, wild: boolean): fc.Arbitrary<Spec> {
   });
 }
 
-function wishesFor(keys: readonly string[], withNulls: boolean, wild: boolean) {
+function valuesFor(keys: readonly string[], withNulls: boolean, wild: boolean) {
   const entries = keys.map(
     (key): fc.Arbitrary<[string, Spec | null]> =>
       fc.tuple(
@@ -160,34 +160,34 @@ export function scripts(
   { wild, conflicts = wild, losses = false }: ScriptOptions,
   length: number,
 ): fc.Arbitrary<Step[]> {
-  const wishes = (withNulls: boolean) =>
+  const desiredValues = (withNulls: boolean) =>
     conflicts
       ? fc
           .tuple(
-            wishesFor(bases, withNulls, wild),
+            valuesFor(bases, withNulls, wild),
             fc.infiniteStream(fc.constantFrom('x', 'y', undefined, undefined)),
           )
           .map(([chosen, claims]) => withClaims(chosen, () => claims.next().value))
       : fc
-          .tuple(wishesFor(bases, withNulls, wild), claimPlans)
+          .tuple(valuesFor(bases, withNulls, wild), claimPlans)
           .map(([chosen, plan]) => withClaims(chosen, (key) => plan[bases.indexOf(key)]));
   const update = fc.record({
     kind: fc.constant('commit' as const),
     mode: fc.constant('update' as const),
-    wishes: wishes(true),
+    desired: desiredValues(true),
     revert: fc.nat(3).map((n) => n === 0),
   });
   const resync = fc.record({
     kind: fc.constant('commit' as const),
     mode: fc.constantFrom('full-resync' as const, 'upstream-resync' as const),
-    wishes: wishes(false),
+    desired: desiredValues(false),
     revert: fc.constant(false),
     ...(losses && { lost: fc.array(fc.nat(20), { maxLength: 3 }) }),
   });
   const report = fc.record({
     kind: fc.constant('report' as const),
     reports: fc.dictionary(
-      fc.constantFrom(...foreignKeys),
+      fc.constantFrom(...unmanagedKeys),
       fc.option(fc.record({ v: fc.nat(1) })),
       { minKeys: 1, maxKeys: 2 },
     ),
@@ -208,11 +208,11 @@ export function scripts(
 }
 
 function withClaims(
-  wishes: Readonly<Record<string, Spec | null>>,
+  desired: Readonly<Record<string, Spec | null>>,
   claimOf: (key: string) => string | undefined,
 ): Record<string, Spec | null> {
   return Object.fromEntries(
-    Object.entries(wishes).map(([key, spec]) => {
+    Object.entries(desired).map(([key, spec]) => {
       const claim = claimOf(key);
       return [key, spec && claim !== undefined ? { ...spec, claims: [claim] } : spec];
     }),
@@ -223,7 +223,7 @@ const operations = ['CREATE', 'UPDATE', 'DELETE'].flatMap((verb) =>
   [...bases, ...bases.flatMap(childrenOf)].map((key) => `${verb} ${key}`),
 );
 
-export const troubles: fc.Arbitrary<Trouble> = fc.record({
+export const faults: fc.Arbitrary<Faults> = fc.record({
   failing: fc.dictionary(fc.constantFrom(...operations), fc.integer({ min: 1, max: 3 }), {
     maxKeys: 6,
   }),

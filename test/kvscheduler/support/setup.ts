@@ -7,7 +7,7 @@ import type { RecordedTxn } from '#kvscheduler/history/record.ts';
 import { createScheduler, type Scheduler, type SchedulerOptions } from '#kvscheduler/scheduler.ts';
 import { Southbound, type Spec } from './southbound.ts';
 
-export type Wishes = Readonly<Record<string, Spec | null>>;
+export type DesiredValues = Readonly<Record<string, Spec | null>>;
 
 export interface Bench {
   readonly southbound: Southbound;
@@ -16,9 +16,9 @@ export interface Bench {
   /** What was logged as error or warning. */
   readonly logged: { readonly level: string; readonly fields: object; readonly text: string }[];
   /** Commits and returns the failures as `key (OPERATION): text`. */
-  commit(wishes: Wishes, options?: CommitOptions): Promise<string[]>;
+  commit(wishes: DesiredValues, options?: CommitOptions): Promise<string[]>;
   /** The same, and the calls that the southbound got. */
-  calls(wishes: Wishes, options?: CommitOptions): Promise<string[]>;
+  calls(wishes: DesiredValues, options?: CommitOptions): Promise<string[]>;
   lastRecord(): RecordedTxn;
   state(key: string): string;
 }
@@ -48,7 +48,7 @@ export function setUp(
   const commit: Bench['commit'] = async (wishes, commitOptions = {}) => {
     const values = new Map(Object.entries(wishes));
     const { mode = 'update', onFailure } = commitOptions;
-    remember(southbound, mode, values, onFailure);
+    setDesired(southbound, mode, values, onFailure);
     const { seqNum, failures } = await scheduler.commit({
       description: 'test',
       mode: 'update',
@@ -94,19 +94,19 @@ export async function pass({ clock, scheduler }: Bench, ms: number, step = 10): 
 }
 
 /** The southbound has to know what is wished to tell circles of dependencies. */
-export function remember(
+export function setDesired(
   southbound: Southbound,
   mode: TransactionMode,
   values: ReadonlyMap<string, Spec | null>,
   onFailure: TransactionRequest['onFailure'] = 'best-effort',
 ): void {
-  southbound.former = onFailure === 'revert' ? southbound.wished : new Map();
+  southbound.former = onFailure === 'revert' ? southbound.desired : new Map();
   if (mode === 'downstream-resync') return;
-  const wished = new Map(mode === 'update' ? southbound.wished : []);
+  const wished = new Map(mode === 'update' ? southbound.desired : []);
   for (const [key, spec] of values)
     if (spec) wished.set(key, spec);
     else wished.delete(key);
-  southbound.wished = wished;
+  southbound.desired = wished;
 }
 
 /** `VERB key STATE`, with what is remarkable in between, as records show it. */

@@ -29,27 +29,27 @@ export interface Spec {
 
 export type Verb = 'CREATE' | 'UPDATE' | 'DELETE';
 
-interface Standing {
+interface StoredValue {
   readonly spec: Spec;
-  readonly ours: boolean;
+  readonly managed: boolean;
 }
 
-interface Flight {
+interface OperationInFlight {
   readonly verb: Verb;
   readonly before: Spec | undefined;
   readonly after: Spec | undefined;
 }
 
 export class Southbound {
-  readonly values = new Map<string, Standing>();
+  readonly values = new Map<string, StoredValue>();
   /** `VERB key`, in the order in which the southbound was asked. */
   readonly calls: string[] = [];
-  readonly problems: string[] = [];
+  readonly violations: string[] = [];
   /** Keys that each retrieve was told to correlate, and whether only some were of interest. */
   readonly retrieves: { descriptor: string; keys: string[]; only: string[] | undefined }[] = [];
-  readonly flights = new Map<string, Flight>();
+  readonly flights = new Map<string, OperationInFlight>();
   /** Off for very many values: the search for circles is slow. */
-  judges = true;
+  checksRules = true;
   /** The most operations that were in flight at once. */
   mostInFlight = 0;
   /** Fails an operation; what it returns is thrown instead of doing it. */
@@ -61,7 +61,7 @@ export class Southbound {
   beforeRetrieve: (descriptor: string) => void = () => undefined;
   replies: Replies = 'now';
   /** No reply comes before this. */
-  hold: Promise<void> | undefined;
+  repliesAfter: Promise<void> | undefined;
   /** Called for every operation before it is judged. */
   onCall: (verb: Verb, key: string, context: OperationContext) => void = () => undefined;
   readonly #line = new ReplyLine();
@@ -85,17 +85,17 @@ export class Southbound {
   }
 
   /** What stood there because of us when `look` was called last. */
-  seen: ReadonlyMap<string, Spec> = new Map();
+  snapshot: ReadonlyMap<string, Spec> = new Map();
 
-  look(): void {
-    const ours = [...this.values].filter(([, standing]) => standing.ours);
-    this.seen = new Map(ours.map(([key, { spec }]) => [key, spec]));
+  takeSnapshot(): void {
+    const ours = [...this.values].filter(([, standing]) => standing.managed);
+    this.snapshot = new Map(ours.map(([key, { spec }]) => [key, spec]));
   }
 
   /** Something happens without the scheduler. */
-  happens(key: string, spec: Spec | null): void {
+  changeExternally(key: string, spec: Spec | null): void {
     if (spec === null) this.values.delete(key);
-    else this.values.set(key, { spec, ours: false });
+    else this.values.set(key, { spec, managed: false });
   }
 
   /** The metadata of what stands there becomes another, without the scheduler. */
@@ -104,8 +104,8 @@ export class Southbound {
   }
 
   /** What stands there, as text that can be compared. */
-  picture(): Record<string, string> {
-    const lines = [...this.values].map(([key, { spec, ours }]): [string, string] => [
+  contents(): Record<string, string> {
+    const lines = [...this.values].map(([key, { spec, managed: ours }]): [string, string] => [
       key,
       `${ours ? '' : 'foreign '}${identity(spec)}`,
     ]);
@@ -153,16 +153,16 @@ export class Southbound {
   ): Promise<number> {
     this.calls.push(`${verb} ${key}`);
     this.onCall(verb, key, context);
-    if (this.judges) this.#judge(verb, key, before, after);
+    if (this.checksRules) this.#judge(verb, key, before, after);
     this.flights.set(key, { verb, before, after });
     this.mostInFlight = Math.max(this.mostInFlight, this.flights.size);
     const failure = this.fails(verb, key, (after ?? before) as Spec);
     const lost = this.losesReply(verb, key);
-    if (this.hold) await this.hold;
+    if (this.repliesAfter) await this.repliesAfter;
     await this.#line.wait(this.replies);
     this.flights.delete(key);
     if (failure) throw failure;
-    if (after) this.values.set(key, { spec: after, ours: true });
+    if (after) this.values.set(key, { spec: after, managed: true });
     else this.values.delete(key);
     if (lost) throw lost;
     if (verb === 'CREATE') this.#metadata.set(key, this.#nextMetadata++);
@@ -185,7 +185,7 @@ export class Southbound {
     return [...this.values]
       .filter(([key]) => key.startsWith(prefix))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, { spec, ours }]) => ({
+      .map(([key, { spec, managed: ours }]) => ({
         key,
         value: this.#asFound(key, spec),
         metadata: this.#metadata.get(key),
@@ -207,7 +207,7 @@ export class Southbound {
 
   #judge(verb: Verb, key: string, before: Spec | undefined, after: Spec | undefined): void {
     const standing = this.values.get(key);
-    const problem = (text: string) => this.problems.push(`${verb} ${key}: ${text}`);
+    const problem = (text: string) => this.violations.push(`${verb} ${key}: ${text}`);
     if (this.flights.has(key)) problem('another operation on it is in flight');
     if (verb === 'CREATE' && standing) problem('it is there already');
     if (verb !== 'CREATE' && !standing) problem('it is not there');
@@ -245,7 +245,7 @@ export class Southbound {
           !this.#isMet(dependency, key) &&
           !this.#isCircle(other, dependency) &&
           // Of a circle that goes, some of it may be gone already.
-          !this.#reaches(key, other, new Set(), this.seen)
+          !this.#reaches(key, other, new Set(), this.snapshot)
         )
           problem(`${other} depends on it`);
     }
@@ -253,7 +253,7 @@ export class Southbound {
 
   /** What is there or may be there, with everything that it is or is to be. */
   *#standingOrComing(): Generator<[string, Spec]> {
-    for (const [key, { spec, ours }] of this.values) if (ours) yield [key, spec];
+    for (const [key, { spec, managed: ours }] of this.values) if (ours) yield [key, spec];
     for (const [key, { after }] of this.flights) if (after) yield [key, after];
   }
 
@@ -278,7 +278,7 @@ export class Southbound {
   }
 
   /** What the test asks for; values that need each other in a circle may come one by one. */
-  wished: ReadonlyMap<string, Spec> = new Map();
+  desired: ReadonlyMap<string, Spec> = new Map();
   /** While a transaction runs that may be undone: what it would go back to. */
   former: ReadonlyMap<string, Spec> = new Map();
 
@@ -290,7 +290,7 @@ export class Southbound {
   }
 
   *#wishes(): Generator<[string, Spec]> {
-    yield* this.wished;
+    yield* this.desired;
     yield* this.former;
   }
 

@@ -10,7 +10,7 @@ import { checkProperty } from '#test/support/random-cases.ts';
 import { type Bench, setUp } from './support/setup.ts';
 import { baseOf, type Spec } from './support/southbound.ts';
 
-const FILE = 'test/kvscheduler/takeover.test.ts';
+const FILE = 'test/kvscheduler/unmanaged-values.test.ts';
 const keys = ['a/1', 'a/2', 'b/1', 'b/2'];
 const needed = [...keys, 'p/a1', 'p/b1', 'd/a1.0'];
 
@@ -55,8 +55,8 @@ test('the window changes nothing, and there is never anything to repair', async 
         await take(serial, turn);
         await take(wide, turn);
         assert.deepEqual(pictureOf(wide), pictureOf(serial));
-        assert.deepEqual(serial.southbound.problems, []);
-        assert.deepEqual(wide.southbound.problems, []);
+        assert.deepEqual(serial.southbound.violations, []);
+        assert.deepEqual(wide.southbound.violations, []);
       }
       assert.deepEqual(await serial.calls({}, { mode: 'downstream-resync' }), []);
     }),
@@ -66,19 +66,19 @@ test('the window changes nothing, and there is never anything to repair', async 
 async function take(bench: Bench, { key, value, wished, resync }: Turn): Promise<void> {
   const { southbound } = bench;
   if (wished) await bench.commit({ [key]: value });
-  else if (!southbound.wished.has(key)) await report(bench, key, value);
+  else if (!southbound.desired.has(key)) await report(bench, key, value);
   if (resync === 'full-resync')
-    await bench.commit(Object.fromEntries(southbound.wished), { mode: resync });
+    await bench.commit(Object.fromEntries(southbound.desired), { mode: resync });
   else if (resync) await bench.commit({}, { mode: resync });
 }
 
 async function report(bench: Bench, key: string, value: Spec | null): Promise<void> {
   const { southbound, scheduler } = bench;
   for (const own of [...southbound.values.keys()])
-    if (baseOf(own) === key) southbound.happens(own, null);
-  southbound.happens(key, value);
+    if (baseOf(own) === key) southbound.changeExternally(own, null);
+  southbound.changeExternally(key, value);
   for (const [own, derived] of Object.entries(value?.derives ?? {}))
-    if (own.startsWith('d/')) southbound.happens(own, derived);
+    if (own.startsWith('d/')) southbound.changeExternally(own, derived);
   scheduler.pushNotification([{ key, value, metadata: 5 }]);
   // A notification has no answer: what comes after it in the queue tells that it was run.
   await scheduler.dump('SB', { descriptor: 'alpha' });
@@ -89,7 +89,7 @@ function pictureOf({ southbound, scheduler }: Bench): object {
     .statuses()
     .flatMap(({ value, derived_values = [] }) => [value, ...derived_values])
     .map(({ key, state, details }) => ({ key, state, details }));
-  return { standing: southbound.picture(), states };
+  return { standing: southbound.contents(), states };
 }
 
 test('what a reported value derived goes when a wish takes it over without that', async () => {
@@ -104,5 +104,5 @@ test('what a reported value derived goes when a wish takes it over without that'
   ]);
   assert.equal(bench.state('d/a1.1'), 'CONFIGURED');
   assert.deepEqual(await bench.calls({ 'a/1': null }), ['DELETE d/a1.1', 'DELETE a/1']);
-  assert.deepEqual(bench.southbound.picture(), {});
+  assert.deepEqual(bench.southbound.contents(), {});
 });

@@ -4,14 +4,14 @@ import { seededRandom } from '#infra/clock/manual.ts';
 import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
 import type { RecordedTxn } from '#kvscheduler/history/record.ts';
 import type { SchedulerOptions } from '#kvscheduler/scheduler.ts';
-import { describedAs, type Kinds } from './kinds.ts';
+import { type DescriptorVariants, withVariants } from './descriptor-variants.ts';
 import { expectedState } from './model.ts';
-import { foreignKeys, type Step, type Trouble } from './scripts.ts';
+import { type Faults, type Step, unmanagedKeys } from './scripts.ts';
 import { type Bench, pass, setUp } from './setup.ts';
 import { baseOf, dependenciesOf, identity, names, type Spec } from './southbound.ts';
 import { TimeoutError } from './timeout-error.ts';
 
-export interface Played {
+export interface ScriptResult {
   readonly bench: Bench;
   /** Records without times, a line for each operation. */
   readonly records: string[];
@@ -19,15 +19,15 @@ export interface Played {
   readonly calls: string[][];
 }
 
-export interface Play {
+export interface RunOptions {
   readonly window: number;
   /** Absent: the usual descriptors. */
-  readonly kinds?: Kinds;
+  readonly variants?: DescriptorVariants;
   /** Replies come in an order that this seed shuffles; undefined: at once. */
   readonly shuffle?: number;
   /** Two values may want one claim. */
   readonly conflicts?: boolean;
-  readonly trouble?: Trouble;
+  readonly faults?: Faults;
   readonly options?: Partial<SchedulerOptions>;
   /** Milliseconds of virtual time after every step. */
   readonly pause?: number;
@@ -37,19 +37,22 @@ export interface Play {
   readonly check?: (bench: Bench, before: ReadonlyMap<string, Spec>, failures: string[]) => void;
 }
 
-export async function play(script: readonly Step[], options: Play): Promise<Played> {
-  const { window, kinds } = options;
-  const bench = setUp({ window, ...options.options }, kinds && describedAs(kinds));
+export async function runScript(
+  script: readonly Step[],
+  options: RunOptions,
+): Promise<ScriptResult> {
+  const { window, variants: kinds } = options;
+  const bench = setUp({ window, ...options.options }, kinds && withVariants(kinds));
   const { southbound, scheduler } = bench;
   if (options.shuffle !== undefined) southbound.replies = seededRandom(options.shuffle);
-  const played: Played = { bench, records: [], pictures: [], calls: [] };
+  const played: ScriptResult = { bench, records: [], pictures: [], calls: [] };
   for (const step of script) {
-    makeTrouble(bench, options.trouble);
-    const before = southbound.wished;
-    const failures = await takeStep(bench, step, options);
+    injectFaults(bench, options.faults);
+    const before = southbound.desired;
+    const failures = await runStep(bench, step, options);
     played.calls.push(southbound.takeCalls());
-    played.pictures.push(JSON.stringify(southbound.picture()));
-    assert.deepEqual(southbound.problems, [], JSON.stringify(played.calls.at(-1)));
+    played.pictures.push(JSON.stringify(southbound.contents()));
+    assert.deepEqual(southbound.violations, [], JSON.stringify(played.calls.at(-1)));
     options.check?.(bench, before, failures);
     if (options.pause !== undefined) await pass(bench, options.pause, options.pause / 10);
   }
@@ -58,33 +61,33 @@ export async function play(script: readonly Step[], options: Play): Promise<Play
   return played;
 }
 
-async function takeStep(
+async function runStep(
   bench: Bench,
   step: Step,
-  { conflicts = false, trouble, retry }: Play,
+  { conflicts = false, faults: trouble, retry }: RunOptions,
 ): Promise<string[]> {
   const repeat = retry && { retry };
   const blind = (trouble?.blind.length ?? 0) > 0;
   const { southbound, scheduler } = bench;
   switch (step.kind) {
     case 'commit': {
-      const wishes = conflicts ? step.wishes : withoutConflicts(southbound.wished, step);
+      const wishes = conflicts ? step.desired : desiredWithoutConflicts(southbound.desired, step);
       const onFailure = step.revert ? 'revert' : 'best-effort';
-      const before = southbound.wished;
+      const before = southbound.desired;
       // An unreadable southbound is taken to be in sync: nothing could repair it.
       if (step.mode === 'full-resync' && !blind) loseSome(bench, step.lost ?? []);
-      southbound.look();
+      southbound.takeSnapshot();
       const failures = await bench.commit(wishes, { mode: step.mode, onFailure, ...repeat });
-      if (step.revert && failures.length > 0) southbound.wished = before;
+      if (step.revert && failures.length > 0) southbound.desired = before;
       return failures;
     }
     case 'downstream':
-      southbound.look();
+      southbound.takeSnapshot();
       return bench.commit({}, { mode: 'downstream-resync', ...repeat });
     case 'report': {
       const pairs = Object.entries(step.reports).map(([key, value]) => ({ key, value }));
-      for (const { key, value } of pairs) southbound.happens(key, value);
-      southbound.look();
+      for (const { key, value } of pairs) southbound.changeExternally(key, value);
+      southbound.takeSnapshot();
       scheduler.pushNotification(pairs);
       // A notification has no answer: what comes after it in the queue tells that it was run.
       await scheduler.dump('SB', { descriptor: 'alpha' }).catch(() => undefined);
@@ -97,9 +100,9 @@ async function takeStep(
       for (const n of step.wrong) {
         const [key, standing] = ours[n % ours.length] ?? [];
         if (key === undefined || !standing || !southbound.values.has(key)) continue;
-        southbound.values.set(key, { ours: true, spec: { ...standing.spec, v: 9 } });
+        southbound.values.set(key, { managed: true, spec: { ...standing.spec, v: 9 } });
       }
-      southbound.look();
+      southbound.takeSnapshot();
       return bench.commit({}, { mode: 'downstream-resync', ...repeat });
     }
   }
@@ -108,7 +111,7 @@ async function takeStep(
 /** @returns the managed base values as they were before some of them were lost */
 function loseSome(bench: Bench, which: readonly number[]) {
   const ours = [...bench.southbound.values]
-    .filter(([key, { ours: own }]) => own && baseOf(key) === undefined)
+    .filter(([key, { managed: own }]) => own && baseOf(key) === undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   for (const n of which) {
     const lost = ours[n % ours.length];
@@ -124,14 +127,14 @@ function lose({ southbound }: Bench, key: string): void {
 }
 
 /** The step's wishes, without claims that somebody else has. */
-export function withoutConflicts(
+export function desiredWithoutConflicts(
   wished: ReadonlyMap<string, Spec>,
   step: Extract<Step, { kind: 'commit' }>,
 ): Record<string, Spec | null> {
-  const kept = [...wished].filter(([key]) => step.mode === 'update' && !(key in step.wishes));
+  const kept = [...wished].filter(([key]) => step.mode === 'update' && !(key in step.desired));
   const taken = new Set(kept.flatMap(([, { claims = [] }]) => claims));
   return Object.fromEntries(
-    Object.entries(step.wishes).map(([key, spec]) => {
+    Object.entries(step.desired).map(([key, spec]) => {
       if (!spec?.claims) return [key, spec];
       const claims = spec.claims.filter((name) => !taken.has(name));
       for (const name of claims) taken.add(name);
@@ -140,7 +143,7 @@ export function withoutConflicts(
   );
 }
 
-function makeTrouble({ southbound }: Bench, trouble: Trouble | undefined): void {
+function injectFaults({ southbound }: Bench, trouble: Faults | undefined): void {
   if (!trouble) return;
   const left = new Map(Object.entries(trouble.failing));
   southbound.fails = (verb, key) => {
@@ -159,7 +162,7 @@ function makeTrouble({ southbound }: Bench, trouble: Trouble | undefined): void 
     trouble.blind.includes(name) ? new Error(`cannot read ${name}`) : undefined;
 }
 
-export function noTrouble({ southbound }: Bench): void {
+export function clearFaults({ southbound }: Bench): void {
   southbound.fails = () => undefined;
   southbound.losesReply = () => undefined;
   southbound.retrieveFails = () => undefined;
@@ -171,12 +174,12 @@ function withoutTimes(record: RecordedTxn): string[] {
   return lines.map((line) => JSON.stringify(line));
 }
 
-export function foreignOf({ southbound }: Bench): Set<string> {
-  return new Set(foreignKeys.filter((key) => southbound.values.has(key)));
+export function unmanagedOf({ southbound }: Bench): Set<string> {
+  return new Set(unmanagedKeys.filter((key) => southbound.values.has(key)));
 }
 
 /** What was logged besides the values that failed. */
-export function complaints({ logged }: Bench): string[] {
+export function loggedProblems({ logged }: Bench): string[] {
   return logged.map(({ text }) => text).filter((text) => text !== 'values failed');
 }
 
@@ -194,7 +197,7 @@ export function assertNothingLeftUndone(bench: Bench, broken: Set<string>): void
   for (const [key, state] of states)
     if (state === 'FAILED' || state === 'RETRYING') broken.add(key);
   const wished = new Map<string, Spec>();
-  for (const [key, spec] of southbound.wished) {
+  for (const [key, spec] of southbound.desired) {
     wished.set(key, spec);
     for (const [own, derived] of Object.entries(spec.derives ?? {})) wished.set(own, derived);
   }
@@ -205,7 +208,7 @@ export function assertNothingLeftUndone(bench: Bench, broken: Set<string>): void
     const standing = southbound.values.get(key);
     assert.equal(standing && identity(standing.spec), identity(spec), key);
   }
-  for (const [key, { ours }] of southbound.values) {
+  for (const [key, { managed: ours }] of southbound.values) {
     if (!ours || excused.has(key)) continue;
     assert.equal(states.get(key), 'CONFIGURED', key);
   }
@@ -240,10 +243,11 @@ function excusedBy(
 /** Compares southbound and status with the model. */
 export function assertAsExpected(bench: Bench): void {
   const { southbound, scheduler } = bench;
-  const { wished, seen } = southbound;
-  const { states, standing } = expectedState(wished, foreignOf(bench), seen);
+  const { desired: wished, snapshot: seen } = southbound;
+  const { states, existing: standing } = expectedState(wished, unmanagedOf(bench), seen);
   const ours: Record<string, string> = {};
-  for (const [key, { spec, ours: own }] of southbound.values) if (own) ours[key] = identity(spec);
+  for (const [key, { spec, managed: own }] of southbound.values)
+    if (own) ours[key] = identity(spec);
   const wanted: Record<string, string> = {};
   for (const [key, spec] of standing) if (!key.startsWith('p/')) wanted[key] = identity(spec);
   assert.deepEqual(sorted(ours), sorted(wanted));
@@ -261,7 +265,7 @@ function sorted(record: Record<string, string>): [string, string][] {
 /** Neither held against the southbound nor wished once more. */
 export async function assertNothingToDo(bench: Bench): Promise<void> {
   assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
-  const wishes = Object.fromEntries(bench.southbound.wished);
+  const wishes = Object.fromEntries(bench.southbound.desired);
   for (const mode of ['upstream-resync', 'full-resync'] as const) {
     assert.deepEqual(await bench.calls(wishes, { mode }), []);
     assert.deepEqual(bench.lastRecord().Executed, undefined);

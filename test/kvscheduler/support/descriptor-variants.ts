@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { AnyDescriptor, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 
-export interface Kinds {
+export interface DescriptorVariants {
   /** Those that can change a value in place; the others always make it anew. */
   readonly updating: readonly string[];
   /** Those whose values have no metadata. */
@@ -17,7 +17,7 @@ const names = ['alpha', 'beta', 'derived'];
 const pairs = (...all: [string, string][]) =>
   fc.option(fc.constantFrom(...all), { nil: undefined });
 
-export const kinds: fc.Arbitrary<Kinds> = fc.record({
+export const descriptorVariants: fc.Arbitrary<DescriptorVariants> = fc.record({
   updating: fc.subarray(names),
   plain: fc.subarray(names),
   merged: pairs(['alpha', 'derived'], ['beta', 'derived'], ['alpha', 'beta']),
@@ -25,8 +25,8 @@ export const kinds: fc.Arbitrary<Kinds> = fc.record({
 });
 
 /** Makes other descriptors of those of the southbound. */
-export function describedAs(
-  described: Kinds,
+export function withVariants(
+  described: DescriptorVariants,
 ): (descriptors: readonly AnyDescriptor[]) => AnyDescriptor[] {
   return (usual) => {
     const [{ update } = {} as AnyDescriptor] = usual;
@@ -42,7 +42,7 @@ export function describedAs(
 }
 
 function changedBy(
-  { updating, plain, readAfter }: Kinds,
+  { updating, plain, readAfter }: DescriptorVariants,
   descriptor: AnyDescriptor,
   update: AnyDescriptor['update'],
 ): AnyDescriptor {
