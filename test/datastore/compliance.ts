@@ -1,4 +1,4 @@
-/** What every backend of KvStore has to do. One suite, run against each. */
+/** The contract of KvStore as one suite, which every backend runs. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
@@ -14,12 +14,12 @@ import { compareKeys } from '#datastore/keys.ts';
 export interface Backend {
   /** A store on the database of the suite, which is empty at first; each call may be a new client. */
   open(): Promise<KvStore>;
-  /** Forgets the history before now. */
+  /** Compacts the history up to now. */
   compact?(store: KvStore): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Collects what a watch hears and lets a test wait for it. */
+/** Collects the changes of a watch and lets a test wait for them. */
 export class Listener {
   readonly batches: (readonly KvChange[])[] = [];
   readonly lost: Error[] = [];
@@ -53,7 +53,7 @@ export class Listener {
   }
 }
 
-/** Gives what a store might still deliver the time to show up. */
+/** Waits for changes that a store may still deliver. */
 async function settled(store: KvStore): Promise<void> {
   for (let round = 0; round < 3; round++) {
     await store.probe();
@@ -77,7 +77,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       await backend?.close();
     });
 
-    /** Each test has a prefix of its own. */
+    /** Each test has its own prefix. */
     function test(title: string, body: () => Promise<void>): void {
       it(title, { timeout: 120_000 }, async () => {
         prefix = `/test/${tests++}/`;
@@ -97,7 +97,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       );
     }
 
-    test('gives back what was put, and undefined for what is not there', async () => {
+    test('returns the value that was put, and undefined for a missing key', async () => {
       assert.equal(await store.get(`${prefix}a`), undefined);
       await store.put(`${prefix}a`, 'one');
       assert.equal(await store.get(`${prefix}a`), 'one');
@@ -131,7 +131,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.deepEqual((await store.list(`${prefix}nothing`)).entries, []);
     });
 
-    test('deletes, and says whether there was something', async () => {
+    test('deletes, and returns whether the key existed', async () => {
       assert.equal(await store.delete(`${prefix}a`), false);
       await store.put(`${prefix}a`, '1');
       await store.put(`${prefix}ab`, '2');
@@ -140,7 +140,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.equal(await store.get(`${prefix}ab`), '2');
     });
 
-    test('creates a key once, whoever asks', async () => {
+    test('creates a key once', async () => {
       assert.deepEqual(await store.putIfAbsent(`${prefix}id`, 'first'), {
         created: true,
         value: 'first',
@@ -156,7 +156,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.equal(await store.get(`${prefix}id`), 'first');
     });
 
-    test('lets one of many rivals create a key', async () => {
+    test('lets one of many concurrent callers create a key', async () => {
       const rivals = Array.from({ length: 10 }, (_, at) => `node${at}`);
       const answers = await Promise.all(
         rivals.map((rival) => store.putIfAbsent(`${prefix}id`, rival)),
@@ -168,7 +168,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.ok(answers.every(({ value }) => value === winner));
     });
 
-    test('swaps and deletes only what is as expected', async () => {
+    test('swaps and deletes only the expected value', async () => {
       const key = `${prefix}a`;
       assert.equal(await store.compareAndSwap(key, 'x', 'y'), false);
       assert.equal(await store.compareAndDelete(key, 'x'), false);
@@ -183,7 +183,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.equal(await store.get(key), undefined);
     });
 
-    test('counts right when many swap at once', async () => {
+    test('counts correctly with many concurrent swaps', async () => {
       const key = `${prefix}counter`;
       await store.put(key, '0');
       const increment = async () => {
@@ -196,7 +196,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.equal(await store.get(key), '8');
     });
 
-    test('writes many keys together, deletes among them', async () => {
+    test('writes and deletes many keys in one batch', async () => {
       await store.put(`${prefix}old`, '1');
       await store.putAll(new Map());
       await store.putAll(
@@ -216,7 +216,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       );
     });
 
-    test('lists the same content whatever is put while it lists', async () => {
+    test('lists a consistent snapshot during concurrent writes', async () => {
       const keys = Array.from({ length: 100 }, (_, at) => `${prefix}${at}`);
       await store.putAll(new Map(keys.map((key) => [key, '0'])));
       const writer = (async () => {
@@ -231,7 +231,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       await writer;
     });
 
-    test('tells a watch every change after the snapshot, once and in order', async () => {
+    test('delivers every change after the snapshot to a watch, once and in order', async () => {
       await store.put(`${prefix}a`, 'before');
       const { revision } = await store.list(prefix);
       await store.put(`${prefix}a`, '1');
@@ -257,7 +257,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       );
     });
 
-    test('tells what was written together in one batch, in the order of the map', async () => {
+    test('delivers a batch together, in the order of the map', async () => {
       const { revision } = await store.list(prefix);
       const listener = new Listener();
       const watch = store.watch(prefix, revision, listener);
@@ -275,7 +275,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       );
     });
 
-    test('goes on from any change that was told, within a batch too', async () => {
+    test('resumes from any delivered change, also within a batch', async () => {
       const start = await store.list(prefix);
       await store.put(`${prefix}1`, '1');
       await store.putAll(new Map(['2', '3', '4'].map((key) => [prefix + key, key])));
@@ -324,7 +324,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       await writer;
     });
 
-    test('feeds several watches, each with its own prefix', async () => {
+    test('serves several watches, each with its own prefix', async () => {
       const whole = await store.list(prefix);
       const part = await store.list(`${prefix}a/`);
       const [all, some] = [new Listener(), new Listener()];
@@ -342,7 +342,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       await apply(whole, all.changes);
     });
 
-    test('says nothing more to a watch that is closed', async () => {
+    test('delivers nothing to a closed watch', async () => {
       const { revision } = await store.list(prefix);
       const listener = new Listener();
       const probe = new Listener();
@@ -360,7 +360,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.deepEqual(listener.lost, []);
     });
 
-    test('says nothing to a watch that is closed at once', async () => {
+    test('delivers nothing to a watch that is closed at once', async () => {
       const { revision } = await store.list(prefix);
       await store.put(`${prefix}a`, '1');
       const listener = new Listener();
@@ -369,7 +369,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.deepEqual(listener.batches, []);
     });
 
-    test('tells a watch that its revision is none of this database', async () => {
+    test('reports a watch as lost when its revision is of another database', async () => {
       for (const revision of ['elsewhere:1', 'nonsense', '9999:1:0']) {
         const listener = new Listener();
         store.watch(prefix, revision as Revision, listener);
@@ -380,7 +380,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       }
     });
 
-    test('tells a watch that starts before a compaction that it is lost, once', async () => {
+    test('reports a watch as lost, once, when it starts before a compaction', async () => {
       if (!backend.compact) return;
       const { revision } = await store.list(prefix);
       await store.put(`${prefix}a`, '1');
@@ -396,7 +396,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.ok(listener.lost[0] instanceof WatchLostError);
     });
 
-    test('goes on with a running watch over a compaction', async () => {
+    test('continues an open watch over a compaction', async () => {
       if (!backend.compact) return;
       const { revision } = await store.list(prefix);
       const listener = new Listener();
@@ -410,7 +410,7 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.deepEqual(listener.lost, []);
     });
 
-    test('ends with everything closed: calls reject, watches are silent', async () => {
+    test('rejects calls and delivers nothing after it is closed', async () => {
       const mine = await backend.open();
       const { revision } = await mine.list(prefix);
       const listener = new Listener();

@@ -10,7 +10,7 @@ function options(text: string, env: Record<string, string> = {}) {
 const times = { operationTimeoutMs: 3000, reconnectIntervalMs: 2000 };
 
 describe('etcd.conf', () => {
-  it('gives loopback and the times of the original when it is empty', () => {
+  it('has loopback and the times of the original as defaults', () => {
     assert.deepEqual(options(''), { endpoints: ['127.0.0.1:2379'], ...times });
   });
 
@@ -32,14 +32,14 @@ describe('etcd.conf', () => {
     });
   });
 
-  it('takes the endpoints from the file, then from either variable', () => {
+  it('uses the endpoints of the file, then of either variable', () => {
     const env = { ETCDV3_ENDPOINTS: 'c:1', ETCD_ENDPOINTS: 'a:1, b:2,' };
     assert.deepEqual(options('endpoints: [d:1]', env).endpoints, ['d:1']);
     assert.deepEqual(options('', env).endpoints, ['a:1', 'b:2']);
     assert.deepEqual(options('', { ETCDV3_ENDPOINTS: 'c:1' }).endpoints, ['c:1']);
   });
 
-  it('uses TLS when a file or the lack of verification asks for it', () => {
+  it('uses TLS with a certificate file or with insecure-skip-tls-verify', () => {
     assert.deepEqual(options('ca-file: /ca').tls, { caFile: '/ca' });
     assert.deepEqual(options('cert-file: /crt\nkey-file: /key').tls, {
       certFile: '/crt',

@@ -61,7 +61,7 @@ async function countOf(store: KvStore): Promise<number> {
 }
 
 describe('LevelStore', { timeout: 60_000 }, () => {
-  it('has everything again after it was closed', async () => {
+  it('contains all entries after it is reopened', async () => {
     const folder = await filled();
     const store = await LevelStore.open({ folder });
     assert.equal(store.damage, undefined);
@@ -70,7 +70,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await store.close();
   });
 
-  it('takes no revision of an earlier life', async () => {
+  it('accepts no revision from before it was reopened', async () => {
     const folder = await filled();
     const first = await LevelStore.open({ folder });
     const { revision } = await first.list('');
@@ -97,7 +97,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
       await store.close();
     });
 
-  it('notices entries that the log has lost: drops the expendable, serves the rest', async () => {
+  it('detects entries that the log has lost: discards the expendable ones, serves the others', async () => {
     const folder = await filled();
     const log = await fileOf(folder, /\.log$/);
     await overwrite(log, 20_000, new Uint8Array(5000));
@@ -131,7 +131,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     }
   });
 
-  it('notices that a lost stretch of the log brought old values back', async () => {
+  it('detects that a lost section of the log restored old values', async () => {
     const folder = newFolder();
     const store = await LevelStore.open({ folder });
     const sizes: number[] = [];
@@ -143,7 +143,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
       await handle.close();
     }
     await store.close();
-    // LevelDB goes on with the next block of 32 KiB, so all keys stay, some with the value before.
+    // LevelDB continues with the next block of 32 KiB, so all keys stay, some with the previous value.
     await overwrite(await fileOf(folder, /\.log$/), sizes[0]! + 10_000, new Uint8Array(2000));
     const damaged = await LevelStore.open({ folder });
     assert.equal(await countOf(damaged), 41);
@@ -151,7 +151,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await damaged.close();
   });
 
-  it('starts anew with the expendable when nothing can be repaired', async () => {
+  it('starts empty when it is expendable and cannot be repaired', async () => {
     const folder = await filled();
     for (const name of await readdir(folder))
       if (!/^(LOCK|LOG)/.test(name)) await writeFile(join(folder, name), 'rubbish '.repeat(100));
@@ -161,7 +161,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await mirror.close();
   });
 
-  it('leaves a database alone that another has open, and says so', async () => {
+  it('rejects a database that another process has open', async () => {
     const folder = await filled();
     const store = await LevelStore.open({ folder });
     await assert.rejects(LevelStore.open({ folder, expendable: '' }), (error: CodedError) => {
@@ -175,7 +175,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await store.close();
   });
 
-  it('waits for another that lets go of it in time', async () => {
+  it('waits for another process that closes the database in time', async () => {
     const folder = newFolder();
     const first = await LevelStore.open({ folder });
     await first.put('a', '1');
@@ -187,14 +187,14 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await (await second).close();
   });
 
-  it('says what is in the way when the folder cannot be made', async () => {
+  it('reports the reason when the folder cannot be created', async () => {
     const file = newFolder();
     await writeFile(file, 'a file');
     for (const folder of [file, join(file, 'below')])
       await assert.rejects(LevelStore.open({ folder, expendable: '' }), StoreOpenError);
   });
 
-  it('finishes the writes that were begun before it closes', async () => {
+  it('completes earlier writes before it closes', async () => {
     const folder = newFolder();
     const store = await LevelStore.open({ folder });
     const writes = Array.from({ length: 50 }, (_, at) => store.put(`key/${at}`, `${at}`));
@@ -204,7 +204,7 @@ describe('LevelStore', { timeout: 60_000 }, () => {
     await again.close();
   });
 
-  it('loses no acknowledged write and no half of a batch when the process is killed', async () => {
+  it('loses no acknowledged write and splits no batch when the process is killed', async () => {
     const folder = newFolder();
     for (let round = 0; round < 3; round++) {
       const writer = spawn(
@@ -283,7 +283,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('memory and level', () => {
-  it('agree on every answer, on the content and on what a watch hears', async () => {
+  it('agree on every reply, on the content and on the changes of a watch', async () => {
     const level = await LevelStore.open({ folder: newFolder() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
@@ -306,7 +306,7 @@ describe('memory and level', () => {
     await level.close();
   });
 
-  it('agree with a level that is closed and opened in between', async () => {
+  it('agree when level is closed and reopened in between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
         const folder = newFolder();

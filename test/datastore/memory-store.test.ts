@@ -28,7 +28,7 @@ compliance('memory under FaultyStore without faults', async () => ({
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('MemoryStore', () => {
-  it('loses a watch that starts further back than the log goes', async () => {
+  it('loses a watch that starts before the retained log', async () => {
     const store = new MemoryStore(10);
     const { revision } = await store.list('');
     for (let round = 0; round < 100; round++) await store.put('a', `${round}`);
@@ -37,7 +37,7 @@ describe('MemoryStore', () => {
     await listener.until(({ lost }) => lost.length === 1);
   });
 
-  it('loses a watch that is not told for more changes than the log holds', async () => {
+  it('loses a watch that lags behind by more changes than the log retains', async () => {
     const store = new MemoryStore(10);
     const listener = new Listener();
     store.watch('', (await store.list('')).revision, listener);
@@ -46,7 +46,7 @@ describe('MemoryStore', () => {
     assert.deepEqual(listener.batches, []);
   });
 
-  it('becomes another database when it is wiped', async () => {
+  it('is another database after it is wiped', async () => {
     const store = new MemoryStore();
     await store.put('a', '1');
     const { revision } = await store.list('');
@@ -60,8 +60,8 @@ describe('MemoryStore', () => {
   });
 });
 
-describe('FaultyStore', () => {
-  it('rejects every call of an outage and lets the watch go on after it', async () => {
+describe('FaultInjectingStore', () => {
+  it('rejects every call during an outage and resumes the watch afterwards', async () => {
     const memory = new MemoryStore();
     const store = new FaultInjectingStore(memory);
     const listener = new Listener();
@@ -104,7 +104,7 @@ describe('FaultyStore', () => {
     assert.deepEqual(listener.batches, []);
   });
 
-  it('drops, holds and loses changes as told', async () => {
+  it('drops, withholds and loses changes on request', async () => {
     const store = new FaultInjectingStore(new MemoryStore());
     const listener = new Listener();
     store.watch('', (await store.list('')).revision, listener);
@@ -122,7 +122,7 @@ describe('FaultyStore', () => {
     assert.equal(listener.changes.length, 2);
   });
 
-  it('lets a test end the life of a caller around every write', async () => {
+  it('simulates a crash before and after every write', async () => {
     const life = async (store: FaultInjectingStore) => {
       await store.put('a', '1');
       await store.putIfAbsent('b', '2');
@@ -143,7 +143,7 @@ describe('FaultyStore', () => {
     assert.deepEqual(left, ['', 'a', 'a', 'ab', 'ab', 'b']);
   });
 
-  it('asks its hooks before and after a write', async () => {
+  it('calls its hooks before and after a write', async () => {
     const memory = new MemoryStore();
     const store = new FaultInjectingStore(memory);
     store.beforeWrite = ({ keys }) => {

@@ -24,7 +24,7 @@ function response(events: readonly Told[], fragment: boolean, header = 1_000_000
   return made as unknown as IWatchResponse;
 }
 
-/** Transactions of one to four changes at ascending revisions with holes in between. */
+/** Transactions of one to four changes at ascending revisions with gaps. */
 const history = fc
   .array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 4 })), {
     minLength: 1,
@@ -40,7 +40,7 @@ const history = fc
     return told;
   });
 
-/** Where streams end, where responses end, and whether a response ends by being cut. */
+/** Ends of streams, ends of responses, and whether a response is truncated. */
 const cuts = fc.array(
   fc.record({
     take: fc.integer({ min: 1, max: 7 }),
@@ -50,8 +50,8 @@ const cuts = fc.array(
   { minLength: 1, maxLength: 40 },
 );
 
-describe('Replay', () => {
-  it('hands on every change once and in order, whatever streams do', () => {
+describe('WatchProgress', () => {
+  it('delivers every change once and in order, with any disconnects', () => {
     fc.assert(
       fc.property(history, cuts, (told, plan) => {
         const replay = new WatchProgress({ epoch: 1, revision: 10, partial: 0 });
@@ -91,7 +91,7 @@ describe('Replay', () => {
     );
   });
 
-  it('goes on from the revision of any change', () => {
+  it('resumes from the revision of any change', () => {
     fc.assert(
       fc.property(history, (told) => {
         const start = { epoch: 1, revision: 10, partial: 0 };
@@ -109,7 +109,7 @@ describe('Replay', () => {
     );
   });
 
-  it('keeps the parts of a torn transaction together', () => {
+  it('keeps the fragments of a transaction together', () => {
     const replay = new WatchProgress({ epoch: 1, revision: 0, partial: 0 });
     const parts = ['a', 'b', 'c', 'd'].map((key) => ({ revision: 2, key }));
     const first = [{ revision: 1, key: 'x' }, ...parts.slice(0, 1)];

@@ -8,11 +8,11 @@ import { ManualClock } from '#infra/clock/manual.ts';
 
 type Raw = ConstructorParameters<typeof WatchStream>[0];
 
-/** The etcd side of a stream, as a test wants it. */
+/** The etcd side of a stream, controlled by the test. */
 class FakeEtcd extends EventEmitter {
   readonly requests: IWatchRequest[] = [];
   cancelled = false;
-  /** Whether questions for the progress are answered. */
+  /** Whether progress requests are answered. */
   answers = true;
 
   write(request: IWatchRequest): void {
@@ -54,7 +54,7 @@ async function guarded(answers: boolean) {
 }
 
 describe('a watch stream', () => {
-  it('is lost when it falls silent while etcd answers everything else', async () => {
+  it('is lost when it is silent while etcd answers all other requests', async () => {
     const { clock, etcd, ended } = await guarded(true);
     await clock.advance(60_000);
     assert.equal(etcd.cancelled, false);
@@ -68,7 +68,7 @@ describe('a watch stream', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('merely ends when etcd is out of reach as a whole: the next one goes on from there', async () => {
+  it('ends when etcd is unreachable: the next stream resumes from there', async () => {
     const { clock, etcd, ended, die } = await guarded(true);
     await clock.advance(5_000);
     etcd.answers = false;
@@ -80,7 +80,7 @@ describe('a watch stream', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('that stood still with etcd and goes on with it is neither', async () => {
+  it('that pauses and resumes together with etcd continues', async () => {
     const { clock, etcd, stream } = await guarded(true);
     await clock.advance(5_000);
     etcd.answers = false;
@@ -92,7 +92,7 @@ describe('a watch stream', () => {
     stream.end(new Error('enough'));
   });
 
-  it('is not silent while changes come', async () => {
+  it('is not silent while changes arrive', async () => {
     const { clock, etcd, stream } = await guarded(true);
     await clock.advance(5_000);
     etcd.answers = false;
@@ -105,7 +105,7 @@ describe('a watch stream', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('of an etcd that knows no such question is left alone', async () => {
+  it('of an etcd without progress requests continues', async () => {
     const { clock, etcd, stream } = await guarded(false);
     await clock.advance(600_000);
     assert.equal(etcd.cancelled, false);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
 
 describe('the clock of the machine', () => {
-  it('knows times beyond those that Node.js takes', async () => {
+  it('supports delays beyond the limit of Node.js', async () => {
     let fired = false;
     const timer = systemClock.timer(2 ** 33, () => {
       fired = true;
@@ -17,7 +17,7 @@ describe('the clock of the machine', () => {
     await assert.rejects(slept, /enough/);
   });
 
-  it('fires in time, and never once cancelled', async () => {
+  it('fires in time, and not after it is canceled', async () => {
     const fired: number[] = [];
     systemClock.timer(0, () => fired.push(0));
     systemClock.timer(1, () => fired.push(1)).cancel();

@@ -15,7 +15,7 @@ const schema = Type.Object({
 });
 
 describe('configuration files', () => {
-  it('gives defaults where nothing is set', () => {
+  it('uses defaults for keys that are not set', () => {
     const { value, set } = parseConfig(schema, '', 'x.conf');
     assert.deepEqual(value, {
       mtuSize: 1450,
@@ -43,7 +43,7 @@ describe('configuration files', () => {
     assert.deepEqual(warnings, ['x.conf:4: ignoring unknown key nested.flga']);
   });
 
-  it('refuses a wrong type with file and line', () => {
+  it('rejects a wrong type with file and line', () => {
     assert.throws(
       () => parseConfig(schema, '# c\nlist:\n  - name: a\n  - name: 7\n', 'x.conf'),
       (error: Error) =>
@@ -56,12 +56,12 @@ describe('configuration files', () => {
     assert.throws(() => parseConfig(schema, '- 1\n- 2\n', 'x.conf'), /x\.conf:1: /);
   });
 
-  it('refuses a syntax error with file and line', () => {
+  it('rejects a syntax error with file and line', () => {
     assert.throws(() => parseConfig(schema, 'a: 1\nb: [1,\nc', 'x.conf'), /x\.conf:3: /);
     assert.throws(() => parseConfig(schema, 'a: 1\n---\nb: 1', 'x.conf'), /multiple documents$/);
   });
 
-  it('refuses references that lead nowhere, to themselves or to too much', () => {
+  it('rejects aliases that are unresolved, recursive or too large', () => {
     const laughs = ['a: &a [x, x, x, x, x, x, x, x, x, x]'];
     for (const [at, name] of [...'bcdefgh'].entries()) {
       const before = 'abcdefg'[at];
@@ -75,7 +75,7 @@ describe('configuration files', () => {
       );
   });
 
-  it('warns of a key that is there twice in different writings', () => {
+  it('warns of a key that is set twice in different spellings', () => {
     const text = 'mtuSize: 1\nnested:\n  flag: true\n  FLAG: false\nMTUSIZE: 2\n';
     const { value, warnings, where } = parseConfig(schema, text, 'x.conf');
     assert.equal(value.mtuSize, 2);
@@ -98,7 +98,7 @@ describe('configuration files', () => {
       );
   });
 
-  it('takes no duration that was meant to be longer', () => {
+  it('rejects durations below a millisecond', () => {
     const interval = Type.Object({
       wait: Duration({ default: 1e9, description: 'wait', positive: true }),
     });
@@ -111,7 +111,7 @@ describe('configuration files', () => {
     assert.equal(durationMs(parseConfig(interval, 'wait: 1ms', 'x.conf').value.wait), 1);
   });
 
-  it('looks a file up by flag, then variable, then in the folder', () => {
+  it('finds a file by flag, then by variable, then in the folder', () => {
     const dir = mkdtempSync(join(tmpdir(), 'config-'));
     mkdirSync(join(dir, 'etc'));
     writeFileSync(join(dir, 'etc', 'agent.conf'), 'mtuSize: 1');

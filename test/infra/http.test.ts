@@ -102,7 +102,7 @@ describe('REST server', () => {
     assert.equal(statSync(socket, { throwIfNoEntry: false }), undefined);
   });
 
-  it('replaces a socket that was left behind, but neither a file nor one that is in use', async () => {
+  it('replaces a stale socket, but neither a file nor a socket in use', async () => {
     const path = join(dir, 'own.sock');
     const values = { 'local-socket': path };
     writeFileSync(path, 'precious');
@@ -113,7 +113,7 @@ describe('REST server', () => {
     const other = createSocket().listen(used);
     await once(other, 'listening');
     await assert.rejects(start({ 'local-socket': used }), /used\.sock: another process listens/);
-    // Moved away, the socket is one that nobody removes when its server ends.
+    // The server does not remove a socket that was renamed.
     renameSync(used, join(dir, 'left.sock'));
     other.close();
     await start({ 'local-socket': join(dir, 'left.sock') });
@@ -123,7 +123,7 @@ describe('REST server', () => {
     );
   });
 
-  it('says who holds its port', async () => {
+  it('reports that its port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -135,7 +135,7 @@ describe('REST server', () => {
     other.close();
   });
 
-  it('serves HTTPS wholly or not at all', async () => {
+  it('serves HTTPS only with certificate and key', async () => {
     const file = join(dir, 'cert.pem');
     writeFileSync(file, 'no certificate');
     const [cert, key] = ['server-cert-file', 'server-key-file'];
@@ -144,7 +144,7 @@ describe('REST server', () => {
     await assert.rejects(start({ [cert]: file, [key]: file }), /invalid certificate or key/);
   });
 
-  it('serves routes that change something on the local socket only', async () => {
+  it('serves mutating routes on the local socket only', async () => {
     const target = await start();
     const refused = await call(target, 'POST', '/change', { a: 1 });
     assert.equal(refused.status, 403);
@@ -153,7 +153,7 @@ describe('REST server', () => {
     assert.deepEqual(JSON.parse(done.body), { body: { a: 1 } });
   });
 
-  it('opens them only together with credentials', async () => {
+  it('opens them only with credentials', async () => {
     await assert.rejects(start({ 'open-mutating-routes': true }), HttpConfigError);
     const target = await start({ 'open-mutating-routes': true, 'client-basic-auth': ['u:p'] });
     assert.equal((await call(target, 'POST', '/change', {})).status, 401);
@@ -161,7 +161,7 @@ describe('REST server', () => {
     assert.equal((await call({ ...target, auth: 'u:p' }, 'POST', '/change', {})).status, 200);
   });
 
-  it('says what is wrong', async () => {
+  it('describes errors', async () => {
     const target = await start();
     const bad = await call(target, 'GET', '/echo/x?n=-1');
     assert.equal(bad.status, 400);
@@ -175,7 +175,7 @@ describe('REST server', () => {
     await assert.rejects(start({ endpoint: 'nonsense' }), HttpConfigError);
   });
 
-  it('takes JSON or nothing', async () => {
+  it('accepts JSON or an empty body', async () => {
     await start();
     const target = { socketPath: socket };
     for (const [text, type, status] of [
@@ -190,7 +190,7 @@ describe('REST server', () => {
     }
   });
 
-  it('reads endpoints', () => {
+  it('parses endpoints', () => {
     assert.deepEqual(parseEndpoint(':80'), { host: '0.0.0.0', port: 80 });
     assert.deepEqual(parseEndpoint('[::1]:0'), { host: '::1', port: 0 });
     assert.deepEqual(parseEndpoint('node.local:65535'), { host: 'node.local', port: 65_535 });

@@ -36,7 +36,7 @@ function setUp() {
   return { cache, complaints, events, take: () => events.splice(0) };
 }
 
-test('changes come in by name and by secondary index', () => {
+test('changes are applied by name and by secondary index', () => {
   const { cache, take } = setUp();
   cache.change([
     { key: 'pod/a', value: 'on one' },
@@ -53,7 +53,7 @@ test('changes come in by name and by secondary index', () => {
   assert.deepEqual(cache.map.listAllNames(), ['b']);
 });
 
-test('a resync takes in what is new, deletes what is gone, and tells of nothing else', () => {
+test('a resync applies new and changed entries, deletes missing ones, and notifies of nothing else', () => {
   const { cache, take } = setUp();
   cache.change([
     { key: 'pod/a', value: 'on one' },
@@ -71,13 +71,13 @@ test('a resync takes in what is new, deletes what is gone, and tells of nothing 
   cache.resync([]);
   assert.equal(cache.map.size, 0);
   assert.deepEqual(cache.map.listNames('node', 'two'), []);
-  // What comes again after it was gone is news.
+  // An entry that returns after its deletion is a change.
   take();
   cache.change([{ key: 'pod/c', value: 'on one' }]);
   assert.deepEqual(take(), ['c new on one']);
 });
 
-test('what makes no sense is skipped by name, and what was there before stays', () => {
+test('invalid entries are ignored with a log line, and the last valid value stays', () => {
   const { cache, complaints, take } = setUp();
   cache.change([{ key: 'pod/a', value: 'on one' }]);
   take();
@@ -96,7 +96,7 @@ test('what makes no sense is skipped by name, and what was there before stays', 
   assert.deepEqual(take(), []);
 });
 
-test('it follows a store, and begins anew when the watch is lost or the store is away', async () => {
+test('it follows a store, and reads a snapshot again when the watch is lost or the store was unavailable', async () => {
   const { cache, complaints, take } = setUp();
   const clock = new ManualClock();
   const store = new MemoryStore();
@@ -146,7 +146,7 @@ test('it follows a store, and begins anew when the watch is lost or the store is
   assert.equal(clock.pending, 0);
 });
 
-test('it ends while the store is away, and while it is being read', async () => {
+test('it stops while the store is unavailable, and during a read', async () => {
   const { cache, take } = setUp();
   const clock = new ManualClock();
   const never = { watch: () => assert.fail('not to be watched') };

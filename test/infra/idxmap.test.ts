@@ -39,7 +39,7 @@ test('finds items by name and by each value of a secondary index', () => {
   assert.deepEqual(map.listFields('c'), {});
 });
 
-test('an overwritten item leaves its old places in the indexes', () => {
+test('an overwritten item is removed from its old index entries', () => {
   const { map } = setUp();
   map.put('a', a);
   map.put('a', { index: 7, addresses: [] });
@@ -48,7 +48,7 @@ test('an overwritten item leaves its old places in the indexes', () => {
   assert.deepEqual(map.listNames('index', '7'), ['a']);
 });
 
-test('events tell a new item, an overwritten one and a deleted one apart', () => {
+test('events distinguish new, overwritten and deleted items', () => {
   const { map, events, stop } = setUp();
   map.put('a', a);
   map.put('a', b);
@@ -70,7 +70,7 @@ test('events tell a new item, an overwritten one and a deleted one apart', () =>
   assert.equal(events.length, 4);
 });
 
-test('clear tells of every item that it removes', () => {
+test('clear notifies of every deleted item', () => {
   const { map, events } = setUp();
   map.put('a', a);
   map.put('b', b);
@@ -87,7 +87,7 @@ test('clear tells of every item that it removes', () => {
   );
 });
 
-test('a second watcher of one name is refused; a failing one harms nobody', () => {
+test('a second watcher with the same name is rejected; a failing one does not affect others', () => {
   const errors: unknown[] = [];
   const { map, events } = setUp({
     ...silentLogger,
@@ -106,7 +106,7 @@ test('a second watcher of one name is refused; a failing one harms nobody', () =
   assert.deepEqual(errors, [{ map: 'links', subscriber: 'bad', name: 'a', error: 'no' }]);
 });
 
-test('ending a watch does not end a later one of the same name', () => {
+test('stopping a watch does not stop a later one with the same name', () => {
   const { map, stop, events } = setUp();
   stop();
   const again: string[] = [];

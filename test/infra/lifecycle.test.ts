@@ -32,7 +32,7 @@ describe('life cycle', () => {
     ]);
   });
 
-  it('closes what was started when a part fails, and goes on closing', async () => {
+  it('closes the started components when one fails, also after an error of a close', async () => {
     const trace: string[] = [];
     const fail = () => {
       throw new Error('no');
@@ -47,7 +47,7 @@ describe('life cycle', () => {
     assert.deepEqual(trace, ['a.init', 'b.init', 'c.init', 'b.close', 'a.close']);
   });
 
-  it('abandons a start when it is stopped: the step under way ends, none comes after it', async () => {
+  it('abandons a start when it is stopped: the current step ends, no other one runs', async () => {
     const trace: string[] = [];
     const opened = Promise.withResolvers<void>();
     const parts = [
@@ -66,7 +66,7 @@ describe('life cycle', () => {
     assert.equal(trace.length, 4);
   });
 
-  it('does not wait for ever for a start that cannot be abandoned', async () => {
+  it('does not wait forever for a start that cannot be abandoned', async () => {
     const clock = new ManualClock();
     const hang = () => new Promise<void>(() => undefined);
     const parts = [traced('slow', [], { init: hang })];
@@ -77,7 +77,7 @@ describe('life cycle', () => {
     await stop;
   });
 
-  it('names the part that takes too long', async () => {
+  it('names the component that exceeds its time limit', async () => {
     const clock = new ManualClock();
     const hang = () => new Promise<void>(() => undefined);
     const lifecycle = new Lifecycle(

@@ -12,7 +12,7 @@ function make(config = {}, initial?: string) {
 }
 
 describe('loggers', () => {
-  it('have levels of their own, which win over the initial one', () => {
+  it('have their own levels, which override the initial one', () => {
     const { loggers, lines } = make({ loggers: [{ name: 'b', level: 'warning' }] }, 'debug');
     loggers.get('a').debug('one');
     loggers.get('b').info('two');
@@ -26,7 +26,7 @@ describe('loggers', () => {
     );
   });
 
-  it('change at run time, also before they are made', async () => {
+  it('change at run time, also before they are created', async () => {
     const { loggers, lines } = make();
     const [list, put] = logRoutes(loggers);
     const set = (logger: string, level: string) =>
@@ -49,7 +49,7 @@ describe('loggers', () => {
     ]);
   });
 
-  it('refuse an unknown level', () => {
+  it('reject an unknown level', () => {
     assert.throws(() => make({ 'default-level': 'loud' }), LogLevelError);
     assert.throws(() => make({}, 'constructor'), /INITIAL_LOGLVL: unknown log level "constructor"/);
     assert.throws(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { allOrNothing, allSettled } from '#infra/rollback/rollback.ts';
 
-test('what succeeds takes nothing back', async () => {
+test('a success rolls nothing back', async () => {
   const taken: number[] = [];
   const result = await allOrNothing(silentLogger, async (undo) => {
     undo.add(async () => taken.push(1));
@@ -13,7 +13,7 @@ test('what succeeds takes nothing back', async () => {
   assert.deepEqual(taken, []);
 });
 
-test('a failure takes back in reverse and is the error that comes out', async () => {
+test('a failure rolls back in reverse order and is the error of the call', async () => {
   const taken: number[] = [];
   const warnings: unknown[] = [];
   const log: Logger = { ...silentLogger, warn: (...args: unknown[]) => void warnings.push(args) };
@@ -28,7 +28,7 @@ test('a failure takes back in reverse and is the error that comes out', async ()
   assert.equal(warnings.length, 1);
 });
 
-test('things started together are waited for, and the first failure in their order counts', async () => {
+test('all promises are awaited, and the first error in their order is thrown', async () => {
   let late = false;
   const later = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
     late = true;

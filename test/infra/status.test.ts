@@ -9,7 +9,7 @@ const build = { version: 'v1', date: '', commit: 'abc' };
 const request = { query: {}, params: {}, body: undefined };
 
 describe('status check', () => {
-  it('is the AND over its parts: one OK does not hide an ERROR of another', async () => {
+  it('is the worst of its components: one OK does not hide an ERROR of another', async () => {
     const status = new StatusCheck(new ManualClock(), build);
     assert.equal(status.state, 'ok');
     const a = status.register('a', 'liveness');
@@ -24,7 +24,7 @@ describe('status check', () => {
     assert.equal(status.state, 'ok');
   });
 
-  it('kills nobody for being in init or for a database out of reach', async () => {
+  it('does not fail liveness for init or for an unavailable database', async () => {
     const status = new StatusCheck(new ManualClock(), build);
     const [liveness, readiness] = probeRoutes(status);
     const codes = async () => [

@@ -24,7 +24,7 @@ const documents = fc.oneof(
 describe('streamed JSON', () => {
   const clock = new ManualClock();
 
-  it('is the text that JSON.stringify gives', async () => {
+  it('is the text of JSON.stringify', async () => {
     await fc.assert(
       fc.asyncProperty(documents, async (value) => {
         assert.equal(await textOf(streamedJson(value, clock)), inOneGo(value));
@@ -33,7 +33,7 @@ describe('streamed JSON', () => {
     );
   });
 
-  it('is the same for a list that is made while it is sent', async () => {
+  it('is the same for a list that is created while it is sent', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue()), async (items) => {
         assert.equal(await textOf(streamedList(items, clock)), inOneGo(items));
@@ -42,14 +42,14 @@ describe('streamed JSON', () => {
     );
   });
 
-  it('leaves out what is undefined and asks toJSON, as JSON.stringify does', async () => {
+  it('omits undefined values and calls toJSON, as JSON.stringify does', async () => {
     const date = new Date(0);
     const value = { a: undefined, b: [undefined, date], c: { toJSON: () => ({ d: date }) }, e: {} };
     assert.equal(await textOf(streamedJson(value, clock)), inOneGo(value));
     assert.equal(await textOf(streamedJson([{}, []], clock)), inOneGo([{}, []]));
   });
 
-  it('shows as text what has no JSON, and goes on', async () => {
+  it('converts values without JSON form to text, and continues', async () => {
     const round: { self?: unknown } = {};
     round.self = round;
     const value = { number: 12n, round: [[[round]]], after: 1 };
@@ -60,7 +60,7 @@ describe('streamed JSON', () => {
     });
   });
 
-  it('comes in pieces', async () => {
+  it('is sent in chunks', async () => {
     const { body } = streamedJson(
       Array.from({ length: 50_000 }, (_, number) => ({ number })),
       clock,
@@ -73,7 +73,7 @@ describe('streamed JSON', () => {
     assert.ok(chunks > 10, String(chunks));
   });
 
-  it('ends without an error when nobody reads to the end', async () => {
+  it('ends without an error when the client closes early', async () => {
     const { body } = streamedList(
       (function* () {
         for (;;) yield 'more';

@@ -12,7 +12,7 @@ export class WatchProgress {
   #revision: number;
   #partial: number;
   /** Changes of an incomplete transaction, which continues in the next fragment. */
-  #held: IEvent[] = [];
+  #incomplete: IEvent[] = [];
 
   constructor(position: Position) {
     this.#revision = position.revision;
@@ -21,12 +21,12 @@ export class WatchProgress {
 
   /** The first revision that is not completely delivered: the start of a new stream. */
   get next(): number {
-    this.#held = [];
+    this.#incomplete = [];
     return this.#revision + 1;
   }
 
   accept(response: IWatchResponse, epoch: number): KvChange[] {
-    const events = [...this.#held, ...response.events];
+    const events = [...this.#incomplete, ...response.events];
     const last = events.at(-1);
     if (!last) return [];
     // After a disconnect within a transaction the next stream starts before it, so the changes of an
@@ -34,7 +34,7 @@ export class WatchProgress {
     const whole = response.fragment
       ? events.findIndex((event) => event.kv.mod_revision === last.kv.mod_revision)
       : events.length;
-    this.#held = events.slice(whole);
+    this.#incomplete = events.slice(whole);
     const changes: KvChange[] = [];
     for (let at = 0; at < whole; ) {
       const revision = Number(events[at]!.kv.mod_revision);

@@ -1,4 +1,4 @@
-/** Whatever happens to nodes and pods, in whatever order: a resync finds nothing to do afterwards. */
+/** After any events of nodes and pods, in any order, a resync has nothing to do. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -30,7 +30,7 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constant('node' as const),
     node,
-    // few, so that they get in each other's way; one is that of the node itself
+    // few, so that they conflict; one is the ID of the node itself
     vpp: fc.constantFrom('192.168.16.1/24', '192.168.16.2/24', '192.168.16.3/24'),
     address: fc.constantFrom('172.16.0.6', '172.16.0.7', '192.168.16.2'),
   }),
@@ -48,7 +48,7 @@ const modes = [
 ] as const;
 
 describe('any order of node and pod events', { timeout: 240_000 }, () => {
-  it('leaves nothing for a resync to do, and nothing behind', async () => {
+  it('leaves nothing for a resync to do, and no orphans', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...modes),
@@ -65,13 +65,13 @@ describe('any order of node and pod events', { timeout: 240_000 }, () => {
           for (const one of steps) {
             if (one.kind === 'add') {
               const which = podOf(one.pod, one.container);
-              // the runtime has made the namespace already when it repeats a call
+              // when the runtime retries a call, the namespace exists already
               if (!attached.has(which.containerId)) machine.linux.addNamespace(which.netns);
               const reply = attached.has(which.containerId)
                 ? await running.client.add(cniRequest(which))
                 : await addPod(running, which);
               assert.equal(reply.error, '');
-              // a pod has one sandbox: the one before is given up
+              // a pod has one sandbox: the previous one is deleted
               for (const [id, known] of attached)
                 if (known.name === which.name && id !== which.containerId) attached.delete(id);
               attached.set(which.containerId, which);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { NamespacePath } from '#linux/api.ts';
 import { makeNode, type Node } from './harness.ts';
 
-/** One namespace as text lines that a person can check, without what the kernel makes by itself. */
+/** One namespace as readable text lines, without the objects that the kernel creates by itself. */
 async function linux(node: Node, namespace: NamespacePath): Promise<string[]> {
   const { links, routes, neighbors } = await node.linux.dump(namespace);
   const lines: string[] = [];
@@ -23,7 +23,7 @@ async function linux(node: Node, namespace: NamespacePath): Promise<string[]> {
   return lines.sort();
 }
 
-/** A VPP without what it is like when nobody has configured it: a person reads only what is there. */
+/** The state of VPP without the defaults of an unconfigured VPP, for reading. */
 function configured({ vpp }: Node): Readonly<Record<string, unknown>> {
   const fresh = makeNode().vpp.snapshot() ?? {};
   return Object.fromEntries(
@@ -33,7 +33,7 @@ function configured({ vpp }: Node): Readonly<Record<string, unknown>> {
   );
 }
 
-/** All that is configured on a node: VPP, Linux by namespace, and what the agent remembers. */
+/** The configuration of a node: VPP, Linux by namespace, and the stored state of the agent. */
 export async function configuration(node: Node, namespaces: readonly string[] = []) {
   const { entries } = await node.local.list('local/');
   const host: Record<string, string[]> = { host: await linux(node, undefined) };
@@ -41,7 +41,7 @@ export async function configuration(node: Node, namespaces: readonly string[] = 
   return {
     vpp: configured(node),
     linux: host,
-    // Where the search for a free address goes on is no configuration.
+    // The position of the search for a free address is not configuration.
     remembered: entries.map(({ key }) => key).filter((key) => key !== 'local/ipam/last'),
   };
 }

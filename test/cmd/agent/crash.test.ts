@@ -19,7 +19,7 @@ import {
 const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
 const other: TestPod = { name: 'other', containerId: 'c'.repeat(64), netns: '/run/netns/other' };
 
-/** The call that the agent does not survive; whatever kubelet gets, it will repeat it. */
+/** The call during which the agent crashes; kubelet retries it after any result. */
 async function unanswered(call: Promise<unknown>): Promise<void> {
   await call.catch(() => undefined);
 }
@@ -38,7 +38,7 @@ async function nothingRemembered(node: Node): Promise<void> {
 for (const useTAPInterfaces of [true, false]) {
   const options = { contiv: { useTAPInterfaces } };
 
-  /** Runs one scenario with the agent's first life ending at each point in turn. */
+  /** Runs one scenario for each crash point of the first agent. */
   async function atEveryPoint(
     scenario: (life: Life, endAt: number) => Promise<void>,
   ): Promise<number> {
@@ -54,8 +54,8 @@ for (const useTAPInterfaces of [true, false]) {
     }
   }
 
-  describe(`an agent that ends at any point (${useTAPInterfaces ? 'TAP' : 'VETH'})`, () => {
-    it('of an AddPod: the repeated call ends well, no address is double or leaked', async (t) => {
+  describe(`an agent that crashes at any point (${useTAPInterfaces ? 'TAP' : 'VETH'})`, () => {
+    it('of an AddPod: the retry succeeds, no address is duplicated or leaked', async (t) => {
       const points = await atEveryPoint(async (life, endAt) => {
         const node = life.node;
         const first = await startAgent(node, { ...options, environment: life.environment() });
@@ -82,7 +82,7 @@ for (const useTAPInterfaces of [true, false]) {
       assert.ok(points > 30);
     });
 
-    it('of a DeletePod: the repeated call ends well, and nothing is left', async (t) => {
+    it('of a DeletePod: the retry succeeds, and nothing remains', async (t) => {
       const points = await atEveryPoint(async (life, endAt) => {
         const node = life.node;
         const first = await startAgent(node, { ...options, environment: life.environment() });

@@ -5,9 +5,9 @@ import type { Connect, Transport } from '#vpp/binapi/api.ts';
 import type { Node } from './harness.ts';
 
 /**
- * One life of an agent, with an end at a chosen point. Points are counted from `arm` on: one before
+ * An agent process that crashes at a chosen point. Points are counted from `arm` on: one before
  * and one after each request to VPP, each call to Linux and each write to a store. At the end of
- * the life its connection to VPP is gone, and whatever it still tries has no effect.
+ * the process its connection to VPP is closed, and later calls have no effect.
  */
 export class Life {
   readonly node: Node;
@@ -16,9 +16,9 @@ export class Life {
   #armed = false;
   #endAt = Number.POSITIVE_INFINITY;
   #over = false;
-  /** Points that were passed. */
+  /** Number of points so far. */
   points = 0;
-  /** What stood at each point, for messages. */
+  /** The request at each point, for messages. */
   readonly names: string[] = [];
 
   constructor(node: Node) {
@@ -30,18 +30,18 @@ export class Life {
     return this.#over;
   }
 
-  /** Counts from here on. @param endAt the point at which the life ends; the first is 1 */
+  /** Starts counting. @param endAt the crash point; the first is 1 */
   arm(endAt = Number.POSITIVE_INFINITY): void {
     this.#armed = true;
     this.#endAt = endAt;
   }
 
-  /** Lets the next life go uncounted. */
+  /** Disables counting for the next process. */
   end(): void {
     this.node.vpp.onRequest = undefined;
   }
 
-  /** The node as this life sees it. */
+  /** The node as this process sees it. */
   environment() {
     return {
       cluster: this.#store(this.node.cluster),

@@ -5,10 +5,10 @@ import { addPod, cniRequest, makeNode, startAgent, type TestPod } from './harnes
 const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
 const db: TestPod = { name: 'db', containerId: 'b'.repeat(64), netns: '/run/netns/db' };
 
-describe('a pod whose namespace has gone while the agent was away', () => {
+describe('a pod whose namespace was deleted while the agent was stopped', () => {
   for (const useTAPInterfaces of [true, false])
-    it(`keeps nothing from working (${useTAPInterfaces ? 'TAP' : 'VETH'})`, async () => {
-      // a healing would come at once, and fail, and that is the end of an agent
+    it(`blocks nothing else (${useTAPInterfaces ? 'TAP' : 'VETH'})`, async () => {
+      // a healing resync would run at once and fail, which is fatal
       const options = { contiv: { useTAPInterfaces }, controller: { delayAfterErrorHealing: 0 } };
       const node = makeNode();
       const first = await startAgent(node, options);

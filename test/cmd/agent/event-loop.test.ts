@@ -1,4 +1,4 @@
-/** The event loop inside of a whole agent, seen through its REST server. */
+/** The event loop of a whole agent, through its REST server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FatalError } from '#plugins/controller/api/errors.ts';
@@ -47,7 +47,7 @@ const history = async (running: RunningAgent, query = '') =>
 const idle = (running: RunningAgent) => until(() => running.agent.controller.isIdle);
 
 describe('an agent after a fatal error', () => {
-  it('is ill for good and stays to be looked at [R5.31]', async () => {
+  it('stays in state ERROR and keeps serving REST [R5.31]', async () => {
     await using running = await startAgent(makeNode());
     assert.equal((await running.get('/liveness')).status, 200);
     await until(async () => (await running.get('/readiness')).status === 200);
@@ -67,7 +67,7 @@ describe('an agent after a fatal error', () => {
 });
 
 describe('the trace of an event', () => {
-  it('goes from a key and its revision, or a container, to the operations [R8.9]', async () => {
+  it('leads from a key and its revision, or a container, to the operations [R8.9]', async () => {
     await using running = await startAgent(makeNode());
     await addPod(running, web);
     await reflectPod(running.node, web, '10.1.1.2');
@@ -99,7 +99,7 @@ describe('the trace of an event', () => {
 });
 
 describe('verification mode', () => {
-  it('finds nothing in the handlers, VPP and Linux while pods come and go [R7.2] [R7.3]', async () => {
+  it('finds no difference in handlers, VPP and Linux while pods are added and deleted [R7.2] [R7.3]', async () => {
     await using running = await startAgent(makeNode(), {
       controller: { enableVerification: true },
     });

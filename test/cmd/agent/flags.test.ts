@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { parseFlags } from '#cmd/agent/flags.ts';
 
 describe('command line', () => {
-  it('takes one dash or two, a blank or an equals sign', () => {
+  it('accepts one dash or two, a blank or an equals sign', () => {
     for (const argv of [
       ['-microservice-label=node1', '-http-port', '9000', '-contiv-config=/etc/c.conf'],
       ['--microservice-label', 'node1', '--http-port=9000', '--contiv-config', '/etc/c.conf'],
@@ -15,7 +15,7 @@ describe('command line', () => {
     }
   });
 
-  it('leaves values that begin with a dash and negative words alone', () => {
+  it('does not change values that begin with a dash', () => {
     assert.equal(parseFlags(['--config-dir', './-x'], {}).configDir, './-x');
   });
 

@@ -18,7 +18,7 @@ import type { ExternalConfigSource } from '#plugins/controller/api/events.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 
-/** A node without its agent: what survives a restart of the agent. */
+/** A node without its agent: the state that survives a restart of the agent. */
 export interface Node {
   readonly cluster: KvStore;
   readonly local: KvStore;
@@ -48,7 +48,7 @@ export interface RunningAgent extends AsyncDisposable {
   readonly node: Node;
   readonly agent: Agent;
   readonly client: CniClient;
-  /** Of the REST server: for routes that change something. */
+  /** Local socket of the REST server, for mutating routes. */
   readonly localSocket: string;
   /** Of the CNI service. */
   readonly socket: string;
@@ -117,7 +117,7 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
 export async function startAgent(node: Node, options: AgentOptions = {}): Promise<RunningAgent> {
   const { agent, settings, printed, logged } = prepareAgent(node, options);
   await agent.start();
-  // The startup resync runs on; only after it a node is what it was asked to be.
+  // The startup resync runs after the start; it configures the node.
   await until(() => agent.controller.history.records.length > 0);
   const client = new CniClient(settings.grpc.endpoint);
   const stop = async () => {

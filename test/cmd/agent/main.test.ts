@@ -14,12 +14,12 @@ interface Program {
   /** Resolves when the text was written. */
   said(text: string): Promise<void>;
   signal(name: NodeJS.Signals): void;
-  /** Nobody reads any more what it says. */
+  /** Closes the pipe, so that the output has no reader. */
   deafen(): void;
   readonly ended: Promise<{ code: number | null; signal: string | null; text: string }>;
 }
 
-/** The agent as a process of its own, with files and sockets in a folder of its own. */
+/** The agent as a separate process, with its own folder for files and sockets. */
 function run(folder: string, ...argv: string[]): Program {
   const env = { ...process.env, TMPDIR: folder };
   const child = spawn(process.execPath, [main, ...argv], { env, cwd: folder });
@@ -44,7 +44,7 @@ function run(folder: string, ...argv: string[]): Program {
   };
 }
 
-/** Files for an agent that finds no VPP and touches nothing outside of its folder. */
+/** Files for an agent without VPP that writes only to its folder. */
 function ownFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'main-'));
   const files = {
@@ -70,7 +70,7 @@ function status(socketPath: string, path: string): Promise<number | undefined> {
 }
 
 describe('contiv-agent as a process', () => {
-  it('ends with code 2 and one clear reason when it is told nonsense', async () => {
+  it('exits with code 2 and one clear reason for invalid arguments', async () => {
     const folder = ownFolder();
     mkdirSync(join(folder, 'manifests', 'a-folder.yaml'), { recursive: true });
     const unknown = await run(folder, '--nonsense').ended;
@@ -82,7 +82,7 @@ describe('contiv-agent as a process', () => {
     assert.equal((await run(folder, '--help').ended).code, 0);
   });
 
-  it('ends at once, with code 0, while it waits for VPP', async () => {
+  it('exits at once, with code 0, while it waits for VPP', async () => {
     const folder = ownFolder();
     const agent = run(folder);
     await agent.said('cannot connect to VPP');
@@ -92,7 +92,7 @@ describe('contiv-agent as a process', () => {
     assert.doesNotMatch(text, /"level":"(error|fatal)"/);
   });
 
-  it('records its run until it is killed, and replays it with a code that tells', async () => {
+  it('records until it is killed, and reports the result of the replay by its exit code', async () => {
     const folder = ownFolder();
     const runs = join(folder, 'runs');
     writeFileSync(join(folder, 'controller.conf'), `record-run: ${runs}`);
@@ -126,7 +126,7 @@ describe('contiv-agent as a process', () => {
     }
   });
 
-  it('goes on when nobody reads its log', async () => {
+  it('continues when its log has no reader', async () => {
     const folder = ownFolder();
     const agent = run(folder, '--embedded', '--http-port', '0');
     await agent.said('NEW EVENT');
@@ -138,7 +138,7 @@ describe('contiv-agent as a process', () => {
     assert.equal(code, 0, text);
   });
 
-  it('ends with code 0 when a signal comes twice, and starts again', async () => {
+  it('exits with code 0 for a repeated signal, and starts again', async () => {
     const folder = ownFolder();
     for (let life = 1; life <= 2; life++) {
       const agent = run(folder, '--embedded', '--http-port', '0');

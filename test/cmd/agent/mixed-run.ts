@@ -1,4 +1,4 @@
-/** A recorded run with a bit of everything: pods, nodes, external configuration, faults. */
+/** A recording with pods, nodes, external configuration and faults. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { StoreRefusedError } from '#datastore/api.ts';
@@ -94,7 +94,7 @@ export async function mixedRun(folder: string, events: number): Promise<number> 
     await unreflectPod(node, pod(next));
   };
   const refuse = async () => {
-    // Not a request of a resync: a healing that fails would be the end of the agent.
+    // Not a resync request: a healing resync that fails would be fatal.
     node.vpp.faults.add(1, { refuse: -1 }, ({ name }) => name.startsWith('tap_create'));
     await add();
     node.vpp.faults.clear();

@@ -25,7 +25,7 @@ interface Operation {
   readonly IsRevert?: boolean;
 }
 
-/** The last event was reverted: each operation by its opposite, the last one first. */
+/** The last event was reverted: each operation by its inverse, in reverse order. */
 async function assertUndoneInReverse(running: RunningAgent): Promise<void> {
   const { body } = await running.get('/controller/event-history?last=1');
   const [{ Handlers, Txn }] = body as [
@@ -48,7 +48,7 @@ async function assertUndoneInReverse(running: RunningAgent): Promise<void> {
   );
 }
 
-/** What the rules of pod wiring give for the two pods, read line by line. */
+/** The expected configuration of the two pods, reviewed line by line. */
 function expected(mode: 'tap' | 'veth'): unknown {
   const file = join(import.meta.dirname, 'expected', `${mode}.json`);
   return JSON.parse(readFileSync(file, 'utf8'));
@@ -58,7 +58,7 @@ for (const useTAPInterfaces of [true, false]) {
   describe(`pods by ${useTAPInterfaces ? 'TAP' : 'VETH + AF_PACKET'}`, () => {
     const contiv = { useTAPInterfaces };
 
-    it('are configured as written out, answered to CNI, and leave nothing behind', async () => {
+    it('are configured as expected, returned to CNI, and leave no orphans', async () => {
       const node = makeNode();
       await using running = await startAgent(node, { contiv });
       const empty = await configuration(node);
@@ -86,7 +86,7 @@ for (const useTAPInterfaces of [true, false]) {
       assert.deepEqual(await configuration(node), empty);
     });
 
-    it('are undone in reverse when VPP refuses any request, and CNI gets the error', async () => {
+    it('are reverted when VPP rejects any request, and CNI gets the error', async () => {
       for (let n = 1; ; n++) {
         const node = makeNode();
         await using running = await startAgent(node, { contiv });
@@ -114,7 +114,7 @@ for (const useTAPInterfaces of [true, false]) {
 }
 
 describe('bad input', () => {
-  it('is named and skipped, and the agent goes on', async () => {
+  it('is logged and ignored, and the agent continues', async () => {
     const node = makeNode();
     await node.cluster.put('/vnf-agent/contiv-ksr/k8s/pod/bad/namespace/x', '{not json');
     await using running = await startAgent(node);
@@ -184,8 +184,8 @@ describe('operators', () => {
   });
 });
 
-describe('VPP that is started anew', () => {
-  it('gets its configuration back by a healing resync of its own', async () => {
+describe('VPP that is restarted', () => {
+  it('is configured by a healing resync', async () => {
     const node = makeNode();
     await using running = await startAgent(node);
     await addPod(running, web);

@@ -47,7 +47,7 @@ describe('--print-config', () => {
     assert.equal(values['ipamConfig.srv6.sfcEndLocalSIDSubnetCIDR'], '9310::/16');
   });
 
-  it('names those who could not be asked', async () => {
+  it('lists unavailable sources', async () => {
     const text = await printed();
     assert.match(text, /^# unavailable: the NodeConfig resource: no etcd\.conf was found$/m);
     assert.match(text, /^# unavailable: VPP: no answer in 3000 ms$/m);

@@ -12,7 +12,7 @@ import { replayRecording } from '#plugins/controller/recording/replay.ts';
 import { makeNode, startAgent } from './harness.ts';
 import { mixedRun } from './mixed-run.ts';
 
-describe('a recorded run', () => {
+describe('a recording', () => {
   let folder: string;
   let lines: Line[];
   let processed: number;
@@ -29,7 +29,7 @@ describe('a recorded run', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** Replays these lines; the last may be half a one. */
+  /** Replays these lines; the last one may be truncated. */
   async function report(changed: readonly (Line | string)[]) {
     const file = join(folder, 'changed.jsonl');
     const texts = changed.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)));
@@ -40,7 +40,7 @@ describe('a recorded run', () => {
   const numbers = (kind: string): number[] =>
     lines.flatMap((line) => (line.t === 'event' && line.kind === kind ? [line.n] : []));
 
-  /** The recording as if an event had never been. */
+  /** The recording without one event. */
   function without(n: number): Line[] {
     return lines.flatMap((line): Line[] => {
       if (!('n' in line)) return [line];
@@ -51,7 +51,7 @@ describe('a recorded run', () => {
     });
   }
 
-  it('lets handlers read what was put so far, as the agent does', async () => {
+  it('lets handlers read the values put so far, as the agent does', async () => {
     const [file = ''] = await recordingFiles(join(folder, 'run'));
     const podTable = vrfTableKey.build({ id: 1, protocol: 'IPV4' });
     let read: () => unknown = () => undefined;
@@ -75,7 +75,7 @@ describe('a recorded run', () => {
     assert.ok(away.length > 0, 'a port did not answer');
   });
 
-  it('replays to the same transactions, and says so with code 0', async () => {
+  it('replays to equal transactions, and reports them as equal', async () => {
     const printed: string[] = [];
     assert.equal(await replay(join(folder, 'run'), (text) => printed.push(text)), true);
     const text = printed.join('');
@@ -86,7 +86,7 @@ describe('a recorded run', () => {
   });
 
   it('shows the first difference when one event is left out: event, key and field', async () => {
-    // Everything but an Add Pod that failed, a resync, and the end leaves something behind.
+    // Every event but a failed Add Pod, a resync, and the shutdown changes the state.
     const failed = new Set(
       lines.flatMap((line) => (line.t === 'end' && line.error !== undefined ? [line.n] : [])),
     );
@@ -102,7 +102,7 @@ describe('a recorded run', () => {
     }
   });
 
-  it('shows that an event is missing, whichever it is', async () => {
+  it('reports any missing event', async () => {
     for (const n of [3, numbers('kube-state-change')[5]!, numbers('healing-resync')[0]!]) {
       const { differences } = await report(lines.filter((line) => !('n' in line) || line.n !== n));
       assert.equal(differences[0]?.event.n, n + 1);
@@ -110,7 +110,7 @@ describe('a recorded run', () => {
     }
   });
 
-  it('shows a value that was another one then, to the field', async () => {
+  it('reports a different value with its field', async () => {
     const keyIn = (line: Line | undefined) =>
       line?.t === 'commit'
         ? Object.keys(line.values).find((key) => /\/loop\d$/.test(key) && line.values[key])
@@ -129,7 +129,7 @@ describe('a recorded run', () => {
     );
   });
 
-  it('gives failures back as they were: another one is another outcome', async () => {
+  it('replays failures: a different failure is a difference', async () => {
     const at = lines.findIndex((line) => line.t === 'result' && (line.failures?.length ?? 0) > 0);
     const result = lines[at] as Line & { t: 'result' };
     const { differences } = await report(lines.with(at, { ...result, failures: [] }));
@@ -137,7 +137,7 @@ describe('a recorded run', () => {
     assert.ok(differences.some(({ what, field }) => what === 'outcome' && field === 'error'));
   });
 
-  it('may end in the middle of a line, as after a kill -9, but not of the file', async () => {
+  it('may end within a line, as after a kill -9, but may have no damage before', async () => {
     const texts = lines.slice(0, 400).map((line) => JSON.stringify(line));
     const cut = texts.at(-1)!.slice(0, 20);
     const { differences, events, ending } = await report([...texts.slice(0, -1), cut]);
@@ -150,7 +150,7 @@ describe('a recorded run', () => {
     });
   });
 
-  it('of another format, of an unknown event or of nothing is refused by name', async () => {
+  it('of another format, with an unknown event or without content is rejected with its name', async () => {
     const [first, ...others] = lines as [Line & { t: 'run' }, ...Line[]];
     const code = 'CV_RECORDING_UNREADABLE';
     await assert.rejects(report([{ ...first, format: 99 }, ...others]), {
@@ -170,7 +170,7 @@ describe('a recorded run', () => {
     );
   });
 
-  it('is for the eyes of the owner alone', async () => {
+  it('is readable by its owner only', async () => {
     const [file = ''] = await recordingFiles(join(folder, 'run'));
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     assert.equal((await stat(join(folder, 'run'))).mode & 0o777, 0o700);
@@ -178,7 +178,7 @@ describe('a recorded run', () => {
 });
 
 describe('recording', () => {
-  it('that cannot be written keeps no agent from working', async () => {
+  it('that cannot be written does not affect the agent', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'recording-'));
     const file = join(folder, 'a-file');
     await writeFile(file, '');
@@ -191,7 +191,7 @@ describe('recording', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('is off unless it is asked for', async () => {
+  it('is off by default', async () => {
     const before = await readdir('.');
     await using running = await startAgent(makeNode());
     assert.ok(running.agent.controller.eventCount > 0);

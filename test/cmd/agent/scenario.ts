@@ -1,4 +1,4 @@
-/** A node of a cluster, whole, on simulated VPP and Linux: told by configuration and by Kubernetes. */
+/** A whole cluster node on simulated VPP and Linux, driven by configuration and Kubernetes. */
 import assert from 'node:assert/strict';
 import { nodeModel } from '#kubernetes/models/node.ts';
 import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
@@ -16,7 +16,7 @@ import {
   until,
 } from './harness.ts';
 
-/** The link of the kernel that VPP takes as main interface. */
+/** The kernel link that is VPP's main interface. */
 export const NIC = 'eth1';
 export const MAIN_INTERFACE = `host-${NIC}`;
 
@@ -114,7 +114,7 @@ export class Scenario implements AsyncDisposable {
       .sort();
   }
 
-  /** Nothing has failed, nothing waits, and a resync finds nothing to do. */
+  /** Asserts that no value has failed or is pending, and that a resync has nothing to do. */
   async assertSettled(): Promise<void> {
     const open = (await this.#statuses()).filter(
       ({ state }) => !['CONFIGURED', 'OBTAINED', 'DISCOVERED'].includes(state),
@@ -126,7 +126,7 @@ export class Scenario implements AsyncDisposable {
     const { body } = await this.running.get('/controller/event-history');
     const records = body as EventShown[];
     const [first, last] = [records[0]!, records.at(-1)!];
-    // where something is done, the record tells it
+    // the record lists the operations
     assert.ok((first.Txn?.Executed?.length ?? 0) > 0);
     assert.deepEqual(
       last.Handlers.filter(({ ErrorStr }) => ErrorStr !== ''),
@@ -136,7 +136,7 @@ export class Scenario implements AsyncDisposable {
     assert.deepEqual(last.Txn?.Executed ?? [], []);
   }
 
-  /** Resolves when all is processed that stands in the datastore by now. */
+  /** Resolves when the current content of the datastore is processed. */
   async caughtUp(): Promise<void> {
     const name = `marker-${++this.#markers}`;
     const { controller } = this.running.agent;

@@ -1,4 +1,4 @@
-/** One run of the whole agent for each way in which a node can be wired. */
+/** The whole agent with each variant of the node wiring. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,7 +70,7 @@ describe('a node on the simulator', options, () => {
     await scenario.assertSettled();
   });
 
-  it('with a lease, another one, and none', async () => {
+  it('with a DHCP lease that changes and expires', async () => {
     const contiv = { nodeConfig: [section({ useDhcp: true })] };
     await using scenario = await Scenario.start({ contiv });
     const { node } = scenario;
@@ -144,7 +144,7 @@ describe('a node on the simulator', options, () => {
       }
     });
 
-  it('whose NodeConfig comes, changes and goes', async () => {
+  it('whose NodeConfig is created, changed and deleted', async () => {
     await using scenario = await Scenario.start({
       contiv: { crdNodeConfigurationDisabled: false },
     });
@@ -167,19 +167,19 @@ describe('a node on the simulator', options, () => {
     assert.equal(count, 3, names.join());
   });
 
-  it('whose host gets another address', async () => {
+  it('whose host address changes', async () => {
     await using scenario = await Scenario.start();
     const { linux } = scenario.node;
     await linux.deleteAddress(undefined, 'eth0', '172.16.0.5/24');
     await linux.addAddress(undefined, 'eth0', '172.16.0.9/24');
-    // kubelet tells Kubernetes
+    // kubelet updates the Node record
     await tellOfNode(scenario.node, 'node1', { address: '172.16.0.9' });
     await scenario.until(async () => (await scenario.configured('dst/172.16.0.9/32')).length === 1);
     assert.deepEqual(await scenario.configured('dst/172.16.0.5/32'), []);
     await scenario.assertSettled();
   });
 
-  it('whose networks are cut out of one', async () => {
+  it('whose subnets are computed from contivCIDR', async () => {
     await using scenario = await Scenario.start({
       ipam: { contivCIDR: '10.128.0.0/14', nodeInterconnectCIDR: '' },
     });
@@ -191,7 +191,7 @@ describe('a node on the simulator', options, () => {
     await scenario.assertSettled();
   });
 
-  it('whose pods get their addresses from another IPAM', async () => {
+  it('whose pods get their addresses from an external IPAM plugin', async () => {
     const node = await nodeWithNics();
     await tellOfNode(node, 'node1', { address: '172.16.0.5', podCidr: '10.1.70.0/24' });
     await using scenario = await Scenario.start({ ipam: { useExternalIPAM: true } }, node);

@@ -1,4 +1,4 @@
-/** The scheduler's REST on a whole agent, with the models that only the wiring knows. */
+/** The scheduler's REST routes on a whole agent, with all models. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseValue } from '#cmd/agent/parse-value.ts';
@@ -22,13 +22,13 @@ interface PlanAnswer {
 
 const KEY = 'config/vpp/v2/interfaces/loop1';
 
-describe('values that are given by type and key', () => {
-  it('become canonical', () => {
+describe('values with type and key', () => {
+  it('are converted to canonical form', () => {
     const value = parseValue(loopback.type, loopback.value, KEY) as { mtu: number };
     assert.equal(value.mtu, 0);
   });
 
-  it('are refused by the name of what is wrong', () => {
+  it('are rejected with the reason', () => {
     const refused = (type: string, json: unknown, under: string, code: string, text: RegExp) =>
       assert.throws(() => parseValue(type, json, under), { code, message: text });
     refused('ligato.vpp.Interface', {}, KEY, 'CV_MODEL_UNKNOWN', /known models: ligato\.vpp\./);
@@ -66,7 +66,7 @@ describe('the scheduler of a running agent', () => {
     assert.deepEqual(now, { value: { key: KEY, state: 'NONEXISTENT' } });
   });
 
-  it('answers 400 to a value that is none', async () => {
+  it('answers 400 to an invalid value', async () => {
     const { status, body } = await plan({ [KEY]: { ...loopback, value: { name: 'other' } } });
     assert.deepEqual(
       [status, body.Error],
@@ -74,7 +74,7 @@ describe('the scheduler of a running agent', () => {
     );
   });
 
-  it('dumps in the encoding of old clients what they ask for with the old argument', async () => {
+  it('dumps for old clients, with the old argument, in the old encoding', async () => {
     const { body } = await running.get('/scheduler/dump?descriptor=vpp-interface&state=SB');
     const values = body as { Value: { ProtoMsgName: string; ProtoMsgData: string } }[];
     assert.ok(values.length > 0);
@@ -84,7 +84,7 @@ describe('the scheduler of a running agent', () => {
     }
   });
 
-  it('knows the graph of every past moment', async () => {
+  it('serves the graph of any time in the past', async () => {
     const { body } = await running.get('/scheduler/txn-history?seq-num=0');
     const { Stop } = body as { Stop: string };
     const { body: nodes } = await running.get(`/scheduler/graph-snapshot?time=${Stop}`);
@@ -102,7 +102,7 @@ describe('the scheduler of a running agent', () => {
 });
 
 describe('an agent that verifies every transaction', () => {
-  it('finds what it configured, through a pod that comes and goes', async () => {
+  it('finds no difference while a pod is added and deleted', async () => {
     await using running = await startAgent(makeNode(), { env: { KVSCHED_VERIFY_MODE: '1' } });
     const pod: TestPod = { name: 'web', containerId: 'c1', netns: '/run/netns/web' };
     assert.equal((await addPod(running, pod)).error, '');
@@ -115,7 +115,7 @@ describe('an agent that verifies every transaction', () => {
     const { body: stats } = await running.get('/scheduler/stats');
     const { AllDescriptors } = stats as { AllDescriptors: { name: string; count: number }[] };
     const retrieves = AllDescriptors.find(({ name }) => name === 'Retrieve')?.count ?? 0;
-    // One resync alone asks each descriptor once.
+    // A single resync retrieves each descriptor once.
     assert.ok(retrieves > 20, String(retrieves));
   });
 });

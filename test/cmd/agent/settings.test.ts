@@ -7,7 +7,7 @@ import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings } from '#cmd/agent/settings.ts';
 import { CodedError } from '#infra/errors/errors.ts';
 
-/** The error that these arguments, variables and files end in. */
+/** The error for these arguments, variables and files. */
 function refusal(
   argv: readonly string[],
   env: Record<string, string> = {},
@@ -24,14 +24,14 @@ function refusal(
   return 'taken';
 }
 
-describe('what the agent is told', () => {
-  it('is taken when it makes sense', () => {
+describe('the settings of the agent', () => {
+  it('are accepted when they are valid', () => {
     const label = ['--microservice-label', 'node-1.example_a'];
     assert.equal(refusal(label, { STARTUPTIMEOUT: '1m30s', HTTP_PORT: '0' }), 'taken');
     assert.equal(refusal([], {}, { 'grpc.conf': 'permission: 0770' }), 'taken');
   });
 
-  it('is refused with the place where it stands', () => {
+  it('are rejected with file and line', () => {
     const cases: [string, string[], Record<string, string>, Record<string, string>][] = [
       [
         '/nowhere: the folder does not exist (set by --config-dir',

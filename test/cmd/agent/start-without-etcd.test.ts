@@ -15,7 +15,7 @@ import { addPod, makeNode, type Node, replyAddress, startAgent, until } from './
 
 const NAMESPACE_KEY = '/vnf-agent/contiv-ksr/k8s/namespace/default';
 
-/** What a mutating route answers; those are served on the socket of the node alone. */
+/** The reply of a mutating route, which only the local socket serves. */
 function post(socketPath: string, path: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath, path, method: 'POST' }, (response) => {
@@ -35,7 +35,7 @@ function environmentOf(node: Node, cluster: FaultInjectingStore) {
 }
 
 describe('an agent that starts without its database', () => {
-  it('is ready from the mirror, and with the database once that is there', async () => {
+  it('is ready with the mirror, and uses the database when it is available', async () => {
     const node = makeNode();
     await node.cluster.put(NAMESPACE_KEY, '{"name":"default"}');
     const controller = { delayLocalResync: '200ms', remoteDBProbingInterval: '30ms' };
@@ -75,7 +75,7 @@ describe('an agent that starts without its database', () => {
 });
 
 describe('the databases of an agent', () => {
-  it('leave a file of the Go agent alone, and name it', async () => {
+  it('ignore a file of the Go agent, and log its name', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'stores-'));
     const file = join(folder, 'bolt.db');
     await writeFile(file, 'bolt');
@@ -101,7 +101,7 @@ describe('the databases of an agent', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('throw a damaged mirror away with a warning, and keep the rest', async () => {
+  it('discard a damaged mirror with a warning, and keep the local store', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'stores-'));
     await writeFile(join(folder, 'bolt.conf'), `db-path: ${join(folder, 'store')}\n`);
     await writeFile(join(folder, 'etcd.conf'), 'endpoints: [127.0.0.1:1]\n');

@@ -8,8 +8,8 @@ const web: TestPod = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/ne
 for (const useTAPInterfaces of [true, false]) {
   const options = { contiv: { useTAPInterfaces } };
 
-  describe(`un-deploy (${useTAPInterfaces ? 'TAP' : 'VETH'})`, () => {
-    it('removes what an ended agent has left, and nothing of others', async () => {
+  describe(`undeploy (${useTAPInterfaces ? 'TAP' : 'VETH'})`, () => {
+    it('removes the configuration of a stopped agent, and no unmanaged objects', async () => {
       const node = makeNode();
       await node.linux.createVeth(
         { namespace: undefined, name: 'theirs' },
@@ -28,11 +28,11 @@ for (const useTAPInterfaces of [true, false]) {
       assert.deepEqual(remembered, []);
       assert.deepEqual(linux['host'], before.linux['host']);
       assert.ok(!linux[web.netns]?.some((line) => line.includes('eth0')), 'pod interface');
-      // How neighbors age is a setting of VPP: there is no state without it.
+      // Neighbor aging is a setting of VPP that always has a value.
       assert.deepEqual({ ...vpp, neighborAging: 0 }, { ...before.vpp, neighborAging: 0 });
     });
 
-    it('gives up what it cannot remove with the reason, and goes on from there', async () => {
+    it('reports what it cannot remove, and a second call continues from there', async () => {
       const node = makeNode();
       const running = await startAgent(node, options);
       await addPod(running, web);

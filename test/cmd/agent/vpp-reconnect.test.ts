@@ -5,7 +5,7 @@ import { addPod, makeNode, type Node, type RunningAgent, startAgent, until } fro
 
 const web = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
 
-/** VPP ends at its n-th message from now on and is there again at once, empty. */
+/** VPP exits at its n-th message from now on and restarts at once, empty. */
 function loseVppAt(node: Node, at: number): { passed: boolean } {
   const point = { passed: false };
   let count = 0;
@@ -29,7 +29,7 @@ async function restart(node: Node): Promise<void> {
   await node.vpp.start();
 }
 
-/** Until the node is as wanted; at no time the agent may say that it is lost. */
+/** Waits for the desired state; liveness must not fail meanwhile. */
 async function untilHealed(
   running: RunningAgent,
   namespaces: readonly string[],
@@ -43,13 +43,13 @@ async function untilHealed(
   });
 }
 
-describe('VPP that is lost', () => {
-  it('again while it is healed is healed at its next return', async () => {
+describe('a disconnect of VPP', () => {
+  it('during healing is healed after the next reconnect', async () => {
     const node = makeNode();
     await using running = await startAgent(node);
     await addPod(running, web);
     const wanted = await stateOf(node, [web.netns]);
-    // Each loss makes the client wait longer before it connects again, so few points must do.
+    // The client waits longer after each disconnect, so the test uses few points.
     for (const at of [1, 12, 30]) {
       const point = loseVppAt(node, at);
       await restart(node);
@@ -58,7 +58,7 @@ describe('VPP that is lost', () => {
     }
   });
 
-  it('during the startup resync is configured at its return', async () => {
+  it('during the startup resync is healed after the reconnect', async () => {
     const whole = makeNode();
     await using other = await startAgent(whole);
     await until(async () => (await other.get('/readiness')).status === 200);

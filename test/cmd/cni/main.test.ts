@@ -1,4 +1,4 @@
-/** The program as a process: its log, its exit code, and how it ends when it is told to. */
+/** The program as a process: its log, its exit code, and its termination. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ async function ended(child: ChildProcess) {
 describe('contiv-cni as a process', () => {
   const nobody = { grpcServer: join(folder, 'nobody.sock') };
 
-  it('logs a call as one line that only its owner reads', async () => {
+  it('logs a call as one line in a file that only its owner can read', async () => {
     const logFile = join(folder, 'cni.log');
     const { output, errors, code } = await ended(start({ ...nobody, logFile }));
     assert.equal(code, 1);
@@ -46,14 +46,14 @@ describe('contiv-cni as a process', () => {
     assert.equal(statSync(logFile).mode & 0o777, 0o600);
   });
 
-  it('answers all the same where no log can be written', async () => {
+  it('returns its result even if the log cannot be written', async () => {
     const logFile = join(folder, 'not there', 'cni.log');
     const { output, errors } = await ended(start({ ...nobody, logFile }));
     assert.equal(JSON.parse(output).code, 11);
     assert.match(errors, /^contiv-cni: no log in .*ENOENT.*\n\{.*"command":"DEL"/);
   });
 
-  it('hangs up on an agent that does not answer when the runtime ends it', async () => {
+  it('closes the connection to a silent agent when the runtime stops it', async () => {
     const agent = join(folder, 'hanging.sock');
     const server = createServer().listen(agent);
     await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** Standard input as runtimes give it. */
+/** Standard input in the forms that runtimes use. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'contiv-cni-input-'));
 after(() => rmSync(folder, { recursive: true }));
 
 describe('standard input', () => {
-  it('is read whole, letters of several bytes on the border of two pieces too', async () => {
+  it('is read completely, including multi-byte characters at the border of two chunks', async () => {
     const text = `a${'é'.repeat(100_000)}`;
     const file = join(folder, 'file');
     writeFileSync(file, text);
@@ -28,7 +28,7 @@ describe('standard input', () => {
     closeSync(fd);
   });
 
-  it('is waited for where the pipe does not block', async () => {
+  it('is awaited when the pipe is non-blocking', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     const reading = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -68,7 +68,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     watcher.start();
   }
 
-  /** Waits until the loop has taken so many more events. */
+  /** Waits until the loop has accepted so many more events. */
   async function next(count = 1): Promise<string[]> {
     const deadline = systemClock.monotonic() + 120_000;
     while (lines.push(...loop.take()) < count)
@@ -93,7 +93,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     ]);
   });
 
-  it('reads everything again when etcd was away', async () => {
+  it('reads a new snapshot after an outage of etcd', async () => {
     await server.kill();
     await until(() => !watcher.status.connected);
     await server.run();
@@ -103,7 +103,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     assert.deepEqual(await next(), ['namespace k8s/namespace/default: plain -> 1']);
   });
 
-  it('starts from its mirror while etcd is away, and from etcd once it is back', async () => {
+  it('starts from its mirror while etcd is unavailable, and uses etcd when it is available again', async () => {
     await watcher.close();
     await cluster.close();
     await server.kill();
@@ -113,10 +113,10 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     assert.deepEqual(await next(), [WHOLE_RESYNC]);
   });
 
-  it('reads everything of another cluster that stands behind the same address', async () => {
+  it('reads a new snapshot of another cluster behind the same address', async () => {
     const other = await EtcdServer.start();
     const there = other.store();
-    // Longer history than here: by revisions alone nobody would notice.
+    // Longer history than here: revisions alone would not show the difference.
     for (let at = 0; at < 300; at++)
       await there.put(namespaceKey('elsewhere'), namespaceText('elsewhere', `${at}`));
     const link = await FaultyLink.start(server.port);
@@ -138,7 +138,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     assert.deepEqual(await next(), [WHOLE_RESYNC]);
   });
 
-  it('keeps what it knows when etcd comes back empty, until it is filled again', async () => {
+  it('keeps its last known state when etcd returns empty, until it is filled again', async () => {
     await until(() => watcher.status.watching);
     await server.wipe();
     await server.run();

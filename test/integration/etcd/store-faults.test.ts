@@ -14,7 +14,7 @@ import { withoutEtcd } from '#test/support/requirements.ts';
 import { EtcdServer } from '../support/etcd-server.ts';
 import { FaultyLink } from '../support/faulty-link.ts';
 
-/** Puts numbers under a few keys until told to stop; an unknown outcome is tolerated. */
+/** Puts numbers under a few keys until it is stopped; accepts unknown outcomes. */
 class Writer {
   readonly acknowledged: number[] = [];
   failures = 0;
@@ -50,15 +50,15 @@ class Writer {
   }
 }
 
-/** For what never comes; nothing is decided by time. */
+/** Limit for events that do not arrive; no result depends on it. */
 const LIMIT_MS = 180_000;
 
-describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () => {
+describe('a faulty etcd', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () => {
   let server: EtcdServer;
   let link: FaultyLink;
   /** Through the link. */
   let store: EtcdStore;
-  /** Past the link, and patient: a machine under load must not fail what is no part of the test. */
+  /** Not through the link, and with long limits: load of the machine must not fail the test. */
   let direct: KvStore;
   let prefix = '';
   let tests = 0;
@@ -81,7 +81,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     await link.close();
   });
 
-  /** What a test waits for in vain must end it. */
+  /** Fails a test that waits for an event that does not arrive. */
   function test(title: string, body: () => Promise<void>): void {
     it(title, { timeout: LIMIT_MS }, body);
   }
@@ -93,7 +93,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     return listener;
   }
 
-  /** Ends the history with a mark and says what a client without trouble hears of it. */
+  /** Ends the history with a marker and returns the changes that an undisturbed client gets. */
   async function wholeHistory(from: Revision): Promise<string[]> {
     await direct.put(`${prefix}end`, '');
     const witness = new Listener();
@@ -103,7 +103,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     return witness.texts;
   }
 
-  /** Until the database has the value, whoever was told of it. */
+  /** Waits until the database has the value. */
   async function written(key: string, value: string): Promise<void> {
     while ((await direct.get(key)) !== value) await systemClock.sleep(10);
   }
@@ -124,7 +124,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     assert.deepEqual(listener.texts, history);
   }
 
-  test('hears every change once and in order when etcd is killed under a writer', async () => {
+  test('gets every change once and in order when etcd is killed during writes', async () => {
     const { revision } = await store.list(prefix);
     const listener = await watched(revision);
     const writer = new Writer(server.store(), prefix);
@@ -152,7 +152,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     );
   });
 
-  test('answers in time while etcd is stopped, and misses nothing when it goes on', async () => {
+  test('replies in time while etcd is suspended, and misses no change afterwards', async () => {
     const { revision } = await store.list(prefix);
     const listener = await watched(revision);
     const writer = new Writer(server.store(), prefix);
@@ -167,10 +167,10 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     await heardAll(listener, revision);
   });
 
-  test('misses nothing when the connection is cut in the middle of a replay, again and again', async () => {
+  test('misses no change when the connection breaks repeatedly during a watch backlog', async () => {
     const { revision } = await store.list(prefix);
     await put(5000, 40);
-    // Room for one of the messages, of a thousand revisions each, that etcd replays in.
+    // Space for one message of the watch backlog, which has a thousand revisions.
     link.cutAfter = 100_000;
     const listener = await watched(revision);
     await listener.until(({ changes }) => changes.length > 3500);
@@ -179,7 +179,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     await heardAll(listener, revision);
   });
 
-  test('misses nothing of transactions that a cut tears apart', async () => {
+  test('misses no change of transactions that a disconnect splits', async () => {
     const { revision } = await store.list(prefix);
     for (let round = 0; round < 30; round++)
       await direct.putAll(
@@ -199,7 +199,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     for (const batch of listener.batches.slice(0, -1)) assert.equal(batch.length % 100, 0);
   });
 
-  test('says that the watch is lost when the history was compacted while away', async () => {
+  test('reports the watch as lost when the history was compacted during a disconnect', async () => {
     const listener = await watched();
     await direct.put(`${prefix}a`, '1');
     await listener.until(({ changes }) => changes.length === 1);
@@ -216,7 +216,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     await heardAll(await watched(revision), revision);
   });
 
-  test('goes on when the history up to its own place was compacted', async () => {
+  test('continues when the history was compacted up to its own revision', async () => {
     const { revision } = await store.list(prefix);
     const listener = await watched(revision);
     await put(20);
@@ -230,7 +230,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     assert.deepEqual(listener.lost, []);
   });
 
-  test('says that the watch is lost when the database comes back empty', async () => {
+  test('reports the watch as lost when the database returns empty', async () => {
     await put(50);
     const listener = await watched();
     await server.wipe();
@@ -243,7 +243,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     await heardAll(await watched(revision), revision);
   });
 
-  test('says so too when the new database has outgrown the old one meanwhile', async () => {
+  test('also when the new database has higher revisions than the old one', async () => {
     await direct.put(`${prefix}a`, '1');
     const two = [await watched(), await watched()];
     const old = (await store.list(prefix)).revision;
@@ -267,7 +267,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     await late.until(({ lost }) => lost.length > 0);
   });
 
-  test('notices a connection that is silent for ever, and connects anew', async () => {
+  test('detects a silent connection, and reconnects', async () => {
     const eager = new EtcdStore(
       {
         endpoints: [`127.0.0.1:${link.port}`],
@@ -282,7 +282,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     watches.push(eager.watch(prefix, revision, listener));
     await direct.put(`${prefix}a`, '1');
     await listener.until(({ changes }) => changes.length === 1);
-    // What the connection carries from now on is lost; the next connections are good again.
+    // Data of this connection is lost from now on; the next connections work again.
     link.silent = true;
     await direct.put(`${prefix}a`, '2');
     const { connections } = link;
@@ -298,7 +298,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     await eager.close();
   });
 
-  test('finds out whether it made a key when the reply is lost', async () => {
+  test('determines whether it created a key when the reply is lost', async () => {
     const key = `${prefix}id`;
     await store.probe();
     link.onRequest = (bytes) => {
@@ -315,7 +315,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     assert.ok(link.connections > 1);
   });
 
-  test('knows its own key even when another has changed it since', async () => {
+  test('recognizes its own key after another client has changed it', async () => {
     const key = `${prefix}id`;
     await store.probe();
     link.onRequest = (bytes) => {
@@ -331,7 +331,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     assert.deepEqual(await store.putIfAbsent(key, 'mine'), { created: true, value: 'changed' });
   });
 
-  test('does not take the key of a rival for its own when the request is lost', async () => {
+  test('does not take the key of another client for its own when the request is lost', async () => {
     const key = `${prefix}id`;
     await store.probe();
     link.onRequest = (bytes) => {
@@ -346,7 +346,7 @@ describe('etcd in trouble', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () 
     assert.deepEqual(await store.putIfAbsent(key, 'mine'), { created: false, value: 'theirs' });
   });
 
-  test('says of a write without a reply that it may have been made, and makes it once', async () => {
+  test('reports the unknown outcome of a write without a reply, and sends it once', async () => {
     const key = `${prefix}a`;
     const { revision } = await direct.list(prefix);
     for (const write of [() => store.put(key, '1'), () => store.compareAndSwap(key, '1', '2')]) {

@@ -71,7 +71,7 @@ describe('EtcdStore over TLS', {
     return new EtcdStore({ endpoints, tls, operationTimeoutMs: 2000 }, systemClock);
   }
 
-  it('works where both sides prove who they are', async () => {
+  it('works with mutual authentication', async () => {
     const store = storeWith({ caFile: file('ca.crt'), ...own('client') });
     await store.put('a', '1');
     assert.equal(await store.get('a'), '1');
@@ -88,7 +88,7 @@ describe('EtcdStore over TLS', {
     ['a client without a certificate', () => ({ caFile: file('ca.crt') }), /./],
     ['a client of another authority', () => ({ caFile: file('ca.crt'), ...own('stranger') }), /./],
   ] as const)
-    it(`does not take ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const store = storeWith(tls());
       await assert.rejects(store.get('a'), (error: Error) => {
         assert.ok(error instanceof StoreUnavailableError);
@@ -98,14 +98,14 @@ describe('EtcdStore over TLS', {
       await store.close();
     });
 
-  it('takes any certificate when told so', async () => {
+  it('accepts any certificate with insecureSkipVerify', async () => {
     const store = storeWith({ ...own('client'), insecureSkipVerify: true });
     await store.put('b', '1');
     assert.equal(await store.get('b'), '1');
     await store.close();
   });
 
-  it('says before it connects that key or certificate are wrong', async () => {
+  it('reports an invalid key or certificate before it connects', async () => {
     await writeFile(file('rubbish'), 'rubbish');
     for (const [tls, text] of [
       [{ caFile: file('rubbish') }, /ca-file/],

@@ -32,7 +32,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     await server.close();
   });
 
-  it('lists more keys than a page holds, and more bytes than gRPC takes by default', async () => {
+  it('lists more keys than a page has, and more bytes than gRPC accepts by default', async () => {
     for (let part = 0; part < 12; part++)
       await store.putAll(
         new Map(
@@ -50,7 +50,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     );
   });
 
-  it('replays more than gRPC takes by default', async () => {
+  it('delivers a watch backlog larger than gRPC accepts by default', async () => {
     const { revision } = await store.list('/replay/');
     for (let round = 0; round < 60; round++)
       await store.put('/replay/a', `${round} `.padEnd(150_000, 'x'));
@@ -64,7 +64,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     );
   });
 
-  it('tells a large transaction in one batch, however etcd cuts it', async () => {
+  it('delivers a large transaction in one batch, also from several fragments', async () => {
     const { revision } = await store.list('/large/');
     for (let round = 0; round < 8; round++)
       await store.putAll(
@@ -80,7 +80,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     for (const batch of listener.batches) assert.equal(batch.length % 10, 0);
   });
 
-  it('says that a request is refused where a repetition would not help', async () => {
+  it('reports a request as rejected when a retry would not help', async () => {
     const many = new Map(Array.from({ length: 200 }, (_, at) => [`/many/${at}`, '']));
     await assert.rejects(store.putAll(many), (error: Error) => {
       assert.ok(error instanceof StoreRefusedError);
@@ -93,7 +93,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     await store.probe();
   });
 
-  it('answers with an error in time when nobody is there', async () => {
+  it('rejects in time when etcd is unreachable', async () => {
     const port = await freePort();
     const nobody = new EtcdStore({ endpoints: [`http://127.0.0.1:${port}`] }, systemClock);
     for (const call of [
@@ -111,7 +111,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     await nobody.close();
   });
 
-  it('goes to the endpoint that answers', async () => {
+  it('uses the endpoint that answers', async () => {
     const dead = `127.0.0.1:${await freePort()}`;
     const alive = `127.0.0.1:${server.port}`;
     const both = new EtcdStore({ endpoints: [dead, dead, alive] }, systemClock);
@@ -126,7 +126,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     await both.close();
   });
 
-  it('reads what other clients wrote, and they read ours', async () => {
+  it('reads values of other clients, and they read its values', async () => {
     const other = new Etcd3({ hosts: `127.0.0.1:${server.port}` });
     await other.put('/other/a').value('ä😀');
     assert.equal(await store.get('/other/a'), 'ä😀');
@@ -135,7 +135,7 @@ describe('EtcdStore', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     other.close();
   });
 
-  it('refuses options that contradict each other', () => {
+  it('rejects contradictory options', () => {
     for (const [options, text] of [
       [{ endpoints: [] }, /no endpoint/],
       [{ endpoints: ['http://a:1', 'https://b:1'] }, /mixed/],
