@@ -26,7 +26,7 @@ test('IPv6 has the spelling of RFC 5952, IPv4 in IPv6 becomes IPv4', () => {
   for (const [text, expected] of cases) assert.equal(formatted(text), expected);
 });
 
-test('what is no address is refused', () => {
+test('invalid addresses are rejected', () => {
   const bad = ['', '1.2.3', '1.2.3.4.5', '1.2.3.256', '01.2.3.4', '1.2.3.', '.1.2.3', '1.2.3.4 '];
   bad.push(
     ':',
@@ -42,7 +42,7 @@ test('what is no address is refused', () => {
   for (const text of bad) assert.equal(ip.parseIp(text), undefined, text);
 });
 
-test('every address survives, and agrees with what Node takes for one', () => {
+test('every address is parsed and formatted consistently, and is valid for Node.js', () => {
   fc.assert(
     fc.property(ipText, (text) => {
       const canonical = formatted(text);
@@ -53,7 +53,7 @@ test('every address survives, and agrees with what Node takes for one', () => {
   );
 });
 
-test('random text is an address exactly when Node says so', () => {
+test('random text is an address exactly if Node.js accepts it', () => {
   const text = fc.stringMatching(/^[0-9a-f:.]{0,20}$/);
   fc.assert(
     fc.property(text, (candidate) => {
@@ -92,7 +92,7 @@ test('a network is masked, contains its members and nothing else', () => {
   );
 });
 
-test('the last address of a network is in it, and none is behind it', () => {
+test('the last address of a network is in it, and is the last one', () => {
   const last = (text: string) => ip.formatIp(ip.lastAddress(ip.parseCidr(text)!));
   assert.equal(last('10.1.2.3/24'), '10.1.2.255');
   assert.equal(last('10.1.2.3/31'), '10.1.2.3');

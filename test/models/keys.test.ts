@@ -37,7 +37,7 @@ const templates = Object.entries({ ...derived, ...linuxDerived }).filter(
     typeof entry[1] === 'object' && 'parse' in entry[1],
 );
 
-/** Names of the parts, found by building with a probe. */
+/** Names of the parts, found by building a key from a proxy. */
 function partNames(template: KeyTemplate<string>): readonly string[] {
   const seen = new Set<string>();
   const noted = (_: object, name: string | symbol): string => {
@@ -88,7 +88,7 @@ test('entries of a bridge domain: parse gives back what build was given', () => 
   );
 });
 
-test('keys as they are known from the Go agent', () => {
+test('keys are those of the Go agent', () => {
   const { interfaceAddressKey, interfaceVrfKey, bridgedInterfaceKey, linkStateKey } = derived;
   assert.equal(
     interfaceAddressKey.build({ iface: 'loop', source: 'static', address: '10.1.1.1/24' }),
@@ -110,7 +110,7 @@ test('keys as they are known from the Go agent', () => {
   assert.equal(derived.unnumberedKey.build({ iface: '' }), 'vpp/interface/unnumbered/<invalid>');
 });
 
-test('keys of another kind are not taken', () => {
+test('keys of another kind are not parsed', () => {
   assert.equal(derived.interfaceVrfKey.parse('vpp/interface/a/vrf/from-interface/b'), undefined);
   assert.equal(derived.inheritedVrfKey.parse('vpp/interface/a/vrf/1/ip-version/v4'), undefined);
   assert.equal(derived.interfaceHasAddressKey.parse('vpp/interface/a/address/static/b'), undefined);

@@ -7,7 +7,7 @@ import { CNIReply, CNIRequest, RemoteCNIService } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import { InvalidModelError } from '#models/model.ts';
 
-/** Kind of the object to the resource that the original writes for it. */
+/** The resource that the original writes for each kind of object. */
 const resourceOfKind: Readonly<Record<string, AnyResource>> = {
   Pod: resources.pod,
   Namespace: resources.namespace,
@@ -21,7 +21,7 @@ const resourceOfKind: Readonly<Record<string, AnyResource>> = {
   ServiceFunctionChain: resources.servicefunctionchain,
 };
 
-/** What agents of the original write themselves. */
+/** Values that agents of the original write. */
 const stored: readonly (readonly [AnyResource, string])[] = [
   [resources.vppnode, '{"id":1,"name":"node-a","ip_addresses":["192.168.16.1/24","fd00::1/64"]}'],
   [resources.vppnode, '{"id":2,"name":"node-b","ip_address":"192.168.16.2/24"}'],
@@ -44,7 +44,7 @@ function originals(): [AnyResource, string][] {
   ]);
 }
 
-test('a value of the original is read and written back byte for byte', () => {
+test('a value of the original is parsed and serialized byte for byte', () => {
   const values = [...originals(), ...stored];
   assert.equal(new Set(values.map(([resource]) => resource.keyword)).size, 13);
   for (const [resource, text] of values) {
@@ -54,7 +54,7 @@ test('a value of the original is read and written back byte for byte', () => {
   }
 });
 
-test('the order in which Go gives out labels makes no difference', () => {
+test('the order of labels does not matter', () => {
   const labels = [
     { key: 'app', value: 'web' },
     { key: 'tier', value: 'front' },
@@ -67,7 +67,7 @@ test('the order in which Go gives out labels makes no difference', () => {
   );
 });
 
-test('JSON in the other spellings that Go reads means the same', () => {
+test('JSON in other spellings that Go accepts has the same meaning', () => {
   assert.deepEqual(
     resources.policy.model.parse({ name: 'a', policyType: 3, ingressRule: [{}], pods: null }),
     resources.policy.model.canonical({
@@ -82,7 +82,7 @@ test('JSON in the other spellings that Go reads means the same', () => {
   );
 });
 
-test('what is no value is refused, with the key and the field', () => {
+test('an invalid value is rejected with its key and field', () => {
   const where = 'k8s/pod/web/namespace/shop';
   assert.throws(
     () => resources.pod.model.parse({ name: 'web', ipAdress: '10.1.1.1' }, where),
@@ -97,7 +97,7 @@ test('what is no value is refused, with the key and the field', () => {
   assert.throws(() => model.parse('{}'), InvalidModelError);
 });
 
-test('an address has one spelling; a word in its place stays and costs nothing else', () => {
+test('an address has one spelling; other text in its place is kept, and the rest is valid', () => {
   const service = resources.service.model.parse({
     cluster_ip: 'None',
     external_ips: ['2001:DB8:0::1', 'nonsense'],
@@ -108,7 +108,7 @@ test('an address has one spelling; a word in its place stays and costs nothing e
   assert.deepEqual(service.lb_ingress_ips, ['']);
 });
 
-test('CNI messages have the numbers and paths of the original', () => {
+test('CNI messages have the field numbers and paths of the original', () => {
   assert.equal(RemoteCNIService.Add.path, '/cni.RemoteCNI/Add');
   assert.equal(RemoteCNIService.Delete.path, '/cni.RemoteCNI/Delete');
   const request = messageCodec(CNIRequest);

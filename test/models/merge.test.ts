@@ -7,7 +7,7 @@ const KEY = 'config/vpp/v2/interfaces/tap1';
 const value = (fields: object) => vppInterfaceModel.parse({ name: 'tap1', ...fields });
 
 describe('merge of two values of one key', () => {
-  it('keeps what the later one leaves at its default [R6.9]', () => {
+  it('keeps fields that have default values in the later one [R6.9]', () => {
     const base = value({ type: 'TAP', mtu: 1450, vrf: 1, enabled: true, tap: { version: 2 } });
     const over = value({ type: 'TAP', mtu: 9000, tap: { enable_gso: true } });
     assert.deepEqual(
@@ -22,7 +22,7 @@ describe('merge of two values of one key', () => {
     );
   });
 
-  it('joins lists [R6.9]', () => {
+  it('concatenates lists [R6.9]', () => {
     const merged = mergeValues(
       KEY,
       value({ ip_addresses: ['10.0.0.1/24'] }),
@@ -31,7 +31,7 @@ describe('merge of two values of one key', () => {
     assert.deepEqual(merged, value({ ip_addresses: ['10.0.0.1/24', '10.0.1.1/24'] }));
   });
 
-  it('takes the later value for a key of no model', () => {
+  it('uses the later value for a key without a model', () => {
     assert.deepEqual(mergeValues('other/x', { a: 1 }, { b: 2 }), { b: 2 });
   });
 });

@@ -71,13 +71,13 @@ const empty = {
   vmx_net3: '',
 };
 
-test('defaults are filled in and left out again', () => {
+test('defaults are filled in when parsing and omitted in JSON', () => {
   assert.deepEqual(all.canonical({}), empty);
   assert.deepEqual(all.parse({ text: null, child: null, list: null }), empty);
   assert.deepEqual(all.toJson(all.canonical({})), {});
 });
 
-test('a sub-message that is set stays, even when it says nothing', () => {
+test('a sub-message that is set is kept, even if it is empty', () => {
   const value = all.canonical({ child: {} });
   assert.deepEqual(value.child, empty);
   assert.deepEqual(all.toJson(value), { child: {} });
@@ -109,7 +109,7 @@ test('bytes take both base64 alphabets and raw bytes, and are kept as one', () =
   for (const raw of spellings) assert.equal(all.parse({ raw }).raw, '+/8=');
 });
 
-test('a map may hold a key that objects have by nature', () => {
+test('a map may contain keys such as __proto__ and constructor', () => {
   const labels = JSON.parse('{"__proto__": "a", "constructor": "b"}') as Record<string, string>;
   const value = all.canonical({ labels });
   assert.deepEqual(Object.keys(value.labels), ['__proto__', 'constructor']);
@@ -123,7 +123,7 @@ test('everything is frozen', () => {
   }
 });
 
-test('what cannot be read is refused with its path', () => {
+test('invalid input is rejected with its path', () => {
   const cases: readonly (readonly [unknown, string])[] = [
     [{ nope: 1 }, 'k: nope: no such field'],
     [{ toString: 1 }, 'k: toString: no such field'],
@@ -158,7 +158,7 @@ test('what cannot be read is refused with its path', () => {
   }
 });
 
-test('an unordered list is the same list in any order', () => {
+test('an unordered list has one canonical order', () => {
   const codec = messageCodec<All>(messageType(file, 'test.All'), {
     list: unordered((text: string) => text.length, macRule),
   });
@@ -166,7 +166,7 @@ test('an unordered list is the same list in any order', () => {
   assert.deepEqual(codec.canonical({ list: [b, a] }), codec.canonical({ list: [a, b] }));
 });
 
-test('the wire format carries what JSON carries', () => {
+test('the wire format carries the same data as JSON', () => {
   const value = all.canonical({
     text: 'ä',
     raw: 'AAE=',
@@ -184,13 +184,13 @@ test('the wire format carries what JSON carries', () => {
   assert.deepEqual(all.decodeWire(all.encodeWire(value)), value);
 });
 
-test('bytes that are no message are refused', () => {
+test('bytes that are not a message are rejected', () => {
   assert.throws(() => all.decodeWire(Uint8Array.of(0x0a, 0x7f, 0x01), 'a request'), {
     name: 'InvalidModelError',
     where: 'a request',
   });
 });
 
-test('an enum number without a name is refused from the wire too', () => {
+test('an unknown enum number is also rejected in the wire format', () => {
   assert.throws(() => all.decodeWire(Uint8Array.of(0x38, 0x09)), InvalidModelError);
 });

@@ -20,7 +20,7 @@ const golden = JSON.parse(
   readFileSync(new URL('./golden.json', import.meta.url), 'utf8'),
 ) as readonly Golden[];
 
-test('what is committed is what the .proto files say', () => {
+test('the generated files match the .proto files', () => {
   const run = spawnSync(process.execPath, ['scripts/gen.ts', '--check'], { encoding: 'utf8' });
   assert.equal(run.status, 0, run.stderr);
 });
@@ -48,7 +48,7 @@ for (const { model: typeName, key, input, json } of golden) {
 }
 
 for (const model of models) {
-  test(`${model.typeName}: canonical form, JSON and wire lead back to each other`, () => {
+  test(`${model.typeName}: canonical form, JSON and wire format are converted without loss`, () => {
     fc.assert(
       fc.property(jsonOf(model.reflection()), (input) => {
         const value = model.parse(input) as object;
@@ -63,7 +63,7 @@ for (const model of models) {
   });
 }
 
-test('keys of no model find none', () => {
+test('other keys have no model', () => {
   const keys = [
     '',
     'config',

@@ -37,7 +37,7 @@ const ips = (from: KubeService, ...pods: KubePod[]): unknown =>
     ports: ports.map(({ name, port, protocol }) => `${name}=${protocol}/${port}`),
   }));
 
-test('named ports are those of each pod; pods with other numbers stand apart', () => {
+test('named ports are resolved per pod; pods with other numbers are in another subset', () => {
   const other = pod('b', '10.1.1.3', {
     spec: { containers: [{ ports: [{ name: 'http', containerPort: 9090 }] }] },
   });
@@ -48,12 +48,12 @@ test('named ports are those of each pod; pods with other numbers stand apart', (
   ]);
 });
 
-test('a name counts for its protocol only', () => {
+test('a port name is resolved for its protocol only', () => {
   const udp = service({ ports: [{ port: 53, targetPort: 'http', protocol: 'UDP' }] });
   assert.deepEqual(ips(udp, pod('a', '10.1.1.2')), []);
 });
 
-test('of several ports a pod serves those that it has', () => {
+test('a pod serves only those ports of a service that it has', () => {
   const two = service({
     ports: [
       { name: 'http', port: 80, targetPort: 'http' },
@@ -65,7 +65,7 @@ test('of several ports a pod serves those that it has', () => {
   ]);
 });
 
-test('addresses tell node, pod and host name', () => {
+test('addresses contain node, pod and host name', () => {
   const stateful = pod('web-0', '10.1.1.2');
   stateful.spec = { ...stateful.spec, hostname: 'web-0', subdomain: 'web' };
   assert.deepEqual(endpointsOf(service(), [stateful]).endpoint_subsets[0]?.addresses[0], {
@@ -85,7 +85,7 @@ test('addresses tell node, pod and host name', () => {
   });
 });
 
-test('left out are pods without address, of other namespaces, not selected, or at their end', () => {
+test('pods without address, of other namespaces, not selected or terminated are omitted', () => {
   const pods = [
     pod('no-address', ''),
     pod('elsewhere', '10.1.1.2', {
@@ -99,7 +99,7 @@ test('left out are pods without address, of other namespaces, not selected, or a
   assert.deepEqual([name, namespace, endpoint_subsets], ['web', 'shop', []]);
 });
 
-test('readiness decides the list, unless the service wants all', () => {
+test('readiness determines the list, unless the service publishes all pods', () => {
   const conditions = [{ type: 'Ready', status: 'False' }];
   const starting = pod('a', '10.1.1.2', { status: { podIP: '10.1.1.2', conditions } });
   assert.deepEqual(ips(service(), starting), [
@@ -110,14 +110,14 @@ test('readiness decides the list, unless the service wants all', () => {
   ]);
 });
 
-test('a pod on its way out still answers while it is ready', () => {
+test('a terminating pod still serves while it is ready', () => {
   const leaving = pod('a', '10.1.1.2');
   leaving.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
   const { endpoint_subsets } = endpointsOf(service(), [leaving]);
   assert.equal(endpoint_subsets[0]?.not_ready_addresses[0]?.serving_while_terminating, true);
 });
 
-test('the family of the service chooses among the addresses of a pod', () => {
+test('the families of the service select the addresses of a pod', () => {
   const dual = pod('a', '10.1.1.2', {
     status: { podIP: '10.1.1.2', podIPs: [{ ip: '10.1.1.2' }, { ip: 'fd00::2' }] },
   });
@@ -138,12 +138,12 @@ test('a headless service without ports has backends without ports', () => {
   ]);
 });
 
-test('the order of pods makes no difference', () => {
+test('the order of pods does not matter', () => {
   const pods = [pod('a', '10.1.1.12'), pod('b', '10.1.1.3'), pod('c', '10.1.2.1')];
   assert.deepEqual(endpointsOf(service(), pods), endpointsOf(service(), pods.toReversed()));
 });
 
-test('endpoints of services without selector are made by hand', () => {
+test('endpoints of services without a selector are not computed', () => {
   assert.equal(selectsPods(service()), true);
   assert.equal(selectsPods(service({ selector: {} })), false);
   assert.equal(selectsPods(service({ type: 'ExternalName' })), false);

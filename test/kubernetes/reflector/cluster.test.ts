@@ -42,7 +42,7 @@ const pod = (name: string, more = ''): string =>
 const service = (name: string, spec: string): string =>
   `{apiVersion: v1, kind: Service, metadata: {name: ${name}, namespace: shop}, spec: ${spec}}`;
 
-test('nothing at all is a cluster with one node', () => {
+test('without manifests, the cluster has one node', () => {
   const { state, problems, localPods } = clusterOf([], options);
   assert.deepEqual([problems, localPods], [[], []]);
   assert.deepEqual(Object.keys(state).sort(), Object.keys(resources).sort());
@@ -52,7 +52,7 @@ test('nothing at all is a cluster with one node', () => {
   );
 });
 
-test('this node stands as the manifests have it', () => {
+test('a Node object in the manifests is used for this node', () => {
   const text = `{apiVersion: v1, kind: Node, metadata: {name: node-a}, status: {addresses: [{type: InternalIP, address: 10.0.0.9}]}}\n---\n${pod('a')}`;
   const made = cluster(text);
   assert.equal(Object.keys(made.state['node'] ?? {}).length, 1);
@@ -60,7 +60,7 @@ test('this node stands as the manifests have it', () => {
   assert.equal(host_ip_address, '10.0.0.9');
 });
 
-test('namespaces are those given and those that objects live in, by their name as label', () => {
+test('namespaces are the given ones and those of objects, with their name as a label', () => {
   const text = `{apiVersion: v1, kind: Namespace, metadata: {name: bank, labels: {team: money}}}\n---\n${pod('a')}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: b}}`;
   const made = cluster(text);
   const labels = Object.values(made.state['namespace'] ?? {}).map((namespace) =>
@@ -73,7 +73,7 @@ test('namespaces are those given and those that objects live in, by their name a
   ]);
 });
 
-test('services get an address that stays when others come', () => {
+test('the address of a service does not change when others are added', () => {
   const plain = '{ports: [{port: 80}]}';
   const first = cluster(service('web', plain));
   const { cluster_ip } = value<Service>(first, 'service', 'k8s/service/web/namespace/shop');
@@ -87,7 +87,7 @@ test('services get an address that stays when others come', () => {
   assert.ok(addresses.includes(cluster_ip));
 });
 
-test('addresses that services ask for are kept, and given to no other', () => {
+test('requested addresses of services are kept, and not allocated to others', () => {
   const one = '{clusterIP: 10.96.0.2, ports: [{port: 1}]}';
   const text = [service('a', '{}'), service('b', '{}'), service('fixed', one)].join('\n---\n');
   const { state, problems } = cluster(text, { serviceCidr: '10.96.0.0/29' });
@@ -100,7 +100,7 @@ test('addresses that services ask for are kept, and given to no other', () => {
   for (const address of addresses) assert.match(address, /^10\.96\.0\.[2-6]$/);
 });
 
-test('a service CIDR that is full is a problem of the service that comes too late', () => {
+test('an exhausted service CIDR is a problem of the service that gets no address', () => {
   const text = Array.from({ length: 6 }, (_, n) => service(`s${n}`, '{}')).join('\n---\n');
   const { state, problems } = cluster(text, { serviceCidr: '10.96.0.0/29' });
   assert.deepEqual(problems.map(problemText), [
@@ -109,7 +109,7 @@ test('a service CIDR that is full is a problem of the service that comes too lat
   assert.equal(Object.keys(state['service'] ?? {}).length, 6);
 });
 
-test('IPv6 services, headless ones and names for elsewhere', () => {
+test('IPv6 services, headless services and external names', () => {
   const text = [
     service('six', '{}'),
     service('headless', '{clusterIP: None}'),
@@ -151,7 +151,7 @@ test('the API server fills in what a manifest leaves out', () => {
   assert.equal(host.container[0]?.port[0]?.host_port, 9100);
 });
 
-test('the node starts its own pods, not those of the host, of others, or at their end', () => {
+test('the node starts its own pods, not those in the host network, of other nodes, or terminated', () => {
   const text = [
     pod('mine'),
     pod('host', ', hostNetwork: true'),
@@ -167,7 +167,7 @@ test('the node starts its own pods, not those of the host, of others, or at thei
   assert.equal(Object.keys(state['pod'] ?? {}).length, 4);
 });
 
-test('an export of a cluster holds the pods beside what made them', () => {
+test('an export of a cluster contains the pods together with their owners', () => {
   const owned = (kind: string, name: string, owner: string, spec: string): string =>
     `{apiVersion: ${kind === 'Pod' ? 'v1' : 'apps/v1'}, kind: ${kind}, metadata: {name: ${name}, ownerReferences: [{${owner}}]}, spec: ${spec}}`;
   const template = '{replicas: 2, template: {spec: {containers: []}}}';
@@ -181,10 +181,10 @@ test('an export of a cluster holds the pods beside what made them', () => {
   assert.deepEqual(names(deployment, set, one), ['web-1-x']);
 });
 
-test('endpoints follow the pods with an address, and are reckoned anew in the same way', () => {
+test('endpoints are computed from the pods with an address, and recomputed in the same way', () => {
   const selecting = service('web', '{selector: {app: web}, ports: [{port: 80, targetPort: http}]}');
   const made = cluster(
-    [selecting, service('byhand', '{ports: [{port: 1}]}'), pod('a')].join('\n---\n'),
+    [selecting, service('manual', '{ports: [{port: 1}]}'), pod('a')].join('\n---\n'),
   );
   const key = 'k8s/endpoints/web/namespace/shop';
   assert.deepEqual(Object.keys(made.state['endpoints'] ?? {}), [key]);
@@ -198,13 +198,13 @@ test('endpoints follow the pods with an address, and are reckoned anew in the sa
     ...one,
     status: { ...one.status, podIP: '10.1.1.7' },
   }));
-  const anew = endpointsOf(made.services[0]!, running);
-  assert.equal(resources.endpoints.model.key(anew), key);
-  assert.equal(anew.endpoint_subsets[0]?.addresses[0]?.ip, '10.1.1.7');
-  assert.equal(anew.endpoint_subsets[0]?.ports[0]?.port, 8080);
+  const recomputed = endpointsOf(made.services[0]!, running);
+  assert.equal(resources.endpoints.model.key(recomputed), key);
+  assert.equal(recomputed.endpoint_subsets[0]?.addresses[0]?.ip, '10.1.1.7');
+  assert.equal(recomputed.endpoint_subsets[0]?.ports[0]?.port, 8080);
 });
 
-test('given endpoints win, slices before the object', () => {
+test('given endpoints override computed ones, and slices override the object', () => {
   const head = (name: string): string => `metadata: {name: ${name}, namespace: shop`;
   const object = `{apiVersion: v1, kind: Endpoints, ${head('web')}}, subsets: [{addresses: [{ip: 192.0.2.1}], ports: [{port: 80}]}]}`;
   const slice = (name: string, ip: string): string =>
@@ -225,7 +225,7 @@ test('given endpoints win, slices before the object', () => {
   assert.deepEqual(ips(object, ...slices), ['192.0.2.2', '192.0.2.3']);
 });
 
-test('what is defined twice counts as it is defined last, with a word about it', () => {
+test('the last of several definitions is used, and the others are reported', () => {
   const text = (port: number): string =>
     service('web', `{clusterIP: 10.96.0.9, ports: [{port: ${port}}]}`);
   const { state, problems } = clusterOf(objectsOf(text(80), text(81)), options);
@@ -236,7 +236,7 @@ test('what is defined twice counts as it is defined last, with a word about it',
   ]);
 });
 
-test('a port without number is left out and named, the pod stands', () => {
+test('a port without a number is ignored and reported; the pod is used', () => {
   const made = cluster(
     '{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{ports: [{containerport: 80}]}]}}',
   );
@@ -247,7 +247,7 @@ test('a port without number is left out and named, the pod stands', () => {
   assert.equal(made.pods.length, 1);
 });
 
-/** Every file below the folder that may hold manifests. */
+/** All manifests in a folder and its subfolders. */
 function manifestsIn(folder: string): ManifestObject[] {
   const files = globSync('**/*.{yaml,yml,json}', { cwd: folder }).sort();
   assert.ok(files.length > 0, folder);
@@ -258,7 +258,7 @@ function manifestsIn(folder: string): ManifestObject[] {
   });
 }
 
-/** Every object is in the state, or makes pods that are, or is named as passed over. */
+/** Every object is in the state, or creates pods that are, or is reported as ignored. */
 function assertAllAccounted(objects: readonly ManifestObject[], made: Cluster): void {
   const present = new Set(Object.values(made.state).flatMap((values) => Object.keys(values)));
   const named = new Set(made.problems.map(({ file, line }) => `${file}:${line}`));
@@ -275,7 +275,7 @@ function assertAllAccounted(objects: readonly ManifestObject[], made: Cluster): 
   }
 }
 
-/** What stands in the datastore is read back as the same value, from its own key. */
+/** Each value is read back from its JSON unchanged, with its own key. */
 function assertReadable({ state }: Cluster): void {
   for (const { keyword, model } of Object.values(resources)) {
     for (const [key, each] of Object.entries(state[keyword] ?? {})) {
@@ -287,7 +287,7 @@ function assertReadable({ state }: Cluster): void {
 
 const shop = new URL('../../../examples/shop', import.meta.url).pathname;
 
-test('the example shop is understood without a word', () => {
+test('the example shop is read without problems', () => {
   const objects = manifestsIn(shop);
   const made = clusterOf(objects, options);
   assert.deepEqual(made.problems.map(problemText), []);
@@ -318,7 +318,7 @@ test('every service of the example shop has backends once its pods run', () => {
 
 const vectors = new URL('../../../../shared/vectors/netpol', import.meta.url).pathname;
 
-test('manifests of others: each object is taken or named', {
+test('external manifests: each object is used or reported', {
   skip: withoutShared('vectors/netpol'),
 }, () => {
   for (const name of readdirSync(vectors)) {

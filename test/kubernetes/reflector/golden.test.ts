@@ -9,7 +9,7 @@ import { valueText } from '#kubernetes/resources/value-text.ts';
 const golden = (name: string): string =>
   readFileSync(new URL(`golden/${name}`, import.meta.url), 'utf8');
 
-test('ordinary objects become what the original reflector writes, byte for byte', () => {
+test('values of ordinary objects are those of the original reflector, byte for byte', () => {
   const originals = JSON.parse(golden('original.json')) as Record<string, string>;
   const { objects, problems } = readManifests(golden('ordinary.yaml'), 'ordinary.yaml');
   assert.deepEqual(problems, []);

@@ -25,7 +25,7 @@ test('documents are counted and located; empty ones are not', () => {
   assert.deepEqual(read(''), { names: [], lines: [], documents: [], problems: [] });
 });
 
-test('content may follow the marker, lines may end as on Windows, directives are allowed', () => {
+test('content after the marker, Windows line ends and directives are accepted', () => {
   assert.deepEqual(read('--- {name: a}\r\n---\r\nname: b\r\n').names, ['a', 'b']);
   assert.deepEqual(read('%YAML 1.2\n---\nname: a\n...\n---\nname: b\n').names, ['a', 'b']);
   assert.deepEqual(read('\ufeffname: a\n').names, ['a']);
@@ -47,17 +47,17 @@ test('a syntax error names file, line and column, and the other documents are re
   assert.match(problems[1] ?? '', /^shop\.yaml:9:1 \(document 4\): not valid YAML: /);
 });
 
-test('a key that stands twice is an error, as it is for kubectl', () => {
+test('a duplicate key is an error, as for kubectl', () => {
   const { names, problems } = read('name: a\nname: b\n');
   assert.deepEqual(names, []);
   assert.match(problems[0] ?? '', /^shop\.yaml:2:1 .*unique/);
 });
 
-test('a template that nobody has filled in is an error, not a crash', () => {
+test('an unrendered template is an error, not a crash', () => {
   assert.equal(read('{{- if .Values.on }}\nname: a\n{{- end }}\n').problems.length, 1);
 });
 
-test('aliases are followed, but not without end', () => {
+test('aliases are resolved, up to a limit', () => {
   assert.deepEqual(readManifests('a: &x {b: 1}\nc:\n  <<: *x\n', FILE).objects[0]?.object, {
     a: { b: 1 },
     c: { b: 1 },
@@ -69,13 +69,13 @@ test('aliases are followed, but not without end', () => {
   assert.match(problems[0] ?? '', /^shop\.yaml:1 \(document 1\): /);
 });
 
-test('nesting beyond reason is an error', () => {
+test('too deep nesting is an error', () => {
   const { names, problems } = read(`${'['.repeat(100_000)}\n---\nname: b\n`);
   assert.deepEqual(names, ['b']);
   assert.equal(problems.length, 1);
 });
 
-test('lists stand for their items, each with its line', () => {
+test('lists are replaced by their items, each with its line', () => {
   const list = [
     'apiVersion: v1',
     'kind: List',
@@ -91,7 +91,7 @@ test('lists stand for their items, each with its line', () => {
   assert.deepEqual(lines, [4, 7, 8]);
 });
 
-test('items of a list of one kind know what they are', () => {
+test('items of a list of one kind get its apiVersion and kind', () => {
   const text = '{"apiVersion": "v1", "kind": "PodList", "items": [{"name": "a"}, 7]}';
   assert.deepEqual(
     readManifests(text, 'pods.json').objects.map(({ object }) => object),

@@ -1,6 +1,6 @@
 /**
- * Objects that say what the original has no field for. A reader that does not know the new fields
- * and passes over them must not let more through than it would with them.
+ * Objects with requirements for which the original has no field. A reader that ignores the new fields
+ * must not allow more traffic than a reader that uses them.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -46,18 +46,18 @@ function service(spec: object, readers: Readers = 'mixed'): Record<string, unkno
   return json(object, readers);
 }
 
-test('a range of ports: the old fields hold its first port', () => {
+test('a range of ports: the old fields contain its first port', () => {
   assert.deepEqual(policy({ ports: [{ protocol: 'TCP', port: 8000, endPort: 8999 }] }), {
     port: [{ port: { number: 8000 }, end_port: 8999 }],
   });
   assert.deepEqual(
     policy({ ports: [{ protocol: 'TCP', port: 8000, endPort: 8000 }] }),
     { port: [{ port: { number: 8000 } }] },
-    'a range of one is no range',
+    'a range of one port needs no new field',
   );
 });
 
-test('pods of namespaces: the old fields hold a peer that is nobody', () => {
+test('pods of namespaces: the old fields contain a peer that selects no pod', () => {
   const peer = {
     podSelector: { matchLabels: { app: 'web' } },
     namespaceSelector: { matchLabels: { team: 'retail' } },
@@ -81,7 +81,7 @@ test('all pods of namespaces need no new field', () => {
   });
 });
 
-test('SCTP is never taken for TCP', () => {
+test('SCTP is never converted to TCP', () => {
   assert.deepEqual(policy({ ports: [{ protocol: 'SCTP', port: 5060 }] }), {
     port: [{ protocol: 'SCTP', port: { number: 5060 } }],
   });
@@ -91,7 +91,7 @@ test('SCTP is never taken for TCP', () => {
   assert.deepEqual(container, [{ port: [{ container_port: 5060, protocol: 'SCTP' }] }]);
 });
 
-test('a pod with two addresses has its main one where it always was', () => {
+test('a pod with two addresses has the main one in the old field', () => {
   const podIPs = [{ ip: '10.1.1.2' }, { ip: 'fd00::2' }];
   const dual = pod({ status: { podIP: '10.1.1.2', podIPs } });
   assert.equal(json(dual)['ip_address'], '10.1.1.2');
@@ -99,7 +99,7 @@ test('a pod with two addresses has its main one where it always was', () => {
   assert.deepEqual(json(dual, 'own')['ip_addresses'], ['10.1.1.2', 'fd00::2']);
 });
 
-test('ports of containers that start first and stay are ports of the pod', () => {
+test('ports of sidecar containers are ports of the pod', () => {
   const initContainers = [
     { name: 'proxy', restartPolicy: 'Always', ports: [{ name: 'admin', containerPort: 15000 }] },
     { name: 'migrate', ports: [{ containerPort: 1 }] },
@@ -111,7 +111,7 @@ test('ports of containers that start first and stay are ports of the pod', () =>
   ]);
 });
 
-test('a service says what differs from what the original assumes', () => {
+test('a service has new fields only for what the original does not assume', () => {
   const written = service({
     internalTrafficPolicy: 'Local',
     clusterIPs: ['10.96.0.9', 'fd00:96::9'],
@@ -126,14 +126,14 @@ test('a service says what differs from what the original assumes', () => {
   }
 });
 
-test('a preference is not worth a service that the original refuses', () => {
+test('a preference is not written for agents of the original, which would reject the service', () => {
   const trafficDistribution = 'PreferSameZone';
   assert.equal('traffic_distribution' in service({ trafficDistribution }), false);
   const { traffic_distribution } = service({ trafficDistribution }, 'own');
   assert.equal(traffic_distribution, trafficDistribution);
 });
 
-test('what nearly every object has is written only where no agent of the original reads', () => {
+test('data of nearly all objects is written only if no agent of the original reads it', () => {
   const withUid = pod({ metadata: { uid: '5c1f' } });
   assert.equal('uid' in json(withUid), false);
   assert.equal(json(withUid, 'own')['uid'], '5c1f');

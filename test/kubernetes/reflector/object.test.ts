@@ -8,14 +8,14 @@ import { readObject } from '#kubernetes/reflector/objects/object.ts';
 
 function reasonFor(object: unknown): string {
   const { refusal } = readObject(object);
-  return refusal === undefined ? 'taken' : refusal.reason;
+  return refusal === undefined ? 'accepted' : refusal.reason;
 }
 
 const named = { metadata: { name: 'a', namespace: 'shop' } };
 const service = { apiVersion: 'v1', kind: 'Service', ...named };
 const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...named };
 
-test('what is no object of a known kind is refused with what is known of it', () => {
+test('an object of an unknown kind is rejected with its identity as far as known', () => {
   for (const input of [undefined, null, 7, 'Pod', [], [{}]]) {
     assert.deepEqual(readObject(input), {
       refusal: { kind: '', name: '', reason: 'not a Kubernetes object' },
@@ -35,7 +35,7 @@ test('what is no object of a known kind is refused with what is known of it', ()
   });
 });
 
-test('a kind of the same name from somewhere else is another kind', () => {
+test('a kind of the same name in another API group is another kind', () => {
   for (const apiVersion of ['serving.knative.dev/v1', 'apps/v1']) {
     assert.match(
       reasonFor({ ...service, apiVersion, spec: {} }),
@@ -50,7 +50,7 @@ test('a kind of the same name from somewhere else is another kind', () => {
   );
 });
 
-test('the first wrong field is named, with what it is and what it should be', () => {
+test('the error names the first invalid field, its value and what is valid', () => {
   const withPorts = (...ports: unknown[]) => ({ ...service, spec: { ports } });
   assert.equal(
     reasonFor(withPorts({ port: 80 }, { port: 'http' })),
@@ -80,13 +80,13 @@ test('the first wrong field is named, with what it is and what it should be', ()
   );
 });
 
-test('null says nothing, in a list it is an element that says nothing', () => {
+test('null means unset, and in a list an empty element', () => {
   const spec = { podSelector: null, policyTypes: null, ingress: [null] };
   const { object } = readObject({ ...policy, spec });
   assert.deepEqual(object, { ...policy, spec: { ingress: [{}] } });
 });
 
-test('policies that Kubernetes refuses are refused', () => {
+test('policies that Kubernetes rejects are rejected', () => {
   const ingress = (rule: object) => ({ ...policy, spec: { podSelector: {}, ingress: [rule] } });
   const from = (peer: object) => ingress({ from: [peer] });
   const port = (one: object) => ingress({ ports: [one] });
@@ -115,7 +115,7 @@ test('policies that Kubernetes refuses are refused', () => {
   for (const [object, reason] of cases) assert.match(reasonFor(object), reason);
 });
 
-test('whatever stands in any field, nothing breaks', () => {
+test('any value in any field is handled', () => {
   const path = new URL('golden/ordinary.yaml', import.meta.url);
   const good = readManifests(readFileSync(path, 'utf8'), 'ordinary.yaml').objects;
   const options = {
@@ -144,7 +144,7 @@ function isThisNode(object: unknown): boolean {
   return (object as { metadata: { name: string } }).metadata.name === 'node-a';
 }
 
-/** Puts the value somewhere into the object: `way` chooses a field on each level. */
+/** Replaces a field of the object by the value: `way` selects a field on each level. */
 function replaced(object: unknown, way: readonly number[], value: unknown): unknown {
   const [first, ...rest] = way;
   if (typeof object !== 'object' || object === null || first === undefined) return value;

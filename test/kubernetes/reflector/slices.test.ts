@@ -35,7 +35,7 @@ function endpoint(ip: string, more: Partial<KubeSliceEndpoint> = {}): KubeSliceE
 const json = (...slices: KubeEndpointSlice[]): unknown =>
   endpointsModel.toJson(mergedSlices(service, slices));
 
-test('a slice says the same as the Endpoints object of its service', () => {
+test('a slice gives the same value as the Endpoints object of its service', () => {
   const targetRef = { kind: 'Pod', namespace: 'shop', name: 'web-1', uid: '7' };
   const merged = mergedSlices(service, [
     slice('web-x', [
@@ -65,7 +65,7 @@ test('a slice says the same as the Endpoints object of its service', () => {
   );
 });
 
-test('conditions that are not said count as Kubernetes counts them', () => {
+test('missing conditions have the defaults of Kubernetes', () => {
   assert.deepEqual(json(slice('a', [{ addresses: ['10.1.1.2'] }])), {
     name: 'web',
     namespace: 'shop',
@@ -75,7 +75,7 @@ test('conditions that are not said count as Kubernetes counts them', () => {
   });
 });
 
-test('a backend on its way out is not ready, and marked while it still answers', () => {
+test('a terminating backend is not ready, and marked while it still serves', () => {
   const leaving = (serving: boolean) =>
     endpoint('10.1.1.2', { conditions: { ready: false, serving, terminating: true } });
   const { endpoint_subsets } = mergedSlices(service, [slice('a', [leaving(true)])]);
@@ -84,7 +84,7 @@ test('a backend on its way out is not ready, and marked while it still answers',
   assert.deepEqual(mergedSlices(service, [slice('a', [leaving(false)])]).endpoint_subsets, []);
 });
 
-test('while others are ready, a backend on its way out is shown to own readers only', () => {
+test('while others are ready, a terminating backend is written for own readers only', () => {
   const conditions = { ready: false, serving: true, terminating: true };
   const rolling = [
     slice('a', [endpoint('10.1.1.2', { conditions }), endpoint('10.1.1.3')]),
@@ -153,7 +153,7 @@ test('addresses are sorted as numbers, the families apart', () => {
   );
 });
 
-test('neither the order of slices nor how backends are spread over them matters', () => {
+test('neither the order of slices nor the distribution of backends over them matters', () => {
   const anyEndpoint = fc.record({
     ip: fc.integer({ min: 1, max: 12 }).map((n) => `10.1.1.${n}`),
     ready: fc.boolean(),
@@ -186,11 +186,11 @@ test('neither the order of slices nor how backends are spread over them matters'
   );
 });
 
-test('a slice of no service is refused', () => {
+test('a slice without a service is rejected', () => {
   const { refusal } = readObject({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name: 'stray', namespace: 'shop' },
+    metadata: { name: 'orphan', namespace: 'shop' },
     addressType: 'IPv4',
   });
   assert.match(refusal?.reason ?? '', /kubernetes\.io\/service-name/);

@@ -12,7 +12,7 @@ const template: PodTemplate = {
 const names = (workload: Workload): string[] =>
   podsOf(workload, 'node-a').map((pod) => pod.metadata.name);
 
-test('a deployment makes its replicas, with names that stay', () => {
+test('a deployment creates its replicas with stable names', () => {
   const deployment: Workload = { kind: 'Deployment', metadata, spec: { replicas: 3, template } };
   const made = podsOf(deployment, 'node-a');
   const hash = made[0]?.metadata.labels?.['pod-template-hash'] ?? '';
@@ -30,7 +30,7 @@ test('a deployment makes its replicas, with names that stay', () => {
   );
 });
 
-test('another template makes other pods, the order of its fields does not', () => {
+test('another template creates other pods; another order of its fields does not', () => {
   const of = (one: PodTemplate): string[] =>
     names({ kind: 'Deployment', metadata, spec: { template: one } });
   const { spec, metadata: meta } = template;
@@ -38,7 +38,7 @@ test('another template makes other pods, the order of its fields does not', () =
   assert.notDeepEqual(of({ ...template, spec: { containers: [] } }), of(template));
 });
 
-test('without a number it is one; zero is none', () => {
+test('the default number of replicas is one; zero creates none', () => {
   for (const kind of ['ReplicaSet', 'ReplicationController'] as const) {
     assert.deepEqual(names({ kind, metadata, spec: { template } }), ['web-0']);
     assert.deepEqual(names({ kind, metadata, spec: { replicas: 0, template } }), []);
@@ -66,7 +66,7 @@ test('a daemon set has one pod on the node', () => {
   assert.deepEqual(names({ kind: 'DaemonSet', metadata, spec: { template } }), ['web-0']);
 });
 
-test('a job makes what runs at once, none while it is suspended', () => {
+test('a job creates the pods that run in parallel, and none while it is suspended', () => {
   const job = (spec: object): string[] =>
     names({ kind: 'Job', metadata, spec: { template, ...spec } });
   assert.deepEqual(job({}), ['web-0']);
@@ -82,13 +82,13 @@ test('a job makes what runs at once, none while it is suspended', () => {
   assert.equal(first?.metadata.labels?.['batch.kubernetes.io/job-completion-index'], '0');
 });
 
-test('a cron job has the run that is going on', () => {
+test('a cron job has one running job', () => {
   const jobTemplate = { spec: { template } };
   assert.deepEqual(names({ kind: 'CronJob', metadata, spec: { jobTemplate } }), ['web-run-0']);
   assert.deepEqual(names({ kind: 'CronJob', metadata, spec: { jobTemplate, suspend: true } }), []);
 });
 
-test('a template may name another node', () => {
+test('a template may specify another node', () => {
   const away = { ...template, spec: { ...template.spec, nodeName: 'node-b' } };
   const [pod] = podsOf({ kind: 'Deployment', metadata, spec: { template: away } }, 'node-a');
   assert.equal(pod?.spec?.nodeName, 'node-b');

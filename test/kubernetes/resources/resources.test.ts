@@ -39,7 +39,7 @@ test('keys are those of the original', () => {
   assert.equal(resources.idalloc.key('vni', ''), 'idalloc/vni');
 });
 
-test('a value stands under the key that its names give', () => {
+test('the key of a value is built from its names', () => {
   const names = { name: 'web', namespace: 'shop' };
   const namespaced: AnyResource[] = [resources.pod, resources.policy, resources.service];
   for (const { keyword, model, key } of namespaced) {
@@ -49,7 +49,7 @@ test('a value stands under the key that its names give', () => {
   assert.equal(vppnode.model.key(vppnode.model.canonical({ id: 7 })), vppnode.key('7', ''));
 });
 
-test('a key leads back to its resource and names', () => {
+test('a key is parsed to its resource and names', () => {
   const name = fc.stringMatching(/^[1-9][a-z0-9.-]{0,20}$/);
   fc.assert(
     fc.property(fc.constantFrom(...resourceList), name, name, (resource, one, other) => {
@@ -65,7 +65,7 @@ test('a key leads back to its resource and names', () => {
   );
 });
 
-test('other keys are of no resource', () => {
+test('other keys belong to no resource', () => {
   for (const key of [
     '',
     'k8s',
