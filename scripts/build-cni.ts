@@ -1,9 +1,9 @@
 /**
  *     npm run build:cni            dist/contiv-cni
- *     npm run build:cni -- FILE    somewhere else
+ *     npm run build:cni -- FILE    another path
  *
- * contiv-cni as a single executable. It needs nothing of its host but glibc and libstdc++, on the
- * architecture that it was made on.
+ * Builds contiv-cni as a single executable for the architecture of this machine. The host needs only
+ * glibc and libstdc++.
  */
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * Makes one `.gen.ts` from each `.proto` of the folders with models: readonly interfaces of the canonical form,
- * the reflection, and a handle for each message and service. With `--check` nothing is written, and
- * the exit code is 1 when what is committed differs.
+ * Generates a `.gen.ts` from each `.proto` of the models: readonly interfaces of the canonical form,
+ * the reflection, and a handle for each message and service. `--check` writes nothing and exits with 1
+ * when a committed file differs.
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -24,7 +24,7 @@ interface Parsed {
 type ProtoPath = Pick<Parsed, 'folder' | 'name'>;
 
 const all = new protobuf.Root();
-/** Which file declares a type, by full name. */
+/** The file that declares a type, by full name of the type. */
 const owners = new Map<string, Parsed>();
 
 function parse({ folder, name }: ProtoPath): Parsed {
@@ -43,8 +43,8 @@ function parse({ folder, name }: ProtoPath): Parsed {
   };
   const visit = (space: protobuf.NamespaceBase): void => {
     for (const member of space.nestedArray) {
-      const known = member instanceof protobuf.Type || member instanceof protobuf.Enum;
-      if (known || member instanceof protobuf.Service) {
+      const isType = member instanceof protobuf.Type || member instanceof protobuf.Enum;
+      if (isType || member instanceof protobuf.Service) {
         owners.set(member.fullName.slice(1), parsed);
         types.push(all.lookup(member.fullName) as Parsed['types'][number]);
       }
@@ -61,10 +61,10 @@ function localName(file: Parsed, fullName: string): string {
   return fullName.slice(1).slice(prefix.length).replaceAll('.', '');
 }
 
-/** Name of a type as `file` writes it; notes what it must import. */
+/** Name of a type in `file`; records the import. */
 function reference(file: Parsed, type: protobuf.ReflectionObject, uses: Uses): string {
   const owner = owners.get(type.fullName.slice(1));
-  if (owner === undefined) throw new Error(`${file.name}: ${type.fullName} is declared nowhere`);
+  if (owner === undefined) throw new Error(`${file.name}: ${type.fullName} is not declared`);
   const name = localName(owner, type.fullName);
   if (owner === file) return name;
   if (!file.imports.includes(owner.name)) {
@@ -73,7 +73,7 @@ function reference(file: Parsed, type: protobuf.ReflectionObject, uses: Uses): s
   return uses.add(owner, name);
 }
 
-/** Imported names of one file; a name that two files declare gets the file's in front. */
+/** Imported names of a file; a name that two files declare is prefixed with the name of its file. */
 class Uses {
   readonly byFile = new Map<Parsed, Map<string, string>>();
   readonly #taken: Set<string>;
@@ -157,7 +157,7 @@ function serviceSource(file: Parsed, service: protobuf.Service, uses: Uses): str
   const methods = service.methodsArray.map((method) => {
     method.resolve();
     if (method.resolvedRequestType === null || method.resolvedResponseType === null) {
-      throw new Error(`${file.name}: types of ${method.fullName} are declared nowhere`);
+      throw new Error(`${file.name}: types of ${method.fullName} are not declared`);
     }
     const request = reference(file, method.resolvedRequestType, uses);
     const response = reference(file, method.resolvedResponseType, uses);
@@ -170,7 +170,7 @@ function serviceSource(file: Parsed, service: protobuf.Service, uses: Uses): str
   return `export const ${localName(file, service.fullName)}Service = {\n${methods.join('')}} as const;\n`;
 }
 
-/** Comments of types and fields by full name; only the parser that keeps them can tell. */
+/** Comments of types and fields by full name; the parser keeps them only in a special mode. */
 type Texts = Map<string, string>;
 
 function comments({ folder, name }: ProtoPath): Texts {
@@ -245,7 +245,7 @@ for (const file of files) {
   const made = source(file);
   if (existsSync(path) && readFileSync(path, 'utf8') === made) continue;
   stale++;
-  if (check) console.error(`${path} is not what ${file.name} says: run npm run gen`);
+  if (check) console.error(`${path} differs from ${file.name}: run npm run gen`);
   else writeFileSync(path, made);
 }
 const orphans = folders

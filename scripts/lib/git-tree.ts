@@ -1,5 +1,4 @@
-/** Git's hash of a folder as it is on disk, committed or not: what `git rev-parse HEAD:<folder>` says
- * of the same content. */
+/** Hash of a folder on disk, committed or not, as `git rev-parse HEAD:<folder>` of the same content. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A TypeScript program as a single executable: the Node.js that runs this, with it inside. */
+/** Builds a single executable of a TypeScript program: a copy of this Node.js that contains it. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -13,13 +13,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** What Node.js looks for in itself at its start. */
+/** Names by which Node.js finds the program in its executable. */
 const RESOURCE = 'NODE_SEA_BLOB';
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /**
  * @param entry file of the program
- * @param target file of the executable; replaced at once, so that one that runs goes on
+ * @param target file of the executable; replaced atomically, so that running processes continue
  */
 export async function buildExecutable(entry: string, target: string): Promise<void> {
   mkdirSync(dirname(target), { recursive: true });
@@ -44,24 +44,28 @@ export async function buildExecutable(entry: string, target: string): Promise<vo
         main,
         output: blob,
         disableExperimentalSEAWarning: true,
-        // Saves the compilation, which would be done at each call.
+        // Saves the compilation at each call.
         useCodeCache: true,
       }),
     );
     execFileSync(process.execPath, ['--no-warnings', '--experimental-sea-config', config], {
       stdio: 'ignore',
     });
-    const made = join(folder, 'made');
-    copyFileSync(process.execPath, made);
-    // A seventh of Node.js are symbols, which nobody reads here; where strip is not there they stay.
-    spawnSync('strip', [made], { stdio: 'ignore' });
-    // As a program of its own: what it says of sections it does not know nobody can use.
+    const executable = join(folder, 'executable');
+    copyFileSync(process.execPath, executable);
+    // Symbols are a seventh of Node.js and not needed; without strip they stay.
+    spawnSync('strip', [executable], { stdio: 'ignore' });
+    // As a separate program, whose warnings about unknown sections are discarded.
     const postject = fileURLToPath(import.meta.resolve('postject/dist/cli.js'));
-    execFileSync(process.execPath, [postject, made, RESOURCE, blob, '--sentinel-fuse', FUSE], {
-      stdio: 'ignore',
-    });
-    chmodSync(made, 0o755);
-    renameSync(made, target);
+    execFileSync(
+      process.execPath,
+      [postject, executable, RESOURCE, blob, '--sentinel-fuse', FUSE],
+      {
+        stdio: 'ignore',
+      },
+    );
+    chmodSync(executable, 0o755);
+    renameSync(executable, target);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -11,6 +11,7 @@
  */
 import hooks, { executionAsyncId, type HookCallbacks } from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
 import fc from 'fast-check';
 
 fc.configureGlobal({ seed: 1 });
@@ -38,13 +39,16 @@ hooks.createHook = (callbacks: HookCallbacks) => {
 };
 syncBuiltinESMExports();
 
-process.on('uncaughtException', (error) => {
-  if (followed.has(executionAsyncId())) return;
-  process.stderr.write(`uncaught exception: ${error.stack ?? error}\n`);
-  process.exit(1);
-});
-process.on('unhandledRejection', (error) => {
-  if (followed.has(executionAsyncId())) return;
-  process.stderr.write(`unhandled rejection: ${error instanceof Error ? error.stack : error}\n`);
-  process.exit(1);
-});
+// An error in a worker thread belongs to the code that started the thread.
+if (isMainThread) {
+  process.on('uncaughtException', (error) => {
+    if (followed.has(executionAsyncId())) return;
+    process.stderr.write(`uncaught exception: ${error.stack ?? error}\n`);
+    process.exit(1);
+  });
+  process.on('unhandledRejection', (error) => {
+    if (followed.has(executionAsyncId())) return;
+    process.stderr.write(`unhandled rejection: ${error instanceof Error ? error.stack : error}\n`);
+    process.exit(1);
+  });
+}

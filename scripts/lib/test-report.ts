@@ -1,7 +1,7 @@
-/** What a run of tests looks like in a terminal: a line a file, then what was skipped, then counts. */
+/** The output of a test run: one line per file, then the skipped tests, then the counts. */
 import type { FileResult, Skip } from './run-tests.ts';
 
-/** A line for a file that is well; the failures and the output for one that is not. */
+/** One line for a file; with failures and output if a test failed. */
 export function fileText({ file, passed, failures, skips, output, ms }: FileResult): string {
   const counts = [
     `${passed} passed`,
@@ -42,7 +42,7 @@ export function countAll(results: readonly FileResult[]): Counts {
   };
 }
 
-/** Skips of a file that give the same reason, as one line. */
+/** One line for the skipped tests of a file with the same reason. */
 export function skipLines(results: readonly FileResult[]): string[] {
   return results.flatMap(({ file, skips }) => {
     const byReason = Map.groupBy(skips, (skip) => skip.reason);

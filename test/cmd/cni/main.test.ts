@@ -50,7 +50,7 @@ describe('contiv-cni as a process', () => {
     const logFile = join(folder, 'not there', 'cni.log');
     const { output, errors } = await ended(start({ ...nobody, logFile }));
     assert.equal(JSON.parse(output).code, 11);
-    assert.match(errors, /^contiv-cni: no log in .*ENOENT.*\n\{.*"command":"DEL"/);
+    assert.match(errors, /^contiv-cni: cannot write the log .*ENOENT.*\n\{.*"command":"DEL"/);
   });
 
   it('closes the connection to a silent agent when the runtime stops it', async () => {

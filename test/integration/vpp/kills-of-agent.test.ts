@@ -1,7 +1,7 @@
 /**
- * The agent is killed at any moment while pods come and go, and nothing is lost or left over.
- * VPP_KILLS is how often, VPP_SEED repeats a run, VPP_KEEP=1 leaves its logs in the folder for
- * temporary files.
+ * The agent is killed at random times while pods are added and deleted: no state is lost or stale.
+ * VPP_KILLS is the number of kills, VPP_SEED repeats a run, VPP_KEEP=1 keeps the logs in the folder
+ * for temporary files.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -29,7 +29,7 @@ async function allocations(node: RealNode): Promise<Map<string, string>> {
 }
 
 describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () => {
-  it(`${rounds} at random moments leave every address unique and nothing over`, async (t) => {
+  it(`${rounds} at random times leave unique addresses and no stale state`, async (t) => {
     t.diagnostic(`VPP_SEED=${seed} VPP_KILLS=${rounds}`);
     const random = seededRandom(seed);
     await using node = await RealNode.create();
@@ -37,7 +37,7 @@ describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () =>
     const empty = await node.configuration();
     const kubelet = new Kubelet(node, seededRandom(seed + 1));
     const lives = podNames.map((pod) => kubelet.keep(pod));
-    // a life that fails ends the test, whatever it waits for
+    // A failure of one pod ends the test immediately.
     const failed = Promise.all(lives);
     await using _ = {
       [Symbol.asyncDispose]: async () => {
@@ -56,7 +56,7 @@ describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () =>
       }
       await node.agent.whenServing();
       kubelet.settle();
-      await until('all pods are there', () => kubelet.pods.size === podNames.length);
+      await until('all pods are attached', () => kubelet.pods.size === podNames.length);
     };
     await Promise.race([kill(), failed]);
     t.diagnostic(JSON.stringify(kubelet.counts));
