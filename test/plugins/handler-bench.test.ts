@@ -1,5 +1,6 @@
 /** The checks of the handler bench: they accept the handlers of the agent and find broken ones. */
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import { vppArpModel } from '#models/vpp/arp.ts';
@@ -82,6 +83,18 @@ function check(changed: Partial<EventHandler>, ...updates: Event[]): Promise<voi
   const handler = createHandler(changed);
   return checkHandler({ create: () => new HandlerBench([handler]), startup, updates });
 }
+
+describe('the event handlers of plugins/', () => {
+  for (const file of globSync('plugins/*/plugin.ts').sort())
+    for (const list of ['src/cmd/agent/plugins.ts', 'test/plugins/test-node.ts'])
+      it(`${file} is in the handlers of ${list}`, () => {
+        const imported = `#${file}`;
+        assert.ok(
+          readFileSync(list, 'utf8').includes(imported),
+          `add the handler of ${file} to ${list}, behind all handlers that it reads from`,
+        );
+      });
+});
 
 describe('checkHandler', () => {
   it('accepts the core handlers', async () => {
