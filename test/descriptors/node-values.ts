@@ -97,7 +97,7 @@ export function base(): Values {
   return values;
 }
 
-/** What a pod has behind its link: everything goes through an address that VPP answers for. */
+/** Routes of a pod: all traffic goes through an address that VPP answers for. */
 function addGateway(values: Values, inside: string, hw_address: string): void {
   const ip = '10.1.1.1';
   add(values, linuxArpModel, { interface: inside, ip_address: ip, hw_address });

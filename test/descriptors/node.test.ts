@@ -31,7 +31,7 @@ describe('a node with pods on TAPs', () => {
   };
   const run = (mode: TransactionMode, values: ReadonlyMap<string, object | null>) =>
     scheduler.commit({ description: mode, mode, values, onFailure: 'best-effort' });
-  /** @returns operations as `CREATE key`, all of which must have gone well */
+  /** @returns operations as `CREATE key`, all of which must have succeeded */
   const commit = async (
     mode: TransactionMode,
     values: ReadonlyMap<string, object | null> = new Map(),
@@ -96,7 +96,7 @@ describe('a node with pods on TAPs', () => {
     );
   });
 
-  test('VPP alone restarts: everything comes back, the pods’ TAPs too', async () => {
+  test('VPP alone restarts: everything is restored, including the pods’ TAPs', async () => {
     await commit('full-resync', everything());
     const before = await inPods();
     sim.vpp.crash();
@@ -119,7 +119,7 @@ describe('a node with pods on TAPs', () => {
     assert.deepEqual(comparable(await inPods()), comparable(before));
   });
 
-  test('a pod whose namespace is gone fails nothing when it is deleted', async () => {
+  test('deleting a pod whose namespace no longer exists succeeds', async () => {
     await commit('full-resync', everything());
     sim.linux.removeNamespace(pods[0]);
     sim.linux.removeNamespace(pods[1]);
@@ -134,7 +134,7 @@ describe('a node with pods on TAPs', () => {
   });
 
   test('an agent that wants nothing leaves nothing', async () => {
-    // `lo` stays up: it bears no mark
+    // `lo` stays up: it has no mark
     const rest = async (): Promise<unknown> => {
       const states = await inPods();
       const links = states.map((state) => state.links.map(({ name }) => name));

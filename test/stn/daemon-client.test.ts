@@ -27,7 +27,7 @@ describe('the STN daemon', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('tells of a NIC by its name, or of the first one', async () => {
+  it('returns a NIC by its name, or the first one', async () => {
     const stn = stnDaemonClient(socket, systemClock);
     const expected = {
       pciAddress: '0000:0b:00.0',

@@ -1,4 +1,4 @@
-/** An STN daemon on a unix socket that has taken the NICs that it is told of. */
+/** A fake STN daemon on a unix socket that has stolen the given NICs. */
 import { type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js';
 import { messageCodec } from '#models/message.ts';
 import type { DeepInput } from '#models/model.ts';

@@ -54,7 +54,7 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
       await bench.agent.assertSettled();
     });
 
-    test('ACLs that somebody has put in another order are put back into theirs', async () => {
+    test('ACLs that were reordered externally are sorted again', async () => {
       const values = [loop('a'), ...['a', 'b', 'c'].map((name) => acl(name, { egress: ['a'] }))];
       await bench.apply(...values);
       const lists = await bench.client.dump('acl_interface_list_dump', { sw_if_index: ALL });
@@ -80,7 +80,7 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
       assert.equal(now?.r.length, 1);
     });
 
-    test('ACLs of others stay where they are, before ours', async () => {
+    test('unmanaged ACLs keep their order, before managed ones', async () => {
       await bench.apply(loop('a'), acl('x', { egress: ['a'] }));
       const theirs: number[] = [];
       for (const tag of ['', 'cli']) {
@@ -107,7 +107,7 @@ export function aclSuite(start: () => Promise<VppBackend>): void {
       for (const acl_index of theirs) await bench.client.request('acl_del', { acl_index });
     });
 
-    test('an ACL goes although somebody has bound it, and one with the tag of another too', async () => {
+    test('an ACL that was bound externally is deleted, and one with the tag of another too', async () => {
       const { sw_if_index } = await bench.client.request('create_loopback', {
         mac_address: new Uint8Array(6),
       });

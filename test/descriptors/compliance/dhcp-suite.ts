@@ -1,4 +1,4 @@
-/** Leases and links as the scheduler hears of them: by events, and by asking. */
+/** Leases and links, reported by events and by read-back. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
@@ -34,7 +34,7 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
   describe('leases and links', () => {
     let backend: DhcpBackend;
     let agent: WatchingAgent;
-    let wishes: KeyedValue[];
+    let desired: KeyedValue[];
 
     const iface = (input: Parameters<typeof vppInterfaceModel.canonical>[0]): KeyedValue => {
       const value = vppInterfaceModel.canonical(input);
@@ -64,7 +64,7 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
     before(async () => {
       backend = await start();
       agent = await startWatchingAgent(backend);
-      wishes = [main(true), borrower()];
+      desired = [main(true), borrower()];
     });
     after(async () => {
       await agent?.commit('full-resync', []);
@@ -72,15 +72,15 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
       await backend?.stop();
     });
 
-    test('without a lease whoever needs the address waits', async () => {
-      await agent.commit('full-resync', wishes);
+    test('without a lease, values that depend on the address are pending', async () => {
+      await agent.commit('full-resync', desired);
       const up = linkStateKey.build({ iface: 'main', state: 'UP' });
       await agent.until('link is up', () => agent.state(up) === 'OBTAINED');
       assert.equal(lease(), undefined);
       assert.equal(agent.state(unnumberedKey.build({ iface: 'borrower' })), 'PENDING');
     });
 
-    test('a lease comes with its address, and who needs it goes on', async () => {
+    test('a lease brings its address, and dependent values are created', async () => {
       backend.offer({ address: '192.168.77.5/24', router: '192.168.77.1' });
       await leased('192.168.77.5/24');
       const { interface_name, is_ipv6, router_ip_address } = lease() as DHCPLease;
@@ -95,8 +95,8 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
       assert.equal(lent.length, 1);
     });
 
-    test('a resync does nothing, and takes the address for nobody’s wish', async () => {
-      assert.deepEqual(await agent.commit('full-resync', wishes), []);
+    test('a resync does nothing, and does not treat the address as configured', async () => {
+      assert.deepEqual(await agent.commit('full-resync', desired), []);
       assert.deepEqual(await addressesOf(agent.client, 'main'), ['192.168.77.5/24']);
       assert.equal(lease()?.host_ip_address, '192.168.77.5/24');
     });
@@ -112,13 +112,13 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
     test('the next agent finds the lease at once, and its change by asking', async () => {
       await agent.stop();
       agent = await startWatchingAgent(backend);
-      assert.deepEqual(await agent.commit('full-resync', wishes), []);
+      assert.deepEqual(await agent.commit('full-resync', desired), []);
       assert.equal(lease()?.host_ip_address, '192.168.77.9/24');
       backend.offer({ address: '192.168.77.11/24' });
       await leased('192.168.77.11/24');
     });
 
-    test('a lease that is taken back goes without an event', async () => {
+    test('a revoked lease is removed without an event', async () => {
       backend.offer(undefined);
       await agent.until('no lease', () => lease() === undefined);
       assert.deepEqual(await addressesOf(agent.client, 'main'), []);
@@ -129,14 +129,14 @@ export function dhcpSuite(start: () => Promise<DhcpBackend>): void {
       assert.equal(lease()?.router_ip_address, '');
     });
 
-    test('with the client goes its lease', async () => {
+    test('deleting the client removes its lease', async () => {
       await agent.commit('update', [main(false)]);
       await agent.until('no lease', () => lease() === undefined);
       assert.deepEqual(await agent.client.dump('dhcp_client_dump', {}), []);
       assert.deepEqual(await addressesOf(agent.client, 'main'), []);
     });
 
-    test('with the interface goes what was told of it', async () => {
+    test('deleting the interface removes everything reported for it', async () => {
       const up = linkStateKey.build({ iface: 'main', state: 'UP' });
       assert.equal(agent.state(up), 'OBTAINED');
       await agent.commit('full-resync', []);

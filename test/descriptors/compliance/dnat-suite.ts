@@ -71,7 +71,7 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
       await bench.agent.assertSettled();
     });
 
-    test('with affinity a backend that goes takes the mapping along: clients are bound to it', async () => {
+    test('with affinity, removing a backend recreates the mapping: clients are bound to it', async () => {
       const of = (...lasts: number[]) =>
         service('s', {
           ...web,
@@ -112,7 +112,7 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
       assert.equal(all255?.split(' ').filter((end) => end.endsWith('*1')).length, 255);
     });
 
-    test('what VPP does not tell is noticed when it changed while no agent ran', async () => {
+    test('a change of hidden fields while no agent was running is detected', async () => {
       const sticky = (session_affinity: number) =>
         service('s', { ...web, session_affinity, local_ips: [backend(2), backend(3)] });
       const twice = (twice_nat_pool_ip: string) =>
@@ -149,7 +149,7 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
         });
         await bench.apply(nat, table(1), long(60), twin);
         assert.deepEqual(await bench.restart(nat, table(1), long(60), twin), []);
-        // of those that nobody wants any more nobody knows the names
+        // the names of orphans are unknown
         await bench.restart();
         assert.deepEqual(await balanced(), []);
       });
@@ -166,7 +166,7 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
       await bench.agent.assertSettled();
     });
 
-    test('an external end goes from an identity to a service, and back', async () => {
+    test('an external end is reassigned from an identity to a service, and back', async () => {
       const mapping = service('s', { ...web, local_ips: [backend(2)] });
       const identity = identities('i', { ip_address: web.external_ip, port: 80, vrf_id: 1 });
       await bench.apply(nat, table(1), identity);
@@ -178,7 +178,7 @@ export function dnatSuite(start: () => Promise<VppBackend>): void {
       assert.equal((await bench.client.dump('nat44_identity_mapping_dump', {})).length, 1);
     });
 
-    test('an identity of several tables is told with one tag, and found for each of its values', async () => {
+    test('an identity of several tables has one tag in VPP, and is found for each of its values', async () => {
       const first = identities('first', { ip_address: '10.2.0.1', port: 4789, protocol: 'UDP' });
       const second = identities('second', {
         ip_address: '10.2.0.1',

@@ -1,6 +1,6 @@
 /**
- * The least of a scheduler that drives descriptors: one operation after the other, dependencies,
- * derived values, retrieve. It is strict where a scheduler is: metadata of undeclared keys throws.
+ * A minimal scheduler for descriptors: sequential operations, dependencies, derived values, retrieve.
+ * Like the scheduler, it throws on access to metadata of undeclared keys.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type {
@@ -30,7 +30,7 @@ export interface Operation {
   readonly key: string;
 }
 
-/** Without a word from the descriptor the wanted ones are. */
+/** A value of unknown origin is managed if it is desired. */
 export function isManaged(found: RetrievedValue, wanted: readonly KeyedValue[]): boolean {
   if (found.origin === 'from-NB') return true;
   return found.origin !== 'from-SB' && wanted.some(({ key }) => key === found.key);
@@ -38,9 +38,9 @@ export function isManaged(found: RetrievedValue, wanted: readonly KeyedValue[]):
 
 export class Driver {
   readonly #descriptors: readonly AnyDescriptor[];
-  /** What there shall be, base values and derived ones. */
+  /** Desired values, base and derived. */
   readonly #desired = new Map<string, DesiredValue>();
-  /** What there is. */
+  /** Actual values. */
   readonly #nodes = new Map<string, Node>();
   readonly #leaving = new Set<string>();
   /** Successful operations. */
@@ -59,11 +59,11 @@ export class Driver {
 
   get desired(): readonly KeyedValue[] {
     return [...this.#desired]
-      .filter(([, wish]) => wish.base === undefined)
+      .filter(([, { base }]) => base === undefined)
       .map(([key, { value }]) => ({ key, value }));
   }
 
-  /** Of all there is. */
+  /** Keys of the actual values. */
   get keys(): readonly string[] {
     return [...this.#nodes.keys()];
   }
@@ -110,7 +110,7 @@ export class Driver {
     }
   }
 
-  /** Creates what can be, as long as something can be. */
+  /** Creates values until none can be created. */
   async #settle(): Promise<void> {
     for (let moved = true; moved; ) {
       moved = false;
@@ -164,7 +164,7 @@ export class Driver {
     for (const each of derived) await this.#desire(each.key, each.value, key);
   }
 
-  /** Takes it away after all that depends on it or derives from it; wishes stay. */
+  /** Deletes it after everything that depends on it or is derived from it; it stays desired. */
   async #remove(key: string): Promise<void> {
     const node = this.#nodes.get(key);
     if (node === undefined || this.#leaving.has(key)) return;
@@ -218,7 +218,7 @@ export class Driver {
     };
   }
 
-  /** Retrieves all that is ours, in the order of the descriptors' dependencies. */
+  /** Retrieves everything in the order of the descriptors' dependencies. */
   async retrieve(
     correlate: readonly KeyedValue[] = this.desired,
   ): Promise<ReadonlyMap<string, RetrievedValue>> {
@@ -256,7 +256,7 @@ export class Driver {
     return ordered;
   }
 
-  /** What a start does: reads back, removes what is ours and not wanted, changes and adds the rest. */
+  /** A resync: reads back, deletes managed values that are not desired, updates and creates the others. */
   async resync(wanted: readonly KeyedValue[]): Promise<void> {
     const found = await this.retrieve(wanted);
     for (const each of found.values()) {

@@ -1,4 +1,4 @@
-/** A memif whose peer comes and goes: its link, and queues that come with it. */
+/** A memif whose peer connects and disconnects: its link and its queues. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
@@ -83,7 +83,7 @@ export function memifSuite(start: () => Promise<MemifBackend>): void {
       );
     });
 
-    test('with the peer comes the link, and what is set of the queues', async () => {
+    test('when the peer connects, the link is up and the queues are configured', async () => {
       await addPeer();
       await agent.until('link is up', () => agent.state(up) === 'OBTAINED');
       assert.equal(agent.state(down), 'NONEXISTENT');

@@ -65,7 +65,7 @@ export const nat44Examples: readonly Example[] = [
     ),
   },
   {
-    name: 'NAT44 interface that goes from one side to the other',
+    name: 'NAT44 interface that changes its side',
     setup: [nat, loop('a')],
     ...changing(
       nat44InterfaceModel,

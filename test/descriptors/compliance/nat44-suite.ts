@@ -63,12 +63,12 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       await bench.put(nat);
       const config = await bench.client.request('nat44_show_running_config', {});
       assert.equal(config.forwarding_enabled, true);
-      // somebody disables it: that is what deleting is for
+      // disabled externally
       await enable(false);
       await bench.agent.update(new Map([[nat.key, null]]));
     });
 
-    test('a feature goes before another one comes that VPP has not beside it', async () => {
+    test('a feature is disabled before an incompatible one is enabled', async () => {
       const on = (features: object) => keyedValue(nat44InterfaceModel, { name: 'a', ...features });
       await bench.apply(nat, loop('a'), on({ nat_inside: true, nat_outside: true }));
       await bench.put(on({ output_feature: true }));
@@ -128,7 +128,7 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       ]);
     });
 
-    test('a pool that is there in part is completed, what is left of another one goes', async () => {
+    test('a partial pool is completed, the rest of another one is deleted', async () => {
       await bench.apply(nat, pool('p', '10.2.0.2', '10.2.0.3'), pool('q', '10.2.0.9', '', true));
       await bench.restart(nat, pool('p', '10.2.0.1', '10.2.0.4'));
       await bench.agent.assertSettled();

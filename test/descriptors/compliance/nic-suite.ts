@@ -12,7 +12,7 @@ export function nicSuite(start: () => Promise<SharedVpp>): void {
   describe('NICs', () => {
     const owner = new SharedVppAgent(start);
 
-    /** One that somebody else has made, and whose name is VPP's. */
+    /** An unmanaged interface with VPP's name for it. */
     const withNic = async (
       then: (name: string, sw_if_index: number) => Promise<void>,
     ): Promise<void> => {
@@ -36,9 +36,9 @@ export function nicSuite(start: () => Promise<SharedVpp>): void {
       }
     };
 
-    test('an interface of VPP’s own is taken over and given back', () =>
+    test('an interface of VPP becomes managed and unmanaged again', () =>
       withNic(async (name, sw_if_index) => {
-        const look = async (): Promise<unknown> => {
+        const readState = async (): Promise<unknown> => {
           const found = await owner.client.dump('sw_interface_dump', {
             sw_if_index,
             name_filter_valid: false,
@@ -47,7 +47,7 @@ export function nicSuite(start: () => Promise<SharedVpp>): void {
           // the link of an interface that was up and is down again is down as well
           return found.map((each) => ({ ...each, flags: each.flags & 1 }));
         };
-        const theirs = await look();
+        const theirs = await readState();
         const nic = keyedValue(vppInterfaceModel, {
           name,
           type: 'DPDK',
@@ -57,7 +57,7 @@ export function nicSuite(start: () => Promise<SharedVpp>): void {
         await owner.commit('full-resync', entries([nic]));
         await owner.assertReadsBack([nic]);
         await owner.commit('full-resync', []);
-        assert.deepEqual(await look(), theirs);
+        assert.deepEqual(await readState(), theirs);
       }));
 
     test('VLANs keep their MTU when that of the NIC changes', () =>
@@ -79,7 +79,7 @@ export function nicSuite(start: () => Promise<SharedVpp>): void {
         );
       }));
 
-    test('a NIC that VPP does not have fails once and is not tried again', async () => {
+    test('a NIC that VPP does not have fails once and is not retried', async () => {
       const driver = new Driver(owner.descriptors());
       const nic = keyedValue(vppInterfaceModel, { name: 'GigabitEthernet0/99/0', type: 'DPDK' });
       const failure = await driver.put(nic.key, nic.value).catch((thrown: Error) => thrown);

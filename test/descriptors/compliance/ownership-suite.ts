@@ -21,7 +21,7 @@ export function ownershipSuite(
   describe('ownership', () => {
     const owner = new SharedVppAgent(start);
 
-    test('interfaces, bridge domains and neighbors of others stay as they are', async () => {
+    test('unmanaged interfaces, bridge domains and neighbors stay unchanged', async () => {
       const mac_address = toMac('02:00:00:00:00:77');
       const { sw_if_index } = await owner.client.request('create_loopback', { mac_address });
       await owner.client.request('sw_interface_add_del_address', {
@@ -86,7 +86,7 @@ export function ownershipSuite(
       await owner.client.request('delete_loopback', { sw_if_index });
     });
 
-    test('VLANs, memifs, cross-connects, clients of DHCP and proxy ARP of others stay', async () => {
+    test('unmanaged VLANs, memifs, cross-connects, DHCP clients and proxy ARP stay', async () => {
       const made = async (answer: Promise<{ readonly sw_if_index: number }>) =>
         (await answer).sw_if_index;
       const mac_address = toMac('02:00:00:00:00:77');
@@ -131,7 +131,7 @@ export function ownershipSuite(
       await owner.client.request('proxy_arp_intfc_enable_disable', theirSwitch);
       const theirs = await vppState(owner.client);
 
-      // one of ours meets theirs on their socket
+      // a managed memif connects to an unmanaged one on its socket
       const ours = keyedValue(vppInterfaceModel, {
         name: 'a',
         type: 'MEMIF',
@@ -176,7 +176,7 @@ export function ownershipSuite(
         await shell('ip table del 77');
       });
 
-    test('a neighbor that VPP has learned is nobody’s until it is wanted', async () => {
+    test('a learned neighbor is unmanaged until it is desired', async () => {
       await owner.commit(
         'update',
         entries([loop('a', { enabled: true, ip_addresses: ['10.1.1.1/24'] })]),

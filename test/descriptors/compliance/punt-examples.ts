@@ -6,7 +6,7 @@ import type { Example } from './suite.ts';
 
 const host = loop('host', { enabled: true, ip_addresses: ['10.1.1.1/24', 'fd00::1/64'] });
 
-/** What comes to the host's addresses: STN rules and redirects. */
+/** Packets to the host's addresses: STN rules, redirects and sockets. */
 export const puntExamples: readonly Example[] = [
   {
     name: 'STN rule',

@@ -1,4 +1,4 @@
-/** Things that go from one value of VPP to another. */
+/** Objects that are reassigned from one value of VPP to another. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
@@ -33,7 +33,7 @@ function bridge(name: string, members: readonly string[], bvi?: string): KeyedVa
 }
 
 export function reassignmentSuite(start: () => Promise<SharedVpp>): void {
-  describe('things that move', () => {
+  describe('reassigned objects', () => {
     const owner = new SharedVppAgent(start);
 
     test('an address moves to another interface in one transaction, either way', async () => {
@@ -60,7 +60,7 @@ export function reassignmentSuite(start: () => Promise<SharedVpp>): void {
       assert.deepEqual(await vppState(owner.client), start);
     });
 
-    test('a tunnel goes from one name to another', async () => {
+    test('a tunnel is reassigned to another name', async () => {
       await owner.applyInTurn([tunnel('one')], [tunnel('two')], [tunnel('one')]);
     });
 
@@ -73,7 +73,7 @@ export function reassignmentSuite(start: () => Promise<SharedVpp>): void {
       );
     });
 
-    test('a member goes from one bridge domain to another and back', async () => {
+    test('a member is reassigned to another bridge domain and back', async () => {
       const loops = [loop('a'), loop('b')];
       await owner.applyInTurn(
         [...loops, bridge('bd1', ['a', 'b']), bridge('bd2', [])],

@@ -61,7 +61,7 @@ export class RecordedAgent {
     });
   }
 
-  /** Changes that were asked for since the last look. */
+  /** Changes that were requested since the last call. */
   taken(): readonly string[] {
     return this.faulty.asked.splice(0);
   }

@@ -1,7 +1,7 @@
 /**
- * What every descriptor has to do, over a table of example values: apply, read back equal, change,
- * remove without a trace, leave nothing when a message in the middle fails, and come to the same
- * state after a crash at any message.
+ * Requirements of every descriptor, checked with example values: create, read back equal, change, delete
+ * without residue, leave nothing if any message fails, and reach the same state after a crash at any
+ * message.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -11,7 +11,7 @@ import { Driver, isManaged } from './driver.ts';
 
 export interface Example {
   readonly name: string;
-  /** What has to be there first. */
+  /** Prerequisites. */
   readonly setup?: readonly KeyedValue[];
   readonly value: KeyedValue;
   /** Another value of the same key. */
@@ -22,7 +22,7 @@ export interface Example {
   };
   /** Worth its time on a backend where every message takes milliseconds. */
   readonly essential?: true;
-  /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
+  /** Uses an unmanaged object: once it is not desired, nothing shows that the agent used it. */
   readonly isUnmarked?: true;
   /** VPP must be able to create TAPs. */
   readonly requiresTaps?: true;
@@ -71,9 +71,13 @@ export function complianceSuite(
         if (example.requiresTaps && withoutTaps) return context.skip(withoutTaps);
         // a failure must not be the next example's
         context.after(() => new Driver(backend.descriptors()).resync([]));
-        await context.test('applies, reads back, changes, goes', () => lifeCycle(backend, example));
+        await context.test('is created, read back, changed and deleted', () =>
+          lifeCycle(backend, example),
+        );
         if (backend.slow === true && example.essential !== true) return;
-        await context.test('leaves nothing when refused', () => refusals(backend, example));
+        await context.test('leaves nothing when a message is refused', () =>
+          refusals(backend, example),
+        );
         await context.test('survives a crash at any message', () => crashes(backend, example));
       });
     }
@@ -95,7 +99,7 @@ async function assertReadsBack(driver: Driver, wanted: readonly KeyedValue[]): P
   const found = await driver.retrieve(wanted);
   const ours = [...found.values()].filter((each) => isManaged(each, wanted));
   assert.deepEqual(ours.map(({ key }) => key).sort(), wanted.map(({ key }) => key).sort());
-  // a scheduler also correlates with what it once found to be others'
+  // the scheduler also correlates with unmanaged values that it found before
   const again = await driver.retrieve([
     ...found.values(),
     ...wanted.filter((w) => !found.has(w.key)),
@@ -222,10 +226,10 @@ async function crashes(backend: Backend, example: Example): Promise<void> {
     await aSecondResyncDoesNothing(backend, next);
 
     if (example.isUnmarked === true) await clear(next);
-    // an agent that wants nothing any more finds all that is ours
+    // an agent that desires nothing finds all managed objects
     const last = new Driver(backend.descriptors());
     await last.resync([]);
-    assert.deepEqual(await backend.state(), start, `crash at ${n}: not recognized as ours`);
+    assert.deepEqual(await backend.state(), start, `crash at ${n}: not recognized as managed`);
     if (changes < n) return;
   }
   assert.fail('more messages than the test counts');

@@ -3,7 +3,7 @@ import type { LinuxHost, NamespacePath } from '#linux/api.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 
-/** Stands for VPP where only Linux is looked at: makes the kernel's side of its TAPs. */
+/** Stub of VPP for tests of Linux: creates the kernel's side of its TAPs. */
 export class VppTapStub {
   readonly #taps = new Map<string, VppInterface>();
   readonly #makeTap: (name: string) => Promise<void>;
@@ -21,7 +21,7 @@ export class VppTapStub {
     this.#makeTap = makeTap;
   }
 
-  /** VPP closes the device: the link goes wherever it is and whatever it is called. */
+  /** VPP closes the device: the link is deleted, whatever its namespace and name. */
   async #close(name: string): Promise<void> {
     for (const namespace of this.#namespaces) {
       const { links } = await this.#host.dump(namespace);

@@ -1,6 +1,6 @@
 /**
- * The table behind the transition suites. Each kind of value has a file in `families/` that lists
- * its configurations; what is listed there is walked through, change by change, on every backend.
+ * The table of the transition suites. The files in `families/` list the configurations of values; the
+ * suites apply every change from one configuration to another on every backend.
  */
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { MessageModel } from '#models/define.ts';
@@ -13,18 +13,18 @@ export interface Configuration {
   readonly value: object;
 }
 
-/** Configurations of one value; that it is not there is one more of them. */
+/** Configurations of one value; its absence is one more of them. */
 export interface Family {
   readonly name: string;
   readonly key: string;
   readonly configurations: readonly Configuration[];
-  /** What has to be there first; its values keep their configuration. */
+  /** Prerequisites; they keep their configuration. */
   readonly setup: readonly KeyedValue[];
-  /** What needs the value, and waits whenever the value does not offer what it needs. */
+  /** Values that depend on this one, and are pending whenever it does not meet their dependencies. */
   readonly dependents?: readonly KeyedValue[];
   /** VPP must be able to create TAPs. */
   readonly requiresTaps?: true;
-  /** Something of others that we use: once it is no longer wanted, nobody knows that we did. */
+  /** Uses an unmanaged object: once it is not desired, nothing shows that the agent used it. */
   readonly isUnmarked?: true;
 }
 
@@ -33,9 +33,9 @@ interface FamilyInput<T extends object>
   readonly model: MessageModel<T>;
   readonly base: DeepInput<T>;
   readonly setup?: readonly KeyedValue[];
-  /** What fields may be instead: each alone, then the first of all together, the second … */
+  /** Alternatives of fields: each alone, then the first ones of all fields together, the second ones … */
   readonly fields?: { readonly [F in keyof DeepInput<T>]?: readonly DeepInput<T>[F][] };
-  /** Whole values, besides. */
+  /** Further whole values. */
   readonly others?: Readonly<Record<string, DeepInput<T>>>;
 }
 
@@ -61,8 +61,8 @@ export function family<T extends object>(name: string, input: FamilyInput<T>): F
 }
 
 /**
- * The examples of the compliance suite as families: those of one value with the same surroundings are
- * configurations of one. Links of others are there by themselves.
+ * The examples of the compliance suite as families: examples of one key with the same prerequisites are
+ * configurations of one family. Unmanaged links exist by themselves.
  */
 export function familiesOf(examples: readonly Example[]): readonly Family[] {
   const found = new Map<string, Family & { configurations: Configuration[] }>();

@@ -1,4 +1,4 @@
-/** What an agent that is gone has left is found and removed; what others have made stays. */
+/** Orphans of an earlier agent are found and deleted; unmanaged objects stay. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,13 +7,13 @@ import type { Family } from './family.ts';
 import { TestAgent } from './test-agent.ts';
 
 export interface OrphanOptions {
-  /** Places in the course of an agent at which it is killed. */
+  /** Number of messages at which an agent is killed. */
   readonly kills: number;
-  /** Makes things of all kinds as somebody else would. */
+  /** Creates unmanaged objects of all types. */
   readonly others: () => Promise<void>;
-  /** What the world does not tell of them. */
+  /** Their state that `Backend.state` does not contain. */
   readonly moreOfOthers: () => Promise<unknown>;
-  /** Makes, message by message, what an agent had begun. */
+  /** Creates, message by message, what an agent had begun. */
   readonly begun: Readonly<Record<string, () => Promise<void>>>;
 }
 
@@ -21,18 +21,18 @@ export function orphanSuite(
   start: () => Promise<{ readonly backend: Backend } & OrphanOptions>,
   families: readonly Family[],
 ): void {
-  describe('leftovers of an agent beside things of others', () => {
+  describe('orphans of an agent beside unmanaged objects', () => {
     let backend: Backend;
     let options: OrphanOptions;
-    /** With nothing but the things of others. */
-    let theirs: unknown;
+    /** The state with only unmanaged objects. */
+    let unmanaged: unknown;
 
     const world = async () => [await backend.state(), await options.moreOfOthers()];
 
     before(async () => {
       ({ backend, ...options } = await start());
       await options.others();
-      theirs = await world();
+      unmanaged = await world();
     });
     after(() => backend?.stop());
 
@@ -47,37 +47,37 @@ export function orphanSuite(
           await gone.resync(new Map([...around, [key, value]]));
           await gone.close();
           await wantNothing(backend);
-          assert.deepEqual(await world(), theirs, configuration);
+          assert.deepEqual(await world(), unmanaged, configuration);
         }
       });
 
     test('that was killed at any message', async () => {
-      const wishes = new Map<string, object>();
+      const desired = new Map<string, object>();
       for (const { key, setup, dependents = [], configurations, requiresTaps } of families) {
         if (requiresTaps && backend.withoutTaps) continue;
-        for (const each of [...setup, ...dependents]) wishes.set(each.key, each.value);
-        if (configurations[0]) wishes.set(key, configurations[0].value);
+        for (const each of [...setup, ...dependents]) desired.set(each.key, each.value);
+        if (configurations[0]) desired.set(key, configurations[0].value);
       }
       const whole = new TestAgent(backend);
       backend.cut(0);
-      await whole.resync(wishes);
+      await whole.resync(desired);
       const { changes } = backend;
       await whole.close();
       await wantNothing(backend);
-      assert.deepEqual(await world(), theirs);
+      assert.deepEqual(await world(), unmanaged);
 
       const property = fc.asyncProperty(fc.integer({ min: 1, max: changes }), async (at) => {
         const dying = new TestAgent(backend);
         backend.cut(at);
-        await dying.resync(wishes).catch(() => undefined);
+        await dying.resync(desired).catch(() => undefined);
         await dying.close();
         backend.cut(0);
         const next = new TestAgent(backend);
-        await next.resync(wishes);
+        await next.resync(desired);
         await next.assertSettled();
         await next.close();
         await wantNothing(backend);
-        assert.deepEqual(await world(), theirs);
+        assert.deepEqual(await world(), unmanaged);
       });
       const around = property.beforeEach(() => wantNothing(backend));
       await fc.assert(around, { numRuns: options.kills });
@@ -86,9 +86,9 @@ export function orphanSuite(
     test('that had just begun', async () => {
       for (const [what, make] of Object.entries(options.begun)) {
         await make();
-        assert.notDeepEqual(await world(), theirs, `${what} is there`);
+        assert.notDeepEqual(await world(), unmanaged, `${what} is there`);
         await wantNothing(backend);
-        assert.deepEqual(await world(), theirs, what);
+        assert.deepEqual(await world(), unmanaged, what);
       }
     });
   });

@@ -1,4 +1,4 @@
-/** Every change from one configuration of a value to another, held against the southbound. */
+/** Every change from one configuration of a value to another, compared with the southbound. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
@@ -13,7 +13,7 @@ function entries(values: readonly KeyedValue[]): (readonly [string, object])[] {
 }
 
 /**
- * @param past how it is compared with what was made in one go; undefined: it is not
+ * @param past compares with a southbound that was configured at once; undefined: no comparison
  * @param release of which it is a proof
  */
 export function pairSuite(
@@ -35,7 +35,7 @@ export function pairSuite(
         if (family.requiresTaps && withoutTaps) return context.skip(withoutTaps);
         // a failure must not be the next family's
         context.after(() => cleanUp(backend));
-        await walk(backend, family, past);
+        await applyAllPairs(backend, family, past);
       });
     }
   });
@@ -48,7 +48,11 @@ async function cleanUp(backend: Backend): Promise<void> {
   await last.close();
 }
 
-async function walk(backend: Backend, family: Family, past?: FreshComparison): Promise<void> {
+async function applyAllPairs(
+  backend: Backend,
+  family: Family,
+  past?: FreshComparison,
+): Promise<void> {
   const { key, setup, dependents = [] } = family;
   const configurations: readonly (Configuration | typeof absent)[] = [
     absent,
@@ -61,7 +65,7 @@ async function walk(backend: Backend, family: Family, past?: FreshComparison): P
     const empty = await backend.state();
     const mayWait = new Set(dependents.map((each) => each.key));
     const hasStood = new Set<string>();
-    const inOneGo = new Map<object | undefined, unknown>();
+    const atOnce = new Map<object | undefined, unknown>();
     let from: (typeof configurations)[number] = absent;
     for (const index of tour(configurations.length)) {
       const to = configurations[index] ?? absent;
@@ -76,9 +80,9 @@ async function walk(backend: Backend, family: Family, past?: FreshComparison): P
         for (const each of mayWait) if (!waiting.includes(each)) hasStood.add(each);
         await agent.assertSettled();
         if (past) {
-          if (!inOneGo.has(to.value))
-            inOneGo.set(to.value, await past.configuredAtOnce(agent.desired));
-          assert.deepEqual(past.stateOf(backend), inOneGo.get(to.value), 'as if made in one go');
+          if (!atOnce.has(to.value))
+            atOnce.set(to.value, await past.configuredAtOnce(agent.desired));
+          assert.deepEqual(past.stateOf(backend), atOnce.get(to.value), 'as if configured at once');
         }
       } catch (cause) {
         throw new Error(`from ${from.name} to ${to.name}`, { cause });

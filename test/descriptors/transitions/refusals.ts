@@ -1,6 +1,6 @@
 /**
- * Every message of a change is refused once. Whatever is done about it, all is as it is wished when
- * the southbound has been read back.
+ * Every message of a change is refused once. Whatever the reaction, the desired state is reached after the
+ * southbound has been read back.
  */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
@@ -10,8 +10,8 @@ import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
 import { type FreshComparison, TestAgent } from './test-agent.ts';
 
-/** What is done about a change that has failed, before the southbound is read back. */
-const recoveries = ['nothing', 'wished again', 'reverted'] as const;
+/** The reaction to a failed change, before the southbound is read back. */
+const recoveries = ['nothing', 'repeated', 'reverted'] as const;
 
 interface Case {
   readonly family: Family;
@@ -24,7 +24,7 @@ interface Case {
 const MAX_MESSAGES = 60;
 
 export interface RefusalOptions {
-  /** Of the suite, for whoever runs a failure again. */
+  /** Path of the test file, for the command that repeats a failure. */
   readonly file: string;
   /** `CV_CASES` multiplies them. */
   readonly runs: number;
@@ -42,7 +42,7 @@ export function refusalSuite(
     let backend: Backend | undefined;
     after(() => backend?.stop());
 
-    test('of one value come to their end at last', async (context) => {
+    test('of one value reach the desired state', async (context) => {
       let refused = 0;
       const property = fc.asyncProperty(caseOf(families), async (each) => {
         const own = backend ?? (await start());
@@ -87,27 +87,27 @@ async function refuseEach(
 ): Promise<number> {
   const { key, setup, dependents = [] } = family;
   const around = [...setup, ...dependents].map((each) => [each.key, each.value] as const);
-  const wishes = (value: object | undefined) =>
+  const desired = (value: object | undefined) =>
     new Map<string, object>(value === undefined ? around : [...around, [key, value]]);
-  const inOneGo = new Map<object | undefined, unknown>();
+  const atOnce = new Map<object | undefined, unknown>();
   for (let n = 1; n <= MAX_MESSAGES; n++) {
     const agent = new TestAgent(backend);
     try {
-      await agent.resync(wishes(from));
+      await agent.resync(desired(from));
       const change = new Map([[key, to ?? null]]);
       const { failures, isRefused } = await agent.updateRefused(change, n, way === 'reverted');
-      if (way === 'wished again') await agent.attempt(new Map([...around, ...change]), false);
+      if (way === 'repeated') await agent.attempt(new Map([...around, ...change]), false);
       await agent.recover();
       await agent.assertSettled();
       const end = way === 'reverted' && failures > 0 ? from : to;
-      assert.deepEqual(new Map(agent.desired), wishes(end));
+      assert.deepEqual(new Map(agent.desired), desired(end));
       if (past) {
-        if (!inOneGo.has(end))
-          inOneGo.set(end, past.withoutResidue(await past.configuredAtOnce(wishes(end))));
+        if (!atOnce.has(end))
+          atOnce.set(end, past.withoutResidue(await past.configuredAtOnce(desired(end))));
         const state = past.withoutResidue(past.stateOf(backend));
-        assert.deepEqual(state, inOneGo.get(end), 'as if made in one go');
+        assert.deepEqual(state, atOnce.get(end), 'as if configured at once');
       }
-      // some values bear no mark: nobody after this agent would know that they are ours
+      // unmarked values: the next agent would not recognize them as managed
       await agent.resync(new Map());
       if (!isRefused) return n - 1;
     } catch (cause) {

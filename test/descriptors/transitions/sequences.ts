@@ -1,4 +1,4 @@
-/** Random changes of many values at once, held against the southbound after each transaction. */
+/** Random changes of many values at once, compared with the southbound after each transaction. */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import type { Backend } from '../compliance/suite.ts';
 import type { Family } from './family.ts';
 import { type DesiredState, descriptorOf, type FreshComparison, TestAgent } from './test-agent.ts';
 
-/** What each key can be; one that is not there is left out. */
+/** The possible values of each key. */
 export type Pool = readonly (readonly [key: string, values: readonly object[]])[];
 
 export function poolOf(families: readonly Family[]): Pool {
@@ -26,13 +26,13 @@ export function poolOf(families: readonly Family[]): Pool {
 
 interface Change {
   readonly key: string;
-  /** Null takes the value away. */
+  /** Null deletes the value. */
   readonly value: object | null;
 }
 
 interface Step {
   readonly changes: readonly Change[];
-  /** The agent dies after it, and another one goes on. */
+  /** The agent crashes after it, and another one continues. */
   readonly restart: boolean;
   /** Which message of it is refused; 0: none. */
   readonly refused: number;
@@ -55,7 +55,7 @@ function stepOf(pool: Pool, mayBeRefused: boolean): fc.Arbitrary<Step> {
 }
 
 export interface SequenceOptions {
-  /** Of the suite, for whoever runs a failure again. */
+  /** Path of the test file, for the command that repeats a failure. */
   readonly file: string;
   /** `CV_CASES` multiplies them. */
   readonly runs: number;
@@ -69,11 +69,11 @@ export function sequenceSuite(
   { file, runs, steps, past }: SequenceOptions,
 ): void {
   describe('random changes', () => {
-    /** None after a case that failed: what that has left would fail all that are tried after it. */
+    /** None after a failed case: its residue would fail the following cases. */
     let backend: Backend | undefined;
     after(() => backend?.stop());
 
-    test(`of ${pool.length} values are as wished after each step`, async (context) => {
+    test(`of ${pool.length} values reach the desired state after each step`, async (context) => {
       const length = { minLength: 1, maxLength: steps, size: 'max' } as const;
       const sequence = fc.oneof(
         fc.array(stepOf(pool, false), length),
@@ -82,14 +82,14 @@ export function sequenceSuite(
       let compared = 0;
       const check = async (on: Backend, all: readonly Step[]): Promise<void> => {
         const empty = await on.state();
-        const wishes = await play(on, all);
-        if (past && !hasContest(on.descriptors(), wishes)) {
+        const desired = await applySteps(on, all);
+        if (past && !hasContest(on.descriptors(), desired)) {
           compared++;
           const isWhole = all.every(({ refused }) => refused === 0);
-          const [state, inOneGo] = [past.stateOf(on), await past.configuredAtOnce(wishes)].map(
+          const [state, atOnce] = [past.stateOf(on), await past.configuredAtOnce(desired)].map(
             (each) => (isWhole ? each : past.withoutResidue(each)),
           );
-          assert.deepEqual(state, inOneGo, 'as if made in one go');
+          assert.deepEqual(state, atOnce, 'as if configured at once');
         }
         await clear(on);
         assert.deepEqual(await on.state(), empty, 'left behind');
@@ -119,7 +119,7 @@ async function clear(backend: Backend): Promise<void> {
   await agent.close();
 }
 
-async function play(backend: Backend, steps: readonly Step[]): Promise<DesiredState> {
+async function applySteps(backend: Backend, steps: readonly Step[]): Promise<DesiredState> {
   let agent = new TestAgent(backend);
   try {
     await agent.resync(new Map());
@@ -132,10 +132,10 @@ async function play(backend: Backend, steps: readonly Step[]): Promise<DesiredSt
       }
       await agent.assertSettled();
       if (!restart) continue;
-      const { desired: wishes } = agent;
+      const { desired } = agent;
       await agent.close();
       agent = new TestAgent(backend);
-      await agent.resync(wishes);
+      await agent.resync(desired);
     }
     return agent.desired;
   } finally {
@@ -143,10 +143,10 @@ async function play(backend: Backend, steps: readonly Step[]): Promise<DesiredSt
   }
 }
 
-/** Whether two values want one thing: then it depends on the past who has it. */
-function hasContest(descriptors: readonly AnyDescriptor[], wishes: DesiredState): boolean {
+/** Whether two values have one claim: then earlier states decide which value has it. */
+function hasContest(descriptors: readonly AnyDescriptor[], desired: DesiredState): boolean {
   const taken = new Set<string>();
-  for (const [key, value] of wishes) {
+  for (const [key, value] of desired) {
     const all = [{ key, value }, ...(descriptorOf(descriptors, key)?.derived?.(key, value) ?? [])];
     for (const each of all)
       for (const claim of descriptorOf(descriptors, each.key)?.claims?.(each.key, each.value) ??

@@ -1,4 +1,4 @@
-/** One southbound under a scheduler, and what has to hold after each step. */
+/** A southbound under a scheduler, and the invariants after each step. */
 import assert from 'node:assert/strict';
 import { systemClock } from '#infra/clock/system.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -10,13 +10,13 @@ import type { Backend } from '../compliance/suite.ts';
 
 export type DesiredState = ReadonlyMap<string, object>;
 
-/** By what it shows whether a southbound is as if it had been configured in one go, whatever was before. */
+/** Compares a southbound with one that was configured at once, to find effects of earlier states. */
 export interface FreshComparison {
-  /** All that depends on no past. */
+  /** The state that does not depend on earlier states. */
   stateOf(backend: Backend): unknown;
-  /** That of another southbound, which never was anything else. */
-  configuredAtOnce(wishes: DesiredState): Promise<unknown>;
-  /** A state without what may stay of a change of which a part was refused. */
+  /** The same of a new southbound that was configured at once. */
+  configuredAtOnce(desired: DesiredState): Promise<unknown>;
+  /** A state without the residue that a partially refused change may leave. */
   withoutResidue(state: unknown): unknown;
 }
 
@@ -49,20 +49,20 @@ export class TestAgent {
     return this.#desired;
   }
 
-  /** Keys of what is wished and waits for something. */
+  /** Keys of the desired values that are pending. */
   get pending(): readonly string[] {
     return [...this.#desired.keys()].filter(
       (key) => this.#scheduler.status(key).value.state === 'PENDING',
     );
   }
 
-  /** Everything besides is taken away. @returns operations, all of which went well */
-  resync(wishes: DesiredState): Promise<readonly string[]> {
-    this.#desired = new Map(wishes);
-    return this.#commit('full-resync', wishes);
+  /** Deletes everything else. @returns the operations, all of which succeeded */
+  resync(desired: DesiredState): Promise<readonly string[]> {
+    this.#desired = new Map(desired);
+    return this.#commit('full-resync', desired);
   }
 
-  /** Holds what is wished against the southbound. */
+  /** Reconciles the southbound with the desired state. */
   reconcile(): Promise<readonly string[]> {
     return this.#commit('downstream-resync', new Map());
   }
@@ -81,24 +81,24 @@ export class TestAgent {
   }
 
   /**
-   * Reads the southbound back until all is as it is wished: twice, because a table is renamed only
-   * after all that is in it has been found.
+   * Reads the southbound back until the desired state is reached: twice, because a table is renamed only
+   * after everything in it has been found.
    */
   async recover(): Promise<void> {
     await this.reconcile();
     await this.reconcile();
   }
 
-  /** @param changes null takes a value away */
+  /** @param changes null deletes a value */
   update(changes: ReadonlyMap<string, object | null>): Promise<readonly string[]> {
     this.#desire(changes);
     return this.#commit('update', changes);
   }
 
   /**
-   * As `update`, but not all has to go well.
-   * @param revert takes the whole change back then
-   * @returns how much failed
+   * As `update`, but operations may fail.
+   * @param revert reverts the whole change then
+   * @returns number of failures
    */
   async attempt(changes: ReadonlyMap<string, object | null>, revert: boolean): Promise<number> {
     const before = new Map(this.#desired);
@@ -138,8 +138,8 @@ export class TestAgent {
   }
 
   /**
-   * What is there is what is wished and does not wait; an agent that starts now finds it so and does
-   * nothing, nor does this one when it looks.
+   * Asserts that the actual state is the desired state except for pending values, and that neither a
+   * resync of this agent nor a new agent changes anything.
    */
   async assertSettled(): Promise<void> {
     const waiting = new Set(this.pending);
@@ -155,7 +155,7 @@ export class TestAgent {
     for (const key of states)
       if (there.has(key) || !this.#isContested(key)) this.#assertThere(key, there.get(key));
 
-    // a value of which a part waits reads back without it, and may be renewed; nothing is sent
+    // a value with pending derived values reads back without them, and may be updated without requests
     const renewals = new Set(
       states.filter((key) => this.#isPartial(key)).map((key) => `UPDATE ${key}`),
     );
@@ -175,7 +175,7 @@ export class TestAgent {
     else assert.deepEqual(found, this.#desired.get(key), key);
   }
 
-  /** Of values that want one thing the southbound cannot tell who has it: they go by its name. */
+  /** The southbound cannot show which of several values has a claim: they are named by the claim. */
   #names(keys: Iterable<string>): readonly string[] {
     return [...keys].map((key) => (this.#isContested(key) ? this.#claims(key).join() : key)).sort();
   }
@@ -192,7 +192,7 @@ export class TestAgent {
     return descriptor?.claims?.(key, this.#desired.get(key) ?? {}) ?? [];
   }
 
-  /** Whether something that is derived from the value waits. */
+  /** Whether a value that is derived from it is pending. */
   #isPartial(key: string): boolean {
     const { derived_values = [] } = this.#scheduler.status(key);
     return derived_values.some(({ state }) => state === 'PENDING');

@@ -11,8 +11,8 @@ import { withoutKernel } from '#test/support/requirements.ts';
 import { kernelBackend } from '../support/linux-kernel.ts';
 import { anyCall, type Call } from './random-calls.ts';
 
-/** Calls that touch the same namespaces and follow each other go out in one turn. */
-async function play(host: LinuxHost, paths: readonly string[], calls: readonly Call[]) {
+/** Consecutive calls on the same namespaces are made in one turn. */
+async function runAll(host: LinuxHost, paths: readonly string[], calls: readonly Call[]) {
   const answers: string[] = [];
   for (let i = 0; i < calls.length; ) {
     const first = calls[i]!;
@@ -33,7 +33,7 @@ async function play(host: LinuxHost, paths: readonly string[], calls: readonly C
   return { answers, states: await Promise.all(paths.map((path) => host.dump(path))) };
 }
 
-/** Without what is chance: indexes and MACs that nobody set. */
+/** Without indexes and MACs that were not set, which are random. */
 function comparable(states: readonly NamespaceState[]) {
   return states.map((state) => ({
     ...state,
@@ -60,8 +60,8 @@ describe('the simulated kernel against the real one', { skip: withoutKernel() },
           const real = [await backend.makeNamespace(), await backend.makeNamespace()];
           const sim = new SimLinux(seededRandom(1));
           for (const path of ['/s0', '/s1']) sim.addNamespace(path);
-          const expected = await play(backend.host, real, calls);
-          const actual = await play(sim, ['/s0', '/s1'], calls);
+          const expected = await runAll(backend.host, real, calls);
+          const actual = await runAll(sim, ['/s0', '/s1'], calls);
           for (const path of real) await backend.removeNamespace(path);
           assert.deepEqual(actual.answers, expected.answers);
           assert.deepEqual(comparable(actual.states), comparable(expected.states));

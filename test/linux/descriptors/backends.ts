@@ -12,7 +12,7 @@ import { hostLinkStub } from '#test/descriptors/compliance/host-link-stub.ts';
 import type { Backend } from '#test/descriptors/compliance/suite.ts';
 import { VppTapStub } from '#test/descriptors/compliance/vpp-tap-stub.ts';
 
-/** A link in the agent's namespace that somebody else has made. */
+/** An unmanaged link in the agent's namespace. */
 export const EXISTING_LINK = 'nic0';
 
 export interface LinuxSpaces {
@@ -100,7 +100,7 @@ export async function backendOn(machine: Machine): Promise<LinuxBackend> {
   };
 }
 
-/** The same where links of others are wished for, to be there when a value needs one. */
+/** The same with unmanaged links as values, for values that depend on them. */
 export function withHostLinkStub(backend: Backend): Backend {
   const descriptors = (): readonly AnyDescriptor[] =>
     backend.descriptors().map((each) => (each.name === 'linux-host-link' ? hostLinkStub : each));

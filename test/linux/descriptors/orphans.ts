@@ -24,7 +24,7 @@ export function linuxLeftovers({ plain, pods }: LinuxBackend, kills: number): Or
         [pod, 'theirs1'],
       ] as const) {
         await plain.setNeighbor(namespace, { address: '172.30.0.9', mac, device });
-        // with the mark of ours, but not on a link of ours
+        // with the agent's protocol number, but on an unmanaged link
         const route = { destination: '172.31.0.0/16', scope: 'link' as const, metric: 0 };
         await plain.addRoute(namespace, { ...route, device });
       }

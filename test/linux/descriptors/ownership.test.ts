@@ -78,7 +78,7 @@ describe('descriptors of Linux', () => {
     taps = new VppTapStub(host, [undefined, POD_PATH], async (name) => void host.openTap(name));
   });
 
-  test('a link of somebody else in the way keeps its settings', async () => {
+  test('an unmanaged link with the desired name keeps its settings', async () => {
     await host.createVeth(
       { namespace: POD_PATH, name: 'eth0' },
       { namespace: undefined, name: 'other' },
@@ -119,7 +119,7 @@ describe('descriptors of Linux', () => {
     }
   });
 
-  test('links of another agent, and links that bear no mark, are not told', async () => {
+  test('links of another agent, and unmarked links, are not reported as managed', async () => {
     await driven(...all);
     host.addNic('nic0');
     await host.createVeth({ namespace: undefined, name: 'a' }, { namespace: undefined, name: 'b' });
@@ -127,22 +127,22 @@ describe('descriptors of Linux', () => {
     const found = await other.retrieve([]);
     const ours = [...found.values()].filter(({ origin }) => origin === 'from-NB');
     assert.deepEqual(ours, []);
-    // told as what is there, for those who need a link to be there
+    // reported as existing, for values that depend on a link
     assert.ok(found.has('linux/interface/host-name/nic0'));
   });
 
-  test('routes, addresses and neighbors of others on our links are left alone', async () => {
+  test('unmanaged routes, addresses and neighbors on managed links are left alone', async () => {
     const driver = await driven(...all);
     await host.addAddress(POD_PATH, 'eth0', '10.9.9.9/24');
     host.linkHandle('eth0', POD_PATH)?.setUp(true);
     const found = await driver.retrieve();
-    // the kernel's own route to 10.9.9.0/24 is not ours, the address is on a link of ours
+    // the kernel's own route to 10.9.9.0/24 is unmanaged, the address is on a managed link
     assert.equal(found.get('config/linux/l3/v2/route/10.9.9.0/24/veth1'), undefined);
     const value = found.get(inside.key)?.value as LinuxInterface;
     assert.deepEqual([...value.ip_addresses].sort(), ['10.1.1.2/32', '10.9.9.9/24']);
   });
 
-  test('a namespace that is gone has nothing, and its values cannot be made nor repeated', async () => {
+  test('a deleted namespace is empty, and its values can be neither created nor retried', async () => {
     const driver = await driven(...all);
     host.removeNamespace(POD_PATH);
     const found = await driver.retrieve();
@@ -160,7 +160,7 @@ describe('descriptors of Linux', () => {
     assert.deepEqual(await linksIn(), ['lo']);
   });
 
-  test('a pair that went with its namespace is made anew when that comes back', async () => {
+  test('a pair that was deleted with its namespace is recreated with the namespace', async () => {
     const first = await driven(...all);
     host.removeNamespace(POD_PATH);
     host.addNamespace(POD_PATH);
@@ -171,7 +171,7 @@ describe('descriptors of Linux', () => {
     assert.ok(first.desired.length > 0);
   });
 
-  test('a namespace that another process now has under the old path is not taken for ours', async () => {
+  test('a different namespace under the same path is not mistaken for the old one', async () => {
     await driven(inside, outside);
     host.removeNamespace(POD_PATH);
     host.addNamespace(POD_PATH);
@@ -215,7 +215,7 @@ describe('descriptors of Linux', () => {
     assert.deepEqual(await linksIn(POD_PATH), ['lo', 'eth0'], 'the other end is still wanted');
   });
 
-  test('one look into a namespace serves all descriptors of a resync', async () => {
+  test('one dump of a namespace serves all descriptors of a resync', async () => {
     const driver = await driven(...all);
     host.operations.length = 0;
     await driver.retrieve();
@@ -223,7 +223,7 @@ describe('descriptors of Linux', () => {
     assert.deepEqual(looks.map(({ namespace }) => namespace).sort(), [POD_PATH, undefined]);
   });
 
-  test('a look is not used again after something was changed', async () => {
+  test('a dump is not reused after a change', async () => {
     const driver = await driven(...all);
     await driver.retrieve();
     await driver.delete(route.key);
@@ -320,7 +320,7 @@ describe('descriptors of Linux', () => {
     }
   });
 
-  test('the host view tells of all links but ours', async () => {
+  test('the host port returns all links except managed ones', async () => {
     host.addNic('nic0');
     await host.addAddress(undefined, 'nic0', '172.30.1.2/24');
     const here = { namespace: undefined, name: 'ours0' };

@@ -41,7 +41,7 @@ describe('outcomes of a batch', () => {
     });
   });
 
-  test('an early end tells how far it came and what was said', () => {
+  test('an early exit shows how far the batch came and the last output', () => {
     const stderr = `${mark(2)}RTNETLINK answers: No such file or directory\n`;
     const { reached, rest } = outcomesOf(stderr, commands);
     assert.deepEqual([reached, rest], [1, 'RTNETLINK answers: No such file or directory']);

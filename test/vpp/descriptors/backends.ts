@@ -20,7 +20,7 @@ export interface VppBackend extends Backend {
   readonly simulated?: SimVpp | undefined;
 }
 
-/** The same with the links told as what is there, as the descriptors of Linux would. */
+/** The same with links reported as existing, as the descriptors of Linux report them. */
 export function withHostLinkNotifications(backend: VppBackend): VppBackend {
   const links = hostLinksStub(hostLinks);
   return Object.create(backend, {

@@ -1,4 +1,4 @@
-/** Links of NICs, which nobody but VPP makes, and what is told when VPP starts anew. */
+/** Links of NICs, which exist by themselves, and notifications after a restart of VPP. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
@@ -33,7 +33,7 @@ async function machine(t: { after(done: () => Promise<void>): void }) {
   return { vpp, agent, pass, lease };
 }
 
-test('the link of a NIC is told before anybody wants it, and as it goes and comes', async (t) => {
+test('the link of a NIC is reported before it is configured, and when its state changes', async (t) => {
   const { vpp, agent } = await machine(t);
   await agent.commit('full-resync', []);
   assert.equal(agent.state(nic().key), 'OBTAINED');
@@ -51,36 +51,36 @@ test('the link of a NIC is told before anybody wants it, and as it goes and come
   assert.deepEqual(asked, [], 'only dumps');
 });
 
-test('many events make few looks, and none without a reason', async (t) => {
+test('many events cause few dumps, and no dump occurs without an event', async (t) => {
   const { vpp, agent, pass } = await machine(t);
   await agent.commit('full-resync', [nic({ enabled: true })]);
   await pass(1000);
-  const looks = () => vpp.requests.filter((each) => each.name === 'sw_interface_dump').length;
-  const before = looks();
+  const dumps = () => vpp.requests.filter((each) => each.name === 'sw_interface_dump').length;
+  const before = dumps();
   for (let i = 0; i < 100; i++) {
     vpp.nics.setCarrier(NAME, i % 2 === 1);
     await pass(1);
   }
   await pass(100);
   assert.equal(agent.state(link('UP')), 'OBTAINED');
-  const during = looks() - before;
-  assert.ok(during >= 1 && during <= 5, `${during} looks`);
+  const during = dumps() - before;
+  assert.ok(during >= 1 && during <= 5, `${during} dumps`);
   await pass(5000);
-  assert.equal(looks() - before, during);
+  assert.equal(dumps() - before, during);
 });
 
-test('a VPP that starts anew has no lease until it is configured again', async (t) => {
+test('a restarted VPP has no lease until it is configured again', async (t) => {
   const { vpp, agent, pass, lease } = await machine(t);
   vpp.dhcpServer.offer(NAME, { address: '192.168.77.5/24' });
-  const wish = nic({ enabled: true, set_dhcp_client: true });
-  await agent.commit('full-resync', [wish]);
+  const desired = nic({ enabled: true, set_dhcp_client: true });
+  await agent.commit('full-resync', [desired]);
   await agent.until('lease', () => lease() === '192.168.77.5/24');
   vpp.crash();
   await vpp.start();
   // whatever has the index of the NIC now is not taken for it by the old metadata
   await agent.until('no lease', () => lease() === undefined);
   assert.equal(agent.state(link('DOWN')), 'OBTAINED');
-  await agent.commit('full-resync', [wish]);
+  await agent.commit('full-resync', [desired]);
   await agent.until('lease again', () => lease() === '192.168.77.5/24');
   assert.equal(agent.state(link('UP')), 'OBTAINED');
   await pass(30_000);

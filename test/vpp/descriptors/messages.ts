@@ -1,4 +1,4 @@
-/** Parts of VPP's messages that several suites send as somebody else would. */
+/** Fields of VPP's messages for suites that create unmanaged objects. */
 import { toPrefix } from '#vpp/binapi/addresses.ts';
 import type { AclRule, FibPath } from '#vpp/binapi/messages.gen.ts';
 

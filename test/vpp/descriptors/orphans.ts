@@ -1,4 +1,4 @@
-/** Things of VPP that others have made, and those that an agent of ours had begun. */
+/** Unmanaged objects of VPP, and objects that a crashed agent had begun. */
 import assert from 'node:assert/strict';
 import type { OrphanOptions } from '#test/descriptors/transitions/orphans.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
@@ -8,7 +8,7 @@ import { fibPath, permitAll } from './messages.ts';
 
 const NONE = 0xffff_ffff;
 
-/** @param tag empty: nobody's of ours */
+/** @param tag empty: unmanaged */
 async function loopback(client: VppClient, tag: string): Promise<number> {
   const mac_address = new Uint8Array(6);
   const { sw_if_index } = await client.request('create_loopback', { mac_address });

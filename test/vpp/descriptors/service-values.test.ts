@@ -236,7 +236,7 @@ describe('taken for the same', () => {
           pairs.map(([, share]) => share),
           pairs.map(([, share]) => share).sort((a, b) => a - b),
         );
-        // what VPP tells is taken for what was sent
+        // VPP returns what was sent
         const told = mapping.local_ips.map((local, n) => ({ ...local, probability: sent[n] }));
         const [back] = dnat44Model.canonical(mapped({ ...mapping, local_ips: told })).st_mappings;
         assert.deepEqual([...sharesOf(back!).values()], sent);
@@ -244,7 +244,7 @@ describe('taken for the same', () => {
     );
   });
 
-  test('a label and what stands behind it, through the tag', () => {
+  test('a label and its hidden fields, encoded in the tag', () => {
     const label = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 130 });
     fc.assert(
       fc.property(

@@ -30,6 +30,6 @@ test('names with one beginning have tags of their own, the same at any time', ()
   assert.notEqual(tagOf(`${long}1`), tagOf(`${long}2`));
 });
 
-test('of a name that nobody knows the tag is told', () => {
+test('the tag of an unknown name is returned itself', () => {
   assert.equal(tagToName([])(tagOf('b'.repeat(64))), tagOf('b'.repeat(64)));
 });

@@ -7,10 +7,10 @@ import { type FreshComparison, TestAgent } from '#test/descriptors/transitions/t
 import { simulatedVpp, type VppBackend, withHostLinkNotifications } from './backends.ts';
 
 /**
- * What depends on the past: a MAC that is left to VPP is the one that is there; AF_PACKET starts with
- * interrupts, but VPP's default mode, to which queues fall back, is polling; the link of an interface
- * that was never up is. VPP's own entry for a BVI bears its MAC. An identity that is of two tables
- * bears the name of who came first.
+ * State that depends on earlier states: a MAC that is left to VPP stays as it was; AF_PACKET starts with
+ * interrupts, but VPP's default mode, to which queues are reset, is polling; the link of an interface
+ * that was never set up is up. VPP's entry for a BVI has its MAC. An identity of two tables has the tag of
+ * its first value.
  */
 const ofThePast = ['mac', 'rxModes', 'linkUp'];
 
@@ -23,8 +23,8 @@ function stateOf({ simulated }: VppBackend): unknown {
 }
 
 /**
- * What may stay of a change of which a part was refused: the name of a memif's socket, unused, and
- * the table of an interface for a family that it has no address of.
+ * Residue that a partially refused change may leave: an unused memif socket, and the table of an
+ * interface for a family of which it has no address.
  */
 const rests = ['memifSockets', 'vrf'];
 
@@ -32,10 +32,10 @@ const start = async () => withHostLinkNotifications(await simulatedVpp());
 
 const past: FreshComparison = {
   stateOf: (backend) => stateOf(backend as VppBackend),
-  async configuredAtOnce(wishes) {
+  async configuredAtOnce(desired) {
     const backend = await start();
     const agent = new TestAgent(backend);
-    await agent.resync(wishes);
+    await agent.resync(desired);
     const made = stateOf(backend);
     await agent.close();
     await backend.stop();

@@ -269,7 +269,7 @@ describe('taken for the same', () => {
     assert.equal(equivalent?.('', loop([a, b]), loop([a])), false);
   });
 
-  test('receive modes that VPP tells queue by queue', () => {
+  test('receive modes that VPP reports queue by queue', () => {
     const found = [
       { queue: 0, mode: 1 },
       { queue: 1, mode: 2 },
@@ -287,7 +287,7 @@ describe('taken for the same', () => {
   });
 });
 
-test('a receive queue that VPP tells the thread of', () => {
+test('a receive queue whose thread VPP reports', () => {
   const found = [
     { queue: 0, thread: 0 },
     { queue: 1, thread: 2 },

@@ -150,7 +150,7 @@ export const nat44Families: readonly Family[] = [
         ],
       ],
     },
-    // one object to VPP with the one above, whose tag it bears
+    // one object in VPP with the identity above, whose tag it has
     dependents: [
       keyedValue(dnat44Model, {
         label: 'others',

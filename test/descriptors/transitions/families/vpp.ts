@@ -11,7 +11,7 @@ import { linkFamilies } from './links.ts';
 import { nat44Families } from './nat44.ts';
 import { puntFamilies } from './punt.ts';
 
-/** Made to stand beside each other. */
+/** Designed to coexist. */
 export const writtenFamilies: readonly Family[] = [
   ...interfaceFamilies(hostLinks),
   ...layer2Families,

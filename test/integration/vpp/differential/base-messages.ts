@@ -48,7 +48,7 @@ function pathOf(choice: PathChoice) {
 
 const addAddress = (prefix: fc.Arbitrary<string>) =>
   fc.record({
-    // interface 1 lends its addresses: VPP loses its way when a lender's first address goes
+    // interface 1 lends its addresses: VPP becomes inconsistent when a lender's first address is deleted
     sw_if_index: one(1, 2, 3, 4, 9),
     is_add: fc.constant(true),
     del_all: fc.constant(false),

@@ -16,7 +16,7 @@ import { type IsolatedVpp, startIsolatedVpp } from '../../support/vpp-process.ts
 
 export interface Differential {
   readonly name: string;
-  /** Of the suite, for whoever runs a failure again. */
+  /** Path of the test file, for the command that repeats a failure. */
   readonly file: string;
   readonly generators: readonly MessageGenerator[];
   /** Messages of one case. */

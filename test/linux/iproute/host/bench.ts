@@ -9,7 +9,7 @@ export interface LinuxBackend {
   /** A fresh namespace: its path. */
   makeNamespace(): Promise<string>;
   removeNamespace(path: string): Promise<void>;
-  /** A TAP that nobody has opened. */
+  /** A TAP that no program has opened. */
   makeTap(namespace: string, name: string): Promise<void>;
   /** Removes what is left. */
   close(): Promise<void>;

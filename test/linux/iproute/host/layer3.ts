@@ -132,7 +132,7 @@ export function layer3Suite(name: string, make: () => Promise<LinuxBackend>): vo
       assert.deepEqual(
         (await bench.host.dump(left)).routes.map((r) => r.destination),
         ['10.1.1.0/24'],
-        'only the connected route comes back',
+        'only the connected route is restored',
       );
     });
 
@@ -147,7 +147,7 @@ export function layer3Suite(name: string, make: () => Promise<LinuxBackend>): vo
       assert.deepEqual((await bench.host.dump(left)).routes, []);
     });
 
-    test('neighbors: set, replaced, deleted; gone when the MAC of the link changes', async () => {
+    test('neighbors: set, replaced, deleted; deleted when the MAC of the link changes', async () => {
       const [left] = await bench.pair();
       await bench.host.addAddress(left, 'va', '10.1.1.2/24');
       const entry = { device: 'va', address: '10.1.1.1', mac: '02:fe:00:00:00:09' };

@@ -41,7 +41,7 @@ export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void
       assert.equal(await bench.host.bootId(), await bench.host.bootId());
     });
 
-    test('a veth pair stands in two namespaces, and each end names the other', async () => {
+    test('a veth pair is created in two namespaces, and each end refers to the other', async () => {
       const [left, right] = [await bench.space(), await bench.space()];
       await bench.host.createVeth(
         { namespace: left, name: 'va' },
@@ -58,7 +58,7 @@ export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void
       assert.notEqual(a.mac, b.mac);
     });
 
-    test('a veth pair may stand in one namespace', async () => {
+    test('a veth pair can be created in one namespace', async () => {
       const here = await bench.space();
       await bench.host.createVeth({ namespace: here, name: 'va' }, { namespace: here, name: 'vb' });
       const state = await bench.host.dump(here);
@@ -151,7 +151,7 @@ export function linkSuite(name: string, make: () => Promise<LinuxBackend>): void
       );
     });
 
-    test('a moved link comes out down and bare, and keeps MTU, MAC and alias', async () => {
+    test('a moved link is down and without addresses, and keeps MTU, MAC and alias', async () => {
       const [left, right] = await bench.pair();
       const third = await bench.space();
       await bench.host.setLink(left, 'va', { mtu: 1400, mac: '02:fe:00:00:00:01', alias: 'ours' });

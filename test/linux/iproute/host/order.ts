@@ -45,13 +45,13 @@ export function turnSuite(name: string, make: () => Promise<LinuxBackend>): void
       assert.equal(linkOf(await bench.host.dump(left), 'va').alias, 'last');
     });
 
-    test('a namespace that is gone takes its links along and fails its own calls only', async () => {
+    test('a deleted namespace deletes its links and fails only its own calls', async () => {
       const [left, right] = await bench.pair();
       const gone = await bench.space();
       await bench.removeNamespace(gone);
       await bench.removeNamespace(left);
       assert.equal(await bench.host.namespaceIdentity(left), undefined);
-      // the kernel takes a namespace down after its last user is gone, in its own time
+      // the kernel deletes a namespace asynchronously after its last user
       for (let i = 0; i < 200 && (await bench.host.dump(right)).links.length > 1; i++) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
