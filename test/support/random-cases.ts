@@ -20,7 +20,7 @@ export const singleCasePath = process.env['CV_PATH'];
  * `npm test` runs only the first cases of a long property. `npm run soak -- random` runs all of them,
  * and `.ci/run` one part, in rotation.
  */
-const CASES_OF_NPM_TEST = 250;
+const CASES_OF_NPM_TEST = 500;
 
 /** How long fast-check may look for a smaller failing case. */
 const SHRINK_LIMIT_MS = 60_000;
