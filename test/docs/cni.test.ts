@@ -1,4 +1,4 @@
-/** docs/cni.md and the conflist of deploy/ against contiv-cni. */
+/** Compares docs/cni.md and the conflist of deploy/ with contiv-cni. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -14,7 +14,7 @@ const source = globSync('src/cmd/cni/*.ts')
   .join('\n');
 
 describe('docs/cni.md', () => {
-  it('lists the codes of errors, and no others', () => {
+  it('lists exactly the error codes', () => {
     const listed = [...text.matchAll(/^\| (\d+) \| ([^|]+?) \| [^|]+ \|$/gm)].map(
       ([, code, name]) => `${code} ${name}`,
     );
@@ -22,7 +22,7 @@ describe('docs/cni.md', () => {
     assert.deepEqual(listed, known);
   });
 
-  it('lists only codes that are thrown', () => {
+  it('lists only codes that the program returns', () => {
     for (const kind of Object.keys(errorKinds)) {
       const thrown = new RegExp(`(new CniError\\(|\\? )\\s*'${kind}'|: '${kind}'`);
       assert.ok(thrown.test(source), kind);
@@ -42,7 +42,7 @@ describe('docs/cni.md', () => {
 describe('deploy/10-contiv-vpp.conflist', () => {
   const list = JSON.parse(readFileSync('deploy/10-contiv-vpp.conflist', 'utf8'));
 
-  it('leads to the agent, as the first of the chain', () => {
+  it('has contiv-cni as the first plugin, with the socket of the agent', () => {
     const { cniVersion, name, plugins } = list;
     assert.ok(isSupported(cniVersion));
     assert.equal(plugins[0].type, 'contiv-cni');

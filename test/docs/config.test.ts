@@ -1,4 +1,4 @@
-/** config/*.conf against the schemas that the agent reads them with. */
+/** Compares config/*.conf with the schemas of the agent. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -12,7 +12,7 @@ import {
   keysOfSchema,
 } from '../../scripts/lib/docs/config.ts';
 
-/** Durations are texts in the files and nanoseconds in the schemas: as milliseconds both. */
+/** Converts durations to milliseconds: texts in the files, nanoseconds in the schemas. */
 function comparable(value: unknown, byDefault: unknown): unknown {
   if (typeof byDefault === 'object' && byDefault !== null && !Array.isArray(byDefault))
     return Object.fromEntries(
@@ -29,7 +29,7 @@ const source = globSync(['src/**/*.ts', 'plugins/**/*.ts'])
   .filter((path) => !path.endsWith('.gen.ts'))
   .map((path) => readFileSync(path, 'utf8'))
   .join('\n');
-/** Accepted, because files of the original set them. */
+/** Accepted for compatibility with files of the original. */
 const unread: ReadonlySet<string> = new Set(['dial-timeout']);
 
 describe('config/', () => {
@@ -44,7 +44,7 @@ describe('config/', () => {
     assert.ok(files.includes('controller.conf'));
   });
 
-  it('sets nothing as it is', () => {
+  it('sets no key by default', () => {
     for (const { fileName, schema } of schemas) {
       const text = readFileSync(`config/${fileName}`, 'utf8');
       const { value, set, warnings } = parseConfig(schema, text, fileName);
@@ -53,7 +53,7 @@ describe('config/', () => {
     }
   });
 
-  it('sets every key to its default when one # is taken from each line', () => {
+  it('sets every key to its default when one # is removed from each line', () => {
     for (const { fileName, schema } of schemas) {
       const text = readFileSync(`config/${fileName}`, 'utf8').replace(/^#/gm, '');
       const { value, set, warnings } = parseConfig(schema, text, fileName);
@@ -65,13 +65,13 @@ describe('config/', () => {
     }
   });
 
-  it('says of every key what it means', () => {
+  it('describes every key', () => {
     for (const { fileName, schema } of schemas)
       for (const { path, node } of keysOfSchema(schema))
         assert.ok(node.description, `${fileName}: ${path} has no description in its schema`);
   });
 
-  it('has no key that is not read', () => {
+  it('has only keys that are read', () => {
     for (const { fileName, schema } of schemas)
       for (const { path } of keysOfSchema(schema)) {
         const key = path.split('.').at(-1)!;

@@ -1,4 +1,4 @@
-/** deploy/ and the Dockerfile against the agent that they start. */
+/** Compares deploy/ and the Dockerfile with the agent. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
@@ -42,7 +42,7 @@ describe('deploy/contiv-vswitch.yaml', () => {
     known = new Map((await configDocuments()).map(({ fileName, schema }) => [fileName, schema]));
   });
 
-  it('holds configuration that the agent reads without a warning', () => {
+  it('has a configuration that the agent accepts without a warning', () => {
     for (const [name, text] of Object.entries(files)) {
       const schema = known.get(name);
       assert.ok(schema, `the agent reads no ${name}`);
@@ -52,14 +52,14 @@ describe('deploy/contiv-vswitch.yaml', () => {
     assert.deepEqual(checkContivConfig(contiv, 'node1').warnings, []);
   });
 
-  it('holds no file that sets nothing', () => {
+  it('has no empty configuration file', () => {
     for (const [name, text] of Object.entries(files)) {
       const { set } = parseConfig(known.get(name)!, text, name);
       assert.ok(set.size > 0, `${name} sets nothing: leave it out`);
     }
   });
 
-  it('probes routes that the agent has, on the port that it listens on', () => {
+  it('probes existing routes on the port of the REST server', () => {
     const paths = routes().map(({ path }) => path);
     for (const { httpGet } of [agent.readinessProbe, agent.livenessProbe]) {
       assert.ok(paths.includes(httpGet.path), httpGet.path);
@@ -67,7 +67,7 @@ describe('deploy/contiv-vswitch.yaml', () => {
     }
   });
 
-  it('mounts what the agent opens', () => {
+  it('mounts every path that the agent opens', () => {
     const mounts = agent.volumeMounts.map(({ mountPath }) => mountPath);
     const opened = [
       parseConfig(grpcSchema, '', undefined).value.endpoint,
@@ -86,7 +86,7 @@ describe('deploy/contiv-vswitch.yaml', () => {
       for (const { name } of container.volumeMounts) assert.ok(declared.includes(name), name);
   });
 
-  it('sets variables that mean something', () => {
+  it('sets only variables that the agent reads', () => {
     const documented = readFileSync('docs/configuration.md', 'utf8');
     const manifest = readFileSync('deploy/contiv-vswitch.yaml', 'utf8');
     for (const { name } of agent.env)
@@ -98,7 +98,7 @@ describe('Dockerfile', () => {
   const lines = readFileSync('Dockerfile', 'utf8').split('\n');
   const ignored = readFileSync('.dockerignore', 'utf8').split('\n');
 
-  it('copies what exists and is not ignored, and starts what exists', () => {
+  it('copies existing files that are not ignored, and starts an existing program', () => {
     const copied = lines
       .filter((line) => line.startsWith('COPY '))
       .flatMap((line) => line.split(' ').slice(1, -1));
@@ -114,7 +114,7 @@ describe('Dockerfile', () => {
     assert.ok(existsSync(program), program);
   });
 
-  it('has the Node.js that package.json asks for', () => {
+  it('has the Node.js version of package.json', () => {
     const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
     const [, major] = /^FROM node:(\d+)-/m.exec(lines.join('\n')) ?? [];
     assert.equal(engines.node, `>=${major}`);

@@ -1,4 +1,4 @@
-/** What is written by hand in the documents and can be held against something. */
+/** Checks hand-written parts of the documents that can be compared with the source. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const source = globSync(['src/**/*.ts', 'plugins/**/*.ts'])
   .join('\n');
 
 describe('documents', () => {
-  it('link to files that exist, and to nothing outside of the repository', () => {
+  it('link only to existing files of the repository', () => {
     let links = 0;
     for (const { path, text } of documents)
       for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -26,7 +26,7 @@ describe('documents', () => {
     assert.ok(links > 5);
   });
 
-  it('name files of the source that exist', () => {
+  it('name only existing files of the source', () => {
     for (const { path, text } of documents)
       for (const [, file = ''] of text.matchAll(
         /`((?:src|plugins|scripts|test|bench)\/[\w./-]+\.(?:ts|json))`/g,
@@ -34,7 +34,7 @@ describe('documents', () => {
         assert.ok(existsSync(file), `${path}: ${file}`);
   });
 
-  it('name routes that the agent has', () => {
+  it('name only existing routes', () => {
     const known = routes().map(({ method, path }) => `${method} ${path}`);
     const named = documents.flatMap(({ text }) => [
       ...[...text.matchAll(/\b(GET|POST|PUT|DELETE) (\/[\w/:-]+)/g)].map(
@@ -46,7 +46,7 @@ describe('documents', () => {
     for (const route of named) assert.ok(known.includes(route), route);
   });
 
-  it('name scripts of package.json that exist', () => {
+  it('name only existing scripts of package.json', () => {
     for (const { path, text } of documents)
       for (const [, name = ''] of text.matchAll(/npm run ([\w:-]+)/g))
         assert.ok(name in scripts, `${path}: npm run ${name}`);
@@ -56,7 +56,7 @@ describe('documents', () => {
 describe('docs/configuration.md', () => {
   const text = readFileSync('docs/configuration.md', 'utf8');
 
-  it('names the environment variables that the agent reads, and no others', () => {
+  it('names exactly the environment variables of the agent', () => {
     const read = [...source.matchAll(/\benv\['(\w+)'\]/g)].map(([, name]) => name!);
     const table = text.slice(text.indexOf('## Flags'), text.indexOf('## Keys'));
     const named = [...table.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name!);
@@ -64,7 +64,7 @@ describe('docs/configuration.md', () => {
     assert.deepEqual([...new Set(named)].sort(), [...found].sort());
   });
 
-  it('names the flags of the agent, and no others', async () => {
+  it('names exactly the flags of the agent', async () => {
     const { LABEL_FLAG } = await import('#infra/service-label/service-label.ts');
     const table = text.slice(text.indexOf('## Flags'), text.indexOf('## Keys'));
     const flags = [...table.matchAll(/`--([a-z-]+)`/g)].map(([, name]) => name!);

@@ -1,4 +1,4 @@
-/** docs/ and config/ against the source, both ways. */
+/** Compares the generated tables of docs/ and the files of config/ with the source, in both directions. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -15,7 +15,7 @@ const sourceFiles = globSync(['src/**/*.ts', 'plugins/**/*.ts'])
   .filter((path) => !path.endsWith('.gen.ts'))
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 
-/** What a pattern's group finds in all of the source, sorted. */
+/** Matches of the group of a pattern in the whole source, sorted. */
 function inSource(pattern: RegExp): string[] {
   return sourceFiles
     .flatMap(({ text }) => [...text.matchAll(pattern)].map(([, found]) => found!))
@@ -30,13 +30,13 @@ function documented(path: string, part: string): string[] {
     .sort();
 }
 
-describe('documents that follow from the source', () => {
+describe('generated documents', () => {
   let made: Document[] = [];
   before(async () => {
     made = await documents();
   });
 
-  it('are what the source says', () => {
+  it('are up to date', () => {
     for (const { path, text } of made) {
       assert.notEqual(text, undefined, `${path} belongs to no schema: npm run docs removes it`);
       const found = existsSync(path) ? readFileSync(path, 'utf8') : '';
@@ -45,7 +45,7 @@ describe('documents that follow from the source', () => {
     }
   });
 
-  it('have no cell that somebody still has to write', () => {
+  it('have no cell that is still to be written', () => {
     for (const { path, text } of made)
       for (const line of text?.split('\n') ?? [])
         assert.ok(!line.includes(MISSING), `${path}: write this cell: ${line}`);
@@ -64,16 +64,16 @@ function differences(found: string, wanted: string): string[] {
 describe('errors', () => {
   const codes = inSource(/\bcode(?: =|:) '(CV_\w+)'/g);
 
-  it('stand in docs/errors.md, each once, and nothing else does', () => {
+  it('are all in docs/errors.md, each once', () => {
     assert.deepEqual(documented('docs/errors.md', 'errors'), codes);
     assert.ok(codes.includes('CV_CONFIG_INVALID'));
   });
 
-  it('have a code of their own', () => {
+  it('have unique codes', () => {
     assert.equal(new Set(codes).size, codes.length);
   });
 
-  it('that somebody names by their code, or by its beginning, exist', () => {
+  it('exist wherever a code or its prefix is mentioned', () => {
     for (const named of inSource(/'(CV_\w+)'/g))
       assert.ok(
         codes.some((code) => code.startsWith(named)),
@@ -101,14 +101,14 @@ describe('events', () => {
     }
   });
 
-  it('stand in docs/events.md, each once, and nothing else does', () => {
+  it('are all in docs/events.md, each once', () => {
     const ids = kinds.map((kind) => kind.id).sort();
     assert.deepEqual(documented('docs/events.md', 'events'), ids);
     assert.equal(new Set(ids).size, ids.length);
     assert.equal(inSource(/= (defineEvent)\b/g).length, kinds.length, 'a kind is not exported');
   });
 
-  it('are described as they are', () => {
+  it('have the documented properties', () => {
     for (const kind of kinds) {
       const [, name, , method, transaction, direction, blocking] = rows.get(kind.id)!;
       const whether = kind.blocking === 'optional' ? 'yes or no' : kind.blocking ? 'yes' : 'no';
@@ -136,7 +136,7 @@ function nameOf(enumeration: Readonly<Record<string, number>>, value: number): s
 }
 
 describe('metrics', () => {
-  it('stand in docs/metrics.md, each once', () => {
+  it('are all in docs/metrics.md, each once', () => {
     const names = documented('docs/metrics.md', 'metrics');
     assert.equal(new Set(names).size, names.length);
     assert.ok(names.includes('contiv_controller_queue_length'));
@@ -146,7 +146,7 @@ describe('metrics', () => {
 describe('routes', () => {
   const table = partOf(readFileSync('docs/rest.md', 'utf8'), 'routes');
 
-  it('stand in docs/rest.md, each once, and nothing else does', () => {
+  it('are all in docs/rest.md, each once', () => {
     const paths = inSource(/^\s*path: '(\/[^']*)'/gm);
     const keys = documented('docs/rest.md', 'routes');
     assert.equal(new Set(keys).size, keys.length);
@@ -159,7 +159,7 @@ describe('routes', () => {
     assert.ok(keys.includes('GET /metrics'));
   });
 
-  it('have the arguments that the table gives them, file by file', () => {
+  it('have the documented arguments, file by file', () => {
     const described = documentedArguments(table);
     const byFile = Map.groupBy(routes(), (route) => route.file);
     const asked = queryArguments();
@@ -173,7 +173,7 @@ describe('routes', () => {
 });
 
 describe('import rules', () => {
-  it('say of every folder what it may import', () => {
+  it('exist for every folder', () => {
     const ruled = folderRules().map(({ folder }) => folder);
     assert.ok(ruled.length > 10);
     for (const folder of globSync('src/*/').map((path) => path.replace(/\/$/, ''))) {

@@ -1,4 +1,4 @@
-/** docs/controller-rules.md against the tests that it names, both ways. */
+/** Compares docs/controller-rules.md with the tests that it names, in both directions. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -10,7 +10,7 @@ const rows = readFileSync('docs/controller-rules.md', 'utf8')
   .filter((line) => line.startsWith('| '))
   .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')));
 
-/** Rule to what holds, and to the files of its tests. */
+/** Text and test files of each rule. */
 const rules = rows
   .filter(([first = '']) => /^R\d+\.\d+$/.test(first))
   .map(([rule = '', text = '', tests = '']) => {
@@ -18,7 +18,7 @@ const rules = rows
     return { rule, text, files };
   });
 
-/** Rules that the titles of a file of tests name. */
+/** Rules in the titles of a test file. */
 function titled(file: string): Set<string> {
   const text = readFileSync(file, 'utf8');
   const titles = text.matchAll(/\bit\(\s*(['`])(.*?)\1,/gs);
@@ -31,7 +31,7 @@ const byFile = new Map(
 );
 
 describe('docs/controller-rules.md', () => {
-  it('numbers its rules from 1 in each part, without gaps', () => {
+  it('numbers its rules from 1 in each part without gaps', () => {
     const parts = Map.groupBy(rules, ({ rule }) => rule.split('.')[0]!);
     assert.deepEqual([...parts.keys()], ['R4', 'R5', 'R6', 'R7', 'R8', 'R9']);
     for (const [part, ofPart] of parts)
@@ -41,7 +41,7 @@ describe('docs/controller-rules.md', () => {
       );
   });
 
-  it('names for every rule exactly the files with a test that names the rule', () => {
+  it('names for every rule exactly the files with a test of the rule', () => {
     for (const { rule, text, files } of rules) {
       assert.ok(text.length > 10, rule);
       const found = [...byFile].filter(([, named]) => named.has(rule)).map(([file]) => file);
@@ -56,7 +56,7 @@ describe('docs/controller-rules.md', () => {
       for (const rule of named) assert.ok(known.has(rule), `${file}: ${rule}`);
   });
 
-  it('sets a rule against every defect of the original', () => {
+  it('has a rule for every defect of the original', () => {
     const known = new Set(rules.map(({ rule }) => rule));
     const defects = rows.filter(([, last = '']) => /^R\d+\.\d+(, R\d+\.\d+)*$/.test(last));
     assert.ok(defects.length >= 10);

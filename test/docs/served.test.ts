@@ -1,4 +1,4 @@
-/** docs/rest.md and docs/metrics.md against an agent that runs. */
+/** Compares docs/rest.md and docs/metrics.md with a running agent. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
@@ -24,7 +24,7 @@ describe('the running agent', () => {
     return { status: response.status, text: await response.text() };
   };
 
-  it('serves every documented route, and what changes something not to everybody', async () => {
+  it('serves every documented route, and mutating routes only to authorized clients', async () => {
     const table = partOf(readFileSync('docs/rest.md', 'utf8'), 'routes').split('\n');
     for (const route of documented('docs/rest.md', 'routes')) {
       const [method = '', path = ''] = route.split(' ');
@@ -36,7 +36,7 @@ describe('the running agent', () => {
     assert.match((await ask('GET', '/nowhere')).text, /there is no \w+ \/nowhere/);
   });
 
-  it('shows the documented metrics and those of every process, and no others', async () => {
+  it('exports exactly the documented metrics and those of every process', async () => {
     const { text } = await ask('GET', '/metrics');
     const shown = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
     const own = shown.filter((name) => !/^(process|nodejs)_/.test(name));
