@@ -69,8 +69,12 @@ function textOf(metric: Metric): MetricText {
 
 /** Module of the innermost caller in src or plugins. */
 function registeringModule(): string {
-  const own = /file:\/\/\S+?\/(?:src|plugins)\/[^\s:]+/.exec(new Error('here').stack ?? '');
-  return own ? moduleOf(relative('.', fileURLToPath(own[0]))) : '';
+  const frames = new Error('here').stack?.matchAll(/file:\/\/[^\s:]+/g) ?? [];
+  for (const [url] of frames) {
+    const path = relative('.', fileURLToPath(url));
+    if (/^(src|plugins)\//.test(path)) return moduleOf(path);
+  }
+  return '';
 }
 
 export function metricTable(): string {
