@@ -2,7 +2,7 @@ import { type MessageCodec, type MessageType, messageCodec } from './message.ts'
 import type { Model } from './model.ts';
 import type { Rules } from './rules.ts';
 
-export interface ModelSpec<T extends object> {
+export interface ModelDefinition<T extends object> {
   /** Message type, from the `.gen.ts` file. */
   readonly message: MessageType<T>;
   readonly keyPrefix: string;
@@ -17,7 +17,7 @@ export interface MessageModel<T extends object> extends Model<T>, MessageCodec<T
   readonly reflection: MessageType<T>['reflection'];
 }
 
-export function defineModel<T extends object>(spec: ModelSpec<T>): MessageModel<T> {
+export function defineModel<T extends object>(spec: ModelDefinition<T>): MessageModel<T> {
   return {
     ...messageCodec(spec.message, spec.rules),
     keyPrefix: spec.keyPrefix,

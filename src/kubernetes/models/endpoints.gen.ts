@@ -31,8 +31,8 @@ export interface EndpointSubsetEndpointAddress {
   readonly node_name: string;
   readonly target_ref?: ObjectReference;
   /**
-   * On its way out and still able to answer: to be used when there is no ready address at all.
-   * Stands among not_ready_addresses. Not in the original.
+   * Terminating but still serving: used if there is no ready address.
+   * Listed in not_ready_addresses. Not in the original.
    */
   readonly serving_while_terminating: boolean;
   /** Zones whose nodes should prefer this address; empty: no hint. Not in the original. */

@@ -7,7 +7,7 @@ export const file: ProtoFile = {
   nested: { "idallocation": { "nested": { "AllocationPool": { "fields": { "name": { "type": "string", "id": 1 }, "range": { "type": "Range", "id": 2 }, "id_allocations": { "keyType": "string", "type": "Allocation", "id": 3 } }, "nested": { "Range": { "fields": { "min_id": { "type": "uint32", "id": 1 }, "max_id": { "type": "uint32", "id": 2 }, "reserved": { "rule": "repeated", "type": "uint32", "id": 3 } } }, "Allocation": { "fields": { "id": { "type": "uint32", "id": 1 }, "owner": { "type": "string", "id": 2 } } } } } } } },
 };
 
-/** Numbers given out cluster-wide by label, for example VNIs. */
+/** Numbers allocated cluster-wide by label, for example VNIs. */
 export interface AllocationPool {
   readonly name: string;
   readonly range?: AllocationPoolRange;
@@ -18,14 +18,14 @@ export const AllocationPool: MessageType<AllocationPool> = messageType(file, 'id
 export interface AllocationPoolRange {
   readonly min_id: number;
   readonly max_id: number;
-  /** Never given out. */
+  /** Never allocated. */
   readonly reserved: readonly number[];
 }
 export const AllocationPoolRange: MessageType<AllocationPoolRange> = messageType(file, 'idallocation.AllocationPool.Range');
 
 export interface AllocationPoolAllocation {
   readonly id: number;
-  /** Who may release it. */
+  /** Owner, which may release it. */
   readonly owner: string;
 }
 export const AllocationPoolAllocation: MessageType<AllocationPoolAllocation> = messageType(file, 'idallocation.AllocationPool.Allocation');

@@ -7,7 +7,7 @@ export const file: ProtoFile = {
   nested: { "model": { "nested": { "NodeConfig": { "fields": { "node_name": { "type": "string", "id": 1 }, "main_vpp_interface": { "type": "InterfaceConfig", "id": 2 }, "other_vpp_interfaces": { "rule": "repeated", "type": "InterfaceConfig", "id": 3 }, "steal_interface": { "type": "string", "id": 4 }, "gateway": { "type": "string", "id": 5 }, "nat_external_traffic": { "type": "bool", "id": 6 } }, "nested": { "InterfaceConfig": { "fields": { "interface_name": { "type": "string", "id": 1 }, "ip": { "type": "string", "id": 2 }, "use_dhcp": { "type": "bool", "id": 3 } } } } } } } },
 };
 
-/** Settings of one node, from the NodeConfig custom resource. They win over contiv.conf. */
+/** Settings of one node, from the NodeConfig custom resource. They override contiv.conf. */
 export interface NodeConfig {
   readonly node_name: string;
   /** Towards the other nodes. */
@@ -16,7 +16,7 @@ export interface NodeConfig {
   /** Host NIC that VPP takes over together with its addresses. */
   readonly steal_interface: string;
   readonly gateway: string;
-  /** Source NAT for what pods send out of the cluster; on when set here or for the whole cluster. */
+  /** Source NAT for pod traffic out of the cluster; on if set here or for the whole cluster. */
   readonly nat_external_traffic: boolean;
 }
 export const NodeConfig: MessageType<NodeConfig> = messageType(file, 'model.NodeConfig');
@@ -24,7 +24,7 @@ export const NodeConfig: MessageType<NodeConfig> = messageType(file, 'model.Node
 export interface NodeConfigInterfaceConfig {
   /** VPP's name of the NIC, for example GigabitEthernet0/8/0. */
   readonly interface_name: string;
-  /** CIDR; wins over use_dhcp on the main interface. */
+  /** CIDR; overrides use_dhcp on the main interface. */
   readonly ip: string;
   readonly use_dhcp: boolean;
 }

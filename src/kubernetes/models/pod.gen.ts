@@ -12,15 +12,15 @@ export interface Pod {
   readonly namespace: string;
   /** The same labels twice: as a list here, as a map in `labels`. */
   readonly label: readonly PodLabel[];
-  /** Empty as long as the pod has none. */
+  /** Empty while the pod has none. */
   readonly ip_address: string;
   /** Address of the pod's node. Equal to ip_address for a pod in the host's network. */
   readonly host_ip_address: string;
   readonly container: readonly PodContainer[];
-  /** Those that begin with contivpp.io, no others. */
+  /** Only those with the prefix contivpp.io. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
-  /** Tells a pod from its predecessor of the same name. Not in the original. */
+  /** Distinguishes a pod from its predecessor of the same name. Not in the original. */
   readonly uid: string;
   /** All addresses, ip_address first, where there is more than one. Not in the original. */
   readonly ip_addresses: readonly string[];

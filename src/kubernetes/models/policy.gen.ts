@@ -7,12 +7,12 @@ export const file: ProtoFile = {
   nested: { "policy": { "nested": { "Policy": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "label": { "rule": "repeated", "type": "Label", "id": 3 }, "pods": { "type": "LabelSelector", "id": 4 }, "policy_type": { "type": "PolicyType", "id": 5 }, "ingress_rule": { "rule": "repeated", "type": "IngressRule", "id": 6 }, "egress_rule": { "rule": "repeated", "type": "EgressRule", "id": 7 } }, "nested": { "Label": { "fields": { "key": { "type": "string", "id": 1 }, "value": { "type": "string", "id": 2 } } }, "LabelSelector": { "fields": { "match_label": { "rule": "repeated", "type": "Label", "id": 1 }, "match_expression": { "rule": "repeated", "type": "LabelExpression", "id": 2 } }, "nested": { "LabelExpression": { "fields": { "key": { "type": "string", "id": 1 }, "operator": { "type": "Operator", "id": 2 }, "value": { "rule": "repeated", "type": "string", "id": 3 } }, "nested": { "Operator": { "values": { "IN": 0, "NOT_IN": 1, "EXISTS": 2, "DOES_NOT_EXIST": 3 } } } } } }, "PolicyType": { "values": { "DEFAULT": 0, "INGRESS": 1, "EGRESS": 2, "INGRESS_AND_EGRESS": 3 } }, "Port": { "fields": { "protocol": { "type": "Protocol", "id": 3 }, "port": { "type": "PortNameOrNumber", "id": 1 }, "end_port": { "type": "int32", "id": 4 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1, "SCTP": 2 } }, "PortNameOrNumber": { "fields": { "type": { "type": "Type", "id": 1 }, "number": { "type": "int32", "id": 2 }, "name": { "type": "string", "id": 3 } }, "nested": { "Type": { "values": { "NUMBER": 0, "NAME": 1 } } } } } }, "Peer": { "fields": { "pods": { "type": "LabelSelector", "id": 1 }, "namespaces": { "type": "LabelSelector", "id": 2 }, "ip_block": { "type": "IPBlock", "id": 3 }, "pods_in_namespaces": { "type": "PodsInNamespaces", "id": 4 } }, "nested": { "IPBlock": { "fields": { "cidr": { "type": "string", "id": 1 }, "except": { "rule": "repeated", "type": "string", "id": 2 } } }, "PodsInNamespaces": { "fields": { "pods": { "type": "LabelSelector", "id": 1 }, "namespaces": { "type": "LabelSelector", "id": 2 } } } } }, "IngressRule": { "fields": { "port": { "rule": "repeated", "type": "Port", "id": 1 }, "from": { "rule": "repeated", "type": "Peer", "id": 2 } } }, "EgressRule": { "fields": { "port": { "rule": "repeated", "type": "Port", "id": 1 }, "to": { "rule": "repeated", "type": "Peer", "id": 2 } } } } } } } },
 };
 
-/** A NetworkPolicy. Field order is that of the original, because it is the order in JSON. */
+/** A NetworkPolicy. The field order is that of the original, because it determines the JSON. */
 export interface Policy {
   readonly name: string;
   readonly namespace: string;
   readonly label: readonly PolicyLabel[];
-  /** The pods of the policy's own namespace that it is about. */
+  /** The pods of the policy's own namespace to which it applies. */
   readonly pods?: PolicyLabelSelector;
   readonly policy_type: PolicyPolicyType;
   readonly ingress_rule: readonly PolicyIngressRule[];
@@ -26,7 +26,7 @@ export interface PolicyLabel {
 }
 export const PolicyLabel: MessageType<PolicyLabel> = messageType(file, 'policy.Policy.Label');
 
-/** All that it says must hold. An empty one selects everything. */
+/** All requirements must match. An empty selector matches everything. */
 export interface PolicyLabelSelector {
   readonly match_label: readonly PolicyLabel[];
   readonly match_expression: readonly PolicyLabelSelectorLabelExpression[];
@@ -82,12 +82,12 @@ export type PolicyPortPortNameOrNumberType =
 export interface PolicyPeer {
   /** Pods of the policy's own namespace. */
   readonly pods?: PolicyLabelSelector;
-  /** All pods of the namespaces selected. */
+  /** All pods of the selected namespaces. */
   readonly namespaces?: PolicyLabelSelector;
   readonly ip_block?: PolicyPeerIPBlock;
   /**
-   * Those pods of the namespaces selected that are selected themselves. Not in the original,
-   * which reads a peer without the fields above as nobody.
+   * The selected pods of the selected namespaces. Not in the original,
+   * which reads a peer without the fields above as no pod.
    */
   readonly pods_in_namespaces?: PolicyPeerPodsInNamespaces;
 }
@@ -108,7 +108,7 @@ export const PolicyPeerPodsInNamespaces: MessageType<PolicyPeerPodsInNamespaces>
 export interface PolicyIngressRule {
   /** Empty: every port. */
   readonly port: readonly PolicyPort[];
-  /** Empty: everybody. */
+  /** Empty: all peers. */
   readonly from: readonly PolicyPeer[];
 }
 export const PolicyIngressRule: MessageType<PolicyIngressRule> = messageType(file, 'policy.Policy.IngressRule');

@@ -7,7 +7,7 @@ export const file: ProtoFile = {
   nested: { "model": { "nested": { "ServiceFunctionChain": { "fields": { "name": { "type": "string", "id": 1 }, "unidirectional": { "type": "bool", "id": 2 }, "network": { "type": "string", "id": 3 }, "chain": { "rule": "repeated", "type": "ServiceFunction", "id": 4 } }, "nested": { "ServiceFunction": { "fields": { "name": { "type": "string", "id": 1 }, "type": { "type": "Type", "id": 2 }, "pod_selector": { "keyType": "string", "type": "string", "id": 3 }, "interface": { "type": "string", "id": 6 }, "input_interface": { "type": "string", "id": 4 }, "output_interface": { "type": "string", "id": 5 } }, "nested": { "Type": { "values": { "Pod": 0, "ExternalInterface": 1 } } } } } } } } },
 };
 
-/** A chain of pods and NICs that traffic runs through, from the ServiceFunctionChain custom resource. */
+/** A chain of pods and NICs that traffic passes, from the ServiceFunctionChain custom resource. */
 export interface ServiceFunctionChain {
   readonly name: string;
   readonly unidirectional: boolean;
@@ -22,7 +22,7 @@ export interface ServiceFunctionChainServiceFunction {
   readonly type: ServiceFunctionChainServiceFunctionType;
   /** Labels of the pods. */
   readonly pod_selector: Readonly<Record<string, string>>;
-  /** Where traffic both comes in and leaves. */
+  /** Interface by which traffic enters and leaves. */
   readonly interface: string;
   readonly input_interface: string;
   readonly output_interface: string;

@@ -17,7 +17,7 @@ export interface Service {
   /** ClusterIP, NodePort, LoadBalancer or ExternalName. */
   readonly service_type: string;
   readonly external_ips: readonly string[];
-  /** Addresses of the load balancer; one that is known by its host name only stands as empty text. */
+  /** Addresses of the load balancer; an entry with only a host name is an empty text. */
   readonly lb_ingress_ips: readonly string[];
   /** ClientIP or None. */
   readonly session_affinity: string;
@@ -28,7 +28,7 @@ export interface Service {
   readonly health_check_node_port: number;
   /** Seconds; 0 without affinity. */
   readonly session_affinity_timeout: number;
-  /** Those that begin with contivpp.io, no others. */
+  /** Only those with the prefix contivpp.io. */
   readonly annotations: Readonly<Record<string, string>>;
   /** "Local", or empty for Cluster. Not in the original. */
   readonly internal_traffic_policy: string;

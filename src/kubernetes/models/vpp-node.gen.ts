@@ -8,14 +8,14 @@ export const file: ProtoFile = {
 };
 
 /**
- * What the nodes tell each other: which ID a node holds and under which addresses its VPP is reached.
- * The node itself writes it; everything else below the reflector's prefix comes from Kubernetes.
+ * Announcement of a node to the others: its ID and the addresses of its VPP.
+ * Written by the node itself; other values with the reflector's prefix come from Kubernetes.
  */
 export interface VppNode {
-  /** Unique in the cluster, from 1 upwards; the subnets of the node are cut out by it. */
+  /** Unique in the cluster, starting at 1; it determines the subnets of the node. */
   readonly id: number;
   readonly name: string;
-  /** Out of use: written by agents of long ago, to be read as one more of ip_addresses. */
+  /** Deprecated: written by old agents; treated as an additional entry of ip_addresses. */
   readonly ip_address: string;
   /** CIDRs, both families. */
   readonly ip_addresses: readonly string[];

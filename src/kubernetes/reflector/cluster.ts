@@ -92,8 +92,8 @@ function readAll(
 ): SourcedObject[] {
   return manifests.flatMap(({ object: input, source }) => {
     const read = readObject(input);
-    if (read.refusal !== undefined) {
-      problems.push({ ...source, ...read.refusal });
+    if (read.rejection !== undefined) {
+      problems.push({ ...source, ...read.rejection });
       return [];
     }
     const { object, remarks } = read;

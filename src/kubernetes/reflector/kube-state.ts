@@ -23,8 +23,8 @@ export class KubeStateBuilder {
   }
 
   reflect({ object, source }: SourcedObject<ReflectedObject>): void {
-    const { reflected, refusal } = reflect(object, this.#readers);
-    if (reflected === undefined) this.#problems.push({ ...source, ...refusal });
+    const { reflected, rejection } = reflect(object, this.#readers);
+    if (reflected === undefined) this.#problems.push({ ...source, ...rejection });
     else this.#state.get(reflected.resource.keyword)?.set(reflected.key, reflected.value);
   }
 

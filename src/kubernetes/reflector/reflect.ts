@@ -22,8 +22,8 @@ import { serviceValue } from './service.ts';
 export type ReflectedObject = Exclude<KubeObject, Workload | KubeEndpointSlice>;
 
 export type ReflectionResult =
-  | { readonly reflected: Reflected; readonly refusal?: undefined }
-  | { readonly reflected?: undefined; readonly refusal: Rejection };
+  | { readonly reflected: Reflected; readonly rejection?: undefined }
+  | { readonly reflected?: undefined; readonly rejection: Rejection };
 
 /** Rejects objects that the model cannot represent, for example with invalid Unicode. */
 export function reflect(object: ReflectedObject, readers: Readers): ReflectionResult {
@@ -33,7 +33,7 @@ export function reflect(object: ReflectedObject, readers: Readers): ReflectionRe
     if (!(thrown instanceof InvalidModelError)) throw thrown;
     const { namespace, name } = object.metadata;
     return {
-      refusal: {
+      rejection: {
         kind: object.kind,
         name: namespace === undefined ? name : `${namespace}/${name}`,
         reason: thrown.message,

@@ -13,22 +13,22 @@ export interface CNIRequest {
   readonly container_id: string;
   /** Path of the network namespace. */
   readonly network_namespace: string;
-  /** Name that the interface shall have inside the pod. */
+  /** Name of the interface inside the pod. */
   readonly interface_name: string;
   /** Network configuration as JSON. */
   readonly extra_nw_config: string;
   /** CNI_ARGS: `K=V;K=V`, with K8S_POD_NAME and K8S_POD_NAMESPACE. */
   readonly extra_arguments: string;
-  /** IPAM plugin that ran before, and its result as JSON; empty: the agent gives the addresses. */
+  /** IPAM plugin that ran before, and its result as JSON; empty: the agent allocates the addresses. */
   readonly ipam_type: string;
   readonly ipam_data: string;
 }
 export const CNIRequest: MessageType<CNIRequest> = messageType(file, 'cni.CNIRequest');
 
 export interface CNIReply {
-  /** 0: done, 11: not now, try again later; all else: failed. */
+  /** 0: success, 11: temporary failure, retry later; others: failure. */
   readonly result: number;
-  /** What went wrong, when result is not 0. */
+  /** Error text if result is not 0. */
   readonly error: string;
   readonly interfaces: readonly CNIReplyInterface[];
   readonly routes: readonly CNIReplyRoute[];
@@ -75,14 +75,14 @@ export const CNIReplyDNS: MessageType<CNIReplyDNS> = messageType(file, 'cni.CNIR
 
 export interface CheckRequest {
   readonly request?: CNIRequest;
-  /** What the attachment was given when it was made, without prefix length. */
+  /** Addresses that the attachment was given, without prefix length. */
   readonly addresses: readonly string[];
 }
 export const CheckRequest: MessageType<CheckRequest> = messageType(file, 'cni.CheckRequest');
 
 export interface GCRequest {
   readonly valid: readonly GCRequestAttachment[];
-  /** Name of the network whose attachments these are; empty: of all networks. */
+  /** Name of the network of the attachments; empty: all networks. */
   readonly network: string;
 }
 export const GCRequest: MessageType<GCRequest> = messageType(file, 'cni.GCRequest');
@@ -100,11 +100,11 @@ export const StatusRequest: MessageType<StatusRequest> = messageType(file, 'cni.
 export interface StatusReply {
   /** Pods can be attached. */
   readonly ready: boolean;
-  /** Those that are attached may be cut off, too. */
+  /** Attached pods may be disconnected, too. */
   readonly limited: boolean;
-  /** Why it is not ready, or limited. */
+  /** Why the agent is not ready, or limited. */
   readonly reason: string;
-  /** CIDR of the pods of this node; empty as long as it is not known. */
+  /** Pod CIDR of this node; empty while unknown. */
   readonly pod_cidr: string;
 }
 export const StatusReply: MessageType<StatusReply> = messageType(file, 'cni.StatusReply');

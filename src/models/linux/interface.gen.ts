@@ -13,15 +13,15 @@ export interface Interface {
   readonly name: string;
   readonly type: InterfaceType;
   readonly namespace?: NetNamespace;
-  /** Name in the kernel, up to 15 characters; the logical name where it is empty. */
+  /** Name in the kernel, up to 15 characters; empty: the logical name. */
   readonly host_if_name: string;
   readonly enabled: boolean;
   readonly ip_addresses: readonly string[];
-  /** MAC; left to the kernel where it is empty. */
+  /** MAC; empty: chosen by the kernel. */
   readonly phys_address: string;
-  /** Left to the kernel where it is 0. */
+  /** 0: chosen by the kernel. */
   readonly mtu: number;
-  /** Addresses and MAC are somebody else's business. */
+  /** Addresses and MAC are not managed. */
   readonly link_only: boolean;
   readonly vrf_master_interface: string;
   readonly veth?: VethLink;

@@ -14,15 +14,15 @@ export interface STNRequest {
 export const STNRequest: MessageType<STNRequest> = messageType(file, 'stn.STNRequest');
 
 export interface STNReply {
-  /** 0: done. */
+  /** 0: success. */
   readonly result: number;
-  /** What went wrong, when result is not 0. */
+  /** Error text if result is not 0. */
   readonly error: string;
   readonly pci_address: string;
   /** CIDRs. */
   readonly ip_addresses: readonly string[];
   readonly routes: readonly STNReplyRoute[];
-  /** Driver of the kernel that it had. */
+  /** Previous kernel driver. */
   readonly kernel_driver: string;
 }
 export const STNReply: MessageType<STNReply> = messageType(file, 'stn.STNReply');
@@ -30,7 +30,7 @@ export const STNReply: MessageType<STNReply> = messageType(file, 'stn.STNReply')
 export interface STNReplyRoute {
   /** CIDR; empty for the default route. */
   readonly destination_subnet: string;
-  /** Empty for what is on the link. */
+  /** Empty for on-link routes. */
   readonly next_hop_ip: string;
 }
 export const STNReplyRoute: MessageType<STNReplyRoute> = messageType(file, 'stn.STNReply.Route');

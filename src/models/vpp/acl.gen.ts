@@ -39,7 +39,7 @@ export const ACLRuleIpRule: MessageType<ACLRuleIpRule> = messageType(file, 'liga
 export interface ACLRuleIpRuleIp {
   readonly destination_network: string;
   readonly source_network: string;
-  /** Number of the IP protocol where none of icmp, tcp and udp says it; 0 is any. */
+  /** IP protocol number if none of icmp, tcp and udp is set; 0 is any. */
   readonly protocol: number;
 }
 export const ACLRuleIpRuleIp: MessageType<ACLRuleIpRuleIp> = messageType(file, 'ligato.vpp.acl.ACL.Rule.IpRule.Ip');

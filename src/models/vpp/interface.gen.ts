@@ -12,13 +12,13 @@ export interface Interface {
   readonly name: string;
   readonly type: InterfaceType;
   readonly enabled: boolean;
-  /** MAC; left to VPP where it is empty. */
+  /** MAC; empty: chosen by VPP. */
   readonly phys_address: string;
   readonly ip_addresses: readonly string[];
   /** For a VXLAN tunnel the table of its outer addresses. */
   readonly vrf: number;
   readonly set_dhcp_client: boolean;
-  /** Left to VPP where it is 0. */
+  /** 0: chosen by VPP. */
   readonly mtu: number;
   readonly unnumbered?: InterfaceUnnumbered;
   readonly rx_modes: readonly InterfaceRxMode[];
@@ -61,7 +61,7 @@ export const InterfaceUnnumbered: MessageType<InterfaceUnnumbered> = messageType
 export interface InterfaceRxMode {
   readonly queue: number;
   readonly mode: InterfaceRxModeType;
-  /** For all queues that are not named; `queue` means nothing then. */
+  /** Default for all other queues; `queue` is ignored then. */
   readonly default_mode: boolean;
 }
 export const InterfaceRxMode: MessageType<InterfaceRxMode> = messageType(file, 'ligato.vpp.interfaces.Interface.RxMode');
@@ -76,7 +76,7 @@ export type InterfaceRxModeType =
 export interface InterfaceRxPlacement {
   readonly queue: number;
   readonly worker: number;
-  /** Served by the main thread; `worker` means nothing then. */
+  /** Served by the main thread; `worker` is ignored then. */
   readonly main_thread: boolean;
 }
 export const InterfaceRxPlacement: MessageType<InterfaceRxPlacement> = messageType(file, 'ligato.vpp.interfaces.Interface.RxPlacement');
@@ -136,12 +136,12 @@ export interface AfpacketLink {
 export const AfpacketLink: MessageType<AfpacketLink> = messageType(file, 'ligato.vpp.interfaces.AfpacketLink');
 
 export interface TapLink {
-  /** Only 2 is supported; 0 is taken for 2. */
+  /** Only 2 is supported; 0 means 2. */
   readonly version: number;
-  /** Name in the kernel; made from the logical name where it is empty. */
+  /** Name in the kernel; empty: derived from the logical name. */
   readonly host_if_name: string;
   readonly to_microservice: string;
-  /** Power of 2; 256 where it is 0. */
+  /** Power of 2; 0 means 256. */
   readonly rx_ring_size: number;
   readonly tx_ring_size: number;
   readonly enable_gso: boolean;

@@ -20,7 +20,7 @@ export type L4Protocol =
 
 export interface IPRedirect {
   readonly l3_protocol: L3Protocol;
-  /** Any interface where it is empty. */
+  /** Empty: any interface. */
   readonly rx_interface: string;
   readonly tx_interface: string;
   readonly next_hop: string;

@@ -15,8 +15,8 @@ test('values of ordinary objects are those of the original reflector, byte for b
   assert.deepEqual(problems, []);
   assert.equal(objects.length, Object.keys(originals).length);
   for (const { object: input } of objects) {
-    const { object, refusal } = readObject(input);
-    assert.equal(refusal, undefined);
+    const { object, rejection } = readObject(input);
+    assert.equal(rejection, undefined);
     const { reflected } = reflect(object as ReflectedObject, 'mixed');
     assert.ok(reflected);
     const { kind, metadata } = object as ReflectedObject;

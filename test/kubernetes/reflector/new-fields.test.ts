@@ -9,8 +9,8 @@ import { type ReflectedObject, reflect } from '#kubernetes/reflector/reflect.ts'
 import type { Readers } from '#kubernetes/reflector/reflected.ts';
 
 function json(input: object, readers: Readers = 'mixed'): Record<string, unknown> {
-  const { object, refusal } = readObject(input);
-  assert.equal(refusal, undefined, refusal?.reason);
+  const { object, rejection } = readObject(input);
+  assert.equal(rejection, undefined, rejection?.reason);
   const { reflected } = reflect(object as ReflectedObject, readers);
   assert.ok(reflected);
   return reflected.resource.model.toJson(reflected.value) as Record<string, unknown>;

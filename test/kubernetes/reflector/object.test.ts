@@ -7,8 +7,8 @@ import { readManifests } from '#kubernetes/reflector/manifests.ts';
 import { readObject } from '#kubernetes/reflector/objects/object.ts';
 
 function reasonFor(object: unknown): string {
-  const { refusal } = readObject(object);
-  return refusal === undefined ? 'accepted' : refusal.reason;
+  const { rejection } = readObject(object);
+  return rejection === undefined ? 'accepted' : rejection.reason;
 }
 
 const named = { metadata: { name: 'a', namespace: 'shop' } };
@@ -18,7 +18,7 @@ const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...n
 test('an object of an unknown kind is rejected with its identity as far as known', () => {
   for (const input of [undefined, null, 7, 'Pod', [], [{}]]) {
     assert.deepEqual(readObject(input), {
-      refusal: { kind: '', name: '', reason: 'not a Kubernetes object' },
+      rejection: { kind: '', name: '', reason: 'not a Kubernetes object' },
     });
   }
   assert.equal(reasonFor({}), 'kind is missing');
@@ -28,7 +28,7 @@ test('an object of an unknown kind is rejected with its identity as far as known
     reasonFor({ apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'a-' } }),
     'metadata.name is missing',
   );
-  assert.deepEqual(readObject({ apiVersion: 'v1', kind: 'ConfigMap', ...named }).refusal, {
+  assert.deepEqual(readObject({ apiVersion: 'v1', kind: 'ConfigMap', ...named }).rejection, {
     kind: 'ConfigMap',
     name: 'shop/a',
     reason: 'objects of kind ConfigMap are not supported',

@@ -187,11 +187,11 @@ test('neither the order of slices nor the distribution of backends over them mat
 });
 
 test('a slice without a service is rejected', () => {
-  const { refusal } = readObject({
+  const { rejection } = readObject({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { name: 'orphan', namespace: 'shop' },
     addressType: 'IPv4',
   });
-  assert.match(refusal?.reason ?? '', /kubernetes\.io\/service-name/);
+  assert.match(rejection?.reason ?? '', /kubernetes\.io\/service-name/);
 });

@@ -84,9 +84,9 @@ export type ReadResult =
   | {
       readonly object: KubeObject;
       readonly remarks: readonly string[];
-      readonly refusal?: undefined;
+      readonly rejection?: undefined;
     }
-  | { readonly object?: undefined; readonly refusal: Rejection };
+  | { readonly object?: undefined; readonly rejection: Rejection };
 
 const validators = new Map<Kind, Validator>();
 
@@ -164,13 +164,15 @@ function groupOf(apiVersion: string): string {
   return slash < 0 ? '' : apiVersion.slice(0, slash);
 }
 
-function reject(input: unknown, reason: string): { readonly refusal: Rejection } {
+function reject(input: unknown, reason: string): { readonly rejection: Rejection } {
   const object = isRecord(input) ? input : {};
   const metadata = isRecord(object['metadata']) ? object['metadata'] : {};
   const { name, namespace } = metadata;
   const kind = object['kind'];
   const parts = [namespace, name].filter((part) => typeof part === 'string' && part !== '');
-  return { refusal: { kind: typeof kind === 'string' ? kind : '', name: parts.join('/'), reason } };
+  return {
+    rejection: { kind: typeof kind === 'string' ? kind : '', name: parts.join('/'), reason },
+  };
 }
 
 /**
