@@ -38,7 +38,7 @@ interface TraceRoutesDeps {
   readonly net: Ipv4NetApi;
 }
 
-export function traceRoutes(asked: TraceRoutesDeps): Route[] {
+export function traceRoutes(deps: TraceRoutesDeps): Route[] {
   return [
     {
       method: 'GET',
@@ -49,7 +49,7 @@ export function traceRoutes(asked: TraceRoutesDeps): Route[] {
         const text = argument(request, 'view') ?? 'SB';
         const view = views.find((one) => one === text);
         if (!view) throw new BadRequestError(`argument view="${text}" must be SB or NB`);
-        return json(await nodeSnapshot(asked, view));
+        return json(await nodeSnapshot(deps, view));
       },
     },
   ];

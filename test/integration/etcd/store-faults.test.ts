@@ -96,11 +96,11 @@ describe('a faulty etcd', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () =>
   /** Ends the history with a marker and returns the changes that an undisturbed client gets. */
   async function wholeHistory(from: Revision): Promise<string[]> {
     await direct.put(`${prefix}end`, '');
-    const witness = new Listener();
-    const watch = store.watch(prefix, from, witness);
-    await witness.until(({ texts }) => texts.at(-1) === `${prefix}end=`);
+    const observer = new Listener();
+    const watch = store.watch(prefix, from, observer);
+    await observer.until(({ texts }) => texts.at(-1) === `${prefix}end=`);
     watch.close();
-    return witness.texts;
+    return observer.texts;
   }
 
   /** Waits until the database has the value. */
