@@ -177,45 +177,43 @@ for (const { name: title, prefix, start, examples, families, files } of SOUTHBOU
           assert.ok(owned.has(name), `add a row for ${name} to "${title}" of docs/ownership.md`);
         });
 
-        test('has a row for its claims in docs/ownership.md', { skip: !claims }, () => {
+        testIf(claims, 'has a row for its claims in docs/ownership.md', () => {
           assert.ok(claimed.has(name), `add a row for ${name} to "Claims" of docs/ownership.md`);
         });
 
-        test('has invalid values that it rejects', { skip: !validate }, () => {
+        testIf(validate, 'has invalid values that it rejects', () => {
           const missing = `call assertRejected('${name}', …) in test/${title.toLowerCase()}/descriptors`;
           assert.ok(validated.has(name), missing);
         });
 
         // a descriptor without create reports what the southbound does by itself
-        const options = { skip: !create };
-
-        test('has examples in the compliance suite', options, () => {
+        testIf(create, 'has examples in the compliance suite', () => {
           assert.ok(observations.has(name), `add an example of ${name} to ${files.examples}`);
         });
 
-        test('has an example that changes in place', { skip: !update }, () => {
+        testIf(update, 'has an example that changes in place', () => {
           const missing = `add an example of ${name} with a change in place to ${files.examples}`;
           assert.ok(observations.get(name)?.isUpdated, missing);
         });
 
-        test('is shown by the state that the suites compare', options, () => {
+        testIf(create, 'is shown by the state that the suites compare', () => {
           const { requests = new Set(), isShown = false } = observations.get(name) ?? {};
           const missing = `read what ${name} configures in ${files.state}`;
           // what requests nothing changes nothing
           assert.ok(isShown || requests.size === 0 || WITHOUT_EFFECT.has(name), missing);
         });
 
-        test('has transitions', options, () => {
+        testIf(create, 'has transitions', () => {
           assert.ok(inFamilies.has(name), `add a family of ${name} to ${files.families}`);
         });
 
-        test('has a note in docs/simulation.md', options, () => {
+        testIf(create, 'has a note in docs/simulation.md', () => {
           if (observations.get(name)?.requests.size === 0) return;
           const missing = `add a row for ${name} to "Compared by descriptor" of docs/simulation.md`;
           assert.ok(simulated.has(name), missing);
         });
 
-        test('sends only requests that a differential suite sends too', options, () => {
+        testIf(create, 'sends only requests that a differential suite sends too', () => {
           const suites = differentialSuitesOf(name);
           const sent = new Set(suites.flatMap((file) => [...(compared.get(file) ?? [])]));
           const requests = [...(observations.get(name)?.requests ?? [])];
@@ -227,6 +225,11 @@ for (const { name: title, prefix, start, examples, families, files } of SOUTHBOU
         });
       });
   });
+
+/** Declares a test of descriptors that have the operation. */
+function testIf(operation: unknown, name: string, run: () => void): void {
+  if (operation !== undefined) test(name, run);
+}
 
 /** The suites that docs/simulation.md names for the descriptor. */
 function differentialSuitesOf(descriptor: string): readonly string[] {

@@ -29,11 +29,11 @@ describe('the running agent', () => {
     for (const route of documented('docs/rest.md', 'routes')) {
       const [method = '', path = ''] = route.split(' ');
       const { status, text } = await ask(method, path.replaceAll(':', ''));
-      assert.doesNotMatch(text, /there is no [A-Z]+ \//, route);
+      assert.doesNotMatch(text, /no route [A-Z]+ \//, route);
       const isMutating = table.find((line) => line.includes(`\`${route}\``))?.includes('| yes |');
       assert.equal(status === 403, isMutating, `${route}: ${status} ${text}`);
     }
-    assert.match((await ask('GET', '/nowhere')).text, /there is no \w+ \/nowhere/);
+    assert.match((await ask('GET', '/nowhere')).text, /no route \w+ \/nowhere/);
   });
 
   it('exports exactly the documented metrics and those of every process', async () => {
