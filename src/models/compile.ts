@@ -45,10 +45,10 @@ function compile(type: protobuf.Type, rules: BoundRules, under: Ancestors): Mess
   };
   const inside = new Map(under).set(type, plan);
   for (const field of type.fieldsArray) {
-    const made = compileField(field, fields.length, rules.field(field.name), inside);
-    fields.push(made);
-    byName.set(field.name, made);
-    byName.set(lowerCamel(field), made);
+    const fieldPlan = compileField(field, fields.length, rules.field(field.name), inside);
+    fields.push(fieldPlan);
+    byName.set(field.name, fieldPlan);
+    byName.set(lowerCamel(field), fieldPlan);
   }
   return plan;
 }
@@ -84,20 +84,20 @@ function readMessage(
       oneofs.set(field.oneof, field.name);
     }
   }
-  const made: Record<string, unknown> = {};
+  const message: Record<string, unknown> = {};
   for (const field of fields) {
     const value = given[field.index];
     if (value === undefined) {
-      if (field.unset !== undefined) made[field.name] = field.unset;
+      if (field.unset !== undefined) message[field.name] = field.unset;
       continue;
     }
     try {
-      made[field.name] = field.read(value);
+      message[field.name] = field.read(value);
     } catch (thrown) {
       throw withPath(field.name, thrown);
     }
   }
-  return Object.freeze(made);
+  return Object.freeze(message);
 }
 
 function writeMessage(

@@ -98,8 +98,8 @@ export class InterfaceWatch {
   /** Subscribes, then reads: changes before the subscription cause no event. */
   #subscribe(): void {
     const { client } = this.#options;
-    const asked = client.request('want_interface_events', { enable_disable: 1, pid: 0 });
-    ignoreRetvals(asked, [ALREADY_SUBSCRIBED]).catch((error) => this.#logFailure(error));
+    const subscription = client.request('want_interface_events', { enable_disable: 1, pid: 0 });
+    ignoreRetvals(subscription, [ALREADY_SUBSCRIBED]).catch((error) => this.#logFailure(error));
     this.#notified.clear();
     this.#scheduleRead();
   }

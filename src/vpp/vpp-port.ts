@@ -4,9 +4,9 @@ import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
 import { readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
 import { NONE } from './descriptors/limits.ts';
 
-/** Where packets come in: from NICs, from TAPs, and from links of the kernel. */
+/** Graph nodes by which packets enter: from NICs, from TAPs, and from kernel links. */
 const inputNodes = ['dpdk-input', 'virtio-input', 'af-packet-input'];
-/** As many as the original asks for. */
+/** The same number as in the original. */
 const TRACED_PACKETS = 100_000;
 
 export function vppPort(client: VppClient): VppPort {

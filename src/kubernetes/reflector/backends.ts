@@ -49,10 +49,10 @@ export function endpointsOf(
 
 function backendsOf(service: KubeService, pod: KubePod): Backend[] {
   const state = backendState(service, pod);
-  const wanted = service.spec.ports ?? [];
-  const ports = wanted.flatMap((port) => resolvePort(port, pod));
+  const servicePorts = service.spec.ports ?? [];
+  const ports = servicePorts.flatMap((port) => resolvePort(port, pod));
   // the service has named ports, and the pod has none of them
-  if (state === undefined || (ports.length === 0 && wanted.length > 0)) return [];
+  if (state === undefined || (ports.length === 0 && servicePorts.length > 0)) return [];
   const { name, uid } = pod.metadata;
   const { nodeName, hostname, subdomain } = pod.spec ?? {};
   const families = serviceFamilies(service);

@@ -41,9 +41,9 @@ export function memifMessages(deps: {
   const files = new Map<number, string>([[0, `${RUNTIME_DIR}/memif.sock`]]);
   const memifs = new Map<number, Memif>();
   interfaces.onRemove(({ index }) => {
-    const gone = memifs.get(index);
+    const removed = memifs.get(index);
     memifs.delete(index);
-    for (const [other, memif] of memifs) if (memif.peer === gone) join(other, memif, undefined);
+    for (const [other, memif] of memifs) if (memif.peer === removed) join(other, memif, undefined);
   });
   interfaces.onAdmin(({ index }) => {
     const memif = memifs.get(index);

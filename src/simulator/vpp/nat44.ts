@@ -153,7 +153,7 @@ export class Nat44 {
         this.#onInterface(sw_if_index, () => this.#features.setSide(sw_if_index, flags, is_add)),
       nat44_ed_add_del_output_interface: ({ sw_if_index, is_add }) =>
         this.#onInterface(sw_if_index, () => this.#features.setOutput(sw_if_index, is_add)),
-      nat44_add_del_address_range: (asked) => this.pools.change(asked, this.#isEnabled),
+      nat44_add_del_address_range: (request) => this.pools.change(request, this.#isEnabled),
       nat44_ed_add_del_vrf_table: ({ table_vrf_id, is_add }) =>
         this.#routes.setTable(table_vrf_id, is_add),
       nat44_ed_add_del_vrf_route: ({ table_vrf_id, vrf_id, is_add }) =>

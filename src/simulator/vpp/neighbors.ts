@@ -75,9 +75,9 @@ export class Neighbors {
     this.#fib.lock(table, 'neighbors');
   }
 
-  #drop(gone: (neighbor: Neighbor) => boolean): void {
-    for (const known of this.#all.filter(gone)) this.#withdraw(known);
-    this.#all = this.#all.filter((known) => !gone(known));
+  #drop(matches: (neighbor: Neighbor) => boolean): void {
+    for (const known of this.#all.filter(matches)) this.#withdraw(known);
+    this.#all = this.#all.filter((known) => !matches(known));
   }
 
   #path({ address, index }: Neighbor) {

@@ -109,14 +109,14 @@ export class SimVpp {
 
   /** Closes all connections and drops all state; TAPs disappear from the host, other links stay. */
   crash(): void {
-    const life = this.#process;
-    if (!life) return;
+    const vppProcess = this.#process;
+    if (!vppProcess) return;
     this.#process = undefined;
     for (const server of this.#listening.values()) server.close();
     this.#listening.clear();
     for (const peer of [...this.#peers.keys()]) peer.close();
     this.#peers.clear();
-    life.end();
+    vppProcess.end();
   }
 
   /** For clients in this process. Connecting fails while VPP is down. */
@@ -155,27 +155,27 @@ export class SimVpp {
   }
 
   #serve(transport: Transport): void {
-    const life = this.#process;
-    if (!life) {
+    const vppProcess = this.#process;
+    if (!vppProcess) {
       transport.close();
       return;
     }
-    const peer = serveClient(transport, this.#handlers(life), {
+    const peer = serveClient(transport, this.#handlers(vppProcess), {
       log: this.#options.log,
       catalog: this.#catalog,
       clientIndex: ++this.#clients,
-      onClose: (gone) => {
-        this.#peers.delete(gone);
-        life.forget(gone);
+      onClose: (closed) => {
+        this.#peers.delete(closed);
+        vppProcess.forget(closed);
       },
     });
-    this.#peers.set(peer, life);
+    this.#peers.set(peer, vppProcess);
   }
 
   /** Handlers for all messages of the catalog; messages without a handler are "not implemented". */
-  #handlers(life: SimVppProcess): ServerHandlers {
+  #handlers(vppProcess: SimVppProcess): ServerHandlers {
     const known = new Map<string, AnyHandler>();
-    for (const { requests, dumps } of life.handlerGroups)
+    for (const { requests, dumps } of vppProcess.handlerGroups)
       for (const [name, handler] of Object.entries({ ...requests, ...dumps }))
         known.set(name, handler as AnyHandler);
     const requests: Record<string, AnyHandler> = {};
@@ -184,7 +184,8 @@ export class SimVpp {
       const kind = service.kind === 'request' ? 'request' : 'dump';
       const handler = known.get(name) ?? this.#notImplemented(name, kind);
       const table = kind === 'request' ? requests : dumps;
-      table[name] = (fields, peer) => this.#handle(life, { name, kind, fields }, handler, peer);
+      table[name] = (fields, peer) =>
+        this.#handle(vppProcess, { name, kind, fields }, handler, peer);
     }
     return { requests, dumps } as ServerHandlers;
   }
@@ -196,16 +197,21 @@ export class SimVpp {
     };
   }
 
-  #handle(life: SimVppProcess, request: VppRequest, handler: AnyHandler, peer: Peer): unknown {
+  #handle(
+    vppProcess: SimVppProcess,
+    request: VppRequest,
+    handler: AnyHandler,
+    peer: Peer,
+  ): unknown {
     if (request.name === 'control_ping') return handler(request.fields, peer);
     appendRecord(this.requests, request);
     const fault = this.faults.next(request);
     if (!fault && !this.onRequest) return handler(request.fields, peer);
-    return this.#handleWithFault(life, request, handler, peer, fault);
+    return this.#handleWithFault(vppProcess, request, handler, peer, fault);
   }
 
   async #handleWithFault(
-    life: SimVppProcess,
+    vppProcess: SimVppProcess,
     request: VppRequest,
     handler: AnyHandler,
     peer: Peer,
@@ -219,11 +225,11 @@ export class SimVpp {
       return true;
     };
     await this.onRequest?.('before', request);
-    if (this.#process !== life || hit('before')) return neverSettles;
+    if (this.#process !== vppProcess || hit('before')) return neverSettles;
     if (fault && 'refuse' in fault) return request.kind === 'request' ? fault.refuse : [];
     const answer = await handler(request.fields, peer);
     await this.onRequest?.('after', request);
-    if (this.#process !== life || hit('after')) return neverSettles;
+    if (this.#process !== vppProcess || hit('after')) return neverSettles;
     return answer;
   }
 }

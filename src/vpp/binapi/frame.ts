@@ -66,20 +66,20 @@ export class FrameReader {
   push(chunk: Uint8Array, onMessage: (reader: Reader) => void): void {
     let at = 0;
     while (this.#bufferedBytes > 0) {
-      const wanted =
+      const expected =
         this.#bufferedBytes < FRAME_HEADER
           ? FRAME_HEADER
           : this.#frameLength(viewOf(this.#unfinished), 0);
-      if (this.#bufferedBytes < wanted) {
-        const taken = Math.min(wanted - this.#bufferedBytes, chunk.length - at);
-        this.#buffer(chunk.subarray(at, at + taken), wanted);
+      if (this.#bufferedBytes < expected) {
+        const taken = Math.min(expected - this.#bufferedBytes, chunk.length - at);
+        this.#buffer(chunk.subarray(at, at + taken), expected);
         at += taken;
-        if (this.#bufferedBytes < wanted) return;
+        if (this.#bufferedBytes < expected) return;
       } else {
-        const frame = this.#unfinished.subarray(0, wanted);
+        const frame = this.#unfinished.subarray(0, expected);
         this.#unfinished = Buffer.alloc(0);
         this.#bufferedBytes = 0;
-        onMessage(readerOf(frame, FRAME_HEADER, wanted));
+        onMessage(readerOf(frame, FRAME_HEADER, expected));
       }
     }
     if (at < chunk.length) this.#split(chunk.subarray(at), onMessage);
@@ -93,11 +93,11 @@ export class FrameReader {
   }
 
   /** Doubles the buffer, up to the length of the frame: copying stays linear for small chunks. */
-  #buffer(part: Uint8Array, wanted: number): void {
+  #buffer(part: Uint8Array, expected: number): void {
     const needed = this.#bufferedBytes + part.length;
     if (needed > this.#unfinished.length) {
       const room = Buffer.allocUnsafeSlow(
-        Math.min(wanted, Math.max(needed, 2 * this.#bufferedBytes)),
+        Math.min(expected, Math.max(needed, 2 * this.#bufferedBytes)),
       );
       room.set(this.#unfinished.subarray(0, this.#bufferedBytes));
       this.#unfinished = room;

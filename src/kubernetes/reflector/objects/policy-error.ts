@@ -76,9 +76,9 @@ function within(inner: Cidr, outer: Cidr): boolean {
 function selectorError(path: string, selector: LabelSelector | undefined): string | undefined {
   for (const [position, { operator, values }] of (selector?.matchExpressions ?? []).entries()) {
     const some = (values ?? []).length > 0;
-    const wanted = operator === 'In' || operator === 'NotIn';
-    if (some === wanted) continue;
-    const what = wanted ? 'must have values' : 'must have no values';
+    const required = operator === 'In' || operator === 'NotIn';
+    if (some === required) continue;
+    const what = required ? 'must have values' : 'must have no values';
     return `${path}.matchExpressions[${position}] with operator ${operator} ${what}`;
   }
   return undefined;

@@ -9,15 +9,15 @@ export function schemaErrorText(
   const first = errors[0];
   if (first === undefined) return 'does not match the schema of its kind';
   const here = errors.filter((error) => error.instancePath === first.instancePath);
-  const wanted = [...new Set(here.flatMap(expectation))].join(' or ');
+  const expected = [...new Set(here.flatMap(expectation))].join(' or ');
   const steps = first.instancePath.split('/').slice(1).map(unescaped);
   const path = steps.reduce(
     (text, step) =>
       /^\d+$/.test(step) ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`,
     '',
   );
-  if (first.keyword === 'required') return path === '' ? wanted : `${path} ${wanted}`;
-  return `${path} is ${describe(valueAt(object, steps))}, ${wanted}`;
+  if (first.keyword === 'required') return path === '' ? expected : `${path} ${expected}`;
+  return `${path} is ${describe(valueAt(object, steps))}, ${expected}`;
 }
 
 function expectation(error: TLocalizedValidationError): string[] {

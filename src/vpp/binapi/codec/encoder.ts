@@ -150,8 +150,8 @@ class Source {
 
   /** Checks and encodes a value of fixed size; `label` is an expression for its path step. */
   #fixed(layout: Layout, x: string, at: string, label: string): string[] {
-    const refuse = (wanted: string) =>
-      `throw typeMismatch(${label}, ${x}, ${JSON.stringify(wanted)});`;
+    const refuse = (expected: string) =>
+      `throw typeMismatch(${label}, ${x}, ${JSON.stringify(expected)});`;
     switch (layout.kind) {
       case 'number':
         return [

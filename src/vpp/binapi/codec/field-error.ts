@@ -19,9 +19,9 @@ export function fieldErrorAt(field: PathStep, reason: string): FieldError {
 }
 
 /** The error for a value that does not have the type of its field. */
-export function typeMismatch(field: PathStep, value: unknown, wanted: string): FieldError {
-  if (value === undefined) return fieldErrorAt(field, `is missing (${wanted})`);
-  return fieldErrorAt(field, `${describe(value)} is not ${wanted}`);
+export function typeMismatch(field: PathStep, value: unknown, expected: string): FieldError {
+  if (value === undefined) return fieldErrorAt(field, `is missing (${expected})`);
+  return fieldErrorAt(field, `${describe(value)} is not ${expected}`);
 }
 
 function describe(value: unknown): string {

@@ -59,15 +59,15 @@ export function messagesText(definitions: Definitions, session: readonly string[
   const requests: string[] = [];
   const dumps: string[] = [];
   const events: string[] = [];
-  const made = new Set<string>();
+  const generated = new Set<string>();
   const message = (
     name: string,
     optional: 'defaults' | 'none',
     leaveOut: readonly string[] = [],
   ) => {
-    if (!made.has(name))
+    if (!generated.has(name))
       parts.push(interfaceText(name, messageFields(byName.get(name)!, optional, leaveOut)));
-    made.add(name);
+    generated.add(name);
     return pascal(name);
   };
   for (const [name, service] of Object.entries(definitions.services)) {
