@@ -152,7 +152,7 @@ describe('CNI ADD', () => {
     node.rejects = () => true;
     assert.deepEqual(await service.add(request('web', 'c1')), {
       result: 1,
-      error: 'the southbound refuses',
+      error: 'the southbound rejects the transaction',
       interfaces: [],
       routes: [],
       dns: [],
