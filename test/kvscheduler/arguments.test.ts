@@ -56,7 +56,7 @@ describe('malformed arguments', () => {
     });
 });
 
-describe('whatever is asked', () => {
+describe('random requests', () => {
   const names = ['key', 'key-prefix', 'descriptor', 'view', 'state', 'time', 'since', 'until'];
   const more = ['seq-num', 'txn', 'format', 'flag', 'prefix', 'retry', 'verbose'];
   const moments = ['0', '1767225600000000000', '2026-01-01T00:01:00.5Z', '9999999999999999999'];
@@ -64,7 +64,7 @@ describe('whatever is asked', () => {
   const others = ['-1', '1e3', '%', '__proto__', 'constructor', '\u0000', '99999999999999999999'];
   const paths = ['dump', 'status', 'txn-history', 'key-timeline', 'graph-snapshot', 'flag-stats'];
 
-  it('is answered, or refused with what is accepted', async ({ name }) => {
+  it('is answered, or rejected with the accepted arguments', async ({ name }) => {
     const bench = await makeBench();
     const ask = restOf(bench);
     const one = fc.tuple(

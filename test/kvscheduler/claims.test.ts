@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { operationsOf, setUp } from './support/setup.ts';
 
-test('who gives a claim up goes before who takes it', async () => {
+test('the operation that releases a claim comes before the one that takes it', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
   const deleted = await bench.calls({ 'a/1': { v: 1, claims: ['x'] }, 'a/2': null });
@@ -13,7 +13,7 @@ test('who gives a claim up goes before who takes it', async () => {
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('a chain of updates goes from the free end', async () => {
+test('a chain of updates starts at the free end', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({
     'a/1': { v: 1, claims: ['x'] },
@@ -29,7 +29,7 @@ test('a chain of updates goes from the free end', async () => {
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('to swap claims one value goes for a moment, with those who depend on it', async () => {
+test('to swap claims, one value is recreated with its dependents', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({
     'a/1': { v: 1, claims: ['x'] },
@@ -63,7 +63,7 @@ test('many swaps in one transaction are all found', async () => {
   assert.equal(calls.length, 3 * pairs);
 });
 
-test('of two that want the same, who has it keeps it; the other waits and takes over', async () => {
+test('of two values with one claim, the holder keeps it; the other is pending until it is free', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1, claims: ['x'] } }), []);
@@ -81,7 +81,7 @@ test('of two that want the same, who has it keeps it; the other waits and takes 
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('who lost a claim and then a dependency waits for the dependency alone', async () => {
+test('a value that lost a claim and then a dependency waits for the dependency alone', async () => {
   const bench = setUp();
   await bench.commit({
     'a/1': { v: 1 },
@@ -97,7 +97,7 @@ test('who lost a claim and then a dependency waits for the dependency alone', as
   assert.equal(bench.state('a/3'), 'CONFIGURED');
 });
 
-test('a claim of who waits for something else is free', async () => {
+test('the claim of a value that waits for a dependency is free', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1, claims: ['x'], needs: ['a/9'] } });
   await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
@@ -106,7 +106,7 @@ test('a claim of who waits for something else is free', async () => {
   assert.equal(bench.state('a/1'), 'PENDING [claim x (held by a/2)]');
 });
 
-test('who fails to give a claim up keeps who takes it waiting', async () => {
+test('a value that fails to release a claim blocks the one that takes it', async () => {
   const bench = setUp();
   await bench.commit({ 'a/2': { v: 1, claims: ['x'] } });
   bench.southbound.fails = (verb) => (verb === 'DELETE' ? new Error('no') : undefined);
@@ -122,7 +122,7 @@ test('who fails to give a claim up keeps who takes it waiting', async () => {
   ]);
 });
 
-test('who has waited and who comes anew are judged alike: the first by key gets the claim', async () => {
+test('a waiting and a new value compete equally: the first by key gets the claim', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1, claims: ['x'] }, 'a/2': { v: 1, claims: ['x'] } });
   await bench.commit({ 'a/1': null, 'a/3': { v: 1, claims: ['x'] } });
@@ -131,7 +131,7 @@ test('who has waited and who comes anew are judged alike: the first by key gets 
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('who could not be taken out does not get the claim beside somebody who comes anew', async () => {
+test('a value that could not be removed does not share the claim with a new one', async () => {
   const bench = setUp();
   await bench.commit({ 'b/2': { v: 1 } });
   bench.southbound.fails = (verb) => (verb === 'DELETE' ? new Error('no') : undefined);
@@ -144,7 +144,7 @@ test('who could not be taken out does not get the claim beside somebody who come
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('who needs the loser of a claim does not keep it from everybody', async () => {
+test('a dependent of the loser of a claim does not block the claim', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/3': { v: 1, any: ['b/'], claims: ['y'] }, 'b/1': { v: 1 } });
   await bench.commit({ 'b/0': { v: 1, claims: ['y'] } });

@@ -4,7 +4,7 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
 import type { Spec } from './support/southbound.ts';
 
-test('a value waits for its dependency, goes with it and comes back with it', async () => {
+test('a value waits for its dependency, is deleted with it and created again with it', async () => {
   const bench = setUp();
   assert.deepEqual(await bench.calls({ 'b/1': { v: 1, needs: ['a/1', 'a/2'] } }), []);
   assert.equal(bench.state('b/1'), 'PENDING [a/1, a/2]');
@@ -70,7 +70,7 @@ test('a change of dependencies alone moves a value', async () => {
   assert.deepEqual(await bench.calls({ 'b/2': null }), ['DELETE a/1', 'DELETE b/2']);
 });
 
-test('an update whose new dependency is not met takes the old value away', async () => {
+test('an update with an unmet dependency deletes the old value', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
   const calls = await bench.calls({ 'a/1': { v: 2, needs: ['a/9'] } });
@@ -110,7 +110,7 @@ test('a property needs no descriptor, can be depended on and makes no call', asy
   assert.deepEqual(await bench.calls({ 'a/1': { v: 2 } }), ['DELETE b/1', 'UPDATE a/1']);
 });
 
-test('a derived value whose key is taken is skipped with a warning, a wish for one is refused', async () => {
+test('a derived value with the key of another value is ignored with a warning; a target with the key of a derived value is rejected', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1 } });
   await bench.commit({ 'a/2': { v: 1, derives: { 'a/1': { v: 7 }, 'd/a2.0': { v: 1 } } } });
@@ -121,7 +121,7 @@ test('a derived value whose key is taken is skipped with a warning, a wish for o
   assert.equal(bench.state('d/a2.0'), 'CONFIGURED');
 });
 
-test('a value nobody implements is kept and told, not tried', async () => {
+test('a value without a descriptor is kept and reported, not created', async () => {
   const bench = setUp();
   assert.deepEqual(await bench.commit({ 'z/1': { v: 1 } }), []);
   assert.equal(bench.state('z/1'), 'UNIMPLEMENTED');
@@ -130,7 +130,7 @@ test('a value nobody implements is kept and told, not tried', async () => {
   assert.equal(bench.state('z/1'), 'NONEXISTENT');
 });
 
-test('an invalid value is told with its fields and removes what stood under its key', async () => {
+test('an invalid value is reported with its fields and deletes the actual value of its key', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
   const failures = await bench.commit({ 'a/1': { v: 2, invalid: true } });
@@ -146,7 +146,7 @@ test('an invalid value is told with its fields and removes what stood under its 
   );
 });
 
-test('a descriptor that throws where it may not costs its value, not the scheduler', async () => {
+test('a descriptor function that throws affects its own value only', async () => {
   const dependencies = () => {
     throw new Error('oops');
   };
@@ -156,7 +156,7 @@ test('a descriptor that throws where it may not costs its value, not the schedul
   assert.equal(bench.state('b/1'), 'CONFIGURED');
 });
 
-test('nothing is looked at that a change cannot reach', async () => {
+test('a change visits only the values that it can reach', async () => {
   const visitsOf = async (others: number) => {
     const bench = setUp();
     bench.southbound.checksRules = false;
@@ -178,7 +178,7 @@ test('nothing is looked at that a change cannot reach', async () => {
   assert.ok(few < 300, `${few} visits and look-ups`);
 });
 
-test('what many depend on is worked on in slices, too', async () => {
+test('a value with many dependents is processed in slices, too', async () => {
   /** Time passes by looking at values: fifty take a millisecond. */
   class BusyClock extends ManualClock {
     look = () => 0;

@@ -24,7 +24,7 @@ function lineOf(dot: string, beginning: string): string {
   return line;
 }
 
-describe('picture of the graph', () => {
+describe('drawing of the graph', () => {
   it('has a cluster a descriptor, colors of the states, and edges', async () => {
     const ask = await makeRest();
     const { text: dot, status } = await ask('GET /scheduler/graph?format=dot');
@@ -76,7 +76,7 @@ describe('picture of the graph', () => {
     assert.match(await drawer.draw('digraph { c }'), /<svg/);
   });
 
-  it('says what is wrong when it cannot be drawn, and goes on', async () => {
+  it('reports an error when it cannot be drawn, and continues', async () => {
     const drawer = new Drawer(systemClock);
     await assert.rejects(drawer.draw('digraph {'), {
       code: 'CV_SCHED_DRAWING',

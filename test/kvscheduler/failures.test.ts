@@ -14,7 +14,7 @@ const timingOut =
   (verb: Verb, key: string) =>
     names.includes(`${verb} ${key}`) ? new TimeoutError('timeout') : undefined;
 
-test('best effort: everything is done that is not behind the failure', async () => {
+test('best effort: all operations that do not wait for the failed one are executed', async () => {
   const bench = setUp({ window: 1 });
   bench.southbound.fails = failing('CREATE a/1');
   const failures = await bench.commit({
@@ -38,7 +38,7 @@ test('best effort: everything is done that is not behind the failure', async () 
   assert.equal(bench.scheduler.status('a/1').value.last_operation, 'CREATE');
 });
 
-test('what failed is read back before it is planned again, and only that', async () => {
+test('only the failed value is read back before planning again', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
   bench.southbound.retrieves.length = 0;
@@ -53,7 +53,7 @@ test('what failed is read back before it is planned again, and only that', async
   assert.deepEqual(await bench.calls({ 'b/1': { v: 1, needs: ['a/1'] } }), ['CREATE b/1']);
 });
 
-test('a failed update that has destroyed the value takes its dependents along', async () => {
+test('a failed update that destroyed the value removes its dependents', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
   bench.southbound.checksRules = false;
@@ -67,7 +67,7 @@ test('a failed update that has destroyed the value takes its dependents along', 
   assert.equal(bench.state('b/1'), 'PENDING [a/1]');
 });
 
-test('a failed key is left alone for the rest of the transaction', async () => {
+test('a failed value is not changed in the rest of the transaction', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1, needs: ['a/1'] } });
   bench.southbound.fails = failing('DELETE a/2');
@@ -81,7 +81,7 @@ test('a failed key is left alone for the rest of the transaction', async () => {
   assert.deepEqual(calls, ['DELETE a/2', 'DELETE a/1']);
 });
 
-test('nobody comes back to a value that shall go, even if it cannot', async () => {
+test('no dependent is created again on a value whose deletion failed', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
   bench.southbound.fails = failing('DELETE a/1');
@@ -94,7 +94,7 @@ test('nobody comes back to a value that shall go, even if it cannot', async () =
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
 
-test('nobody comes to a value that lost what it needs, even if it cannot go', async () => {
+test('no dependent is created on a value that lost its dependency, even if its deletion failed', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1, needs: ['a/1'] } });
   bench.southbound.fails = failing('DELETE a/2');
@@ -107,7 +107,7 @@ test('nobody comes to a value that lost what it needs, even if it cannot go', as
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), ['CREATE b/1']);
 });
 
-test('a derived value that cannot go keeps its base', async () => {
+test('a derived value whose deletion fails blocks the deletion of its base', async () => {
   const bench = setUp({ window: 1 });
   const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } };
   await bench.commit({ 'a/1': { v: 1, derives } });
@@ -123,7 +123,7 @@ test('a derived value that cannot go keeps its base', async () => {
   assert.equal(bench.state('d/a1.1'), 'NONEXISTENT');
 });
 
-test('an update waits for what must go before it, and is not done behind a failure', async () => {
+test('an update waits for the deletions before it, and is not executed if one fails', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
   bench.southbound.fails = failing('DELETE d/a1.0');
@@ -152,7 +152,7 @@ test('a derived value that fails does not make its base fail', async () => {
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1, derives } }), ['CREATE d/a1.1']);
 });
 
-test('a derived value that fails is told with its base', async () => {
+test('a failed derived value is reported with its base', async () => {
   const bench = setUp({ window: 1 });
   bench.southbound.fails = failing('CREATE d/a1.0', 'CREATE a/2');
   const { failures } = await bench.scheduler.commit({
@@ -170,7 +170,7 @@ test('a derived value that fails is told with its base', async () => {
   ]);
 });
 
-test('a circle of which one part fails does not stay half done', async () => {
+test('a cycle with a member that fails is not left partially created', async () => {
   const bench = setUp({ window: 1 });
   bench.southbound.fails = failing('CREATE a/2');
   await bench.commit({ 'a/1': { v: 1, needs: ['a/2'] }, 'a/2': { v: 1, needs: ['a/1'] } });
@@ -179,7 +179,7 @@ test('a circle of which one part fails does not stay half done', async () => {
   assert.equal(bench.state('a/2'), 'FAILED');
 });
 
-test('a lost reply: what was done is found out before anything else happens', async () => {
+test('unknown outcome: the value is read back before any other operation', async () => {
   const bench = setUp({ window: 1 });
   bench.southbound.losesReply = timingOut('CREATE a/1');
   const failures = await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
@@ -191,7 +191,7 @@ test('a lost reply: what was done is found out before anything else happens', as
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('a lost reply to what had to go: once it is known to be gone, what it kept goes too', async () => {
+test('unknown outcome of a delete: when it is known, the blocked deletions are executed', async () => {
   const bench = setUp({ window: 1 });
   const { southbound, scheduler } = bench;
   const report = async (value: Spec | null) => {
@@ -212,7 +212,7 @@ test('a lost reply to what had to go: once it is known to be gone, what it kept 
   assert.equal(bench.state('a/2'), 'PENDING [a/1]');
 });
 
-test('a lost reply that cannot be read back: nothing is done to the value until it can', async () => {
+test('unknown outcome without a read: the value is not changed until it can be read', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/9': { v: 1, claims: ['y'] } });
   bench.southbound.losesReply = timingOut('CREATE a/1');
@@ -239,7 +239,7 @@ test('a lost reply that cannot be read back: nothing is done to the value until 
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('a lost update counts as holding what it took and what it had', async () => {
+test('an update of unknown outcome counts as having the old and the new claims', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1, claims: ['x'] } });
   bench.southbound.losesReply = timingOut('UPDATE a/1');
@@ -255,7 +255,7 @@ test('a lost update counts as holding what it took and what it had', async () =>
   assert.equal(bench.state('b/2'), 'PENDING [claim y (held by a/1)]');
 });
 
-test('an operation that a descriptor lacks fails, and is not repeated', async () => {
+test('an operation that a descriptor does not implement fails and is not retried', async () => {
   const bench = setUp({}, withDescriptor('beta', { create: undefined as never }));
   const retry = { periodMs: 1, maxAttempts: 3, exponential: false };
   const failures = await bench.commit({ 'b/1': { v: 1 } }, { retry });
@@ -264,7 +264,7 @@ test('an operation that a descriptor lacks fails, and is not repeated', async ()
   assert.equal(bench.clock.pending, 0);
 });
 
-test('what is thrown without being an error, or at once, is a failure like any other', async () => {
+test('a thrown non-error or a synchronous throw is a failure like any other', async () => {
   const create = () => {
     throw 'just text';
   };
@@ -287,7 +287,7 @@ test('failures come in the order of the plan, whatever the order of the replies'
   );
 });
 
-test('a derived value that comes at the second try goes with what it needs', async () => {
+test('a derived value that is created at the second attempt is deleted with its dependency', async () => {
   const bench = setUp({ window: 1 });
   const derives = { 'd/a1.0': { v: 1, needs: ['a/2'] } };
   bench.southbound.fails = (verb, key) => {
@@ -303,7 +303,7 @@ test('a derived value that comes at the second try goes with what it needs', asy
   assert.equal(bench.state('d/a1.0'), 'PENDING [a/2]');
 });
 
-test('what is wished for a value that cannot be read is shown to its descriptor later', async () => {
+test('a value set while it cannot be read is inspected by its descriptor later', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
   bench.southbound.losesReply = timingOut('UPDATE a/1');
@@ -338,7 +338,7 @@ for (const [what, change] of Object.entries({
     dependencies: () => [{ label: 'any', anyOf: { prefixes: ['a/'], accepts: throws } }],
   },
 }))
-  test(`a descriptor whose ${what} throws keeps no other value from coming`, async () => {
+  test(`a descriptor whose ${what} throws does not block other values`, async () => {
     const bench = setUp({}, withDescriptor('beta', change));
     bench.southbound.fails = failing('CREATE b/2');
     const wishes = { 'a/1': { v: 1 }, 'b/1': { v: 1 }, 'b/2': { v: 1 }, 'a/2': { v: 1 } };
@@ -357,7 +357,7 @@ for (const [what, change] of Object.entries({
     ]);
   });
 
-test('what a value needed or was to need stays while nobody knows which of them it is', async () => {
+test('the old and the new dependencies of a value of unknown outcome stay', async () => {
   const bench = setUp({ window: 1 });
   const neighbors = { 'b/1': { v: 1 }, 'b/2': { v: 1 } };
   await bench.commit({ ...neighbors, 'a/1': { v: 1, needs: ['b/1'] } });
@@ -372,7 +372,7 @@ test('what a value needed or was to need stays while nobody knows which of them 
   assert.equal(bench.state('a/1'), 'PENDING [b/2]');
 });
 
-test('what was not done after all leaves no dependency behind', async () => {
+test('an operation that did not take place leaves no dependency behind', async () => {
   const bench = setUp();
   await bench.commit({ 'a/2': { v: 1 }, 'b/1': { v: 1 } });
   await bench.commit({ 'a/1': { v: 1, needs: ['a/2'] } });
@@ -386,7 +386,7 @@ test('what was not done after all leaves no dependency behind', async () => {
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
 
-test('nothing rests on a value of which nobody knows whether it is still there', async () => {
+test('no value relies on a value of unknown outcome', async () => {
   const bench = setUp();
   const { southbound } = bench;
   const derives = { 'd/a1.0': { v: 1 } };

@@ -50,7 +50,7 @@ const dependency: fc.Arbitrary<Dependency> = fc.oneof(
   fc.array(key, { maxLength: 2 }).map((prefixes) => ({ label: 'l', anyOf: { prefixes } })),
 );
 
-test('who depends on a key is found by key and by prefix', () => {
+test('dependents are found by key and by prefix', () => {
   const owners = fc.array(fc.tuple(fc.nat(4), fc.array(dependency, { maxLength: 3 })));
   fc.assert(
     fc.property(owners, fc.array(key), (changes, keys) => {

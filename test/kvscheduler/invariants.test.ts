@@ -23,7 +23,9 @@ function states({ scheduler }: Bench): string[] {
     .map(({ key, state, details = [] }) => `${key} ${state} ${details.join(' ')}`);
 }
 
-test('what must be kept whole leaves no trace when one call of it fails', async ({ name }) => {
+test('an all-or-nothing transaction is undone completely when one of its calls fails', async ({
+  name,
+}) => {
   let undone = 0;
   await checkProperty(
     { file: FILE, name },
@@ -63,7 +65,7 @@ test('what must be kept whole leaves no trace when one call of it fails', async 
   assert.ok(undone > 0 || singleCasePath !== undefined, `${undone} were undone`);
 });
 
-test('what could not be undone at once is brought back by repetitions', async ({ name }) => {
+test('what an undo cannot restore is restored by retries', async ({ name }) => {
   const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
   await checkProperty(
     { file: FILE, name },
@@ -125,7 +127,7 @@ async function commitWhatIsReady(
   }
 }
 
-test('the graph knows what each value depends on', async ({ name }) => {
+test('the graph has the dependencies of each value', async ({ name }) => {
   await checkProperty(
     { file: FILE, name },
     100,
@@ -173,7 +175,7 @@ async function assertRelationsKnown({ scheduler, southbound, clock }: Bench): Pr
   }
 }
 
-test('nobody waits for a claim that nobody has', async ({ name }) => {
+test('no value waits for a claim without a holder', async ({ name }) => {
   await checkProperty(
     { file: FILE, name },
     150,
@@ -198,7 +200,7 @@ function assertAwaited({ scheduler, clock }: Bench): void {
   if (clock.pending === 0) assert.deepEqual(retrying, []);
 }
 
-test('repetitions are bounded: in number, and in how many wait at once', async ({ name }) => {
+test('the number of retries and of waiting retries is limited', async ({ name }) => {
   const policy = fc.record({
     periodMs: fc.integer({ min: 1, max: 300 }),
     maxAttempts: fc.integer({ min: 1, max: 3 }),

@@ -3,7 +3,7 @@ import test from 'node:test';
 import type { OperationContext } from '#kvscheduler/api/descriptor.ts';
 import { setUp } from './support/setup.ts';
 
-test('metadata is kept by label, as long as the value is there', async () => {
+test('metadata is kept by label as long as the value exists', async () => {
   const bench = setUp();
   const map = bench.scheduler.metadataMap<number>('alpha');
   assert.ok(map);
@@ -24,7 +24,7 @@ test('metadata is kept by label, as long as the value is there', async () => {
   assert.equal(bench.scheduler.metadataMap('nobody'), undefined);
 });
 
-test('an operation sees the metadata of its base and of what it depends on by key', async () => {
+test('an operation reads the metadata of its base and of its dependencies by key', async () => {
   const bench = setUp();
   const seen: string[] = [];
   bench.southbound.onCall = (verb, key, context) => {
@@ -54,7 +54,7 @@ test('an operation sees the metadata of its base and of what it depends on by ke
   ]);
 });
 
-test('who reads the metadata of a value waits for its update', async () => {
+test('an operation that reads the metadata of a value waits for the update of that value', async () => {
   for (const window of [1, 100]) {
     const bench = setUp({ window });
     bench.southbound.replies = 'turn';
@@ -71,7 +71,7 @@ test('who reads the metadata of a value waits for its update', async () => {
   }
 });
 
-test('dumps show what is wished, known and found', async () => {
+test('dumps show desired, known and found values', async () => {
   const bench = setUp();
   const { scheduler, southbound } = bench;
   await bench.commit({

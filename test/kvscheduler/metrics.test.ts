@@ -57,7 +57,7 @@ describe('metrics', () => {
     assert.notDeepEqual(await lines('history_bytes'), ['history_bytes 0']);
   });
 
-  it('show what is under way: queue, operations, time since the commit', async () => {
+  it('show the queue, the operations in flight and the time since the commit', async () => {
     const { scheduler, southbound, clock, lines } = watched();
     let release = () => {};
     const held = new Promise<void>((resolve) => {

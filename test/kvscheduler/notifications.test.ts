@@ -15,7 +15,7 @@ async function report(bench: Bench, pairs: Record<string, Spec | null>, metadata
   return southbound.takeCalls();
 }
 
-test('a reported value comes, changes and goes without a call, and moves who depends on it', async () => {
+test('a reported value is created, changed and deleted without a call, and its dependents follow', async () => {
   const bench = setUp();
   await bench.commit({ 'b/1': { v: 1, needs: ['a/1', 'p/a1'] } });
   const derives = { 'p/a1': { v: 1 } };
@@ -51,7 +51,7 @@ test('each pair is judged by itself', async () => {
   );
 });
 
-test('what concerns nobody is no transaction', async () => {
+test('irrelevant reports start no transaction', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1 } });
   await report(bench, { 'a/2': { v: 1 } }, 1);
@@ -61,7 +61,7 @@ test('what concerns nobody is no transaction', async () => {
   assert.equal(bench.scheduler.metadataMap('alpha')?.getValue('2'), 2);
 });
 
-test('reports before their turn are merged, the latest of a key counts', async () => {
+test('queued reports are merged; the latest one of a key applies', async () => {
   const bench = setUp();
   const { scheduler } = bench;
   for (let v = 1; v <= 500; v++) scheduler.pushNotification([{ key: 'a/1', value: { v } }]);
@@ -90,7 +90,7 @@ test('a report in the middle of an operation waits for the end of the transactio
   assert.equal(bench.state('b/1'), 'CONFIGURED');
 });
 
-test('the northbound takes a reported value over, and an absent wish leaves it alone', async () => {
+test('the northbound takes over a reported value that it sets, and leaves others alone', async () => {
   const bench = setUp();
   await report(bench, { 'a/1': { v: 1 } });
   assert.deepEqual(await bench.calls({ 'a/1': null }), []);
@@ -101,7 +101,7 @@ test('the northbound takes a reported value over, and an absent wish leaves it a
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
 
-test('a failure after a report is repeated by the policy of the value', async () => {
+test('a failure after a report is retried by the policy of the value', async () => {
   const bench = setUp();
   const retry = { periodMs: 3000, maxAttempts: 3, exponential: true };
   await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } }, { retry });
@@ -118,7 +118,7 @@ test('a failure after a report is repeated by the policy of the value', async ()
   );
 });
 
-test('what is gone is gone, even if those who depend on it cannot go', async () => {
+test('a value that is reported deleted is unavailable, even if its dependents cannot be deleted', async () => {
   const bench = setUp();
   await report(bench, { 'a/f': { v: 1 } });
   await bench.commit({ 'b/1': { v: 1, needs: ['a/f'] } });

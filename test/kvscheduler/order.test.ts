@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { operationsOf, setUp } from './support/setup.ts';
 
-test('targets come as delete, re-create, create, update, each by key', async () => {
+test('targets are ordered as delete, recreate, create, update, each by key', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({
     'a/1': { v: 1 },
@@ -37,7 +37,7 @@ test('targets come as delete, re-create, create, update, each by key', async () 
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('what waits for a value comes right after it, then what it derives', async () => {
+test('after a value is created, its dependents are, then its derived values', async () => {
   const bench = setUp({ window: 1 });
   const calls = await bench.calls({
     'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1, needs: ['d/a2.0'] } } },
@@ -54,7 +54,7 @@ test('what waits for a value comes right after it, then what it derives', async 
   ]);
 });
 
-test('what depends on a value and what it derives goes before it', async () => {
+test('dependents and derived values are deleted before their value', async () => {
   const bench = setUp({ window: 1 });
   const values = {
     'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1, needs: ['d/a2.0'] } } },
@@ -71,7 +71,7 @@ test('what depends on a value and what it derives goes before it', async () => {
   assert.deepEqual(bench.scheduler.statuses(), []);
 });
 
-test('an update removes what is not derived any more before, and brings the new after', async () => {
+test('an update is preceded by deletions of old derived values and followed by creations of new ones', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({
     'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 }, 'd/a1.2': { v: 1 } } },
@@ -92,7 +92,7 @@ test('an update removes what is not derived any more before, and brings the new 
   ]);
 });
 
-test('a re-created value takes its dependents down and brings them back', async () => {
+test('the dependents of a recreated value are recreated, too', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({
     'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } },
@@ -124,19 +124,19 @@ test('a re-created value takes its dependents down and brings them back', async 
   ]);
 });
 
-test('a descriptor without update re-creates on every change', async () => {
+test('a descriptor without update recreates on every change', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'b/1': { v: 1 } });
   assert.deepEqual(await bench.calls({ 'b/1': { v: 2 } }), ['DELETE b/1', 'CREATE b/1']);
 });
 
-test('an update in place leaves alone who depends on the value', async () => {
+test('an update in place does not change the dependents', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
   assert.deepEqual(await bench.calls({ 'a/1': { v: 2 } }), ['UPDATE a/1']);
 });
 
-test('values that need each other come together, and only when all their needs are met', async () => {
+test('values that depend on each other are created together, when all their other dependencies are met', async () => {
   const bench = setUp({ window: 1 });
   const calls = await bench.calls({
     'a/1': { v: 1, needs: ['a/2'] },
@@ -157,7 +157,7 @@ test('values that need each other come together, and only when all their needs a
   assert.equal(bench.state('a/3'), 'PENDING [a/1]');
 });
 
-test('the same circle in one transaction comes in the same order', async () => {
+test('the same cycle in one transaction is created in the same order', async () => {
   const bench = setUp({ window: 1 });
   const calls = await bench.calls({
     'a/1': { v: 1, needs: ['a/2'] },
@@ -168,7 +168,7 @@ test('the same circle in one transaction comes in the same order', async () => {
   assert.deepEqual(calls, ['CREATE a/4', 'CREATE a/3', 'CREATE a/2', 'CREATE a/1']);
 });
 
-test('a value cannot rest on what is derived from itself', async () => {
+test('a value cannot depend on one that is derived from it', async () => {
   const bench = setUp({ window: 1 });
   const value = { v: 1, needs: ['d/a1.0'], derives: { 'd/a1.0': { v: 1 } } };
   assert.deepEqual(await bench.calls({ 'a/1': value }), []);

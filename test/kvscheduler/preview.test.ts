@@ -57,7 +57,7 @@ describe('plan without applying', () => {
     ]);
   });
 
-  it('takes a resync for all that is wished', async () => {
+  it('treats a resync as the whole desired state', async () => {
     const bench = setUp();
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
     const plan = await planOf(bench, { 'a/2': { v: 1 }, 'a/3': { v: 1 } }, 'resync');
@@ -68,7 +68,7 @@ describe('plan without applying', () => {
     assert.deepEqual(bench.southbound.retrieves, []);
   });
 
-  it('gives the reasons that the record will give, in whatever order the values came', async () => {
+  it('has the reasons of the later record, whatever the order of the values is', async () => {
     const bench = setUp();
     await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } });
     await bench.commit({ 'a/1': { v: 1 } });
@@ -81,7 +81,7 @@ describe('plan without applying', () => {
     ]);
   });
 
-  it('tells of wishes that are invalid, or would not be taken at all', async () => {
+  it('reports values that are invalid or would be rejected', async () => {
     const bench = setUp();
     await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
     const plan = await planOf(bench, {
@@ -97,7 +97,7 @@ describe('plan without applying', () => {
     assert.deepEqual(plan.Refused, [{ Key: 'd/a1.0', Error: 'd/a1.0: is derived from a/1' }]);
   });
 
-  it('leaves alone what has to be read back first, and names it', async () => {
+  it('does not change values that have to be read back first, and names them', async () => {
     const bench = setUp();
     await bench.commit({ 'a/1': { v: 1 } });
     bench.southbound.losesReply = () => new TimeoutError('?');
@@ -108,7 +108,7 @@ describe('plan without applying', () => {
     assert.deepEqual(lines(plan), ['CREATE a/2 CONFIGURED: changed']);
   });
 
-  it('refuses what makes no sense', async () => {
+  it('rejects malformed requests', async () => {
     const bench = setUp();
     await assert.rejects(planOf(bench, { 'a/1': null }, 'resync'), {
       code: 'CV_SCHED_INVALID_TXN',
@@ -127,7 +127,7 @@ describe('plan without applying', () => {
     await committed;
   });
 
-  it('does nothing, and is what the change does when it comes', async ({ name }) => {
+  it('executes nothing, and equals the operations of the later change', async ({ name }) => {
     await checkProperty(
       { file: 'test/kvscheduler/preview.test.ts', name },
       100,

@@ -23,7 +23,7 @@ import { type Bench, pass } from './support/setup.ts';
 const FILE = 'test/kvscheduler/properties.test.ts';
 const windows = [1, 100] as const;
 
-test('whatever happens, the southbound becomes what the model says', async ({ name }) => {
+test('the southbound always reaches the state of the model', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: false, losses: true }, 8);
   await checkProperty(
     { file: FILE, name },
@@ -42,7 +42,7 @@ test('whatever happens, the southbound becomes what the model says', async ({ na
   );
 });
 
-test('of two values that want one claim the one that the model says has it', async ({ name }) => {
+test('of two values with one claim, the one of the model has it', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: true, losses: true }, 8);
   await checkProperty(
     { file: FILE, name },
@@ -57,7 +57,7 @@ test('of two values that want one claim the one that the model says has it', asy
   );
 });
 
-test('with failures, all is done that is not behind one; without them again, all is', async ({
+test('with failures, all that does not depend on one is done; after them, everything is', async ({
   name,
 }) => {
   const script = scripts({ wild: false, conflicts: false, losses: true }, 6);
@@ -85,7 +85,7 @@ test('with failures, all is done that is not behind one; without them again, all
   );
 });
 
-test('repetitions alone bring everything to where it belongs', async ({ name }) => {
+test('retries alone reach the state of the model', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: false, losses: true }, 5);
   await checkProperty(
     { file: FILE, name },

@@ -27,7 +27,7 @@ test('transactions run one after the other, in the order in which they came', as
   );
 });
 
-test('a full queue lets those wait who want to, and refuses the others', async () => {
+test('a full queue lets commits wait, and rejects those that do not', async () => {
   const bench = setUp();
   bench.southbound.replies = 'turn';
   const running = bench.scheduler.commit(request('a/0'));
@@ -47,7 +47,7 @@ test('a full queue lets those wait who want to, and refuses the others', async (
   assert.equal(bench.state('a/f'), 'OBTAINED');
 });
 
-test('closing ends what runs and refuses what has not begun', async () => {
+test('closing completes the running transaction and rejects the queued ones', async () => {
   const bench = setUp();
   bench.southbound.replies = 'turn';
   const running = bench.scheduler.commit(request('a/1'));

@@ -75,7 +75,7 @@ test('errors with quotes and lines survive as JSON', async () => {
   assert.deepEqual(bench.scheduler.status('a/1').value.error, 'he said "no"\nand left');
 });
 
-test('values are shown as their descriptor shows them, and only when somebody looks', async () => {
+test('values are converted by their descriptor, and only when they are read', async () => {
   let shown = 0;
   const toJson = ({ v }: { v: number }) => {
     shown++;
@@ -143,7 +143,7 @@ x${rule}x
   assert.equal(textOf(bench.lastRecord()), pieces.join(''));
 });
 
-test('flags tell what is remarkable about an operation', async () => {
+test('flags of an operation', async () => {
   const bench = setUp({ window: 1 });
   const shown = async (...[wishes, options]: Parameters<typeof bench.commit>) => {
     await bench.commit(wishes, options);
@@ -195,7 +195,7 @@ test('flags tell what is remarkable about an operation', async () => {
   ]);
 });
 
-test('the box tells a resync, a report and a repetition apart', async () => {
+test('the text distinguishes a resync, a report and a retry', async () => {
   const pieces: string[] = [];
   const bench = setUp({ writer: { write: (text) => pieces.push(text) } });
   bench.southbound.fails = () => new Error('no');
@@ -229,7 +229,7 @@ test('long errors count among the bytes that are kept', async () => {
   assert.ok(kept() <= 2 * bytes, `${kept()} characters`);
 });
 
-test('whoever is killed by the first request has left arguments and plan', () => {
+test('a process that is killed during the first request has written arguments and plan', () => {
   const program = join(import.meta.dirname, 'support/killed-process.ts');
   const { signal, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8' });
   assert.equal(signal, 'SIGKILL');

@@ -30,7 +30,7 @@ test('a key is owned by the descriptor with a prefix of it that accepts it', () 
   assert.equal(registry.named('link')?.name, 'link');
 });
 
-test('two descriptors for one key are refused when they are registered', () => {
+test('two descriptors for one key are rejected when they are registered', () => {
   const twice = { code: 'CV_SCHED_TWO_DESCRIPTORS' };
   assert.throws(() => new Registry([descriptor('a', ['x/']), descriptor('b', ['x/'])]), twice);
   assert.throws(() => new Registry([descriptor('a', ['x/y/']), descriptor('b', ['x/'])]), twice);
@@ -44,7 +44,7 @@ test('two descriptors for one key are refused when they are registered', () => {
   });
 });
 
-test('what shows only with a real key is refused with that key', () => {
+test('an overlap that shows only with a real key is rejected with that key', () => {
   const registry = new Registry([
     descriptor('a', ['x/'], { ownsKey: (key) => key.endsWith('1') }),
     descriptor('b', ['x/'], { ownsKey: (key) => key.endsWith('11') }),
@@ -53,7 +53,7 @@ test('what shows only with a real key is refused with that key', () => {
   assert.throws(() => registry.find('x/11'), { code: 'CV_SCHED_TWO_DESCRIPTORS', where: 'x/11' });
 });
 
-test('the southbound is read in the order of what is needed, else by name', () => {
+test('the southbound is read in the order of retrieveDependencies, else by name', () => {
   const registry = new Registry([
     descriptor('d', ['d/'], { retrieveDependencies: ['c', 'nobody'] }),
     descriptor('c', ['c/'], { retrieveDependencies: ['z'] }),

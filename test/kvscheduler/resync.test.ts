@@ -18,7 +18,7 @@ test('an empty resync of an empty southbound does nothing', async () => {
   ]);
 });
 
-test('what is found is taken over, repaired or removed; what is not ours is left alone', async () => {
+test('found managed values are adopted, updated or deleted; unmanaged ones are left alone', async () => {
   const bench = setUp({ window: 1 });
   const { values } = bench.southbound;
   values.set('a/1', { managed: true, spec: { v: 1 } });
@@ -79,7 +79,7 @@ test('the second full resync does nothing', async () => {
   }
 });
 
-test('a value that the southbound lost is missing until it is made again', async () => {
+test('a value that the southbound lost is MISSING until it is created again', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({
     'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } },
@@ -97,7 +97,7 @@ test('a value that the southbound lost is missing until it is made again', async
   assert.deepEqual(calls, ['CREATE a/1', 'CREATE b/1', 'CREATE d/a1.0']);
 });
 
-test('an upstream resync does not look at the southbound', async () => {
+test('an upstream resync does not read the southbound', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, full);
   bench.southbound.retrieves.length = 0;
@@ -106,7 +106,7 @@ test('an upstream resync does not look at the southbound', async () => {
   assert.deepEqual(bench.southbound.retrieves, []);
 });
 
-test('a downstream resync repairs without being told what is wished', async () => {
+test('a downstream resync reconciles without a list of desired values', async () => {
   const bench = setUp({ window: 1 });
   const derives = { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } };
   await bench.commit({ 'a/1': { v: 1, derives }, 'a/2': { v: 1 }, 'a/3': { v: 1 } });
@@ -121,7 +121,7 @@ test('a downstream resync repairs without being told what is wished', async () =
   assert.equal(bench.lastRecord().Values, undefined);
 });
 
-test('a descriptor that cannot read is taken to be in sync, and told', async () => {
+test('a descriptor that cannot read is assumed to be in sync, and reported', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1 } }, full);
   bench.southbound.values.clear();
@@ -133,7 +133,7 @@ test('a descriptor that cannot read is taken to be in sync, and told', async () 
   assert.deepEqual(bench.lastRecord().RetrieveErrors, ['a/: gone']);
 });
 
-test('what makes no sense among what is read is skipped', async () => {
+test('malformed retrieved values are ignored', async () => {
   const retrieve = async () => [
     { key: '', value: { v: 1 } },
     { key: 'a/1', value: { v: 1 }, origin: 'from-SB' as const },
@@ -150,7 +150,7 @@ test('what makes no sense among what is read is skipped', async () => {
   assert.equal(bench.logged.length, 4);
 });
 
-test('whose value it is: by the descriptor, else by what is wished, else by what was known', async () => {
+test('the origin of a value: by the descriptor, else by the desired state, else by what was known', async () => {
   let found = [
     { key: 'a/1', value: { v: 1 } },
     { key: 'a/2', value: { v: 1 } },
@@ -168,7 +168,7 @@ test('whose value it is: by the descriptor, else by what is wished, else by what
   assert.deepEqual(bench.scheduler.statuses(), []);
 });
 
-test('descriptors are read in the order of what they need, the others at the same time', async () => {
+test('descriptors are read in the order of retrieveDependencies, independent ones at the same time', async () => {
   const order: string[] = [];
   const reader = (name: string) => async () => {
     order.push(`${name} asked`);
@@ -202,7 +202,7 @@ test('descriptors are read in the order of what they need, the others at the sam
   ]);
 });
 
-test('a retrieve sees the metadata that it says it needs, fresh or known', async () => {
+test('a retrieve reads the metadata of its retrieveDependencies, new or known', async () => {
   const seen: unknown[] = [];
   const bench = setUp({}, (descriptors) =>
     descriptors.map((one) => {
@@ -224,7 +224,7 @@ test('a retrieve sees the metadata that it says it needs, fresh or known', async
   assert.deepEqual(seen, [[['a/1', 42]], [['a/1', 42]]]);
 });
 
-test('a retrieve sees the metadata of those that were of no interest', async () => {
+test('a retrieve reads the known metadata of values that are not read', async () => {
   const seen: unknown[] = [];
   const bench = setUp({}, (descriptors) =>
     descriptors.map((one) => {
@@ -250,7 +250,7 @@ test('a retrieve sees the metadata of those that were of no interest', async () 
   assert.deepEqual(seen, [all]);
 });
 
-test('metadata of what somebody else made is what was found with it', async () => {
+test('an unmanaged value has the metadata with which it was found', async () => {
   const bench = setUp(
     {},
     withDescriptor('alpha', {
@@ -264,7 +264,7 @@ test('metadata of what somebody else made is what was found with it', async () =
   }
 });
 
-test('a retrieve is told what is known to be there, else what is wished', async () => {
+test('a retrieve gets known values, else desired ones', async () => {
   const told: string[][] = [];
   const bench = setUp(
     {},
@@ -283,7 +283,7 @@ test('a retrieve is told what is known to be there, else what is wished', async 
   ]);
 });
 
-test('leftovers of an earlier life go with what they derive', async () => {
+test('orphans of an earlier run are deleted with their derived values', async () => {
   const bench = setUp({ window: 1 });
   const { values } = bench.southbound;
   const derives = { 'd/a1.0': { v: 1 } };
@@ -296,7 +296,7 @@ test('leftovers of an earlier life go with what they derive', async () => {
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('who could not read is told in the same order, whoever has failed first', async () => {
+test('failures to read are reported in the same order, whichever failed first', async () => {
   const errorsOf = async (first: string) => {
     const independent = withDescriptor('beta', { retrieveDependencies: [] });
     const bench = setUp({}, (descriptors) =>

@@ -18,7 +18,7 @@ function setUp(bytes: number) {
 }
 
 describe('retention', () => {
-  it('drops by age what came after the first period, and nothing of the first period', async () => {
+  it('drops items by age, except for those of the first period', async () => {
     const { clock, kept, add, drop } = setUp(100);
     add('first');
     await clock.advance(6 * MINUTE);
@@ -31,7 +31,7 @@ describe('retention', () => {
     assert.equal(kept.bytes, 1);
   });
 
-  it('lets the number of bytes win over the age, the oldest first', async () => {
+  it('applies the limit in bytes before the age, the oldest first', async () => {
     const { clock, add, drop, kept } = setUp(10);
     await clock.advance(6 * MINUTE);
     for (const name of ['a', 'b', 'c']) add(name, 4);
@@ -39,7 +39,7 @@ describe('retention', () => {
     assert.deepEqual([...kept.all()], ['b', 'c']);
   });
 
-  it('gives the first period half of the room at most, so that the present has a place', async () => {
+  it('gives the first period half of the bytes at most', async () => {
     const { clock, add, drop, kept } = setUp(10);
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) add(name, 1);
     await clock.advance(6 * MINUTE);
@@ -53,7 +53,7 @@ describe('retention', () => {
     assert.deepEqual(names.slice(5), ['later15', 'later16', 'later17', 'later18', 'later19']);
   });
 
-  it('keeps the order of time when a small thing would still fit into the first half', () => {
+  it('keeps the order of time when a small item would still fit into the first half', () => {
     const { add, kept } = setUp(10);
     add('a', 4);
     add('b', 4);
@@ -61,7 +61,7 @@ describe('retention', () => {
     assert.deepEqual([...kept.all()], ['a', 'b', 'c']);
   });
 
-  it('drops even the only thing that there is when it is bigger than the room', () => {
+  it('drops even the only item when it exceeds the limit', () => {
     const { add, drop, kept } = setUp(10);
     add('big', 11);
     assert.deepEqual(drop(), ['big']);

@@ -5,7 +5,7 @@ import { TimeoutError } from './support/timeout-error.ts';
 
 const retry = { periodMs: 1000, maxAttempts: 3, exponential: true };
 
-test('failed values are repeated with growing pauses, then given up', async () => {
+test('failed values are retried with increasing delays, then given up', async () => {
   const bench = setUp();
   bench.southbound.fails = () => new Error('no');
   const start = bench.clock.now();
@@ -28,7 +28,7 @@ test('failed values are repeated with growing pauses, then given up', async () =
   assert.equal(bench.clock.pending, 0);
 });
 
-test('with even pauses and without limit it goes on', async () => {
+test('with a constant delay and without a limit, retries continue', async () => {
   const bench = setUp();
   let left = 20;
   bench.southbound.fails = () => (left-- > 0 ? new Error('no') : undefined);
@@ -40,7 +40,7 @@ test('with even pauses and without limit it goes on', async () => {
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
 
-test('what was wished anew in the meantime is not repeated', async () => {
+test('a value that was set again in the meantime is not retried', async () => {
   const bench = setUp();
   bench.southbound.fails = () => new Error('no');
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, { retry });
@@ -61,7 +61,7 @@ test('what was wished anew in the meantime is not repeated', async () => {
   assert.equal(bench.scheduler.history().length, after);
 });
 
-test('a derived value is repeated through its base, as it was read back', async () => {
+test('a derived value is retried through its base, as it was read back', async () => {
   const bench = setUp({ window: 1 });
   let left = 1;
   bench.southbound.fails = (_verb, key) =>
@@ -82,7 +82,7 @@ test('a derived value is repeated through its base, as it was read back', async 
   assert.deepEqual([created?.PrevState, created?.PrevErrMsg], ['RETRYING', 'failed to add value']);
 });
 
-test('a base that reads differently because of what it derives is updated when it is repeated', async () => {
+test('a base that reads differently because of a derived value is updated when it is retried', async () => {
   // Everything counts, also what is derived, as where no comparator is given.
   const bench = setUp(
     { window: 1 },
@@ -99,7 +99,7 @@ test('a base that reads differently because of what it derives is updated when i
   assert.deepEqual(bench.southbound.takeCalls(), ['UPDATE a/1', 'CREATE d/a1.0']);
 });
 
-test('what a failure kept from being done is repeated with it', async () => {
+test('operations that a failure blocked are retried with it', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } }, { retry });
   await bench.commit({ 'b/1': { v: 1, needs: ['a/1'] } }, { retry });
@@ -115,7 +115,7 @@ test('what a failure kept from being done is repeated with it', async () => {
   assert.equal(bench.state('b/1'), 'PENDING [a/1]');
 });
 
-test('an error that is not worth repeating is not repeated', async () => {
+test('an error that is not retriable is not retried', async () => {
   const isRetriable = (error: Error) => error.message !== 'hopeless';
   const bench = setUp({}, withDescriptor('alpha', { isRetriable }));
   bench.southbound.fails = (_verb, key) => new Error(key === 'a/1' ? 'hopeless' : 'later');
@@ -124,7 +124,7 @@ test('an error that is not worth repeating is not repeated', async () => {
   assert.equal(bench.state('a/2'), 'RETRYING');
 });
 
-test('a lost reply is read back before it is repeated', async () => {
+test('a value of unknown outcome is read back before its retry', async () => {
   const bench = setUp();
   const timeout = new TimeoutError('timeout');
   bench.southbound.losesReply = () => timeout;
@@ -139,7 +139,7 @@ test('a lost reply is read back before it is repeated', async () => {
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
 
-test('closing forgets what was to be repeated', async () => {
+test('closing cancels the retries', async () => {
   const bench = setUp();
   bench.southbound.fails = () => new Error('no');
   await bench.commit({ 'a/1': { v: 1 } }, { retry });
@@ -147,7 +147,7 @@ test('closing forgets what was to be repeated', async () => {
   assert.equal(bench.clock.pending, 0);
 });
 
-test('who fails for the first time in somebody else’s last repetition has all of its own', async () => {
+test('a value that fails first in the last retry of another one has all of its own retries', async () => {
   const bench = setUp({ window: 1 });
   let left = 3;
   bench.southbound.fails = (_verb, key) =>
@@ -163,7 +163,7 @@ test('who fails for the first time in somebody else’s last repetition has all 
   assert.equal(bench.clock.pending, 0);
 });
 
-test('the limit of a value holds, although another that it keeps is repeated forever', async () => {
+test('the limit of a value applies, although a value that it blocks is retried forever', async () => {
   const bench = setUp({ window: 1 });
   const forever = { periodMs: 100, maxAttempts: 0, exponential: false };
   await bench.commit({ 'a/1': { v: 1 } }, { retry: forever });
@@ -177,7 +177,7 @@ test('the limit of a value holds, although another that it keeps is repeated for
   assert.equal(bench.clock.pending, 0);
 });
 
-test('a value waits for one repetition at a time, however often it fails in between', async () => {
+test('a value waits for one retry at a time, however often it fails in between', async () => {
   const bench = setUp({ window: 1 });
   const often = { periodMs: 100, maxAttempts: 0, exponential: false };
   const seldom = { ...often, periodMs: 170 };
@@ -195,7 +195,7 @@ test('a value waits for one repetition at a time, however often it fails in betw
   assert.equal(bench.clock.pending, 0);
 });
 
-test('what was undone is not repeated, unless undoing it failed', async () => {
+test('an undone value is not retried, unless the undo failed', async () => {
   const bench = setUp({ window: 1 });
   const undoing = { onFailure: 'revert', retry } as const;
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, { retry });
@@ -223,7 +223,7 @@ test('what was undone is not repeated, unless undoing it failed', async () => {
   assert.deepEqual(bench.southbound.contents(), { 'a/1': '1', 'a/2': '1' });
 });
 
-test('what fails while the scheduler is being closed is not repeated either', async () => {
+test('a value that fails while the scheduler closes is not retried either', async () => {
   const bench = setUp();
   bench.southbound.fails = () => new Error('no');
   bench.southbound.replies = 'turn';
@@ -234,7 +234,7 @@ test('what fails while the scheduler is being closed is not repeated either', as
   assert.equal(bench.clock.pending, 0);
 });
 
-test('a given-up value and one that it keeps do not start each other again', async () => {
+test('a given-up value and one that it blocks do not restart each other', async () => {
   const bench = setUp({ window: 1 });
   const once = { periodMs: 10, maxAttempts: 1, exponential: false };
   await bench.commit({ 'b/1': { v: 1 } }, { retry: once });
@@ -248,7 +248,7 @@ test('a given-up value and one that it keeps do not start each other again', asy
   assert.equal(bench.clock.pending, 0);
 });
 
-test('a repetition leaves alone what has failed besides, and what that keeps', async () => {
+test('a retry does not touch other failed values, nor the values that they block', async () => {
   const bench = setUp({ window: 1 });
   const forever = { periodMs: 100, maxAttempts: 0, exponential: false };
   await bench.commit({ 'a/1': { v: 1 } });
@@ -273,7 +273,7 @@ test('a repetition leaves alone what has failed besides, and what that keeps', a
   assert.equal(bench.state('a/1'), 'NONEXISTENT');
 });
 
-test('what is hindered goes with whoever was last in its way, over any number of values', async () => {
+test('a blocked operation runs when the last blocker succeeds, over any number of values', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
   await bench.commit({ 'a/2': { v: 1, any: ['d/a1.'] } });
@@ -292,7 +292,7 @@ test('what is hindered goes with whoever was last in its way, over any number of
   ]);
 });
 
-test('a value whose time comes while another keeps it is given up in the end', async () => {
+test('a value whose retry is due while another one blocks it is given up in the end', async () => {
   const bench = setUp({ window: 1 });
   const thing = (v: number) => ({ v, derives: { 'd/a1.0': { v, recreate: true } } });
   await bench.commit({ 'a/1': thing(1) });
@@ -318,7 +318,7 @@ test('a value whose time comes while another keeps it is given up in the end', a
   assert.equal(bench.clock.pending, 0);
 });
 
-test('what is not wished any more, or is done by then, keeps no timer', async () => {
+test('a value that is not desired any more, or is in sync, keeps no timer', async () => {
   const bench = setUp();
   bench.southbound.fails = () => new Error('no');
   await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }, { retry });
@@ -330,7 +330,7 @@ test('what is not wished any more, or is done by then, keeps no timer', async ()
   assert.equal(bench.clock.pending, 0);
 });
 
-test('a resync while a repetition waits does its work, or takes its place', async () => {
+test('a resync while a retry waits does its work, or replaces it', async () => {
   for (const mode of ['full-resync', 'upstream-resync', 'downstream-resync'] as const) {
     const bench = setUp();
     const wishes = { 'a/1': { v: 1 }, 'a/2': { v: 1 } };
@@ -352,7 +352,7 @@ test('a resync while a repetition waits does its work, or takes its place', asyn
   }
 });
 
-test('a resync without repetitions ends those that waited', async () => {
+test('a resync without a retry policy ends the waiting retries', async () => {
   for (const mode of ['full-resync', 'upstream-resync', 'downstream-resync'] as const) {
     const bench = setUp();
     bench.southbound.fails = () => new Error('no');
@@ -363,7 +363,7 @@ test('a resync without repetitions ends those that waited', async () => {
   }
 });
 
-test('a transaction that is undone leaves the repetition of what it touched as it was', async () => {
+test('an undone transaction does not change the retries of the values that it touched', async () => {
   const bench = setUp({ window: 1 });
   bench.southbound.fails = (_verb, key) => (key === 'a/1' ? new Error('no') : undefined);
   await bench.commit({ 'a/1': { v: 1 } }, { retry });
@@ -381,7 +381,7 @@ test('a transaction that is undone leaves the repetition of what it touched as i
   assert.equal(bench.clock.pending, 0);
 });
 
-test('a report that takes away what a failed value needs ends its repetition', async () => {
+test('a report that removes a dependency of a failed value ends its retries', async () => {
   const bench = setUp();
   bench.southbound.changeExternally('a/f', { v: 1 });
   bench.scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);

@@ -53,7 +53,7 @@ test('at the first failure everything is undone, in the reverse order of the pla
   ]);
 });
 
-test('the level in which something fails is completed, the next is not begun', async () => {
+test('the level in which an operation fails is completed, the next one is not started', async () => {
   for (const window of [1, 100]) {
     const bench = setUp({ window });
     bench.southbound.fails = failingOnce('CREATE a/1');
@@ -72,7 +72,7 @@ test('the level in which something fails is completed, the next is not begun', a
   }
 });
 
-test('what others suffered is undone too, not only the values of the transaction', async () => {
+test('changes of other values are undone, too', async () => {
   const bench = setUp({ window: 1 });
   const derives = { 'd/b1.0': { v: 1 } };
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'], derives } });
@@ -91,7 +91,7 @@ test('what others suffered is undone too, not only the values of the transaction
   assert.deepEqual(bench.southbound.violations, []);
 });
 
-test('a half-done update is put right from what is read back', async () => {
+test('a partial update is corrected from the value that is read back', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } } });
   bench.southbound.fails = (verb, key) => {
@@ -121,7 +121,7 @@ test('a value that would stay pending is a failure that names what it waits for'
   assert.equal(bench.lastRecord().Executed, undefined);
 });
 
-test('so is one that is invalid, that nobody implements or that may not have its claim', async () => {
+test('so is one that is invalid, has no descriptor or cannot have its claim', async () => {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1, claims: ['x'] } });
   const failures = await bench.commit(
@@ -152,7 +152,7 @@ test('a derived value may wait, and so may values of others', async () => {
   assert.equal(bench.state('b/1'), 'PENDING [a/1]');
 });
 
-test('what cannot be undone either is failed, told and repeated by its old policy', async () => {
+test('a failed undo is reported and retried by the old policy of the value', async () => {
   const bench = setUp({ window: 1 });
   const retry = { periodMs: 1000, maxAttempts: 1, exponential: false };
   await bench.commit({ 'a/1': { v: 1 } }, { retry });
@@ -170,7 +170,7 @@ test('what cannot be undone either is failed, told and repeated by its old polic
   assert.deepEqual(bench.southbound.contents(), { 'a/1': '1' });
 });
 
-test('what cannot be undone because nobody can read it is repeated as the transaction asks', async () => {
+test('an undo that cannot read the value is retried by the policy of the transaction', async () => {
   const bench = setUp();
   bench.southbound.losesReply = () => new TimeoutError('late');
   bench.southbound.retrieveFails = () => new Error('mute');
@@ -207,7 +207,7 @@ test('a claim that changed hands goes back to who had it', async () => {
   }
 });
 
-test('what is refused beforehand names the value that it is derived from', async () => {
+test('a rejected derived value names its base', async () => {
   const { scheduler } = setUp();
   const spec = { v: 1, derives: { 'd/a1.0': { v: 1, invalid: true } } };
   const { failures } = await scheduler.commit({
@@ -222,7 +222,7 @@ test('what is refused beforehand names the value that it is derived from', async
   );
 });
 
-test('what failed while it was undone is told from what failed before, and where the time went', async () => {
+test('failures of the undo are distinguished from those before it, and times are reported', async () => {
   const bench = setUp({ window: 1 });
   await bench.commit({ 'a/1': { v: 1 } });
   let updates = 0;
@@ -251,7 +251,7 @@ test('what failed while it was undone is told from what failed before, and where
   assert.deepEqual(trace, { readingMs: 0, planningMs: 0, executionMs: 0, operations: 3 });
 });
 
-test('values that have come to stand on what each other derives are brought back too', async () => {
+test('values that depend on derived values of each other are restored, too', async () => {
   const bench = setUp({ window: 1 });
   const apart = { v: 1, derives: { 'd/b1.1': { v: 1 } } };
   await bench.commit({
@@ -268,7 +268,7 @@ test('values that have come to stand on what each other derives are brought back
   assert.equal(bench.state('b/1'), 'CONFIGURED');
 });
 
-test('what rests on a value that was lost on the way goes before that is brought back', async () => {
+test('dependents of a value that was lost meanwhile are deleted before it is restored', async () => {
   const bench = setUp({ window: 1 });
   const { southbound } = bench;
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });

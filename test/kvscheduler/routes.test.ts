@@ -10,7 +10,7 @@ const nanoseconds = (ms: number) => `${Math.round(ms)}000000`;
 const rfc3339 = (ms: number) => new Date(ms).toISOString();
 
 describe('/scheduler/dump', () => {
-  it('without arguments says what can be asked for', async () => {
+  it('lists descriptors, prefixes and views without arguments', async () => {
     const { body } = await restOf(setUp())('GET /scheduler/dump');
     assert.deepEqual(body, {
       Descriptors: ['alpha', 'beta', 'derived'],
@@ -19,7 +19,7 @@ describe('/scheduler/dump', () => {
     });
   });
 
-  it('tells apart what is wished, known and found', async () => {
+  it('distinguishes desired, known and found values', async () => {
     const bench = await makeBench();
     const ask = restOf(bench);
     bench.southbound.changeExternally('a/f0', { v: 5 });
@@ -57,7 +57,7 @@ describe('/scheduler/dump', () => {
     }
   });
 
-  it('answers 503 when too much waits for its turn, and what needs none all the same', async () => {
+  it('answers 503 when the queue is full, except for views that need no queue', async () => {
     const bench = setUp();
     bench.southbound.repliesAfter = new Promise(() => undefined);
     void bench.commit({ 'a/1': { v: 1 } });
@@ -69,7 +69,7 @@ describe('/scheduler/dump', () => {
     assert.equal((await ask('GET /scheduler/dump?descriptor=alpha&view=NB')).status, 200);
   });
 
-  it('answers 404 for what nobody has registered, and says why it could not read', async () => {
+  it('answers 404 for an unknown descriptor, and reports why it could not read', async () => {
     const bench = setUp();
     const ask = restOf(bench);
     assert.equal((await ask('GET /scheduler/dump?descriptor=gamma')).status, 404);
@@ -140,7 +140,7 @@ describe('/scheduler/txn-history', () => {
     }
   });
 
-  it('gives nothing where a window ends before it begins, whatever ran all the while', async () => {
+  it('gives nothing for a window that ends before it begins', async () => {
     const bench = setUp();
     bench.southbound.replies = 'turn';
     const running = bench.commit({ 'a/1': { v: 1 } });
@@ -207,7 +207,7 @@ describe('/scheduler/key-timeline, /scheduler/graph-snapshot, /scheduler/flag-st
     ]);
   });
 
-  it('say when a moment is no longer kept', async () => {
+  it('report a time that has expired', async () => {
     const bench = setUp({ history: { ageMs: MINUTE, initMs: 0, bytes: 1e6 } });
     const ask = restOf(bench);
     await bench.clock.advance(MINUTE);
@@ -236,7 +236,7 @@ describe('/scheduler/key-timeline, /scheduler/graph-snapshot, /scheduler/flag-st
 });
 
 describe('/scheduler/downstream-resync', () => {
-  it('repairs and answers the record', async () => {
+  it('reconciles and returns the record', async () => {
     const bench = await makeBench();
     bench.southbound.values.delete('b/1');
     const { status, body } = await restOf(bench)('POST /scheduler/downstream-resync');
@@ -253,7 +253,7 @@ describe('/scheduler/downstream-resync', () => {
     assert.ok(bench.southbound.values.has('b/1'));
   });
 
-  it('answers 500 with every failure, and repeats only when asked to', async () => {
+  it('answers 500 with every failure, and retries only with retry=1', async () => {
     const bench = await makeBench();
     const ask = restOf(bench);
     let times = 0;
@@ -270,7 +270,7 @@ describe('/scheduler/downstream-resync', () => {
     assert.equal(bench.state('b/1'), 'CONFIGURED');
   });
 
-  it('prints the graph as it was found when asked to', async () => {
+  it('prints the graph as it was found with verbose=1', async () => {
     const printed: string[] = [];
     const bench = setUp({ writer: { write: (text) => printed.push(text) } });
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1, needs: ['b/9'] } });
@@ -331,7 +331,7 @@ describe('/scheduler/plan', () => {
       return json as object;
     })('POST /scheduler/plan', body);
 
-  it('answers the operations and applies nothing', async () => {
+  it('returns the operations and applies nothing', async () => {
     const bench = await makeBench();
     const { status, body } = await plan(bench, {
       mode: 'update',
@@ -348,7 +348,7 @@ describe('/scheduler/plan', () => {
     assert.equal(bench.scheduler.history().length, 2);
   });
 
-  it('says what a body has to be', async () => {
+  it('describes the accepted body', async () => {
     const cases: [unknown, RegExp][] = [
       [undefined, /the body must be \{"mode"/],
       [[], /the body must be/],

@@ -108,7 +108,7 @@ describe('timeline of a key', () => {
     });
   });
 
-  it('names the transaction that made each change, whoever spoke in it', async () => {
+  it('names the transaction of each change, of the northbound or of the southbound', async () => {
     const bench = setUp();
     const { over } = asking(bench);
     const report = async (key: string, value: Spec | null) => {
@@ -134,7 +134,7 @@ describe('timeline of a key', () => {
     assert.deepEqual(await txns('b/1'), ['CONFIGURED TXN-2']);
   });
 
-  it('tells apart what changed in the value and what only in those around it', async () => {
+  it('distinguishes changes of the value from changes of related values', async () => {
     const bench = setUp();
     const { over, at } = asking(bench);
     await bench.commit({ 'a/1': { v: 1, needs: ['a/2', 'a/3'] } });
@@ -158,7 +158,7 @@ describe('timeline of a key', () => {
     assert.equal(await at('a/1', (bench.clock.now() - 3 * MINUTE) * 1000), undefined);
   });
 
-  it('takes in metadata that a resync has found to be another', async () => {
+  it('records metadata that a resync found to be different', async () => {
     const bench = setUp();
     const { over } = asking(bench);
     await bench.commit({ 'a/1': { v: 1 } });
@@ -170,7 +170,7 @@ describe('timeline of a key', () => {
     assert.deepEqual(fields, [['1'], ['99']]);
   });
 
-  it('shows a downstream resync that had something to repair', async () => {
+  it('shows a downstream resync that reconciled a value', async () => {
     const bench = setUp();
     const { over } = asking(bench);
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
@@ -184,7 +184,7 @@ describe('timeline of a key', () => {
 });
 
 describe('snapshot of the graph', () => {
-  it('gives back any moment, with what stood in relation to what', async () => {
+  it('returns any time, with the relations', async () => {
     const bench = setUp();
     const { graph, now } = asking(bench);
     const names = async (time?: number) =>
@@ -206,7 +206,7 @@ describe('snapshot of the graph', () => {
     assert.deepEqual((await graph(second))[0]?.Targets[0]?.MatchingKeys, []);
   });
 
-  it('is what is known now, whatever has happened', async ({ name }) => {
+  it('equals the current graph', async ({ name }) => {
     await checkProperty(
       { file: FILE, name },
       120,
@@ -222,7 +222,7 @@ describe('snapshot of the graph', () => {
     );
   });
 
-  it('is the same later as it was then', async ({ name }) => {
+  it('stays the same later', async ({ name }) => {
     await checkProperty(
       { file: FILE, name },
       40,
@@ -245,9 +245,7 @@ describe('snapshot of the graph', () => {
 });
 
 describe('a key at a time', () => {
-  it('is what the snapshot of that time has, and follows on itself without a gap', async ({
-    name,
-  }) => {
+  it('equals the snapshot of that time, without gaps', async ({ name }) => {
     await checkProperty(
       { file: FILE, name },
       40,
@@ -314,7 +312,7 @@ async function assertPresent({ bench }: ScriptResult): Promise<void> {
 describe('bounds of the timeline', () => {
   const limits = { ageMs: 10 * MINUTE, initMs: 2 * MINUTE, bytes: 1e6 };
 
-  it('drops what is over for long enough, keeps the first period and what stands', async () => {
+  it('drops expired revisions, keeps the first period and current revisions', async () => {
     const bench = setUp({ history: limits });
     const { over } = asking(bench);
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
@@ -334,7 +332,7 @@ describe('bounds of the timeline', () => {
     assert.deepEqual((await over('a/2')).map(short), ['00:00- CONFIGURED']);
   });
 
-  it('knows which moments it can give back', async () => {
+  it('knows which times are complete', async () => {
     const bench = setUp({ history: limits });
     const { timeline } = bench.scheduler;
     await bench.clock.advance(3 * MINUTE);
@@ -353,7 +351,7 @@ describe('bounds of the timeline', () => {
     assert.equal(timeline.get('a/1'), undefined);
   });
 
-  it('lets the number of bytes win', async () => {
+  it('applies the limit in bytes first', async () => {
     const bench = setUp({ history: { ...limits, bytes: 20_000 } });
     const { timeline } = bench.scheduler;
     for (let v = 0; v < 500; v++) {

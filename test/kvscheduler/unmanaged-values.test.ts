@@ -43,7 +43,9 @@ const turns: fc.Arbitrary<Turn> = fc.constantFrom(...keys).chain((key) => {
   });
 });
 
-test('the window changes nothing, and there is never anything to repair', async ({ name }) => {
+test('the window does not change the outcome, and nothing is left to reconcile', async ({
+  name,
+}) => {
   await checkProperty(
     { file: FILE, name },
     150,
@@ -92,7 +94,7 @@ function pictureOf({ southbound, scheduler }: Bench): object {
   return { standing: southbound.contents(), states };
 }
 
-test('what a reported value derived goes when a wish takes it over without that', async () => {
+test('derived values of a reported value are deleted when the northbound takes it over without them', async () => {
   const bench = setUp({ window: 1 });
   await report(bench, 'a/1', { v: 1, derives: { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } } });
   assert.equal(bench.state('d/a1.0'), 'OBTAINED');

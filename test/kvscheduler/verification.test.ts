@@ -15,7 +15,7 @@ describe('verification', () => {
     bench.southbound.beforeRetrieve = () => change(bench.southbound.values);
   };
 
-  it('names a value that is not there', async () => {
+  it('names a value that does not exist', async () => {
     const bench = setUp({ verify: true });
     hiding(bench, (values) => values.delete('a/1'));
     assert.deepEqual(await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } }), [NOT_THERE]);
@@ -24,7 +24,7 @@ describe('verification', () => {
     ]);
   });
 
-  it('names a value that is still there', async () => {
+  it('names a value that still exists', async () => {
     const bench = setUp({ verify: true });
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 } });
     hiding(bench, (values) => values.set('a/1', { spec: { v: 1 }, managed: true }));
@@ -33,7 +33,7 @@ describe('verification', () => {
     ]);
   });
 
-  it('names a value that is another', async () => {
+  it('names a value that differs', async () => {
     const bench = setUp({ verify: true });
     hiding(bench, (values) => values.set('a/1', { spec: { v: 9 }, managed: true }));
     assert.deepEqual(await bench.commit({ 'a/1': { v: 1 } }), [
@@ -55,7 +55,7 @@ describe('verification', () => {
     ]);
   });
 
-  it('names what is derived and should never have been', async () => {
+  it('names an unexpected derived value', async () => {
     const bench = setUp({ verify: true });
     hiding(bench, (values) => values.set('d/a1.9', { spec: { v: 1 }, managed: true }));
     assert.deepEqual(await bench.commit({ 'a/1': { v: 1 } }), [
@@ -78,7 +78,7 @@ describe('verification', () => {
     assert.equal(failure.error.code, 'CV_SCHED_VERIFICATION');
   });
 
-  it('leaves the graph as it is and asks for nothing but what was touched', async () => {
+  it('does not change the graph, and reads only touched values', async () => {
     const bench = setUp({ verify: true });
     await bench.commit({ 'a/1': { v: 1 }, 'a/2': { v: 1 }, 'b/1': { v: 1 } });
     bench.southbound.retrieves.length = 0;
@@ -90,7 +90,7 @@ describe('verification', () => {
     assert.equal(bench.state('a/1'), 'CONFIGURED');
   });
 
-  it('does not hold what is not ours against anybody', async () => {
+  it('ignores unmanaged values', async () => {
     const bench = setUp({ verify: true });
     bench.southbound.changeExternally('a/f0', { v: 1 });
     bench.scheduler.pushNotification([{ key: 'a/f0', value: { v: 1 } }]);
@@ -99,7 +99,7 @@ describe('verification', () => {
     assert.equal(bench.state('a/1'), 'CONFIGURED');
   });
 
-  it('says of whom it could not ask', async () => {
+  it('reports descriptors that could not be read', async () => {
     const bench = setUp({ verify: true });
     bench.southbound.retrieveFails = (name) => (name === 'alpha' ? new Error('mute') : undefined);
     hiding(bench, (values) => values.delete('b/1'));
@@ -109,13 +109,13 @@ describe('verification', () => {
     assert.deepEqual(bench.lastRecord().RetrieveErrors, ['alpha: mute']);
   });
 
-  it('is not done unless it is asked for', async () => {
+  it('is disabled by default', async () => {
     const bench = setUp();
     await bench.commit({ 'a/1': { v: 1 } });
     assert.deepEqual(bench.southbound.retrieves, []);
   });
 
-  it('finds nothing when the southbound is honest, whatever happens', async ({ name }) => {
+  it('finds no differences in random scripts', async ({ name }) => {
     await checkProperty(
       { file: 'test/kvscheduler/verification.test.ts', name },
       100,

@@ -14,7 +14,7 @@ import { faults, type Step, scripts } from './support/scripts.ts';
 const FILE = 'test/kvscheduler/windows.test.ts';
 const wild = { wild: true, conflicts: true };
 
-test('the window and the order of replies change nothing', async ({ name }) => {
+test('the window and the order of replies do not change the outcome', async ({ name }) => {
   await checkProperty(
     { file: FILE, name },
     1000,
@@ -29,7 +29,7 @@ test('the window and the order of replies change nothing', async ({ name }) => {
   );
 });
 
-test('the window and the order of replies change nothing when something fails', async ({
+test('the window and the order of replies do not change the outcome with failures', async ({
   name,
 }) => {
   await checkProperty(
@@ -51,7 +51,7 @@ test('the window and the order of replies change nothing when something fails', 
   );
 });
 
-test('the window and the order of replies change nothing in what is repeated', async ({ name }) => {
+test('the window and the order of replies do not change the retries', async ({ name }) => {
   const retry = { periodMs: 40, maxAttempts: 3, exponential: true };
   await checkProperty(
     { file: FILE, name },

@@ -1,7 +1,7 @@
 import type { Scenario } from './format.ts';
 
 export const notificationsWithRetry: Scenario = {
-  name: 'what fails after a report is repeated by the policy of the transaction that wished for it',
+  name: 'a failure after a report is retried by the policy of the transaction that set the value',
   descriptors: [
     { name: 'one', prefix: 'a/', blind: true },
     { name: 'two', prefix: 'b/', needs: { 'b/2': ['a/1'], 'b/2/item2': ['a/1/item2'] } },
