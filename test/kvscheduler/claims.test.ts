@@ -50,7 +50,7 @@ test('many swaps in one transaction are all found', async () => {
   const bench = setUp();
   bench.southbound.checksRules = false;
   const pairs = 200;
-  const wishes = (swapped: boolean) => {
+  const desired = (swapped: boolean) => {
     const values: Record<string, { v: number; claims: string[] }> = {};
     for (let i = 0; i < pairs; i++) {
       values[`a/${i}l`] = { v: 1, claims: [swapped ? `r${i}` : `l${i}`] };
@@ -58,8 +58,8 @@ test('many swaps in one transaction are all found', async () => {
     }
     return values;
   };
-  await bench.commit(wishes(false));
-  const calls = await bench.calls(wishes(true));
+  await bench.commit(desired(false));
+  const calls = await bench.calls(desired(true));
   assert.equal(calls.length, 3 * pairs);
 });
 

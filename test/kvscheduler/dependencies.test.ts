@@ -190,13 +190,16 @@ test('a value with many dependents is processed in slices, too', async () => {
   const bench = setUp({ clock });
   clock.look = () => bench.scheduler.visits;
   bench.southbound.checksRules = false;
-  const wishes: Record<string, Spec> = { 'a/hub': { v: 1 }, 'a/other': { v: 1, needs: ['a/hub'] } };
-  for (let i = 0; i < 10_000; i++) wishes[`b/${i}`] = { v: 1, needs: ['a/hub', 'a/other'] };
-  await bench.commit(wishes);
+  const desired: Record<string, Spec> = {
+    'a/hub': { v: 1 },
+    'a/other': { v: 1, needs: ['a/hub'] },
+  };
+  for (let i = 0; i < 10_000; i++) desired[`b/${i}`] = { v: 1, needs: ['a/hub', 'a/other'] };
+  await bench.commit(desired);
   await bench.commit({ 'a/hub': { v: 2, recreate: true } });
   await bench.commit({ 'a/other': null });
   assert.equal(bench.state('b/9999'), 'PENDING [a/other]');
-  await bench.commit(wishes, { mode: 'full-resync' });
+  await bench.commit(desired, { mode: 'full-resync' });
   assert.equal(bench.state('b/9999'), 'CONFIGURED');
   const { longestStretch } = bench.scheduler.load;
   assert.ok(longestStretch > 0 && longestStretch < 20, `${longestStretch} ms`);

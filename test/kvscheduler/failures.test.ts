@@ -310,10 +310,10 @@ test('a value set while it cannot be read is inspected by its descriptor later',
   bench.southbound.retrieveFails = () => new Error('cannot read');
   await bench.commit({ 'a/1': { v: 2 } });
   bench.southbound.losesReply = () => undefined;
-  const wishes = { 'a/1': { v: 3, needs: ['a/2'] } };
-  await bench.commit(wishes);
+  const desired = { 'a/1': { v: 3, needs: ['a/2'] } };
+  await bench.commit(desired);
   bench.southbound.retrieveFails = () => undefined;
-  await bench.commit(wishes);
+  await bench.commit(desired);
   assert.equal(bench.state('a/1'), 'CONFIGURED');
   assert.deepEqual(await bench.calls({ 'a/2': null }), ['DELETE a/1', 'DELETE a/2']);
   bench.southbound.losesReply = timingOut('CREATE a/1');
@@ -341,10 +341,10 @@ for (const [what, change] of Object.entries({
   test(`a descriptor whose ${what} throws does not block other values`, async () => {
     const bench = setUp({}, withDescriptor('beta', change));
     bench.southbound.fails = failing('CREATE b/2');
-    const wishes = { 'a/1': { v: 1 }, 'b/1': { v: 1 }, 'b/2': { v: 1 }, 'a/2': { v: 1 } };
+    const desired = { 'a/1': { v: 1 }, 'b/1': { v: 1 }, 'b/2': { v: 1 }, 'a/2': { v: 1 } };
     const ready = what === 'accepts' ? [] : ['b/2 (CREATE): no CREATE b/2'];
     for (const mode of ['full-resync', 'update'] as const)
-      assert.deepEqual(await bench.commit(wishes, { mode }), ready);
+      assert.deepEqual(await bench.commit(desired, { mode }), ready);
     assert.equal(bench.state('a/2'), 'CONFIGURED');
     assert.equal(bench.state('b/1'), what === 'accepts' ? 'PENDING [any]' : 'CONFIGURED');
     const told = bench.logged.filter(({ level }) => level === 'error');

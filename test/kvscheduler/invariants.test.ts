@@ -87,8 +87,8 @@ test('what an undo cannot restore is restored by retries', async ({ name }) => {
           const at = calls++;
           return at >= nth && at < nth + count ? new Error('no') : undefined;
         };
-        const wishes = desiredWithoutConflicts(southbound.desired, last);
-        const failures = await commitWhatIsReady(bench, wishes, () => calls, retry);
+        const desired = desiredWithoutConflicts(southbound.desired, last);
+        const failures = await commitWhatIsReady(bench, desired, () => calls, retry);
         if (failures.length === 0) return;
         clearFaults(bench);
         await pass(bench, 500, 50);
@@ -103,12 +103,12 @@ test('what an undo cannot restore is restored by retries', async ({ name }) => {
 /** Leaves out what is refused beforehand, until something was tried. */
 async function commitWhatIsReady(
   bench: Bench,
-  wishes: Readonly<Record<string, Spec | null>>,
+  desired: Readonly<Record<string, Spec | null>>,
   calls: () => number,
   retry?: RetryPolicy,
 ): Promise<string[]> {
   const { southbound, scheduler } = bench;
-  const left = new Map(Object.entries(wishes));
+  const left = new Map(Object.entries(desired));
   for (;;) {
     southbound.takeSnapshot();
     setDesired(southbound, 'update', left, 'revert');
@@ -232,11 +232,15 @@ test('the number of retries and of waiting retries is limited', async ({ name })
         };
         for (const [index, step] of script.entries()) {
           if (step.kind !== 'commit') continue;
-          const { mode, desired: wishes, revert } = step;
+          const { mode, desired, revert } = step;
           const retry = policies[index];
           const onFailure = revert ? 'revert' : 'best-effort';
           const { desired: wished } = southbound;
-          const failures = await bench.commit(wishes, { mode, onFailure, ...(retry && { retry }) });
+          const failures = await bench.commit(desired, {
+            mode,
+            onFailure,
+            ...(retry && { retry }),
+          });
           if (revert && failures.length > 0) southbound.desired = wished;
           refused.clear();
           for (let i = 0; i < 10; i++) {

@@ -9,8 +9,12 @@ import { scripts } from './support/scripts.ts';
 import { type Bench, type DesiredValues, setUp } from './support/setup.ts';
 import { TimeoutError } from './support/timeout-error.ts';
 
-function planOf({ scheduler }: Bench, wishes: DesiredValues, mode: 'update' | 'resync' = 'update') {
-  return scheduler.plan({ mode, values: new Map(Object.entries(wishes)) });
+function planOf(
+  { scheduler }: Bench,
+  desired: DesiredValues,
+  mode: 'update' | 'resync' = 'update',
+) {
+  return scheduler.plan({ mode, values: new Map(Object.entries(desired)) });
 }
 
 const lines = ({ Operations }: Preview): string[] =>

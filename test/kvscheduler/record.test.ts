@@ -145,8 +145,8 @@ x${rule}x
 
 test('flags of an operation', async () => {
   const bench = setUp({ window: 1 });
-  const shown = async (...[wishes, options]: Parameters<typeof bench.commit>) => {
-    await bench.commit(wishes, options);
+  const shown = async (...[desired, options]: Parameters<typeof bench.commit>) => {
+    await bench.commit(desired, options);
     const text = textOf(bench.lastRecord());
     const executed = text.slice(text.indexOf('executed operations'));
     return [...executed.matchAll(/\d+\. (.*):\n {10}- key: (.*)/g)].map(

@@ -65,16 +65,16 @@ test('found managed values are adopted, updated or deleted; unmanaged ones are l
 
 test('the second full resync does nothing', async () => {
   const bench = setUp();
-  const wishes = {
+  const desired = {
     'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1, needs: ['a/9'] } } },
     'a/2': { v: 1, needs: ['a/9'] },
     'a/3': { v: 1, invalid: true },
     'b/1': { v: 1, needs: ['d/a1.0'] },
     'z/1': { v: 1 },
   };
-  await bench.commit(wishes, full);
+  await bench.commit(desired, full);
   for (const mode of ['full-resync', 'upstream-resync', 'full-resync'] as const) {
-    assert.deepEqual(await bench.commit(structuredClone(wishes), { mode }), []);
+    assert.deepEqual(await bench.commit(structuredClone(desired), { mode }), []);
     assert.equal(bench.lastRecord().Executed, undefined, mode);
   }
 });

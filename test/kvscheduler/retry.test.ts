@@ -333,13 +333,13 @@ test('a value that is not desired any more, or is in sync, keeps no timer', asyn
 test('a resync while a retry waits does its work, or replaces it', async () => {
   for (const mode of ['full-resync', 'upstream-resync', 'downstream-resync'] as const) {
     const bench = setUp();
-    const wishes = { 'a/1': { v: 1 }, 'a/2': { v: 1 } };
+    const desired = { 'a/1': { v: 1 }, 'a/2': { v: 1 } };
     let left = 2;
     bench.southbound.fails = (_verb, key) =>
       key === 'a/1' && left-- > 0 ? new Error('no') : undefined;
-    await bench.commit(wishes, { retry });
+    await bench.commit(desired, { retry });
     await pass(bench, 500, 500);
-    const values = mode === 'downstream-resync' ? {} : wishes;
+    const values = mode === 'downstream-resync' ? {} : desired;
     assert.deepEqual(await bench.calls(values, { mode, retry }), ['CREATE a/1'], mode);
     assert.equal(bench.clock.pending, 1, mode);
     await pass(bench, 500, 500);

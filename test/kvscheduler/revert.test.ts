@@ -192,8 +192,8 @@ test('a claim that changed hands goes back to who had it', async () => {
     const before = bench.southbound.contents();
     bench.southbound.fails = failingOnce('CREATE b/1');
     bench.southbound.calls.length = 0;
-    const wishes = { 'a/2': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } };
-    assert.deepEqual(await bench.commit(wishes, revert), ['b/1 (CREATE): no CREATE b/1']);
+    const desired = { 'a/2': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } };
+    assert.deepEqual(await bench.commit(desired, revert), ['b/1 (CREATE): no CREATE b/1']);
     assert.deepEqual(bench.southbound.takeCalls(), [
       'UPDATE a/2',
       'CREATE a/1',

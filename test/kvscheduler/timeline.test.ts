@@ -369,12 +369,12 @@ describe('bounds of the timeline', () => {
   it('adds nothing for values that a transaction leaves as they are', async () => {
     const bench = setUp();
     const { timeline } = bench.scheduler;
-    const wishes = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`a/${i}`, { v: 1 }]));
-    await bench.commit(wishes, { mode: 'full-resync' });
+    const desired = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`a/${i}`, { v: 1 }]));
+    await bench.commit(desired, { mode: 'full-resync' });
     const before = timeline.bytes;
-    await bench.commit(wishes, { mode: 'full-resync' });
+    await bench.commit(desired, { mode: 'full-resync' });
     await bench.commit({}, { mode: 'downstream-resync' });
-    await bench.commit({ ...wishes, 'a/0': { v: 2 } }, { mode: 'full-resync' });
+    await bench.commit({ ...desired, 'a/0': { v: 2 } }, { mode: 'full-resync' });
     assert.ok(timeline.bytes - before < 1_000, String(timeline.bytes - before));
   });
 });

@@ -22,7 +22,7 @@ export type Outcome = { readonly error?: Error } | undefined;
 
 const done: Outcome = {};
 
-/** Where results go, and where the nodes of planned values are. */
+/** Receives the results of operations, and maps planned values to nodes. */
 export interface OperationResults {
   nodeOf(value: PlannedValue): Node;
   applySuccess(operation: PlannedOperation, metadata: unknown): void;

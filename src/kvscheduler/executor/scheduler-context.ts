@@ -5,7 +5,7 @@ import type { Graph } from '../graph/graph.ts';
 import type { DescriptorCalls } from './descriptor-calls.ts';
 import type { GraphWriter } from './graph-writer.ts';
 
-/** What all transactions of a scheduler share. */
+/** Shared by all transactions of a scheduler. */
 export interface SchedulerContext {
   readonly graph: Graph;
   /** Writes `graph`. */

@@ -116,8 +116,8 @@ function overlap(a: string, b: string): string | undefined {
 }
 
 /**
- * Where prefixes overlap, `ownsKey` has to tell the two apart. What it does with real keys shows
- * only when they come; here it is asked about the shared prefix itself.
+ * Whether two descriptors with overlapping prefixes both own the shared prefix. Their `ownsKey` can be
+ * checked with real keys only later, in `find`.
  */
 function bothOwn(a: AnyDescriptor, b: AnyDescriptor, prefix: string): boolean {
   if (!a.ownsKey && !b.ownsKey) return true;
@@ -128,7 +128,7 @@ function twoDescriptors(a: AnyDescriptor, b: AnyDescriptor, key: string): Error 
   return new DescriptorOverlapError(`owned by both ${a.name} and ${b.name}`, { where: key });
 }
 
-/** Dependencies first, else alphabetical; names that nobody has are ignored. */
+/** Dependencies first, otherwise alphabetical; unknown names are ignored. */
 function retrieveOrder(byName: ReadonlyMap<string, AnyDescriptor>): AnyDescriptor[] {
   const ordered: AnyDescriptor[] = [];
   const state = new Map<string, 'visiting' | 'done'>();

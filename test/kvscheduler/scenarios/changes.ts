@@ -9,7 +9,7 @@ export const changes: Scenario = {
     {
       title: 'one value is re-created, another changed in place',
       unlike: [unlikeRecreated.goneForGood, unlikeRecreated.lastOperation('c/3')],
-      does: { commit: twoChanges.wishes },
+      does: { commit: twoChanges.desired },
       expect: {
         record: {
           values: twoChanges.arguments,

@@ -23,7 +23,7 @@ export const revert: Scenario = {
           leaves: { 'a/1': { value: [], number: 0 } },
         },
       ],
-      does: { commit: twoChanges.wishes, revert: true },
+      does: { commit: twoChanges.desired, revert: true },
       expect: {
         failures: ['a/1 (UPDATE): refused'],
         record: {

@@ -79,7 +79,7 @@ export const createThreeValues: Step = {
 
 /** One is re-created, another changed in place, and a part of the third need not wait any more. */
 export const twoChanges = {
-  wishes: { 'c/3': ['item1'], 'a/1': ['item1'] },
+  desired: { 'c/3': ['item1'], 'a/1': ['item1'] },
   arguments: ['a/1 [item1] from-NB', 'c/3 [item1] from-NB'],
   operations: [
     'DELETE c/3/item1: CONFIGURED item1 > REMOVED (derived recreate)',

@@ -1,4 +1,4 @@
-/** Plays a random script on a scheduler and keeps what can be compared. */
+/** Runs a random script on a scheduler and records what can be compared. */
 import assert from 'node:assert/strict';
 import { seededRandom } from '#infra/clock/manual.ts';
 import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
@@ -23,9 +23,9 @@ export interface RunOptions {
   readonly window: number;
   /** Absent: the usual descriptors. */
   readonly variants?: DescriptorVariants;
-  /** Replies come in an order that this seed shuffles; undefined: at once. */
+  /** Seed that shuffles the order of replies; undefined: replies come at once. */
   readonly shuffle?: number;
-  /** Two values may want one claim. */
+  /** Two values may have one claim. */
   readonly conflicts?: boolean;
   readonly faults?: Faults;
   readonly options?: Partial<SchedulerOptions>;
@@ -71,13 +71,13 @@ async function runStep(
   const { southbound, scheduler } = bench;
   switch (step.kind) {
     case 'commit': {
-      const wishes = conflicts ? step.desired : desiredWithoutConflicts(southbound.desired, step);
+      const desired = conflicts ? step.desired : desiredWithoutConflicts(southbound.desired, step);
       const onFailure = step.revert ? 'revert' : 'best-effort';
       const before = southbound.desired;
-      // An unreadable southbound is taken to be in sync: nothing could repair it.
+      // Values that cannot be read are assumed to be in sync: nothing could reconcile them.
       if (step.mode === 'full-resync' && !blind) loseSome(bench, step.lost ?? []);
       southbound.takeSnapshot();
-      const failures = await bench.commit(wishes, { mode: step.mode, onFailure, ...repeat });
+      const failures = await bench.commit(desired, { mode: step.mode, onFailure, ...repeat });
       if (step.revert && failures.length > 0) southbound.desired = before;
       return failures;
     }
@@ -89,16 +89,16 @@ async function runStep(
       for (const { key, value } of pairs) southbound.changeExternally(key, value);
       southbound.takeSnapshot();
       scheduler.pushNotification(pairs);
-      // A notification has no answer: what comes after it in the queue tells that it was run.
+      // A notification has no answer: wait for a task that is queued after it.
       await scheduler.dump('SB', { descriptor: 'alpha' }).catch(() => undefined);
       return [];
     }
     case 'drift': {
-      // What cannot be read back is taken to be in sync: nothing could repair it.
+      // Values that cannot be read are assumed to be in sync: nothing could reconcile them.
       if (blind) return [];
-      const ours = loseSome(bench, step.lost);
+      const managedValues = loseSome(bench, step.lost);
       for (const n of step.wrong) {
-        const [key, standing] = ours[n % ours.length] ?? [];
+        const [key, standing] = managedValues[n % managedValues.length] ?? [];
         if (key === undefined || !standing || !southbound.values.has(key)) continue;
         southbound.values.set(key, { managed: true, spec: { ...standing.spec, v: 9 } });
       }
@@ -110,28 +110,28 @@ async function runStep(
 
 /** @returns the managed base values as they were before some of them were lost */
 function loseSome(bench: Bench, which: readonly number[]) {
-  const ours = [...bench.southbound.values]
+  const managedValues = [...bench.southbound.values]
     .filter(([key, { managed: own }]) => own && baseOf(key) === undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   for (const n of which) {
-    const lost = ours[n % ours.length];
+    const lost = managedValues[n % managedValues.length];
     if (lost) lose(bench, lost[0]);
   }
-  return ours;
+  return managedValues;
 }
 
-/** The southbound loses a value and what is derived from it. */
+/** The southbound loses a value and its derived values. */
 function lose({ southbound }: Bench, key: string): void {
   for (const own of [...southbound.values.keys()])
     if (own === key || baseOf(own) === key) southbound.values.delete(own);
 }
 
-/** The step's wishes, without claims that somebody else has. */
+/** The desired values of the step, without claims that other values have. */
 export function desiredWithoutConflicts(
-  wished: ReadonlyMap<string, Spec>,
+  desired: ReadonlyMap<string, Spec>,
   step: Extract<Step, { kind: 'commit' }>,
 ): Record<string, Spec | null> {
-  const kept = [...wished].filter(([key]) => step.mode === 'update' && !(key in step.desired));
+  const kept = [...desired].filter(([key]) => step.mode === 'update' && !(key in step.desired));
   const taken = new Set(kept.flatMap(([, { claims = [] }]) => claims));
   return Object.fromEntries(
     Object.entries(step.desired).map(([key, spec]) => {
@@ -178,15 +178,15 @@ export function unmanagedOf({ southbound }: Bench): Set<string> {
   return new Set(unmanagedKeys.filter((key) => southbound.values.has(key)));
 }
 
-/** What was logged besides the values that failed. */
+/** Log messages except for those about failed values. */
 export function loggedProblems({ logged }: Bench): string[] {
   return logged.map(({ text }) => text).filter((text) => text !== 'values failed');
 }
 
 /**
- * With failures: nothing is left undone that is not behind one. What is wished and has what it
- * needs is there as it is wished, unless it, its base, or what rests on it failed; and what is
- * there is wished, unless the same. Nobody repeats anything here: what failed once stays an excuse.
+ * With failures: all operations that no failure blocks are done. A desired value with met
+ * dependencies is configured, unless it, its base or a dependent failed; an actual value is desired,
+ * with the same exceptions. There are no retries here: a value that failed once stays an exception.
  * @param broken keys of what has failed so far; grows
  */
 export function assertNothingLeftUndone(bench: Bench, broken: Set<string>): void {
@@ -196,61 +196,62 @@ export function assertNothingLeftUndone(bench: Bench, broken: Set<string>): void
     for (const { key, state } of [value, ...derived_values]) states.set(key, state);
   for (const [key, state] of states)
     if (state === 'FAILED' || state === 'RETRYING') broken.add(key);
-  const wished = new Map<string, Spec>();
+  const desired = new Map<string, Spec>();
   for (const [key, spec] of southbound.desired) {
-    wished.set(key, spec);
-    for (const [own, derived] of Object.entries(spec.derives ?? {})) wished.set(own, derived);
+    desired.set(key, spec);
+    for (const [own, derived] of Object.entries(spec.derives ?? {})) desired.set(own, derived);
   }
-  const excused = excusedBy(bench, broken, wished);
-  for (const [key, spec] of wished) {
+  const blocked = blockedBy(bench, broken, desired);
+  for (const [key, spec] of desired) {
     const state = states.get(key);
-    if (key.startsWith('p/') || excused.has(key) || state !== 'CONFIGURED') continue;
+    if (key.startsWith('p/') || blocked.has(key) || state !== 'CONFIGURED') continue;
     const standing = southbound.values.get(key);
     assert.equal(standing && identity(standing.spec), identity(spec), key);
   }
-  for (const [key, { managed: ours }] of southbound.values) {
-    if (!ours || excused.has(key)) continue;
+  for (const [key, { managed: managedValues }] of southbound.values) {
+    if (!managedValues || blocked.has(key)) continue;
     assert.equal(states.get(key), 'CONFIGURED', key);
   }
   for (const { value, derived_values = [] } of scheduler.statuses())
     for (const { key, state, details = [] } of [value, ...derived_values])
-      if (state === 'PENDING') assert.notEqual(details.length, 0, `${key} waits for nothing`);
+      if (state === 'PENDING')
+        assert.notEqual(details.length, 0, `${key} is pending without a reason`);
 }
 
-/** Broken values and all that they may keep from being done justice to. */
-function excusedBy(
+/** Failed values and all values that they may block. */
+function blockedBy(
   { southbound }: Bench,
   broken: ReadonlySet<string>,
-  wished: ReadonlyMap<string, Spec>,
+  desired: ReadonlyMap<string, Spec>,
 ): Set<string> {
-  const excused = new Set(broken);
+  const blocked = new Set(broken);
   const relatives = (key: string): string[] => {
     const base = baseOf(key);
-    const specs = [southbound.values.get(key)?.spec, wished.get(key)];
-    const others = [...southbound.values.keys(), ...wished.keys()];
+    const specs = [southbound.values.get(key)?.spec, desired.get(key)];
+    const others = [...southbound.values.keys(), ...desired.keys()];
     const needed = specs.flatMap((spec) => (spec ? dependenciesOf(spec) : []));
     const near = others.filter(
       (other) => baseOf(other) === key || needed.some((one) => names(one, other)),
     );
-    // Properties stand nowhere by themselves.
+    // Properties do not exist by themselves.
     for (const { key: needs } of needed) if (needs !== undefined) near.push(needs);
     return base === undefined ? near : [...near, base];
   };
-  for (const key of excused) for (const near of relatives(key)) excused.add(near);
-  return excused;
+  for (const key of blocked) for (const near of relatives(key)) blocked.add(near);
+  return blocked;
 }
 
 /** Compares southbound and status with the model. */
 export function assertAsExpected(bench: Bench): void {
   const { southbound, scheduler } = bench;
-  const { desired: wished, snapshot: seen } = southbound;
-  const { states, existing: standing } = expectedState(wished, unmanagedOf(bench), seen);
-  const ours: Record<string, string> = {};
+  const { desired, snapshot: seen } = southbound;
+  const { states, existing: standing } = expectedState(desired, unmanagedOf(bench), seen);
+  const managed: Record<string, string> = {};
   for (const [key, { spec, managed: own }] of southbound.values)
-    if (own) ours[key] = identity(spec);
+    if (own) managed[key] = identity(spec);
   const wanted: Record<string, string> = {};
   for (const [key, spec] of standing) if (!key.startsWith('p/')) wanted[key] = identity(spec);
-  assert.deepEqual(sorted(ours), sorted(wanted));
+  assert.deepEqual(sorted(managed), sorted(wanted));
   const shown: Record<string, string> = {};
   for (const { value, derived_values = [] } of scheduler.statuses())
     for (const { key, state, details } of [value, ...derived_values])
@@ -262,12 +263,12 @@ function sorted(record: Record<string, string>): [string, string][] {
   return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Neither held against the southbound nor wished once more. */
+/** Neither a downstream resync nor setting the same values again executes anything. */
 export async function assertNothingToDo(bench: Bench): Promise<void> {
   assert.deepEqual(await bench.calls({}, { mode: 'downstream-resync' }), []);
-  const wishes = Object.fromEntries(bench.southbound.desired);
+  const desired = Object.fromEntries(bench.southbound.desired);
   for (const mode of ['upstream-resync', 'full-resync'] as const) {
-    assert.deepEqual(await bench.calls(wishes, { mode }), []);
+    assert.deepEqual(await bench.calls(desired, { mode }), []);
     assert.deepEqual(bench.lastRecord().Executed, undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** Random scripts of what may happen to a scheduler. */
+/** Random scripts of events for a scheduler. */
 import fc from 'fast-check';
 import { baseOf, type Spec } from './southbound.ts';
 
@@ -12,17 +12,17 @@ export type Step =
       readonly lost?: readonly number[];
     }
   | { readonly kind: 'downstream' }
-  /** The southbound changes a value that is not ours and says so. */
+  /** The southbound changes an unmanaged value and reports it. */
   | { readonly kind: 'report'; readonly reports: Readonly<Record<string, Spec | null>> }
-  /** The southbound changes behind our back, then is read in full. */
+  /** The southbound changes without a report, then is read completely. */
   | { readonly kind: 'drift'; readonly lost: readonly number[]; readonly wrong: readonly number[] };
 
 export interface Faults {
   /** `VERB key` of operations that fail, and how often. */
   readonly failing: Readonly<Record<string, number>>;
-  /** Fails after the operation was done, with an unknown outcome. */
+  /** The operation is executed, but fails with an unknown outcome. */
   readonly losing: readonly string[];
-  /** Fails after the operation was done, as if it had not been; not where nobody can read. */
+  /** The operation is executed, but fails as if it had not been; not if the value cannot be read. */
   readonly botching?: readonly string[];
   /** Descriptors that cannot be read. */
   readonly blind: readonly string[];
@@ -36,21 +36,21 @@ function childrenOf(base: string): string[] {
   return [`d/${name}.0`, `d/${name}.1`, `p/${name}`];
 }
 
-/** These two may need each other: what depends on each other in a circle comes together. */
-const circle = [3, 4];
+/** These two may depend on each other: values in a cycle are created together. */
+const cycle = [3, 4];
 
 /**
- * What a value may need so that nothing needs, over whatever detours, what is derived from itself:
- * values before it, and within the circle each other.
+ * The keys that a value may depend on so that no value depends, directly or indirectly, on its own
+ * derived values: values before it, and the members of its cycle.
  */
 function tameKeys(owner: string): string[] {
   const base = baseOf(owner) ?? owner;
   const rank = bases.indexOf(base);
-  const inCircle = circle.includes(rank);
-  const first = inCircle ? Math.min(...circle) : rank;
+  const inCircle = cycle.includes(rank);
+  const first = inCircle ? Math.min(...cycle) : rank;
   const before = bases.slice(0, first);
   const keys = [...unmanagedKeys, 'a/none', ...before, ...before.flatMap(childrenOf)];
-  const partners = inCircle ? circle.map((other) => bases[other] as string) : [];
+  const partners = inCircle ? cycle.map((other) => bases[other] as string) : [];
   if (owner === base) return [...keys, ...partners];
   const siblings = inCircle ? partners.flatMap(childrenOf) : childrenOf(base);
   return [...keys, ...partners, ...siblings];
@@ -64,7 +64,7 @@ function tamePrefixes(owner: string): string[] {
   return prefixes;
 }
 
-/** Anything goes. */
+/** All keys. */
 const wildKeys = [...bases, ...unmanagedKeys, ...bases.flatMap(childrenOf), 'a/none'];
 const wildPrefixes = ['b/', 'd/a0.', 'd/', 'a/f', 'x/'];
 
@@ -91,7 +91,7 @@ const rarely = fc.nat(9).map((n) => n === 0);
 function derivesOf(base: string, wild: boolean): fc.Arbitrary<Record<string, Spec>> {
   const children = childrenOf(base);
   const specs = children.map((key): fc.Arbitrary<Spec> => {
-    // A property is nobody's: it can neither fail nor wait.
+    // A property has no descriptor: it can neither fail nor wait.
     if (key.startsWith('p/')) return fc.record({ v: fc.nat(2) });
     const { needs, any } = relationsOf(key, wild);
     const relations = { needs: sparse(needs), any: sparse(any) };
@@ -138,7 +138,7 @@ function valuesFor(keys: readonly string[], withNulls: boolean, wild: boolean) {
     .map(([all, some]) => Object.fromEntries(all.filter(([key]) => some.includes(key))));
 }
 
-/** What claims each base value has in its next life: no two the same, all can change hands. */
+/** The claims of the next version of each base value: all different, any value may get any of them. */
 const claimPlans = fc.shuffledSubarray(
   ['x', 'y', 'z', undefined, undefined, undefined, undefined],
   {
@@ -148,9 +148,9 @@ const claimPlans = fc.shuffledSubarray(
 );
 
 export interface ScriptOptions {
-  /** Values may need, over detours, what is derived from themselves. */
+  /** Values may depend indirectly on their own derived values. */
   readonly wild: boolean;
-  /** Two values may want one claim; default: as wild. */
+  /** Two values may have one claim; default: as wild. */
   readonly conflicts?: boolean;
   /** The southbound may lose values just before a full resync. */
   readonly losses?: boolean;

@@ -16,9 +16,9 @@ export interface Bench {
   /** What was logged as error or warning. */
   readonly logged: { readonly level: string; readonly fields: object; readonly text: string }[];
   /** Commits and returns the failures as `key (OPERATION): text`. */
-  commit(wishes: DesiredValues, options?: CommitOptions): Promise<string[]>;
+  commit(desired: DesiredValues, options?: CommitOptions): Promise<string[]>;
   /** The same, and the calls that the southbound got. */
-  calls(wishes: DesiredValues, options?: CommitOptions): Promise<string[]>;
+  calls(desired: DesiredValues, options?: CommitOptions): Promise<string[]>;
   lastRecord(): RecordedTxn;
   state(key: string): string;
 }
@@ -45,8 +45,8 @@ export function setUp(
   const descriptors = change(southbound.descriptors());
   const scheduler = createScheduler({ descriptors, clock, log, ...options });
   let lastSeqNum = -1;
-  const commit: Bench['commit'] = async (wishes, commitOptions = {}) => {
-    const values = new Map(Object.entries(wishes));
+  const commit: Bench['commit'] = async (desired, commitOptions = {}) => {
+    const values = new Map(Object.entries(desired));
     const { mode = 'update', onFailure } = commitOptions;
     setDesired(southbound, mode, values, onFailure);
     const { seqNum, failures } = await scheduler.commit({
@@ -65,9 +65,9 @@ export function setUp(
     scheduler,
     logged,
     commit,
-    async calls(wishes, commitOptions) {
+    async calls(desired, commitOptions) {
       southbound.calls.length = 0;
-      await commit(wishes, commitOptions);
+      await commit(desired, commitOptions);
       return southbound.takeCalls();
     },
     lastRecord() {
@@ -93,7 +93,7 @@ export async function pass({ clock, scheduler }: Bench, ms: number, step = 10): 
   }
 }
 
-/** The southbound has to know what is wished to tell circles of dependencies. */
+/** Sets the desired state of the southbound, by which it recognizes cycles of dependencies. */
 export function setDesired(
   southbound: Southbound,
   mode: TransactionMode,
@@ -102,11 +102,11 @@ export function setDesired(
 ): void {
   southbound.former = onFailure === 'revert' ? southbound.desired : new Map();
   if (mode === 'downstream-resync') return;
-  const wished = new Map(mode === 'update' ? southbound.desired : []);
+  const desired = new Map(mode === 'update' ? southbound.desired : []);
   for (const [key, spec] of values)
-    if (spec) wished.set(key, spec);
-    else wished.delete(key);
-  southbound.desired = wished;
+    if (spec) desired.set(key, spec);
+    else desired.delete(key);
+  southbound.desired = desired;
 }
 
 /** `VERB key STATE`, with what is remarkable in between, as records show it. */

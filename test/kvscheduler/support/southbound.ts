@@ -1,6 +1,6 @@
 /**
- * A southbound made of data: a value says itself what it needs, derives, claims and how it fails.
- * Whatever the scheduler may never do is noted in `problems` at the moment in which it does it.
+ * A southbound of data: a value specifies its own dependencies, derived values, claims and failures.
+ * Every operation that breaks a rule is recorded in `violations`.
  */
 import type {
   AnyDescriptor,
@@ -14,11 +14,11 @@ import { InvalidValueError } from '#kvscheduler/api/descriptor.ts';
 import { type Replies, ReplyLine } from './replies.ts';
 
 export interface Spec {
-  /** What makes one value different from another. */
+  /** Distinguishes values. */
   readonly v: number;
   /** Keys that it depends on, all of them. */
   readonly needs?: readonly string[];
-  /** Prefixes of which some key has to be there, one dependency each. */
+  /** Prefixes of which some key must exist, one dependency each. */
   readonly any?: readonly string[];
   readonly derives?: Readonly<Record<string, Spec>>;
   readonly claims?: readonly string[];
@@ -42,27 +42,27 @@ interface OperationInFlight {
 
 export class Southbound {
   readonly values = new Map<string, StoredValue>();
-  /** `VERB key`, in the order in which the southbound was asked. */
+  /** `VERB key`, in the order of the calls. */
   readonly calls: string[] = [];
   readonly violations: string[] = [];
-  /** Keys that each retrieve was told to correlate, and whether only some were of interest. */
+  /** Keys that each retrieve got to correlate, and those that it was restricted to. */
   readonly retrieves: { descriptor: string; keys: string[]; only: string[] | undefined }[] = [];
   readonly flights = new Map<string, OperationInFlight>();
-  /** Off for very many values: the search for circles is slow. */
+  /** Off for very many values: the search for cycles is slow. */
   checksRules = true;
   /** The most operations that were in flight at once. */
   mostInFlight = 0;
-  /** Fails an operation; what it returns is thrown instead of doing it. */
+  /** Fails an operation: the returned error is thrown instead of executing it. */
   fails: (verb: Verb, key: string, spec: Spec) => Error | undefined = () => undefined;
-  /** Fails an operation after it was done: nobody knows. */
+  /** Fails an operation after it was executed. */
   losesReply: (verb: Verb, key: string) => Error | undefined = () => undefined;
   retrieveFails: (descriptor: string) => Error | undefined = () => undefined;
-  /** Called before each retrieve: what happens just then. */
+  /** Called before each retrieve. */
   beforeRetrieve: (descriptor: string) => void = () => undefined;
   replies: Replies = 'now';
-  /** No reply comes before this. */
+  /** Replies wait for this. */
   repliesAfter: Promise<void> | undefined;
-  /** Called for every operation before it is judged. */
+  /** Called for every operation before its rules are checked. */
   onCall: (verb: Verb, key: string, context: OperationContext) => void = () => undefined;
   readonly #line = new ReplyLine();
   #nextMetadata = 1;
@@ -92,13 +92,13 @@ export class Southbound {
     this.snapshot = new Map(ours.map(([key, { spec }]) => [key, spec]));
   }
 
-  /** Something happens without the scheduler. */
+  /** Another component changes a value. */
   changeExternally(key: string, spec: Spec | null): void {
     if (spec === null) this.values.delete(key);
     else this.values.set(key, { spec, managed: false });
   }
 
-  /** The metadata of what stands there becomes another, without the scheduler. */
+  /** Another component changes the metadata of a value. */
   renumber(key: string, metadata: number): void {
     this.#metadata.set(key, metadata);
   }
@@ -129,7 +129,7 @@ export class Southbound {
       },
       needsRecreate: (_key: string, a: Spec, b: Spec) => Boolean(a.recreate || b.recreate),
       derived: (_key: string, { derives = {} }: Spec): KeyedValue[] =>
-        // Made anew each time, as real descriptors do.
+        // New objects each time, as with real descriptors.
         Object.entries(derives).map(([key, value]) => ({ key, value: { ...value } })),
       dependencies: (_key: string, spec: Spec) => dependenciesOf(spec),
       claims: (_key: string, { claims = [] }: Spec) => claims,
@@ -193,7 +193,7 @@ export class Southbound {
       }));
   }
 
-  /** A base value shows what is derived from it as it stands. Properties come with their base. */
+  /** A base value contains its actual derived values. Properties are part of their base. */
   #asFound(key: string, spec: Spec): Spec {
     const derives: Record<string, Spec> = {};
     for (const [own, { spec: standing }] of [...this.values].sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -203,7 +203,7 @@ export class Southbound {
     return { ...spec, derives };
   }
 
-  // What may never happen.
+  // The rules that the scheduler must not break.
 
   #judge(verb: Verb, key: string, before: Spec | undefined, after: Spec | undefined): void {
     const standing = this.values.get(key);
@@ -244,20 +244,20 @@ export class Southbound {
           !names(dependency, other) &&
           !this.#isMet(dependency, key) &&
           !this.#isCircle(other, dependency) &&
-          // Of a circle that goes, some of it may be gone already.
+          // Some members of a cycle that is being deleted may not exist any more.
           !this.#reaches(key, other, new Set(), this.snapshot)
         )
           problem(`${other} depends on it`);
     }
   }
 
-  /** What is there or may be there, with everything that it is or is to be. */
+  /** Values that exist or may exist, in their old and new versions. */
   *#standingOrComing(): Generator<[string, Spec]> {
     for (const [key, { spec, managed: ours }] of this.values) if (ours) yield [key, spec];
     for (const [key, { after }] of this.flights) if (after) yield [key, after];
   }
 
-  /** There, and no operation in flight takes it away. */
+  /** It exists, and no operation in flight deletes it. */
   #isSafe(key: string): boolean {
     if (key.startsWith('p/')) {
       const base = baseOf(key);
@@ -277,7 +277,7 @@ export class Southbound {
       for (const key of Object.keys(spec.derives ?? {})) if (key.startsWith('p/')) yield key;
   }
 
-  /** What the test asks for; values that need each other in a circle may come one by one. */
+  /** The desired state of the test; values in a cycle may be created one by one. */
   desired: ReadonlyMap<string, Spec> = new Map();
   /** While a transaction runs that may be undone: what it would go back to. */
   former: ReadonlyMap<string, Spec> = new Map();
@@ -301,7 +301,7 @@ export class Southbound {
     }
   }
 
-  /** @param gone what may have stood there and be needed by what stood there */
+  /** @param gone values that may have existed and that existing ones may depend on */
   #reaches(
     from: string,
     to: string,
@@ -340,8 +340,8 @@ export class Southbound {
 }
 
 /**
- * Everything that the southbound keeps of a value; what is derived from it stands by itself, except
- * for properties.
+ * Everything that the southbound stores of a value; derived values are stored separately, except for
+ * properties.
  */
 export function identity(spec: Spec): string {
   const { v, needs = [], any = [], claims = [], derives = {}, recreate } = spec;
