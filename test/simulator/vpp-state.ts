@@ -89,7 +89,8 @@ export async function readVppState(client: VppClient): Promise<Record<string, un
     domains: sorted(
       (await client.dump('bridge_domain_dump', { ...each, bd_id: ALL })).map((domain) => ({
         ...domain,
-        sw_if_details: sorted(domain.sw_if_details),
+        // VPP leaves `context` of a member uninitialized
+        sw_if_details: sorted(domain.sw_if_details.map((member) => ({ ...member, context: 0 }))),
       })),
     ),
     // the others are learned from traffic, and age out

@@ -43,7 +43,11 @@ export async function vppState(client: VppClient): Promise<unknown> {
       }),
     ),
     aging: await Promise.all([0, 1].map((af) => client.request('ip_neighbor_config_get', { af }))),
-    domains,
+    domains: domains.map((domain) => ({
+      ...domain,
+      // VPP leaves `context` of a member uninitialized
+      sw_if_details: domain.sw_if_details.map((member) => ({ ...member, context: 0 })),
+    })),
     fib: await Promise.all(domains.map(({ bd_id }) => client.dump('l2_fib_table_dump', { bd_id }))),
     memifs: await client.dump('memif_dump', {}),
     memifSockets: (await client.dump('memif_socket_filename_dump', {})).toSorted(
