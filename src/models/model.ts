@@ -35,7 +35,7 @@ export type DeepInput<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]?: DeepInput<T[K]> | undefined }
     : T;
 
-// biome-ignore lint/suspicious/noExplicitAny: models of many value types stand in one list
+// biome-ignore lint/suspicious/noExplicitAny: models of many value types are in one list
 export type AnyModel = Model<any>;
 
 export const InvalidModelError = defineError({

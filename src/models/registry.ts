@@ -21,7 +21,7 @@ import { stnRuleModel } from './vpp/stn-rule.ts';
 import { vrfTableModel } from './vpp/vrf-table.ts';
 import { xConnectModel } from './vpp/xconnect.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: models of many value types stand in one list
+// biome-ignore lint/suspicious/noExplicitAny: models of many value types are in one list
 export type ConfigModel = MessageModel<any>;
 
 export const configModels: readonly ConfigModel[] = [

@@ -16,7 +16,7 @@ export interface Packet {
 
 export interface Hop {
   readonly device: string;
-  /** What happens to the packet there: a sentence without a subject. */
+  /** Description of the event at the device: a sentence without a subject. */
   readonly description: string;
   /** Key of the value that decided; empty if no configured value did. */
   readonly key: string;

@@ -41,7 +41,7 @@ export interface Resource<T extends object> {
   parseKey(key: string): KeyNames | undefined;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: resources of many value types stand in one list
+// biome-ignore lint/suspicious/noExplicitAny: resources of many value types are in one list
 export type AnyResource = Resource<any>;
 
 interface NameKey {

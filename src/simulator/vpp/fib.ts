@@ -173,13 +173,13 @@ export class Fib {
   }
 
   lock(table: FibTable, lock: string, many: 'once' | 'counted' = 'counted'): void {
-    const held = table.locks.get(lock) ?? 0;
-    table.locks.set(lock, many === 'once' ? 1 : held + 1);
+    const count = table.locks.get(lock) ?? 0;
+    table.locks.set(lock, many === 'once' ? 1 : count + 1);
   }
 
   unlock(table: FibTable, lock: string): void {
-    const held = table.locks.get(lock) ?? 0;
-    if (held > 1) table.locks.set(lock, held - 1);
+    const count = table.locks.get(lock) ?? 0;
+    if (count > 1) table.locks.set(lock, count - 1);
     else table.locks.delete(lock);
     if (table.locks.size > 0) return;
     this.#tables.delete(`${table.family}/${table.id}`);
