@@ -200,25 +200,25 @@ function report(scheduler: Scheduler): void {
   scheduler.pushNotification([{ key, value }]);
 }
 
-async function resync(scheduler: Scheduler, { desired: wished }: NorthboundModel): Promise<void> {
+async function resync(scheduler: Scheduler, { desired }: NorthboundModel): Promise<void> {
   const mode = isDrawn(0.5) ? 'full-resync' : 'downstream-resync';
-  const values = mode === 'full-resync' ? new Map(wished) : new Map<string, Value>();
+  const values = mode === 'full-resync' ? new Map(desired) : new Map<string, Value>();
   await scheduler.commit({ ...best, mode, values, retry });
 }
 
 /** The actual state equals the desired state, except for pending values. */
 function assertReconciled(
   scheduler: Scheduler,
-  { actual: standing }: Southbound,
-  { desired: wished }: NorthboundModel,
+  { actual }: Southbound,
+  { desired }: NorthboundModel,
 ): void {
   let pending = 0;
-  for (const [key, value] of wished) {
+  for (const [key, value] of desired) {
     const { state } = scheduler.status(key).value;
     if (state === 'PENDING') pending++;
     else assert.equal(state, 'CONFIGURED', key);
-    assert.deepEqual(standing.get(key), state === 'PENDING' ? undefined : value, key);
+    assert.deepEqual(actual.get(key), state === 'PENDING' ? undefined : value, key);
   }
-  assert.equal(standing.size, wished.size - pending);
-  assert.ok(pending < wished.size / 2, `${pending} of ${wished.size} are pending`);
+  assert.equal(actual.size, desired.size - pending);
+  assert.ok(pending < desired.size / 2, `${pending} of ${desired.size} are pending`);
 }

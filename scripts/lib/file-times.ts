@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { FileResult } from './run-tests.ts';
 
-const folder = 'node_modules/.cache';
-const file = `${folder}/test-times.json`;
+const FOLDER = 'node_modules/.cache';
+const TIMES_FILE = `${FOLDER}/test-times.json`;
 
 /** In a fresh clone no time is known: these take more than ten seconds. */
-const LONG_FILES: readonly string[] = [
+const longFiles: readonly string[] = [
   'test/integration/kernel/transitions.test.ts',
   'test/kvscheduler/properties.test.ts',
   'test/cmd/agent/crash.test.ts',
@@ -19,21 +19,21 @@ const LONG_FILES: readonly string[] = [
 type Times = Readonly<Record<string, number>>;
 
 function readTimes(): Times {
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Times) : {};
+  return existsSync(TIMES_FILE) ? (JSON.parse(readFileSync(TIMES_FILE, 'utf8')) as Times) : {};
 }
 
 /** @returns the files in the order in which they should start */
 export function longestFirst(files: readonly string[], times: Times = readTimes()): string[] {
-  const timeOf = (name: string) => times[name] ?? (LONG_FILES.includes(name) ? 10_000 : 0);
+  const timeOf = (name: string) => times[name] ?? (longFiles.includes(name) ? 10_000 : 0);
   return files.toSorted((a, b) => timeOf(b) - timeOf(a));
 }
 
 export function recordTimes(results: readonly FileResult[]): void {
   const times = Object.fromEntries(results.map((result) => [result.file, Math.round(result.ms)]));
   if (!existsSync('node_modules')) return;
-  mkdirSync(folder, { recursive: true });
-  const next = `${file}.${process.pid}`;
+  mkdirSync(FOLDER, { recursive: true });
+  const next = `${TIMES_FILE}.${process.pid}`;
   writeFileSync(next, JSON.stringify({ ...readTimes(), ...times }, null, 1));
   // Another run may read it at the same time.
-  renameSync(next, file);
+  renameSync(next, TIMES_FILE);
 }

@@ -47,6 +47,10 @@ const rules: readonly {
     pattern: /^needs real-time scheduling:/,
     isMissing: (machine) => !machine.canScheduleRealTime(),
   },
+  {
+    pattern: /^needs IPv6\b/,
+    isMissing: (machine) => !machine.exists('/proc/net/if_inet6'),
+  },
   { pattern: /^needs (\/dev\/[\w-]+):/, isMissing: (machine, path) => !machine.exists(path) },
 ];
 

@@ -143,7 +143,7 @@ async function comparedCalls(): Promise<ReadonlySet<string>> {
 }
 
 /** In a VPP without workers the main thread serves every queue, whatever is configured. */
-const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['vpp-interface-rx-placement']);
+const withoutEffect: ReadonlySet<string> = new Set(['vpp-interface-rx-placement']);
 
 const KERNEL_SUITE = 'test/integration/kernel/differential.test.ts';
 
@@ -200,7 +200,7 @@ for (const { name: title, prefix, start, examples, families, files } of SOUTHBOU
           const { requests = new Set(), isShown = false } = observations.get(name) ?? {};
           const missing = `read what ${name} configures in ${files.state}`;
           // what requests nothing changes nothing
-          assert.ok(isShown || requests.size === 0 || WITHOUT_EFFECT.has(name), missing);
+          assert.ok(isShown || requests.size === 0 || withoutEffect.has(name), missing);
         });
 
         testIf(create, 'has transitions', () => {
@@ -239,7 +239,7 @@ function differentialSuitesOf(descriptor: string): readonly string[] {
 }
 
 describe('messages that the simulated VPP answers', () => {
-  /** The client's own, which have suites in test/vpp/binapi; the answers tell of no configuration. */
+  /** The client's own, which have suites in test/vpp/binapi; the replies contain no configuration. */
   const OF_THE_CLIENT = ['control_ping', 'show_version', 'cli_inband', 'want_interface_events'];
 
   test('are sent by a differential suite', async () => {

@@ -34,6 +34,7 @@ describe('the reason of a skipped test', () => {
     'needs real-time scheduling: grant CAP_SYS_NICE',
     'needs /dev/vhost-net: load the kernel module vhost_net',
     'needs cnitool in the PATH: install it',
+    'needs IPv6 on the loopback',
   ];
   for (const reason of reasons)
     it(`is accepted where it is true: ${reason}`, () => {

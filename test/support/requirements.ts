@@ -1,5 +1,5 @@
 /**
- * What a suite needs of the machine that runs it. Each function returns false when the machine has
+ * Requirements of suites on the machine that runs them. Each function returns false when the machine has
  * it, otherwise the reason to skip, always in the form `needs X: install Y`:
  *
  *     describe('store on etcd', { skip: withoutEtcd() }, …)
@@ -137,7 +137,7 @@ export function withoutDhcpServer(): SkipReason {
   return withoutProgram('dnsmasq');
 }
 
-/** Where Debian has the reference plugins of CNI. */
+/** Folder of the CNI reference plugins in Debian. */
 export const CNI_PLUGINS = '/usr/lib/cni';
 
 /** The plugins that are chained with contiv-cni. */

@@ -1,6 +1,6 @@
 /**
  * VPP needs /dev/vhost-net for TAP interfaces. Where the kernel has no such device, a library that is
- * preloaded into VPP can stand in for it: the one that VPP_PRELOAD names, an installed one, or one
+ * preloaded into VPP can replace it: the one that VPP_PRELOAD names, an installed one, or one
  * that is compiled from its source beside the repository.
  */
 import { spawnSync } from 'node:child_process';

@@ -19,7 +19,7 @@ async function realVpp(): Promise<DhcpBackend> {
   ip('link', 'set', other, 'up');
   ip('address', 'add', `${SERVER_ADDRESS}/24`, 'dev', other);
   ip('route', 'add', '255.255.255.255', 'dev', other);
-  // nobody behind AF_PACKET would complete its checksums
+  // No device behind AF_PACKET completes checksums.
   execFileSync('nsenter', [enter, 'ethtool', '-K', other, 'tx', 'off'], { stdio: 'ignore' });
   const script = new URL('../support/single-lease-dhcp-server.ts', import.meta.url).pathname;
   const server = spawn(

@@ -78,7 +78,7 @@ describe('kills of the agent', { skip: withoutNodes(), timeout: 600_000 }, () =>
     assert.deepEqual(await allocations(node), new Map());
     assert.deepEqual(await node.configuration(), empty);
     await until(
-      'the agent has seen that the records are gone',
+      'the agent has processed the deleted records',
       async () => podsInHistory(await node.agent.history()).size === 0,
     );
     await node.agent.end('SIGTERM');

@@ -24,7 +24,7 @@ const kills = Number(process.env['VPP_KILLS_OF_VPP'] ?? 6);
 const seed = Number(process.env['VPP_SEED'] ?? randomInt(2 ** 31));
 
 describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
-  const wishes = manyValues(COUNT);
+  const desired = manyValues(COUNT);
   let vpp: VppProcess;
   let client: BinapiClient;
   let changes: FaultyClient;
@@ -77,7 +77,7 @@ describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
     client.start();
     await client.whenConnected();
     changes.cut(0);
-    assert.deepEqual(await commit('full-resync', wishes), []);
+    assert.deepEqual(await commit('full-resync', desired), []);
     messages = changes.changes;
     whole = await normalizedVppState(client);
   });
@@ -95,7 +95,7 @@ describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
       const at = 1 + Math.floor(random.next() * (messages - 1));
       changes.cut(0);
       changes.onChange = (n) => void (n === at && vpp.signal('SIGKILL'));
-      const inVain = await commit('full-resync', wishes);
+      const inVain = await commit('full-resync', desired);
       changes.onChange = undefined;
       assert.ok(inVain.length > 0, `killed at message ${at}, and nothing failed`);
 
@@ -108,7 +108,7 @@ describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
       const ms = Math.round(performance.now() - socketUp);
       t.diagnostic(`killed at message ${at}: converged ${ms} ms after the socket was up`);
 
-      const open = [...wishes.keys()].filter(
+      const open = [...desired.keys()].filter(
         (key) => scheduler.status(key).value.state !== 'CONFIGURED',
       );
       assert.deepEqual(open.slice(0, 5), []);

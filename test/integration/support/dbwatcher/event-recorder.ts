@@ -13,7 +13,7 @@ export interface RecordedSession {
   readonly changes: { readonly key: string; readonly number: number | undefined }[];
 }
 
-/** Stands in for the event loop: records the events that the watcher pushes. */
+/** Replaces the event loop: records the events that the watcher pushes. */
 export class EventRecorder {
   sessions: RecordedSession[] = [];
   state: State = new Map();
