@@ -47,7 +47,7 @@ describe('core handlers under the controller', () => {
     await controller.close({ cleanup: false });
   });
 
-  it('leave nothing of a pod that VPP refused, and need no healing for it', async () => {
+  it('remove everything of a pod that VPP rejected, and need no healing', async () => {
     const { node, controller, service, sink, clock } = wired();
     controller.push(emptyResync);
     await settle();
@@ -55,11 +55,11 @@ describe('core handlers under the controller', () => {
       seqNum: 0,
       failures: [...asked.values.keys()]
         .slice(0, 1)
-        .map((key) => ({ key, operation: 'CREATE' as const, error: new Error('no room') })),
+        .map((key) => ({ key, operation: 'CREATE' as const, error: new Error('table full') })),
     });
     const answer = await service.add(request('web', 'c1'));
     assert.equal(answer.result, 1);
-    assert.match(answer.error, /no room/);
+    assert.match(answer.error, /table full/);
     assert.equal(node.pods.attachments().size, 0);
     assert.equal(node.ipam.allocations().size, 0);
     const before = sink.requests.length;
@@ -85,7 +85,7 @@ describe('core handlers under the controller', () => {
     await controller.close({ cleanup: false });
   });
 
-  it('leave changes to the next resync as long as none has gone through', async () => {
+  it('leave changes to the next resync until one has succeeded', async () => {
     for (const external of [false, true])
       for (const away of ['vpp', 'host'] as const) {
         const subnets = `useExternalIPAM: ${external}, nodeInterconnectCIDR: 192.168.16.0/24`;

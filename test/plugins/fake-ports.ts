@@ -1,4 +1,4 @@
-/** What lies around the handlers of a node: host, VPP and the STN daemon. */
+/** Fakes of the ports of the handlers: host, VPP and the STN daemon. */
 import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
 import type { DhcpLease, VppInterfaceInfo, VppPort } from '#plugins/controller/api/ports/vpp.ts';
@@ -7,9 +7,9 @@ export class FakeHost implements HostPort {
   boot = 'boot-1';
   hostLinks: HostLink[] = [{ name: 'eth0', mtu: 1500, addresses: ['172.16.0.5/24'] }];
   ipv6 = false;
-  /** Namespaces in which IPv6 was switched on. */
+  /** Namespaces in which IPv6 was enabled. */
   readonly withIpv6: string[] = [];
-  /** Path to inode; a path that is not there leads nowhere. */
+  /** Path to inode; any other path does not exist. */
   readonly namespaces = new Map<string, number>();
   failing: Error | undefined;
 
@@ -61,7 +61,7 @@ export class FakeVpp implements VppPort {
 }
 
 export class FakeStn implements StnPort {
-  /** By the name of the NIC; empty stands for the first one. */
+  /** By the name of the NIC; the empty name is the first one. */
   readonly stolen = new Map<string, StolenInterface>();
   readonly asked: string[] = [];
 

@@ -1,4 +1,4 @@
-/** What anybody may write into the database, against the core handlers. */
+/** Fuzzing of the core handlers with malformed records in the database. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -19,7 +19,7 @@ const plans = [
   'ipamConfig: {contivCIDR: "fd00::/64", nodeInterconnectCIDR: "fd05::/64", serviceCIDR: "fd03::/64"}',
 ];
 
-/** Addresses that are in the way of ours, that make no sense here, and no addresses at all. */
+/** Addresses that conflict with managed ones, invalid addresses, and other texts. */
 const text = fc.constantFrom(
   ...['', 'x', 'node-a', 'node-b', 'Gig1', 'a/b', '../..', '__proto__', '\u0000', '1e3'],
   ...['10.1.1.5', '10.1.1.1', '10.1.2.5', ' 10.1.1.5 ', '10.1.1.5/33', '10.1.0.0/16'],
@@ -28,7 +28,7 @@ const text = fc.constantFrom(
   ...['::', '::/0', '::1/128', 'fd00::5', 'fd00:0:0:2::5/64', '::ffff:10.1.1.1', 'fe80::1/64'],
 );
 const texts = fc.array(text, { maxLength: 3 });
-/** Often one that is reached, so that what is wrong beside it matters. */
+/** Often a reachable address, so that other errors of the record have an effect. */
 const address = fc.oneof(text, fc.constantFrom('192.168.16.2/24', '10.3.128.9/23', 'fd05::2/64'));
 const addresses = fc.array(address, { maxLength: 3 });
 const podCidr = fc.oneof(
@@ -37,7 +37,7 @@ const podCidr = fc.oneof(
 );
 const nodeName = fc.constantFrom('node-b', 'node-c', 'node-a', 'x');
 const flag = fc.boolean();
-/** Those around the limits of the plans. */
+/** IDs at the limits of the address plans. */
 const id = fc.constantFrom(2, 3, 255, 256, 257, 512, 4294967295);
 const nic = fc.record({ interface_name: text, ip: text, use_dhcp: flag });
 const nodeType = fc.constantFrom('NodeInternalIP' as const, 'NodeExternalIP' as const);
@@ -90,8 +90,8 @@ const nodeConfig = fc
 
 const change = fc.record({ what: fc.oneof(vppNode, kubeNode, pod, nodeConfig), goes: flag });
 
-describe('strange values in the database', () => {
-  it('fail no event, take nothing of this node away, and leave a resync nothing to do', async () => {
+describe('malformed records in the database', () => {
+  it('fail no event, remove nothing of this node, and need no change in a resync', async () => {
     const run = async (plan: string, changes: { what: KubeValue; goes: boolean }[]) => {
       const yaml = `mtuSize: 1400\ncrdNodeConfigurationDisabled: false\n${plan}`;
       const node = new TestNode({ yaml, vpp: fakeVppWithNics('Gig1', 'Gig2') });

@@ -1,7 +1,6 @@
 /**
- * A node without its surroundings: the event handlers in their order, run one event at a time as the
- * controller does it, over stores in memory. What the last transaction of every key wanted is the
- * configuration.
+ * A node with the core event handlers on a `HandlerBench`, with stores in memory and fake ports. Its
+ * configuration is the sum of the committed transactions.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { FaultInjectingStore } from '#datastore/fault-injection.ts';
@@ -29,7 +28,7 @@ import { HandlerBench, type Outcome } from './handler-bench.ts';
 
 export type Keyword = keyof typeof resources;
 
-/** The agent around a CNI service that nobody asks for its state. */
+/** State of an agent that is ready and has no addresses. */
 export const idleCniState: CniState = {
   readiness: () => ({ ready: true, limited: false, reason: '' }),
   podCidr: () => undefined,
@@ -52,13 +51,13 @@ export interface TestNodeOptions {
   readonly host?: FakeHost;
   readonly vpp?: FakeVpp;
   readonly stn?: FakeStn;
-  /** Default: the one that agents have; another one has no more than its api.ts asks for. */
+  /** Default: the IPAM of the agent; another one implements its api.ts. */
   readonly createIpam?: MakeIpam;
 }
 
 const DEFAULT_YAML = 'ipamConfig:\n  nodeInterconnectCIDR: 192.168.16.0/24\n';
 
-/** The five core handlers of one run of an agent; stores and host outlive it. */
+/** The five core handlers of one agent process; stores and host persist across restarts. */
 export class TestNode extends HandlerBench {
   readonly name: string;
   readonly options: TestNodeOptions;
@@ -108,7 +107,7 @@ export class TestNode extends HandlerBench {
     this.net = net;
   }
 
-  /** The next run of the agent on the same machine. */
+  /** Restarts the agent on the same machine. */
   restart(change: TestNodeOptions = {}): TestNode {
     return new TestNode({
       ...this.options,

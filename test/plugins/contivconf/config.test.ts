@@ -50,14 +50,14 @@ describe('contiv.conf', () => {
     assert.deepEqual(configProblems(contivDefaults, 'node-a'), []);
   });
 
-  it('takes the file of the original deployment without a word', () => {
+  it('accepts the file of the original deployment without warnings', () => {
     const { config, warnings } = read(SHIPPED);
     assert.deepEqual(warnings, []);
     assert.equal(config.stnVersion, 2);
     assert.equal(config.mtuSize, 1450);
   });
 
-  it('says with file and line what is not supported yet', () => {
+  it('warns of unsupported keys with file and line', () => {
     const asked: [string, RegExp][] = [
       ['stnVersion: 3', /^contiv.conf:1: stnVersion: version 3 does not exist; using 1/],
       ['nodeToNodeTransport: srv6', /SRv6 is not supported yet: VXLAN is used/],
@@ -80,13 +80,13 @@ describe('contiv.conf', () => {
     }
   });
 
-  it('does not stop for what stands in the sections of other nodes', () => {
+  it('does not reject errors in the sections of other nodes', () => {
     const other = 'nodeConfig:\n- nodeName: node-b\n  gateway: nonsense\n  stealInterface: eth1';
     assert.deepEqual(read(other).warnings, []);
     assert.throws(() => read(other, 'node-b'), ConfigError);
   });
 
-  it('stops with file and line at what makes no sense', () => {
+  it('rejects invalid values with file and line', () => {
     const broken: [string, RegExp][] = [
       ['mtuSize: big', /^contiv.conf:1: mtuSize/],
       ['tapInterfaceVersion: 300', /^contiv.conf:1: tapInterfaceVersion/],
@@ -118,13 +118,13 @@ describe('contiv.conf', () => {
       );
   });
 
-  it('looks at what contivCIDR is cut into, not at what it replaces', () => {
+  it('validates the subnets of contivCIDR, not those that it replaces', () => {
     assert.deepEqual(read('ipamConfig:\n  contivCIDR: 172.16.0.0/14').warnings.length, 0);
     const small = 'ipamConfig:\n  contivCIDR: 10.0.0.0/14\n  podSubnetOneNodePrefixLen: 8';
     assert.deepEqual(read(small).warnings, []);
   });
 
-  it('warns of networks that overlap, of doubled sections and of strange modes', () => {
+  it('warns of overlapping networks, duplicate sections and unknown modes', () => {
     const texts = configProblems(
       contivConfig(
         'interfaceRxMode: fast\nipamConfig: {vxlanCIDR: 10.1.7.0/24}\n' +

@@ -42,7 +42,7 @@ nodeConfig:
 `;
 
 describe('configuration of a node', () => {
-  it('takes the first DPDK interface that is not spoken for', async () => {
+  it('selects the first DPDK interface that is not configured otherwise', async () => {
     const vpp = vppWith(nic(3, 'Gig3'), nic(1, 'Gig1'), nic(0, 'local0', 'Loopback'));
     const yaml = 'nodeConfig:\n- nodeName: node-a\n  otherVPPInterfaces: [{interfaceName: Gig1}]';
     const node = new TestNode({ vpp, yaml });
@@ -108,7 +108,7 @@ describe('configuration of a node', () => {
     assert.equal(addressed.conf.defaultGateway(), '1.1.1.1');
   });
 
-  it('passes over what makes no sense in the resource', async () => {
+  it('ignores invalid values in the resource', async () => {
     const node = new TestNode({ yaml: SECTION });
     await node.resync([
       nodeConfig('node-a', {
@@ -172,7 +172,7 @@ describe('configuration of a node', () => {
     assert.equal(node.conf.defaultGateway(), '10.0.0.254');
   });
 
-  it('does nothing before it knows the NICs, and then goes on without asking again', async () => {
+  it('aborts until it has read the NICs, and does not read them again', async () => {
     const vpp = vppWith(nic(1, 'Gig1'));
     vpp.failing = new Error('no VPP');
     const node = new TestNode({ vpp });
@@ -287,7 +287,7 @@ nodeConfig: [{nodeName: node-a, stealInterface: eth3}]
     assert.equal(node.conf.defaultGateway(), '');
   });
 
-  it('has somebody on its network for a gateway where it had none', async () => {
+  it('uses an address of its network as the gateway if there is none', async () => {
     const cases = [
       ['10.20.0.5/24', '10.20.0.1'],
       ['10.20.0.1/24', '10.20.0.254'],

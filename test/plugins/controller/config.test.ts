@@ -47,7 +47,7 @@ describe('controller.conf', () => {
     }
   });
 
-  it('refuses what makes no sense', () => {
+  it('rejects invalid values', () => {
     for (const yaml of [
       'maxRetryAttempts: -1',
       'periodicHealingInterval: 0',

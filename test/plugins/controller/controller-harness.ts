@@ -21,7 +21,7 @@ import {
 } from '#plugins/controller/controller.ts';
 import type { ProcessedEvent } from '#plugins/controller/event-record.ts';
 
-/** A sink that remembers what it was asked and answers as told. */
+/** A sink that records the requests and returns configured results. */
 export class FakeSink implements TransactionSink {
   readonly requests: TransactionRequest[] = [];
   reply: (request: TransactionRequest) => TransactionResult | Promise<TransactionResult> = () => ({

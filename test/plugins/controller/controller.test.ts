@@ -96,7 +96,7 @@ describe('queue', () => {
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 0 })), EventQueueFullError);
   });
 
-  it('does not run an event whose caller has gone', async () => {
+  it('does not run an event whose caller has disconnected', async () => {
     const trace: string[] = [];
     const bench = makeController([handler('a', trace)]);
     const caller = new AbortController();
@@ -119,7 +119,7 @@ describe('queue', () => {
 });
 
 describe('un-deploy', () => {
-  it('asks for nothing of ours to be left, also before the first resync', async () => {
+  it('removes all managed values, also before the first resync', async () => {
     const bench = makeController([handler('a', [], { update: ({ txn }) => txn.put('x', {}) })]);
     await bench.controller.close({ cleanup: true });
     assert.equal(bench.sink.requests.length, 1);
@@ -127,7 +127,7 @@ describe('un-deploy', () => {
     assert.equal(bench.sink.requests[0]!.values.size, 0);
   });
 
-  it('is told what could not be removed', async () => {
+  it('returns the values that could not be removed', async () => {
     const bench = makeController([]);
     const failure = { key: 'x', operation: 'DELETE' as const, error: new Error('busy') };
     bench.sink.reply = () => ({ seqNum: 0, failures: [failure] });
@@ -257,7 +257,7 @@ describe('failures', () => {
     assert.equal(names(bench).length, 4);
   });
 
-  it('goes on with the other handlers of a best-effort event [R5.12]', async () => {
+  it('calls the other handlers of a best-effort event [R5.12]', async () => {
     const trace: string[] = [];
     const bench = await started([failing(new Error('no'), trace), handler('b', trace)]);
     trace.length = 0;
@@ -323,7 +323,7 @@ describe('failures', () => {
     await assert.rejects(bench.controller.pushAndWait(Ask.event({ n: 1 })), /bad threw string odd/);
   });
 
-  it('does not heal for keys that only an external source wants, nor while VPP is away [R5.28]', async () => {
+  it('does not heal keys that only an external source sets, nor while VPP is disconnected [R5.28]', async () => {
     const bench = await started([handler('a', [])]);
     bench.sink.reply = ({ values }) => ({
       seqNum: 1,

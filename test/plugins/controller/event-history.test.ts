@@ -134,7 +134,7 @@ describe('event history', () => {
     assert.equal(without.processed.length, 1);
   });
 
-  it('has every field of an event, whatever became of it [R8.1] [R8.2]', async () => {
+  it('has every field of an event, with any outcome [R8.1] [R8.2]', async () => {
     const bench = await startedController([
       handler('a', [], { update: ({ txn }) => void txn.put('x', {}) }),
       handler('b', [], { update: () => ({ change: 'changed' }) }),
@@ -233,7 +233,7 @@ describe('the trace of an event', () => {
     readonly labels: { readonly event?: string; readonly le?: string };
   }
 
-  it('goes on in what follows from the event [R8.9]', async () => {
+  it('continues in the follow-ups of the event [R8.9]', async () => {
     const bench = await startedController([
       handler('a', [], {
         update: ({ event, followUp }) => {

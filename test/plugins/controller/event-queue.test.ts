@@ -43,7 +43,7 @@ describe('pushes of many producers at once', () => {
       ],
       { clock: systemClock },
     );
-    /** What was not refused with a throw. */
+    /** Accepted events. */
     const pushed: number[] = [];
     let refused = 0;
     const answers: Promise<unknown>[] = [];
@@ -69,7 +69,7 @@ describe('pushes of many producers at once', () => {
     while (!bench.controller.isIdle) await systemClock.turn();
     const failed = (await Promise.all(answers)).filter((answer) => answer instanceof Error);
     for (const error of failed) assert.ok(error instanceof EventQueueFullError);
-    // Whoever waits for the answer is refused by it.
+    // A producer that waits is rejected by its promise.
     assert.equal(ran.length + refused + failed.length, PRODUCERS * EACH);
     assert.ok(refused + failed.length > 0, 'the queue was full at times');
     assert.equal(new Set(ran).size, ran.length, 'none ran twice');
@@ -89,7 +89,7 @@ describe('pushes of many producers at once', () => {
     assert.equal(bench.controller.queueLength, 1000);
   });
 
-  it('find room again as soon as one event is taken [R4.1]', async () => {
+  it('are accepted again as soon as one event is removed [R4.1]', async () => {
     let release: () => void = () => undefined;
     const busy = new Promise<void>((resolve) => {
       release = resolve;
@@ -226,7 +226,7 @@ describe('before the startup resync', () => {
     ]);
   });
 
-  it('a queue full of delayed events still has room for it [R4.10]', async () => {
+  it('a queue full of delayed events still accepts it [R4.10]', async () => {
     const bench = makeController([]);
     for (let n = 0; n < 1000; n++) bench.controller.push(Note.event({ n }));
     bench.controller.push(emptyResync);

@@ -116,7 +116,7 @@ describe('sources of external configuration', () => {
     bench.controller.push(Note.event({ n: 1 }));
     await settle();
     assert.deepEqual(lastValues(bench), wanted, 'update of the handlers');
-    // A change of one that stands before another decides nothing.
+    // A change of a source with lower precedence changes nothing.
     bench.controller.push(
       ExternalConfigChange.event({ source: 'db', values: { x: { by: 'db2' } } }),
     );
@@ -151,7 +151,7 @@ describe('sources of external configuration', () => {
     assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
   });
 
-  it('that hang hold nothing up for good [R5.1]', async () => {
+  it('that hang delay the event only up to the time limit [R5.1]', async () => {
     const errors: unknown[] = [];
     const bench = makeController([], {
       externalSources: [{ label: 'grpc', snapshot: () => new Promise(() => undefined) }],
@@ -196,7 +196,7 @@ describe('sources of external configuration', () => {
 });
 
 describe('a change outside', () => {
-  it('is merged with what the handlers want now, else wanted last, else stands alone [R6.2] [R6.3] [R6.4]', async () => {
+  it('is merged with the current value of the handlers, else with their last one, else used alone [R6.2] [R6.3] [R6.4]', async () => {
     const now = handler('now', [], {
       update: ({ txn, event }) => {
         if (ExternalConfigChange.is(event)) txn.put('n', { now: 1 });
@@ -251,7 +251,7 @@ describe('a change outside', () => {
   });
 });
 
-describe('much of it', () => {
+describe('a large configuration', () => {
   it('is copied and merged in slices', async () => {
     /** Each read takes a millisecond. */
     class SlowClock extends ManualClock {
@@ -294,7 +294,7 @@ describe('merging', () => {
     assert.deepEqual(lastValues(bench), { x: { e: 1 } });
   });
 
-  it('a downstream resync carries nothing, and forgets nothing [R6.8] [R5.20]', async () => {
+  it('a downstream resync has no values and does not change the cache [R6.8] [R5.20]', async () => {
     const bench = makeController([own({ x: { own: 1 } })]);
     bench.controller.push(dbResync({ y: { e: 1 } }));
     bench.controller.push(HealingResync.event({ type: 'periodic' }));

@@ -41,7 +41,7 @@ function throwing(errors: (Error | undefined)[]) {
   return handler('a', [], { resync: next, update: next });
 }
 
-describe('healing while VPP is away', () => {
+describe('healing while VPP is disconnected', () => {
   it('is left to the return of VPP when a handler could not ask it', async () => {
     const bench = makeController([throwing([undefined, disconnected, disconnected])]);
     bench.controller.push(emptyResync);
@@ -99,7 +99,7 @@ describe('healing while VPP is away', () => {
   });
 });
 
-describe('what has gone for good', () => {
+describe('a deleted environment of a value', () => {
   it('is neither healed nor waited for', async () => {
     const bench = makeController([]);
     const error = new DeletedError('the namespace is deleted');
@@ -226,7 +226,7 @@ describe('failures of a transaction', () => {
     bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { theirs: null } }));
     await settle();
     await bench.clock.advance(60_000);
-    assert.deepEqual(seen(bench).slice(2), [], 'the source alone is told');
+    assert.deepEqual(seen(bench).slice(2), [], 'only the source gets the error');
     const failing = bench.sink.reply;
     bench.sink.reply = () => ({ seqNum: 0, failures: [] });
     bench.controller.push(ExternalConfigChange.event({ source: 'db', values: { other: {} } }));
@@ -239,7 +239,7 @@ describe('failures of a transaction', () => {
     assert.notEqual(bench.states.at(-1)![0], 'error');
   });
 
-  it('are told by the first of them and their number', async () => {
+  it('are reported by the first of them and their number', async () => {
     const bench = makeController([handler('a', [])]);
     const failures = Array.from({ length: 5_000 }, (_, n): KeyFailure => {
       return { key: `route/${n}`, operation: 'CREATE', error: new Error('VPP said -1') };

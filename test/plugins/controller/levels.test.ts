@@ -1,4 +1,4 @@
-/** What updates add up to, held against what a resync would want. */
+/** The sum of random updates, compared with the values of a resync. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -91,7 +91,7 @@ describe('configuration of many origins', () => {
             bench.controller.push(one.what === 'database' ? database() : Recalculate.event({}));
           await settle();
         }
-        // What stands in VPP after all of these transactions.
+        // The configuration of VPP after all of these transactions.
         let standing = new Map<string, Value>();
         for (const { mode, values } of bench.sink.requests) {
           if (mode !== 'update') standing = new Map();

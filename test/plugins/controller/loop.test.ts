@@ -124,7 +124,7 @@ describe('closing', () => {
 });
 
 describe('the time limit of a handler', () => {
-  it('does not count the time during which the process stood still', async () => {
+  it('does not count the time during which the process was stopped', async () => {
     let release: () => void = () => undefined;
     const bench = makeController([
       handler('a', [], {

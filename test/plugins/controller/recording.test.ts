@@ -136,7 +136,7 @@ describe('a recording', () => {
   const nobody = () => assert.fail('a replay must not ask the port');
   const everything = ['port', 'time', 'chance', 'sleep', 'echo', 'time', 'port'];
 
-  it('replays ports, time, chance, sleep, follow-ups and external sources', async () => {
+  it('replays ports, time, randomness, sleep, follow-ups and external sources', async () => {
     let asked = 0;
     const port = () => {
       clock.jump(123.5);

@@ -174,7 +174,7 @@ describe('errors of handlers', () => {
 });
 
 describe('a fatal error', () => {
-  it('is status ERROR for good; nothing runs any more, and the loop stays [R5.31] [R4.6]', async () => {
+  it('is status ERROR permanently; no event runs any more, and the process keeps running [R5.31] [R4.6]', async () => {
     const trace: string[] = [];
     const bench = await startedController([throwing('a', new FatalError('dead'), trace)], {
       config: { enablePeriodicHealing: true },
@@ -189,7 +189,7 @@ describe('a fatal error', () => {
     assert.throws(() => bench.controller.push(emptyResync), EventLoopIsAbortingError);
     assert.deepEqual(bench.states.at(-1), ['error', 'dead']);
     assert.equal(bench.states.filter(([state]) => state === 'error').length, 1);
-    assert.deepEqual(eventKindsOf(bench), ['database-resync', 'note'], 'the history tells of it');
+    assert.deepEqual(eventKindsOf(bench), ['database-resync', 'note'], 'the history contains it');
     await bench.controller.close({ cleanup: false });
     assert.deepEqual(trace, ['a:update'], 'not even a Shutdown');
   });
@@ -293,7 +293,7 @@ describe('what is healed', () => {
     Recalculate.event({}),
     HealingResync.event({ type: 'periodic' }),
   ])
-    it(`a failed ${event.kind.id}, and the next error begins anew [R5.29] [R5.3]`, async () => {
+    it(`a failed ${event.kind.id}, and the next error schedules another healing [R5.29] [R5.3]`, async () => {
       const bench = await startedController([]);
       bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
       bench.controller.push(event);
@@ -329,7 +329,7 @@ describe('what is healed', () => {
     assert.ok(bench.states.every(([state]) => state !== 'error'));
   });
 
-  it('a healing that fails of a value of ours is fatal, and says of what [R5.24]', async () => {
+  it('a healing that fails because of a value of the handlers is fatal and names the errors [R5.24]', async () => {
     const bench = await startedController([
       handler('a', [], { resync: ({ txn }) => txn.put('x', {}) }),
     ]);

@@ -1,4 +1,4 @@
-/** Kinds of events that nobody but tests knows. */
+/** Kinds of events for tests only. */
 import {
   Direction,
   defineEvent,

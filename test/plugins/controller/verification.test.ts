@@ -67,7 +67,7 @@ describe('verification', () => {
     assert.deepEqual([method, followUpTo], [2, 0]);
   });
 
-  it('tells of internal data that were not in sync: logged, counted, shown [R7.2] [R7.4]', async () => {
+  it('reports internal data that were out of sync: logged, counted, shown [R7.2] [R7.4]', async () => {
     let pods = ['web'];
     const said: unknown[] = [];
     const bench = verified(
@@ -107,10 +107,14 @@ describe('verification', () => {
         After: 'web',
       },
     ]);
-    assert.deepEqual(bench.states.at(-1), ['ok', undefined], 'it is told, and no state changes');
+    assert.deepEqual(
+      bench.states.at(-1),
+      ['ok', undefined],
+      'it is reported, and the state does not change',
+    );
   });
 
-  it('tells of what had to be done in VPP or Linux: logged, counted, shown [R7.3] [R7.4]', async () => {
+  it('reports operations on VPP or Linux: logged, counted, shown [R7.3] [R7.4]', async () => {
     const said: unknown[] = [];
     const bench = verified([handler('a', [])], said);
     const operation = { Operation: 'CREATE', Key: 'config/x', NewValue: 'big' };

@@ -124,7 +124,7 @@ describe('dbwatcher and a change', () => {
   });
 });
 
-describe('dbwatcher and a value that makes no sense', () => {
+describe('dbwatcher and an invalid value', () => {
   const broken = ['{', '[]', '"x"', '{"name":1}', '{"unheard":"of"}', 'null', ''];
 
   it('skips it at start, with a warning that names the key, and shows it', async () => {

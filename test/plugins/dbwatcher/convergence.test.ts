@@ -13,7 +13,7 @@ import {
   watcherHarness,
 } from './watcher-harness.ts';
 
-/** What the controller would know, and what it must never be told. */
+/** The state of a controller; fails on events that it must never receive. */
 class Cache {
   readonly kube = new Map<string, object>();
   readonly external = new Map<string, object>();
@@ -132,7 +132,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 describe('dbwatcher under faults', () => {
-  it('tells the loop in the end what stands in the database, whatever happened', async () => {
+  it('finally pushes the state of the database to the loop, after any faults', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 60 }), async (actions) => {
         const made = watcherHarness({ compareInterval: '60s' });
@@ -143,7 +143,7 @@ describe('dbwatcher under faults', () => {
           try {
             await run(made);
           } catch (error) {
-            // A request may be one too many, or come while nobody can answer it.
+            // A request may exceed the limit, or arrive while the database is unavailable.
             assert.match(String(error), /ResyncRequestQueueFullError|DatabaseUnavailableError/);
           }
           cache.follow(made);

@@ -43,7 +43,7 @@ describe('the state of Kubernetes in a database', () => {
     assert.equal(values.get(namespaceKey('a')), kubeState['namespace']!['k8s/namespace/a']);
   });
 
-  it('leaves out what makes no sense, and says its key', async () => {
+  it('ignores invalid values, and logs their keys', async () => {
     const store = await filled(['a']);
     await store.put(namespaceKey('b'), '{"name":');
     const warnings: unknown[] = [];
@@ -66,7 +66,7 @@ describe('the state of Kubernetes in a database', () => {
     assert.equal(await target.get('/elsewhere'), 'text');
   });
 
-  it('is not written again where it stands already', async () => {
+  it('is not written again if it is unchanged', async () => {
     const target = await filled(['a', 'b']);
     const { event } = await load(target);
     await resyncDatabase(target, event.payload.kubeState, clock);
@@ -100,13 +100,13 @@ describe('the state of Kubernetes in a database', () => {
     assert.deepEqual((await load(target)).event.payload, event.payload);
   });
 
-  it('is nothing that can be read or written while the database is away', async () => {
+  it('cannot be read or written while the database is unavailable', async () => {
     const store = new FaultInjectingStore(new MemoryStore());
     store.disconnect();
     await assert.rejects(loadKubeStateForResync(store, clock, silentLogger), StoreUnavailableError);
   });
 
-  it('has no resource that nobody knows', async () => {
+  it('rejects unknown resources', async () => {
     const store = new MemoryStore();
     await assert.rejects(resyncDatabase(store, { nonsense: {} }, clock), /keyword nonsense/);
   });

@@ -67,7 +67,7 @@ describe('dbwatcher and a watch that loses changes', () => {
     await made.watcher.close();
   });
 
-  it('goes on comparing when the database cannot be read once', async () => {
+  it('continues comparisons after a failed read of the database', async () => {
     const made = await lossy();
     const { list } = made.cluster;
     made.cluster.list = () => Promise.reject(new Error('overloaded'));

@@ -36,7 +36,7 @@ describe('dbwatcher and its mirror', () => {
     await made.watcher.close();
   });
 
-  it('forgets what went while the agent was away, in one write', async () => {
+  it('deletes values that were deleted while the agent was stopped, in one write', async () => {
     const before = await startedWatcher();
     await before.watcher.close();
     await before.database.delete(namespaceKey('default'));
@@ -52,7 +52,7 @@ describe('dbwatcher and its mirror', () => {
     await made.watcher.close();
   });
 
-  it('stops nobody when it cannot be written, and is made whole afterwards', async () => {
+  it('does not block the watcher when it cannot be written, and is completed afterwards', async () => {
     const made = await startedWatcher();
     const { loop, database, local, watcher, states } = made;
     loop.take();

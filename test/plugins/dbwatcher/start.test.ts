@@ -81,7 +81,7 @@ describe('dbwatcher without the database at start', () => {
   });
 
   it('waits for the database when the mirror is empty, broken or cannot be read', async () => {
-    for (const hinder of [
+    for (const breakMirror of [
       () => undefined,
       (made: WatcherHarness) => made.local.disconnect(),
       (made: WatcherHarness) => {
@@ -91,7 +91,7 @@ describe('dbwatcher without the database at start', () => {
       const made = watcherHarness();
       await fill(made.database);
       made.cluster.disconnect();
-      hinder(made);
+      breakMirror(made);
       made.watcher.start();
       await advance(made, 20_000);
       assert.deepEqual(made.loop.take(), []);
@@ -113,7 +113,7 @@ describe('dbwatcher without the database at start', () => {
     await made.watcher.close();
   });
 
-  it('skips what makes no sense in the mirror', async () => {
+  it('ignores invalid values in the mirror', async () => {
     const before = await startedWatcher();
     await before.watcher.close();
     const made = before.restart();

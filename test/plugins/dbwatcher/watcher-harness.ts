@@ -1,4 +1,4 @@
-/** A watcher between stores in memory and an event loop that only takes notes. */
+/** A datastore watcher between stores in memory and an event loop that records events. */
 import type { KvStore } from '#datastore/api.ts';
 import { FaultInjectingStore } from '#datastore/fault-injection.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
@@ -33,7 +33,7 @@ export async function settle(): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** The loop as the watcher sees it. */
+/** An event loop that records the pushed events. */
 export class RecordingLoop {
   readonly events: Event[] = [];
   /** Thrown instead of taking an event. */
@@ -97,7 +97,7 @@ export interface WatcherHarness {
   readonly watcher: DbWatcher;
   readonly states: [ComponentState, unknown][];
   readonly warnings: { key?: string; [name: string]: unknown }[];
-  /** What the mirror holds. */
+  /** Content of the mirror. */
   mirror(): Promise<Record<string, string>>;
   /** Another watcher on the same stores, as after a restart of the agent. */
   restart(): WatcherHarness;

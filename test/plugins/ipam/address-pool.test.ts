@@ -82,7 +82,7 @@ describe('pool of addresses', () => {
     assert.equal(take(addresses), undefined);
   });
 
-  it('goes on where it was, or from the start when that address is not its own', () => {
+  it('continues after the last address, or from the start if that is outside of the pool', () => {
     const addresses = pool('10.1.1.0/28');
     addresses.continueAfter('10.1.1.6');
     assert.equal(take(addresses), '10.1.1.7');

@@ -52,7 +52,7 @@ function add(node: TestNode, pod: string, containerId: string, ipamData: string)
 
 const given = (address: string) => JSON.stringify({ version: '4', address, gateway: '10.1.7.1' });
 
-describe('an address that another IPAM gave', () => {
+describe('an address of another IPAM', () => {
   it('is read from an IPConfig or a whole result, of the family of the pods', () => {
     assert.equal(externalAddress(given('10.1.7.5/24'), 4), '10.1.7.5');
     const result = JSON.stringify({ ips: [{ address: 'fd00::5/64' }, { address: '10.1.7.6/24' }] });
@@ -88,7 +88,7 @@ describe('an address that another IPAM gave', () => {
     assert.equal(addressOf(await add(next, 'db', 'c2', given('10.1.7.5/24'))), '10.1.7.5');
   });
 
-  it('is refused while a container still has it, and where none is passed on', async () => {
+  it('is rejected while a container still owns it, and if the request has none', async () => {
     const node = await started();
     await add(node, 'web', 'c1', given('10.1.7.5/24'));
     const twice = await add(node, 'db', 'c2', given('10.1.7.5/24'));
@@ -101,8 +101,8 @@ describe('an address that another IPAM gave', () => {
   });
 });
 
-describe('the network that Kubernetes gives the pods of a node', () => {
-  it('counts for this node and for others, else the arithmetic does', async () => {
+describe('the pod CIDR of a Node object', () => {
+  it('is used for this node and for others, else the computed subnet is', async () => {
     const node = await started(
       withCidr('node-a', '172.16.0.5', '10.1.70.0/24'),
       withCidr('node-b', '172.16.0.6', '10.1.80.0/24'),
@@ -143,7 +143,7 @@ describe('the network that Kubernetes gives the pods of a node', () => {
     );
   });
 
-  it('counts only where it is of the family of the pods and has room for some', async () => {
+  it('is used only if it has the family of the pods and addresses for them', async () => {
     for (const strange of ['10.1.70.9/32', '10.1.70.8/31', '10.1.70.8/30', 'fd00::/64', '::/0']) {
       const node = await started(
         withCidr('node-a', '172.16.0.5', strange),
@@ -166,7 +166,7 @@ describe('the network that Kubernetes gives the pods of a node', () => {
     assert.equal(updated, '10.1.1.0/24');
   });
 
-  it('is told by an event of its own', async () => {
+  it('causes an event of its own', async () => {
     const node = await started(withCidr('node-a', '172.16.0.5', '10.1.70.0/24'));
     const seen: string[] = [];
     const run = node.run.bind(node);

@@ -12,7 +12,7 @@ import { ipamSuite, PODS } from './ipam-suite.ts';
 
 ipamSuite('plugins/ipam', createIpam);
 
-/** From the last to the first, so that nobody takes it for the order of a pool. */
+/** In descending order, which differs from the order of a pool. */
 const listed = Array.from(
   { length: PODS },
   (_, n) => [`default/p${n}`, `10.1.1.${29 - n}`] as const,
@@ -48,7 +48,7 @@ describe('examples/plugin/static-ipam.ts', () => {
       assert.ok((await node.add(pod, `c-${pod}`)).error instanceof NotListedError, pod);
   });
 
-  it('refuses the second container of a pod until the first has gone', async () => {
+  it('rejects the second container of a pod until the first is deleted', async () => {
     const node = await started();
     addressOf(await node.add('p0', 'c0'));
     assert.ok((await node.add('p0', 'd0')).error instanceof AddressInUseError);

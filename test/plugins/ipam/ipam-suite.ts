@@ -138,7 +138,7 @@ export function ipamSuite(name: string, make: MakeIpam): void {
       );
     });
 
-    it('frees with DEL, once, whoever asks for it', async () => {
+    it('releases an address with DEL, once, for any caller', async () => {
       const node = await started();
       await node.add('p0', 'c0');
       for (let n = 0; n < 2; n++) assert.equal((await node.del('p0', 'c0')).error, undefined);

@@ -41,7 +41,7 @@ async function stored(node: TestNode): Promise<string[]> {
 const inUse = (node: TestNode) => [...node.ipam.allocations().keys()].sort();
 
 describe('addresses of pods', () => {
-  it('go in turn, and go on after a restart', async () => {
+  it('are allocated in order, also after a restart', async () => {
     const node = await started();
     assert.equal(addressOf(await node.add('a', 'c1')), '10.1.1.2');
     assert.equal(addressOf(await node.add('b', 'c2')), '10.1.1.3');
@@ -52,7 +52,7 @@ describe('addresses of pods', () => {
     assert.deepEqual(next.ipam.podAddresses('c1/eth0'), ['10.1.1.2']);
   });
 
-  it('run out with a clear error, and are there again after a DEL', async () => {
+  it('run out with a clear error, and are available again after a DEL', async () => {
     const node = await started(SMALL);
     for (let n = 0; n < 12; n++) addressOf(await node.add(`p${n}`, `c${n}`));
     const { error } = await node.add('one-too-many', 'c99');
@@ -98,7 +98,7 @@ describe('addresses of pods', () => {
     assert.deepEqual(await stored(node), []);
   });
 
-  it('are kept back as long as the Pod record shows them', async () => {
+  it('are reserved as long as the Pod record contains them', async () => {
     const node = await started(SMALL);
     const address = addressOf(await node.add('web', 'c1'));
     const shown = podValue('web', address);
@@ -112,7 +112,7 @@ describe('addresses of pods', () => {
     assert.equal(addressOf(await node.add('last', 'y')), address);
   });
 
-  it('are kept back across a restart, and released when the record goes', async () => {
+  it('are reserved across a restart, and released when the record is deleted', async () => {
     const node = await started();
     const address = addressOf(await node.add('web', 'c1'));
     await node.put(podValue('web', address));
@@ -198,7 +198,7 @@ describe('addresses of pods', () => {
     assert.deepEqual(inUse(next), []);
   });
 
-  it('may be had again by the pod that shows them when all others are gone', async () => {
+  it('are allocated again to the pod whose record contains them when no other address is free', async () => {
     const node = await started(SMALL);
     const given = new Map<string, string>();
     for (let n = 0; n < 12; n++) {
@@ -251,7 +251,7 @@ describe('addresses of pods', () => {
     assert.deepEqual(await stored(next), ['10.1.1.3']);
   });
 
-  it('stay with the pod that was told, when it was asked for twice', async () => {
+  it('stay with the pod after a repeated request', async () => {
     const node = await started();
     for (let n = 2; n <= 8; n++) await node.add(`p${n}`, `c${n}`);
     node.local.afterWrite = ({ operation }) => {
@@ -322,7 +322,7 @@ describe('addresses of pods', () => {
     await fc.assert(
       fc.asyncProperty(plans, fc.array(step, { maxLength: 40 }), async (yaml, steps) => {
         let node = await started(yaml);
-        /** What the runtime was told, and goes on using until it says DEL. */
+        /** The address that the runtime has received and uses until DEL. */
         const running = new Map<string, string>();
         const next = async (change: 'local' | 'remote') => {
           const state = node.state();
@@ -365,7 +365,7 @@ describe('addresses of pods', () => {
             assert.ok((await stored(node)).includes(address));
           }
         }
-        // what nobody holds and nobody shows is free
+        // an address without owner and Pod record is free
         await node.resync();
         const shown = node
           .state()
@@ -413,7 +413,7 @@ describe('documents of ipam', () => {
     });
   });
 
-  it('show what pods hold, not what is kept back', async () => {
+  it('contain the addresses that pods own, not the reserved ones', async () => {
     const node = await started();
     await node.add('web', 'c1', 'net1');
     await node.add('web', 'c1');

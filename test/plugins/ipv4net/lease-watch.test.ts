@@ -22,7 +22,7 @@ function lease(name: string, address: string, router = '10.9.0.1/24'): DHCPLease
   });
 }
 
-/** A node whose leases are told as the southbound tells them. */
+/** A node whose leases change as the southbound reports them. */
 async function leased() {
   const node = new TestNode({ yaml: YAML, vpp: fakeVppWithNics('Gig1') });
   await node.resync([nodeValue('node-a', '172.16.0.5'), ...nodeB]);
@@ -104,7 +104,7 @@ describe('a lease of the main interface', () => {
     assert.deepEqual(await announced(node), []);
   });
 
-  it('is told once, and only if it is news and of the main interface', async () => {
+  it('is pushed once, and only if it is new and of the main interface', async () => {
     const { leases, pushed, gets, run, end } = await leased();
     leases.put('Gig2', lease('Gig2', '10.8.0.5/24'));
     assert.equal(pushed.length, 0);
@@ -124,7 +124,7 @@ describe('a lease of the main interface', () => {
     assert.equal(pushed.length, 1);
   });
 
-  it('is told as soon as the queue takes it, as it is by then', async () => {
+  it('is pushed with its current value as soon as the queue accepts it', async () => {
     const { node, leases, gets, run, pushed, refuse, clock } = await leased();
     refuse(new EventQueueFullError('queue with events is full'));
     gets('10.9.0.5/24');

@@ -310,7 +310,7 @@ describe('trouble', () => {
     assert.match(error.message, /has no address for node 256/);
   });
 
-  it('at the end leaves everything as it is, unless all shall go', async () => {
+  it('keeps everything at shutdown, unless it is an un-deploy', async () => {
     const bench = new TestNode();
     await bench.resync();
     await bench.add('web', 'c1');

@@ -58,7 +58,7 @@ describe('MTU of the network between the nodes', () => {
     );
   });
 
-  it('leaves room for tunnels, and what IPv6 needs', () => {
+  it('subtracts the tunnel overhead, and keeps the minimum of IPv6', () => {
     assert.equal(innerMtu(1500, 4), 1450);
     assert.equal(innerMtu(1500, 6), 1430);
     assert.equal(innerMtu(1500, undefined), 1500);

@@ -122,7 +122,7 @@ describe('wiring of a node whose only NIC VPP took over', () => {
     assert.ok(node.config.has('config/linux/l3/v2/route/10.99.0.0/16/veth-vpp1'));
   });
 
-  it('in IPv6 tells the host where its gateway is, on the link that there is', async () => {
+  it('in IPv6 configures the gateway as a static neighbor of the host', async () => {
     const yaml = `
 stealInterface: eth1
 useTAPInterfaces: false

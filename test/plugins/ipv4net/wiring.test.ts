@@ -78,7 +78,7 @@ nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
     assert.equal(node.net.mainInterface(), 'host-eth1');
   });
 
-  it('has VPP trace packets where that is asked for, and goes on if it cannot', async () => {
+  it('enables packet trace if configured, and continues if that fails', async () => {
     const node = await startedNode({ yaml: 'enablePacketTrace: true' });
     assert.equal(node.vpp.traces, 1);
     await node.heal();
@@ -167,7 +167,7 @@ ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}
     ]);
   });
 
-  it('leads from one VRF to the other, and drops what is gone', async () => {
+  it('routes between the VRFs, and drops packets to removed networks', async () => {
     const node = await startedNode();
     const route = (rest: string) =>
       nonDefaultFields(node.at(`config/vpp/v2/route/vrf/${rest}/gw/0.0.0.0`));

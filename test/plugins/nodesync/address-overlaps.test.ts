@@ -37,7 +37,7 @@ describe('pods of another node in the network of this one', () => {
     assert.equal(next.nodes.overlaps(), 1);
   });
 
-  it('are neither pods of this node nor of the network of the other, nor of strangers', async () => {
+  it('are neither pods of this node, nor with addresses of the other node, nor of unknown nodes', async () => {
     const node = new TestNode();
     await node.resync(state);
     await node.put(podValue('own', '10.1.1.9', '172.16.0.5'));
@@ -55,7 +55,7 @@ describe('pods of another node in the network of this one', () => {
     assert.equal(node.nodes.overlaps(), 0);
   });
 
-  it('are told once, by both names', () => {
+  it('are reported once, with both names', () => {
     const make = (name: string, id: number, address: string): Node => ({
       id,
       name,
@@ -83,7 +83,7 @@ describe('pods of another node in the network of this one', () => {
     overlaps.check(around, 'key', undefined);
     overlaps.check(around, 'key', pod);
     assert.equal(told.length, 2);
-    // of the many pods that are where they belong, nobody has to know what other nodes there are
+    // for pods with addresses of their own node, the other nodes are not read
     assert.equal(asked, 3);
     overlaps.check(around, 'far', podValue('far', '10.1.2.9', '172.16.0.6').value as Pod);
     overlaps.check(around, 'own', podValue('own', '10.1.1.8', '172.16.0.5').value as Pod);

@@ -31,7 +31,7 @@ async function records(store: MemoryStore): Promise<Record<string, unknown>> {
 }
 
 describe('node ID', () => {
-  it('is the lowest free one, and stands in the cluster as the original writes it', async () => {
+  it('is the lowest free one, with the record format of the original', async () => {
     const cluster = new MemoryStore();
     await cluster.put(key(1), '{"id":1,"name":"node-x"}');
     await cluster.put(key(3), '{"id":3,"name":"node-y"}');
@@ -83,7 +83,7 @@ describe('node ID', () => {
     assert.match(error.message, /node-a.*node-z/);
   });
 
-  it('is not disturbed by what stood under its number before', async () => {
+  it('ignores a previous record with the same ID', async () => {
     const node = new TestNode();
     // the snapshot is older than the claim: the previous holder is still in it
     const stale = [vppNodeValue(1, 'node-z')];
@@ -95,7 +95,7 @@ describe('node ID', () => {
     assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-a' });
   });
 
-  it('is written again when somebody deletes the record of a node that is still there', async () => {
+  it('is written again if the record of an existing node is deleted', async () => {
     const node = new TestNode();
     await node.resync([nodeValue('node-a', '172.16.0.5'), vppNodeValue(1, 'node-a')]);
     await node.clusterStore.delete(key(1));
@@ -141,7 +141,7 @@ describe('node ID', () => {
     assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-a' });
   });
 
-  it('comes from the local store while the cluster is out of reach, and is confirmed later', async () => {
+  it('is read from the local store while the cluster is unavailable, and confirmed later', async () => {
     const first = new TestNode();
     await start(first);
     const node = first.restart();
@@ -159,13 +159,13 @@ describe('node ID', () => {
     assert.ok((await node.resync([vppNodeValue(1, 'node-z')])).error instanceof FatalError);
   });
 
-  it('is fatal when nobody knows one and none can be had', async () => {
+  it('is fatal if there is no stored ID and the database is unavailable', async () => {
     const node = new TestNode();
     node.cluster.disconnect();
     await assert.rejects(start(node), /unable to allocate node ID: the database is unavailable/);
   });
 
-  it('gives up after eleven lost races', async () => {
+  it('fails after eleven conflicting allocations', async () => {
     const node = new TestNode();
     let races = 0;
     node.cluster.beforeWrite = async ({ operation, keys }) => {
@@ -342,7 +342,7 @@ describe('announcing addresses', () => {
     assert.equal(await node.clusterStore.get(key(1)), '{"id":1,"name":"node-z"}');
   });
 
-  it('mends a record that somebody has edited', async () => {
+  it('repairs a record that was edited', async () => {
     const node = new TestNode();
     await start(node);
     await node.clusterStore.put(key(1), '{"id":1,"name":"node-a","ip_addresses":["1.1.1.1/8"]}');
@@ -368,7 +368,7 @@ describe('nodes of the cluster', () => {
     assert.deepEqual([...node.nodes.allNodes().keys()].sort(), ['node-a', 'node-c']);
   });
 
-  it('does not believe a record that stands under the ID of another', async () => {
+  it('ignores a record with the key of another ID', async () => {
     const node = new TestNode();
     const misplaced = { ...vppNodeValue(2, 'node-b'), key: 'allocatedIDs/5' };
     await node.resync([misplaced]);
@@ -399,7 +399,7 @@ describe('nodes of the cluster', () => {
     assert.deepEqual(await told(node.remove(kube)), []);
   });
 
-  it('tells of this node only when its management addresses change', async () => {
+  it('reports this node only if its management addresses change', async () => {
     const node = new TestNode();
     await start(node);
     const { followUps } = await node.put(vppNodeValue(1, 'node-a', '192.168.16.1/24'));

@@ -92,7 +92,7 @@ describe('CNI ADD', () => {
     assert.equal(node.ipam.allocations().size, 1);
   });
 
-  it('goes on when the obsolete one cannot be deleted', async () => {
+  it('continues if the obsolete attachment cannot be deleted', async () => {
     const { service, node } = await served();
     await service.add(request('web', 'old'));
     node.local.beforeWrite = ({ operation }) => {
@@ -139,7 +139,7 @@ describe('CNI ADD', () => {
     assert.deepEqual(seen(), []);
   });
 
-  it('calls the interface eth0 unless told otherwise', async () => {
+  it('uses eth0 as the default interface', async () => {
     const { service, node } = await served();
     await service.add(request('web', 'c1', { interface_name: '' }));
     const answer = await service.add(request('web', 'c1', { interface_name: 'net1' }));
@@ -194,7 +194,7 @@ describe('CNI ADD', () => {
     assert.deepEqual([...next.pods.attachments().keys()], ['new/eth0']);
   });
 
-  it('is not run any more when the caller has gone', async () => {
+  it('is not run if the caller has disconnected', async () => {
     const { service, node, seen } = await served(false);
     const early = new AbortController();
     const call = service.add(request('web', 'c1'), early.signal);
@@ -221,7 +221,7 @@ describe('CNI DEL', () => {
     assert.equal(node.ipam.allocations().size, 0);
   });
 
-  it('succeeds for what nobody knows, and without a namespace', async () => {
+  it('succeeds for an unknown attachment, and without a namespace', async () => {
     const { service, node } = await served();
     assert.equal((await service.delete(request('web', 'c9'))).result, 0);
     await service.add(request('web', 'c1'));
@@ -252,7 +252,7 @@ describe('CNI DEL', () => {
 });
 
 describe('CNI arguments', () => {
-  it('are read with whatever stands in their values', () => {
+  it('are parsed with any characters in their values', () => {
     assert.deepEqual(
       [...parseArguments(' A = b=c ;D=;;=x;E;A=f')],
       [

@@ -111,7 +111,7 @@ describe('CNI over gRPC', () => {
     assert.ok(!existsSync(path));
   });
 
-  it('tells the service when the caller hangs up', async () => {
+  it('aborts the signal when the caller disconnects', async () => {
     const { promise: aborted, resolve } = Promise.withResolvers<unknown>();
     const { promise: called, resolve: entered } = Promise.withResolvers<void>();
     const service: CniService = {

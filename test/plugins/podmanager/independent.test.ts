@@ -110,7 +110,7 @@ describe('the gRPC service under an independent client', () => {
     assert.deepEqual(await call(running.socket, 'Delete', request), { status: '0', fields: [] });
   });
 
-  it('is told what is wrong', async () => {
+  it('receives the error', async () => {
     const refused = await call(running.socket, 'Add', message({ 2: 'c2' }));
     assert.equal(refused.status, '0');
     const [[result, one] = [], [error, text] = []] = refused.fields;

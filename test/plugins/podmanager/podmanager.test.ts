@@ -67,7 +67,7 @@ describe('attachments', () => {
     assert.deepEqual(keptAtCommit, ['c1/eth0']);
   });
 
-  it('are gone again when the pod could not be added', async () => {
+  it('are removed if the pod could not be added', async () => {
     const node = await started();
     node.rejects = () => true;
     assert.ok((await node.add('web', 'c1')).error);
@@ -126,14 +126,14 @@ describe('attachments', () => {
     assert.ok(!node.config.has('config/vpp/v2/interfaces/vpp-tap-old'));
   });
 
-  it('that nobody knows are deleted without complaint, and from the store as well', async () => {
+  it('that are unknown are deleted without an error, also from the store', async () => {
     const node = await started();
     await node.localStore.put(`${PREFIX}ghost/eth0`, '{}');
     assert.equal((await node.del('web', 'ghost')).error, undefined);
     assert.deepEqual(await kept(node), []);
   });
 
-  it('whose namespace is gone stay until DEL and fail nothing', async () => {
+  it('whose namespace does not exist any more stay until DEL without errors', async () => {
     const node = await started();
     await node.add('web', 'c1');
     node.host.namespaces.clear();
@@ -193,7 +193,7 @@ describe('attachments', () => {
     addressOf(await node.add('web', 'c1'));
   });
 
-  it('are what the runtime was told, after crashes at any point', async () => {
+  it('equal the responses to the runtime, after crashes at any point', async () => {
     const step = fc.record({
       kind: fc.constantFrom('add', 'del'),
       container: fc.nat(3),

@@ -47,7 +47,7 @@ async function served(state: Partial<CniState> = {}) {
 }
 
 describe('CNI CHECK', () => {
-  it('finds what stands as it was made', async () => {
+  it('accepts an attachment in the desired state', async () => {
     const { service, check } = await served();
     await service.add(request('web', 'c1'));
     assert.deepEqual(await check(request('web', 'c1'), ['10.1.1.2']), replies.canonical({}));
