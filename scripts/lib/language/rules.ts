@@ -125,4 +125,10 @@ export const exceptions: readonly {
   readonly file: RegExp;
   readonly text: RegExp;
   readonly why: string;
-}[] = [];
+}[] = [
+  {
+    file: /^docs\/vpp-report\.md$/,
+    text: /leftovers/,
+    why: 'the report of a run has the test titles of that time',
+  },
+];
