@@ -1,6 +1,6 @@
 /**
- * What creating, updating and deleting each example value of the compliance suites asks of VPP and
- * of Linux, one operation after the other, and what is read back.
+ * Requests to VPP and Linux that create, update and delete each example value of the compliance
+ * suites, one operation after the other, and the retrieved values.
  */
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
@@ -27,7 +27,7 @@ import type { Recording } from './recording.ts';
 
 interface Bench {
   descriptors(): readonly AnyDescriptor[];
-  /** What was asked since the last call. */
+  /** Requests since the last call. */
   takeAsked(): string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a recorded document keeps. Names of fields, keys, states, numbers and order stay as they are;
- * text that is written for people becomes a placeholder, so that it can be rewritten. Class names
+ * Normalizes a document before it is recorded. Names of fields, keys, states, numbers and order are
+ * kept; text for people is replaced by a placeholder, so that it can be rewritten. Class names
  * of errors are in no recorded document; of an error that was thrown its code is recorded alone.
  */
 
@@ -12,7 +12,7 @@ const textFields: ReadonlySet<string> = new Set([
   'PrevErrMsg',
   'RetrieveErrors',
   'VerificationErrors',
-  // every REST document that tells of a failure
+  // every REST document that contains a failure
   'Error',
   'error',
   // /controller/event-history
@@ -30,7 +30,7 @@ const keyedTextFields: ReadonlySet<string> = new Set(['Reason']);
 /** Fields that depend on the machine, the build or the process and not on what the agent does. */
 const volatileFields: ReadonlySet<string> = new Set(['build_version', 'commit_hash', 'vpe_pid']);
 
-/** Paths of scenario folders and counters of stores, wherever they stand. */
+/** Paths of scenario folders and counters of stores in any text. */
 const volatileText: readonly (readonly [RegExp, string])[] = [
   [/\/[^\s"]*corpus-[A-Za-z0-9]{6}/g, '<folder>'],
   [/\bmemory\d+\b/g, 'memory#'],
@@ -101,7 +101,7 @@ export function documentLines(value: unknown, indent = ''): string[] {
   return [...lines, `${indent}${close}`];
 }
 
-/** An operation or a value of a transaction stands on one line however long it is. */
+/** An operation or a value of a transaction is one line, however long it is. */
 function isEntry(value: object): boolean {
   return 'Key' in value && ('Operation' in value || 'Origin' in value) && !('Targets' in value);
 }

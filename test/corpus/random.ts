@@ -23,7 +23,7 @@ interface Family {
   readonly wild?: boolean;
   readonly conflicts?: boolean;
   readonly length: number;
-  readonly troubled?: boolean;
+  readonly withFaults?: boolean;
   readonly settings?: Omit<RunOptions, 'window' | 'kinds'>;
 }
 
@@ -32,17 +32,17 @@ const retry = { periodMs: 100, maxAttempts: 3, exponential: true };
 export const families: readonly Family[] = [
   { name: 'tame', count: 450, seed: 101, length: 5 },
   { name: 'claims', count: 350, seed: 102, length: 4, conflicts: true },
-  { name: 'failures', count: 450, seed: 103, length: 4, troubled: true },
+  { name: 'failures', count: 450, seed: 103, length: 4, withFaults: true },
   {
     name: 'retries',
     count: 200,
     seed: 104,
     length: 4,
-    troubled: true,
+    withFaults: true,
     settings: { retry, pause: 300 },
   },
   { name: 'circles', count: 260, seed: 105, length: 4, wild: true },
-  { name: 'circles with failures', count: 120, seed: 106, length: 4, wild: true, troubled: true },
+  { name: 'circles with failures', count: 120, seed: 106, length: 4, wild: true, withFaults: true },
   { name: 'verified', count: 100, seed: 107, length: 4, settings: { options: { verify: true } } },
   { name: 'late replies', count: 100, seed: 108, length: 4, settings: { shuffle: 9 } },
 ];
@@ -50,7 +50,7 @@ export const families: readonly Family[] = [
 const windows = [1, 3, 100] as const;
 
 export async function recordFamily(recording: Recording, family: Family): Promise<void> {
-  const { name, count, seed, wild = false, conflicts = wild, length, troubled } = family;
+  const { name, count, seed, wild = false, conflicts = wild, length, withFaults } = family;
   const cases = fc.sample(
     fc.tuple(scripts({ wild, conflicts }, length), faults, descriptorVariants),
     {
@@ -58,13 +58,13 @@ export async function recordFamily(recording: Recording, family: Family): Promis
       seed,
     },
   );
-  for (const [index, [script, trouble, described]] of cases.entries()) {
+  for (const [index, [script, fault, described]] of cases.entries()) {
     const window = windows[index % windows.length] ?? 1;
     const settings: RunOptions = {
       window,
       conflicts,
       variants: described,
-      ...(troubled && { faults: trouble }),
+      ...(withFaults && { faults: fault }),
       ...family.settings,
     };
     const lines = await outcomeOf(script, settings);

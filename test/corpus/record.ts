@@ -1,7 +1,6 @@
 /**
- * An agent on simulated VPP and Linux, on virtual time and with chance from a seed, whose every
- * effect is recorded: what it asks of VPP and Linux, what it writes to its stores, and what its
- * REST documents say.
+ * An agent on simulated VPP and Linux, on virtual time and a seeded random source, whose every
+ * effect is recorded: its requests to VPP and Linux, its writes to the stores, and its REST documents.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -89,7 +88,7 @@ export async function makeMachine({ nics = true } = {}): Promise<Machine> {
   return machine;
 }
 
-/** Tells of every write to a store before it is made. */
+/** Reports every write to a store before it is made. */
 function recordedStore(inner: KvStore, tell: (line: string) => void): KvStore {
   const calls: ReadonlySet<string | symbol> = new Set<keyof KvStore>([
     'put',
@@ -235,12 +234,12 @@ export class RecordedAgent {
     const name = this.#part(part);
     const lines = this.#marked.has(part) ? [line] : [`-- ${this.#stepName}`, line];
     this.#marked.add(part);
-    // The mirror repeats what stands in the shared store.
+    // The mirror repeats the content of the shared store.
     if (part.includes('mirror') || this.#isBrief) this.#recording.addLarge(name, ...lines);
     else this.#recording.add(name, ...lines);
   }
 
-  /** What is logged counts by logger and level; its text is for people. */
+  /** Log records are counted by logger and level; their text is for people. */
   #logged(line: string): void {
     const { level, logger } = JSON.parse(line) as { level: string; logger: string };
     if (level !== 'info') this.#effect('logged', `${level} ${logger}`);
@@ -322,7 +321,7 @@ export class RecordedAgent {
     });
   }
 
-  /** Adds a pod while something that keeps the event from ending goes on for so long. */
+  /** Adds a pod while something that keeps the event from ending lasts for so long. */
   async addPodFor(pod: TestPod, ms: number): Promise<void> {
     await this.step(`add ${pod.name}`, async () => {
       const adding = this.#client!.add(cniRequest(pod));
@@ -390,7 +389,7 @@ export class RecordedAgent {
     else this.#recording.add(name, ...lines);
   }
 
-  /** What a reader of the histories and of the state sees. */
+  /** The histories and the state, as REST documents. */
   async histories(large = false): Promise<void> {
     for (const path of ['/scheduler/txn-history', '/controller/event-history'])
       await this.step(path, () => this.document(path, { large }));
@@ -463,7 +462,7 @@ export class RecordedAgent {
     }
   }
 
-  /** What stands in VPP, in Linux and in the stores at the end. */
+  /** Content of VPP, Linux and the stores at the end. */
   async finalState(namespaces: readonly string[] = []): Promise<void> {
     const { machine } = this;
     const name = this.#part('final state');

@@ -1,11 +1,11 @@
-/** What a scenario has recorded: parts with a name, each a list of lines. */
+/** The recording of a scenario: parts with a name, each a list of lines. */
 import { createHash } from 'node:crypto';
 import { documentLines, normalized } from './normalize.ts';
 
 interface Part {
   readonly name: string;
   readonly lines: string[];
-  /** What is compared in place of the lines; the whole text is written by CV_CORPUS_DUMP. */
+  /** Compared in place of the lines; the whole text is written by CV_CORPUS_DUMP. */
   readonly hashes: string[];
   readonly asHash: boolean;
 }
@@ -45,7 +45,7 @@ export class Recording {
     return part;
   }
 
-  /** What is compared: large parts as hashes. */
+  /** The compared text: large parts as hashes. */
   expectation(): string {
     return this.#text(({ lines, hashes, asHash }) => {
       if (!asHash) return lines.map(shortened);
@@ -69,7 +69,7 @@ export class Recording {
 
 const LONGEST_LINE = 1500;
 
-/** Of an operation the values become hashes; a line that nobody reads to its end keeps its head. */
+/** Of an operation the values become hashes; a very long line is cut. */
 function shortened(full: string): string {
   const line = full.replace(/^(\s*)(\{"Operation":.*\})$/, (_all, indent: string, text: string) => {
     const operation = JSON.parse(text) as Record<string, unknown>;

@@ -115,7 +115,7 @@ async function pods(recording: Recording, useTAPInterfaces: boolean): Promise<vo
   await agent.deletePod(other);
   await agent.deletePod(other);
   machine.linux.removeNamespace(webAgain.netns);
-  await agent.step('the pod is gone', () => unreflectPod(machine, web), 1000);
+  await agent.step('the pod is deleted', () => unreflectPod(machine, web), 1000);
   await agent.histories();
   await agent.deletePod(webAgain);
   await heal(agent);
@@ -255,7 +255,7 @@ async function vppLost(recording: Recording): Promise<void> {
   await agent.stop();
 }
 
-/** Somebody else changes VPP and Linux behind the agent's back. */
+/** An operator changes VPP and Linux behind the agent's back. */
 async function drift(recording: Recording): Promise<void> {
   const agent = await started(recording, 'agent');
   const { machine } = agent;
@@ -431,8 +431,8 @@ async function malformed(recording: Recording): Promise<void> {
   await agent.stop();
 }
 
-/** The datastore is out of reach, loses a watch, forgets changes. */
-async function storeTroubles(recording: Recording): Promise<void> {
+/** The datastore is unavailable, loses a watch, drops changes. */
+async function storeFaults(recording: Recording): Promise<void> {
   const plain = await makeMachine();
   const cluster = new FaultInjectingStore(plain.cluster);
   const machine: Machine = { ...plain, cluster };
@@ -444,7 +444,11 @@ async function storeTroubles(recording: Recording): Promise<void> {
   await agent.step('in reach', () => cluster.reconnect(), 10_000);
   await agent.step('a watch is lost', () => cluster.loseWatches('compacted'), 5000);
   cluster.isDropped = () => true;
-  await agent.step('node3 joins, nobody tells', () => tellOfNode(plain, 'node3', third), 1000);
+  await agent.step(
+    'node3 joins, the change is dropped',
+    () => tellOfNode(plain, 'node3', third),
+    1000,
+  );
   cluster.isDropped = undefined;
   await agent.step('compared', () => agent.pass(400_000, 20_000));
   await agent.histories();
@@ -480,7 +484,12 @@ async function restarts(recording: Recording): Promise<void> {
     machine.vpp.crash();
     await machine.vpp.start();
     machine.linux.removeNamespace(other.netns);
-    const empty = await started(recording, `${mode}, VPP is new, a pod is gone`, options, machine);
+    const empty = await started(
+      recording,
+      `${mode}, VPP is new, a pod is deleted`,
+      options,
+      machine,
+    );
     await empty.deletePod(other);
     await empty.histories(true);
     await empty.stop();
@@ -657,7 +666,7 @@ export const scenarios: readonly Scenario[] = [
   { name: 'drift', run: drift },
   { name: 'refusals', run: refusals },
   { name: 'malformed-records', run: malformed },
-  { name: 'store-troubles', run: storeTroubles },
+  { name: 'store-faults', run: storeFaults },
   { name: 'restarts', run: restarts },
   { name: 'verification', run: verified },
   { name: 'questions', run: questions },
