@@ -132,7 +132,7 @@ class SecondInterface implements EventHandler {
     return `${this.#options.network}.0.1`;
   }
 
-  /** Undefined when the pod is not wired, or not with IPv4. */
+  /** Undefined if the pod is not wired with IPv4. */
   #extend(txn: ResyncTransaction, attachment: Attachment) {
     const first = this.#firstOf(attachmentId(attachment), (key) => txn.get(key));
     if (!first) return undefined;

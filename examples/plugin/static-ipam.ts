@@ -1,6 +1,6 @@
 /**
- * Another IPAM behind the api.ts of the first: every pod has the address that a list gives it. The
- * plugins that ask for addresses notice nothing.
+ * Another implementation of the IPAM's api.ts: a list assigns an address to every pod. Plugins that
+ * read addresses need no change.
  *
  * Who has which address follows from the list and from the attachments that podmanager knows, so
  * nothing is remembered, and nothing can be lost in a crash.
@@ -37,7 +37,7 @@ import {
 export const NotListedError = defineError({
   name: 'NotListedError',
   code: 'CV_EXAMPLE_NOT_LISTED',
-  remedy: 'Give the pod an address of its node in the list of the static IPAM.',
+  remedy: 'Add an address of its node for the pod to the list of the static IPAM.',
 });
 
 export const AddressInUseError = defineError({
