@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { RecordedTxn } from '#kvscheduler/history/record.ts';
 import { recordText } from '#kvscheduler/history/record-text.ts';
-import { setUp, withDescriptor } from './support/setup.ts';
+import { setUp, withDescriptor } from '../support/setup.ts';
 
 const textOf = (record: RecordedTxn): string => [...recordText(record)].join('');
 
@@ -230,7 +230,7 @@ test('long errors count among the bytes that are kept', async () => {
 });
 
 test('a process that is killed during the first request has written arguments and plan', () => {
-  const program = join(import.meta.dirname, 'support/killed-process.ts');
+  const program = join(import.meta.dirname, '../support/killed-process.ts');
   const { signal, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8' });
   assert.equal(signal, 'SIGKILL');
   assert.match(stdout, /- Description: the last one\n/);

@@ -6,12 +6,12 @@ import { Slices } from '#infra/clock/slices.ts';
 import { flagStats, keyAt, keyTimeline, snapshot } from '#kvscheduler/history/timeline/queries.ts';
 import type { RecordedNode } from '#kvscheduler/history/timeline/recorded-node.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { runScript, type ScriptResult } from './support/run-script.ts';
-import { faults, scripts } from './support/scripts.ts';
-import { type Bench, setUp } from './support/setup.ts';
-import type { Spec } from './support/southbound.ts';
+import { runScript, type ScriptResult } from '../support/run-script.ts';
+import { faults, scripts } from '../support/scripts.ts';
+import { type Bench, setUp } from '../support/setup.ts';
+import type { Spec } from '../support/southbound.ts';
 
-const FILE = 'test/kvscheduler/timeline.test.ts';
+const FILE = 'test/kvscheduler/history/timeline.test.ts';
 const MINUTE = 60_000;
 
 function asking({ scheduler, clock }: Bench) {

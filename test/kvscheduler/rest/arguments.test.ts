@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { makeBench, restOf } from './support/rest.ts';
-import { setUp } from './support/setup.ts';
+import { makeBench, restOf } from '../support/rest.ts';
+import { setUp } from '../support/setup.ts';
 
 describe('malformed arguments', () => {
   const cases: [string, RegExp][] = [
@@ -72,7 +72,7 @@ describe('random requests', () => {
       fc.constantFrom(...moments, ...words, ...others),
     );
     await checkProperty(
-      { file: 'test/kvscheduler/arguments.test.ts', name },
+      { file: 'test/kvscheduler/rest/arguments.test.ts', name },
       400,
       fc.asyncProperty(
         fc.constantFrom(...paths, 'stats', 'graph-snaphost'),

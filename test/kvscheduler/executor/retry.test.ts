@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { operationsOf, pass, setUp, withDescriptor } from './support/setup.ts';
-import { TimeoutError } from './support/timeout-error.ts';
+import { operationsOf, pass, setUp, withDescriptor } from '../support/setup.ts';
+import { TimeoutError } from '../support/timeout-error.ts';
 
 const retry = { periodMs: 1000, maxAttempts: 3, exponential: true };
 

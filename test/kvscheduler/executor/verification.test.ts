@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { VerificationError } from '#kvscheduler/executor/verification.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { runScript } from './support/run-script.ts';
-import { scripts } from './support/scripts.ts';
-import { type Bench, setUp } from './support/setup.ts';
+import { runScript } from '../support/run-script.ts';
+import { scripts } from '../support/scripts.ts';
+import { type Bench, setUp } from '../support/setup.ts';
 
 const NOT_THERE = 'a/1 (UNDEFINED): a/1: value is not actually configured';
 
@@ -117,7 +117,7 @@ describe('verification', () => {
 
   it('finds no differences in random scripts', async ({ name }) => {
     await checkProperty(
-      { file: 'test/kvscheduler/verification.test.ts', name },
+      { file: 'test/kvscheduler/executor/verification.test.ts', name },
       100,
       fc.asyncProperty(scripts({ wild: true }, 6), async (script) => {
         const settings = { window: 100, conflicts: true, options: { verify: true } };

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defineError } from '#infra/errors/errors.ts';
-import { makeBench, restOf } from './support/rest.ts';
-import { type Bench, setUp } from './support/setup.ts';
+import { makeBench, restOf } from '../support/rest.ts';
+import { type Bench, setUp } from '../support/setup.ts';
 
 const MINUTE = 60_000;
 const nanoseconds = (ms: number) => `${Math.round(ms)}000000`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
-import type { Spec, Verb } from './support/southbound.ts';
-import { TimeoutError } from './support/timeout-error.ts';
+import { operationsOf, setUp, withDescriptor } from '../support/setup.ts';
+import type { Spec, Verb } from '../support/southbound.ts';
+import { TimeoutError } from '../support/timeout-error.ts';
 
 const failing =
   (...names: string[]) =>

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import type { RecordedTxnOp } from '#kvscheduler/history/record.ts';
 import type { Preview } from '#kvscheduler/planner/preview.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
-import { scripts } from './support/scripts.ts';
-import { type Bench, type DesiredValues, setUp } from './support/setup.ts';
-import { TimeoutError } from './support/timeout-error.ts';
+import { scripts } from '../support/scripts.ts';
+import { type Bench, type DesiredValues, setUp } from '../support/setup.ts';
+import { TimeoutError } from '../support/timeout-error.ts';
 
 function planOf(
   { scheduler }: Bench,
@@ -133,7 +133,7 @@ describe('plan without applying', () => {
 
   it('executes nothing, and equals the operations of the later change', async ({ name }) => {
     await checkProperty(
-      { file: 'test/kvscheduler/preview.test.ts', name },
+      { file: 'test/kvscheduler/planner/preview.test.ts', name },
       100,
       fc.asyncProperty(scripts({ wild: true, conflicts: true }, 6), async (script) => {
         const bench = setUp({ window: 1 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { TransactionRequest } from '#kvscheduler/api/transaction.ts';
-import { setUp } from './support/setup.ts';
+import { setUp } from '../support/setup.ts';
 
 const request = (key: string): TransactionRequest => ({
   description: key,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { operationsOf, pass, setUp } from './support/setup.ts';
-import type { Verb } from './support/southbound.ts';
-import { TimeoutError } from './support/timeout-error.ts';
+import { operationsOf, pass, setUp } from '../support/setup.ts';
+import type { Verb } from '../support/southbound.ts';
+import { TimeoutError } from '../support/timeout-error.ts';
 
 const revert = { onFailure: 'revert' } as const;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { operationsOf, setUp } from './support/setup.ts';
+import { operationsOf, setUp } from '../support/setup.ts';
 
 test('the operation that releases a claim comes before the one that takes it', async () => {
   const bench = setUp({ window: 1 });

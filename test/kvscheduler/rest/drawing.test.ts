@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
 import { Drawer } from '#kvscheduler/rest/drawing/drawer.ts';
-import { restOf } from './support/rest.ts';
-import { setUp } from './support/setup.ts';
+import { restOf } from '../support/rest.ts';
+import { setUp } from '../support/setup.ts';
 
 async function makeRest() {
   const bench = setUp();

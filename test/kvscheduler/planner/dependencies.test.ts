@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { ManualClock } from '#infra/clock/manual.ts';
-import { operationsOf, setUp, withDescriptor } from './support/setup.ts';
-import type { Spec } from './support/southbound.ts';
+import { operationsOf, setUp, withDescriptor } from '../support/setup.ts';
+import type { Spec } from '../support/southbound.ts';
 
 test('a value waits for its dependency, is deleted with it and created again with it', async () => {
   const bench = setUp();

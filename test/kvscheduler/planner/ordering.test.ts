@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { operationsOf, setUp } from './support/setup.ts';
+import { operationsOf, setUp } from '../support/setup.ts';
 
 test('targets are ordered as delete, recreate, create, update, each by key', async () => {
   const bench = setUp({ window: 1 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Registry } from 'prom-client';
 import { SchedulerMetrics } from '#kvscheduler/history/metrics.ts';
-import { type Bench, setUp } from './support/setup.ts';
+import { type Bench, setUp } from '../support/setup.ts';
 
 function watched(): Bench & { lines(name: string): Promise<string[]> } {
   const registry = new Registry();

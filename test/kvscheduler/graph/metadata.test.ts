@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { OperationContext } from '#kvscheduler/api/descriptor.ts';
-import { setUp } from './support/setup.ts';
+import { setUp } from '../support/setup.ts';
 
 test('metadata is kept by label as long as the value exists', async () => {
   const bench = setUp();
