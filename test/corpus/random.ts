@@ -24,7 +24,7 @@ interface Family {
   readonly conflicts?: boolean;
   readonly length: number;
   readonly withFaults?: boolean;
-  readonly settings?: Omit<RunOptions, 'window' | 'kinds'>;
+  readonly settings?: Omit<RunOptions, 'window' | 'variants'>;
 }
 
 const retry = { periodMs: 100, maxAttempts: 3, exponential: true };

@@ -1,8 +1,8 @@
 /**
  * Random descriptors, values, transactions, reports, drifts, time-outs and failures, with window 1
- * and window 100, held against a simple serial model. What the scheduler may never do is judged by
- * the southbound at every single step. A failure begins with the command that runs it again;
- * `CV_CASES=10` runs ten times as many cases.
+ * and window 100, compared with a simple serial model. The southbound checks at every step that the
+ * scheduler breaks no rule. A failure begins with the command that runs it again; `CV_CASES=10` runs
+ * ten times as many cases.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -42,38 +42,42 @@ test('the southbound always reaches the state of the model', async ({ name }) =>
   );
 });
 
-test('of two values with one claim, the one of the model has it', async ({ name }) => {
+test('of two values with one claim, the same one has it as in the model', async ({ name }) => {
   const script = scripts({ wild: false, conflicts: true, losses: true }, 8);
   await checkProperty(
     { file: FILE, name },
     1500,
     fc.asyncProperty(script, descriptorVariants, async (steps, described) => {
       for (const window of windows) {
-        const settings = { window, kinds: described, conflicts: true };
-        const { bench } = await runScript(steps, { ...settings, check: assertAsExpected });
+        const { bench } = await runScript(steps, {
+          window,
+          variants: described,
+          conflicts: true,
+          check: assertAsExpected,
+        });
         assert.deepEqual(loggedProblems(bench), []);
       }
     }),
   );
 });
 
-test('with failures, all that does not depend on one is done; after them, everything is', async ({
+test('values that no failure blocks are configured; without failures, all are', async ({
   name,
 }) => {
   const script = scripts({ wild: false, conflicts: false, losses: true }, 6);
   await checkProperty(
     { file: FILE, name },
     2500,
-    fc.asyncProperty(script, faults, descriptorVariants, async (steps, trouble, described) => {
-      // What is gone and cannot be read back stands in the way, but shows nowhere.
-      const isHidden = trouble.losing.length > 0 && trouble.blind.length > 0;
+    fc.asyncProperty(script, faults, descriptorVariants, async (steps, injected, described) => {
+      // A deleted value that cannot be read back may block others, but is in no status.
+      const isHidden = injected.losing.length > 0 && injected.blind.length > 0;
       for (const window of windows) {
         const broken = new Set<string>();
         const check = (one: Bench) => (isHidden ? undefined : assertNothingLeftUndone(one, broken));
         const { bench } = await runScript(steps, {
           window,
           variants: described,
-          faults: trouble,
+          faults: injected,
           check,
         });
         clearFaults(bench);
@@ -90,11 +94,16 @@ test('retries alone reach the state of the model', async ({ name }) => {
   await checkProperty(
     { file: FILE, name },
     2000,
-    fc.asyncProperty(script, faults, descriptorVariants, async (steps, trouble, described) => {
+    fc.asyncProperty(script, faults, descriptorVariants, async (steps, injected, described) => {
       const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
       for (const window of windows) {
-        const settings = { window, kinds: described, trouble, retry, pause: 250 };
-        const { bench } = await runScript(steps, settings);
+        const { bench } = await runScript(steps, {
+          window,
+          variants: described,
+          faults: injected,
+          retry,
+          pause: 250,
+        });
         clearFaults(bench);
         await pass(bench, 300, 50);
         assert.deepEqual(bench.southbound.violations, []);

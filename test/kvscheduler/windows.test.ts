@@ -23,7 +23,7 @@ test('the window and the order of replies do not change the outcome', async ({ n
       descriptorVariants,
       fc.nat(),
       async (script, described, seed) => {
-        await playInWindows(script, seed, { variants: described, conflicts: true });
+        await compareWindows(script, seed, { variants: described, conflicts: true });
       },
     ),
   );
@@ -40,11 +40,11 @@ test('the window and the order of replies do not change the outcome with failure
       descriptorVariants,
       faults,
       fc.nat(),
-      async (script, described, trouble, seed) => {
-        await playInWindows(script, seed, {
+      async (script, described, injected, seed) => {
+        await compareWindows(script, seed, {
           variants: described,
           conflicts: true,
-          faults: trouble,
+          faults: injected,
         });
       },
     ),
@@ -61,25 +61,30 @@ test('the window and the order of replies do not change the retries', async ({ n
       descriptorVariants,
       faults,
       fc.nat(),
-      async (script, described, trouble, seed) => {
-        const settings = { kinds: described, conflicts: true, trouble, retry, pause: 200 };
-        await playInWindows(script, seed, settings);
+      async (script, described, injected, seed) => {
+        await compareWindows(script, seed, {
+          variants: described,
+          conflicts: true,
+          faults: injected,
+          retry,
+          pause: 200,
+        });
       },
     ),
   );
 });
 
-async function playInWindows(
+async function compareWindows(
   script: readonly Step[],
   seed: number,
   options: Omit<RunOptions, 'window'>,
 ): Promise<void> {
   const serial = await runScript(script, { ...options, window: 1 });
-  const played: ScriptResult[] = [
+  const others: ScriptResult[] = [
     await runScript(script, { ...options, window: 100, shuffle: seed }),
     await runScript(script, { ...options, window: 3, shuffle: seed + 1 }),
   ];
-  for (const { records, pictures } of played) {
+  for (const { records, pictures } of others) {
     assert.deepEqual(records, serial.records);
     assert.deepEqual(pictures, serial.pictures);
   }

@@ -1,4 +1,4 @@
-/** What the graph was like at any moment. */
+/** Time lines of values, and snapshots of the graph at any time. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -163,7 +163,7 @@ describe('timeline of a key', () => {
     const { over } = asking(bench);
     await bench.commit({ 'a/1': { v: 1 } });
     await bench.clock.advance(MINUTE);
-    // Somebody took it away and made the same again.
+    // Another component deleted the value and created it again.
     bench.southbound.renumber('a/1', 99);
     await bench.commit({}, { mode: 'downstream-resync' });
     const fields = (await over('a/1')).map(({ MetadataFields }) => MetadataFields['number']);
@@ -213,10 +213,13 @@ describe('snapshot of the graph', () => {
       fc.asyncProperty(
         scripts({ wild: true, conflicts: true }, 6),
         fc.option(faults, { nil: undefined }),
-        async (script, trouble) => {
-          const trying = trouble && { trouble };
-          const played = await runScript(script, { window: 100, conflicts: true, ...trying });
-          await assertPresent(played);
+        async (script, injected) => {
+          const result = await runScript(script, {
+            window: 100,
+            conflicts: true,
+            ...(injected && { faults: injected }),
+          });
+          await assertPresent(result);
         },
       ),
     );
