@@ -1,4 +1,4 @@
-/** What always holds, whatever happened before. */
+/** Invariants of the scheduler after any random script. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { TimeoutError } from './support/timeout-error.ts';
 const FILE = 'test/kvscheduler/invariants.test.ts';
 const windows = fc.constantFrom(1, 3, 100);
 
-/** Every value with its state and what it waits for, without what was done last. */
+/** Every value with its state and its unmet dependencies, without the last operation. */
 function states({ scheduler }: Bench): string[] {
   return scheduler
     .statuses()
@@ -45,14 +45,14 @@ test('an all-or-nothing transaction is undone completely when one of its calls f
         let calls = 0;
         southbound.fails = (verb, key) => {
           if (calls++ !== nth || how === 'loses the reply') return undefined;
-          const standing = southbound.values.get(key);
-          if (how === 'destroys' && verb === 'UPDATE' && standing)
-            southbound.values.set(key, { ...standing, spec: { ...standing.spec, v: 9 } });
+          const stored = southbound.values.get(key);
+          if (how === 'destroys' && verb === 'UPDATE' && stored)
+            southbound.values.set(key, { ...stored, spec: { ...stored.spec, v: 9 } });
           return new Error('no');
         };
         southbound.losesReply = () =>
           how === 'loses the reply' && calls === nth + 1 ? new TimeoutError('timeout') : undefined;
-        const failures = await commitWhatIsReady(bench, last.desired, () => calls);
+        const failures = await commitAccepted(bench, last.desired, () => calls);
         if (failures.length === 0) return;
         if (calls > 0) undone++;
         clearFaults(bench);
@@ -65,7 +65,7 @@ test('an all-or-nothing transaction is undone completely when one of its calls f
   assert.ok(undone > 0 || singleCasePath !== undefined, `${undone} were undone`);
 });
 
-test('what an undo cannot restore is restored by retries', async ({ name }) => {
+test('retries restore values that an undo cannot restore', async ({ name }) => {
   const retry = { periodMs: 100, maxAttempts: 0, exponential: false };
   await checkProperty(
     { file: FILE, name },
@@ -88,7 +88,7 @@ test('what an undo cannot restore is restored by retries', async ({ name }) => {
           return at >= nth && at < nth + count ? new Error('no') : undefined;
         };
         const desired = desiredWithoutConflicts(southbound.desired, last);
-        const failures = await commitWhatIsReady(bench, desired, () => calls, retry);
+        const failures = await commitAccepted(bench, desired, () => calls, retry);
         if (failures.length === 0) return;
         clearFaults(bench);
         await pass(bench, 500, 50);
@@ -100,8 +100,8 @@ test('what an undo cannot restore is restored by retries', async ({ name }) => {
   );
 });
 
-/** Leaves out what is refused beforehand, until something was tried. */
-async function commitWhatIsReady(
+/** Commits without the values that are rejected before the first operation. */
+async function commitAccepted(
   bench: Bench,
   desired: Readonly<Record<string, Spec | null>>,
   calls: () => number,
@@ -135,8 +135,8 @@ test('the graph has the dependencies of each value', async ({ name }) => {
       scripts({ wild: true }, 6),
       faults,
       windows,
-      async (script, trouble, window) => {
-        const { bench } = await runScript(script, { window, conflicts: true, faults: trouble });
+      async (script, injected, window) => {
+        const { bench } = await runScript(script, { window, conflicts: true, faults: injected });
         await assertRelationsKnown(bench);
         clearFaults(bench);
         await bench.commit({}, { mode: 'downstream-resync' });
@@ -148,22 +148,22 @@ test('the graph has the dependencies of each value', async ({ name }) => {
 
 async function assertRelationsKnown({ scheduler, southbound, clock }: Bench): Promise<void> {
   const { timeline } = scheduler;
-  const wished = new Map<string, Spec>();
+  const desired = new Map<string, Spec>();
   for (const [key, spec] of southbound.desired) {
-    wished.set(key, spec);
-    for (const [own, derived] of Object.entries(spec.derives ?? {})) wished.set(own, derived);
+    desired.set(key, spec);
+    for (const [own, derived] of Object.entries(spec.derives ?? {})) desired.set(own, derived);
   }
-  const isAsWished = (key: string): boolean => {
-    const standing = southbound.values.get(key)?.spec;
-    const wish = wished.get(key);
-    return !standing || (wish !== undefined && identity(standing) === identity(wish));
+  const isInSync = (key: string): boolean => {
+    const actual = southbound.values.get(key)?.spec;
+    const target = desired.get(key);
+    return !actual || (target !== undefined && identity(actual) === identity(target));
   };
   for (const { Key, Flags, Targets } of await snapshot(timeline, timeline.now, new Slices(clock))) {
     const state = Flags['value-state'];
-    const spec = wished.get(Key);
+    const spec = desired.get(Key);
     if (!spec || (state !== 'CONFIGURED' && state !== 'PENDING')) continue;
-    // Of what could not be brought to its wish the graph knows what is there.
-    if (!isAsWished(Key) || !isAsWished(baseOf(Key) ?? Key)) continue;
+    // Of a value that is not in the desired state, the graph has the actual relations.
+    if (!isInSync(Key) || !isInSync(baseOf(Key) ?? Key)) continue;
     const known = Targets.filter(({ Relation }) => Relation === 'depends-on');
     assert.deepEqual(
       known.map(({ Label }) => Label).sort(),
@@ -189,8 +189,8 @@ test('no value waits for a claim without a holder', async ({ name }) => {
   );
 });
 
-/** What is said to be repeated has a timer, and nothing else has. */
-function assertAwaited({ scheduler, clock }: Bench): void {
+/** Values in the state RETRYING have a timer, and no other values have one. */
+function assertTimers({ scheduler, clock }: Bench): void {
   const retrying = scheduler
     .statuses()
     .filter(({ value, derived_values = [] }) =>
@@ -216,11 +216,11 @@ test('the number of retries and of waiting retries is limited', async ({ name })
       windows,
       async (script, { failing }, policies, window) => {
         const forever = Object.fromEntries(Object.keys(failing).map((name) => [name, 1e9]));
-        const trouble = { failing: forever, losing: [], blind: [] };
+        const injected = { failing: forever, losing: [], blind: [] };
         const { bench } = await runScript(script.slice(0, 1), {
           window,
           conflicts: true,
-          faults: trouble,
+          faults: injected,
         });
         const { southbound, clock } = bench;
         const refuse = southbound.fails;
@@ -235,26 +235,26 @@ test('the number of retries and of waiting retries is limited', async ({ name })
           const { mode, desired, revert } = step;
           const retry = policies[index];
           const onFailure = revert ? 'revert' : 'best-effort';
-          const { desired: wished } = southbound;
+          const { desired: before } = southbound;
           const failures = await bench.commit(desired, {
             mode,
             onFailure,
             ...(retry && { retry }),
           });
-          if (revert && failures.length > 0) southbound.desired = wished;
+          if (revert && failures.length > 0) southbound.desired = before;
           refused.clear();
           for (let i = 0; i < 10; i++) {
             await pass(bench, 15);
-            assertAwaited(bench);
+            assertTimers(bench);
           }
         }
         const before = bench.scheduler.history().length;
         await pass(bench, 20_000, 100);
         assert.equal(clock.pending, 0);
         for (const [call, times] of refused) assert.ok(times <= 3, `${call} ${times} times`);
-        const repeated = bench.scheduler.history().length - before;
+        const retries = bench.scheduler.history().length - before;
         const values = bench.scheduler.statuses().length;
-        assert.ok(repeated <= 3 * (values + 5), `${repeated} repetitions of ${values} values`);
+        assert.ok(retries <= 3 * (values + 5), `${retries} retries of ${values} values`);
         const retrying = states(bench).filter((line) => line.includes('RETRYING'));
         assert.deepEqual(retrying, []);
       },

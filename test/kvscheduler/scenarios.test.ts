@@ -1,6 +1,6 @@
 /**
- * The scenarios that the Go agent's scheduler is tested with, as data. Where something else is
- * expected here than there, the step says so under `unlike`.
+ * The scenarios of the tests of the Go agent's scheduler, as data. Differences to the Go agent are
+ * listed in `unlike` of the step.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -9,8 +9,8 @@ import { scenarios } from './scenarios/all.ts';
 import { mutations } from './scenarios/mutations.ts';
 import { runScenario } from './scenarios/run.ts';
 
-/** Comparisons that stand in the text of the Go agent's tests. */
-const COMPARISONS_THERE = 1472;
+/** Comparisons in the code of the Go agent's tests. */
+const GO_AGENT_COMPARISONS = 1472;
 const ORDERS = 10;
 
 for (const scenario of scenarios)
@@ -28,11 +28,11 @@ test('the scenarios check at least as many facts as those of the Go agent', asyn
     facts += await runScenario(scenario, { window: 1, replies: 'now' });
   const unlike = scenarios.flatMap(({ steps }) => steps).flatMap((step) => step.unlike ?? []);
   t.diagnostic(
-    `${scenarios.length} scenarios hold ${facts} facts, each with window 1 and ${ORDERS} times ` +
+    `${scenarios.length} scenarios check ${facts} facts, each with window 1 and ${ORDERS} times ` +
       `with window 100 and shuffled replies; ${unlike.length} known differences to the Go agent`,
   );
   assert.equal(scenarios.length, 13);
-  assert.ok(facts >= COMPARISONS_THERE, `${facts} facts`);
+  assert.ok(facts >= GO_AGENT_COMPARISONS, `${facts} facts`);
 });
 
 test('a scenario with any wrong expectation fails', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * Values that come from the southbound and from the northbound in turns, under the same keys: what
- * was reported is taken over by a wish, with all that is derived from it.
+ * Values that are reported by the southbound and set by the northbound in turns, under the same
+ * keys: a desired value takes over the reported one, with all its derived values.
  */
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -17,28 +17,28 @@ const needed = [...keys, 'p/a1', 'p/b1', 'd/a1.0'];
 interface Turn {
   readonly key: string;
   readonly value: Spec | null;
-  /** The northbound wishes it; else the southbound brings it, unless it is managed already. */
-  readonly wished: boolean;
-  /** What comes after it. */
+  /** The northbound sets the value; otherwise the southbound reports it, unless it is managed. */
+  readonly isDesired: boolean;
+  /** Resync after the change. */
   readonly resync: 'full-resync' | 'downstream-resync' | undefined;
 }
 
 const turns: fc.Arbitrary<Turn> = fc.constantFrom(...keys).chain((key) => {
   const name = key.replace('/', '');
-  const foreign = needed.filter((one) => one !== key && baseOf(one) !== key);
+  const others = needed.filter((one) => one !== key && baseOf(one) !== key);
   const derives = fc
     .subarray([`d/${name}.0`, `p/${name}`])
     .map((own) => Object.fromEntries(own.map((one) => [one, { v: 1 }])));
   const value = fc.record({
     v: fc.nat(2),
-    needs: fc.array(fc.constantFrom(...foreign), { maxLength: 2 }),
+    needs: fc.array(fc.constantFrom(...others), { maxLength: 2 }),
     any: fc.constantFrom<string[]>([], [], ['b/'], ['p/']),
     derives,
   });
   return fc.record({
     key: fc.constant(key),
     value: fc.option(value, { freq: 3 }),
-    wished: fc.boolean(),
+    isDesired: fc.boolean(),
     resync: fc.constantFrom(undefined, undefined, undefined, 'full-resync', 'downstream-resync'),
   });
 });
@@ -65,9 +65,9 @@ test('the window does not change the outcome, and nothing is left to reconcile',
   );
 });
 
-async function take(bench: Bench, { key, value, wished, resync }: Turn): Promise<void> {
+async function take(bench: Bench, { key, value, isDesired, resync }: Turn): Promise<void> {
   const { southbound } = bench;
-  if (wished) await bench.commit({ [key]: value });
+  if (isDesired) await bench.commit({ [key]: value });
   else if (!southbound.desired.has(key)) await report(bench, key, value);
   if (resync === 'full-resync')
     await bench.commit(Object.fromEntries(southbound.desired), { mode: resync });
@@ -82,7 +82,7 @@ async function report(bench: Bench, key: string, value: Spec | null): Promise<vo
   for (const [own, derived] of Object.entries(value?.derives ?? {}))
     if (own.startsWith('d/')) southbound.changeExternally(own, derived);
   scheduler.pushNotification([{ key, value, metadata: 5 }]);
-  // A notification has no answer: what comes after it in the queue tells that it was run.
+  // A notification has no answer: wait for a task that is queued after it.
   await scheduler.dump('SB', { descriptor: 'alpha' });
 }
 
@@ -91,15 +91,15 @@ function pictureOf({ southbound, scheduler }: Bench): object {
     .statuses()
     .flatMap(({ value, derived_values = [] }) => [value, ...derived_values])
     .map(({ key, state, details }) => ({ key, state, details }));
-  return { standing: southbound.contents(), states };
+  return { contents: southbound.contents(), states };
 }
 
 test('derived values of a reported value are deleted when the northbound takes it over without them', async () => {
   const bench = setUp({ window: 1 });
   await report(bench, 'a/1', { v: 1, derives: { 'd/a1.0': { v: 1 }, 'd/a1.1': { v: 1 } } });
   assert.equal(bench.state('d/a1.0'), 'OBTAINED');
-  const wish = { v: 2, derives: { 'd/a1.1': { v: 2 } } };
-  assert.deepEqual(await bench.calls({ 'a/1': wish }), [
+  const desired = { v: 2, derives: { 'd/a1.1': { v: 2 } } };
+  assert.deepEqual(await bench.calls({ 'a/1': desired }), [
     'DELETE d/a1.0',
     'UPDATE a/1',
     'UPDATE d/a1.1',

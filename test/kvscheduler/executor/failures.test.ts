@@ -44,7 +44,7 @@ test('only the failed value is read back before planning again', async () => {
   bench.southbound.retrieves.length = 0;
   bench.southbound.fails = failing('UPDATE a/1');
   await bench.commit({ 'a/1': { v: 2 } });
-  // the descriptor is told of the others too, lest it takes what is theirs for the one's
+  // The descriptor gets the other values too, so that it does not take their data for this value's.
   assert.deepEqual(bench.southbound.retrieves, [
     { descriptor: 'alpha', keys: ['a/1', 'a/2'], only: ['a/1'] },
   ]);
@@ -89,7 +89,7 @@ test('no dependent is created again on a value whose deletion failed', async () 
   assert.equal(bench.state('a/1'), 'FAILED');
   assert.equal(bench.state('b/1'), 'PENDING [a/1]');
   assert.deepEqual(bench.southbound.contents(), { 'a/1': '1' });
-  // Wished again it is what it was, and all is as before.
+  // When it is desired again, it is in sync, and its dependent is created.
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1 } }), ['CREATE b/1']);
   assert.equal(bench.state('a/1'), 'CONFIGURED');
 });
@@ -148,7 +148,7 @@ test('a derived value that fails does not make its base fail', async () => {
   assert.equal(bench.state('d/a1.0'), 'CONFIGURED');
   assert.equal(bench.state('d/a1.1'), 'FAILED');
   bench.southbound.fails = () => undefined;
-  // Wished once more the base repairs what it derives.
+  // When the base is desired again, its derived value is created.
   assert.deepEqual(await bench.calls({ 'a/1': { v: 1, derives } }), ['CREATE d/a1.1']);
 });
 
@@ -218,7 +218,7 @@ test('unknown outcome without a read: the value is not changed until it can be r
   bench.southbound.losesReply = timingOut('CREATE a/1');
   bench.southbound.retrieveFails = () => new Error('gone');
   await bench.commit({ 'a/1': { v: 1, needs: ['a/9'], claims: ['x'] } });
-  // Not even what it may rest on goes, and what it may hold is not given to another.
+  // Its dependency is not deleted, and its claim is not passed to another value.
   const failures = await bench.commit({
     'a/1': { v: 2 },
     'a/9': null,

@@ -38,7 +38,7 @@ test('a full queue lets commits wait, and rejects those that do not', async () =
     message: /200 transactions/,
   });
   const patient = bench.scheduler.commit(request('a/patient'));
-  // A report always has room.
+  // A report is accepted even if the queue is full.
   bench.southbound.changeExternally('a/f', { v: 1 });
   bench.scheduler.pushNotification([{ key: 'a/f', value: { v: 1 } }]);
   await Promise.all([running, ...queued]);

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { SchedulerMetrics } from '#kvscheduler/history/metrics.ts';
 import { type Bench, setUp } from '../support/setup.ts';
 
-function watched(): Bench & { lines(name: string): Promise<string[]> } {
+function setUpWithMetrics(): Bench & { lines(name: string): Promise<string[]> } {
   const registry = new Registry();
   const observer = new SchedulerMetrics(registry, () => bench.scheduler);
   const bench: Bench = setUp({ observer, window: 3 });
@@ -25,7 +25,7 @@ const commit = (v: number) => ({
 
 describe('metrics', () => {
   it('count transactions of every type, and their times', async () => {
-    const bench = watched();
+    const bench = setUpWithMetrics();
     const { scheduler, southbound, clock, lines } = bench;
     southbound.fails = (_verb, key) => (key === 'a/2' ? new Error('no') : undefined);
     const retry = { periodMs: 1_000, maxAttempts: 1, exponential: false };
@@ -58,13 +58,13 @@ describe('metrics', () => {
   });
 
   it('show the queue, the operations in flight and the time since the commit', async () => {
-    const { scheduler, southbound, clock, lines } = watched();
+    const { scheduler, southbound, clock, lines } = setUpWithMetrics();
     let release = () => {};
-    const held = new Promise<void>((resolve) => {
+    const replies = new Promise<void>((resolve) => {
       release = resolve;
     });
     const values = new Map(Array.from({ length: 5 }, (_, i) => [`b/${i}`, { v: 1 }]));
-    southbound.repliesAfter = held;
+    southbound.repliesAfter = replies;
     const first = scheduler.commit({ ...commit(1), values });
     await clock.advance(1);
     assert.deepEqual(await lines('operations_in_flight'), ['operations_in_flight 3']);

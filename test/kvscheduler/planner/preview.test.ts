@@ -1,4 +1,4 @@
-/** What a change would do: nothing is done, and it is what the change does when it comes. */
+/** The plan of a change: nothing is executed, and the later change does the same. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ const lines = ({ Operations }: Preview): string[] =>
     ({ Operation, Key, NewState, Reason }) => `${Operation} ${Key} ${NewState ?? ''}: ${Reason}`,
   );
 
-/** Everything that can be seen of a scheduler and its southbound. */
+/** The observable state of a scheduler and its southbound. */
 async function pictureOf({ scheduler, southbound }: Bench): Promise<string> {
   const views = [];
   for (const view of ['NB', 'cached'] as const)

@@ -1,4 +1,4 @@
-/** What the scheduler's routes accept, and what they say to the rest. */
+/** Arguments of the scheduler's routes: accepted ones, and errors of the others. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -11,13 +11,13 @@ import { notificationsWithRetry } from './notifications-retry.ts';
 import { resyncWithRetry } from './retry.ts';
 import { revert } from './revert.ts';
 import { threeDescriptors } from './three-descriptors.ts';
-import { foreignValue } from './unmanaged-value.ts';
+import { unmanagedValue } from './unmanaged-value.ts';
 
 export const scenarios: readonly Scenario[] = [
   emptyResync,
   emptySouthbound,
   filledSouthbound,
-  foreignValue,
+  unmanagedValue,
   threeDescriptors,
   resyncWithRetry,
   changes,

@@ -1,14 +1,14 @@
 import type { Scenario } from './format.ts';
-import { createThreeValues, threeKinds, twoChanges, unlikeRecreated } from './three-values.ts';
+import { createThreeValues, mockDescriptors, twoChanges, unlikeRecreated } from './three-values.ts';
 
 export const changes: Scenario = {
-  name: 'changes re-create, update, and wake what waits',
-  descriptors: threeKinds,
+  name: 'changes re-create values, update values, and meet dependencies of pending values',
+  descriptors: mockDescriptors,
   steps: [
     createThreeValues,
     {
       title: 'one value is re-created, another changed in place',
-      unlike: [unlikeRecreated.goneForGood, unlikeRecreated.lastOperation('c/3')],
+      unlike: [unlikeRecreated.deletedPermanently, unlikeRecreated.lastOperation('c/3')],
       does: { commit: twoChanges.desired },
       expect: {
         record: {

@@ -1,7 +1,7 @@
 import type { Scenario } from './format.ts';
 
 export const cycle: Scenario = {
-  name: 'values that need each other in a circle come together and go together',
+  name: 'values in a cycle of dependencies are created together and deleted together',
   descriptors: [
     {
       name: 'one',
@@ -12,10 +12,10 @@ export const cycle: Scenario = {
   ],
   steps: [
     {
-      title: 'the circle waits for what it needs from outside',
+      title: 'the cycle is pending until its external dependency is met',
       does: {
         commit: { 'a/1': 'first', 'a/2': 'second', 'a/3': 'third' },
-        description: 'a circle',
+        description: 'a cycle',
       },
       expect: {
         record: {
@@ -36,7 +36,7 @@ export const cycle: Scenario = {
       },
     },
     {
-      title: 'what it needs comes',
+      title: 'the external dependency is created',
       does: { commit: { 'a/4': 'fourth' } },
       expect: {
         record: {
@@ -65,7 +65,7 @@ export const cycle: Scenario = {
       },
     },
     {
-      title: 'a part of it shall go, and the southbound does not let it',
+      title: 'the deletion of a member fails',
       fails: [{ call: 'DELETE a/2', error: 'in use' }],
       does: { commit: { 'a/2': null } },
       expect: {
@@ -102,23 +102,23 @@ export const cycle: Scenario = {
       },
     },
     {
-      title: 'it is wanted again, with another value',
+      title: 'the member is desired again, with another value',
       unlike: [
-        'record and status: a value that could not be removed is still there and is updated; the Go agent creates it over itself',
+        'record and status: a value that could not be deleted still exists and is updated; the Go agent creates it a second time',
       ],
-      does: { commit: { 'a/2': 'second anew' } },
+      does: { commit: { 'a/2': 'changed second' } },
       expect: {
         record: {
-          values: ['a/2 second anew from-NB'],
+          values: ['a/2 changed second from-NB'],
           executed: [
             'CREATE a/1: PENDING first > CONFIGURED first',
             'CREATE a/3: PENDING third > CONFIGURED third',
-            'UPDATE a/2: FAILED second !in use! > CONFIGURED second anew',
+            'UPDATE a/2: FAILED second !in use! > CONFIGURED changed second',
           ],
         },
         content: {
           'a/1': 'first #4',
-          'a/2': 'second anew #2',
+          'a/2': 'changed second #2',
           'a/3': 'third #5',
           'a/4': 'fourth #0',
         },

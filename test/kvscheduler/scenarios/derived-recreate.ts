@@ -1,11 +1,11 @@
 import type { Scenario } from './format.ts';
 
 export const derivedRecreate: Scenario = {
-  name: 'a derived value that is re-created fails on the way back',
+  name: 'the creation of a derived value that is re-created fails',
   descriptors: [{ name: 'one', prefix: 'a/', recreates: ['a/1/item1'] }],
   steps: [
     {
-      title: 'a value and its part',
+      title: 'a value and its derived value',
       does: { commit: { 'a/1': ['item1=old'] } },
       expect: {
         record: {
@@ -21,17 +21,17 @@ export const derivedRecreate: Scenario = {
       },
     },
     {
-      title: 'the part is to be another and gets lost',
+      title: 'the derived value changes and is lost',
       fails: [
         {
           call: 'CREATE a/1/item1',
-          error: 'no room',
+          error: 'no space',
           leaves: { 'a/1': { value: [], number: 0 } },
         },
       ],
       does: { commit: { 'a/1': ['item1=new'] } },
       expect: {
-        failures: ['a/1/item1 (CREATE): no room'],
+        failures: ['a/1/item1 (CREATE): no space'],
         record: {
           values: ['a/1 [item1=new] from-NB'],
           planned: [
@@ -42,12 +42,12 @@ export const derivedRecreate: Scenario = {
           executed: [
             'UPDATE a/1: CONFIGURED [item1=old] > CONFIGURED [item1=new]',
             'DELETE a/1/item1: CONFIGURED old > REMOVED (derived recreate)',
-            'CREATE a/1/item1: REMOVED > FAILED new !no room! (derived recreate)',
+            'CREATE a/1/item1: REMOVED > FAILED new !no space! (derived recreate)',
           ],
         },
         retrieves: ['one: a/1 [item1=new]'],
         content: { 'a/1': '[] #0' },
-        status: { 'a/1': 'CONFIGURED UPDATE', 'a/1/item1': 'FAILED CREATE !no room!' },
+        status: { 'a/1': 'CONFIGURED UPDATE', 'a/1/item1': 'FAILED CREATE !no space!' },
         flags: [
           'last-update 4',
           'error 1',

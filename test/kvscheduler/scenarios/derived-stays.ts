@@ -1,11 +1,11 @@
 import type { Scenario } from './format.ts';
 
 export const derivedStays: Scenario = {
-  name: 'a value stays as long as something derived from it cannot be removed',
+  name: 'a value exists as long as a value derived from it cannot be deleted',
   descriptors: [{ name: 'one', prefix: 'a/' }],
   steps: [
     {
-      title: 'a value and its part',
+      title: 'a value and its derived value',
       does: { commit: { 'a/1': ['item1'] } },
       expect: {
         record: {
@@ -21,7 +21,7 @@ export const derivedStays: Scenario = {
       },
     },
     {
-      title: 'the part does not go',
+      title: 'the deletion of the derived value fails',
       unlike: [
         'status of a/1: nothing was done to it; the Go agent shows the delete that it did not come to',
       ],

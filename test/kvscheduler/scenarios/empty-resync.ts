@@ -1,7 +1,7 @@
 import type { Scenario } from './format.ts';
 
 export const emptyResync: Scenario = {
-  name: 'a resync of nothing against nothing reads back and does nothing',
+  name: 'a resync without desired values on an empty southbound reads back and does nothing',
   descriptors: [{ name: 'one', prefix: 'a/' }],
   steps: [
     {

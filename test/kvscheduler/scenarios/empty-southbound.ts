@@ -11,7 +11,7 @@ export const emptySouthbound: Scenario = {
   ],
   steps: [
     {
-      title: 'two values that need each other’s parts',
+      title: 'two values that depend on derived values of each other',
       does: {
         commit: { 'a/2': ['item1'], 'a/1': ['item1', 'item2'] },
         resync: true,
@@ -47,9 +47,9 @@ export const emptySouthbound: Scenario = {
       },
     },
     {
-      title: 'a resync with nothing removes everything',
+      title: 'a resync without values deletes everything',
       unlike: [
-        'flags: a removed value has no revision of its own here, its time line just ends; the Go agent keeps one with the state REMOVED for each of the two base values',
+        'flags: a removed value has no revision of its own here, its time line ends; the Go agent keeps one with the state REMOVED for each of the two base values',
       ],
       does: { commit: {}, resync: true },
       expect: {

@@ -2,7 +2,7 @@ import type { Scenario } from './format.ts';
 import { unlikeRecreated } from './three-values.ts';
 
 export const filledSouthbound: Scenario = {
-  name: 'a resync changes what it finds of an earlier run, in place or anew',
+  name: 'a resync updates or re-creates values of an earlier run',
   descriptors: [
     {
       name: 'one',
@@ -22,7 +22,7 @@ export const filledSouthbound: Scenario = {
   },
   steps: [
     {
-      title: 'all three are to be others',
+      title: 'all three values change',
       unlike: [unlikeRecreated.lastOperation('a/3')],
       does: {
         commit: { 'a/1': ['item2'], 'a/2': ['item1', 'item2'], 'a/3': ['item1', 'item2'] },

@@ -1,14 +1,14 @@
 /**
- * A scenario as data: what the southbound is like, what happens step by step, and what has to be
- * seen after each step. What is expected is written in lines, in the notation of `notation.ts`.
+ * A scenario as data: the southbound, the steps, and the state that is expected after each step, as
+ * lines in the notation of `notation.ts`.
  */
 import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
 
 export interface Scenario {
   readonly name: string;
   readonly descriptors: readonly MockDescriptor[];
-  /** What stands in the southbound before the scheduler is born. */
-  readonly before?: Happening;
+  /** Values of the southbound before the scheduler is created. */
+  readonly before?: SouthboundChange;
   readonly steps: readonly Step[];
 }
 
@@ -20,9 +20,9 @@ export type MockValue = readonly string[] | string;
 
 export interface MockDescriptor {
   readonly name: string;
-  /** All keys `<prefix><name>`, and what is derived from these: `<prefix><name>/<item>`. */
+  /** All keys `<prefix><name>`, and the derived values `<prefix><name>/<item>`. */
   readonly prefix: string;
-  /** The first metadata to be given away; default: 0. */
+  /** Metadata of the first created value; default: 0. */
   readonly firstNumber?: number;
   /** Derived values are properties: they have no descriptor. */
   readonly baseOnly?: true;
@@ -36,58 +36,58 @@ export interface MockDescriptor {
   readonly after?: readonly string[];
 }
 
-export interface Standing {
+export interface MockStoredValue {
   readonly value: MockValue;
   /** Metadata. */
   readonly number?: number;
-  /** Not made by the scheduler. */
-  readonly foreign?: boolean;
+  /** Not created by the scheduler. */
+  readonly unmanaged?: boolean;
 }
 
-/** What the southbound does by itself; null: gone. */
-export type Happening = Readonly<Record<string, Standing | null>>;
+/** Values that the southbound changes by itself; null: deleted. */
+export type SouthboundChange = Readonly<Record<string, MockStoredValue | null>>;
 
 export interface PlannedFailure {
   /** The next call that reads `VERB key` fails … */
   readonly call: string;
   readonly error: string;
-  /** … and this is how it leaves the southbound. */
-  readonly leaves?: Happening;
+  /** … and changes the southbound so. */
+  readonly leaves?: SouthboundChange;
 }
 
 export type Values = Readonly<Record<string, MockValue | null>>;
 
-export type Deed =
+export type StepAction =
   | {
       readonly commit: Values;
-      /** A full resync: what is not among the values shall go. */
+      /** A full resync: all other values are deleted. */
       readonly resync?: true;
       readonly revert?: true;
       readonly retry?: RetryPolicy;
       readonly description?: string;
     }
-  /** The southbound changes and tells. */
-  | { readonly notify: Happening }
-  /** Milliseconds in which nothing happens but what is due. */
+  /** The southbound changes values and reports them. */
+  | { readonly notify: SouthboundChange }
+  /** Milliseconds of virtual time. */
   | { readonly pass: number };
 
 export interface Step {
   readonly title: string;
-  /** Where the Go agent does otherwise, and why it is right so. */
+  /** Differences to the Go agent, with their reasons. */
   readonly unlike?: readonly string[];
   readonly fails?: readonly PlannedFailure[];
-  readonly does: Deed;
+  readonly does: StepAction;
   readonly expect: Expectation;
 }
 
 export interface Expectation {
   /** `key (OPERATION): error`; absent: none. */
   readonly failures?: readonly string[];
-  /** The one record that the step leaves. */
+  /** The only record of the step. */
   readonly record: ExpectedRecord;
-  /** `descriptor: what it is told to correlate`; absent: nothing is read back. */
+  /** `descriptor: values to correlate`; absent: nothing is read back. */
   readonly retrieves?: readonly string[];
-  /** All that stands in the southbound. */
+  /** All values of the southbound. */
   readonly content: Readonly<Record<string, string>>;
   /** Every value that the scheduler knows. */
   readonly status: Readonly<Record<string, string>>;
@@ -98,9 +98,9 @@ export interface Expectation {
 export interface ExpectedRecord {
   /** Arguments. */
   readonly values: readonly string[];
-  /** Absent: what is executed. */
+  /** Absent: as `executed`. */
   readonly planned?: readonly string[];
   readonly executed: readonly string[];
-  /** Sequence number of the transaction that is repeated, and the how-many-eth time. */
+  /** Sequence number of the transaction that is retried, and the number of the attempt. */
   readonly retry?: { readonly of: number; readonly attempt: number };
 }

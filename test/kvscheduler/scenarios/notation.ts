@@ -1,11 +1,11 @@
 /**
- * The lines in which a scenario says what it expects.
+ * The notation of the lines that a scenario expects.
  *
  * - value: `[item1 item2]` or `text`; `-` for none
  * - argument: `a/1 [item1] from-NB`
- * - standing: `[item1] #0`, with ` foreign` behind
- * - operation: `UPDATE a/1: CONFIGURED [item1] > FAILED [item2] !why not! (derived)`; what comes from
- *   nothing has nothing before the colon but its key: `CREATE a/1: CONFIGURED [item1]`
+ * - stored value: `[item1] #0`, with ` unmanaged` at the end if it is
+ * - operation: `UPDATE a/1: CONFIGURED [item1] > FAILED [item2] !why not! (derived)`; a value
+ *   that did not exist has no state before the arrow: `CREATE a/1: CONFIGURED [item1]`
  * - status: `PENDING CREATE [a/1 a/2]`, `FAILED UPDATE !why not!`
  * - flags: `derived 2`, `descriptor one 3`, `value-state PENDING 1`
  */
@@ -19,7 +19,7 @@ import type {
 import { originNumber } from '#kvscheduler/history/record.ts';
 import type { MockValue } from './format.ts';
 
-/** The canonical form in which the scheduler sees it. */
+/** A value in the form that the scheduler gets. */
 export interface Canonical {
   readonly items?: readonly string[];
   readonly text?: string;
@@ -34,16 +34,16 @@ export function valueText(value: object): string {
   return items ? `[${items.join(' ')}]` : text;
 }
 
-export function standingText({
+export function storedText({
   value,
   number,
-  foreign,
+  unmanaged,
 }: {
   readonly value: Canonical;
   readonly number: number | undefined;
-  readonly foreign: boolean;
+  readonly unmanaged: boolean;
 }): string {
-  return words(valueText(value), number !== undefined && `#${number}`, foreign && 'foreign');
+  return words(valueText(value), number !== undefined && `#${number}`, unmanaged && 'unmanaged');
 }
 
 export function argumentText({ Key, Value, Origin }: RecordedKeyValue): string {

@@ -47,19 +47,19 @@ export const notificationsWithRetry: Scenario = {
       },
     },
     {
-      title: 'what both wait for comes, and both fail',
+      title: 'the dependency of both values is reported, and both fail',
       unlike: [
-        'retrieves: a value that failed to come is told too, since it may be there in part; the Go agent leaves it out',
+        'retrieves: a value whose creation failed is in the list too, since it may exist partially; the Go agent omits it',
       ],
       fails: [
         {
           call: 'CREATE b/2/item2',
-          error: 'no room for a part',
+          error: 'no space for a part',
           leaves: { 'b/2': { value: ['item1'], number: 0 } },
         },
-        { call: 'CREATE c/3', error: 'no room' },
+        { call: 'CREATE c/3', error: 'no space' },
       ],
-      does: { notify: { 'a/1': { value: ['item1', 'item2'], number: 10, foreign: true } } },
+      does: { notify: { 'a/1': { value: ['item1', 'item2'], number: 10, unmanaged: true } } },
       expect: {
         record: {
           values: ['a/1 [item1 item2] from-SB'],
@@ -76,15 +76,15 @@ export const notificationsWithRetry: Scenario = {
             'CREATE a/1: OBTAINED [item1 item2]',
             'CREATE b/2: PENDING [item1 item2] > CONFIGURED [item1 item2]',
             'CREATE b/2/item1: CONFIGURED item1 (derived)',
-            'CREATE c/3: PENDING third > RETRYING third !no room!',
+            'CREATE c/3: PENDING third > RETRYING third !no space!',
             'CREATE a/1/item1: OBTAINED item1 (derived)',
             'CREATE a/1/item2: OBTAINED item2 (derived)',
-            'CREATE b/2/item2: RETRYING item2 !no room for a part! (derived)',
+            'CREATE b/2/item2: RETRYING item2 !no space for a part! (derived)',
           ],
         },
         retrieves: ['two: b/2 [item1 item2]', 'three: c/3 third'],
         content: {
-          'a/1': '[item1 item2] #10 foreign',
+          'a/1': '[item1 item2] #10 unmanaged',
           'b/2': '[item1] #0',
           'b/2/item1': 'item1',
         },
@@ -94,8 +94,8 @@ export const notificationsWithRetry: Scenario = {
           'a/1/item2': 'OBTAINED',
           'b/2': 'CONFIGURED CREATE',
           'b/2/item1': 'CONFIGURED CREATE',
-          'b/2/item2': 'RETRYING CREATE !no room for a part!',
-          'c/3': 'RETRYING CREATE !no room!',
+          'b/2/item2': 'RETRYING CREATE !no space for a part!',
+          'c/3': 'RETRYING CREATE !no space!',
         },
         flags: [
           'last-update 9',
@@ -113,7 +113,7 @@ export const notificationsWithRetry: Scenario = {
       },
     },
     {
-      title: 'a second later the part is repeated',
+      title: 'a second later the derived value is retried',
       unlike: [
         'status of `item1`: nothing is done to it, so it shows no operation; the Go agent applies it once more',
       ],
@@ -124,11 +124,11 @@ export const notificationsWithRetry: Scenario = {
           values: ['b/2 [item1 item2] from-NB'],
           executed: [
             'UPDATE b/2: CONFIGURED [item1] > CONFIGURED [item1 item2] (retry)',
-            'CREATE b/2/item2: RETRYING item2 !no room for a part! > CONFIGURED item2 (derived retry)',
+            'CREATE b/2/item2: RETRYING item2 !no space for a part! > CONFIGURED item2 (derived retry)',
           ],
         },
         content: {
-          'a/1': '[item1 item2] #10 foreign',
+          'a/1': '[item1 item2] #10 unmanaged',
           'b/2': '[item1 item2] #0',
           'b/2/item1': 'item1',
           'b/2/item2': 'item2',
@@ -140,7 +140,7 @@ export const notificationsWithRetry: Scenario = {
           'b/2': 'CONFIGURED UPDATE',
           'b/2/item1': 'CONFIGURED CREATE',
           'b/2/item2': 'CONFIGURED CREATE',
-          'c/3': 'RETRYING CREATE !no room!',
+          'c/3': 'RETRYING CREATE !no space!',
         },
         flags: [
           'last-update 11',
@@ -158,16 +158,16 @@ export const notificationsWithRetry: Scenario = {
       },
     },
     {
-      title: 'two seconds later the other value is',
+      title: 'two seconds later the other value is retried',
       does: { pass: 2000 },
       expect: {
         record: {
           retry: { of: 2, attempt: 1 },
           values: ['c/3 third from-NB'],
-          executed: ['CREATE c/3: RETRYING third !no room! > CONFIGURED third (retry)'],
+          executed: ['CREATE c/3: RETRYING third !no space! > CONFIGURED third (retry)'],
         },
         content: {
-          'a/1': '[item1 item2] #10 foreign',
+          'a/1': '[item1 item2] #10 unmanaged',
           'b/2': '[item1 item2] #0',
           'b/2/item1': 'item1',
           'b/2/item2': 'item2',

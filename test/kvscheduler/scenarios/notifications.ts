@@ -1,7 +1,7 @@
 import type { Scenario } from './format.ts';
 
 export const notifications: Scenario = {
-  name: 'what the southbound reports wakes what waits for it, and takes it down again',
+  name: 'a reported value meets a dependency, and its deletion deletes the dependent',
   descriptors: [
     { name: 'one', prefix: 'a/', baseOnly: true, blind: true },
     {
@@ -13,7 +13,7 @@ export const notifications: Scenario = {
   ],
   steps: [
     {
-      title: 'a value waits for what only the southbound can bring',
+      title: 'a value waits for a value of the southbound',
       does: { commit: { 'b/2': ['item1', 'item2'] }, resync: true },
       expect: {
         record: {
@@ -27,8 +27,8 @@ export const notifications: Scenario = {
       },
     },
     {
-      title: 'it comes',
-      does: { notify: { 'a/1': { value: ['item1'], number: 10, foreign: true } } },
+      title: 'the value is reported',
+      does: { notify: { 'a/1': { value: ['item1'], number: 10, unmanaged: true } } },
       expect: {
         record: {
           values: ['a/1 [item1] from-SB'],
@@ -41,7 +41,7 @@ export const notifications: Scenario = {
           ],
         },
         content: {
-          'a/1': '[item1] #10 foreign',
+          'a/1': '[item1] #10 unmanaged',
           'b/2': '[item1 item2] #0',
           'b/2/item1': 'item1',
         },
@@ -65,9 +65,9 @@ export const notifications: Scenario = {
       },
     },
     {
-      title: 'it gets another part',
-      unlike: ['flags: a part that stays as it is gets no new revision; in the Go agent it does'],
-      does: { notify: { 'a/1': { value: ['item1', 'item2'], number: 11, foreign: true } } },
+      title: 'the reported value gets another derived value',
+      unlike: ['flags: an unchanged derived value gets no new revision; in the Go agent it does'],
+      does: { notify: { 'a/1': { value: ['item1', 'item2'], number: 11, unmanaged: true } } },
       expect: {
         record: {
           values: ['a/1 [item1 item2] from-SB'],
@@ -78,7 +78,7 @@ export const notifications: Scenario = {
           ],
         },
         content: {
-          'a/1': '[item1 item2] #11 foreign',
+          'a/1': '[item1 item2] #11 unmanaged',
           'b/2': '[item1 item2] #0',
           'b/2/item1': 'item1',
           'b/2/item2': 'item2',
@@ -104,7 +104,7 @@ export const notifications: Scenario = {
       },
     },
     {
-      title: 'it goes',
+      title: 'the value is reported as deleted',
       does: { notify: { 'a/1': null } },
       expect: {
         record: {

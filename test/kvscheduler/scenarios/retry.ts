@@ -1,7 +1,7 @@
 import type { Scenario } from './format.ts';
 
 export const resyncWithRetry: Scenario = {
-  name: 'what fails in a resync is repeated when its time has come, and only that',
+  name: 'only values that failed in a resync are retried, after their delay',
   descriptors: [{ name: 'one', prefix: 'a/', firstNumber: 1 }],
   before: { 'a/1': { value: [], number: 0 } },
   steps: [
@@ -10,7 +10,7 @@ export const resyncWithRetry: Scenario = {
       fails: [
         {
           call: 'CREATE a/1/item2',
-          error: 'no room',
+          error: 'no space',
           leaves: { 'a/1': { value: ['item1'], number: 0 } },
         },
       ],
@@ -21,7 +21,7 @@ export const resyncWithRetry: Scenario = {
         description: 'with repetitions',
       },
       expect: {
-        failures: ['a/1/item2 (CREATE): no room'],
+        failures: ['a/1/item2 (CREATE): no space'],
         record: {
           values: ['a/1 [item1 item2] from-NB'],
           planned: [
@@ -32,7 +32,7 @@ export const resyncWithRetry: Scenario = {
           executed: [
             'UPDATE a/1: DISCOVERED [] > CONFIGURED [item1 item2]',
             'CREATE a/1/item1: CONFIGURED item1 (derived)',
-            'CREATE a/1/item2: RETRYING item2 !no room! (derived)',
+            'CREATE a/1/item2: RETRYING item2 !no space! (derived)',
           ],
         },
         retrieves: ['one: a/1 [item1 item2]', 'one: a/1 [item1 item2]'],
@@ -40,7 +40,7 @@ export const resyncWithRetry: Scenario = {
         status: {
           'a/1': 'CONFIGURED UPDATE',
           'a/1/item1': 'CONFIGURED CREATE',
-          'a/1/item2': 'RETRYING CREATE !no room!',
+          'a/1/item2': 'RETRYING CREATE !no space!',
         },
         flags: [
           'last-update 3',
@@ -54,9 +54,9 @@ export const resyncWithRetry: Scenario = {
       },
     },
     {
-      title: 'the repetition',
+      title: 'the retry',
       unlike: [
-        'status and flags: nothing is done to `item1`, so it shows no operation and gets no new revision; the Go agent applies it once more',
+        'status and flags: nothing is done to `item1`, so it shows no operation and gets no new revision; the Go agent applies it again',
       ],
       does: { pass: 3000 },
       expect: {
@@ -65,7 +65,7 @@ export const resyncWithRetry: Scenario = {
           values: ['a/1 [item1 item2] from-NB'],
           executed: [
             'UPDATE a/1: CONFIGURED [item1] > CONFIGURED [item1 item2] (retry)',
-            'CREATE a/1/item2: RETRYING item2 !no room! > CONFIGURED item2 (derived retry)',
+            'CREATE a/1/item2: RETRYING item2 !no space! > CONFIGURED item2 (derived retry)',
           ],
         },
         content: { 'a/1': '[item1 item2] #0', 'a/1/item1': 'item1', 'a/1/item2': 'item2' },

@@ -1,20 +1,20 @@
 import type { Scenario } from './format.ts';
-import { createThreeValues, threeKinds, twoChanges, unlikeRecreated } from './three-values.ts';
+import { createThreeValues, mockDescriptors, twoChanges, unlikeRecreated } from './three-values.ts';
 
 export const revert: Scenario = {
-  name: 'a change that must be kept whole is undone when a part of it fails',
-  descriptors: threeKinds,
+  name: 'an all-or-nothing transaction is undone when one of its operations fails',
+  descriptors: mockDescriptors,
   steps: [
     createThreeValues,
     {
       title: 'an update fails and leaves the value empty',
       unlike: [
-        'executed: it goes level by level, so that much may be in flight at once, and the level of the failure is the last; the Go agent goes on with c/3 first, then undoes that too',
-        'executed: what is undone in the same transaction was REMOVED, base or derived; the Go agent has forgotten derived ones by then',
-        unlikeRecreated.goneForGood,
+        'executed: operations are executed level by level, so that many may be in flight at once, and the level of the failure is the last; the Go agent continues with c/3 first, then undoes that too',
+        'executed: what is undone in the same transaction was REMOVED, base or derived; the Go agent does not know derived ones any more',
+        unlikeRecreated.deletedPermanently,
         unlikeRecreated.lastOperation('c/3'),
-        'retrieves: told is what was there before, which a failed update may have left; the Go agent tells what could not be configured',
-        'flags: the time line has what a transaction leaves, and its record what it went through; the Go agent has a revision of the failure too',
+        'retrieves: the list has the previous value, which a failed update may have left; the Go agent passes the value that could not be configured',
+        'flags: the time line has the result of a transaction, and its record the operations; the Go agent has a revision of the failure too',
       ],
       fails: [
         {

@@ -1,9 +1,8 @@
 /**
- * Plays a scenario and holds what is seen against what is written. Besides that it checks after
- * every step what needs no words, because it follows from the rest: that the southbound was asked
- * for what is recorded and for nothing else, that metadata and all three views show what stands
- * and what is wished, that the graph has an edge wherever there is a relation, and in the end that
- * there is nothing to repair.
+ * Runs a scenario and compares the results with the expected ones. After every step it also checks
+ * what follows from these: the southbound got exactly the recorded operations, metadata and all
+ * three views show the actual and the desired values, and the graph has an edge for each relation.
+ * In the end a resync has nothing to reconcile.
  */
 import assert from 'node:assert/strict';
 import { ManualClock } from '#infra/clock/manual.ts';
@@ -16,7 +15,7 @@ import { flagNames } from '#kvscheduler/history/timeline/recorded-node.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import type { Replies } from '../support/replies.ts';
 import { Checks } from './checks.ts';
-import type { Deed, Expectation, MockDescriptor, Scenario, Step } from './format.ts';
+import type { Expectation, MockDescriptor, Scenario, Step, StepAction } from './format.ts';
 import {
   argumentText,
   type Canonical,
@@ -28,35 +27,34 @@ import {
 } from './notation.ts';
 import { dependenciesOf, labelOf, ScenarioSouthbound } from './southbound.ts';
 
-export interface Manner {
+export interface RunOptions {
   /** Operations in flight at once. */
   readonly window: number;
   readonly replies: Replies;
 }
 
-/** @returns how many single facts were compared */
-export async function runScenario(scenario: Scenario, manner: Manner): Promise<number> {
-  const stage = new Stage(scenario, manner);
-  for (const step of scenario.steps) await stage.play(step);
-  return stage.end();
+/** @returns the number of compared facts */
+export async function runScenario(scenario: Scenario, options: RunOptions): Promise<number> {
+  const runner = new ScenarioRunner(scenario, options);
+  for (const step of scenario.steps) await runner.run(step);
+  return runner.end();
 }
 
-class Stage {
+class ScenarioRunner {
   readonly #clock = new ManualClock();
   readonly #checks = new Checks();
   readonly #southbound: ScenarioSouthbound;
   readonly #scheduler: Scheduler;
   readonly #descriptors: readonly MockDescriptor[];
   readonly #serial: boolean;
-  /** What the northbound wants. */
-  readonly #wished = new Map<string, Canonical>();
+  readonly #desired = new Map<string, Canonical>();
   #steps = 0;
 
-  constructor({ descriptors, before = {} }: Scenario, { window, replies }: Manner) {
+  constructor({ descriptors, before = {} }: Scenario, { window, replies }: RunOptions) {
     this.#serial = window === 1;
     this.#descriptors = descriptors;
     this.#southbound = new ScenarioSouthbound(replies);
-    this.#southbound.happens(before);
+    this.#southbound.apply(before);
     this.#scheduler = createScheduler({
       descriptors: descriptors.map((one) => this.#southbound.descriptor(one)),
       clock: this.#clock,
@@ -65,10 +63,10 @@ class Stage {
     });
   }
 
-  async play({ title, fails = [], does, expect }: Step): Promise<void> {
+  async run({ title, fails = [], does, expect }: Step): Promise<void> {
     await this.#clock.advance(1);
     const start = this.#clock.now();
-    this.#southbound.fails(fails);
+    this.#southbound.planFailures(fails);
     const failures = await this.#do(does);
     await this.#settle();
     this.#same(title, 'failures', failures, expect.failures ?? []);
@@ -86,18 +84,19 @@ class Stage {
       this.#checkMetadata(title, descriptor);
       await this.#checkViews(title, descriptor);
     }
-    // Those of the views.
+    // Reads for the views.
     this.#southbound.retrieves.length = 0;
     this.#steps++;
   }
 
-  /** Where everything is as it is wished there is nothing to repair. */
+  /** If all values are in the desired state, a resync must not change any. */
   async end(): Promise<number> {
     const states = Object.values(this.#statuses()).map((text) => text.split(' ')[0] ?? '');
-    const isFine = states.every((state) => state === 'CONFIGURED' || state === 'OBTAINED');
+    const isInSync = states.every((state) => state === 'CONFIGURED' || state === 'OBTAINED');
     const { failures, seqNum } = await this.#scheduler.resyncDownstream({ verbose: false });
     this.#same('end', 'failures', failures.length, 0);
-    if (isFine) this.#same('end', 'repaired', this.#scheduler.record(seqNum)?.Executed, undefined);
+    if (isInSync)
+      this.#same('end', 'reconciled', this.#scheduler.record(seqNum)?.Executed, undefined);
     await this.#scheduler.close();
     return this.#checks.count;
   }
@@ -106,35 +105,35 @@ class Stage {
     this.#checks.same(`${title}: ${what}`, seen, expected);
   }
 
-  async #do(deed: Deed): Promise<string[]> {
-    if ('pass' in deed) {
-      await this.#clock.advance(deed.pass);
+  async #do(action: StepAction): Promise<string[]> {
+    if ('pass' in action) {
+      await this.#clock.advance(action.pass);
       return [];
     }
-    if ('notify' in deed) {
-      this.#southbound.happens(deed.notify);
-      const pairs = Object.entries(deed.notify).map(([key, standing]) => ({
+    if ('notify' in action) {
+      this.#southbound.apply(action.notify);
+      const pairs = Object.entries(action.notify).map(([key, stored]) => ({
         key,
-        value: standing && canonical(standing.value),
-        metadata: standing?.number,
+        value: stored && canonical(stored.value),
+        metadata: stored?.number,
       }));
       this.#scheduler.pushNotification(pairs);
       return [];
     }
-    const { failures, seqNum } = await this.#scheduler.commit(requestOf(deed));
+    const { failures, seqNum } = await this.#scheduler.commit(requestOf(action));
     this.#same('commit', 'seqNum', seqNum, this.#steps);
-    if (!(deed.revert && failures.length > 0)) this.#remember(deed);
+    if (!(action.revert && failures.length > 0)) this.#remember(action);
     return failures.map(({ key, operation, error }) => `${key} (${operation}): ${error.message}`);
   }
 
-  #remember({ commit, resync }: CommitDeed): void {
-    if (resync) this.#wished.clear();
+  #remember({ commit, resync }: CommitAction): void {
+    if (resync) this.#desired.clear();
     for (const [key, value] of Object.entries(commit))
-      if (value === null) this.#wished.delete(key);
-      else this.#wished.set(key, canonical(value));
+      if (value === null) this.#desired.delete(key);
+      else this.#desired.set(key, canonical(value));
   }
 
-  /** Until nothing moves any more. */
+  /** Waits until no transaction is queued or executed. */
   async #settle(): Promise<void> {
     for (let quiet = 0; quiet < 20; quiet++) {
       await this.#clock.turn();
@@ -143,7 +142,12 @@ class Stage {
     }
   }
 
-  #checkRecord(title: string, record: RecordedTxn, does: Deed, { record: expected }: Expectation) {
+  #checkRecord(
+    title: string,
+    record: RecordedTxn,
+    does: StepAction,
+    { record: expected }: Expectation,
+  ) {
     const calls = this.#southbound.calls.splice(0);
     const { values, executed, planned = executed, retry } = expected;
     this.#same(title, 'record', headOf(record), headExpected(does, this.#steps, retry));
@@ -151,8 +155,8 @@ class Stage {
     this.#same(title, 'values', (record.Values ?? []).map(argumentText), values);
     this.#same(title, 'planned', (record.Planned ?? []).map(operationText), planned);
     this.#same(title, 'executed', (record.Executed ?? []).map(operationText), executed);
-    const recorded = (record.Executed ?? []).filter(isAsked).map(callOf);
-    // A transaction that must be kept whole goes level by level, whatever the window.
+    const recorded = (record.Executed ?? []).filter(isCall).map(callOf);
+    // An all-or-nothing transaction is executed level by level, whatever the window is.
     const inOrder = this.#serial && !('revert' in does);
     if (inOrder) this.#same(title, 'calls', calls, recorded);
     else this.#same(title, 'calls', calls.sort(), recorded.sort());
@@ -190,12 +194,12 @@ class Stage {
     }
   }
 
-  /** What the descriptor says, as far as the graph knows it. */
+  /** Relations of the value by its descriptor, with the keys that the graph has. */
   #edgesOf(key: string, known: readonly string[], status: Expectation['status']): string[] {
     const described = this.#descriptors.find(({ prefix }) => key.startsWith(prefix));
     assert.ok(described);
-    const isForeign = status[key] === 'OBTAINED';
-    const edges = (isForeign ? [] : dependenciesOf(described, key)).map(({ label, anyOf }) => {
+    const isUnmanaged = status[key] === 'OBTAINED';
+    const edges = (isUnmanaged ? [] : dependenciesOf(described, key)).map(({ label, anyOf }) => {
       const meets = (one: string) => (anyOf ? one.startsWith(label) : one === label);
       return `depends-on ${label}: ${known.filter(meets).join(' ')}`;
     });
@@ -208,23 +212,23 @@ class Stage {
     const map = this.#scheduler.metadataMap<number>(name);
     assert.ok(map);
     const shown = map.listAllNames().map((label) => `${label} ${map.getValue(label)}`);
-    const standing = this.#southbound
+    const stored = this.#southbound
       .bases(prefix)
       .filter(([, { number }]) => number !== undefined)
       .map(([key, { number }]) => `${labelOf(described, key)} ${number}`);
-    this.#same(title, `metadata of ${name}`, shown.sort(), standing.sort());
+    this.#same(title, `metadata of ${name}`, shown.sort(), stored.sort());
   }
 
   async #checkViews(title: string, { name, prefix, blind }: MockDescriptor): Promise<void> {
-    const wished = [...this.#wished]
+    const desired = [...this.#desired]
       .filter(([key]) => key.startsWith(prefix))
       .map(([key, value]) => `${key} ${valueText(value)} from-NB #undefined`)
       .sort();
-    const standing = this.#southbound
+    const stored = this.#southbound
       .bases(prefix)
       .map(
-        ([key, { value, number, foreign }]) =>
-          `${key} ${valueText(value)} from-${foreign ? 'SB' : 'NB'} #${number}`,
+        ([key, { value, number, unmanaged }]) =>
+          `${key} ${valueText(value)} from-${unmanaged ? 'SB' : 'NB'} #${number}`,
       );
     for (const selector of [{ descriptor: name }, { keyPrefix: prefix }]) {
       const dump = async (view: 'NB' | 'SB' | 'cached') =>
@@ -235,18 +239,18 @@ class Stage {
           )
           .sort();
       const where = `${title}: ${Object.values(selector)}`;
-      this.#same(where, 'view NB', await dump('NB'), wished);
-      this.#same(where, 'view cached', await dump('cached'), standing);
+      this.#same(where, 'view NB', await dump('NB'), desired);
+      this.#same(where, 'view cached', await dump('cached'), stored);
       if (blind) await assert.rejects(dump('SB'), /does not support Retrieve/);
-      else this.#same(where, 'view SB', await dump('SB'), standing);
+      else this.#same(where, 'view SB', await dump('SB'), stored);
     }
   }
 }
 
-type CommitDeed = Extract<Deed, { readonly commit: unknown }>;
+type CommitAction = Extract<StepAction, { readonly commit: unknown }>;
 
-function requestOf(deed: CommitDeed): TransactionRequest {
-  const { commit, resync, revert, retry, description = '' } = deed;
+function requestOf(action: CommitAction): TransactionRequest {
+  const { commit, resync, revert, retry, description = '' } = action;
   return {
     description,
     mode: resync ? 'full-resync' : 'update',
@@ -267,7 +271,7 @@ function headOf(record: RecordedTxn): Head {
 }
 
 function headExpected(
-  deed: Deed,
+  action: StepAction,
   SeqNum: number,
   retry: { readonly of: number; readonly attempt: number } | undefined,
 ): Head {
@@ -276,17 +280,17 @@ function headExpected(
     const { of: RetryForTxn, attempt: RetryAttempt } = retry;
     return { ...head, TxnType: 'RetryFailedOps', RetryForTxn, RetryAttempt };
   }
-  if (!('commit' in deed)) return { ...head, TxnType: 'SBNotification' };
+  if (!('commit' in action)) return { ...head, TxnType: 'SBNotification' };
   return {
     ...head,
     TxnType: 'NBTransaction',
-    ...(deed.resync && { ResyncType: 'FullResync' }),
-    ...(deed.description !== undefined && { Description: deed.description }),
+    ...(action.resync && { ResyncType: 'FullResync' }),
+    ...(action.description !== undefined && { Description: action.description }),
   };
 }
 
-/** Whether the southbound had to do with it. */
-function isAsked({ NOOP, IsProperty, NewState, PrevState }: RecordedTxnOp): boolean {
+/** The operation is a call of the southbound. */
+function isCall({ NOOP, IsProperty, NewState, PrevState }: RecordedTxnOp): boolean {
   return !NOOP && !IsProperty && NewState !== 'OBTAINED' && PrevState !== 'OBTAINED';
 }
 

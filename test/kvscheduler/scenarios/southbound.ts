@@ -1,16 +1,21 @@
 /**
- * The southbound of a scenario: descriptors made from their description, failures on order. What no
- * scheduler may ask of it is noted in `problems`.
+ * The southbound of a scenario: descriptors by their description, and planned failures. Calls that
+ * break a rule are recorded in `problems`.
  */
 import type { AnyDescriptor, KeyedValue, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 import { type Replies, ReplyLine } from '../support/replies.ts';
-import type { Happening, MockDescriptor, PlannedFailure, Standing } from './format.ts';
-import { type Canonical, canonical, standingText, valueText } from './notation.ts';
+import type {
+  MockDescriptor,
+  MockStoredValue,
+  PlannedFailure,
+  SouthboundChange,
+} from './format.ts';
+import { type Canonical, canonical, storedText, valueText } from './notation.ts';
 
-export interface Held {
+export interface StoredValue {
   readonly value: Canonical;
   readonly number: number | undefined;
-  readonly foreign: boolean;
+  readonly unmanaged: boolean;
 }
 
 type Verb = 'CREATE' | 'UPDATE' | 'DELETE';
@@ -18,7 +23,7 @@ type Verb = 'CREATE' | 'UPDATE' | 'DELETE';
 export class ScenarioSouthbound {
   readonly #replies: Replies;
   readonly #line = new ReplyLine();
-  readonly #values = new Map<string, Held>();
+  readonly #values = new Map<string, StoredValue>();
   readonly #failures: PlannedFailure[] = [];
   readonly #nextNumber = new Map<string, number>();
   readonly calls: string[] = [];
@@ -29,28 +34,28 @@ export class ScenarioSouthbound {
     this.#replies = replies;
   }
 
-  happens(happening: Happening): void {
-    for (const [key, standing] of Object.entries(happening))
-      if (standing) this.#values.set(key, held(standing));
+  apply(happening: SouthboundChange): void {
+    for (const [key, value] of Object.entries(happening))
+      if (value) this.#values.set(key, stored(value));
       else this.#values.delete(key);
   }
 
-  fails(failures: readonly PlannedFailure[]): void {
+  planFailures(failures: readonly PlannedFailure[]): void {
     this.#failures.push(...failures);
   }
 
-  /** Failures that nobody has run into. */
+  /** Planned failures that no call had. */
   get unmet(): readonly string[] {
     return this.#failures.map(({ call }) => call);
   }
 
-  /** All that stands there. */
+  /** All values, as text. */
   content(): Record<string, string> {
-    return Object.fromEntries([...this.#values].map(([key, one]) => [key, standingText(one)]));
+    return Object.fromEntries([...this.#values].map(([key, one]) => [key, storedText(one)]));
   }
 
   /** The base values with a prefix, by key. */
-  bases(prefix: string): [string, Held][] {
+  bases(prefix: string): [string, StoredValue][] {
     return [...this.#values]
       .filter(([key]) => key.startsWith(prefix) && !isDerived(key))
       .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -71,12 +76,12 @@ export class ScenarioSouthbound {
       needsRecreate: (key: string) => recreates.includes(key),
       create: (key: string, value: Canonical) => this.#create(name, key, value),
       update: async (key: string, before: Canonical, value: Canonical, number: number) => {
-        this.#judge('UPDATE', key, before, number);
-        await this.#call('UPDATE', key, { value, number, foreign: false });
+        this.#check('UPDATE', key, before, number);
+        await this.#call('UPDATE', key, { value, number, unmanaged: false });
         return number;
       },
       delete: async (key: string, before: Canonical, number: number) => {
-        this.#judge('DELETE', key, before, number);
+        this.#check('DELETE', key, before, number);
         await this.#call('DELETE', key, undefined);
       },
       ...(!blind && {
@@ -87,29 +92,30 @@ export class ScenarioSouthbound {
   }
 
   async #create(name: string, key: string, value: Canonical): Promise<number | undefined> {
-    if (this.#values.has(key)) this.problems.push(`CREATE ${key}: it is there`);
+    if (this.#values.has(key)) this.problems.push(`CREATE ${key}: it exists`);
     const next = this.#nextNumber.get(name) as number;
     const number = isDerived(key) ? undefined : next;
-    await this.#call('CREATE', key, { value, number, foreign: false });
+    await this.#call('CREATE', key, { value, number, unmanaged: false });
     if (number !== undefined) this.#nextNumber.set(name, next + 1);
     return number;
   }
 
-  /** What the scheduler says is there has to be there. */
-  #judge(verb: Verb, key: string, before: Canonical, number: number | undefined): void {
-    const standing = this.#values.get(key);
-    const is = standing && standingText(standing);
-    const told = standingText({ value: before, number, foreign: false });
-    if (is !== told) this.problems.push(`${verb} ${key}: told ${told}, is ${is}`);
+  /** The value that the scheduler passes must be the actual one. */
+  #check(verb: Verb, key: string, before: Canonical, number: number | undefined): void {
+    const actual = this.#values.get(key);
+    const actualText = actual && storedText(actual);
+    const passed = storedText({ value: before, number, unmanaged: false });
+    if (actualText !== passed)
+      this.problems.push(`${verb} ${key}: got ${passed}, but it is ${actualText}`);
   }
 
-  async #call(verb: Verb, key: string, result: Held | undefined): Promise<void> {
+  async #call(verb: Verb, key: string, result: StoredValue | undefined): Promise<void> {
     const call = `${verb} ${key}`;
     this.calls.push(call);
     await this.#line.wait(this.#replies);
     const index = this.#failures.findIndex((failure) => failure.call === call);
     for (const { leaves = {}, error } of index < 0 ? [] : this.#failures.splice(index, 1)) {
-      this.happens(leaves);
+      this.apply(leaves);
       throw new Error(error);
     }
     if (result) this.#values.set(key, result);
@@ -120,14 +126,14 @@ export class ScenarioSouthbound {
     { name, prefix }: MockDescriptor,
     correlate: readonly KeyedValue[],
   ): Promise<RetrievedValue[]> {
-    const told = correlate.map(({ key, value }) => `${key} ${valueText(value)}`).sort();
-    this.retrieves.push(`${name}: ${told.join(', ')}`);
+    const known = correlate.map(({ key, value }) => `${key} ${valueText(value)}`).sort();
+    this.retrieves.push(`${name}: ${known.join(', ')}`);
     await this.#line.wait(this.#replies);
-    return this.bases(prefix).map(([key, { value, number, foreign }]) => ({
+    return this.bases(prefix).map(([key, { value, number, unmanaged }]) => ({
       key,
       value,
       metadata: number,
-      origin: foreign ? 'from-SB' : 'from-NB',
+      origin: unmanaged ? 'from-SB' : 'from-NB',
     }));
   }
 }
@@ -149,8 +155,8 @@ export function dependenciesOf({ needs = {} }: MockDescriptor, key: string) {
   );
 }
 
-function held({ value, number, foreign = false }: Standing): Held {
-  return { value: canonical(value), number, foreign };
+function stored({ value, number, unmanaged = false }: MockStoredValue): StoredValue {
+  return { value: canonical(value), number, unmanaged };
 }
 
 function isDerived(key: string): boolean {

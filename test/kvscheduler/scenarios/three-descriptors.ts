@@ -1,15 +1,15 @@
 import type { Scenario } from './format.ts';
 import {
+  mockDescriptors,
   threeArguments,
+  threeDesired,
   threeFlags,
-  threeKinds,
-  threeWishes,
   unlikeRecreated,
 } from './three-values.ts';
 
 export const threeDescriptors: Scenario = {
-  name: 'a resync reads descriptors back in the order that they ask for, and works across them',
-  descriptors: threeKinds.map((kind) => ({ ...kind, firstNumber: 1 })),
+  name: 'a resync reads descriptors back in the order of their dependencies, and meets dependencies between them',
+  descriptors: mockDescriptors.map((one) => ({ ...one, firstNumber: 1 })),
   before: {
     'a/1': { value: ['item1'], number: 0 },
     'a/1/item1': { value: 'item1' },
@@ -20,9 +20,9 @@ export const threeDescriptors: Scenario = {
   },
   steps: [
     {
-      title: 'all three are to be others',
+      title: 'all three values change',
       unlike: [unlikeRecreated.lastOperation('c/3')],
-      does: { commit: threeWishes, resync: true },
+      does: { commit: threeDesired, resync: true },
       expect: {
         record: {
           values: threeArguments,

@@ -1,7 +1,7 @@
 import type { MockDescriptor, Step, Values } from './format.ts';
 
-/** A value of each of three descriptors; parts of the second need the first and a part of it. */
-export const threeKinds: readonly MockDescriptor[] = [
+/** Three descriptors with a value each: derived values of the second depend on the first and on one derived from it. */
+export const mockDescriptors: readonly MockDescriptor[] = [
   { name: 'one', prefix: 'a/' },
   {
     name: 'two',
@@ -12,20 +12,20 @@ export const threeKinds: readonly MockDescriptor[] = [
   { name: 'three', prefix: 'c/', recreates: ['c/3'], after: ['two'] },
 ];
 
-export const threeWishes: Values = {
+export const threeDesired: Values = {
   'b/2': ['item1', 'item2'],
   'a/1': ['item2'],
   'c/3': ['item1', 'item2'],
 };
 
-/** How a record tells of them. */
+/** Arguments of the transaction in the record. */
 export const threeArguments: readonly string[] = [
   'a/1 [item2] from-NB',
   'b/2 [item1 item2] from-NB',
   'c/3 [item1 item2] from-NB',
 ];
 
-/** What the graph knows of them, if each has been told of once. */
+/** Flags of the graph when each value was set once. */
 export const threeFlags: readonly string[] = [
   'last-update 8',
   'value-state CONFIGURED 7',
@@ -38,8 +38,8 @@ export const threeFlags: readonly string[] = [
 ];
 
 export const createThreeValues: Step = {
-  title: 'three values, of which a part has to wait',
-  does: { commit: threeWishes, description: 'the first change' },
+  title: 'three values, one derived value of which is pending',
+  does: { commit: threeDesired, description: 'the first change' },
   expect: {
     record: {
       values: threeArguments,
@@ -77,7 +77,7 @@ export const createThreeValues: Step = {
   },
 };
 
-/** One is re-created, another changed in place, and a part of the third need not wait any more. */
+/** One value is re-created, another is updated, and a derived value of the third is pending no more. */
 export const twoChanges = {
   desired: { 'c/3': ['item1'], 'a/1': ['item1'] },
   arguments: ['a/1 [item1] from-NB', 'c/3 [item1] from-NB'],
@@ -94,10 +94,10 @@ export const twoChanges = {
   ],
 } as const;
 
-/** Where the Go agent does otherwise when a value is re-created. */
+/** Differences to the Go agent when a value is re-created. */
 export const unlikeRecreated = {
   lastOperation: (key: string): string =>
-    `status of ${key}: what was done last is the second half of the re-creation, a create; the Go agent calls the whole an update`,
-  goneForGood:
-    'record: `item2` goes for good, which is no re-creation; the Go agent marks it as one because its base is re-created',
+    `status of ${key}: the last operation is the create of the re-creation; the Go agent shows an update`,
+  deletedPermanently:
+    'record: `item2` is deleted permanently, which is no re-creation; the Go agent marks it as one because its base is re-created',
 } as const;

@@ -1,23 +1,23 @@
 import type { Scenario } from './format.ts';
 
-export const foreignValue: Scenario = {
-  name: 'a resync leaves alone what somebody else made, and lets ours depend on it',
+export const unmanagedValue: Scenario = {
+  name: 'a resync does not change an unmanaged value, and managed values may depend on it',
   descriptors: [{ name: 'one', prefix: 'a/', needs: { 'a/2': ['a/1'] } }],
-  before: { 'a/1': { value: 'theirs', foreign: true } },
+  before: { 'a/1': { value: 'external', unmanaged: true } },
   steps: [
     {
-      title: 'a value that needs theirs',
+      title: 'a value that depends on the unmanaged one',
       does: { commit: { 'a/2': ['item1'] }, resync: true },
       expect: {
         record: {
-          values: ['a/1 theirs from-SB', 'a/2 [item1] from-NB'],
+          values: ['a/1 external from-SB', 'a/2 [item1] from-NB'],
           executed: [
             'CREATE a/2: CONFIGURED [item1]',
             'CREATE a/2/item1: CONFIGURED item1 (derived)',
           ],
         },
         retrieves: ['one: a/2 [item1]'],
-        content: { 'a/1': 'theirs foreign', 'a/2': '[item1] #0', 'a/2/item1': 'item1' },
+        content: { 'a/1': 'external unmanaged', 'a/2': '[item1] #0', 'a/2/item1': 'item1' },
         status: {
           'a/1': 'OBTAINED',
           'a/2': 'CONFIGURED CREATE',

@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import type { AnyDescriptor, RetrievedValue } from '#kvscheduler/api/descriptor.ts';
 
 export interface DescriptorVariants {
-  /** Those that can change a value in place; the others always make it anew. */
+  /** Descriptors that can update a value; the others always re-create it. */
   readonly updating: readonly string[];
-  /** Those whose values have no metadata. */
+  /** Descriptors whose values have no metadata. */
   readonly plain: readonly string[];
-  /** One descriptor does the work of two: the second is gone, its keys are the first's. */
+  /** The first descriptor also has the keys of the second, which does not exist. */
   readonly merged: readonly [string, string] | undefined;
-  /** Who is read back after whom. */
+  /** The first is read back after the second. */
   readonly readAfter: readonly [string, string] | undefined;
 }
 
@@ -24,7 +24,7 @@ export const descriptorVariants: fc.Arbitrary<DescriptorVariants> = fc.record({
   readAfter: pairs(['alpha', 'beta'], ['beta', 'alpha']),
 });
 
-/** Makes other descriptors of those of the southbound. */
+/** Changes the descriptors of the southbound. */
 export function withVariants(
   described: DescriptorVariants,
 ): (descriptors: readonly AnyDescriptor[]) => AnyDescriptor[] {
@@ -33,11 +33,11 @@ export function withVariants(
     const changed = usual.map((descriptor) => changedBy(described, descriptor, update));
     const { merged } = described;
     if (!merged) return changed;
-    const [into, gone] = merged.map((name) => changed.find((one) => one.name === name));
-    if (!into || !gone) throw new Error(`no descriptor ${merged.join(' or ')}`);
+    const [into, removed] = merged.map((name) => changed.find((one) => one.name === name));
+    if (!into || !removed) throw new Error(`no descriptor ${merged.join(' or ')}`);
     return changed
-      .filter((one) => one !== gone)
-      .map((one) => (one === into ? join(into, gone) : one));
+      .filter((one) => one !== removed)
+      .map((one) => (one === into ? join(into, removed) : one));
   };
 }
 
@@ -58,11 +58,11 @@ function changedBy(
   return changed;
 }
 
-function join(into: AnyDescriptor, gone: AnyDescriptor): AnyDescriptor {
-  const reads = [into.retrieve, gone.retrieve].filter((retrieve) => retrieve !== undefined);
+function join(into: AnyDescriptor, removed: AnyDescriptor): AnyDescriptor {
+  const reads = [into.retrieve, removed.retrieve].filter((retrieve) => retrieve !== undefined);
   return {
     ...into,
-    keyPrefixes: [...into.keyPrefixes, ...gone.keyPrefixes],
+    keyPrefixes: [...into.keyPrefixes, ...removed.keyPrefixes],
     retrieveDependencies: [],
     retrieve: async (correlate, context) => {
       const found: RetrievedValue[] = [];

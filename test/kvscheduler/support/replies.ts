@@ -1,9 +1,9 @@
 import type { Random } from '#infra/clock/clock.ts';
 
-/** When a southbound answers: at once, a turn later, or in an order that chance makes. */
+/** The time of a southbound's replies: at once, a turn later, or in random order. */
 export type Replies = 'now' | 'turn' | Random;
 
-/** Where calls wait for their reply. */
+/** Calls that wait for their reply. */
 export class ReplyLine {
   readonly #waiting: (() => void)[] = [];
 

@@ -1,4 +1,4 @@
-/** Asks the scheduler's routes without a server. */
+/** Calls the scheduler's routes without a server. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { BadRequestError } from '#infra/http/route.ts';
@@ -9,8 +9,8 @@ import { type Bench, setUp } from './setup.ts';
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Parsed, where it is JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of many shapes
+  /** Parsed, if it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests read documents of many shapes
   readonly body: any;
 }
 
@@ -44,7 +44,7 @@ export function restOf({ scheduler, clock }: Bench, parseValue: ParseValue = any
   };
 }
 
-/** Two transactions a minute apart: a value that derives one, one that stands alone, one that waits. */
+/** Two transactions a minute apart: a value with a derived one, a value without, and a pending one. */
 export async function makeBench(): Promise<Bench> {
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1, derives: { 'd/a1.0': { v: 1 } } }, 'b/1': { v: 2 } });

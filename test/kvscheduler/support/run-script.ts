@@ -64,10 +64,10 @@ export async function runScript(
 async function runStep(
   bench: Bench,
   step: Step,
-  { conflicts = false, faults: trouble, retry }: RunOptions,
+  { conflicts = false, faults, retry }: RunOptions,
 ): Promise<string[]> {
-  const repeat = retry && { retry };
-  const blind = (trouble?.blind.length ?? 0) > 0;
+  const retryOption = retry && { retry };
+  const blind = (faults?.blind.length ?? 0) > 0;
   const { southbound, scheduler } = bench;
   switch (step.kind) {
     case 'commit': {
@@ -77,13 +77,13 @@ async function runStep(
       // Values that cannot be read are assumed to be in sync: nothing could reconcile them.
       if (step.mode === 'full-resync' && !blind) loseSome(bench, step.lost ?? []);
       southbound.takeSnapshot();
-      const failures = await bench.commit(desired, { mode: step.mode, onFailure, ...repeat });
+      const failures = await bench.commit(desired, { mode: step.mode, onFailure, ...retryOption });
       if (step.revert && failures.length > 0) southbound.desired = before;
       return failures;
     }
     case 'downstream':
       southbound.takeSnapshot();
-      return bench.commit({}, { mode: 'downstream-resync', ...repeat });
+      return bench.commit({}, { mode: 'downstream-resync', ...retryOption });
     case 'report': {
       const pairs = Object.entries(step.reports).map(([key, value]) => ({ key, value }));
       for (const { key, value } of pairs) southbound.changeExternally(key, value);
@@ -98,12 +98,12 @@ async function runStep(
       if (blind) return [];
       const managedValues = loseSome(bench, step.lost);
       for (const n of step.wrong) {
-        const [key, standing] = managedValues[n % managedValues.length] ?? [];
-        if (key === undefined || !standing || !southbound.values.has(key)) continue;
-        southbound.values.set(key, { managed: true, spec: { ...standing.spec, v: 9 } });
+        const [key, stored] = managedValues[n % managedValues.length] ?? [];
+        if (key === undefined || !stored || !southbound.values.has(key)) continue;
+        southbound.values.set(key, { managed: true, spec: { ...stored.spec, v: 9 } });
       }
       southbound.takeSnapshot();
-      return bench.commit({}, { mode: 'downstream-resync', ...repeat });
+      return bench.commit({}, { mode: 'downstream-resync', ...retryOption });
     }
   }
 }
@@ -143,9 +143,9 @@ export function desiredWithoutConflicts(
   );
 }
 
-function injectFaults({ southbound }: Bench, trouble: Faults | undefined): void {
-  if (!trouble) return;
-  const left = new Map(Object.entries(trouble.failing));
+function injectFaults({ southbound }: Bench, faults: Faults | undefined): void {
+  if (!faults) return;
+  const left = new Map(Object.entries(faults.failing));
   southbound.fails = (verb, key) => {
     const name = `${verb} ${key}`;
     const times = left.get(name) ?? 0;
@@ -154,12 +154,12 @@ function injectFaults({ southbound }: Bench, trouble: Faults | undefined): void 
   };
   southbound.losesReply = (verb, key) => {
     const name = `${verb} ${key}`;
-    if (trouble.losing.includes(name)) return new TimeoutError('timeout');
-    const isBotched = trouble.botching?.includes(name) && trouble.blind.length === 0;
+    if (faults.losing.includes(name)) return new TimeoutError('timeout');
+    const isBotched = faults.botching?.includes(name) && faults.blind.length === 0;
     return isBotched ? new Error(`half of ${name}`) : undefined;
   };
   southbound.retrieveFails = (name) =>
-    trouble.blind.includes(name) ? new Error(`cannot read ${name}`) : undefined;
+    faults.blind.includes(name) ? new Error(`cannot read ${name}`) : undefined;
 }
 
 export function clearFaults({ southbound }: Bench): void {
@@ -205,8 +205,8 @@ export function assertNothingLeftUndone(bench: Bench, broken: Set<string>): void
   for (const [key, spec] of desired) {
     const state = states.get(key);
     if (key.startsWith('p/') || blocked.has(key) || state !== 'CONFIGURED') continue;
-    const standing = southbound.values.get(key);
-    assert.equal(standing && identity(standing.spec), identity(spec), key);
+    const stored = southbound.values.get(key);
+    assert.equal(stored && identity(stored.spec), identity(spec), key);
   }
   for (const [key, { managed: managedValues }] of southbound.values) {
     if (!managedValues || blocked.has(key)) continue;
@@ -245,12 +245,12 @@ function blockedBy(
 export function assertAsExpected(bench: Bench): void {
   const { southbound, scheduler } = bench;
   const { desired, snapshot: seen } = southbound;
-  const { states, existing: standing } = expectedState(desired, unmanagedOf(bench), seen);
+  const { states, existing } = expectedState(desired, unmanagedOf(bench), seen);
   const managed: Record<string, string> = {};
   for (const [key, { spec, managed: own }] of southbound.values)
     if (own) managed[key] = identity(spec);
   const wanted: Record<string, string> = {};
-  for (const [key, spec] of standing) if (!key.startsWith('p/')) wanted[key] = identity(spec);
+  for (const [key, spec] of existing) if (!key.startsWith('p/')) wanted[key] = identity(spec);
   assert.deepEqual(sorted(managed), sorted(wanted));
   const shown: Record<string, string> = {};
   for (const { value, derived_values = [] } of scheduler.statuses())

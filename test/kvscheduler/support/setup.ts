@@ -13,7 +13,7 @@ export interface Bench {
   readonly southbound: Southbound;
   readonly clock: ManualClock;
   readonly scheduler: Scheduler;
-  /** What was logged as error or warning. */
+  /** Messages that were logged as error or warning. */
   readonly logged: { readonly level: string; readonly fields: object; readonly text: string }[];
   /** Commits and returns the failures as `key (OPERATION): text`. */
   commit(desired: DesiredValues, options?: CommitOptions): Promise<string[]>;
@@ -31,7 +31,7 @@ export function withDescriptor(name: string, change: Partial<AnyDescriptor>) {
 
 export type CommitOptions = Partial<Omit<TransactionRequest, 'values'>>;
 
-/** @param change makes other descriptors of those of the mock */
+/** @param change replaces the descriptors of the mock */
 export function setUp(
   options: Partial<Omit<SchedulerOptions, 'descriptors'>> = {},
   change: (descriptors: AnyDescriptor[]) => AnyDescriptor[] = (descriptors) => descriptors,
@@ -84,11 +84,11 @@ export function setUp(
   };
 }
 
-/** Lets virtual time pass in steps; what falls due in one is done before the next. */
+/** Advances the virtual time in steps; retries that are due in a step are done before the next. */
 export async function pass({ clock, scheduler }: Bench, ms: number, step = 10): Promise<void> {
   for (let left = ms; left > 0; left -= step) {
     await clock.advance(Math.min(step, left));
-    // A plan waits for its turn.
+    // A plan waits for the queued transactions.
     await scheduler.plan({ mode: 'update', values: new Map() });
   }
 }
@@ -109,7 +109,7 @@ export function setDesired(
   southbound.desired = desired;
 }
 
-/** `VERB key STATE`, with what is remarkable in between, as records show it. */
+/** `VERB key STATE` of the operations in a record, with their flags before the state. */
 export function operationsOf(record: RecordedTxn, list: 'Planned' | 'Executed' = 'Executed') {
   return (record[list] ?? []).map((operation) => {
     const flags = [

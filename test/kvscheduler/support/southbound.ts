@@ -84,12 +84,12 @@ export class Southbound {
     ];
   }
 
-  /** What stood there because of us when `look` was called last. */
+  /** The managed values at the last `takeSnapshot`. */
   snapshot: ReadonlyMap<string, Spec> = new Map();
 
   takeSnapshot(): void {
-    const ours = [...this.values].filter(([, standing]) => standing.managed);
-    this.snapshot = new Map(ours.map(([key, { spec }]) => [key, spec]));
+    const managed = [...this.values].filter(([, stored]) => stored.managed);
+    this.snapshot = new Map(managed.map(([key, { spec }]) => [key, spec]));
   }
 
   /** Another component changes a value. */
@@ -103,11 +103,11 @@ export class Southbound {
     this.#metadata.set(key, metadata);
   }
 
-  /** What stands there, as text that can be compared. */
+  /** All values, as text that can be compared. The recorded corpus has hashes of this text. */
   contents(): Record<string, string> {
-    const lines = [...this.values].map(([key, { spec, managed: ours }]): [string, string] => [
+    const lines = [...this.values].map(([key, { spec, managed }]): [string, string] => [
       key,
-      `${ours ? '' : 'foreign '}${identity(spec)}`,
+      `${managed ? '' : 'foreign '}${identity(spec)}`,
     ]);
     return Object.fromEntries(lines.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -153,7 +153,7 @@ export class Southbound {
   ): Promise<number> {
     this.calls.push(`${verb} ${key}`);
     this.onCall(verb, key, context);
-    if (this.checksRules) this.#judge(verb, key, before, after);
+    if (this.checksRules) this.#checkRules(verb, key, before, after);
     this.flights.set(key, { verb, before, after });
     this.mostInFlight = Math.max(this.mostInFlight, this.flights.size);
     const failure = this.fails(verb, key, (after ?? before) as Spec);
@@ -185,19 +185,19 @@ export class Southbound {
     return [...this.values]
       .filter(([key]) => key.startsWith(prefix))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, { spec, managed: ours }]) => ({
+      .map(([key, { spec, managed }]) => ({
         key,
         value: this.#asFound(key, spec),
         metadata: this.#metadata.get(key),
-        origin: ours ? 'from-NB' : 'from-SB',
+        origin: managed ? 'from-NB' : 'from-SB',
       }));
   }
 
   /** A base value contains its actual derived values. Properties are part of their base. */
   #asFound(key: string, spec: Spec): Spec {
     const derives: Record<string, Spec> = {};
-    for (const [own, { spec: standing }] of [...this.values].sort(([a], [b]) => (a < b ? -1 : 1)))
-      if (baseOf(own) === key) derives[own] = standing;
+    for (const [own, { spec: stored }] of [...this.values].sort(([a], [b]) => (a < b ? -1 : 1)))
+      if (baseOf(own) === key) derives[own] = stored;
     for (const [own, property] of Object.entries(spec.derives ?? {}))
       if (own.startsWith('p/')) derives[own] = property;
     return { ...spec, derives };
@@ -205,37 +205,37 @@ export class Southbound {
 
   // The rules that the scheduler must not break.
 
-  #judge(verb: Verb, key: string, before: Spec | undefined, after: Spec | undefined): void {
-    const standing = this.values.get(key);
+  #checkRules(verb: Verb, key: string, before: Spec | undefined, after: Spec | undefined): void {
+    const stored = this.values.get(key);
     const problem = (text: string) => this.violations.push(`${verb} ${key}: ${text}`);
     if (this.flights.has(key)) problem('another operation on it is in flight');
-    if (verb === 'CREATE' && standing) problem('it is there already');
-    if (verb !== 'CREATE' && !standing) problem('it is not there');
-    if (before && standing && identity(standing.spec) !== identity(before))
-      problem('it is not what it was said to be');
+    if (verb === 'CREATE' && stored) problem('it exists already');
+    if (verb !== 'CREATE' && !stored) problem('it does not exist');
+    if (before && stored && identity(stored.spec) !== identity(before))
+      problem('it is not the value that the scheduler passed');
     if (verb === 'UPDATE' && (before?.recreate || after?.recreate))
-      problem('it has to be made anew');
-    if (after) this.#judgeNeeds(key, after, problem);
-    if (after) this.#judgeClaims(key, after, problem);
-    if (verb === 'DELETE') this.#judgeDependents(key, problem);
+      problem('it must be re-created');
+    if (after) this.#checkNeeds(key, after, problem);
+    if (after) this.#checkClaims(key, after, problem);
+    if (verb === 'DELETE') this.#checkDependents(key, problem);
   }
 
-  #judgeNeeds(key: string, spec: Spec, problem: (text: string) => void): void {
+  #checkNeeds(key: string, spec: Spec, problem: (text: string) => void): void {
     const base = baseOf(key);
-    if (base !== undefined && !this.#isSafe(base)) problem(`its base ${base} is not there`);
+    if (base !== undefined && !this.#isSafe(base)) problem(`its base ${base} does not exist`);
     for (const dependency of dependenciesOf(spec))
-      if (!this.#isMet(dependency) && !this.#isCircle(key, dependency))
+      if (!this.#isMet(dependency) && !this.#isCycle(key, dependency))
         problem(`needs ${dependency.label}`);
   }
 
-  #judgeClaims(key: string, { claims = [] }: Spec, problem: (text: string) => void): void {
+  #checkClaims(key: string, { claims = [] }: Spec, problem: (text: string) => void): void {
     for (const name of claims)
-      for (const [other, spec] of this.#standingOrComing())
+      for (const [other, spec] of this.#existingOrExpected())
         if (other !== key && spec.claims?.includes(name)) problem(`${other} holds ${name}`);
   }
 
-  #judgeDependents(key: string, problem: (text: string) => void): void {
-    for (const [other, spec] of this.#standingOrComing()) {
+  #checkDependents(key: string, problem: (text: string) => void): void {
+    for (const [other, spec] of this.#existingOrExpected()) {
       if (other === key) continue;
       if (baseOf(other) === key && !other.startsWith('p/')) problem(`${other} is derived from it`);
       for (const dependency of dependenciesOf(spec))
@@ -243,7 +243,7 @@ export class Southbound {
           names(dependency, key) &&
           !names(dependency, other) &&
           !this.#isMet(dependency, key) &&
-          !this.#isCircle(other, dependency) &&
+          !this.#isCycle(other, dependency) &&
           // Some members of a cycle that is being deleted may not exist any more.
           !this.#reaches(key, other, new Set(), this.snapshot)
         )
@@ -252,8 +252,8 @@ export class Southbound {
   }
 
   /** Values that exist or may exist, in their old and new versions. */
-  *#standingOrComing(): Generator<[string, Spec]> {
-    for (const [key, { spec, managed: ours }] of this.values) if (ours) yield [key, spec];
+  *#existingOrExpected(): Generator<[string, Spec]> {
+    for (const [key, { spec, managed }] of this.values) if (managed) yield [key, spec];
     for (const [key, { after }] of this.flights) if (after) yield [key, after];
   }
 
@@ -279,59 +279,59 @@ export class Southbound {
 
   /** The desired state of the test; values in a cycle may be created one by one. */
   desired: ReadonlyMap<string, Spec> = new Map();
-  /** While a transaction runs that may be undone: what it would go back to. */
+  /** While a transaction runs that may be undone: the desired state before it. */
   former: ReadonlyMap<string, Spec> = new Map();
 
-  #isCircle(key: string, dependency: Dependency): boolean {
+  #isCycle(key: string, dependency: Dependency): boolean {
     if (names(dependency, key)) return true;
-    for (const other of this.#wishedKeys())
+    for (const other of this.#desiredKeys())
       if (names(dependency, other) && this.#reaches(other, key, new Set())) return true;
     return false;
   }
 
-  *#wishes(): Generator<[string, Spec]> {
+  *#desiredValues(): Generator<[string, Spec]> {
     yield* this.desired;
     yield* this.former;
   }
 
-  *#wishedKeys(): Generator<string> {
-    for (const [key, { derives = {} }] of this.#wishes()) {
+  *#desiredKeys(): Generator<string> {
+    for (const [key, { derives = {} }] of this.#desiredValues()) {
       yield key;
       yield* Object.keys(derives);
     }
   }
 
-  /** @param gone values that may have existed and that existing ones may depend on */
+  /** @param former values that may have existed and that existing ones may depend on */
   #reaches(
     from: string,
     to: string,
     visited: Set<string>,
-    gone: ReadonlyMap<string, Spec> = new Map(),
+    former: ReadonlyMap<string, Spec> = new Map(),
   ): boolean {
     if (from === to) return true;
     if (visited.has(from)) return false;
     visited.add(from);
     const specs = this.#specsOf(from);
-    const former = gone.get(from);
-    if (former) specs.push(former);
+    const formerSpec = former.get(from);
+    if (formerSpec) specs.push(formerSpec);
     const next: string[] = [];
     const base = baseOf(from);
     if (base !== undefined) next.push(base);
     for (const spec of specs)
       for (const dependency of dependenciesOf(spec)) {
         if (dependency.key !== undefined) next.push(dependency.key);
-        for (const key of [...this.values.keys(), ...gone.keys(), ...this.#wishedKeys()])
+        for (const key of [...this.values.keys(), ...former.keys(), ...this.#desiredKeys()])
           if (names(dependency, key)) next.push(key);
       }
-    return next.some((key) => this.#reaches(key, to, visited, gone));
+    return next.some((key) => this.#reaches(key, to, visited, former));
   }
 
   #specsOf(key: string): Spec[] {
     const specs: Spec[] = [];
-    const standing = this.values.get(key);
-    if (standing) specs.push(standing.spec);
-    for (const [wished, spec] of this.#wishes()) {
-      if (wished === key) specs.push(spec);
+    const stored = this.values.get(key);
+    if (stored) specs.push(stored.spec);
+    for (const [desiredKey, spec] of this.#desiredValues()) {
+      if (desiredKey === key) specs.push(spec);
       const own = spec.derives?.[key];
       if (own) specs.push(own);
     }
