@@ -233,7 +233,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     for (const address of this.#podRecords!.onlyInRecord(
       resources.pod.key(pod.name, pod.namespace),
     )) {
-      if (this.#isHeld(address)) continue;
+      if (this.#isInUse(address)) continue;
       const record = { address, ...owner };
       const known = this.#records!.get(address);
       const records = this.#records!;
@@ -269,7 +269,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     return address;
   }
 
-  #isHeld(address: string): boolean {
+  #isInUse(address: string): boolean {
     const record = this.#records!.get(address);
     return record !== undefined && this.#addressByAttachment.get(record.attachment) === address;
   }
@@ -289,7 +289,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   /** Updates record and pool by the owner and the Pod records of an address. */
   async #updateUse(ctx: RevertContext, address: string): Promise<void> {
     const external = this.#records!.get(address)?.external === true;
-    if (this.#isHeld(address) || (this.#podRecords!.has(address) && !external)) {
+    if (this.#isInUse(address) || (this.#podRecords!.has(address) && !external)) {
       if (!external) this.#pool!.use(address);
       return;
     }

@@ -1,4 +1,4 @@
-/** What ipv4net configures on a node, as values of the models. */
+/** The values that ipv4net configures on a node. */
 import type { MessageModel } from '#models/define.ts';
 import { linuxArpModel } from '#models/linux/arp.ts';
 import { linuxInterfaceModel } from '#models/linux/interface.ts';

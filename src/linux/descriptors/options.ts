@@ -3,7 +3,7 @@ import type { LinuxHost } from '../api.ts';
 import type { LinkMarks } from './link-marks.ts';
 import type { NamespaceDumps } from './namespaces.ts';
 
-/** What the descriptors of Linux share. */
+/** Dependencies of all Linux descriptors. */
 export interface LinuxDescriptorOptions {
   readonly host: LinuxHost;
   readonly log: Logger;

@@ -3,7 +3,7 @@ import type { Logger } from '#infra/log/log.ts';
 import type { VppClient } from '../binapi/api.ts';
 import type { AclBindings } from './acl/bindings.ts';
 
-/** What the descriptors of VPP share. */
+/** Dependencies of all VPP descriptors. */
 export interface VppDescriptorOptions {
   readonly client: VppClient;
   readonly clock: Clock;

@@ -9,11 +9,11 @@ import { TAG_LENGTH } from './limits.ts';
 const MARK = '~';
 const HASH_DIGITS = 16;
 
-/** @param room maximum length of the tag in bytes */
-export function tagOf(name: string, room = TAG_LENGTH): string {
-  if (fits(name, room)) return name;
+/** @param maxLength maximum length of the tag in bytes */
+export function tagOf(name: string, maxLength = TAG_LENGTH): string {
+  if (fits(name, maxLength)) return name;
   const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_DIGITS);
-  const kept = room - HASH_DIGITS - MARK.length;
+  const kept = maxLength - HASH_DIGITS - MARK.length;
   // an incomplete character at the cut is dropped
   const head = new TextDecoder().decode(Buffer.from(name).subarray(0, kept), { stream: true });
   return `${head}${MARK}${hash}`;
@@ -21,16 +21,19 @@ export function tagOf(name: string, room = TAG_LENGTH): string {
 
 /**
  * Decodes tags.
- * @param room with which the tags were encoded
+ * @param maxLength limit with which the tags were encoded
  * @returns the name of a tag; the tag itself if the name is unknown, so that the orphan has a name while
  *   it is deleted
  */
-export function tagToName(names: Iterable<string>, room = TAG_LENGTH): (tag: string) => string {
+export function tagToName(
+  names: Iterable<string>,
+  maxLength = TAG_LENGTH,
+): (tag: string) => string {
   const long = new Map<string, string>();
-  for (const name of names) if (!fits(name, room)) long.set(tagOf(name, room), name);
+  for (const name of names) if (!fits(name, maxLength)) long.set(tagOf(name, maxLength), name);
   return (tag) => long.get(tag) ?? tag;
 }
 
-function fits(name: string, room: number): boolean {
-  return Buffer.byteLength(name) <= room;
+function fits(name: string, maxLength: number): boolean {
+  return Buffer.byteLength(name) <= maxLength;
 }

@@ -48,7 +48,7 @@ const allKinds: readonly DeepInput<AclRule>[] = [
 
 const egress = (...names: string[]) => ({ interfaces: { egress: names } });
 
-/** What ACLs are asked for. */
+/** Example values of ACLs. */
 export const aclExamples: readonly Example[] = [
   {
     name: 'ACL that is not bound',

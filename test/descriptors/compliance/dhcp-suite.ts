@@ -18,7 +18,7 @@ export interface Offer {
 
 /** At the other end of the first link is a server. */
 export interface DhcpBackend extends WatchedVpp {
-  /** What the server gives from now on; nothing: it takes leases back. */
+  /** The lease that the server offers from now on; undefined: it withdraws leases. */
   offer(offer: Offer | undefined): void;
   stop(): Promise<void>;
 }

@@ -275,13 +275,13 @@ export class Driver {
     this.#nodes.set(key, { key, descriptor, base: undefined, value, metadata });
     for (const derived of descriptor?.derived?.(key, value) ?? []) {
       const own = this.descriptorOf(derived.key);
-      const { key: name, value: held } = derived;
-      this.#desired.set(name, { value: held, base: key });
+      const { key: name, value: actual } = derived;
+      this.#desired.set(name, { value: actual, base: key });
       this.#nodes.set(name, {
         key: name,
         descriptor: own,
         base: key,
-        value: held,
+        value: actual,
         metadata: undefined,
       });
     }

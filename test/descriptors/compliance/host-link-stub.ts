@@ -1,7 +1,7 @@
 import type { KeyedValue, KvDescriptor } from '#kvscheduler/api/descriptor.ts';
 import { linuxHostNameKey } from '#models/linux/derived.ts';
 
-/** Stands for links of the kernel where no Linux descriptors are there to tell of them. */
+/** Reports links of the kernel in suites without Linux descriptors. */
 export const hostLinkStub: KvDescriptor<object, undefined> = {
   name: 'host-link-stub',
   typeName: 'google.protobuf.Empty',
@@ -14,7 +14,7 @@ export function hostLink(host: string): KeyedValue {
   return { key: linuxHostNameKey.build({ host }), value: {} };
 }
 
-/** The same where these links are there all the time, and none has to be wished for. */
+/** The same for links that always exist without being desired. */
 export function hostLinksStub(names: readonly string[]): KvDescriptor<object, undefined> {
   return {
     ...hostLinkStub,

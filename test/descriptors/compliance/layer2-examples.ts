@@ -1,4 +1,4 @@
-/** What ties interfaces together. */
+/** Example values that connect interfaces: bridge domains and cross-connects. */
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';

@@ -18,7 +18,7 @@ const backend = (last: number, probability = 1) => ({
 
 const web = { external_ip: '10.96.0.10', external_port: 80, protocol: 'TCP' } as const;
 
-/** What NAT44 is asked for. */
+/** Example values of NAT44. */
 export const nat44Examples: readonly Example[] = [
   {
     name: 'NAT44',

@@ -1,4 +1,4 @@
-/** What the descriptors of VPP leave alone. */
+/** Unmanaged objects in VPP stay untouched. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { vppArpModel } from '#models/vpp/arp.ts';

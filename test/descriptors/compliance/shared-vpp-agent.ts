@@ -69,13 +69,13 @@ export class SharedVppAgent {
     );
   }
 
-  /** What a new agent reads back when it wants these values. */
+  /** A new agent with these desired values retrieves them. */
   async assertReadsBack(values: readonly KeyedValue[]): Promise<void> {
     const found = await new Driver(this.descriptors()).retrieve(values);
     for (const { key, value } of values) assert.deepEqual(found.get(key)?.value, value, key);
   }
 
-  /** Goes through the states one after the other, each by an update, each held against VPP. */
+  /** Applies the states one after the other by updates, and compares each with VPP. */
   async applyInTurn(...states: readonly (readonly KeyedValue[])[]): Promise<void> {
     let last: readonly KeyedValue[] = [];
     for (const state of states) {

@@ -84,7 +84,7 @@ async function nat44World(client: VppClient): Promise<unknown> {
   };
 }
 
-/** Of lists whose order says nothing but what was there before. */
+/** Lists whose order depends only on their history. */
 function sorted<T>(values: readonly T[]): readonly T[] {
   const text = (value: T): string => JSON.stringify(value);
   return values.toSorted((a, b) => (text(a) < text(b) ? -1 : 1));

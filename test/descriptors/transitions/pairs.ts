@@ -64,7 +64,7 @@ async function applyAllPairs(
     await agent.resync(new Map(entries([...setup, ...dependents])));
     const empty = await backend.state();
     const mayWait = new Set(dependents.map((each) => each.key));
-    const hasStood = new Set<string>();
+    const hasExisted = new Set<string>();
     const atOnce = new Map<object | undefined, unknown>();
     let from: (typeof configurations)[number] = absent;
     for (const index of tour(configurations.length)) {
@@ -77,7 +77,7 @@ async function applyAllPairs(
           [],
           'waiting',
         );
-        for (const each of mayWait) if (!waiting.includes(each)) hasStood.add(each);
+        for (const each of mayWait) if (!waiting.includes(each)) hasExisted.add(each);
         await agent.assertSettled();
         if (past) {
           if (!atOnce.has(to.value))
@@ -89,7 +89,11 @@ async function applyAllPairs(
       }
       from = to;
     }
-    assert.deepEqual([...hasStood].sort(), [...mayWait].sort(), 'dependents that stood at times');
+    assert.deepEqual(
+      [...hasExisted].sort(),
+      [...mayWait].sort(),
+      'dependents that existed at times',
+    );
     if (family.isUnmarked !== true)
       assert.deepEqual(await backend.state(), empty, 'left behind by the value');
     await agent.resync(new Map());

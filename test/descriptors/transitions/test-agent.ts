@@ -151,7 +151,7 @@ export class TestAgent {
     const found = await new Driver(this.#backend.descriptors()).retrieve(wanted);
     const ours = [...found.values()].filter((each) => isManaged(each, wanted));
     const there = new Map(ours.map(({ key, value }) => [key, value]));
-    assert.deepEqual(this.#names(there.keys()), this.#names(states), 'what is there');
+    assert.deepEqual(this.#names(there.keys()), this.#names(states), 'actual state');
     for (const key of states)
       if (there.has(key) || !this.#isContested(key)) this.#assertThere(key, there.get(key));
 

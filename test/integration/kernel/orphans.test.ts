@@ -1,7 +1,7 @@
 /** Orphans in the kernel of this machine. */
 import { orphanSuite } from '#test/descriptors/transitions/orphans.ts';
 import { backendOn } from '#test/linux/descriptors/backends.ts';
-import { familiesWithOrphans, linuxLeftovers } from '#test/linux/descriptors/orphans.ts';
+import { familiesWithOrphans, linuxOrphans } from '#test/linux/descriptors/orphans.ts';
 import { declareUnless, withoutKernel } from '#test/support/requirements.ts';
 import { kernelMachine } from '../support/linux-kernel.ts';
 
@@ -9,6 +9,6 @@ await declareUnless(withoutKernel(), 'orphans in the kernel of this machine', as
   const machine = await kernelMachine();
   orphanSuite(async () => {
     const backend = await backendOn(machine);
-    return { backend, ...linuxLeftovers(backend, 5) };
+    return { backend, ...linuxOrphans(backend, 5) };
   }, familiesWithOrphans(machine.spaces));
 });

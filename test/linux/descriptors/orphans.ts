@@ -1,11 +1,11 @@
-/** What an interrupted agent and other programs leave in the kernel, for the suite over orphans. */
+/** Orphans of an interrupted agent and objects of other programs in the kernel, for the orphan suite. */
 import { linuxFamilies } from '#test/descriptors/transitions/families/linux.ts';
 import type { OrphanOptions } from '#test/descriptors/transitions/orphans.ts';
 import type { LinuxBackend, LinuxSpaces } from './backends.ts';
 
 const MARK = '/vnf-agent/node1/begun/peer';
 
-export function linuxLeftovers({ plain, pods }: LinuxBackend, kills: number): OrphanOptions {
+export function linuxOrphans({ plain, pods }: LinuxBackend, kills: number): OrphanOptions {
   const pod = pods[0];
   const pair = (a: string, b: string) =>
     plain.createVeth({ namespace: undefined, name: a }, { namespace: pod, name: b });
@@ -14,7 +14,7 @@ export function linuxLeftovers({ plain, pods }: LinuxBackend, kills: number): Or
     /** A pair with addresses, the routes that come of them, and neighbors, on both sides. */
     async others() {
       await pair('theirs0', 'theirs1');
-      await plain.setLink(undefined, 'theirs0', { up: true, alias: 'of somebody else' });
+      await plain.setLink(undefined, 'theirs0', { up: true, alias: 'of another program' });
       await plain.setLink(pod, 'theirs1', { up: true, alias: '/vnf-agent/node2/inside/outside' });
       await plain.addAddress(undefined, 'theirs0', '172.30.0.1/24');
       await plain.addAddress(pod, 'theirs1', '172.30.0.2/24');

@@ -1,4 +1,4 @@
-/** What the descriptors of Linux leave alone, and what they do where surroundings change. */
+/** Unmanaged links and routes of the kernel stay untouched, also when the environment changes. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { seededRandom } from '#infra/clock/manual.ts';
@@ -203,7 +203,7 @@ describe('descriptors of Linux', () => {
     assert.deepEqual([...(await linksIn()), ...(await linksIn(POD_PATH))], ['lo', 'lo']);
   });
 
-  test('reading back one value does not forget the other end of its pair', async () => {
+  test('retrieving one value keeps the other end of its pair', async () => {
     const [descriptor] = descriptors();
     assert.ok(descriptor?.create && descriptor.delete && descriptor.retrieve);
     const none = { metadata: () => assert.fail('no metadata is needed') };
@@ -295,7 +295,7 @@ describe('descriptors of Linux', () => {
     }
   });
 
-  test('values that make no sense are refused with the field', async () => {
+  test('invalid values are rejected with the name of the field', async () => {
     const driver = new Driver(descriptors());
     const base = { name: 'a', type: 'VETH', veth: { peer_if_name: 'b' } } as const;
     const cases: readonly (readonly [DeepInput<LinuxInterface>, string])[] = [

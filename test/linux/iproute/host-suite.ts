@@ -1,4 +1,4 @@
-/** What every LinuxHost must do. Run over the simulation and over the kernel of this machine. */
+/** The contract of LinuxHost, for the simulation and for the kernel of this machine. */
 import type { LinuxBackend } from './host/bench.ts';
 import { layer3Suite } from './host/layer3.ts';
 import { linkSuite } from './host/links.ts';

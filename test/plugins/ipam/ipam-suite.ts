@@ -1,5 +1,5 @@
 /**
- * What every IPAM behind `plugins/ipam/api.ts` has to do, whatever it gives out and in which order.
+ * The contract of every IPAM behind `plugins/ipam/api.ts`, whichever addresses it allocates.
  * Pods of the tests are `default/p0` to `default/p11` and one for which there is no address,
  * `default/one-too-many`; the node has ID 1 and the addresses of `small`.
  */
@@ -87,11 +87,11 @@ export function ipamSuite(name: string, make: MakeIpam): void {
     it('lists who holds what', async () => {
       const node = await started();
       const address = addressOf(await node.add('p3', 'c3'));
-      const [held, ...more] = [...node.ipam.allocations().values()];
+      const [allocated, ...more] = [...node.ipam.allocations().values()];
       assert.deepEqual(more, []);
-      assert.equal(held!.address, address);
-      assert.equal(held!.attachment, 'c3/eth0');
-      assert.equal(held!.pod.name, 'p3');
+      assert.equal(allocated!.address, address);
+      assert.equal(allocated!.attachment, 'c3/eth0');
+      assert.equal(allocated!.pod.name, 'p3');
       assert.deepEqual(node.ipam.podAddresses('c4/eth0'), []);
     });
 

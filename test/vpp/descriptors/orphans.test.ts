@@ -1,10 +1,10 @@
-/** Leftovers in a simulated VPP. */
+/** Orphans in a simulated VPP. */
 import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
 import { orphanSuite } from '#test/descriptors/transitions/orphans.ts';
 import { simulatedVpp, withHostLinkNotifications } from './backends.ts';
-import { vppLeftovers } from './orphans.ts';
+import { vppOrphans } from './orphans.ts';
 
 orphanSuite(async () => {
   const backend = withHostLinkNotifications(await simulatedVpp());
-  return { backend, ...vppLeftovers(backend, 40) };
+  return { backend, ...vppOrphans(backend, 40) };
 }, writtenFamilies);

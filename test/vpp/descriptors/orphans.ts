@@ -93,7 +93,7 @@ async function nat(client: VppClient): Promise<void> {
   });
 }
 
-export function vppLeftovers(backend: VppBackend, kills: number): OrphanOptions {
+export function vppOrphans(backend: VppBackend, kills: number): OrphanOptions {
   const { client } = backend;
   return {
     kills,

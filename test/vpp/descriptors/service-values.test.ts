@@ -1,4 +1,4 @@
-/** What the descriptors of NAT44, ACLs and redirects refuse, and what they take for the same. */
+/** Values that the descriptors of NAT44, ACLs and redirects reject, and values that they treat as equal. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

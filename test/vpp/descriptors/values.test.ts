@@ -1,4 +1,4 @@
-/** What the descriptors of VPP refuse before they send anything, and what they take for the same. */
+/** Values that the VPP descriptors reject before they send a request, and values that they treat as equal. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -173,7 +173,7 @@ function ${name}(r, p) {
   const zero = runtime.isZero(b, p, ${size * length});
   if (zero && zero_${name} !== undefined) return zero_${name};
   ${list}
-  return zero ? (zero_${name} = runtime.deepFrozen(list)) : list;
+  return zero ? (zero_${name} = runtime.immutableList(list)) : list;
 }`);
     else this.functions.push(`function ${name}(r, p) { ${start} ${list} return list; }`);
     return name;

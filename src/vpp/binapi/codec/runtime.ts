@@ -184,6 +184,6 @@ export function countTooLarge(field: PathStep, count: number): FieldError {
 }
 
 /** Freezes a value that decoders share because it is the same in nearly every message. */
-export function deepFrozen<T>(values: readonly T[]): readonly T[] {
+export function immutableList<T>(values: readonly T[]): readonly T[] {
   return Object.freeze(values.map((value) => Object.freeze(value)));
 }

@@ -109,7 +109,7 @@ export const layer3Families: readonly Family[] = [
     },
   }),
   // Not out of table 1, where tunnels are: VPP follows the way to the other end of a tunnel, and where
-  // a route led into another table on that way, that table stays for good, without any content.
+  // a route led into another table on that way, that table stays permanently, without any content.
   family('default route out of a table', {
     model: vppRouteModel,
     setup: tables(1, 2),

@@ -19,7 +19,7 @@ const backend = (last: number, probability = 1, vrf_id = 1) => ({
 const web = { external_ip: '10.97.0.1', external_port: 80, protocol: 'TCP' } as const;
 const api = { external_ip: '10.97.0.1', external_port: 443, protocol: 'TCP' } as const;
 
-/** What a service's first mapping may be, beside a second one that stays. */
+/** Variants of a service's first mapping, beside a second one that stays. */
 const mappings = {
   'one backend': { ...web, local_ips: [backend(2, 0)] },
   'another backend': { ...web, local_ips: [backend(3, 0)] },
