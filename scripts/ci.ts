@@ -38,6 +38,7 @@ const checks: readonly Check[] = [
     name: 'import rules',
     command: ['depcruise', '--config', '.dependency-cruiser.cjs', 'src', 'plugins'],
   },
+  { name: 'language', command: ['node', 'scripts/language.ts'] },
   { name: 'unused code and packages', command: ['knip', '--no-config-hints'] },
   {
     name: `random cases, again with: CV_PART=${part} npm run soak -- random`,
