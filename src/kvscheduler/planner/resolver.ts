@@ -10,17 +10,11 @@ import type { KeyedValue } from '../api/descriptor.ts';
 import { DerivedKeyError, DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Node } from '../graph/graph.ts';
+import { newGoal, setAvailable } from './goals.ts';
 import type { Attempt, PlanInput, Target } from './input.ts';
-import { inspect, isActual, isInSync, sameDesired } from './inspection.ts';
+import { inspect, isInSync, sameDesired } from './inspection.ts';
 import { isMany, matches, PlannedGraph } from './planned-graph.ts';
-import {
-  AVAILABLE,
-  editable,
-  type Goal,
-  type Phase,
-  PlannedValue,
-  UNAVAILABLE,
-} from './planned-value.ts';
+import { editable, PlannedValue, UNAVAILABLE } from './planned-value.ts';
 import type { Reason } from './reason.ts';
 
 const none: readonly never[] = [];
@@ -453,49 +447,6 @@ export class Resolver implements Resolution {
     if (this.graph.derivedCount(value) > 0) return true;
     return value.baseKey === undefined && value.descriptor?.derived !== undefined;
   }
-}
-
-/** A blocked value stays blocked; one whose claim is taken stays unavailable. */
-function setAvailable(value: PlannedValue, available: boolean): void {
-  editable(value).phase = withAvailable(value.phase, available);
-}
-
-function withAvailable(phase: Phase, available: boolean): Phase {
-  if (phase.state !== 'blocked') return available ? AVAILABLE : UNAVAILABLE;
-  if (phase.reason === 'claim taken' || phase.available === available) return phase;
-  return { ...phase, available };
-}
-
-/** @param known the same value, if it is desired already */
-function newGoal(
-  planned: PlannedValue,
-  known: Value | undefined,
-  desired: Value,
-  unmanaged: boolean,
-  metadata: unknown,
-): Goal {
-  const { node } = planned;
-  if (unmanaged)
-    return {
-      desired: undefined,
-      value: desired,
-      unmanaged,
-      metadata,
-      dependencies: none,
-      invalid: undefined,
-      claims: undefined,
-    };
-  let value = known;
-  let inspection: Pick<Goal, 'dependencies' | 'invalid' | 'claims'>;
-  if (node && value !== undefined && !node.needsInspection) {
-    const { desiredDependencies: dependencies, invalid } = node;
-    inspection = { dependencies, invalid, claims: undefined };
-  } else {
-    value ??= node && isActual(node, desired) ? (node.actual as Value) : desired;
-    inspection = inspect(planned, value);
-  }
-  const { dependencies, invalid, claims } = inspection;
-  return { desired: value, value, unmanaged, metadata, dependencies, invalid, claims };
 }
 
 function reasonOf({ unmanaged }: Target): Reason {
