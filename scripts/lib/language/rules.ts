@@ -127,11 +127,6 @@ export const exceptions: readonly {
   readonly why: string;
 }[] = [
   {
-    file: /^docs\/vpp-report\.md$/,
-    text: /leftovers/,
-    why: 'the report of a run has the test titles of that time',
-  },
-  {
     file: /^test\/kvscheduler\/planner\/preview\.test\.ts$/,
     text: /^leftover$/,
     why: 'the reason of an operation in records and plans, which REST returns',
