@@ -18,6 +18,8 @@ import type { Recorded } from './worker.ts';
 const expected = join(import.meta.dirname, 'expected');
 const { CV_RECORD_CORPUS, CV_CORPUS_DUMP, CV_CORPUS = '' } = process.env;
 
+const RECORD = 'CV_RECORD_CORPUS=1 node --test test/corpus/corpus.test.ts';
+
 /** Differing lines that a failure shows. */
 const MOST_SHOWN = 20;
 
@@ -57,7 +59,7 @@ function assertSame(found: string, wanted: string): void {
     const come = now.filter((line) => !old.includes(line)).map((line) => `  + ${line}`);
     differences.push(...[...gone, ...come].slice(0, MOST_SHOWN));
   }
-  assert.fail(`behavior has changed:\n${differences.join('\n')}`);
+  assert.fail(`behavior has changed:\n${differences.join('\n')}\nif intended: ${RECORD}`);
 }
 
 function partsOf(text: string): Map<string, string[]> {

@@ -9,13 +9,14 @@ import fc from 'fast-check';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import type { LinuxHost } from '#linux/api.ts';
+import { modelOfKey } from '#models/registry.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimDhcpServer } from '#simulator/vpp/dhcp.ts';
 import { startProcess } from '#simulator/vpp/vpp-process.ts';
 import { linuxExamples } from '#test/descriptors/compliance/linux-examples.ts';
 import type { Backend, Example } from '#test/descriptors/compliance/suite.ts';
 import { vppExamples } from '#test/descriptors/compliance/vpp-examples.ts';
-import { type Observation, observeDescriptors } from '#test/descriptors/observed-descriptors.ts';
+import { type Observations, observeDescriptors } from '#test/descriptors/observed-descriptors.ts';
 import { linuxFamilies } from '#test/descriptors/transitions/families/linux.ts';
 import { writtenFamilies } from '#test/descriptors/transitions/families/vpp.ts';
 import type { Family } from '#test/descriptors/transitions/family.ts';
@@ -37,7 +38,12 @@ interface Southbound {
   start(): Promise<Backend>;
   readonly examples: readonly Example[];
   readonly families: readonly Family[];
-  readonly files: { readonly examples: string; readonly families: string; readonly state: string };
+  readonly files: {
+    readonly descriptors: string;
+    readonly examples: string;
+    readonly families: string;
+    readonly state: string;
+  };
 }
 
 const SOUTHBOUNDS: readonly Southbound[] = [
@@ -48,6 +54,7 @@ const SOUTHBOUNDS: readonly Southbound[] = [
     examples: vppExamples(hostLinks),
     families: writtenFamilies,
     files: {
+      descriptors: 'src/vpp/descriptors/vpp-descriptors.ts',
       examples: 'test/descriptors/compliance/vpp-examples.ts',
       families: 'test/descriptors/transitions/families/vpp.ts',
       state: 'test/descriptors/compliance/vpp-state.ts',
@@ -60,6 +67,7 @@ const SOUTHBOUNDS: readonly Southbound[] = [
     examples: linuxExamples(simulatedSpaces.pods, EXISTING_LINK),
     families: linuxFamilies(simulatedSpaces.pods),
     files: {
+      descriptors: 'src/linux/descriptors/linux-descriptors.ts',
       examples: 'test/descriptors/compliance/linux-examples.ts',
       families: 'test/descriptors/transitions/families/linux.ts',
       state: 'test/linux/descriptors/backends.ts',
@@ -107,10 +115,18 @@ function descriptorsOf(
   return new Set(owners.flatMap((owner) => owner?.name ?? []));
 }
 
-/** Names of the messages that a suite sends at random or reads its state with. */
-async function comparedMessages(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const compared = new Map<string, ReadonlySet<string>>();
-  for (const { file, generators, stateOf } of DIFFERENTIALS) {
+/** What a differential suite sends. */
+interface Compared {
+  /** Names of the messages that it sends at random or reads its state with. */
+  readonly names: ReadonlySet<string>;
+  /** Path of the file to add messages to. */
+  readonly source: string;
+}
+
+/** @returns by path of the suite */
+async function comparedMessages(): Promise<ReadonlyMap<string, Compared>> {
+  const compared = new Map<string, Compared>();
+  for (const { file, source, generators, stateOf } of DIFFERENTIALS) {
     const sim = await startSim();
     const names = new Set<string>(generators.map(({ name }) => name));
     const { client } = sim;
@@ -127,23 +143,27 @@ async function comparedMessages(): Promise<ReadonlyMap<string, ReadonlySet<strin
       },
     } as typeof client);
     await sim.stop();
-    compared.set(file, names);
+    compared.set(file, { names, source });
   }
   return compared;
 }
 
 /** Names of the calls that the differential suite of the kernel makes. */
-async function comparedCalls(): Promise<ReadonlySet<string>> {
+async function comparedCalls(): Promise<Compared> {
   const names = new Set<string>();
   const host = new Proxy({} as LinuxHost, {
     get: (_target, name) => async () => void names.add(String(name)),
   });
   for (const { run } of fc.sample(anyCall, { numRuns: 500, seed: 1 })) await run(host, ['a', 'b']);
-  return names;
+  return { names, source: 'test/integration/kernel/random-calls.ts' };
 }
 
 /** In a VPP without workers the main thread serves every queue, whatever is configured. */
 const withoutEffect: ReadonlySet<string> = new Set(['vpp-interface-rx-placement']);
+
+const DIFFERENTIAL_SOURCES = 'test/integration/vpp/differential/*-messages.ts';
+/** VPP's list of the sources of routes, which no message changes. */
+const constant: ReadonlySet<string> = new Set(['fib_source_dump']);
 
 const KERNEL_SUITE = 'test/integration/kernel/differential.test.ts';
 
@@ -152,11 +172,11 @@ for (const { name: title, prefix, start, examples, families, files } of SOUTHBOU
     const backend = await start();
     const descriptors = backend.descriptors();
     const registered = descriptors.filter(({ name }) => name.startsWith(prefix));
-    let observations: ReadonlyMap<string, Observation>;
-    let compared: ReadonlyMap<string, ReadonlySet<string>>;
+    let observed: Observations;
+    let compared: ReadonlyMap<string, Compared>;
 
     before(async () => {
-      observations = await observeDescriptors(backend, examples);
+      observed = await observeDescriptors(backend, examples);
       compared = new Map([...(await comparedMessages()), [KERNEL_SUITE, await comparedCalls()]]);
     });
     after(() => backend.stop());
@@ -171,8 +191,22 @@ for (const { name: title, prefix, start, examples, families, files } of SOUTHBOU
       ),
     );
 
-    for (const { name, create, update, validate, claims } of registered)
+    test('own the keys of all examples', () => {
+      const missing = observed.withoutDescriptor.map(
+        (example) => `example ${example}: no descriptor: add its factory to ${files.descriptors}`,
+      );
+      assert.deepEqual(missing, []);
+    });
+
+    for (const { name, nbKeyPrefix, create, update, retrieve, validate, claims } of registered)
       describe(name, () => {
+        const observation = () => observed.byDescriptor.get(name);
+
+        testIf(nbKeyPrefix, 'has a model', () => {
+          const missing = `${nbKeyPrefix}: add its model to src/models/registry.ts`;
+          assert.equal(modelOfKey(nbKeyPrefix!)?.keyPrefix, nbKeyPrefix, missing);
+        });
+
         test('has a row in docs/ownership.md', () => {
           assert.ok(owned.has(name), `add a row for ${name} to "${title}" of docs/ownership.md`);
         });
@@ -188,16 +222,21 @@ for (const { name: title, prefix, start, examples, families, files } of SOUTHBOU
 
         // a descriptor without create reports what the southbound does by itself
         testIf(create, 'has examples in the compliance suite', () => {
-          assert.ok(observations.has(name), `add an example of ${name} to ${files.examples}`);
+          const missing = `add an example of ${name} to ${files.examples}`;
+          assert.ok(observation()?.isCreated, missing);
+        });
+
+        test('carries out its examples', () => {
+          assert.deepEqual(observation()?.failures ?? [], []);
         });
 
         testIf(update, 'has an example that changes in place', () => {
           const missing = `add an example of ${name} with a change in place to ${files.examples}`;
-          assert.ok(observations.get(name)?.isUpdated, missing);
+          assert.ok(observation()?.isUpdated, missing);
         });
 
         testIf(create, 'is shown by the state that the suites compare', () => {
-          const { requests = new Set(), isShown = false } = observations.get(name) ?? {};
+          const { requests = new Set(), isShown = false } = observation() ?? {};
           const missing = `read what ${name} configures in ${files.state}`;
           // what requests nothing changes nothing
           assert.ok(isShown || requests.size === 0 || withoutEffect.has(name), missing);
@@ -208,19 +247,24 @@ for (const { name: title, prefix, start, examples, families, files } of SOUTHBOU
         });
 
         testIf(create, 'has a note in docs/simulation.md', () => {
-          if (observations.get(name)?.requests.size === 0) return;
+          if (observation()?.requests.size === 0) return;
           const missing = `add a row for ${name} to "Compared by descriptor" of docs/simulation.md`;
           assert.ok(simulated.has(name), missing);
         });
 
         testIf(create, 'sends only requests that a differential suite sends too', () => {
-          const suites = differentialSuitesOf(name);
-          const sent = new Set(suites.flatMap((file) => [...(compared.get(file) ?? [])]));
-          const requests = [...(observations.get(name)?.requests ?? [])];
+          const suites = suitesOf(name, compared);
+          const missing = notSent(observation()?.requests, suites);
+          assert.deepEqual(missing, [], `add generators to ${sourcesOf(suites)}`);
+        });
+
+        testIf(retrieve, 'retrieves only what a differential suite reads too', () => {
+          const missing = notSent(observation()?.reads, [...compared.values()]);
+          const sources = sourcesOf(suitesOf(name, compared));
           assert.deepEqual(
-            requests.filter((each) => !sent.has(each)),
+            missing.filter((each) => !constant.has(each)),
             [],
-            `add generators to ${suites.join(', ') || 'a differential suite'}`,
+            `read the state in \`stateOf\` of ${sources}`,
           );
         });
       });
@@ -232,10 +276,21 @@ function testIf(operation: unknown, name: string, run: () => void): void {
 }
 
 /** The suites that docs/simulation.md names for the descriptor. */
-function differentialSuitesOf(descriptor: string): readonly string[] {
+function suitesOf(
+  descriptor: string,
+  compared: ReadonlyMap<string, Compared>,
+): readonly Compared[] {
   return tableRows('docs/simulation.md', 'Compared by descriptor')
     .filter(([names = '']) => quoted(names).includes(descriptor))
-    .flatMap(([, suites = '']) => quoted(suites));
+    .flatMap(([, suites = '']) => quoted(suites).flatMap((file) => compared.get(file) ?? []));
+}
+
+function sourcesOf(suites: readonly Compared[]): string {
+  return suites.map(({ source }) => source).join(', ') || DIFFERENTIAL_SOURCES;
+}
+
+function notSent(messages: Iterable<string> = [], suites: readonly Compared[]): string[] {
+  return [...messages].filter((each) => !suites.some(({ names }) => names.has(each)));
 }
 
 describe('messages that the simulated VPP answers', () => {
@@ -243,7 +298,7 @@ describe('messages that the simulated VPP answers', () => {
   const OF_THE_CLIENT = ['control_ping', 'show_version', 'cli_inband', 'want_interface_events'];
 
   test('are sent by a differential suite', async () => {
-    const compared = [...(await comparedMessages()).values()].flatMap((names) => [...names]);
+    const compared = [...(await comparedMessages()).values()].flatMap(({ names }) => [...names]);
     const sent = new Set([...compared, ...OF_THE_CLIENT]);
     const { handlerGroups } = startProcess({
       host: new SimLinux(seededRandom(1)),
@@ -256,7 +311,7 @@ describe('messages that the simulated VPP answers', () => {
     assert.deepEqual(
       answered.filter((name) => !sent.has(name)),
       [],
-      'add generators to test/integration/vpp/differential',
+      `add generators to ${DIFFERENTIAL_SOURCES}`,
     );
   });
 });

@@ -15,6 +15,8 @@ export class FaultyClient {
   readonly client: VppClient;
   /** Names of the changes that were asked for since the last `refuse` or `cut`. */
   readonly asked: string[] = [];
+  /** Names of the dumps and reading requests since the last `refuse` or `cut`. */
+  readonly read: string[] = [];
   /** Called with the number of each change. */
   onChange: ((n: number) => void) | undefined;
   #refuseAt = 0;
@@ -31,10 +33,14 @@ export class FaultyClient {
       },
       onStateChange: (listener) => inner.onStateChange(listener),
       has: (name) => inner.has(name),
-      dump: (name, fields) => inner.dump(name, fields),
+      dump: (name, fields) => {
+        faults.read.push(name);
+        return inner.dump(name, fields);
+      },
       onEvent: (name, listener) => inner.onEvent(name, listener),
       async request(name, fields) {
-        if (!reading.has(name)) faults.#change(name);
+        if (reading.has(name)) faults.read.push(name);
+        else faults.#change(name);
         return inner.request(name, fields);
       },
     };
@@ -47,11 +53,13 @@ export class FaultyClient {
   refuse(n: number): void {
     this.#refuseAt = n;
     this.asked.length = 0;
+    this.read.length = 0;
   }
 
   cut(n: number): void {
     this.#cutAt = n;
     this.asked.length = 0;
+    this.read.length = 0;
   }
 
   #change(name: string): void {

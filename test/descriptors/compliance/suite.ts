@@ -47,6 +47,8 @@ export interface Backend {
   readonly changes: number;
   /** Their names. */
   readonly requested: readonly string[];
+  /** Names of the dumps and reading requests since then; absent on Linux. */
+  readonly read?: readonly string[];
   stop(): Promise<void>;
 }
 

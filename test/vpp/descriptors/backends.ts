@@ -66,6 +66,7 @@ export function backendOver(
       return faulty.changes;
     },
     requested: faulty.asked,
+    read: faulty.read,
     stop,
   };
 }

@@ -281,6 +281,7 @@ const pairs = [
 export const baseMessages: Differential = {
   name: 'the simulated VPP against a real one',
   file: 'test/integration/vpp/differential.test.ts',
+  source: 'test/integration/vpp/differential/base-messages.ts',
   generators,
   maxLength: 80,
   async prepare(real, sim) {

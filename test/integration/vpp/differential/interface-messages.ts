@@ -171,6 +171,7 @@ async function stateOf(client: VppClient) {
 export const interfaceMessages: Differential = {
   name: 'VLANs, memifs, DHCP and proxy ARP against a real VPP',
   file: 'test/integration/vpp/differential-interfaces.test.ts',
+  source: 'test/integration/vpp/differential/interface-messages.ts',
   generators,
   maxLength: 60,
   stateOf,

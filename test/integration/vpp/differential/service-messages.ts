@@ -269,6 +269,7 @@ async function stateOf(client: VppClient): Promise<Record<string, unknown>> {
 export const serviceMessages: Differential = {
   name: 'services of the simulated VPP against a real one',
   file: 'test/integration/vpp/differential-services.test.ts',
+  source: 'test/integration/vpp/differential/service-messages.ts',
   generators,
   maxLength: 120,
   async prepare(...sides) {

@@ -18,6 +18,8 @@ export interface Differential {
   readonly name: string;
   /** Path of the test file, for the command that repeats a failure. */
   readonly file: string;
+  /** Path of the file with the generators and `stateOf`. */
+  readonly source: string;
   readonly generators: readonly MessageGenerator[];
   /** Messages of one case. */
   readonly maxLength: number;

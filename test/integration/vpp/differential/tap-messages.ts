@@ -95,6 +95,7 @@ async function stateOf(client: VppClient) {
 export const tapMessages: Differential = {
   name: 'TAPs against a real VPP',
   file: 'test/integration/vpp/differential-taps.test.ts',
+  source: 'test/integration/vpp/differential/tap-messages.ts',
   generators,
   maxLength: 40,
   stateOf,
