@@ -115,7 +115,7 @@ function descriptorsOf(
   return new Set(owners.flatMap((owner) => owner?.name ?? []));
 }
 
-/** What a differential suite sends. */
+/** The messages of a differential suite. */
 interface Compared {
   /** Names of the messages that it sends at random or reads its state with. */
   readonly names: ReadonlySet<string>;
