@@ -149,7 +149,7 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
     // cnitool sends no list and means that no attachment is valid. The list is required by the
     // specification: otherwise a runtime that omits it would lose all pods.
     const listless = await tool('gc', 'alone');
-    assert.match(listless.output, /GC needs cni\.dev\/valid-attachments/);
+    assert.match(listless.output, /GC requires cni\.dev\/valid-attachments/);
     const gc = { ...ours, cniVersion: '1.1.0', name: 'alone', 'cni.dev/valid-attachments': [] };
     const collected = await inNode(node, [executable], { CNI_COMMAND: 'GC' }, JSON.stringify(gc));
     assert.deepEqual(collected, { status: 0, output: '' });
@@ -158,7 +158,7 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
     await node.agent.end('SIGTERM');
     const status = await tool('status', 'alone');
     assert.notEqual(status.status, 0);
-    assert.match(status.output, /cannot be reached/);
+    assert.match(status.output, /is unreachable/);
   });
 });
 
