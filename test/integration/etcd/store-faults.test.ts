@@ -157,10 +157,13 @@ describe('a faulty etcd', { skip: withoutEtcd(), timeout: 10 * LIMIT_MS }, () =>
     const listener = await watched(revision);
     const writer = new Writer(server.store(), prefix);
     await writer.until(({ acknowledged }) => acknowledged.length > 100);
-    server.signal('SIGSTOP');
-    await assert.rejects(store.get(`${prefix}1`), StoreUnavailableError);
-    await assert.rejects(store.list(prefix), StoreUnavailableError);
-    server.signal('SIGCONT');
+    await server.suspend();
+    try {
+      await assert.rejects(store.get(`${prefix}1`), StoreUnavailableError);
+      await assert.rejects(store.list(prefix), StoreUnavailableError);
+    } finally {
+      server.resume();
+    }
     const before = writer.acknowledged.length;
     await writer.until(({ acknowledged }) => acknowledged.length > before + 100);
     await writer.stop();

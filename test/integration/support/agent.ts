@@ -127,8 +127,12 @@ export class RealAgent {
     return this.#process?.isRunning ?? false;
   }
 
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#process!.signal(signal);
+  suspend(): Promise<void> {
+    return this.#process!.suspend();
+  }
+
+  resume(): void {
+    this.#process!.resume();
   }
 
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { resume, suspend } from './suspend.ts';
 
 export interface BackgroundOptions {
   /** File to which both streams are appended. */
@@ -47,8 +48,13 @@ export class Background {
     return readFileSync(this.#log, 'utf8').slice(-6000);
   }
 
-  signal(signal: NodeJS.Signals): void {
-    this.#child.kill(signal);
+  /** Resolves when it no longer runs. */
+  suspend(): Promise<void> {
+    return suspend(this.pid);
+  }
+
+  resume(): void {
+    resume(this.pid);
   }
 
   /** Ends it by a signal; resolves when it has exited. */

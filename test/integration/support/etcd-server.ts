@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Etcd3 } from 'etcd3';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
+import { resume, suspend } from './suspend.ts';
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -133,8 +134,12 @@ export class EtcdServer {
     await exit;
   }
 
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#process?.kill(signal);
+  suspend(): Promise<void> {
+    return suspend(this.#process!.pid!);
+  }
+
+  resume(): void {
+    resume(this.#process!.pid!);
   }
 
   /** Ends the process and deletes the data; `run` starts an empty database. */

@@ -70,8 +70,12 @@ export class RealEtcd {
     });
   }
 
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#process?.signal(signal);
+  suspend(): Promise<void> {
+    return this.#process!.suspend();
+  }
+
+  resume(): void {
+    this.#process!.resume();
   }
 
   async kill(): Promise<void> {

@@ -105,9 +105,12 @@ export class VppProcess {
     }
   }
 
-  /** `SIGSTOP` and `SIGCONT` suspend and resume it. */
-  signal(signal: NodeJS.Signals): void {
-    this.#process?.signal(signal);
+  suspend(): Promise<void> {
+    return this.#process!.suspend();
+  }
+
+  resume(): void {
+    this.#process!.resume();
   }
 
   /** Ends it as a crash does; resolves when the process has exited. */

@@ -217,9 +217,9 @@ describe('binary API of a real VPP', { skip: withoutVpp(), timeout: 180_000 }, (
 
   test('disconnects from a VPP that hangs and reconnects when it resumes', async () => {
     const { client } = await connect({ health: { intervalMs: 200, timeoutMs: 100, maxMisses: 3 } });
-    vpp.signal('SIGSTOP');
+    await vpp.suspend();
     const error = await client.request('show_version', {}).catch((thrown: unknown) => thrown);
-    vpp.signal('SIGCONT');
+    vpp.resume();
     assert.ok(error instanceof VppDisconnectedError, String(error));
     await client.whenConnected();
     assert.equal(client.generation, 2);

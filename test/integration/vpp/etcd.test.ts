@@ -132,7 +132,7 @@ describe('faults of etcd', { skip: withoutNodes(), timeout: 240_000 }, () => {
   it(`a hang of ${pause} s neither blocks CNI nor fails liveness`, async () => {
     await churn();
     const early = await node.pod('early');
-    node.etcd.signal('SIGSTOP');
+    await node.etcd.suspend();
     // Written while etcd hangs: checked after it resumes.
     const lost = node.reflect('lost', '10.1.1.98').catch(() => undefined);
     try {
@@ -144,7 +144,7 @@ describe('faults of etcd', { skip: withoutNodes(), timeout: 240_000 }, () => {
       assert.equal((await node.agent.get('/liveness')).status, 200);
       assert.notEqual((await node.agent.get('/readiness')).status, 200);
     } finally {
-      node.etcd.signal('SIGCONT');
+      node.etcd.resume();
       await lost;
     }
     await until('etcd answers', () =>
@@ -178,7 +178,7 @@ describe('faults of etcd', { skip: withoutNodes(), timeout: 240_000 }, () => {
     const resyncs = async () =>
       (await node.agent.history()).filter(({ Name }) => Name === 'Database Resync').length;
     const resyncsBefore = await resyncs();
-    node.agent.signal('SIGSTOP');
+    await node.agent.suspend();
     try {
       // Ends the connection and discards what etcd has sent already.
       await node.etcd.kill();
@@ -187,7 +187,7 @@ describe('faults of etcd', { skip: withoutNodes(), timeout: 240_000 }, () => {
       await node.etcd.compact();
       await churn();
     } finally {
-      node.agent.signal('SIGCONT');
+      node.agent.resume();
     }
     await agrees();
     assert.ok((await resyncs()) > resyncsBefore, 'a watch was resumed over a gap');

@@ -94,7 +94,7 @@ describe('kills of VPP', { skip: withoutVpp(), timeout: 240_000 }, () => {
       await commit('full-resync', new Map());
       const at = 1 + Math.floor(random.next() * (messages - 1));
       changes.cut(0);
-      changes.onChange = (n) => void (n === at && vpp.signal('SIGKILL'));
+      changes.onChange = (n) => void (n === at && vpp.kill());
       const inVain = await commit('full-resync', desired);
       changes.onChange = undefined;
       assert.ok(inVain.length > 0, `killed at message ${at}, and nothing failed`);

@@ -127,9 +127,9 @@ export class WatcherTestbed {
   stop(): Promise<void> {
     return this.#round(async ([member]) => {
       const { failures } = this.#writer;
-      member.signal('SIGSTOP');
+      await member.suspend();
       await until('a write fails', () => this.#writer.failures > failures);
-      member.signal('SIGCONT');
+      member.resume();
     });
   }
 
