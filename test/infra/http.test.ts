@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, createServer as createSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +50,7 @@ const config = (values: Partial<HttpConfig> = {}): HttpConfig =>
 
 interface Answer {
   status: number | undefined;
+  headers: IncomingHttpHeaders;
   body: string;
 }
 
@@ -68,7 +69,7 @@ function call(
       res.on('data', (chunk) => {
         answer += chunk;
       });
-      res.on('end', () => resolve({ status: res.statusCode, body: answer }));
+      res.on('end', () => resolve({ status: res.statusCode, headers: res.headers, body: answer }));
     });
     req.on('error', reject);
     req.end(text);
@@ -173,6 +174,26 @@ describe('REST server', () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
       assert.equal((await call(target, 'GET', `/echo/x?${name}=1`)).status, 200, name);
     await assert.rejects(start({ endpoint: 'nonsense' }), HttpConfigError);
+  });
+
+  it('answers another method on a known path with 405 and the methods that it has', async () => {
+    const target = await start({ 'client-basic-auth': ['u:p'] });
+    const known = { ...target, auth: 'u:p' };
+    for (const [method, path, allow] of [
+      ['POST', '/echo/x', 'GET, HEAD'],
+      ['DELETE', '/echo/x?n=1', 'GET, HEAD'],
+      ['GET', '/change', 'POST'],
+      ['PATCH', '/change', 'POST'],
+    ] as const) {
+      const text = method.startsWith('P') ? (['a=1', 'text/plain'] as const) : [];
+      const { status, headers, body } = await call(known, method, path, ...text);
+      assert.deepEqual([status, headers.allow], [405, allow], `${method} ${path}`);
+      assert.match(JSON.parse(body).Error, new RegExp(`has no method ${method}, only ${allow}`));
+    }
+    const local = await call({ socketPath: socket }, 'GET', '/change');
+    assert.deepEqual([local.status, local.headers.allow], [405, 'POST']);
+    assert.equal((await call(target, 'POST', '/echo/x')).status, 401);
+    assert.equal((await call(known, 'POST', '/none')).status, 404);
   });
 
   it('accepts JSON or an empty body', async () => {

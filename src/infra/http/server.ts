@@ -51,6 +51,7 @@ export async function startHttpServer(
   const endpoint = makeServer(config, log);
   for (const route of routes)
     bind(endpoint, open || !route.mutating ? route : forbidden(route, config['local-socket']));
+  refuseOtherMethods(endpoint, routes);
   try {
     await endpoint.listen(where);
   } catch (cause) {
@@ -59,6 +60,7 @@ export async function startHttpServer(
   const local = fastify(serverOptions);
   unifyErrorReplies(local);
   for (const route of routes) bind(local, route);
+  refuseOtherMethods(local, routes);
   let closeLocal: () => Promise<void>;
   try {
     closeLocal = await listenLocally(local, config['local-socket'], log);
@@ -157,6 +159,25 @@ function bind(server: FastifyInstance, route: Route): void {
       return send(reply, response);
     },
   });
+}
+
+/** Every other method on the path of a route is answered with the methods that the path has. */
+function refuseOtherMethods(server: FastifyInstance, routes: readonly Route[]): void {
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const known = server.supportedMethods.filter((method) => server.hasRoute({ method, url: path }));
+    const allowed = known.sort().join(', ');
+    server.route({
+      method: server.supportedMethods.filter((method) => !known.includes(method)),
+      url: path,
+      // Before the body is read: its form does not matter.
+      onRequest: async ({ method }, reply) =>
+        send(
+          reply.header('Allow', allowed),
+          failure(405, `${path} has no method ${method}, only ${allowed}`),
+        ),
+      handler: async () => undefined,
+    });
+  }
 }
 
 async function answer(route: Route, request: FastifyRequest): Promise<RouteResponse> {
