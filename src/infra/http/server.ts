@@ -164,7 +164,9 @@ function bind(server: FastifyInstance, route: Route): void {
 /** Every other method on the path of a route is answered with the methods that the path has. */
 function refuseOtherMethods(server: FastifyInstance, routes: readonly Route[]): void {
   for (const path of new Set(routes.map((route) => route.path))) {
-    const known = server.supportedMethods.filter((method) => server.hasRoute({ method, url: path }));
+    const known = server.supportedMethods.filter((method) =>
+      server.hasRoute({ method, url: path }),
+    );
     const allowed = known.sort().join(', ');
     server.route({
       method: server.supportedMethods.filter((method) => !known.includes(method)),
