@@ -8,8 +8,8 @@ export interface AddressRecord {
   readonly address: string;
   readonly pod: PodId;
   readonly podUid: string | undefined;
-  /** The attachment that it was allocated to; it may have been deleted since. */
-  readonly attachment: AttachmentId;
+  /** Its owner. Empty: none; the address is reserved, because a Pod record contains it. */
+  readonly attachment: AttachmentId | '';
   /** Another IPAM allocated it; only that IPAM knows whether it is in use. */
   readonly external?: true;
 }

@@ -99,6 +99,15 @@ export class AddressRecords {
     return swapped;
   }
 
+  /**
+   * Clears the owner of an address that stays reserved: a later attachment of the same container gets
+   * another address, and two records would name it as their owner.
+   */
+  async clearOwner(ctx: PortContext, address: string): Promise<void> {
+    const record = this.#byAddress.get(address);
+    if (record && record.attachment !== '') await this.put(ctx, { ...record, attachment: '' });
+  }
+
   /** Writes the record of an address of another IPAM, and replaces an existing one. */
   async put(ctx: PortContext, record: AddressRecord): Promise<void> {
     const key = addressKey(record.address);

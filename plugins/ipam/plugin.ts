@@ -115,10 +115,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     this.#pool = pool;
     this.#records = records;
     this.#podRecords = podRecords;
-    this.#addressByAttachment.clear();
-    const attachments = this.#deps.pods.attachments();
-    for (const { attachment, address } of records.all())
-      if (attachments.has(attachment)) this.#addressByAttachment.set(attachment, address);
+    this.#assignOwners(records);
     await this.#releaseLeaked(ctx);
   }
 
@@ -141,6 +138,23 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     if (attachmentId(ctx.event.payload) === undo) await this.#release(ctx, undo);
   }
 
+  /**
+   * Earlier versions left the owner in the record of a released address: of two records of one
+   * attachment the newer one is the last allocated, or the one that no Pod record contains yet.
+   */
+  #assignOwners(records: AddressRecords): void {
+    const attachments = this.#deps.pods.attachments();
+    this.#addressByAttachment.clear();
+    const isNewer = (address: string): boolean =>
+      address === records.last || !this.#podRecords!.has(address);
+    for (const { attachment, address } of records.all()) {
+      if (attachment === '' || !attachments.has(attachment)) continue;
+      const other = this.#addressByAttachment.get(attachment);
+      if (other === undefined || (other !== records.last && isNewer(address)))
+        this.#addressByAttachment.set(attachment, address);
+    }
+  }
+
   podAddresses(attachment: AttachmentId): readonly string[] {
     const address = this.#addressByAttachment.get(attachment);
     return address === undefined ? [] : [address];
@@ -149,7 +163,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   allocations(): ReadonlyMap<string, Allocation> {
     const allocations = new Map<string, Allocation>();
     for (const { address, pod, podUid, attachment } of this.#records?.all() ?? []) {
-      const holds = this.#addressByAttachment.get(attachment) === address;
+      const holds = attachment !== '' && this.#addressByAttachment.get(attachment) === address;
       const holder = holds ? attachment : undefined;
       allocations.set(address, { address, pod, podUid, attachment: holder });
     }
@@ -191,8 +205,8 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     if (!this.#stateIsFresh) return;
     for (const { address, attachment, pod, external } of this.#records!.all()) {
       if (this.#addressByAttachment.get(attachment) === address) continue;
-      if (this.#podRecords!.has(address) && !external) continue;
-      ctx.log.info({ address, pod: podIdText(pod) }, 'releasing the address of a deleted pod');
+      if (!this.#podRecords!.has(address) || external)
+        ctx.log.info({ address, pod: podIdText(pod) }, 'releasing the address of a deleted pod');
       await this.#updateUse(ctx, address);
     }
   }
@@ -291,6 +305,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const external = this.#records!.get(address)?.external === true;
     if (this.#isInUse(address) || (this.#podRecords!.has(address) && !external)) {
       if (!external) this.#pool!.use(address);
+      if (!this.#isInUse(address)) await this.#records!.clearOwner(ctx, address);
       return;
     }
     if (this.#records!.has(address)) await this.#records!.delete(ctx, address);

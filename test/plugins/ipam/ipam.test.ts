@@ -98,6 +98,75 @@ describe('addresses of pods', () => {
     assert.deepEqual(await stored(node), []);
   });
 
+  it('stay with the container that was added again, wherever the agent crashed', async () => {
+    for (let point = 0; ; point++) {
+      let node = await started();
+      // its next address precedes the first one in the order of the keys
+      await node.localStore.put('local/ipam/last', '10.1.1.8');
+      node = node.restart();
+      await node.resync();
+      await node.add('web', 'c1');
+      await node.put(podValue('web', '10.1.1.9'));
+      node.local.crashAt(node.local.crashPoints + point);
+      const steps = [
+        () => node.del('web', 'c1'),
+        () => node.add('web', 'c1'),
+        () => node.heal(),
+      ] as const;
+      let crashed = false;
+      for (const step of steps) {
+        const { error } = await step();
+        if (!error) continue;
+        assert.ok(!crashed, String(error));
+        crashed = true;
+        const record = node.state();
+        node = node.restart();
+        await node.resync(record, true);
+        await node.resync(record);
+        // the runtime repeats what failed
+        assert.equal((await step()).error, undefined);
+      }
+      const [address] = node.ipam.podAddresses('c1/eth0');
+      const state = node.state();
+      for (const local of [true, false]) {
+        const next = node.restart();
+        await next.resync(state, local);
+        assert.deepEqual(next.ipam.podAddresses('c1/eth0'), [address], `crash point ${point}`);
+        await next.put(podValue('web', address!));
+        assert.deepEqual([...next.ipam.allocations().keys()], [address]);
+      }
+      if (!crashed) {
+        assert.equal(address, '10.1.1.10');
+        assert.ok(point > 5);
+        break;
+      }
+    }
+  });
+
+  it('are those of the newer of two records of one attachment, as earlier versions wrote them', async () => {
+    for (const [older, newer] of [
+      ['10.1.1.9', '10.1.1.10'],
+      ['10.1.1.10', '10.1.1.9'],
+    ] as const)
+      for (const last of [newer, '10.1.1.77']) {
+        const node = new TestNode();
+        await node.resync();
+        await node.add('web', 'c1');
+        const record = JSON.parse((await node.localStore.get('local/ipam/address/10.1.1.2'))!);
+        await node.localStore.delete('local/ipam/address/10.1.1.2');
+        for (const address of [older, newer])
+          await node.localStore.put(
+            `local/ipam/address/${address}`,
+            JSON.stringify({ ...record, address }),
+          );
+        await node.localStore.put('local/ipam/last', last);
+        const next = node.restart();
+        await next.resync([podValue('web', older)]);
+        assert.deepEqual(next.ipam.podAddresses('c1/eth0'), [newer]);
+        assert.equal(next.ipam.allocations().get(older)!.attachment, undefined);
+      }
+  });
+
   it('are reserved as long as the Pod record contains them', async () => {
     const node = await started(SMALL);
     const address = addressOf(await node.add('web', 'c1'));
