@@ -20,6 +20,14 @@ function isRing(size: number): boolean {
   return size <= MAX_RING_SIZE && (size & (size - 1)) === 0;
 }
 
+/** Lengths at which VPP's copy of a tag fills its memory block, so that no zero follows it. */
+const unterminatedLengths: readonly number[] = [16, 32, 48];
+
+/** VPP 26.06 copies the tag from a vector without a terminating zero, with what follows in memory. */
+function copiedTag(tag: string): string {
+  return unterminatedLengths.includes(Buffer.byteLength(tag)) ? `${tag}1` : tag;
+}
+
 /** TAPs (virtio over vhost-net): one end in VPP, the other end is a link of the host. */
 export function tapMessages(
   interfaces: Interfaces,
@@ -85,7 +93,7 @@ export function tapMessages(
       defaultRxMode: POLLING,
       driver: { link: (up) => up, setMtu: () => undefined, setMac: () => undefined },
     });
-    iface.tag = requested.tag;
+    iface.tag = copiedTag(requested.tag);
     taps.set(iface.index, {
       link,
       details: {

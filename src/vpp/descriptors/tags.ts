@@ -34,6 +34,14 @@ export function tagToName(
   return (tag) => long.get(tag) ?? tag;
 }
 
+/**
+ * Whether the tag of an interface names it, also if VPP has appended bytes: VPP 26.06 copies the tag of
+ * `tap_create_v3` from memory without a terminating zero.
+ */
+export function isTagOf(tag: string, name: string): boolean {
+  return tag.startsWith(tagOf(name));
+}
+
 function fits(name: string, maxLength: number): boolean {
   return Buffer.byteLength(name) <= maxLength;
 }

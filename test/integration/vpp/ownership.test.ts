@@ -1,10 +1,11 @@
 /** Ownership of the descriptors on a real VPP. */
 import { execFileSync } from 'node:child_process';
+import { nameSuite } from '#test/descriptors/compliance/name-suite.ts';
 import { nicSuite } from '#test/descriptors/compliance/nic-suite.ts';
 import { ownershipSuite } from '#test/descriptors/compliance/ownership-suite.ts';
 import { reassignmentSuite } from '#test/descriptors/compliance/reassignment-suite.ts';
 import type { SharedVpp } from '#test/descriptors/compliance/shared-vpp-agent.ts';
-import { declareUnless, withoutIsolatedVpp } from '#test/support/requirements.ts';
+import { declareUnless, withoutIsolatedVpp, withoutVhostNet } from '#test/support/requirements.ts';
 import { startIsolatedVpp } from '../support/vpp-process.ts';
 
 async function realVpp(): Promise<SharedVpp> {
@@ -19,4 +20,5 @@ await declareUnless(withoutIsolatedVpp(), 'ownership on a real VPP', () => {
   ownershipSuite(realVpp, { shell: true });
   reassignmentSuite(realVpp);
   nicSuite(realVpp);
+  nameSuite(realVpp, { withoutTaps: withoutVhostNet() });
 });

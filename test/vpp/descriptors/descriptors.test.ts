@@ -1,4 +1,5 @@
 /** The descriptors of VPP on the simulated one. */
+import { nameSuite } from '#test/descriptors/compliance/name-suite.ts';
 import { nicSuite } from '#test/descriptors/compliance/nic-suite.ts';
 import { ownershipSuite } from '#test/descriptors/compliance/ownership-suite.ts';
 import { reassignmentSuite } from '#test/descriptors/compliance/reassignment-suite.ts';
@@ -17,3 +18,4 @@ async function sharedVpp(): Promise<SharedVpp> {
 ownershipSuite(sharedVpp, { shell: false });
 reassignmentSuite(sharedVpp);
 nicSuite(sharedVpp);
+nameSuite(sharedVpp);

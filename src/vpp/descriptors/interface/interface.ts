@@ -129,15 +129,15 @@ function metadataOf(value: VppInterface, { swIfIndex, hostIfName }: CreatedInter
   };
 }
 
-/** Sets what the create message has not set. */
+/** Sets what the create message has not set, or not reliably. */
 function configureCreated(
   client: VppClient,
   kind: InterfaceTypeHandler,
   value: VppInterface,
   sw_if_index: number,
 ): Promise<unknown>[] {
-  const requests: Promise<unknown>[] = [];
-  if (!kind.tagsOnCreate) requests.push(tag(client, sw_if_index, value.name));
+  // also for types whose create message contains the tag: VPP may have appended bytes to it
+  const requests: Promise<unknown>[] = [tag(client, sw_if_index, value.name)];
   if (kind.mac === 'message' && value.phys_address !== '') {
     requests.push(setMac(client, sw_if_index, value.phys_address));
   }

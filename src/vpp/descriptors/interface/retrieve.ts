@@ -26,7 +26,7 @@ import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
 import { mapInSlices } from '../map-in-slices.ts';
-import { tagOf, tagToName } from '../tags.ts';
+import { isTagOf, tagOf, tagToName } from '../tags.ts';
 import { readDhcpClients } from './dhcp-dump.ts';
 import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
 import { resetOrphanedTables } from './orphaned-tables.ts';
@@ -85,7 +85,7 @@ export async function retrieveInterfaces(
     for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
   }
   const named = nameAll(details, found, desired, nameBehind);
-  await tagUntagged(client, log, named);
+  await correctTags(client, log, named, desired);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
   const requested = named.filter(
     ({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true,
@@ -155,6 +155,7 @@ function nameAll(
   desired: ReadonlyMap<string, VppInterface>,
   nameBehind: (tag: string) => string,
 ): readonly Named[] {
+  /** Names of desired interfaces that no tag names exactly. */
   const byIdentity = new Map<string, string[]>();
   const tagged = new Set(details.map(({ tag }) => tag));
   for (const value of desired.values()) {
@@ -169,11 +170,17 @@ function nameAll(
     const isNic = known?.kind === dpdk || desired.get(each.interface_name)?.type === 'DPDK';
     if (isNic && each.type === IfType.IF_API_TYPE_HARDWARE) return [nicOf(each)];
     if (known === undefined) return [];
-    if (each.tag !== '')
-      return [{ ...known, details: each, name: nameBehind(each.tag), origin: 'from-NB' }];
-    const name = byIdentity.get(known.found.identity ?? '')?.shift();
-    return name === undefined ? [] : [{ ...known, details: each, name, origin: 'from-NB' }];
+    const named = nameBehind(each.tag);
+    const candidates = desired.has(named) ? [] : byIdentity.get(known.found.identity ?? '');
+    const name = takeFirst(candidates ?? [], (one) => each.tag === '' || isTagOf(each.tag, one));
+    if (name === undefined && named === '') return [];
+    return [{ ...known, details: each, name: name ?? named, origin: 'from-NB' }];
   });
+}
+
+function takeFirst(names: string[], isIt: (name: string) => boolean): string | undefined {
+  const position = names.findIndex(isIt);
+  return position < 0 ? undefined : names.splice(position, 1)[0];
 }
 
 function nicOf(details: SwInterfaceDetails): Named {
@@ -187,16 +194,22 @@ function nicOf(details: SwInterfaceDetails): Named {
   };
 }
 
-/** Completes a create that a crash interrupted, so that the next agent finds the interface. */
-async function tagUntagged(client: VppClient, log: Logger, named: readonly Named[]): Promise<void> {
-  const untagged = named.filter(
-    ({ details, origin }) => details.tag === '' && origin === 'from-NB',
+/** Completes a create that a crash interrupted, so that every reader of the tag finds the interface. */
+async function correctTags(
+  client: VppClient,
+  log: Logger,
+  named: readonly Named[],
+  desired: ReadonlyMap<string, VppInterface>,
+): Promise<void> {
+  const wrong = named.filter(
+    ({ name, details, origin }) =>
+      origin === 'from-NB' && desired.has(name) && details.tag !== tagOf(name),
   );
   await Promise.all(
-    untagged.map(({ name, details }) => {
+    wrong.map(({ name, details }) => {
       log.warn(
-        { interface: details.interface_name, name },
-        'tagging an interface that a crash left untagged',
+        { interface: details.interface_name, name, tag: details.tag },
+        'setting the tag of an interface that a crash left untagged or with a wrong tag',
       );
       const sw_if_index = details.sw_if_index;
       return client.request('sw_interface_tag_add_del', {

@@ -40,7 +40,6 @@ function hostName(value: VppInterface, ctx: OperationContext): string {
  */
 export const afPacket: InterfaceTypeHandler = {
   type: 'AF_PACKET',
-  tagsOnCreate: false,
   mac: 'create',
   mtu: 'software',
   startsUp: false,

@@ -16,7 +16,6 @@ export const NicNotFoundError = defineError({
  */
 export const dpdk: InterfaceTypeHandler = {
   type: 'DPDK',
-  tagsOnCreate: false,
   mac: 'never',
   mtu: 'hardware',
   startsUp: false,

@@ -36,8 +36,6 @@ export interface TypeRetrieveContext {
 /** The behavior that is particular to one type of interface. */
 export interface InterfaceTypeHandler {
   readonly type: VppInterface['type'];
-  /** The create message also sets the tag, so that no crash can leave the interface untagged. */
-  readonly tagsOnCreate: boolean;
   /** Set by: `create`, the create message; `message`, a separate message; `never`, not by the agent. */
   readonly mac: 'create' | 'message' | 'never';
   /**

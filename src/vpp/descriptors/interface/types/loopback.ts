@@ -16,7 +16,6 @@ function macOf(value: VppInterface): string {
 
 export const loopback: InterfaceTypeHandler = {
   type: 'SOFTWARE_LOOPBACK',
-  tagsOnCreate: false,
   mac: 'create',
   mtu: 'software',
   startsUp: false,

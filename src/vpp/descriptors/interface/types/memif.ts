@@ -94,7 +94,6 @@ async function removeSocket(client: VppClient, socket: Socket): Promise<void> {
  */
 export const memif: InterfaceTypeHandler = {
   type: 'MEMIF',
-  tagsOnCreate: false,
   mac: 'create',
   mtu: 'software',
   startsUp: false,

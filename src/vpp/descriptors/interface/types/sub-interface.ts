@@ -74,7 +74,6 @@ function isVlan({ type, sub_if_flags }: SwInterfaceDetails): boolean {
  */
 export const sub: InterfaceTypeHandler = {
   type: 'SUB_INTERFACE',
-  tagsOnCreate: false,
   mac: 'never',
   mtu: 'inherited',
   startsUp: false,

@@ -59,7 +59,6 @@ function multicastIndex(value: VppInterface, ctx: OperationContext): number {
 /** The interface's `vrf` is the table of the outer addresses. */
 export const vxlan: InterfaceTypeHandler = {
   type: 'VXLAN_TUNNEL',
-  tagsOnCreate: false,
   mac: 'message',
   mtu: 'software',
   startsUp: true,
