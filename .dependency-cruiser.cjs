@@ -50,6 +50,7 @@ const plugin = [
   'src/kubernetes/models',
   'src/models',
   'src/datastore/api.ts',
+  'src/datastore/disk-store.ts',
   'src/infra',
 ];
 

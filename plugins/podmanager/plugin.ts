@@ -4,6 +4,7 @@
  * running.
  */
 import type { KvStore } from '#datastore/api.ts';
+import type { DiskStore } from '#datastore/disk-store.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
@@ -38,6 +39,8 @@ import {
 export interface PodManagerDeps {
   /** Local store of this node; persists across restarts of the agent. */
   readonly store: KvStore;
+  /** Loss of the local store; undefined: it is in memory. */
+  readonly disk: Pick<DiskStore, 'loss' | 'resolveLoss'> | undefined;
   readonly host: HostPort;
 }
 

@@ -1,13 +1,15 @@
+import { cp, rm } from 'node:fs/promises';
 import { Level } from 'level';
 import type { Clock } from '#infra/clock/clock.ts';
 import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { type LevelContent, readContent } from './level-content.ts';
 
 export const StoreOpenError = defineError({
   name: 'StoreOpenError',
   code: 'CV_STORE_UNOPENABLE',
   remedy:
-    'Check that the folder is writable and that no other agent uses it; else move the folder.',
+    'Check that the folder is writable, that its disk has free space, and that no other agent uses it; else move the folder.',
 });
 
 /** Functions that the types of `level` omit, because its browser build does not have them. */
@@ -19,7 +21,7 @@ const maintenance = Level as unknown as {
 const LOCKED = 'LEVEL_LOCKED';
 
 /** level wraps the errors of the database. */
-function causeOf(thrown: unknown): unknown {
+export function causeOf(thrown: unknown): unknown {
   return thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
 }
 
@@ -35,54 +37,76 @@ export interface LockWait {
 /** Interval between two attempts to get the lock. */
 const LOCK_RETRY_MS = 100;
 
-async function attempt(folder: string): Promise<Level<string, string>> {
+async function attempt(folder: string): Promise<LevelContent> {
   const database = new Level<string, string>(folder);
   await database.open();
-  return database;
+  try {
+    return await readContent(database);
+  } catch (thrown) {
+    await database.close();
+    throw thrown;
+  }
 }
 
 /**
- * Opens a database folder and repairs it if necessary: a damaged index is rebuilt from the data
- * files; if that fails and the content is expendable as a whole, it is discarded. A folder that
- * another process has open is not changed.
+ * A damaged database, which a repair may help. A missing file is damage, too; all other errors of the
+ * file system (no space, no permission, a failing disk) are not: a repair would move the log away that
+ * it cannot convert.
+ */
+function isDamage(cause: unknown): boolean {
+  const code = codeOf(cause);
+  if (code === 'LEVEL_CORRUPTION') return true;
+  return code === 'LEVEL_IO_ERROR' && errorText(cause).endsWith('No such file or directory');
+}
+
+/**
+ * Opens a database folder, reads its content, and repairs it if necessary: a damaged index is rebuilt
+ * from the data files; if that fails, the database starts empty. Before a repair a database that is
+ * not expendable is copied to `<folder>.damaged`, so that nothing that was readable is destroyed; when
+ * there is no space for the copy, nothing is changed. A folder that another process has open is not
+ * changed.
  */
 export async function openLevel(
   folder: string,
-  expendable: boolean,
+  isExpendable: boolean,
   log: Logger,
   wait?: LockWait,
-): Promise<Level<string, string>> {
+): Promise<LevelContent> {
   try {
     return await openUnlocked(folder, wait);
   } catch (thrown) {
     const cause = causeOf(thrown);
-    const code = codeOf(cause);
-    if (code === LOCKED) throw openError(folder, 'another process has it open', thrown);
-    // Other codes are errors of the file system, such as a missing permission: no repair helps.
-    if (code !== 'LEVEL_CORRUPTION' && code !== 'LEVEL_IO_ERROR')
-      throw openError(folder, errorText(cause), thrown);
+    if (codeOf(cause) === LOCKED) throw openError(folder, 'another process has it open', thrown);
+    if (!isDamage(cause)) throw openError(folder, errorText(cause), thrown);
     log.warn({ folder, error: errorText(cause) }, 'the database is damaged: repairing it');
   }
+  let reason: string;
   try {
+    if (!isExpendable) await keepCopy(folder);
     await maintenance.repair(folder);
     return await attempt(folder);
   } catch (thrown) {
-    if (!expendable) throw openError(folder, `repair failed: ${errorText(thrown)}`, thrown);
-    log.warn(
-      { folder, error: errorText(thrown) },
-      'repairing the database failed: starting with an empty one',
-    );
+    const cause = causeOf(thrown);
+    reason = `repair failed: ${errorText(cause)}`;
+    if (!isExpendable && !isDamage(cause)) throw openError(folder, reason, thrown);
+    log.error({ folder, error: reason }, 'the database is lost: starting with an empty one');
   }
   try {
     await maintenance.destroy(folder);
-    return await attempt(folder);
+    return { ...(await attempt(folder)), damage: reason };
   } catch (thrown) {
     throw openError(folder, errorText(thrown), thrown);
   }
 }
 
+async function keepCopy(folder: string): Promise<void> {
+  const copy = `${folder}.damaged`;
+  await rm(copy, { recursive: true, force: true });
+  await cp(folder, copy, { recursive: true });
+}
+
 /** Opens a folder, and waits while another process has it open. */
-async function openUnlocked(folder: string, wait?: LockWait): Promise<Level<string, string>> {
+async function openUnlocked(folder: string, wait?: LockWait): Promise<LevelContent> {
   const end = wait ? wait.clock.monotonic() + wait.limitMs : 0;
   for (;;) {
     try {
@@ -95,6 +119,6 @@ async function openUnlocked(folder: string, wait?: LockWait): Promise<Level<stri
   }
 }
 
-function openError(folder: string, message: string, cause: unknown): CodedError {
+export function openError(folder: string, message: string, cause: unknown): CodedError {
   return new StoreOpenError(message, { where: folder, cause });
 }

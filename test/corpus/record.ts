@@ -178,6 +178,8 @@ export class RecordedAgent {
         cluster: store('cluster'),
         local: store('local'),
         mirror: store('mirror'),
+        localDisk: undefined,
+        mirrorDisk: undefined,
         linux: machine.linux,
         connectVpp: machine.vpp.connect(),
         addNamespace: (path) => machine.linux.addNamespace(path),

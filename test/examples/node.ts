@@ -57,6 +57,7 @@ export class ExampleNode {
     this.plugins = createPlugins('node1', contivConfig(YAML), {
       cluster: this.cluster,
       local: this.local,
+      localDisk: undefined,
       vpp: vppPort(client),
       host: hostPort(this.linux, () => false),
       stn: new FakeStn(),

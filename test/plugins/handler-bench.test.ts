@@ -89,6 +89,7 @@ describe('the event handlers of plugins/', () => {
   const { handlers } = createPlugins('node-a', contivConfig(), {
     cluster: new MemoryStore(),
     local: new MemoryStore(),
+    localDisk: undefined,
     vpp: new FakeVpp(),
     host: new FakeHost(),
     stn: new FakeStn(),

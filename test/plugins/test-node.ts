@@ -86,7 +86,7 @@ export class TestNode extends HandlerBench {
     const config = contivConfig(options.yaml ?? DEFAULT_YAML);
     const conf = createContivConf({ nodeName: name, config, vpp, stn });
     const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
-    const pods = createPodManager({ store: local, host });
+    const pods = createPodManager({ store: local, disk: undefined, host });
     const makeIpam = (options.createIpam ?? createIpam) as typeof createIpam;
     const ipam = makeIpam({ conf, nodes, pods, store: local });
     const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp });

@@ -43,7 +43,7 @@ function makeAgent(): void {
   createAgent({
     ...parts,
     settings: readSettings(flags, {}),
-    environment: embeddedEnvironment(new MemoryStore(), parts),
+    environment: embeddedEnvironment(new MemoryStore(), undefined, parts),
     build: { version: '', date: '', commit: '' },
     print: () => undefined,
   });

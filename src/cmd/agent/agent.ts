@@ -75,7 +75,7 @@ export interface Agent {
 export function createAgent(deps: AgentDeps): Agent {
   const { settings, environment, clock, random, loggers, build, print, externalSources } = deps;
   const { label, contiv } = settings;
-  const { cluster, local, mirror } = environment;
+  const { cluster, local, localDisk, mirror } = environment;
   const log: Logger = loggers.get('agent');
   const status = new StatusCheck(clock, build);
   const registry = new Registry();
@@ -112,6 +112,7 @@ export function createAgent(deps: AgentDeps): Agent {
   const { handlers, conf, nodes, pods, ipam, ipv4net } = createPlugins(label, contiv, {
     cluster,
     local,
+    localDisk,
     vpp: vpp.port,
     host: linux.port,
     stn: stnDaemonClient(contiv.stnSocketFile, clock),

@@ -1,10 +1,15 @@
 import type { KvStore } from '#datastore/api.ts';
+import type { DiskStore } from '#datastore/disk-store.ts';
 import { SimLinux } from '#simulator/linux/linux.ts';
 import { SimVpp } from '#simulator/vpp/vpp.ts';
 import type { Environment, EnvironmentDeps } from './environment.ts';
 
 /** Simulated VPP and Linux in this process, and one store in place of etcd and the local store. */
-export function embeddedEnvironment(store: KvStore, parts: EnvironmentDeps): Environment {
+export function embeddedEnvironment(
+  store: KvStore,
+  localDisk: DiskStore | undefined,
+  parts: EnvironmentDeps,
+): Environment {
   const { clock, random, loggers } = parts;
   const linux = new SimLinux(random);
   const vpp = new SimVpp({ host: linux, clock, random, log: loggers.get('sim-vpp') });
@@ -12,6 +17,8 @@ export function embeddedEnvironment(store: KvStore, parts: EnvironmentDeps): Env
     cluster: store,
     local: store,
     mirror: undefined,
+    localDisk,
+    mirrorDisk: undefined,
     connectVpp: vpp.connect(),
     linux,
     prepareHost: async () => ({ ipv6: true }),

@@ -1,4 +1,5 @@
 import type { KvStore } from '#datastore/api.ts';
+import type { DiskStore } from '#datastore/disk-store.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { LinuxHost } from '#linux/api.ts';
@@ -13,6 +14,10 @@ export interface Environment {
   readonly local: KvStore;
   /** Copy of the cluster's store; undefined when the cluster's store is the local one. */
   readonly mirror: KvStore | undefined;
+  /** Disk of the local store; undefined: it is in memory. */
+  readonly localDisk: DiskStore | undefined;
+  /** Disk of the mirror. */
+  readonly mirrorDisk: DiskStore | undefined;
   readonly connectVpp: Connect;
   readonly linux: LinuxHost;
   /** Prepares the host for the pods. @throws HostNotReadyError */

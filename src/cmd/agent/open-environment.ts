@@ -24,32 +24,35 @@ export async function openEnvironment(
   parts: EnvironmentDeps,
 ): Promise<Environment> {
   const { bolt, mirror: mirrorConfig, etcd, env } = settings;
-  const { clock, loggers } = parts;
+  const { clock, random, loggers } = parts;
   const log = loggers.get('local-store');
-  const open = (folder: string, lockTimeout: DurationValue, expendable?: string) =>
+  const open = (folder: string, lockTimeout: DurationValue, isExpendable = false) =>
     LevelStore.open({
       folder,
       log,
       lockWait: { clock, limitMs: durationMs(lockTimeout) },
-      ...(expendable !== undefined && { expendable }),
+      isExpendable,
+      random,
     });
   const folder = localFolder(bolt['db-path'], log);
   const local = await open(folder, bolt['lock-timeout']);
   if (settings.embedded) {
     // Loads the simulator only when it is used.
     const { embeddedEnvironment } = await import('./embedded-environment.ts');
-    return embeddedEnvironment(local, parts);
+    return embeddedEnvironment(local, local, parts);
   }
   // A damaged mirror is discarded, because etcd has its content. The local store is not: nothing
   // else has the attachments and addresses.
   const mirror =
     etcd &&
-    (await open(mirrorConfig['db-path'] || `${folder}.mirror`, mirrorConfig['lock-timeout'], ''));
+    (await open(mirrorConfig['db-path'] || `${folder}.mirror`, mirrorConfig['lock-timeout'], true));
   const cluster = etcd ? new EtcdStore(etcdOptions(etcd, env), clock) : local;
   return {
     cluster,
     local,
     mirror,
+    localDisk: local,
+    mirrorDisk: mirror,
     connectVpp: unixConnect(settings.govpp['binapi-socket-path'], clock),
     linux: kernelHost({ clock }),
     prepareHost: (needs) => prepareHost(thisMachine(clock), needs),

@@ -1,5 +1,6 @@
 /** The event handlers, wired to each other: the same for a running agent and for a replay. */
 import type { KvStore } from '#datastore/api.ts';
+import type { DiskStore } from '#datastore/disk-store.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import type { ContivConfig } from '#plugins/contivconf/config.ts';
 import { createContivConf } from '#plugins/contivconf/plugin.ts';
@@ -21,6 +22,8 @@ export interface Ports {
   readonly cluster: KvStore;
   /** The store of this node. */
   readonly local: KvStore;
+  /** Loss of the local store; undefined: it is in memory. */
+  readonly localDisk: Pick<DiskStore, 'loss' | 'resolveLoss'> | undefined;
   readonly vpp: VppPort;
   readonly host: HostPort;
   readonly stn: StnPort;
@@ -39,10 +42,10 @@ export interface Plugins {
 }
 
 export function createPlugins(nodeName: string, config: ContivConfig, ports: Ports): Plugins {
-  const { cluster, local, vpp, host, stn } = ports;
+  const { cluster, local, localDisk, vpp, host, stn } = ports;
   const conf = createContivConf({ nodeName, config, vpp, stn });
   const nodes = createNodeSync({ nodeName, conf, cluster, local });
-  const pods = createPodManager({ store: local, host });
+  const pods = createPodManager({ store: local, disk: localDisk, host });
   const ipam = createIpam({ conf, nodes, pods, store: local });
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp });
   return { handlers: [conf, nodes, pods, ipam, ipv4net], conf, nodes, pods, ipam, ipv4net };

@@ -96,6 +96,8 @@ export function prepareAgent(node: Node, options: AgentOptions = {}) {
     settings,
     environment: {
       mirror: node.mirror,
+      localDisk: undefined,
+      mirrorDisk: undefined,
       ...(options.environment ?? { ...node, connectVpp: node.vpp.connect() }),
       addNamespace: (path) => node.linux.addNamespace(path),
       prepareHost: async () => ({ ipv6: true }),
