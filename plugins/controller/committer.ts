@@ -12,7 +12,13 @@ import { EventMethod } from './api/event.ts';
 import { ExternalConfigChange, Shutdown } from './api/events.ts';
 import type { CachedState } from './cached-state.ts';
 import type { ControllerConfig } from './config.ts';
-import { applyHealing, healingOf, healingOfRevert, isHealing } from './healing-policy.ts';
+import {
+  addEventError,
+  applyHealing,
+  healingOf,
+  healingOfRevert,
+  isHealing,
+} from './healing-policy.ts';
 import type { ProcessingState } from './processing-state.ts';
 
 /** Failed values that an error message lists. */
@@ -73,7 +79,7 @@ export class Committer {
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.#addTransactionError(processing, error);
-      applyHealing(processing, healingOf(processing, error));
+      addEventError(processing, error);
     }
     processing.commitMs = clock.monotonic() - start;
     await this.#updateInternalConfig(processing);
@@ -87,15 +93,16 @@ export class Committer {
   /**
    * A failed value that only external sources set, or have set, is not healed, and neither is a value
    * derived from it, in any transaction. If a source is merged over a value of the handlers, the cause
-   * of the failure is unknown: the value is healed, but its failure does not make a healing resync
-   * fatal.
+   * of the failure is unknown: the value is healed once.
    */
   #healFailure(processing: ProcessingState, failure: KeyFailure): void {
-    const { key, base = key, error, revert } = failure;
+    const { key, base = key, error, operation, revert } = failure;
     if (revert) {
       applyHealing(processing, healingOfRevert(error));
       return;
     }
+    // A descriptor could not read the southbound, or read something unexpected.
+    if (operation === 'UNDEFINED') processing.readErrors.push(error);
     if (this.#cache.isExternalKey(base)) {
       const isInternal =
         processing.txn.values.has(base) || this.#cache.internalValue(base) !== undefined;

@@ -7,9 +7,9 @@
 import type { Timer } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { durationMs } from '#infra/config/duration.ts';
-import { errorText } from '#infra/errors/errors.ts';
+import { type CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import { EventAbandonedError, FatalError } from './api/errors.ts';
+import { EventAbandonedError, FatalError, NotConfiguredError } from './api/errors.ts';
 import { type Event, EventMethod, type EventOrigin } from './api/event.ts';
 import type { EventLoop } from './api/event-handler.ts';
 import {
@@ -23,7 +23,10 @@ import { EventHistory } from './event-history.ts';
 import { EventProcessor, type Outcome, type ProcessorDeps } from './event-processor.ts';
 import { EventQueue, type QueuedEvent } from './event-queue.ts';
 import type { ProcessedEvent } from './event-record.ts';
+import { HealingDelay } from './healing-delay.ts';
 import { isHealing } from './healing-policy.ts';
+import { problemText } from './problems.ts';
+import { ResyncGate } from './resync-gate.ts';
 import type { Verification } from './verification.ts';
 
 /** State of the controller for the status check. */
@@ -53,6 +56,10 @@ export class Controller implements EventLoop, ConfigRetriever {
   readonly #timers = new Set<Timer>();
   /** The event that is being processed. */
   #current: QueuedEvent | undefined;
+  readonly #gate = new ResyncGate();
+  readonly #healingDelay: HealingDelay;
+  /** Errors of the last resync, without failures of values; empty if there were none. */
+  #resyncErrors: readonly Error[] = [];
   #aborting = false;
   #closed = false;
   /** The healing resync that is scheduled and has not started yet. */
@@ -64,6 +71,7 @@ export class Controller implements EventLoop, ConfigRetriever {
   constructor(deps: ControllerDeps) {
     this.#deps = deps;
     const { config, clock } = deps;
+    this.#healingDelay = new HealingDelay(durationMs(config.delayAfterErrorHealing));
     this.history = new EventHistory(
       {
         ageMs: config.eventHistoryAgeLimit * MINUTE,
@@ -100,12 +108,30 @@ export class Controller implements EventLoop, ConfigRetriever {
     return this.#processor.resyncCount;
   }
 
+  /**
+   * Problems of the configuration: the errors of the last resync, and the problems of the handlers.
+   * @param generation of the connection to VPP; undefined: it is not connected
+   */
+  problems(generation: number | undefined): string[] {
+    const waiting = this.#gate.hasBeenOpen && !this.#gate.isOpen(generation);
+    return [
+      ...(waiting
+        ? ['VPP is connected again, and the resync that configures it has not ended']
+        : []),
+      ...[...this.#resyncErrors, ...this.#handlerProblems()].map(problemText),
+    ];
+  }
+
+  #handlerProblems(): CodedError[] {
+    return this.#deps.handlers.flatMap((handler) => handler.problems?.() ?? []);
+  }
+
   /** Results of verification mode. */
   get verification(): Verification {
     return this.#processor.verification;
   }
 
-  /** Starts the loop. Only a Shutdown can run before the first Database Resync. */
+  /** Starts the loop. Only a Shutdown can run before the first Database Resync: see `ResyncGate`. */
   start(): void {
     const { config, reportState } = this.#deps;
     reportState('init');
@@ -129,6 +155,8 @@ export class Controller implements EventLoop, ConfigRetriever {
     return new Promise((resolve, reject) => {
       const producer = { resolve: resolve as (replies: unknown[]) => void, reject, signal };
       this.#enqueue(event as Event, producer);
+      // Not during an event: its outcome may configure VPP.
+      if (!this.#current) this.#rejectBlocked();
     });
   }
 
@@ -144,10 +172,7 @@ export class Controller implements EventLoop, ConfigRetriever {
    * resync, at the earliest of their times.
    * @param delayMs default: `delayAfterErrorHealing`
    */
-  scheduleHealing(
-    reason: string,
-    delayMs = durationMs(this.#deps.config.delayAfterErrorHealing),
-  ): void {
+  scheduleHealing(reason: string, delayMs = this.#healingDelay.first): void {
     if (this.#aborting || this.#closing) return;
     const due = this.#deps.clock.monotonic() + delayMs;
     if (this.#scheduledHealing && this.#scheduledHealing.due <= due) return;
@@ -204,17 +229,13 @@ export class Controller implements EventLoop, ConfigRetriever {
         await slices.turn();
         continue;
       }
-      const entry = this.#queue.take((event) => this.#canRun(event));
+      const generation = this.#deps.southboundGeneration();
+      const entry = this.#queue.take((event) => this.#gate.permits(event, generation));
       if (!entry) await this.#queue.wait();
       else if (entry.producer?.signal?.aborted)
         entry.producer.reject(new EventAbandonedError('the caller has disconnected'));
       else await this.#runEvent(entry);
     }
-  }
-
-  /** The startup resync runs first; other events keep their order. A Shutdown can always run. */
-  #canRun(event: Event): boolean {
-    return this.resyncCount > 0 || DbResync.is(event) || Shutdown.is(event);
   }
 
   async #runEvent(entry: QueuedEvent): Promise<void> {
@@ -243,13 +264,46 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   #followOutcome(event: Event, outcome: Outcome): void {
-    const { record, error, fatal, needsHealing, waitsForSouthbound, verify } = outcome;
+    const { record, fatal, verify } = outcome;
+    this.#gate.processed(event, outcome.committed, this.#deps.southboundGeneration());
     if (fatal) this.#abort(fatal);
-    else if (needsHealing) this.scheduleHealing(errorText(error));
-    else if (event.kind.method(event.payload) !== EventMethod.Update && !waitsForSouthbound)
-      this.#deps.reportState('ok');
+    else {
+      const isResync = event.kind.method(event.payload) !== EventMethod.Update;
+      if (isResync && this.#gate.hasBeenOpen) this.#deps.reportState('ok');
+      if (isResync) this.#resyncErrors = outcome.eventErrors;
+      this.#heal(isResync, outcome);
+      this.#rejectBlocked();
+    }
     if (verify) this.#verify(record.seqNum);
     if (Shutdown.is(event)) this.#end();
+  }
+
+  /** A healing resync that fails, or leaves a problem that a retry may solve, is repeated. */
+  #heal(isResync: boolean, { event, error, needsHealing, waitsForSouthbound }: Outcome): void {
+    if (needsHealing) {
+      const delay = isHealing(event) ? this.#healingDelay.next() : this.#healingDelay.first;
+      this.scheduleHealing(errorText(error), delay);
+      return;
+    }
+    if (!isResync || waitsForSouthbound) return;
+    const open = this.#handlerProblems().find((one) => traitsOf(one).isRetriable !== false);
+    if (open) this.scheduleHealing(errorText(open), this.#healingDelay.next());
+    else this.#healingDelay.reset();
+  }
+
+  /**
+   * While VPP is not configured because a resync has failed, producers do not wait for the next one:
+   * they are rejected, and try again.
+   */
+  #rejectBlocked(): void {
+    const [error] = this.#resyncErrors;
+    const generation = this.#deps.southboundGeneration();
+    if (!error || this.#gate.isOpen(generation)) return;
+    const reason = `VPP is not configured, because the last resync failed: ${errorText(error)}`;
+    this.#queue.reject(
+      (event) => !this.#gate.permits(event, generation),
+      new NotConfiguredError(reason, { cause: error }),
+    );
   }
 
   #verify(followUpTo: number): void {

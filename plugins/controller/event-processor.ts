@@ -31,9 +31,9 @@ import type { QueuedEvent } from './event-queue.ts';
 import type { EventRecord, ProcessedEvent } from './event-record.ts';
 import { callHandler, type HandlerOutcome, withTimeLimit } from './handler-call.ts';
 import {
+  addEventError,
   applyHealing,
   fatalAfterHealing,
-  healingOf,
   healingOfRevert,
   leaveHealingToReconnect,
 } from './healing-policy.ts';
@@ -66,6 +66,10 @@ export interface Outcome extends ProcessedEvent {
   readonly waitsForSouthbound: boolean;
   /** Send a Verification Resync as a follow-up. */
   readonly verify: boolean;
+  /** Errors of the event that are not failures of values. */
+  readonly eventErrors: readonly Error[];
+  /** A resync of all handlers was committed, and VPP stayed connected. */
+  readonly committed: boolean;
 }
 
 export class EventProcessor {
@@ -167,13 +171,16 @@ export class EventProcessor {
     const { error, record } = this.#finalize(processing, began);
     this.#current = undefined;
 
-    // 12. A healing resync that fails is fatal.
+    // 12. A healing resync that fails by a defect of the agent is fatal.
     processing.fatal ??= fatalAfterHealing(processing);
 
     // 13. The next action: stop, a healing resync, a verification, or none.
     const { fatal, needsHealing, waitsForSouthbound } = processing;
     const verify = this.#shouldVerify(processing);
-    return { event, record, error, fatal, needsHealing, waitsForSouthbound, verify };
+    const eventErrors = [...processing.eventErrors, ...processing.readErrors];
+    const committed = processing.isCommittedResync;
+    const next = { needsHealing, waitsForSouthbound, verify, committed };
+    return { event, record, error, fatal, eventErrors, ...next };
   }
 
   async #applySnapshots(processing: ProcessingState): Promise<void> {
@@ -255,7 +262,7 @@ export class EventProcessor {
         continue;
       }
       processing.errors.push(error);
-      applyHealing(processing, healingOf(processing, error));
+      addEventError(processing, error);
       if (error instanceof FatalError) processing.fatal = error;
       processing.stopped =
         processing.isRevertible || error instanceof FatalError || error instanceof AbortEventError;

@@ -68,6 +68,18 @@ export class EventQueue {
     return undefined;
   }
 
+  /** Removes the events for which a producer waits, as far as they are refused, and rejects them. */
+  reject(refused: (event: Event) => boolean, error: Error): void {
+    for (const { event, producer } of [...this.#events])
+      if (producer && refused(event)) {
+        this.#events.splice(
+          this.#events.findIndex((entry) => entry.producer === producer),
+          1,
+        );
+        producer.reject(error);
+      }
+  }
+
   /** Resolves when an event was added or the queue was closed. */
   wait(): Promise<void> {
     return new Promise((resolve) => {

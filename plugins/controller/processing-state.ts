@@ -23,6 +23,12 @@ export class ProcessingState {
   readonly completed: EventHandler[] = [];
   /** All errors, in order. */
   readonly errors: Error[] = [];
+  /** Those of handlers and of the whole transaction: not of a value. */
+  readonly eventErrors: Error[] = [];
+  /** The first of these that shows a defect of the agent. */
+  defect: Error | undefined;
+  /** Those of reading the southbound. */
+  readonly readErrors: Error[] = [];
   seqNum = -1;
   description = '';
   fatal: Error | undefined;
@@ -45,6 +51,12 @@ export class ProcessingState {
     this.isRevertible =
       this.method === EventMethod.Update &&
       kind.transactionType(payload) === TransactionType.RevertOnFailure;
+  }
+
+  /** Whether a resync of all handlers was committed, and VPP stayed connected. */
+  get isCommittedResync(): boolean {
+    if (this.method === EventMethod.Update || this.transaction === undefined) return false;
+    return this.eventErrors.length === 0 && !this.waitsForSouthbound;
   }
 
   /** All errors as one. */

@@ -4,8 +4,10 @@ import type { Registry } from 'prom-client';
 import type { Loggers } from '#infra/log/loggers.ts';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
+import type { FailedValue } from '#kvscheduler/api/transaction.ts';
 import { Controller, type ControllerDeps } from './controller.ts';
 import { ControllerMetrics } from './metrics.ts';
+import { problemsText, valueProblems } from './problems.ts';
 import { Recorder, type RecorderOptions } from './recording/recorder.ts';
 
 export interface ControllerWiringDeps
@@ -15,6 +17,8 @@ export interface ControllerWiringDeps
   readonly registry: Registry;
   readonly status: StatusCheck;
   readonly loggers: Loggers;
+  /** Values that are not configured because of an error. */
+  readonly failedValues: () => Iterable<FailedValue>;
 }
 
 export interface WiredController {
@@ -23,7 +27,7 @@ export interface WiredController {
 }
 
 export function wireController(wiring: ControllerWiringDeps): WiredController {
-  const { recorded, registry, status, loggers, ...rest } = wiring;
+  const { recorded, registry, status, loggers, failedValues, ...rest } = wiring;
   const metrics: ControllerMetrics = new ControllerMetrics(registry, () => controller);
   const recorder = createRecorder(wiring);
   const deps: ControllerDeps = {
@@ -33,6 +37,11 @@ export function wireController(wiring: ControllerWiringDeps): WiredController {
     onProcessed: metrics.observe,
   };
   const controller: Controller = new Controller(recorder ? recorder.wrap(deps) : deps);
+  // From the wiring: a recorder counts the calls of the event loop.
+  const generation = wiring.southboundGeneration;
+  status.registerProblem('configuration', 'readiness', () =>
+    problemsText([...controller.problems(generation()), ...valueProblems(failedValues())]),
+  );
   return {
     controller,
     component: {

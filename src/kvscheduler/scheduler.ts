@@ -10,8 +10,9 @@ import { errorText } from '#infra/errors/errors.ts';
 import { IndexMap, type NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor, NotificationSink, NotifiedValue } from './api/descriptor.ts';
-import { TransactionQueueFullError } from './api/errors.ts';
+import { TransactionQueueFullError, UnimplementedValueError } from './api/errors.ts';
 import type {
+  FailedValue,
   RetryPolicy,
   TransactionRequest,
   TransactionResult,
@@ -122,6 +123,8 @@ export interface Scheduler extends TransactionSink, NotificationSink {
   /** `statuses` one by one, for readers that yield to the event loop in between. */
   eachStatus(prefix?: string): Iterable<BaseValueStatus>;
   eachStatusOf(descriptor: AnyDescriptor): Iterable<BaseValueStatus>;
+  /** Values, base and derived, that are not configured because of an error. */
+  failedValues(): Iterable<FailedValue>;
   /**
    * @throws UnknownDescriptorError, and for the view SB NoRetrieveError, TransactionQueueFullError,
    * ClosedSchedulerError, and what the descriptor's `retrieve` throws
@@ -280,6 +283,13 @@ class KvScheduler implements Scheduler {
     const { graph } = this.#context;
     for (const node of nodesStepwise(graph, descriptor))
       if (!node.base) yield statusOf(graph, node);
+  }
+
+  *failedValues(): Generator<FailedValue, void, void> {
+    const { failed, rejected } = this.#context.graph;
+    for (const nodes of [failed, rejected])
+      for (const { key, error } of nodes)
+        yield { key, error: error ?? new UnimplementedValueError('no descriptor owns the key') };
   }
 
   get stats(): StatsDocument {

@@ -37,6 +37,14 @@ export const EventLoopIsAbortingError = defineError({
     'The event loop stopped after a fatal error. See /liveness and the log, then restart the agent.',
 });
 
+/** A blocking event was rejected, because VPP is not configured; see readiness for the reason. */
+export const NotConfiguredError = defineError({
+  name: 'NotConfiguredError',
+  code: 'CV_LOOP_NOT_CONFIGURED',
+  isRetriable: true,
+  remedy: 'Retry later: the resync is repeated. GET /readiness says why it failed.',
+});
+
 export const EventAbandonedError = defineError({
   name: 'EventAbandonedError',
   code: 'CV_LOOP_ABANDONED',

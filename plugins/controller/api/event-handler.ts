@@ -1,4 +1,5 @@
 import type { Clock, Random } from '#infra/clock/clock.ts';
+import type { CodedError } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import type { Event, NonBlockingEvent } from './event.ts';
@@ -58,6 +59,13 @@ export interface EventHandler {
   update(ctx: UpdateContext): Promise<UpdateResult | void> | UpdateResult | void;
   /** Restores the handler's own state after a failed RevertOnFailure event (not VPP, not Linux). */
   revert(ctx: RevertContext): Promise<void> | void;
+  /**
+   * Everything that the handler cannot do although the node is configured to, and why: invalid input for which it
+   * uses the last valid one, a missing precondition. Readiness shows it. While there is a problem that
+   * a retry may solve (trait `isRetriable` is not false), healing resyncs follow; other problems end
+   * when their input changes.
+   */
+  problems?(): readonly CodedError[];
   /** A text that is equal if and only if the internal state is equal; used by verification. */
   describeInternalData?(): string;
 }

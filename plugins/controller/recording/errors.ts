@@ -29,13 +29,17 @@ class ReplayedError extends CodedError {
 export function recordedError(thrown: unknown): RecordedError {
   if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) };
   const { name, message } = thrown;
-  if (!(thrown instanceof CodedError)) return { name, message };
+  if (!(thrown instanceof CodedError)) {
+    const { syscall } = thrown as NodeJS.ErrnoException;
+    return { name, message, ...(syscall !== undefined && { syscall }) };
+  }
   const { code, where } = thrown;
   return { name, message, code, ...(where !== undefined && { where }) };
 }
 
-export function replayedError({ name, message, code, where }: RecordedError): Error {
-  if (code === undefined) return Object.assign(new Error(message), { name });
+export function replayedError({ name, message, code, where, syscall }: RecordedError): Error {
+  if (code === undefined)
+    return Object.assign(new Error(message), { name, ...(syscall !== undefined && { syscall }) });
   const Class = errorClass(code);
   const error = Class ? new Class('') : new ReplayedError(code);
   return Object.assign(error, { name, message, where });

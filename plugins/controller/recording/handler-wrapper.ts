@@ -36,6 +36,7 @@ export function wrapHandler(
     resync: (ctx) => withWrapped(ctx, (wrapped) => inner.resync(wrapped)),
     update: (ctx) => withWrapped(ctx, (wrapped) => inner.update(wrapped)),
     revert: (ctx) => withWrapped(ctx, (wrapped) => inner.revert(wrapped)),
+    ...(inner.problems && { problems: () => inner.problems?.() ?? [] }),
     ...(inner.describeInternalData && {
       describeInternalData: () => inner.describeInternalData?.() ?? '',
     }),

@@ -131,6 +131,8 @@ export interface RecordedError {
   readonly message: string;
   readonly code?: string;
   readonly where?: string;
+  /** Of an error of the operating system. */
+  readonly syscall?: string;
 }
 
 export type Line =

@@ -124,6 +124,7 @@ export function createAgent(deps: AgentDeps): Agent {
     handlers,
     sink: scheduler,
     merge: mergeValues,
+    failedValues: () => scheduler.failedValues(),
     southboundGeneration: () =>
       vpp.client.state === 'connected' ? vpp.client.generation : undefined,
     ...(externalSources && { externalSources }),

@@ -114,6 +114,16 @@ export function defineError(spec: ErrorSpec): CodedErrorClass {
   return defined;
 }
 
+/**
+ * Whether only a defect of the agent explains what was thrown. Errors of the project and of the
+ * operating system (with `syscall`) are foreseen: they have a cause outside of the agent.
+ */
+export function isDefect(thrown: unknown): boolean {
+  if (thrown instanceof AggregateError) return thrown.errors.some(isDefect);
+  if (thrown instanceof CodedError) return false;
+  return !(thrown instanceof Error && 'syscall' in thrown);
+}
+
 /** The traits of anything that was thrown; empty when it is not an error of the project. */
 export function traitsOf(thrown: unknown): Partial<ErrorTraits> {
   return thrown instanceof CodedError ? thrown : {};

@@ -17,10 +17,15 @@ interface Component {
   lastChange: number;
   lastUpdate: number;
   readonly affects: Probe;
+  /** Reads the current problem; undefined for a component that reports its state itself. */
+  readonly problem: ReadProblem | undefined;
 }
 
-/** The probes that a component in state ERROR fails: both, or only readiness. */
-export type Probe = 'liveness' | 'readiness';
+/** The probes that a component in state ERROR fails: both, only readiness, or none. */
+export type Probe = 'liveness' | 'readiness' | 'none';
+
+/** The current problem of a component; undefined: it is OK. */
+export type ReadProblem = () => string | undefined;
 
 export interface BuildInfo {
   readonly version: string;
@@ -47,16 +52,13 @@ export class StatusCheck {
 
   /** Adds a component to the status, in state `init`. */
   register(name: string, affects: Probe): ReportState {
-    const now = this.#seconds();
-    const component: Component = {
-      state: 'init',
-      error: undefined,
-      lastChange: now,
-      lastUpdate: now,
-      affects,
-    };
-    this.#components.set(name, component);
+    const component = this.#add(name, affects, undefined);
     return (state, error) => this.#report(component, state, error);
+  }
+
+  /** Adds a component whose state is read with each request, so that it is never outdated. */
+  registerProblem(name: string, affects: Probe, problem: ReadProblem): void {
+    this.#add(name, affects, problem);
   }
 
   /** State of a registered component. */
@@ -65,9 +67,12 @@ export class StatusCheck {
     return { state, error };
   }
 
-  /** State of all components together: any error is an error, else any init is init. */
+  /**
+   * State of all components together, without those that fail no probe: any error is an error, else
+   * any init is init.
+   */
   get state(): ComponentState {
-    return this.#worst(() => true);
+    return this.#worst((component) => component.affects !== 'none');
   }
 
   /** Whether no component that affects liveness is in state ERROR; `init` does not fail liveness. */
@@ -76,7 +81,30 @@ export class StatusCheck {
   }
 
   get isReady(): boolean {
+    this.#readProblems();
     return this.state === 'ok';
+  }
+
+  #add(name: string, affects: Probe, problem: ReadProblem | undefined): Component {
+    const now = this.#seconds();
+    const component: Component = {
+      state: problem ? 'ok' : 'init',
+      error: undefined,
+      lastChange: now,
+      lastUpdate: now,
+      affects,
+      problem,
+    };
+    this.#components.set(name, component);
+    return component;
+  }
+
+  #readProblems(): void {
+    for (const component of this.#components.values()) {
+      if (!component.problem) continue;
+      const problem = component.problem();
+      this.#report(component, problem === undefined ? 'ok' : 'error', problem);
+    }
   }
 
   #worst(counts: (component: Component) => boolean): ComponentState {
@@ -103,6 +131,10 @@ export class StatusCheck {
 
   /** The document of both probes; omits zero fields, as Go's encoder does. */
   document(): Record<string, unknown> {
+    this.#readProblems();
+    const nonFatal = [...this.#components]
+      .filter(([, { affects }]) => affects === 'none')
+      .map(([name]) => name);
     const components = [...this.#components].map(
       ([name, component]) => [name, componentDocument(name, component)] as const,
     );
@@ -118,7 +150,7 @@ export class StatusCheck {
       }),
       plugins: components.map(([name, { state, error }]) => nonZero({ name, state, error })),
       PluginStatus: Object.fromEntries(components),
-      NonFatalPlugins: null,
+      NonFatalPlugins: nonFatal.length === 0 ? null : nonFatal,
     };
   }
 

@@ -40,6 +40,12 @@ export interface KeyFailure {
   readonly revert?: true;
 }
 
+/** A value that is not configured because of an error. */
+export interface FailedValue {
+  readonly key: string;
+  readonly error: Error;
+}
+
 /** Durations of the phases of a transaction, in milliseconds. */
 export interface TransactionTrace {
   /** Reading the southbound, if the transaction does. */

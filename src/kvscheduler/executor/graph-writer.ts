@@ -275,6 +275,8 @@ export class AppliedPlan {
     graph.failed.delete(node);
     graph.blocked.delete(node);
     changed.state = stateAfter;
+    if (stateAfter === 'INVALID' || stateAfter === 'UNIMPLEMENTED') graph.rejected.add(node);
+    else graph.rejected.delete(node);
     changed.error = operation.errorAfter;
   }
 
@@ -283,6 +285,7 @@ export class AppliedPlan {
     const node = this.nodeOf(value);
     const graph = this.#graph;
     graph.failed.add(node);
+    graph.rejected.delete(node);
     const changed = writable(node);
     changed.error = error;
     changed.lastOperation = operation.operation;

@@ -94,9 +94,10 @@ export function writable(node: Node): WritableNode {
 /** The graph for everything but its writer. */
 export type Graph = Omit<
   WritableGraph,
-  keyof Writers | 'failed' | 'blocked' | 'withUnknownOutcome'
+  keyof Writers | 'failed' | 'rejected' | 'blocked' | 'withUnknownOutcome'
 > & {
   readonly failed: ReadonlySet<Node>;
+  readonly rejected: ReadonlySet<Node>;
   readonly blocked: ReadonlySet<Node>;
   readonly withUnknownOutcome: ReadonlySet<Node>;
 };
@@ -122,6 +123,8 @@ export class WritableGraph {
   readonly withUnknownOutcome = new Set<Node>();
   /** Nodes whose last operation failed: those in the states FAILED and RETRYING. */
   readonly failed = new Set<Node>();
+  /** Nodes in the states INVALID and UNIMPLEMENTED. */
+  readonly rejected = new Set<Node>();
   /** Nodes with an operation that a failed one blocked; for some it may not be necessary any more. */
   readonly blocked = new Set<Node>();
   readonly #nodes = new Map<string, Node>();
@@ -257,6 +260,7 @@ export class WritableGraph {
     this.setActual(node, undefined, none);
     this.setOutcomeKnown(node);
     this.failed.delete(node);
+    this.rejected.delete(node);
     this.blocked.delete(node);
     this.#nodes.delete(node.key);
     this.#keys.delete(node.key);

@@ -70,9 +70,11 @@ describe('healing while VPP is disconnected', () => {
 
   it('is left to it whatever failed while VPP was lost or away', async () => {
     let life: number | undefined = 1;
-    const bench = makeController([throwing([undefined, new Error('no such device')])], {
+    const bench = makeController([throwing([undefined, undefined, new Error('no such device')])], {
       southboundGeneration: () => life,
     });
+    bench.controller.push(emptyResync);
+    await settle();
     bench.sink.reply = () => {
       life = undefined;
       return {
@@ -84,8 +86,8 @@ describe('healing while VPP is disconnected', () => {
     bench.controller.push(Note.event({}));
     await settle();
     await bench.clock.advance(60_000);
-    assert.equal(seen(bench).length, 2, 'lost in the first event, away in the second');
-    assert.deepEqual(bench.states, [['init', undefined]]);
+    assert.equal(seen(bench).length, 3, 'lost in the second resync, away in the update');
+    assert.ok(bench.states.every(([state]) => state !== 'error'));
   });
 
   it('is no state OK before VPP has taken a resync', async () => {
@@ -112,8 +114,8 @@ describe('a deleted environment of a value', () => {
     assert.deepEqual(bench.states.at(-1), ['ok', undefined]);
     failures.push({ key: 'y', operation: 'CREATE', error: new Error('no') });
     bench.controller.scheduleHealing('anything', 0);
-    await bench.clock.advance(0);
-    assert.equal(bench.states.at(-1)![0], 'error', 'another failure beside it counts');
+    await bench.clock.advance(60_000);
+    assert.ok(seen(bench).length > 3, 'another failure beside it counts');
   });
 });
 

@@ -329,18 +329,27 @@ describe('what is healed', () => {
     assert.ok(bench.states.every(([state]) => state !== 'error'));
   });
 
-  it('a healing that fails because of a value of the handlers is fatal and names the errors [R5.24]', async () => {
+  it('a healing that fails because of a value is repeated ever more slowly, and ends when it succeeds [R5.24]', async () => {
     const bench = await startedController([
       handler('a', [], { resync: ({ txn }) => txn.put('x', {}) }),
     ]);
     bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
+    const healings = () => eventKindsOf(bench).filter((id) => id === 'healing-resync').length;
     bench.controller.scheduleHealing('first');
-    await bench.clock.advance(5_000);
-    assert.deepEqual(bench.states.at(-1), [
-      'error',
-      'healing has not been successful (prev error: first, ' +
-        'healing error: KeyErrors: [x (CREATE): VPP said -1])',
-    ]);
+    for (const [at, delay] of [5, 10, 20, 40, 80, 120, 120].entries()) {
+      await bench.clock.advance(delay * 1_000 - 1);
+      assert.equal(healings(), at);
+      await bench.clock.advance(1);
+      assert.equal(healings(), at + 1);
+    }
+    bench.sink.reply = () => ({ seqNum: 1, failures: [] });
+    await bench.clock.advance(3_600_000);
+    assert.equal(healings(), 8);
+    assert.ok(bench.states.every(([state]) => state !== 'error'));
+    bench.sink.reply = () => ({ seqNum: 1, failures: [failure('x')] });
+    bench.controller.scheduleHealing('again');
+    await bench.clock.advance(15_000);
+    assert.equal(healings(), 10, 'the delay starts again');
   });
 });
 
