@@ -119,6 +119,32 @@ describe('a node with pods on TAPs', () => {
     assert.deepEqual(comparable(await inPods()), comparable(before));
   });
 
+  test('a start that has to recreate a TAP of VPP moves the new link into the pod', async () => {
+    await commit('full-resync', everything());
+    const before = await inPods();
+    await scheduler.close();
+    const { client } = sim;
+    const all = await client.dump('sw_interface_dump', {
+      sw_if_index: 0xffff_ffff,
+      name_filter_valid: false,
+      name_filter: '',
+    });
+    const tap = all.find(({ interface_dev_type }) => interface_dev_type === 'tap')!;
+    const { sw_if_index } = tap;
+    await client.request('sw_interface_tag_add_del', { is_add: true, sw_if_index, tag: 'begun' });
+    scheduler = newScheduler();
+    await commit('full-resync', everything());
+    assert.deepEqual(pending(), []);
+    assert.deepEqual(await commit('downstream-resync'), []);
+    const links = (states: readonly NamespaceState[]) =>
+      states.map((state) => state.links.map(({ name, mac, addresses }) => [name, mac, addresses]));
+    assert.deepEqual(links(await inPods()), links(before));
+    assert.deepEqual(
+      (await inPods()).map(({ routes }) => routes),
+      before.map(({ routes }) => routes),
+    );
+  });
+
   test('deleting a pod whose namespace no longer exists succeeds', async () => {
     await commit('full-resync', everything());
     sim.linux.removeNamespace(pods[0]);

@@ -378,3 +378,25 @@ test('dependents of dependents of a lost and dropped value are removed with it',
     'CREATE b/2',
   ]);
 });
+
+test('a value that is found without its dependency is recreated after the dependency', async () => {
+  const bench = setUp();
+  const { values } = bench.southbound;
+  values.set('b/1', { managed: true, spec: { v: 1, needs: ['a/1'] } });
+  values.set('b/2', { managed: true, spec: { v: 1, needs: ['b/1'] } });
+  values.set('b/3', { managed: true, spec: { v: 1, any: ['a/'] } });
+  values.set('a/2', { managed: true, spec: { v: 1 } });
+  const calls = await bench.calls(
+    {
+      'a/1': { v: 1 },
+      'a/2': { v: 1 },
+      'b/1': { v: 1, needs: ['a/1'] },
+      'b/2': { v: 1, needs: ['b/1'] },
+      'b/3': { v: 1, any: ['a/'] },
+    },
+    full,
+  );
+  assert.deepEqual(calls, ['DELETE b/2', 'DELETE b/1', 'CREATE a/1', 'CREATE b/1', 'CREATE b/2']);
+  for (const key of ['a/1', 'a/2', 'b/1', 'b/2', 'b/3'])
+    assert.equal(bench.state(key), 'CONFIGURED');
+});

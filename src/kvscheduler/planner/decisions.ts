@@ -2,9 +2,11 @@
  * Second step of planning: the operations that each value gets. Values that exist before and after
  * the plan stay in between if their dependencies are met all the time. Changes are made in the order
  * delete, recreate, create, update: a value whose dependency is not met in between is removed and
- * created again, and so is everything that depends on it.
+ * created again, and so is everything that depends on it. A value that was found in the southbound
+ * without a dependency refers to a predecessor of what will be created: it is recreated, too.
  */
 
+import type { Dependency } from '../api/descriptor.ts';
 import { deepEqual } from '../graph/equality.ts';
 import type { Node } from '../graph/graph.ts';
 import { isMany } from './planned-graph.ts';
@@ -40,6 +42,16 @@ export async function decide(
     editable(value).decision = { action: 'recreate', isChange: false, interruption: reason };
     leaving.push(value);
   };
+  for (const node of input.drifted) {
+    if (slices.due()) await slices.turn();
+    const value = graph.values.get(node.key);
+    if (value?.exists !== true || !stays(value) || value.isBlocked) continue;
+    const lacking = unsupported(resolution, value);
+    if (lacking === undefined) continue;
+    const interruption: Reason = { why: 'dependency lost', key: lacking.key ?? lacking.label };
+    editable(value).decision = { action: 'recreate', isChange: false, interruption };
+    leaving.push(value);
+  }
   for (let next = leaving.pop(); next; next = leaving.pop()) {
     if (slices.due()) await slices.turn();
     const { key } = next;
@@ -72,7 +84,12 @@ export function stays({ decision, exists, isAvailable }: PlannedValue): boolean 
 }
 
 /** Whether the dependencies of the actual value are met all the time. */
-function isSupported({ graph, input }: Resolution, value: PlannedValue): boolean {
+function isSupported(resolution: Resolution, value: PlannedValue): boolean {
+  return unsupported(resolution, value) === undefined;
+}
+
+/** The first dependency of the actual value that is not met all the time. */
+function unsupported({ graph, input }: Resolution, value: PlannedValue): Dependency | undefined {
   const isThroughout = (key: string): boolean => {
     const other = graph.values.get(key);
     if (!other) return input.graph.get(key)?.available ?? false;
@@ -80,7 +97,7 @@ function isSupported({ graph, input }: Resolution, value: PlannedValue): boolean
     return other.isAvailable && (isUndecided ? other.exists : stays(other));
   };
   const dependencies = value.node?.actualDependencies ?? [];
-  return dependencies.every((one) => graph.support(value, one, isThroughout) !== undefined);
+  return dependencies.find((one) => graph.support(value, one, isThroughout) === undefined);
 }
 
 const BLOCKED: Decision = { action: 'blocked' };

@@ -150,7 +150,8 @@ class Ordering {
     for (const holder of this.#deletedHolders(value)) yield this.#remove(holder);
     if (!this.#claimsAreFree(value)) return;
     if (value.isDeleted) yield this.#remove(value);
-    else if (this.#resolution.isLost(value)) yield this.#removeDependents(value);
+    // what refers to a predecessor that the southbound has lost, or never had in this run
+    else if (this.#resolution.input.drifted.size > 0) yield this.#removeDependents(value);
     this.#list.create(value);
     yield this.#visitDependents(value);
     if (this.#derivesMany(value)) yield this.#gatherDerived(value);
