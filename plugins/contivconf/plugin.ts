@@ -1,5 +1,6 @@
 /** Event handler that resolves the configuration of this node from all its sources. */
 
+import { deepFreeze } from '#infra/collections/deep-freeze.ts';
 import type { NodeConfig } from '#kubernetes/models/node-config.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
@@ -36,10 +37,10 @@ export interface ContivConfDeps {
 export function createContivConf(deps: ContivConfDeps): EventHandler & ContivConfApi {
   const { config, nodeName } = deps;
   const key = resources.nodeconfig.key(nodeName, '');
-  const interfaces = interfaceConfig(config);
-  const routing = routingConfig(config);
-  const ipam = ipamConfig(config);
-  const neighborScan = neighborScanConfig(config);
+  const interfaces = deepFreeze(interfaceConfig(config));
+  const routing = deepFreeze(routingConfig(config));
+  const ipam = deepFreeze(ipamConfig(config));
+  const neighborScan = deepFreeze(neighborScanConfig(config));
   const ipv6 = podFamily(config) === 6;
 
   let nics: readonly string[] = [];
@@ -49,7 +50,9 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
   let settings = resolve(undefined);
 
   function resolve(nodeConfig: NodeConfig | undefined): NodeSettings {
-    return resolveNode({ file: config, nodeName, nodeConfig, nics, stolen: stolen?.interface });
+    return deepFreeze(
+      resolveNode({ file: config, nodeName, nodeConfig, nics, stolen: stolen?.interface }),
+    );
   }
 
   const nodeConfigIn = (state: KubeState): NodeConfig | undefined =>

@@ -1,4 +1,5 @@
 /** The two log boxes of each event: one when processing starts, one when it has ended. */
+import { fittingEnd, widthOf } from './text-width.ts';
 
 const WIDTH = 130;
 /** Width of the text of a line: without `*   ` and ` *`. */
@@ -16,23 +17,27 @@ const continuation = ' '.repeat('NEW EVENT: '.length);
 
 /** A line of a box: text on the left, optional text on the right. */
 function line(left: string, right = ''): string {
-  const room = TEXT_WIDTH - right.length;
-  const text = left.length > room ? `${left.slice(0, room - 1)}…` : left.padEnd(room);
-  return `*   ${text}${right} *`;
+  const room = TEXT_WIDTH - widthOf(right);
+  const text = widthOf(left) > room ? `${left.slice(0, fittingEnd(left, 0, room - 1))}…` : left;
+  return `*   ${text}${' '.repeat(Math.max(0, room - widthOf(text)))}${right} *`;
 }
 
-/** Wraps a line at spaces (a word that is too long, anywhere) and keeps its indent. */
+/**
+ * Wraps a line at spaces (a word that is too long, anywhere) and keeps its indent.
+ * @param width in columns
+ */
 export function wrap(text: string, width = WRAP_AT): string[] {
   const given = text.length - text.trimStart().length;
   const indent = ' '.repeat(Math.min(given + WRAP_INDENT, width >> 1));
   const lines: string[] = [];
   let at = 0;
-  for (let lead = ''; lead.length + text.length - at > width; lead = indent) {
-    const room = width - lead.length;
-    const space = text.slice(at, at + room + 1).lastIndexOf(' ');
-    const cut = space > 0 ? space : room;
-    lines.push(lead + text.slice(at, at + cut));
-    at += space > 0 ? cut + 1 : cut;
+  for (let lead = ''; ; lead = indent) {
+    const end = fittingEnd(text, at, width - lead.length);
+    if (end >= text.length) break;
+    const space = text.slice(at, end + 1).lastIndexOf(' ');
+    const cut = space > 0 ? at + space : end;
+    lines.push(lead + text.slice(at, cut));
+    at = space > 0 ? cut + 1 : cut;
   }
   lines.push((at === 0 ? '' : indent) + text.slice(at));
   return lines;
@@ -63,13 +68,14 @@ function block(headline: string, text: string, right: string): string[] {
   ];
 }
 
+/** One bullet for each item; its further lines are aligned with its first. */
 function list(headline: string, items: readonly string[]): string[] {
+  const bulleted = items.flatMap((item) =>
+    linesOf(item).map((text, at) => `    ${at === 0 ? '*' : ' '} ${text}`),
+  );
   return [
     line(`${headline}:`),
-    ...items
-      .flatMap(linesOf)
-      .flatMap((item) => wrap(`    * ${item}`))
-      .map((item) => line(item)),
+    ...bulleted.flatMap((item) => wrap(item)).map((item) => line(item)),
   ];
 }
 

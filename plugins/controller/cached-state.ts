@@ -1,5 +1,6 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import { SharedMap } from '#infra/collections/shared-map.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
@@ -20,7 +21,9 @@ export type MergeValues = (key: string, base: Value, over: Value) => Value;
  * only, so a resync rebuilds them.
  */
 export class CachedState {
-  #kubeState = new Map<string, Map<string, Value>>();
+  #kubeState = new Map<string, SharedMap<string, Value>>();
+  /** What handlers see of it. */
+  #kubeView = new SharedMap<string, ReadonlyMap<string, Value>>();
   /** Source label to its values, in the order of precedence. */
   readonly #external = new Map<string, Map<string, Value>>();
   /** Keys that a source has deleted and that may still be configured in VPP or Linux. */
@@ -39,7 +42,7 @@ export class CachedState {
   }
 
   get kubeState(): KubeState {
-    return this.#kubeState;
+    return this.#kubeView.view;
   }
 
   /** Last value of the handlers for a key. */
@@ -66,17 +69,24 @@ export class CachedState {
   /** Copies in slices; the old state is valid until the copy is complete. */
   async replaceKubeState(snapshot: KubeSnapshot): Promise<void> {
     const slices = new Slices(this.#clock);
-    const state = new Map<string, Map<string, Value>>();
-    for (const [resource, values] of Object.entries(snapshot))
-      state.set(resource, await copyInSlices(values, slices));
+    const state = new Map<string, SharedMap<string, Value>>();
+    const view = new SharedMap<string, ReadonlyMap<string, Value>>();
+    for (const [resource, from] of Object.entries(snapshot)) {
+      const values = new SharedMap<string, Value>();
+      await copyInSlices(from, values, slices);
+      state.set(resource, values);
+      view.set(resource, values.view);
+    }
     this.#kubeState = state;
+    this.#kubeView = view;
   }
 
   changeKubeState({ resource, key, current }: KubeStateChangePayload): void {
     let values = this.#kubeState.get(resource);
     if (!values) {
-      values = new Map();
+      values = new SharedMap();
       this.#kubeState.set(resource, values);
+      this.#kubeView.set(resource, values.view);
     }
     if (current === undefined) values.delete(key);
     else values.set(key, current);
@@ -86,7 +96,8 @@ export class CachedState {
   async replaceExternal(source: string, values: ExternalSnapshot): Promise<void> {
     const isValue = (key: string, value: unknown) => this.#acceptValue(source, key, value);
     const slices = new Slices(this.#clock);
-    const current = await copyInSlices(values, slices, isValue);
+    const current = new Map<string, Value>();
+    await copyInSlices(values, current, slices, isValue);
     for (const key of this.#external.get(source)?.keys() ?? []) {
       if (!current.has(key)) this.#releasedKeys.add(key);
       if (slices.due()) await slices.turn();
@@ -189,14 +200,13 @@ export class CachedState {
 
 async function copyInSlices<V extends Value>(
   values: Readonly<Record<string, V>>,
+  copy: Map<string, V>,
   slices: Slices,
   isAccepted: (key: string, value: V) => boolean = () => true,
-): Promise<Map<string, V>> {
-  const copy = new Map<string, V>();
+): Promise<void> {
   for (const key of Object.keys(values)) {
     const value = values[key]!;
     if (isAccepted(key, value)) copy.set(key, value);
     if (slices.due()) await slices.turn();
   }
-  return copy;
 }

@@ -9,7 +9,12 @@ import { Slices } from '#infra/clock/slices.ts';
 import { durationMs } from '#infra/config/duration.ts';
 import { type CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
-import { EventAbandonedError, FatalError, NotConfiguredError } from './api/errors.ts';
+import {
+  EventAbandonedError,
+  EventLoopDeadlockError,
+  FatalError,
+  NotConfiguredError,
+} from './api/errors.ts';
 import { type Event, EventMethod, type EventOrigin } from './api/event.ts';
 import type { EventLoop } from './api/event-handler.ts';
 import {
@@ -77,6 +82,7 @@ export class Controller implements EventLoop, ConfigRetriever {
         ageMs: config.eventHistoryAgeLimit * MINUTE,
         permanentMs: config.permanentlyRecordedInitPeriod * MINUTE,
         bytes: config.eventHistorySizeLimit * MIB,
+        isOff: !config.recordEventHistory,
       },
       clock,
       deps.log,
@@ -84,7 +90,7 @@ export class Controller implements EventLoop, ConfigRetriever {
     this.#processor = new EventProcessor(
       deps,
       (event, followUpTo) => this.#followUp(event as Event, followUpTo),
-      config.recordEventHistory ? this.history : undefined,
+      this.history,
     );
   }
 
@@ -152,12 +158,19 @@ export class Controller implements EventLoop, ConfigRetriever {
   }
 
   pushAndWait<P, R>(event: Event<P, R>, signal?: AbortSignal): Promise<R[]> {
+    this.#ensureOutside(event.kind.name(event.payload));
     return new Promise((resolve, reject) => {
       const producer = { resolve: resolve as (replies: unknown[]) => void, reject, signal };
       this.#enqueue(event as Event, producer);
       // Not during an event: its outcome may configure VPP.
       if (!this.#current) this.#rejectBlocked();
     });
+  }
+
+  /** A handler that waits for the loop waits for itself: neither would ever end. */
+  #ensureOutside(where: string): void {
+    if (this.#processor.isInsideHandler)
+      throw new EventLoopDeadlockError('a handler cannot wait for another event', { where });
   }
 
   #enqueue(event: Event, producer: QueuedEvent['producer']): void {
@@ -202,6 +215,7 @@ export class Controller implements EventLoop, ConfigRetriever {
 
   /** Waits for the current event, runs a Shutdown, and rejects all other events. */
   close(options: { readonly cleanup: boolean }): Promise<void> {
+    this.#ensureOutside('Shutdown');
     this.#closing ??= this.#close(options);
     return this.#closing;
   }

@@ -3,22 +3,26 @@
 import { rfc3339 } from '#infra/clock/rfc3339.ts';
 import { EventMethod } from './api/event.ts';
 import { printable } from './banner.ts';
-import type { DroppedRecords } from './event-history.ts';
+import type { EventHistory } from './event-history.ts';
 import type { EventRecord, EventTrace, HandlingRecord } from './event-record.ts';
 
 const methodNames = new Map<number, string>(
   Object.entries(EventMethod).map(([name, number]) => [number, name]),
 );
 
-/** @param dropped numbers of dropped records */
+/** Text of the history while no event is recorded. */
+export const RECORDING_IS_OFF =
+  'Events are not recorded: recordEventHistory is false in controller.conf.';
+
+/** @param records of the history, selected by a request */
 export function* historyText(
   records: readonly EventRecord[],
-  { byAge, bySize }: DroppedRecords,
+  { dropped: { byAge, bySize }, isOff }: Pick<EventHistory, 'dropped' | 'isOff'>,
 ): Generator<string, void, void> {
   if (byAge + bySize > 0)
     yield `Dropped older records: ${byAge} by age, ${bySize} by size of the history.\n\n`;
   for (const record of records) yield `${recordText(record)}\n`;
-  if (records.length === 0) yield 'No events.\n';
+  if (records.length === 0) yield isOff ? `${RECORDING_IS_OFF}\n` : 'No events.\n';
 }
 
 function recordText(record: EventRecord): string {
@@ -34,10 +38,13 @@ function recordText(record: EventRecord): string {
   ];
   if (transaction !== undefined) lines.push(`  ${transactionText(transaction, record.trace)}`);
   if (transactionError !== undefined) lines.push(`  TRANSACTION ERROR: ${transactionError}`);
-  return `${lines
-    .flatMap((line) => line.split('\n'))
-    .map(printable)
-    .join('\n')}\n`;
+  return `${lines.flatMap(continued).map(printable).join('\n')}\n`;
+}
+
+/** The lines of a text; those after the first are indented. */
+function continued(text: string): string[] {
+  const [first = '', ...more] = text.split('\n');
+  return [first, ...more.map((line) => `      ${line}`)];
 }
 
 function traceText({ origin, queuedMs, totalMs }: EventTrace): string {

@@ -8,6 +8,8 @@ export interface HistoryLimits {
   readonly permanentMs: number;
   /** Takes precedence over both. */
   readonly bytes: number;
+  /** No event is recorded. */
+  readonly isOff?: boolean;
 }
 
 /** Number of records that were dropped, by reason. */
@@ -64,11 +66,16 @@ export class EventHistory {
     return this.#bytes;
   }
 
+  get isOff(): boolean {
+    return this.#limits.isOff ?? false;
+  }
+
   get dropped(): DroppedRecords {
     return { byAge: this.#byAge, bySize: this.#bySize };
   }
 
   add(record: EventRecord): void {
+    if (this.isOff) return;
     const bytes = sizeOf(record);
     this.#records.push(record);
     this.#sizes.push(bytes);

@@ -7,8 +7,11 @@
  */
 
 import type { Random } from '#infra/clock/clock.ts';
+import { Slices } from '#infra/clock/slices.ts';
+import { deepFreeze, deepFreezeInSlices } from '#infra/collections/deep-freeze.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { ReentryGuard } from '#infra/process/reentry-guard.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { Direction, type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
@@ -37,6 +40,7 @@ import {
   healingOfRevert,
   leaveHealingToReconnect,
 } from './healing-policy.ts';
+import { type InterestedHandler, interestedHandlers } from './interested-handlers.ts';
 import { ProcessingState } from './processing-state.ts';
 import { type RecordedOperations, Verification } from './verification.ts';
 
@@ -78,6 +82,7 @@ export class EventProcessor {
   readonly #cache: CachedState;
   readonly #committer: Committer;
   readonly #history: EventHistory | undefined;
+  readonly #guard = new ReentryGuard();
   readonly #followUp: (event: NonBlockingEvent, followUpTo: number) => void;
   #seqNum = 0;
   #resyncCount = 0;
@@ -118,6 +123,11 @@ export class EventProcessor {
     return value ? structuredClone(value) : undefined;
   }
 
+  /** Whether the code that asks runs in a handler or source that the current event waits for. */
+  get isInsideHandler(): boolean {
+    return this.#guard.isInside;
+  }
+
   /** Processes one event. */
   async process(entry: QueuedEvent): Promise<Outcome> {
     const { event } = entry;
@@ -126,6 +136,8 @@ export class EventProcessor {
     const generation = southboundGeneration();
     const processing = new ProcessingState(entry, clock.now());
     if (processing.method !== EventMethod.Update) this.#resyncCount++;
+    // Handlers, caches and recordings share the payload.
+    await deepFreezeInSlices(event.payload, new Slices(clock));
 
     // 1. Cached input first, so that handlers see the state after the event: snapshots,
     await this.#applySnapshots(processing);
@@ -137,7 +149,7 @@ export class EventProcessor {
     const ordered = this.#orderedHandlers(event, processing.method);
 
     // 4. The handlers that handle it.
-    const handlers = this.#interestedHandlers(event, ordered);
+    const interested = interestedHandlers(event, ordered);
 
     // 5. The record; it is added to the history when the outcome is known.
     processing.seqNum = this.#seqNum++;
@@ -145,10 +157,10 @@ export class EventProcessor {
     this.#current = processing;
 
     // 6. The first log box.
-    this.#printArrival(processing, handlers);
+    this.#printArrival(processing, interested);
 
     // 7. The handlers, one after the other.
-    await this.#runHandlers(processing, handlers);
+    await this.#runHandlers(processing, interested);
     processing.txn.seal();
 
     if (!processing.stopped) {
@@ -198,14 +210,18 @@ export class EventProcessor {
   async #readSource(source: ExternalConfigSource, processing: ProcessingState): Promise<void> {
     const { label } = source;
     const call = { ...this.#deps, event: processing.event };
+    const state = { isOver: false };
     try {
-      const values = await withTimeLimit(label, source.snapshot(), call);
+      const reading = this.#guard.run(state, () => source.snapshot());
+      const values = await withTimeLimit(label, reading, call);
       await this.#cache.replaceExternal(label, values);
     } catch (error) {
       this.#deps.log.error(
         { err: error, source: label },
         'cannot read the snapshot of external configuration; keeping the last one',
       );
+    } finally {
+      state.isOver = true;
     }
   }
 
@@ -222,41 +238,29 @@ export class EventProcessor {
     return isReverse ? handlers.toReversed() : handlers;
   }
 
-  #interestedHandlers(event: Event, handlers: readonly EventHandler[]): EventHandler[] {
-    return handlers.filter((handler) => {
-      try {
-        return handler.handlesEvent(event);
-      } catch (cause) {
-        // Its state is unknown, so the state of the agent cannot be trusted.
-        throw new FatalError(`handlesEvent failed: ${errorText(cause)}`, {
-          where: handler.name,
-          cause,
-        });
-      }
-    });
-  }
-
   #printArrival(
     { entry, seqNum, description }: ProcessingState,
-    handlers: readonly EventHandler[],
+    interested: readonly InterestedHandler[],
   ): void {
-    const names = handlers.map((handler) => handler.name);
+    const names = interested.map(({ handler }) => handler.name);
     const { followUpTo } = entry;
     this.#deps.print(arrivalBanner({ seqNum, followUpTo, description, handlers: names }));
   }
 
   async #runHandlers(
     processing: ProcessingState,
-    handlers: readonly EventHandler[],
+    interested: readonly InterestedHandler[],
   ): Promise<void> {
     const verified = VerificationResync.is(processing.event) ? this.verification : undefined;
     verified?.begin();
-    for (const handler of handlers) {
+    for (const { handler, refusal } of interested) {
       const before = verified?.internalDataOf(handler);
-      const outcome = await this.#callHandler(handler, processing.method, processing);
+      const outcome = refusal
+        ? refusedCall(processing, handler, refusal)
+        : await this.#callHandler(handler, processing.method, processing);
       verified?.compareInternalData(verifiedBy(processing), handler, before);
       const { reply, error } = outcome;
-      if (reply !== undefined) processing.replies.push(reply);
+      if (reply !== undefined) processing.replies.push(deepFreeze(reply));
       if (!error) {
         processing.completed.push(handler);
         continue;
@@ -267,7 +271,7 @@ export class EventProcessor {
       processing.stopped =
         processing.isRevertible || error instanceof FatalError || error instanceof AbortEventError;
       if (processing.stopped) return;
-      processing.completed.push(handler);
+      if (!refusal) processing.completed.push(handler);
     }
   }
 
@@ -288,6 +292,7 @@ export class EventProcessor {
       clock,
       random,
       log,
+      guard: this.#guard,
       followUp: (event) => this.#followUp(event, processing.seqNum),
     });
     processing.records.push({
@@ -377,6 +382,15 @@ export class EventProcessor {
     if (needsHealing || waitsForSouthbound || fatal) return false;
     return !VerificationResync.is(event) && !Shutdown.is(event);
   }
+}
+
+function refusedCall(
+  { records }: ProcessingState,
+  { name: handler }: EventHandler,
+  error: Error,
+): HandlerOutcome {
+  records.push({ handler, revert: false, change: '', error: errorText(error), tookMs: 0 });
+  return { error };
 }
 
 function verifiedBy({ seqNum, entry }: ProcessingState) {

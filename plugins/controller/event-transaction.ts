@@ -1,3 +1,4 @@
+import { deepFreeze } from '#infra/collections/deep-freeze.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError } from './api/errors.ts';
 import type { UpdateTransaction } from './api/transaction.ts';
@@ -18,7 +19,8 @@ export class EventTransaction implements UpdateTransaction {
       throw new TypeError(
         `cannot put undefined or null for key ${key}; use delete to remove a value`,
       );
-    this.#values.set(key, value);
+    // The cache, the scheduler and other handlers keep this very object.
+    this.#values.set(key, deepFreeze(value));
   }
 
   get<V extends Value = Value>(key: string): V | undefined {

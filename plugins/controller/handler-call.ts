@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import type { Clock, Random, Timer } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
+import type { ReentryGuard } from '#infra/process/reentry-guard.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
@@ -26,6 +27,8 @@ interface HandlerCall extends CallEnvironment {
   readonly txn: EventTransaction;
   readonly replies: readonly unknown[];
   readonly random: Random;
+  /** Recognizes a handler that would wait for the event loop. */
+  readonly guard: ReentryGuard;
   followUp(event: NonBlockingEvent): void;
 }
 
@@ -41,12 +44,14 @@ export async function callHandler(
   what: EventMethod | 'revert',
   call: HandlerCall,
 ): Promise<HandlerOutcome> {
-  const { context, revoke } = contextOf(handler.name, call);
+  const { context, state, revoke } = contextOf(handler.name, call);
+  const guarded = <T>(body: () => Promise<T> | T): Promise<T> | T =>
+    withTimeLimit(handler.name, call.guard.run(state, body), call);
   try {
-    if (what === 'revert') await withTimeLimit(handler.name, handler.revert(context), call);
+    if (what === 'revert') await guarded(() => handler.revert(context));
     else if (what === EventMethod.Update)
-      return (await withTimeLimit(handler.name, handler.update(context), call)) ?? {};
-    else await withTimeLimit(handler.name, handler.resync(context), call);
+      return (await guarded(() => handler.update(context))) ?? {};
+    else await guarded(() => handler.resync(context));
     return {};
   } catch (thrown) {
     return { error: asError(handler.name, thrown) };
@@ -60,19 +65,19 @@ export async function callHandler(
  * All properties are own properties, so that a copy with some of them replaced works too.
  */
 function contextOf(name: string, call: HandlerCall) {
-  let isOver = false;
+  const state = { isOver: false };
   /** Created on first use of the signal, because few handlers use it. */
   let abort: AbortController | undefined;
   const reason = (): Error => new AbortEventError('the event is over', { where: name });
   const ensureValid = (): void => {
-    if (isOver) throw reason();
+    if (state.isOver) throw reason();
   };
   const { txn } = call;
   const context = {
     event: call.event,
     kubeState: call.kubeState,
     resyncCount: call.resyncCount,
-    replies: call.replies,
+    replies: Object.freeze([...call.replies]),
     clock: call.clock,
     random: call.random,
     log: call.log,
@@ -89,7 +94,7 @@ function contextOf(name: string, call: HandlerCall) {
     },
     get signal(): AbortSignal {
       abort ??= new AbortController();
-      if (isOver) abort.abort(reason());
+      if (state.isOver) abort.abort(reason());
       return abort.signal;
     },
     followUp: (event: NonBlockingEvent) => {
@@ -104,10 +109,10 @@ function contextOf(name: string, call: HandlerCall) {
     },
   } satisfies ResyncContext & UpdateContext;
   const revoke = (): void => {
-    isOver = true;
+    state.isOver = true;
     abort?.abort(reason());
   };
-  return { context, revoke };
+  return { context, state, revoke };
 }
 
 /** A thrown value that is not an Error, or has no readable message, is wrapped and names the handler. */

@@ -15,7 +15,7 @@ import {
 import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
 import { DatabaseUnavailableError } from '#plugins/dbwatcher/api.ts';
 import type { EventHistory } from './event-history.ts';
-import { historyText } from './event-history-text.ts';
+import { historyText, RECORDING_IS_OFF } from './event-history-text.ts';
 import type { EventRecord, EventTrace } from './event-record.ts';
 import type { Verification } from './verification.ts';
 
@@ -71,12 +71,13 @@ function eventHistory(original: RouteRequest, deps: ControllerRoutesDeps) {
   const seqNum = integerArgument(request, 'seq-num');
   if (seqNum === undefined) {
     const records = select(history.records, request);
-    if (isText) return streamedText(historyText(records, history.dropped), clock);
+    if (isText) return streamedText(historyText(records, history), clock);
     return streamedList(documents(records, deps), clock);
   }
   const record = history.bySeqNum(seqNum);
+  if (!record && history.isOff) return failure(404, RECORDING_IS_OFF);
   if (!record) return failure(404, 'event with such sequence number is not recorded');
-  if (isText) return streamedText(historyText([record], history.dropped), clock);
+  if (isText) return streamedText(historyText([record], history), clock);
   return streamedJson(document(record, deps), clock);
 }
 

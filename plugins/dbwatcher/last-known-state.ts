@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KvEntry } from '#datastore/api.ts';
+import { SharedMap } from '#infra/collections/shared-map.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { decode, type KeySpace, type WatchedKey } from './key-space.ts';
@@ -31,7 +32,7 @@ export class LastKnownState {
   readonly #keySpace: KeySpace;
   readonly #log: Logger;
   readonly #entries = new Map<string, LastKnownEntry>();
-  readonly #broken = new Map<string, string>();
+  readonly #broken = new SharedMap<string, string>();
 
   constructor(keySpace: KeySpace, log: Logger) {
     this.#keySpace = keySpace;
@@ -39,7 +40,7 @@ export class LastKnownState {
   }
 
   get broken(): ReadonlyMap<string, string> {
-    return this.#broken;
+    return this.#broken.view;
   }
 
   get hasReflectedState(): boolean {

@@ -4,6 +4,7 @@
  */
 import type { KvStore } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import { SharedMap } from '#infra/collections/shared-map.ts';
 import { defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { parseCidr } from '#models/ip.ts';
@@ -161,7 +162,8 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   }
 
   allocations(): ReadonlyMap<string, Allocation> {
-    const allocations = new Map<string, Allocation>();
+    // The pods in it are those of the records.
+    const allocations = new SharedMap<string, Allocation>();
     for (const { address, pod, podUid, attachment } of this.#records?.all() ?? []) {
       const holds = attachment !== '' && this.#addressByAttachment.get(attachment) === address;
       const holder = holds ? attachment : undefined;

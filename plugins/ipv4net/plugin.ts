@@ -212,7 +212,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   }
 
   hostAddresses(): readonly string[] {
-    return this.#input?.hostAddresses ?? [];
+    return [...(this.#input?.hostAddresses ?? [])];
   }
 
   mainInterface(): string {

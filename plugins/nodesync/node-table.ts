@@ -1,4 +1,6 @@
 import type { Slices } from '#infra/clock/slices.ts';
+import { deepFreeze } from '#infra/collections/deep-freeze.ts';
+import { SharedMap } from '#infra/collections/shared-map.ts';
 import type { Node as KubeNode } from '#kubernetes/models/node.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
@@ -8,12 +10,12 @@ import type { Node } from './api.ts';
 
 type KubeRecord = Pick<Node, 'managementAddresses' | 'podCidr'>;
 
-const nothing: KubeRecord = { managementAddresses: [], podCidr: '' };
+const nothing: KubeRecord = deepFreeze({ managementAddresses: [], podCidr: '' });
 
 /** Both kinds of node records, by key so that changes can be applied. */
 export class NodeTable {
   readonly #vppNodes = new Map<string, VppNode>();
-  readonly #kubeNodes = new Map<string, KubeRecord>();
+  readonly #kubeNodes = new SharedMap<string, KubeRecord>();
 
   /** Reads the state of the cluster. */
   static async read(state: KubeState, slices: Slices): Promise<NodeTable> {

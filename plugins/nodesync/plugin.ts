@@ -152,7 +152,7 @@ class NodeSync implements NodeSyncHandler {
     family: IpFamily,
   ): Promise<void> {
     const others = this.#addresses.filter((address) => familyOf(address) !== family);
-    this.#addresses = [...new Set([...others, ...addresses])];
+    this.#addresses = Object.freeze([...new Set([...others, ...addresses])]);
     await this.#announce(ctx);
   }
 
@@ -211,7 +211,7 @@ class NodeSync implements NodeSyncHandler {
     const first = this.#id === undefined;
     this.#id = allocated.id;
     this.#recordText = allocated.text;
-    if (first) this.#addresses = addressesOf(allocated);
+    if (first) this.#addresses = Object.freeze(addressesOf(allocated));
     else await this.#announce(ctx);
     ctx.log.info({ id: allocated.id }, 'node ID allocated');
   }

@@ -5,6 +5,7 @@
  */
 import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
+import { SharedMap } from '#infra/collections/shared-map.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
@@ -60,7 +61,7 @@ class Manager implements PodManager {
   readonly started: Promise<void>;
   readonly #deps: PodManagerDeps;
   readonly #resolveStarted: () => void;
-  #attachments = new Map<AttachmentId, AttachmentRecord>();
+  readonly #attachments = new SharedMap<AttachmentId, AttachmentRecord>();
   readonly #byPod = new Map<string, Map<AttachmentId, AttachmentRecord>>();
   #displaced: ReadonlySet<AttachmentId> = new Set();
   #bootId: string | undefined;
@@ -102,7 +103,7 @@ class Manager implements PodManager {
   }
 
   attachments(): ReadonlyMap<AttachmentId, Attachment> {
-    return this.#attachments;
+    return this.#attachments.view;
   }
 
   attachmentsOf(pod: PodId): readonly Attachment[] {

@@ -15,6 +15,12 @@ export const AbortEventError = defineError({
   remedy: 'No action is needed: a healing resync follows. If the error recurs, read its cause.',
 });
 
+export const HandlesEventError = defineError({
+  name: 'HandlesEventError',
+  code: 'CV_LOOP_HANDLES_EVENT',
+  remedy: 'This is a defect of the handler. Read the cause in the log and in the event history.',
+});
+
 export const ClosedControllerError = defineError({
   name: 'ClosedControllerError',
   code: 'CV_LOOP_CLOSED',
@@ -43,6 +49,13 @@ export const NotConfiguredError = defineError({
   code: 'CV_LOOP_NOT_CONFIGURED',
   isRetriable: true,
   remedy: 'Retry later: the resync is repeated. GET /readiness says why it failed.',
+});
+
+export const EventLoopDeadlockError = defineError({
+  name: 'EventLoopDeadlockError',
+  code: 'CV_LOOP_DEADLOCK',
+  remedy:
+    'This is a defect of the handler: it must send a follow-up event (ctx.followUp) and must not wait for it.',
 });
 
 export const EventAbandonedError = defineError({

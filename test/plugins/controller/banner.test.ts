@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import { arrivalBanner, outcomeBanner, wrap } from '#plugins/controller/banner.ts';
 import { AddPod } from '#plugins/podmanager/api.ts';
 
@@ -99,6 +100,47 @@ describe('log boxes', () => {
         }
       }),
     );
+  });
+
+  it('are as wide with characters of two columns or none, and divide none of them', () => {
+    const unit = fc.constantFrom('a', ' ', '日', '한', 'é', 'e\u0301', '🙂', '🇩🇪', '\n');
+    fc.assert(
+      fc.property(fc.string({ maxLength: 300, unit }), fc.nat(), (description, seqNum) => {
+        const box = outcomeBanner({
+          seqNum,
+          description,
+          handledBy: [],
+          revertedBy: [],
+          errors: [description],
+          transactionError: description,
+          hasTransaction: true,
+          tookMs: 1,
+        });
+        assert.ok(box.isWellFormed());
+        for (const line of box.slice(0, -1).split('\n')) assert.equal(stringWidth(line), 130, line);
+        assert.doesNotMatch(box, /^\*\s+\u0301/m);
+      }),
+    );
+  });
+
+  it('have one bullet for an error of several lines', () => {
+    const text = outcomeBanner({
+      seqNum: 2,
+      description: 'x',
+      handledBy: ['a'],
+      revertedBy: [],
+      errors: ['a: first\n    at second\nthird', 'b: no'],
+      transactionError: undefined,
+      hasTransaction: false,
+      tookMs: 1,
+    });
+    const shown = text.split('\n').map((line) => line.slice(4, -2).trimEnd());
+    assert.deepEqual(shown.slice(shown.indexOf('ERRORS:') + 1, -2), [
+      '    * a: first',
+      '          at second',
+      '      third',
+      '    * b: no',
+    ]);
   });
 
   it('show no character that a terminal obeys', () => {

@@ -55,7 +55,7 @@ describe('event history', () => {
     history.trim();
     assert.deepEqual(history.dropped, { byAge: 40 - bySize, bySize });
     assert.deepEqual([history.records.length, history.bytes], [0, 0]);
-    const text = [...historyText(history.records, history.dropped)].join('');
+    const text = [...historyText(history.records, history)].join('');
     assert.match(text, /^Dropped older records: \d+ by age, \d+ by size of the history\.\n/);
   });
 
@@ -130,8 +130,16 @@ describe('event history', () => {
     await bench.clock.advance(60_000);
     assert.equal(eventKindsOf(bench).length, 0);
     const without = await startedController([], { config: { recordEventHistory: false } });
-    assert.equal(without.controller.history.records.length, 0);
+    const { history } = without.controller;
+    assert.equal(history.records.length, 0);
+    assert.match([...historyText([], history)].join(''), /^Events are not recorded: recordEventH/);
     assert.equal(without.processed.length, 1);
+  });
+
+  it('shows an error of several lines as one entry, and not as several', () => {
+    const one = { ...record(1), transactionError: 'KeyErrors: [a\n* b\n#2 c]' };
+    const text = [...historyText([one], makeHistory())].join('');
+    assert.match(text, /\n {2}TRANSACTION ERROR: KeyErrors: \[a\n {6}\* b\n {6}#2 c\]\n/);
   });
 
   it('has every field of an event, with any outcome [R8.1] [R8.2]', async () => {

@@ -29,15 +29,11 @@ const names = (bench: ReturnType<typeof makeController>) =>
 
 describe('a mistake outside of the handlers', () => {
   it('answers the caller, ends the loop as fatal and says so [R5.6]', async () => {
-    const bench = makeController([
-      {
-        ...handler('a', []),
-        handlesEvent: (event) => {
-          if (Ask.is(event)) throw new Error('a mistake');
-          return true;
-        },
+    const bench = makeController([handler('a', [])], {
+      print: (text) => {
+        if (text.includes('NEW EVENT: Ask')) throw new Error('a mistake');
       },
-    ]);
+    });
     bench.controller.push(emptyResync);
     await settle();
     const first = bench.controller.pushAndWait(Ask.event({}));
