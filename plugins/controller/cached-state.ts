@@ -22,7 +22,7 @@ export type MergeValues = (key: string, base: Value, over: Value) => Value;
  */
 export class CachedState {
   #kubeState = new Map<string, SharedMap<string, Value>>();
-  /** What handlers see of it. */
+  /** Its view for handlers. */
   #kubeView = new SharedMap<string, ReadonlyMap<string, Value>>();
   /** Source label to its values, in the order of precedence. */
   readonly #external = new Map<string, Map<string, Value>>();

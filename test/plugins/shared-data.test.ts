@@ -1,4 +1,4 @@
-/** Nobody who gets data from a plugin can change what the plugin knows. */
+/** Data that plugins hand out cannot be used to change their state. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inspect } from 'node:util';
@@ -29,7 +29,7 @@ function attempt(change: () => unknown): void {
 
 const ownPod = { namespace: 'default', name: 'web' };
 
-/** What the other plugins can read of each plugin. */
+/** The data of each plugin that others can read. */
 function readsOf({ conf, nodes, pods, ipam, net }: TestNode): Record<string, () => unknown> {
   return {
     mainInterface: () => conf.mainInterface(),

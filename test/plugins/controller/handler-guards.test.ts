@@ -1,4 +1,4 @@
-/** What a handler cannot do: wait for the event loop, or change data that it shares with others. */
+/** Limits of handlers: they cannot wait for the event loop, nor change data that they share with others. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -21,7 +21,7 @@ import { Ask, Note, Undo } from './test-events.ts';
 describe('a handler that waits for another event', () => {
   const isDeadlock = { name: 'EventLoopDeadlockError', code: 'CV_LOOP_DEADLOCK' };
 
-  it('gets an error at once, also behind awaits, and the loop goes on', async () => {
+  it('gets an error at once, also behind awaits, and the loop continues', async () => {
     let bench: ControllerHarness | undefined;
     const ask = () => bench!.controller.pushAndWait(Ask.event({ n: 1 }));
     const seen: unknown[] = [];
@@ -108,7 +108,7 @@ describe('data that handlers share', () => {
         assert.throws(() => map.set('x', {}), TypeError);
         assert.throws(() => map.delete('web'), TypeError);
         assert.throws(() => change(map, 'get'), TypeError);
-        map.forEach((_value, _key, self) => assert.equal(self, map));
+        map.forEach((_value, _key, self) => void assert.equal(self, map));
       }
       const value = pods.get('web') as typeof pod;
       assert.equal(value, pod);
