@@ -8,7 +8,11 @@ import { countAll, countsText, fileText } from '../scripts/lib/test-report.ts';
 export const NAME = 'random cases: all cases of the long properties';
 
 /** Test files with properties of more cases than `npm test` runs. */
-const files = ['properties', 'windows'].map((name) => `test/kvscheduler/${name}.test.ts`);
+const files = [
+  'test/kvscheduler/properties.test.ts',
+  'test/kvscheduler/windows.test.ts',
+  'test/datastore/faulty-disk.test.ts',
+];
 const FILE_LIMIT_MS = 1_800_000;
 
 export async function run(print: (line: string) => void): Promise<void> {

@@ -31,6 +31,9 @@ const packages = {
   unshare: 'util-linux',
   iptables: 'iptables',
   dnsmasq: 'dnsmasq-base',
+  gcc: 'gcc and libc6-dev',
+  mount: 'mount',
+  umount: 'mount',
   vpp: 'FD.io VPP 24.10, 25.10 or 26.06',
   vppctl: 'FD.io VPP 24.10, 25.10 or 26.06',
   cnitool: 'it with `go install github.com/containernetworking/cni/cnitool@v1.3.0`',
@@ -131,6 +134,16 @@ export function withoutNodes(): SkipReason {
     withoutNamespaces() ||
     withoutRealTimeScheduling()
   );
+}
+
+/** A library that a test compiles and preloads. */
+export function withoutCompiler(): SkipReason {
+  return withoutProgram('gcc');
+}
+
+/** A file system of the test's own. */
+export function withoutMount(): SkipReason {
+  return withoutRoot() || withoutProgram('mount', 'umount') || withoutNamespaces();
 }
 
 export function withoutDhcpServer(): SkipReason {
