@@ -11,9 +11,10 @@
  */
 
 import type { NodeConfig, NodeConfigInterfaceConfig } from '#kubernetes/models/node-config.ts';
-import { type IpFamily, parseCidr, parseIp } from '#models/ip.ts';
+import type { IpFamily } from '#models/ip.ts';
 import type { StolenInterface } from '#plugins/controller/api/ports/stn.ts';
 import type { ContivConfig, NodeSection } from './config.ts';
+import { gatewayFault, interfaceAddressFault } from './host-address.ts';
 import { addressList, nodeSection } from './node-section.ts';
 import type { MainInterfaceConfig, NodeInterfaceConfig, StnConfig } from './settings.ts';
 import {
@@ -43,6 +44,17 @@ export interface ConfigSources {
   readonly nics: readonly string[];
   /** Answer of the STN daemon for the NIC of `stolenNic`; undefined: unknown. */
   readonly stolen: StolenInterface | undefined;
+  /** The STN daemon has not taken over the NIC of `stolenNic`: the host keeps its NICs. */
+  readonly isStnRefused?: boolean;
+}
+
+/** An invalid or unsupported value of a source. */
+export interface NodeProblem {
+  readonly source: Origin['source'];
+  /** Name of the field in its source. */
+  readonly field: string;
+  /** The field, what is wrong with it, and what is done. */
+  readonly text: string;
 }
 
 export interface NodeSettings {
@@ -51,8 +63,7 @@ export interface NodeSettings {
   readonly defaultGateway: string;
   readonly natExternalTraffic: boolean;
   readonly stn: StnConfig | undefined;
-  /** Invalid and unsupported values of the sources, one sentence each. */
-  readonly problems: readonly string[];
+  readonly problems: readonly NodeProblem[];
   readonly origins: {
     readonly mainName: Origin;
     readonly mainAddresses: Origin;
@@ -131,18 +142,25 @@ export function firstHostNic(links: readonly string[]): string | undefined {
 
 /** Validates input and collects the problems. */
 class InputChecker {
-  readonly problems: string[] = [];
+  readonly problems: NodeProblem[] = [];
 
-  addresses(field: string, entry: Entry): string[] {
-    return addressList(entry.ip).filter((text) => this.#valid(`${field}.ip`, text, parseCidr));
+  add({ source }: Origin, field: string, text: string): void {
+    this.problems.push({ source, field, text: `${field}: ${text}` });
   }
 
-  plain(field: string, text: string): string {
-    return text === '' || this.#valid(field, text, parseIp) ? text : '';
+  addresses(origin: Origin, field: string, entry: Entry): string[] {
+    return addressList(entry.ip).filter((text) =>
+      this.#valid(origin, `${field}.ip`, text, interfaceAddressFault),
+    );
+  }
+
+  plain(origin: Origin, field: string, text: string): string {
+    return text === '' || this.#valid(origin, field, text, gatewayFault) ? text : '';
   }
 
   /** Two entries for one interface would conflict; the main interface has its own entry. */
   isNew(
+    origin: Origin,
     name: string,
     at: number,
     listed: readonly NodeInterfaceConfig[],
@@ -151,13 +169,19 @@ class InputChecker {
     const isMain = name === mainName;
     if (!isMain && listed.findIndex((one) => one.name === name) === at) return true;
     const reason = isMain ? 'is the main interface' : 'is configured twice';
-    this.problems.push(`other interfaces: "${name}" ${reason}; ignoring the entry`);
+    this.add(origin, 'other interfaces', `"${name}" ${reason}; ignoring the entry`);
     return false;
   }
 
-  #valid(field: string, text: string, parse: (text: string) => unknown): boolean {
-    if (parse(text) !== undefined) return true;
-    this.problems.push(`${field}: "${text}" is not a valid address; ignoring it`);
+  #valid(
+    origin: Origin,
+    field: string,
+    text: string,
+    faultOf: (text: string) => string | undefined,
+  ): boolean {
+    const fault = faultOf(text);
+    if (fault === undefined) return true;
+    this.add(origin, field, `"${text}" ${fault}; ignoring it`);
     return false;
   }
 }
@@ -165,15 +189,21 @@ class InputChecker {
 export function resolveNode(sources: ConfigSources): NodeSettings {
   const { file: config, nodeConfig, stolen } = sources;
   const checked = new InputChecker();
-  const [stealing, stnOrigin] = stolenNic(sources);
+  const [stealing, stnOrigin] = sources.isStnRefused
+    ? ([undefined, none] as const)
+    : stolenNic(sources);
   const stn = stealing === undefined ? undefined : stnConfig(sources, stealing);
   if (stolen && stn && unsupportedDriver(stolen))
-    checked.problems.push(
-      `the NIC that VPP took over had driver ${unsupportedDriver(stolen)}, which is not supported yet: it is used only if DPDK drives it`,
+    checked.add(
+      { source: 'stn' },
+      'the NIC that VPP took over',
+      `its driver was ${unsupportedDriver(stolen)}, which is not supported yet: it is used only if DPDK drives it`,
     );
   const { others: listed, othersOrigin } = otherInterfaces(sources, checked);
   const main = mainInterface(sources, checked, stn !== undefined, listed);
-  const others = listed.filter(({ name }, at) => checked.isNew(name, at, listed, main.config.name));
+  const others = listed.filter(({ name }, at) =>
+    checked.isNew(othersOrigin, name, at, listed, main.config.name),
+  );
   const gateway = defaultGateway(sources, checked, main.config, stn !== undefined);
   const nat = natExternalTraffic(config, nodeConfig, sources.nodeName);
   return {
@@ -218,10 +248,10 @@ function otherInterfaces(
   const field = othersOrigin.source === 'resource' ? 'other_vpp_interfaces' : 'otherVPPInterfaces';
   const others = entries.flatMap((entry): NodeInterfaceConfig[] => {
     if (entry.name === '') {
-      checked.problems.push(`${field}: ignoring an entry without a name`);
+      checked.add(othersOrigin, field, 'ignoring an entry without a name');
       return [];
     }
-    const addresses = checked.addresses(field, entry);
+    const addresses = checked.addresses(othersOrigin, field, entry);
     return [{ name: entry.name, addresses, useDhcp: addresses.length === 0 && entry.useDhcp }];
   });
   return { others, othersOrigin };
@@ -259,7 +289,8 @@ function mainInterface(
   ]);
   const configured = firstSet<readonly string[]>(
     entries.map(
-      ({ entry, field, origin }) => [checked.addresses(field, entry), origin('ip')] as const,
+      ({ entry, field, origin }) =>
+        [checked.addresses(origin('ip'), field, entry), origin('ip')] as const,
     ),
   );
   const dhcpCandidates: readonly (readonly [boolean, Origin])[] = [
@@ -294,13 +325,11 @@ function defaultGateway(
   const found = nodeSection(config, nodeName);
   const inherited = takesOver && stolen ? stolenGateway(stolen, podFamily(config)) : undefined;
   const [address] = main.addresses;
+  const inSection = file(`nodeConfig.${found?.index}.gateway`);
   const [gateway = '', origin] = firstSet([
     [inherited, { source: 'stn' }],
-    [checked.plain('gateway', nodeConfig?.gateway ?? ''), resource],
-    [
-      checked.plain('gateway', found?.section.gateway ?? ''),
-      file(`nodeConfig.${found?.index}.gateway`),
-    ],
+    [checked.plain(resource, 'gateway', nodeConfig?.gateway ?? ''), resource],
+    [checked.plain(inSection, 'gateway', found?.section.gateway ?? ''), inSection],
     [config.ipamConfig.defaultGateway, file('ipamConfig.defaultGateway')],
     [takesOver && address !== undefined ? standInGateway(address) : undefined, { source: 'stn' }],
   ]);

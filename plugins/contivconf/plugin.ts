@@ -1,6 +1,8 @@
 /** Event handler that resolves the configuration of this node from all its sources. */
 
+import type { KvStore } from '#datastore/api.ts';
 import { deepFreeze } from '#infra/collections/deep-freeze.ts';
+import type { CodedError } from '#infra/errors/errors.ts';
 import type { NodeConfig } from '#kubernetes/models/node-config.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { AbortEventError } from '#plugins/controller/api/errors.ts';
@@ -13,7 +15,8 @@ import type {
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
 import { KubeStateChange } from '#plugins/controller/api/events.ts';
-import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import { type ContivConfApi, NodeConfigChange } from './api.ts';
 import type { ContivConfig } from './config.ts';
@@ -24,7 +27,9 @@ import {
   neighborScanConfig,
   routingConfig,
 } from './global-settings.ts';
-import { type NodeSettings, podFamily, resolveNode, stolenNic } from './node-settings.ts';
+import { Evaluator } from './node-evaluation.ts';
+import { podFamily, stolenNic } from './node-settings.ts';
+import { ValidNodeConfigRecord } from './valid-node-config.ts';
 
 export interface ContivConfDeps {
   readonly nodeName: string;
@@ -32,6 +37,9 @@ export interface ContivConfDeps {
   readonly config: ContivConfig;
   readonly vpp: VppPort;
   readonly stn: StnPort;
+  readonly host: Pick<HostPort, 'links'>;
+  /** Local store of this node; persists across restarts of the agent. */
+  readonly store: KvStore;
 }
 
 export function createContivConf(deps: ContivConfDeps): EventHandler & ContivConfApi {
@@ -45,15 +53,11 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
 
   let nics: readonly string[] = [];
   let nicsAreKnown = false;
-  /** The last answer of the STN daemon, with the requested name of the NIC. */
-  let stolen: { readonly name: string; readonly interface: StolenInterface } | undefined;
-  let settings = resolve(undefined);
-
-  function resolve(nodeConfig: NodeConfig | undefined): NodeSettings {
-    return deepFreeze(
-      resolveNode({ file: config, nodeName, nodeConfig, nics, stolen: stolen?.interface }),
-    );
-  }
+  const lastValid = new ValidNodeConfigRecord(deps.store);
+  const evaluator = new Evaluator({ ...deps, key, nics: () => nics, lastValid });
+  let settings = evaluator.resolve(undefined, undefined);
+  let problems: readonly CodedError[] = [];
+  let isNodeConfigValid = true;
 
   const nodeConfigIn = (state: KubeState): NodeConfig | undefined =>
     config.crdNodeConfigurationDisabled
@@ -79,25 +83,23 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     }
   }
 
-  /** The configuration of the host on a NIC is read once: it does not change after the take-over. */
-  async function readStolenNic(ctx: ResyncContext, nodeConfig: NodeConfig | undefined) {
-    const [name] = stolenNic({ file: config, nodeName, nodeConfig });
-    if (name === stolen?.name) return;
-    stolen = undefined;
-    if (name === undefined) return;
-    try {
-      const answer = await ctx.callPort(`stn/stolen interface ${name}`, () =>
-        deps.stn.stolenInterface(name),
-      );
-      stolen = { name, interface: answer };
-    } catch (cause) {
-      throw new AbortEventError(
-        'cannot read the configuration of the host on the NIC that VPP took over',
-        {
-          cause,
-        },
-      );
+  /** An invalid NodeConfig changes nothing: the last valid one stays in use. */
+  async function configure(ctx: ResyncContext, nodeConfig: NodeConfig | undefined): Promise<void> {
+    const found = await evaluator.evaluate(ctx, nodeConfig);
+    const last = lastValid.value;
+    isNodeConfigValid = found.isNodeConfigValid;
+    if (found.isNodeConfigValid || !last) {
+      settings = found.settings;
+      problems = found.problems;
+      const { stolen } = evaluator;
+      if (found.isNodeConfigValid)
+        await lastValid.write(ctx, { nodeConfig: nodeConfig ?? null, stolen: stolen ?? null });
+      return;
     }
+    const kept = await evaluator.evaluate(ctx, last.nodeConfig ?? undefined);
+    settings = kept.settings;
+    problems = [...found.problems, ...kept.problems];
+    ctx.log.error({ key }, 'NodeConfig is invalid; keeping the last valid one');
   }
 
   return {
@@ -121,9 +123,10 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
 
     async resync(ctx: ResyncContext): Promise<void> {
       await readNics(ctx);
-      await readStolenNic(ctx, nodeConfigIn(ctx.kubeState));
-      settings = resolve(nodeConfigIn(ctx.kubeState));
-      for (const problem of settings.problems) ctx.log.warn({ key }, problem);
+      await lastValid.read(ctx);
+      await configure(ctx, nodeConfigIn(ctx.kubeState));
+      for (const problem of problems) ctx.log.error({ err: problem }, problem.message);
+      for (const { text } of settings.problems) ctx.log.warn({ key }, text);
       ctx.log.info({ settings }, 'configuration of this node');
     },
 
@@ -131,14 +134,17 @@ export function createContivConf(deps: ContivConfDeps): EventHandler & ContivCon
     update(ctx: UpdateContext): UpdateResult | undefined {
       const nodeConfig = nodeConfigIn(ctx.kubeState);
       const [nic] = stolenNic({ file: config, nodeName, nodeConfig });
-      const next = resolve(nodeConfig);
+      const stolen = evaluator.stolen;
+      const next = evaluator.resolve(nodeConfig, stolen?.interface);
       const same = nic === stolen?.name && JSON.stringify(next) === JSON.stringify(settings);
-      if (same) return undefined;
+      if (same && isNodeConfigValid) return undefined;
       ctx.followUp(NodeConfigChange.event({ node: nodeName }));
       return { change: 'configuration of this node changed; a resync follows' };
     },
 
     revert(): void {},
+
+    problems: () => problems,
 
     describeInternalData: () => JSON.stringify({ nics, settings }),
   };

@@ -13,6 +13,13 @@ export const StnDaemonError = defineError({
     'Check that contiv-stn runs on the host, that stnSocketFile is its socket, and that it has stolen the NIC.',
 });
 
+export const StnRefusedError = defineError({
+  name: 'StnRefusedError',
+  code: 'CV_STN_REFUSED',
+  rejects: 'configuration',
+  remedy: 'Check the name of the NIC (stealInterface), and that contiv-stn has taken it over.',
+});
+
 const requests = messageCodec(STNRequest);
 const replies = messageCodec(STNReply);
 const LIMIT_MS = 5_000;
@@ -46,7 +53,7 @@ export function stnDaemonClient(socketPath: string, clock: Pick<Clock, 'now'>): 
     async stolenInterface(name) {
       const reply = await request(name);
       if (reply.result !== 0)
-        throw new StnDaemonError(`the STN daemon refused the request: ${reply.error}`, {
+        throw new StnRefusedError(`the STN daemon refused the request: ${reply.error}`, {
           where: name === '' ? socketPath : `${socketPath}, NIC ${name}`,
         });
       return {

@@ -85,7 +85,7 @@ describe('core handlers under the controller', () => {
     await controller.close({ cleanup: false });
   });
 
-  it('leave changes to the next resync until one has succeeded', async () => {
+  it('get changes after the first resync that succeeded', async () => {
     for (const external of [false, true])
       for (const away of ['vpp', 'host'] as const) {
         const subnets = `useExternalIPAM: ${external}, nodeInterconnectCIDR: 192.168.16.0/24`;
@@ -103,15 +103,18 @@ describe('core handlers under the controller', () => {
             KubeStateChange.event({ resource, key, previous: undefined, current: value }),
           );
         await settle();
-        const [resync, ...changes] = bench.processed;
-        assert.match(String(resync!.error), /cannot list/);
-        assert.ok(changes.length >= 4);
-        for (const { error, record } of changes) assert.equal(error, undefined, record.description);
+        assert.equal(bench.processed.length, 1);
+        assert.match(String(bench.processed[0]!.error), /cannot list/);
         node[away].failing = undefined;
         await bench.clock.advance(5_000);
         await settle();
+        const changes = bench.processed.slice(1);
+        assert.ok(changes.length >= 5);
+        for (const { error, record } of changes) assert.equal(error, undefined, record.description);
         assert.ok(
-          bench.sink.requests.at(-1)!.values.has('config/vpp/v2/interfaces/vxlan-default-2'),
+          bench.sink.requests.some(({ values }) =>
+            values.has('config/vpp/v2/interfaces/vxlan-default-2'),
+          ),
         );
         if (!external) assert.ok(node.ipam.allocations().has('10.1.1.9'));
         await bench.controller.close({ cleanup: false });

@@ -84,7 +84,7 @@ export class TestNode extends HandlerBench {
     const vpp = options.vpp ?? new FakeVpp();
     const stn = options.stn ?? new FakeStn();
     const config = contivConfig(options.yaml ?? DEFAULT_YAML);
-    const conf = createContivConf({ nodeName: name, config, vpp, stn });
+    const conf = createContivConf({ nodeName: name, config, vpp, stn, host, store: local });
     const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
     const pods = createPodManager({ store: local, disk: undefined, host });
     const makeIpam = (options.createIpam ?? createIpam) as typeof createIpam;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '#infra/clock/system.ts';
-import { StnDaemonError, stnDaemonClient } from '#stn/daemon-client.ts';
+import { StnDaemonError, StnRefusedError, stnDaemonClient } from '#stn/daemon-client.ts';
 import { FakeStnDaemon } from './fake-daemon.ts';
 
 describe('the STN daemon', () => {
@@ -43,7 +43,7 @@ describe('the STN daemon', () => {
     await assert.rejects(
       stnDaemonClient(socket, systemClock).stolenInterface('eth2'),
       (error: Error) => {
-        assert.ok(error instanceof StnDaemonError);
+        assert.ok(error instanceof StnRefusedError);
         assert.match(
           error.message,
           /NIC eth2: the STN daemon refused the request: eth2 was not taken/,

@@ -43,7 +43,7 @@ export interface Plugins {
 
 export function createPlugins(nodeName: string, config: ContivConfig, ports: Ports): Plugins {
   const { cluster, local, localDisk, vpp, host, stn } = ports;
-  const conf = createContivConf({ nodeName, config, vpp, stn });
+  const conf = createContivConf({ nodeName, config, vpp, stn, host, store: local });
   const nodes = createNodeSync({ nodeName, conf, cluster, local });
   const pods = createPodManager({ store: local, disk: localDisk, host });
   const ipam = createIpam({ conf, nodes, pods, store: local });

@@ -55,7 +55,7 @@ export async function printConfig(
     ({ path, value, origin }) => `${`${path}: ${shown(value)}`.padEnd(width)}  # ${origin}`,
   );
   const notes = [
-    ...node.problems.map((problem) => `# ${problem}`),
+    ...node.problems.map(({ text }) => `# ${text}`),
     ...settings.warnings.map((warning) => `# ${warning}`),
     ...unavailable.map((source) => `# unavailable: ${source}`),
   ];

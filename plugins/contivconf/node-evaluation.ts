@@ -1,0 +1,184 @@
+/**
+ * Evaluation of a NodeConfig: the settings of the node with it, and what is wrong with them. Besides the
+ * values themselves this checks what they name: interfaces of VPP and of the host, and the NIC that VPP
+ * takes over.
+ */
+import { deepFreeze } from '#infra/collections/deep-freeze.ts';
+import { type CodedError, errorText, traitsOf } from '#infra/errors/errors.ts';
+import type { NodeConfig } from '#kubernetes/models/node-config.ts';
+import { AbortEventError } from '#plugins/controller/api/errors.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type { ContivConfig } from './config.ts';
+import { InterfaceNotFoundError, NodeConfigError, StolenInterfaceError } from './errors.ts';
+import { type NodeSettings, type Origin, resolveNode, stolenNic } from './node-settings.ts';
+import type { StolenNic, ValidNodeConfigRecord } from './valid-node-config.ts';
+
+export interface EvaluatorDeps {
+  readonly nodeName: string;
+  readonly config: ContivConfig;
+  /** Key of the NodeConfig of this node. */
+  readonly key: string;
+  readonly vpp: VppPort;
+  readonly stn: StnPort;
+  readonly host: Pick<HostPort, 'links'>;
+  /** NICs of VPP by sw_if_index. */
+  readonly nics: () => readonly string[];
+  readonly lastValid: ValidNodeConfigRecord;
+}
+
+export interface Evaluation {
+  readonly settings: NodeSettings;
+  readonly problems: readonly CodedError[];
+  /** No problem has its origin in the NodeConfig. */
+  readonly isNodeConfigValid: boolean;
+}
+
+/** Prefix of the name of a VPP interface that is bound to a link of the host. */
+const BOUND_PREFIX = 'host-';
+
+interface Problem {
+  readonly error: CodedError;
+  readonly source: Origin['source'];
+}
+
+export class Evaluator {
+  readonly #deps: EvaluatorDeps;
+  /** The last answer of the STN daemon. */
+  #stolen: StolenNic | undefined;
+
+  constructor(deps: EvaluatorDeps) {
+    this.#deps = deps;
+  }
+
+  /** The NIC that VPP takes over, as of the last evaluation. */
+  get stolen(): StolenNic | undefined {
+    return this.#stolen;
+  }
+
+  resolve(
+    nodeConfig: NodeConfig | undefined,
+    stolen: StolenInterface | undefined,
+    isStnRefused = false,
+  ): NodeSettings {
+    const { config: file, nodeName, nics } = this.#deps;
+    return deepFreeze(
+      resolveNode({ file, nodeName, nodeConfig, nics: nics(), stolen, isStnRefused }),
+    );
+  }
+
+  /** @throws AbortEventError if the settings cannot be determined */
+  async evaluate(ctx: ResyncContext, nodeConfig: NodeConfig | undefined): Promise<Evaluation> {
+    const refused = await this.#readStolenNic(ctx, nodeConfig);
+    const settings = this.resolve(nodeConfig, this.#stolen?.interface, refused !== undefined);
+    const problems = [
+      ...this.#invalidFields(settings),
+      ...(refused ? [refused] : []),
+      ...(await this.#missingInterfaces(ctx, settings)),
+    ];
+    return {
+      settings,
+      problems: problems.map(({ error }) => error),
+      isNodeConfigValid: problems.every(({ source }) => source !== 'resource'),
+    };
+  }
+
+  #invalidFields({ problems }: NodeSettings): Problem[] {
+    return problems
+      .filter(({ source }) => source === 'resource')
+      .map(({ source, text }) => {
+        return { source, error: new NodeConfigError(text, { where: this.#deps.key }) };
+      });
+  }
+
+  /**
+   * The configuration of the host on a NIC is read once: it does not change after the take-over. For
+   * the same reason an earlier answer is valid while the daemon does not answer.
+   */
+  async #readStolenNic(
+    ctx: ResyncContext,
+    nodeConfig: NodeConfig | undefined,
+  ): Promise<Problem | undefined> {
+    const { config: file, nodeName, lastValid, stn } = this.#deps;
+    const [name, { source }] = stolenNic({ file, nodeName, nodeConfig });
+    if (name === this.#stolen?.name) return undefined;
+    this.#stolen = undefined;
+    if (name === undefined) return undefined;
+    try {
+      const answer = await ctx.callPort(`stn/stolen interface ${name}`, () =>
+        stn.stolenInterface(name),
+      );
+      this.#stolen = { name, interface: answer };
+      return undefined;
+    } catch (cause) {
+      const last = lastValid.value;
+      if (last?.stolen?.name === name) {
+        ctx.log.warn({ err: cause, nic: name }, 'using the stored answer of the STN daemon');
+        this.#stolen = last.stolen;
+        return undefined;
+      }
+      const isRefused = traitsOf(cause).rejects === 'configuration';
+      // Without the answer the address of the node is unknown: nothing may be changed.
+      if (!isRefused && !(last && source === 'resource'))
+        throw new AbortEventError(
+          'cannot read the configuration of the host on the NIC that VPP took over',
+          { cause },
+        );
+      const error = new StolenInterfaceError(
+        `VPP cannot take over NIC "${name}": ${errorText(cause)}`,
+        { where: this.#whereOf(source, 'steal_interface'), cause },
+      );
+      return { source, error };
+    }
+  }
+
+  async #missingInterfaces(ctx: ResyncContext, settings: NodeSettings): Promise<Problem[]> {
+    const { main, others, origins } = settings;
+    const named = [
+      // a NIC that VPP reported exists
+      ...(main.name === undefined || origins.mainName.source === 'vpp'
+        ? []
+        : [{ name: main.name, field: 'main_vpp_interface', source: origins.mainName.source }]),
+      ...others.map(({ name }) => {
+        return { name, field: 'other_vpp_interfaces', source: origins.others.source };
+      }),
+    ];
+    if (named.length === 0) return [];
+    const missing = await this.#missing(
+      ctx,
+      named.map(({ name }) => name),
+    );
+    return named
+      .filter(({ name }) => missing.includes(name))
+      .map(({ name, field, source }) => {
+        const where = this.#whereOf(source, field);
+        const error = new InterfaceNotFoundError(`interface "${name}" does not exist`, { where });
+        return { source, error };
+      });
+  }
+
+  /** @throws AbortEventError */
+  async #missing(ctx: ResyncContext, names: readonly string[]): Promise<readonly string[]> {
+    const { vpp, host } = this.#deps;
+    const isBound = (name: string) => name.startsWith(BOUND_PREFIX);
+    try {
+      return await ctx.callPort(`missing interfaces among ${names.join(' ')}`, async () => {
+        const links = names.some(isBound) ? await host.links() : [];
+        const interfaces = names.every(isBound) ? [] : await vpp.interfaces();
+        const present = new Set([
+          ...links.map(({ name }) => BOUND_PREFIX + name),
+          ...interfaces.map(({ internalName }) => internalName),
+        ]);
+        return names.filter((name) => !present.has(name));
+      });
+    } catch (cause) {
+      throw new AbortEventError('cannot list the interfaces of VPP and the host', { cause });
+    }
+  }
+
+  #whereOf(source: Origin['source'], field: string): string {
+    return source === 'resource' ? `${this.#deps.key} ${field}` : 'contiv.conf';
+  }
+}

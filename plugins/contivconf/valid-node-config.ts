@@ -1,0 +1,78 @@
+/**
+ * The last valid NodeConfig of this node, in the local store: an invalid one must not move the node,
+ * also if the agent restarts with it.
+ */
+import type { KvStore } from '#datastore/api.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import { type NodeConfig, nodeConfigModel } from '#kubernetes/models/node-config.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import type { StolenInterface } from '#plugins/controller/api/ports/stn.ts';
+
+const KEY = 'local/contivconf/node-config';
+
+/** The configuration of the host on a NIC, with the requested name of the NIC. */
+export interface StolenNic {
+  readonly name: string;
+  readonly interface: StolenInterface;
+}
+
+export interface ValidNodeConfig {
+  /** null: the node has no NodeConfig, which is valid. */
+  readonly nodeConfig: NodeConfig | null;
+  /** null: VPP takes over no NIC. */
+  readonly stolen: StolenNic | null;
+}
+
+export class ValidNodeConfigRecord {
+  readonly #store: KvStore;
+  /** Text in the store; undefined: none, or not read yet. */
+  #text: string | undefined;
+  #value: ValidNodeConfig | undefined;
+  #isRead = false;
+
+  constructor(store: KvStore) {
+    this.#store = store;
+  }
+
+  get value(): ValidNodeConfig | undefined {
+    return this.#value;
+  }
+
+  /** Reads the record once. A record that cannot be read is missing only until the next valid one. */
+  async read(ctx: ResyncContext): Promise<void> {
+    if (this.#isRead) return;
+    try {
+      const text = await ctx.callPort(
+        'local store/get NodeConfig',
+        async () => (await this.#store.get(KEY)) ?? null,
+      );
+      this.#isRead = true;
+      if (text === null) return;
+      this.#text = text;
+      this.#value = parsed(text);
+    } catch (cause) {
+      const reason = errorText(cause);
+      ctx.log.warn({ key: KEY, reason }, 'cannot read the last valid NodeConfig of this node');
+    }
+  }
+
+  /** Writes changes. If that fails, the record in memory is used, and the next resync writes it. */
+  async write(ctx: ResyncContext, value: ValidNodeConfig): Promise<void> {
+    this.#value = value;
+    const text = JSON.stringify(value);
+    if (text === this.#text) return;
+    try {
+      await ctx.callPort('local store/put NodeConfig', () => this.#store.put(KEY, text));
+      this.#text = text;
+    } catch (cause) {
+      const reason = errorText(cause);
+      ctx.log.warn({ key: KEY, reason }, 'cannot store the valid NodeConfig of this node');
+    }
+  }
+}
+
+/** @throws SyntaxError, InvalidModelError */
+function parsed(text: string): ValidNodeConfig {
+  const { nodeConfig, stolen } = JSON.parse(text) as ValidNodeConfig;
+  return { nodeConfig: nodeConfig && nodeConfigModel.parse(nodeConfig, KEY), stolen };
+}
