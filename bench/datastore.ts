@@ -122,6 +122,7 @@ async function watcher(
     loop: { push: () => taken() },
     cluster,
     mirror,
+    nodeName: 'node1',
     agentPrefix: '/vnf-agent/node1/',
     config: {
       delayLocalResync: '1h',

@@ -198,7 +198,7 @@ async function recordSize(print: Print): Promise<void> {
     verification: controller.verification,
     verificationEnabled: false,
     transaction: () => undefined,
-    requestResync: () => undefined,
+    requestResync: async () => undefined,
   });
   const times: number[] = [];
   for (let round = 0; round < 50; round++) {

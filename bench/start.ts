@@ -80,6 +80,7 @@ async function toEventLoop(print: Print, store: KvStore): Promise<void> {
     loop: { push: () => resolve() },
     cluster: store,
     mirror: undefined,
+    nodeName: 'node1',
     agentPrefix: '/vnf-agent/node1/',
     config: {
       delayLocalResync: '1h',

@@ -13,7 +13,7 @@ import {
   type RouteRequest,
 } from '#infra/http/route.ts';
 import { streamedJson, streamedList, streamedText } from '#infra/http/streamed.ts';
-import { DatabaseUnavailableError } from '#plugins/dbwatcher/api.ts';
+import { DatabaseUnavailableError, LostKubeStateError } from '#plugins/dbwatcher/api.ts';
 import type { EventHistory } from './event-history.ts';
 import { historyText, RECORDING_IS_OFF } from './event-history-text.ts';
 import type { EventRecord, EventTrace } from './event-record.ts';
@@ -27,8 +27,8 @@ export interface ControllerRoutesDeps {
   readonly verificationEnabled: boolean;
   /** Record of a transaction in the scheduler's REST format. */
   readonly transaction: (seqNum: number) => object | undefined;
-  /** Requests a resync from the datastore watcher; throws when the request is rejected. */
-  readonly requestResync: () => void;
+  /** Requests a resync from the datastore watcher; rejects when nothing was pushed. */
+  readonly requestResync: (request: { readonly acceptEmpty: boolean }) => Promise<void>;
 }
 
 export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
@@ -51,17 +51,24 @@ export function controllerRoutes(deps: ControllerRoutesDeps): Route[] {
       method: 'POST',
       path: '/controller/resync',
       mutating: true,
-      summary: 'read all values from the datastore and resync',
-      handle: () => {
-        try {
-          deps.requestResync();
-        } catch (error) {
-          return failure(error instanceof DatabaseUnavailableError ? 409 : 500, errorText(error));
-        }
-        return json('Resync request was successfully dispatched.');
-      },
+      summary: 'read all values from the datastore and resync; arguments: accept-empty',
+      handle: (request) => resync(request, deps),
     },
   ];
+}
+
+async function resync(request: RouteRequest, { requestResync }: ControllerRoutesDeps) {
+  const acceptEmpty = argument(request, 'accept-empty') ?? 'false';
+  if (acceptEmpty !== 'true' && acceptEmpty !== 'false')
+    throw new BadRequestError(`argument accept-empty="${acceptEmpty}" must be true or false`);
+  try {
+    await requestResync({ acceptEmpty: acceptEmpty === 'true' });
+  } catch (error) {
+    const isConflict =
+      error instanceof DatabaseUnavailableError || error instanceof LostKubeStateError;
+    return failure(isConflict ? 409 : 500, errorText(error));
+  }
+  return json('Resync request was successfully dispatched.');
 }
 
 function eventHistory(original: RouteRequest, deps: ControllerRoutesDeps) {

@@ -16,19 +16,27 @@ export interface DbStatus {
   readonly missedChanges: number;
   /** Invalid values: key in the store to the reason. */
   readonly broken: ReadonlyMap<string, string>;
+  /** Number of records of nodes that are kept for a grace period although the database lost them. */
+  readonly retained: number;
   /** Why the mirror is not up to date; undefined if it is, or if there is no mirror. */
   readonly mirrorError: string | undefined;
+}
+
+export interface ResyncRequest {
+  /** A database without any state of Kubernetes is accepted, too. */
+  readonly acceptEmpty: boolean;
 }
 
 export interface DbWatcher {
   readonly status: DbStatus;
   start(): void;
   /**
-   * Reads all values again and pushes them as a resync.
-   * @throws ClosedWatcherError, ResyncRequestQueueFullError; DatabaseUnavailableError: a resync follows
-   *   when the database is available again
+   * Reads all values again and pushes them as a resync. The request ends with this read: nothing of it
+   * is left for a later one.
+   * @throws ClosedWatcherError, ResyncRequestQueueFullError, LostKubeStateError; what the event loop
+   *   throws; DatabaseUnavailableError: a resync follows when the database is available again
    */
-  requestResync(): void;
+  requestResync(request: ResyncRequest): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -50,4 +58,12 @@ export const DatabaseUnavailableError = defineError({
   name: 'DatabaseUnavailableError',
   code: 'CV_DBWATCHER_DATABASE_AWAY',
   remedy: 'No action is needed: when the database is available again, a resync follows.',
+});
+
+export const LostKubeStateError = defineError({
+  name: 'LostKubeStateError',
+  code: 'CV_DBWATCHER_KUBE_STATE_LOST',
+  remedy:
+    'Check that KSR is running: when it has written the state of Kubernetes again, a resync follows. ' +
+    'POST /controller/resync?accept-empty=true accepts the empty database and disconnects all nodes and pods.',
 });

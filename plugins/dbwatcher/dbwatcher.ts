@@ -4,30 +4,32 @@ import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { ReportState } from '#infra/status/status.ts';
+import type { VppNode } from '#kubernetes/models/vpp-node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
 import { ClosedControllerError, EventLoopIsAbortingError } from '#plugins/controller/api/errors.ts';
 import type { Event, EventOrigin } from '#plugins/controller/api/event.ts';
 import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
-import {
-  DATASTORE_SOURCE,
-  DbResync,
-  ExternalConfigChange,
-  KubeStateChange,
-} from '#plugins/controller/api/events.ts';
+import { DbResync } from '#plugins/controller/api/events.ts';
 import {
   ClosedWatcherError,
   DatabaseUnavailableError,
   type DbStatus,
   type DbWatcher,
-  ResyncRequestQueueFullError,
+  LostKubeStateError,
+  type ResyncRequest,
 } from './api.ts';
+import { changeEvent } from './change-event.ts';
 import { KeySpace } from './key-space.ts';
-import { type Difference, LastKnownState } from './last-known-state.ts';
+import { LastKnownState } from './last-known-state.ts';
 import { Mirror } from './mirror.ts';
+import { type ReadResync, ResyncReader } from './resync-reader.ts';
+import { ResyncRequests } from './resync-requests.ts';
+import { RetainedNodes } from './retained-nodes.ts';
 import { RetryTimer } from './retry-timer.ts';
 import {
+  type DecodedEntries,
   decodeEntries,
   entriesOf,
-  type ResyncContent,
   readSnapshots,
   type Snapshots,
 } from './snapshot.ts';
@@ -35,8 +37,6 @@ import { SnapshotComparison } from './snapshot-comparison.ts';
 import { StoreProbe } from './store-probe.ts';
 import { WatchSession } from './watch-session.ts';
 
-/** Maximum number of pending resync requests. */
-const MAX_REQUESTS = 10;
 /** Changes that are processed per slice. */
 const SLICE = 64;
 /** Delay before a resync from the mirror is retried that the event loop rejected. */
@@ -46,6 +46,7 @@ export interface DbWatcherDeps {
   readonly loop: Pick<EventLoop, 'push'>;
   /** The store that is watched; in embedded mode the only one. */
   readonly cluster: KvStore;
+  readonly nodeName: string;
   /** Store of the mirror alone; undefined if the watched store is local. */
   readonly mirror: KvStore | undefined;
   /** `/vnf-agent/<label>/`; external configuration is below it. */
@@ -82,6 +83,9 @@ class Watcher implements DbWatcher {
   readonly #probe: StoreProbe;
   readonly #retryTimer: RetryTimer;
   readonly #comparison: SnapshotComparison;
+  readonly #requests = new ResyncRequests();
+  readonly #retained: RetainedNodes;
+  readonly #reader: ResyncReader;
   readonly #timers = new Map<string, Timer>();
   #lastKnown: LastKnownState;
   #session: WatchSession | undefined;
@@ -93,10 +97,6 @@ class Watcher implements DbWatcher {
   #resyncPending = false;
   #mirrorResyncPending = false;
   #comparisonPending = false;
-  /** Number of external requests that the next resync fulfills. */
-  #requests = 0;
-  /** The current resync, or the one to be retried, fulfills an external request. */
-  #answersRequest = false;
   #closed = false;
   #wake: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
@@ -106,7 +106,16 @@ class Watcher implements DbWatcher {
     this.#deps = deps;
     this.#keySpace = new KeySpace(deps.agentPrefix);
     this.#lastKnown = new LastKnownState(this.#keySpace, log);
+    this.#retained = new RetainedNodes(deps.nodeName);
     this.#mirror = mirror && new Mirror(mirror, clock, log);
+    this.#reader = new ResyncReader({
+      cluster,
+      mirror: this.#mirror,
+      keySpace: this.#keySpace,
+      retained: this.#retained,
+      clock,
+      log,
+    });
     this.#retryTimer = new RetryTimer(clock, random);
     this.#comparison = new SnapshotComparison(this.#keySpace, random, {
       intervalMs: durationMs(config.remoteDBCompareInterval),
@@ -127,6 +136,7 @@ class Watcher implements DbWatcher {
       resyncs: this.#resyncs,
       missedChanges: this.#missedChanges,
       broken: this.#lastKnown.broken,
+      retained: this.#retained.size,
       mirrorError: this.#mirror?.error,
     };
   }
@@ -140,17 +150,12 @@ class Watcher implements DbWatcher {
       });
   }
 
-  requestResync(): void {
+  async requestResync(request: ResyncRequest): Promise<void> {
     if (this.#closed) throw new ClosedWatcherError('dbWatcher was closed');
-    if (!this.#connected)
-      throw new DatabaseUnavailableError(this.#error ?? 'the database has not answered yet', {
-        where: this.#deps.cluster.name,
-      });
-    if (this.#requests >= MAX_REQUESTS)
-      throw new ResyncRequestQueueFullError('queue with resync requests is full');
-    this.#requests++;
-    this.#retryTimer.cancel();
+    if (!this.#connected) throw this.#unavailable();
+    const ended = this.#requests.add(request);
     this.#scheduleResync('resync requested');
+    await ended;
   }
 
   async close(): Promise<void> {
@@ -165,6 +170,7 @@ class Watcher implements DbWatcher {
     this.#retryTimer.cancel();
     for (const timer of this.#timers.values()) timer.cancel();
     this.#closeSession();
+    this.#requests.take().end(new ClosedWatcherError('dbWatcher was closed'));
     this.#wake();
   }
 
@@ -181,9 +187,10 @@ class Watcher implements DbWatcher {
 
   #nextTask(): (() => Promise<void>) | undefined {
     const session = this.#session;
-    if (this.#resyncPending && this.#connected && !this.#retryTimer.waiting)
-      return () => this.#resync();
+    const isDue = !this.#retryTimer.waiting || !this.#requests.isEmpty;
+    if (this.#resyncPending && this.#connected && isDue) return () => this.#resync();
     if (this.#mirrorResyncPending) return () => this.#resyncFromMirror();
+    if (session && this.#retentionIsOver) return () => this.#dropRetained();
     if (session?.hasChanges) return () => this.#processChanges(session);
     if (session && this.#comparisonPending) return () => this.#compare(session);
     return undefined;
@@ -219,6 +226,14 @@ class Watcher implements DbWatcher {
     this.#connected = false;
     this.#closeSession();
     this.#fail(reason);
+    // a read that has begun ends its requests itself
+    this.#requests.take().end(this.#unavailable());
+  }
+
+  #unavailable(): Error {
+    return new DatabaseUnavailableError(this.#error ?? 'the database has not answered yet', {
+      where: this.#deps.cluster.name,
+    });
   }
 
   /** The last known state may be wrong or cannot be followed: schedules a resync with back-off. */
@@ -237,6 +252,7 @@ class Watcher implements DbWatcher {
   #closeSession(): void {
     this.#session?.close();
     this.#session = undefined;
+    this.#comparisonPending = false;
   }
 
   #fail(error: string): void {
@@ -244,11 +260,11 @@ class Watcher implements DbWatcher {
     this.#deps.reportState('error', error);
   }
 
-  /** @returns whether the event loop accepted the event */
-  #push(event: Event): boolean {
+  /** @returns why the event loop rejected the event */
+  #push(event: Event): Error | undefined {
     try {
       this.#deps.loop.push(event);
-      return true;
+      return undefined;
     } catch (thrown) {
       if (thrown instanceof ClosedControllerError || thrown instanceof EventLoopIsAbortingError) {
         this.#deps.log.info(
@@ -259,51 +275,64 @@ class Watcher implements DbWatcher {
       } else {
         this.#deps.log.warn({ reason: errorText(thrown) }, 'event loop rejected an event');
       }
-      return false;
+      return thrown instanceof Error ? thrown : new Error(errorText(thrown));
     }
   }
 
   async #resync(): Promise<void> {
-    this.#answersRequest ||= this.#requests > 0;
-    this.#requests = 0;
+    const requests = this.#requests.take();
     this.#resyncPending = false;
     this.#closeSession();
-    if ((await this.#readAndApply()) || this.#closed) this.#answersRequest = false;
-    else this.#reread('the resync failed', false);
-  }
-
-  async #readAndApply(): Promise<boolean> {
-    let snapshots: Snapshots;
+    let failure: Error | undefined;
     try {
-      snapshots = await readSnapshots(this.#deps.cluster, this.#keySpace);
+      failure = await this.#readAndApply(requests.acceptEmpty);
     } catch (thrown) {
-      if (!this.#closed) this.#fail(errorText(thrown));
-      return false;
+      requests.end(thrown as Error);
+      throw thrown;
     }
-    return await this.#applySnapshots(snapshots);
+    requests.end(failure);
+    if (failure && !this.#closed) this.#reread('the resync failed', false);
   }
 
-  /** Pushes a resync with the snapshots and watches for changes after them. */
-  async #applySnapshots(snapshots: Snapshots): Promise<boolean> {
-    const { cluster, log, clock } = this.#deps;
-    const { known, content } = await decodeEntries(
-      entriesOf(snapshots),
-      this.#keySpace,
-      log,
-      clock,
-    );
-    if (this.#closed) return true;
-    // A cluster always has nodes and namespaces. A database without them was wiped; a resync from it
-    // would disconnect every pod until the reflector has written them again.
-    if (!known.hasReflectedState && this.#lastKnown.hasReflectedState && !this.#answersRequest) {
-      const reason = 'the database has lost the state of Kubernetes; keeping the last known state';
-      if (this.#error !== reason) log.error(reason);
-      this.#fail(reason);
-      return false;
+  /** @returns why nothing was pushed */
+  async #readAndApply(acceptEmpty: boolean): Promise<Error | undefined> {
+    const known = this.#source === 'none' ? undefined : this.#lastKnown;
+    let read: ReadResync;
+    try {
+      read = await this.#reader.read(known, acceptEmpty);
+    } catch (thrown) {
+      const error = thrown as Error;
+      if (this.#closed) return error;
+      if (error instanceof LostKubeStateError && this.#error !== error.message)
+        this.#deps.log.error(error.message);
+      this.#fail(error.message);
+      return error;
     }
-    if (!this.#pushResync(known, content, 'store')) return false;
-    this.#mirror?.follow(known);
-    if (!this.#connected) return true;
+    if (this.#closed) return new ClosedWatcherError('dbWatcher was closed');
+    const failure = this.#pushResync(read.decoded, 'store', read.acceptedEmpty);
+    if (failure) return failure;
+    read.accept();
+    this.#mirror?.follow(read.decoded.known);
+    this.#awaitEndOfRetention();
+    if (this.#connected) this.#watch(read.snapshots);
+    return undefined;
+  }
+
+  #awaitEndOfRetention(): void {
+    const { log, clock } = this.#deps;
+    this.#timers.get('retention')?.cancel();
+    if (this.#retained.size === 0) return;
+    const ms = this.#retained.end - clock.monotonic();
+    log.warn(
+      { keys: this.#retained.keys(), ms },
+      'the database lacks records of nodes; keeping them until the grace period is over',
+    );
+    this.#timer('retention', ms, () => undefined);
+  }
+
+  /** Follows the changes after the snapshots. */
+  #watch(snapshots: Snapshots): void {
+    const { cluster, log } = this.#deps;
     const session: WatchSession = new WatchSession(cluster, snapshots, {
       onChanges: () => this.#wake(),
       onBroken: (reason) => {
@@ -316,7 +345,6 @@ class Watcher implements DbWatcher {
     this.#deps.reportState('ok');
     this.#comparison.reset();
     this.#compareAfter(this.#comparison.intervalMs);
-    return true;
   }
 
   /** At startup only, while the store is unavailable. */
@@ -330,8 +358,8 @@ class Watcher implements DbWatcher {
         log.error('local mirror is empty; waiting for the datastore');
         return;
       }
-      const { known, content } = await decodeEntries(entries, this.#keySpace, log, clock);
-      if (this.#closed || this.#pushResync(known, content, 'mirror') || this.#closed) return;
+      const decoded = await decodeEntries(entries, this.#keySpace, log, clock);
+      if (this.#closed || !this.#pushResync(decoded, 'mirror') || this.#closed) return;
       this.#timer('mirror', MIRROR_RETRY_MS, () => {
         this.#mirrorResyncPending = true;
       });
@@ -340,12 +368,26 @@ class Watcher implements DbWatcher {
     }
   }
 
-  #pushResync(known: LastKnownState, content: ResyncContent, source: Source): boolean {
-    if (!this.#push(DbResync.event({ local: source === 'mirror', ...content }))) return false;
+  /** @returns why the event loop rejected the event */
+  #pushResync(
+    { known, content }: DecodedEntries,
+    source: Source,
+    acceptedEmpty = false,
+  ): Error | undefined {
+    const retained = this.#retained.keys().map((key) => this.#keySpace.find(key)!.key);
+    const failure = this.#push(
+      DbResync.event({
+        local: source === 'mirror',
+        ...content,
+        ...(acceptedEmpty && { acceptedEmpty }),
+        ...(retained.length > 0 && { retained }),
+      }),
+    );
+    if (failure) return failure;
     this.#lastKnown = known;
     this.#source = source;
     this.#resyncs++;
-    return true;
+    return undefined;
   }
 
   async #processChanges(session: WatchSession): Promise<void> {
@@ -357,17 +399,52 @@ class Watcher implements DbWatcher {
       if (++count % SLICE === 0) await this.#deps.clock.turn();
       // A resync in the meantime includes these changes.
       if (!session.isOpen) break;
-      const { difference, accept } = this.#lastKnown.prepareChange(key, value);
-      if (difference && !this.#push(eventOf(difference, { key, revision, heard: received }))) {
+      if (!this.#change(key, value, changed, { key, revision, heard: received })) {
         rejected = true;
         break;
       }
-      accept();
-      changed.push(key);
     }
     this.#mirror?.changed(changed);
     if (rejected && !this.#closed && session === this.#session)
       this.#reread('the event loop rejected an event', false);
+  }
+
+  /**
+   * Applies a change of a key, and the end of the retention that it causes.
+   * @param changed the changed keys are added
+   * @returns false if the event loop rejected an event
+   */
+  #change(
+    key: string,
+    value: string | undefined,
+    changed: string[],
+    origin?: EventOrigin,
+  ): boolean {
+    this.#retained.release(key);
+    const { difference, accept } = this.#lastKnown.prepareChange(key, value);
+    if (difference?.current && difference.watchedKey.resource === resources.vppnode.keyword) {
+      const record = difference.current as VppNode;
+      for (const replaced of this.#retained.replacedBy(record, this.#lastKnown))
+        if (!this.#change(replaced, undefined, changed)) return false;
+    }
+    if (difference && this.#push(changeEvent(difference, origin))) return false;
+    accept();
+    changed.push(key);
+    return true;
+  }
+
+  get #retentionIsOver(): boolean {
+    return this.#retained.size > 0 && this.#deps.clock.monotonic() >= this.#retained.end;
+  }
+
+  /** The grace period is over: records that the database still lacks are removed. */
+  async #dropRetained(): Promise<void> {
+    const keys = this.#retained.keys();
+    this.#deps.log.warn({ keys }, 'removing records of nodes that the database has lost');
+    const changed: string[] = [];
+    const done = keys.every((key) => this.#change(key, undefined, changed));
+    this.#mirror?.changed(changed);
+    if (!done && !this.#closed) this.#reread('the event loop rejected an event', false);
   }
 
   async #compare(session: WatchSession): Promise<void> {
@@ -382,7 +459,12 @@ class Watcher implements DbWatcher {
       return;
     }
     if (!session.isOpen) return;
-    const { lost, nextMs } = await this.#comparison.compare(entries, this.#lastKnown, clock);
+    const { lost, nextMs } = await this.#comparison.compare(
+      entries,
+      this.#lastKnown,
+      this.#retained.has,
+      clock,
+    );
     if (!session.isOpen) return;
     if (lost.length === 0) {
       this.#compareAfter(nextMs);
@@ -398,12 +480,4 @@ class Watcher implements DbWatcher {
       this.#comparisonPending = true;
     });
   }
-}
-
-function eventOf({ watchedKey, previous, current }: Difference, origin: EventOrigin): Event {
-  const { resource, key } = watchedKey;
-  if (resource !== undefined)
-    return KubeStateChange.event({ resource, key, previous, current }, origin);
-  const values = { [key]: current ?? null };
-  return ExternalConfigChange.event({ source: DATASTORE_SOURCE, values }, origin);
 }

@@ -92,6 +92,15 @@ export class LastKnownState {
     return this.#entries.keys();
   }
 
+  /** The entries with a value. */
+  *entries(): Iterable<readonly [string, LastKnownEntry]> {
+    for (const entry of this.#entries) if (entry[1].value !== undefined) yield entry;
+  }
+
+  get(key: string): LastKnownEntry | undefined {
+    return this.#entries.get(key);
+  }
+
   /** Keys and texts of the entries with a valid value. */
   *validEntries(): Iterable<readonly [string, string]> {
     for (const [key, { text }] of this.#entries) if (this.isValid(key)) yield [key, text];

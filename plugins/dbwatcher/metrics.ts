@@ -29,6 +29,14 @@ export class DbWatcherMetrics {
         this.set(status().broken.size);
       },
     });
+    new Gauge({
+      name: 'contiv_dbwatcher_retained_values',
+      help: 'Records of nodes that are kept for a grace period although the datastore has lost them.',
+      registers,
+      collect() {
+        this.set(status().retained);
+      },
+    });
     new Counter({
       name: 'contiv_dbwatcher_resyncs_total',
       help: 'Resyncs from the datastore or from the local mirror.',

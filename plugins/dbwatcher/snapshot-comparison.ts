@@ -49,14 +49,18 @@ export class SnapshotComparison {
     this.#suspects = new Map();
   }
 
-  /** @returns the keys of lost changes, and when to compare next */
+  /**
+   * @param isRetained whether a key is kept on purpose although the database has lost it
+   * @returns the keys of lost changes, and when to compare next
+   */
   async compare(
     entries: readonly KvEntry[],
     known: LastKnownState,
+    isRetained: (key: string) => boolean,
     clock: Clock,
   ): Promise<{ lost: string[]; nextMs: number }> {
     const before = this.#suspects;
-    const now = await this.#difference(entries, known, clock);
+    const now = await this.#difference(entries, known, isRetained, clock);
     const lost: string[] = [];
     for (const [key, suspect] of now) {
       const earlier = before.get(key);
@@ -72,6 +76,7 @@ export class SnapshotComparison {
   async #difference(
     entries: readonly KvEntry[],
     known: LastKnownState,
+    isRetained: (key: string) => boolean,
     clock: Clock,
   ): Promise<Suspects> {
     const suspects = new Map<string, Suspect>();
@@ -84,7 +89,8 @@ export class SnapshotComparison {
         suspects.set(key, { stored: value, known: text });
     }
     for (const key of known.keys())
-      if (!stored.has(key)) suspects.set(key, { stored: undefined, known: known.text(key) });
+      if (!stored.has(key) && !isRetained(key))
+        suspects.set(key, { stored: undefined, known: known.text(key) });
     return suspects;
   }
 }

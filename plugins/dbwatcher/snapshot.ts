@@ -1,16 +1,39 @@
-import type { KvEntry, KvSnapshot, KvStore } from '#datastore/api.ts';
+import {
+  type KvEntry,
+  type KvSnapshot,
+  type KvStore,
+  StoreUnavailableError,
+} from '#datastore/api.ts';
 import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { resourceList } from '#kubernetes/resources/resources.ts';
 import type { DbResyncPayload } from '#plugins/controller/api/events.ts';
 import type { KeySpace } from './key-space.ts';
-import { type LastKnownEntry, LastKnownState } from './last-known-state.ts';
+import { LastKnownState } from './last-known-state.ts';
 
 /** Values that are decoded per slice: a few milliseconds. */
 const SLICE = 64;
 
 /** By prefix; each with the revision from which to watch. */
 export type Snapshots = ReadonlyMap<string, KvSnapshot>;
+
+/** All watched keys of one database. */
+export interface DatabaseContent {
+  /** See `KvStore.identity`. */
+  readonly identity: string;
+  readonly snapshots: Snapshots;
+}
+
+/** Reads all watched keys. @throws StoreUnavailableError, also if the database was replaced meanwhile */
+export async function readDatabase(store: KvStore, keySpace: KeySpace): Promise<DatabaseContent> {
+  const identity = await store.identity();
+  const snapshots = await readSnapshots(store, keySpace);
+  if ((await store.identity()) !== identity)
+    throw new StoreUnavailableError('the database was replaced while it was read', {
+      where: store.name,
+    });
+  return { identity, snapshots };
+}
 
 /** Reads all watched keys. */
 export async function readSnapshots(store: KvStore, keySpace: KeySpace): Promise<Snapshots> {
@@ -26,26 +49,41 @@ export function entriesOf(snapshots: Snapshots): KvEntry[] {
 /** Payload of a resync, without invalid values. */
 export type ResyncContent = Pick<DbResyncPayload, 'kubeState' | 'externalConfig'>;
 
+/** Decoded entries: as the last known state, and as the payload of a resync. */
+export class DecodedEntries {
+  readonly known: LastKnownState;
+  readonly #kubeState: Record<string, Record<string, object>> = {};
+  readonly #externalConfig: Record<string, object> = {};
+
+  constructor(keySpace: KeySpace, log: Logger) {
+    this.known = new LastKnownState(keySpace, log);
+    for (const { keyword } of resourceList) this.#kubeState[keyword] = {};
+  }
+
+  get content(): ResyncContent {
+    return { kubeState: this.#kubeState, externalConfig: this.#externalConfig };
+  }
+
+  add(entry: KvEntry): void {
+    const added = this.known.add(entry);
+    if (added?.value === undefined) return;
+    const { resource, key } = added.watchedKey;
+    if (resource === undefined) this.#externalConfig[key] = added.value;
+    else this.#kubeState[resource]![key] = added.value;
+  }
+}
+
 /** Decodes entries in slices. */
 export async function decodeEntries(
   entries: readonly KvEntry[],
   keySpace: KeySpace,
   log: Logger,
   clock: Clock,
-): Promise<{ known: LastKnownState; content: ResyncContent }> {
-  const known = new LastKnownState(keySpace, log);
-  const kubeState: Record<string, Record<string, object>> = {};
-  for (const { keyword } of resourceList) kubeState[keyword] = {};
-  const externalConfig: Record<string, object> = {};
-  const keep = ({ watchedKey, value }: LastKnownEntry) => {
-    if (value === undefined) return;
-    if (watchedKey.resource === undefined) externalConfig[watchedKey.key] = value;
-    else kubeState[watchedKey.resource]![watchedKey.key] = value;
-  };
+): Promise<DecodedEntries> {
+  const decoded = new DecodedEntries(keySpace, log);
   for (const [at, entry] of entries.entries()) {
-    const added = known.add(entry);
-    if (added) keep(added);
+    decoded.add(entry);
     if (at % SLICE === SLICE - 1) await clock.turn();
   }
-  return { known, content: { kubeState, externalConfig } };
+  return decoded;
 }

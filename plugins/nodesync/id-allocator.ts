@@ -22,6 +22,17 @@ export interface IdAllocatorDeps {
   readonly local: KvStore;
 }
 
+/** Known state of this node when its ID is allocated. */
+export interface NodeState {
+  /**
+   * VPP addresses of this node. A record that lacks them, even for a moment, makes the other nodes
+   * remove their routes to this one.
+   */
+  readonly addresses: readonly string[];
+  /** Called only if neither the cluster nor the local store has an ID of this node. */
+  pods(): IdsOfPods;
+}
+
 /** Node IDs derived from the addresses of running pods, in case all records are lost. */
 export interface IdsOfPods {
   /** ID from which most pods of this node have their addresses. */
@@ -80,20 +91,19 @@ export function idConflictError(id: number, nodeName: string, holder: string): E
 /**
  * Finds or allocates the ID of this node.
  * @param unavailable the cluster's store is known to be unavailable: use the stored ID if there is one
- * @param pods called only if neither the cluster nor the local store has an ID of this node
  * @throws FatalError
  */
 export async function allocateId(
   ctx: PortContext,
   deps: IdAllocatorDeps,
   unavailable: boolean,
-  pods: () => IdsOfPods,
+  node: NodeState,
 ): Promise<AllocatedId> {
   const storedLocally = await storedId(ctx, deps);
   if (storedLocally !== undefined && unavailable) return { id: storedLocally, text: undefined };
   let allocated: AllocatedId;
   try {
-    allocated = await allocateInCluster(ctx, deps, storedLocally, pods);
+    allocated = await allocateInCluster(ctx, deps, storedLocally, node);
   } catch (cause) {
     if (cause instanceof FatalError) throw cause;
     if (storedLocally === undefined) throw allocationError('the database is unavailable', cause);
@@ -150,15 +160,15 @@ async function allocateInCluster(
   ctx: PortContext,
   deps: IdAllocatorDeps,
   storedLocally: number | undefined,
-  pods: () => IdsOfPods,
+  node: NodeState,
 ): Promise<AllocatedId> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const stored = await listRecords(ctx, deps);
     const own = [...stored.values()]
       .filter(({ value }) => value?.name === deps.nodeName)
       .sort((a, b) => a.id - b.id);
-    const id = storedLocally ?? own[0]?.id ?? unusedId(ctx, stored, pods());
-    const allocated = await takeId(ctx, deps, id, stored.get(id));
+    const id = storedLocally ?? own[0]?.id ?? unusedId(ctx, stored, node.pods());
+    const allocated = await takeId(ctx, deps, id, node.addresses, stored.get(id));
     if (allocated) {
       await deleteStaleRecords(ctx, deps, own, id);
       return allocated;
@@ -212,11 +222,12 @@ async function takeId(
   ctx: PortContext,
   deps: IdAllocatorDeps,
   id: number,
+  addresses: readonly string[],
   stored: StoredRecord | undefined,
 ): Promise<AllocatedId | undefined> {
   if (stored) return stored.value?.name === deps.nodeName ? { id, text: stored.text } : undefined;
   const key = idRecordKey(id);
-  const text = idRecordText(id, deps.nodeName, []);
+  const text = idRecordText(id, deps.nodeName, addresses);
   const { created, value } = await ctx.callPort(`cluster store/put-if-absent ${key}`, () =>
     deps.cluster.putIfAbsent(key, text),
   );

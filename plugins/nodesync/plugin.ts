@@ -202,8 +202,10 @@ class NodeSync implements NodeSyncHandler {
   }
 
   async #allocateId(ctx: ResyncContext | UpdateContext): Promise<void> {
-    const pods = () => this.#idsOfPods(ctx.kubeState);
-    const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, pods);
+    const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, {
+      addresses: this.#addresses,
+      pods: () => this.#idsOfPods(ctx.kubeState),
+    });
     if (allocated.text === undefined) {
       this.#storeUnavailable = true;
       this.#failedAt ??= ctx.clock.monotonic();

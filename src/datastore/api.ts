@@ -83,6 +83,12 @@ export interface KvStore {
    * @throws StoreClosedError
    */
   watch(prefix: string, from: Revision, handlers: WatchHandlers): Watch;
+  /**
+   * A text that stays the same as long as the database is the same: it is another one when the database
+   * was replaced, wiped or restored since an earlier call. Valid within this process. A database whose
+   * history is too short to tell counts as another one.
+   */
+  identity(): Promise<string>;
   /** Resolves when the store answers a read; rejects with StoreUnavailableError otherwise. */
   probe(): Promise<void>;
   /** Closes the watches without calling their handlers. */

@@ -20,7 +20,7 @@ interface Watcher {
 }
 
 export class ChangeLog {
-  readonly #origin: string;
+  readonly origin: string;
   readonly #limit: number;
   readonly #watchers = new Set<Watcher>();
   #log: LoggedChange[] = [];
@@ -32,7 +32,7 @@ export class ChangeLog {
    * @param limit how many changes are retained; a larger batch is retained whole
    */
   constructor(origin: string, limit: number) {
-    this.#origin = origin;
+    this.origin = origin;
     this.#limit = limit;
   }
 
@@ -95,14 +95,14 @@ export class ChangeLog {
   }
 
   #token(number: number): Revision {
-    return `${this.#origin}:${number}` as Revision;
+    return `${this.origin}:${number}` as Revision;
   }
 
   /** -1, which is older than all revisions, for a revision of another log and for an invalid one. */
   #number(revision: Revision): number {
     const at = revision.lastIndexOf(':');
     const number = Number(revision.slice(at + 1));
-    return revision.slice(0, at) === this.#origin && number <= this.#head ? number : -1;
+    return revision.slice(0, at) === this.origin && number <= this.#head ? number : -1;
   }
 
   #schedule(watcher: Watcher): void {

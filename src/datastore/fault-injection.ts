@@ -139,6 +139,11 @@ export class FaultInjectingStore implements KvStore {
     return { close: () => this.#drop(watch) };
   }
 
+  async identity(): Promise<string> {
+    this.#reach();
+    return this.#answer(await this.#inner.identity());
+  }
+
   async probe(): Promise<void> {
     this.#reach();
     await this.#inner.probe();

@@ -104,6 +104,11 @@ export class LevelStore implements KvStore, DiskStore {
     return this.#level.changeLog.watch(prefix, from, handlers);
   }
 
+  async identity(): Promise<string> {
+    this.#open();
+    return this.#log.origin;
+  }
+
   async probe(): Promise<void> {
     await this.get('');
   }

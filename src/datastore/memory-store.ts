@@ -80,6 +80,11 @@ export class MemoryStore implements KvStore {
     return this.#log.watch(prefix, from, handlers);
   }
 
+  async identity(): Promise<string> {
+    this.#open();
+    return this.#log.origin;
+  }
+
   async probe(): Promise<void> {
     this.#open();
   }

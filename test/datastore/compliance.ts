@@ -106,6 +106,13 @@ export function compliance(name: string, start: () => Promise<Backend>): void {
       assert.equal(await store.get(prefix), undefined);
     });
 
+    test('has the same identity whatever is written', async () => {
+      const identity = await store.identity();
+      await store.put(`${prefix}a`, 'one');
+      await store.delete(`${prefix}a`);
+      assert.equal(await store.identity(), identity);
+    });
+
     test('keeps any text: empty, long, and beyond the basic plane', async () => {
       const texts = ['', ' ', '\n\0\u007f', 'äöü€', '😀', 'x'.repeat(300_000), '{"a":"\\u0000"}'];
       for (const [at, text] of texts.entries()) await store.put(`${prefix}${at}`, text);

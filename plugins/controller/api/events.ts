@@ -20,6 +20,10 @@ export interface DbResyncPayload {
   readonly local: boolean;
   readonly kubeState: KubeSnapshot;
   readonly externalConfig: ExternalSnapshot;
+  /** The database has lost the state of Kubernetes, and an operator accepted that. */
+  readonly acceptedEmpty?: boolean;
+  /** Keys in `kubeState` that the database has lost; they are kept for a grace period. */
+  readonly retained?: readonly string[];
 }
 
 export interface KubeStateChangePayload {
@@ -100,8 +104,14 @@ export const DbResync = defineEvent<DbResyncPayload>({
       const items = [...shown, ...more].join(', ');
       lines.push(`* ${external.length}x external config items: ${items}`);
     }
+    if (payload.retained) {
+      const { shown, more } = shortened(payload.retained);
+      lines.push(`* lost by the database, kept for now: ${[...shown, ...more].join(', ')}`);
+    }
     const headline = `Database Resync (${payload.local ? 'Local' : 'Remote'} DB)`;
-    if (lines.length === 0) return `${headline} - empty dataset`;
+    if (payload.acceptedEmpty)
+      lines.unshift('* without any state of Kubernetes: accepted by the resync request');
+    else if (lines.length === 0) return `${headline} - empty dataset`;
     return [headline, ...lines].join('\n');
   },
   method: EventMethod.FullResync,

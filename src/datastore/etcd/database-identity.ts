@@ -1,4 +1,4 @@
-import type { IKeyValue, IResponseHeader, KVClient } from 'etcd3';
+import type { IKeyValue, IRangeResponse, IResponseHeader, KVClient } from 'etcd3';
 import type { Revision } from '../api.ts';
 import { isCompacted } from './errors.ts';
 
@@ -56,22 +56,24 @@ export class DatabaseIdentity {
   /**
    * Reads the anchor from the database; afterwards `epoch` shows whether the database is the same. A
    * database whose history is compacted beyond the anchor counts as another one.
+   * @returns the present value of the anchor
    */
-  async verify(kv: KVClient): Promise<void> {
+  async verify(kv: KVClient): Promise<IRangeResponse> {
     const before = this.highest;
     const anchor = this.#anchor;
     const epoch = this.epoch;
     const now = await kv.range({ key: anchor?.key ?? Buffer.from([0]) });
     this.observe(before, now.header);
-    if (!anchor || this.epoch !== epoch || writtenAt(now.kvs, anchor.revision)) return;
+    if (!anchor || this.epoch !== epoch || writtenAt(now.kvs, anchor.revision)) return now;
     try {
       const { revision } = anchor;
       const then = await kv.range({ key: anchor.key, revision });
-      if (this.epoch !== epoch || writtenAt(then.kvs, revision)) return;
+      if (this.epoch !== epoch || writtenAt(then.kvs, revision)) return now;
     } catch (thrown) {
       if (!isCompacted(thrown)) throw thrown;
     }
     this.#begin(Number(now.header.revision));
+    return now;
   }
 
   #begin(revision: number): void {

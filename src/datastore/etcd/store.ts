@@ -136,6 +136,13 @@ export class EtcdStore implements KvStore {
     return watch;
   }
 
+  identity(): Promise<string> {
+    return this.#run(async () => {
+      await this.#cluster.read((kv) => this.#identity.verify(kv));
+      return String(this.#identity.epoch);
+    });
+  }
+
   probe(): Promise<void> {
     return this.#run(() => this.#cluster.probe());
   }

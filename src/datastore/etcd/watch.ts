@@ -75,7 +75,9 @@ export class EtcdWatch implements Watch {
     await stream.create(prefix, this.#replay.next, clock, operationTimeoutMs);
     await identity.verify(endpoint.kv).catch((thrown) => stream.end(thrown));
     this.#assertSameDatabase();
-    stream.detectSilence(clock, operationTimeoutMs, () => identity.verify(endpoint.kv));
+    stream.detectSilence(clock, operationTimeoutMs, async () => {
+      await identity.verify(endpoint.kv);
+    });
     await stream.read((response) => {
       const changes = this.#replay.accept(response, this.#epoch);
       for (const event of response.events)

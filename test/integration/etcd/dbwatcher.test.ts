@@ -54,6 +54,7 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
       loop,
       cluster,
       mirror: local,
+      nodeName: 'node1',
       agentPrefix: AGENT_PREFIX,
       config: {
         delayLocalResync: '300ms',
@@ -147,5 +148,25 @@ describe('dbwatcher on etcd', { skip: withoutEtcd(), timeout: 300_000 }, () => {
     await fill(writer);
     const [line] = await next();
     assert.match(line ?? '', /^resync remote: .*k8s\/namespace/);
+  });
+
+  it('drops a resync request whose read failed before etcd returned empty', async () => {
+    await until(() => watcher.status.watching);
+    loop.take();
+    lines.length = 0;
+    await server.suspend();
+    await assert.rejects(watcher.requestResync({ acceptEmpty: true }), {
+      name: 'DatabaseUnavailableError',
+    });
+    await server.wipe();
+    await server.run();
+    await until(() => watcher.status.error?.includes('lost the state of Kubernetes') === true);
+    assert.deepEqual(loop.take(), []);
+    await assert.rejects(watcher.requestResync({ acceptEmpty: false }), {
+      name: 'LostKubeStateError',
+    });
+    assert.deepEqual(loop.take(), []);
+    await watcher.requestResync({ acceptEmpty: true });
+    assert.deepEqual(loop.take(), ['resync remote: ']);
   });
 });

@@ -181,18 +181,23 @@ describe('/controller/resync', () => {
     const refused = await make().resync.handle(request);
     assert.ok(refused.status >= 400);
     assert.deepEqual(refused.body, { Error: 'queue with resync requests is full' });
-    let asked = 0;
+    const asked: object[] = [];
     const routes = controllerRoutes({
       ...routesDeps,
       history: makeHistory(),
-      requestResync: () => void asked++,
+      requestResync: async (options) => void asked.push(options),
     });
     const resync = routes.find(({ path }) => path === '/controller/resync')!;
     assert.deepEqual(await resync.handle(request), {
       status: 200,
       body: 'Resync request was successfully dispatched.',
     });
-    assert.equal(asked, 1);
+    await resync.handle({ ...request, query: { 'accept-empty': ['true'] } });
+    assert.deepEqual(asked, [{ acceptEmpty: false }, { acceptEmpty: true }]);
+    await assert.rejects(
+      async () => await resync.handle({ ...request, query: { 'accept-empty': ['1'] } }),
+      { name: 'BadRequestError', message: /accept-empty="1" must be true or false/ },
+    );
     assert.ok(resync.mutating);
   });
 });

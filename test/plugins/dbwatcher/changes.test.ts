@@ -202,7 +202,7 @@ describe('dbwatcher and an invalid value', () => {
     await database.put(namespaceKey('default'), '{');
     await settle();
     loop.take();
-    watcher.requestResync();
+    await watcher.requestResync({ acceptEmpty: false });
     await settle();
     assert.deepEqual(loop.take(), [
       'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/kube-system',

@@ -77,7 +77,7 @@ describe('dbwatcher and the event loop', () => {
       await advance(made, 60_000);
       assert.equal(made.loop.refused, 1);
       assert.equal(made.clock.pending, 0, 'no timer is left');
-      assert.throws(() => made.watcher.requestResync(), ClosedWatcherError);
+      await assert.rejects(made.watcher.requestResync({ acceptEmpty: false }), ClosedWatcherError);
       await made.watcher.close();
     }
   });
@@ -86,13 +86,14 @@ describe('dbwatcher and the event loop', () => {
     const made = await startedWatcher();
     const { loop, watcher, cluster } = made;
     loop.take();
-    for (let request = 0; request < 10; request++) watcher.requestResync();
-    assert.throws(() => watcher.requestResync(), ResyncRequestQueueFullError);
-    await settle();
+    const request = { acceptEmpty: false };
+    const requests = Array.from({ length: 10 }, () => watcher.requestResync(request));
+    await assert.rejects(watcher.requestResync(request), ResyncRequestQueueFullError);
+    await Promise.all(requests);
     assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
     cluster.disconnect();
     await advance(made, 3_000);
-    assert.throws(() => watcher.requestResync(), {
+    await assert.rejects(watcher.requestResync(request), {
       name: 'DatabaseUnavailableError',
       message: /out of reach/,
     });
@@ -101,11 +102,10 @@ describe('dbwatcher and the event loop', () => {
     cluster.reconnect();
     await advance(made, 4_000);
     assert.deepEqual(loop.take(), [WHOLE_RESYNC], 'it comes by itself');
-    watcher.requestResync();
-    await settle();
+    await watcher.requestResync(request);
     assert.deepEqual(loop.take(), [WHOLE_RESYNC]);
     await watcher.close();
-    assert.throws(() => watcher.requestResync(), ClosedWatcherError);
+    await assert.rejects(watcher.requestResync(request), ClosedWatcherError);
   });
 
   it('sends nothing more when it is closed in the middle of many changes', async () => {

@@ -8,6 +8,7 @@ import {
   namespaceText,
   settle,
   startedWatcher,
+  WHOLE_RESYNC,
 } from './watcher-harness.ts';
 
 describe('dbwatcher when the database goes away', () => {
@@ -119,17 +120,82 @@ describe('dbwatcher when the database goes away', () => {
     await watcher.close();
   });
 
-  it('believes it when an operator asks, and when the entries went one by one', async () => {
+  it('accepts that only if a request says so, and records it', async () => {
     const made = await startedWatcher();
     made.loop.take();
     made.database.wipe();
     await advance(made, 10_000);
-    made.watcher.requestResync();
-    await settle();
+    await assert.rejects(made.watcher.requestResync({ acceptEmpty: false }), {
+      name: 'LostKubeStateError',
+      message: /lost the state of Kubernetes/,
+    });
+    assert.deepEqual(made.loop.take(), []);
+    await made.watcher.requestResync({ acceptEmpty: true });
+    const [event] = made.loop.events;
+    assert.match(
+      event!.kind.describe(event!.payload),
+      /^Database Resync \(Remote DB\)\n\* without any state of Kubernetes: accepted by the resync request$/,
+    );
     assert.deepEqual(made.loop.take(), ['resync remote: ']);
+    await settle();
     assert.deepEqual(await made.mirror(), {});
     await made.watcher.close();
+  });
 
+  it('ends a request with the read that failed, whether it accepts an empty database or not', async () => {
+    for (const acceptEmpty of [false, true]) {
+      const made = await startedWatcher();
+      const { loop, database, cluster, watcher, states } = made;
+      loop.take();
+      // etcd stalls: the request is accepted, and its read never succeeds
+      const { promise: stalled, reject: timeOut } = Promise.withResolvers<never>();
+      const list = cluster.list;
+      cluster.list = () => stalled;
+      const ended = assert.rejects(watcher.requestResync({ acceptEmpty }), {
+        name: 'DatabaseUnavailableError',
+        message: /deadline exceeded/,
+      });
+      const waiting = assert.rejects(async () => {
+        await settle();
+        await watcher.requestResync({ acceptEmpty });
+      }, /DatabaseUnavailableError|no route/);
+      await settle();
+      cluster.disconnect('no route to host');
+      await advance(made, 3_000);
+      await waiting;
+      timeOut(new Error('deadline exceeded'));
+      await ended;
+      // etcd returns, and is empty
+      database.wipe();
+      cluster.list = list;
+      cluster.reconnect();
+      await advance(made, 60_000);
+      assert.deepEqual(loop.take(), [], 'no request is left for this read');
+      assert.equal(states.at(-1)?.[0], 'error');
+      await fill(database);
+      await advance(made, 40_000);
+      assert.deepEqual(loop.take().length, 1);
+      await watcher.close();
+    }
+  });
+
+  it('does not accept an empty database after a restart either, and uses its mirror', async () => {
+    const before = await startedWatcher();
+    await before.watcher.close();
+    before.database.wipe();
+    const made = before.restart();
+    made.watcher.start();
+    await settle();
+    assert.deepEqual(made.loop.take(), []);
+    assert.match(made.watcher.status.error ?? '', /lost the state of Kubernetes/);
+    await advance(made, 5_100);
+    assert.deepEqual(made.loop.take(), [WHOLE_RESYNC.replace('remote', 'local')]);
+    await made.watcher.requestResync({ acceptEmpty: true });
+    assert.deepEqual(made.loop.take(), ['resync remote: ']);
+    await made.watcher.close();
+  });
+
+  it('believes it when the entries went one by one', async () => {
     const other = await startedWatcher();
     for (const name of ['default', 'kube-system']) await other.database.delete(namespaceKey(name));
     await settle();

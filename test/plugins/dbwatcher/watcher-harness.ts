@@ -128,6 +128,7 @@ export function watcherHarness(
     loop,
     cluster,
     mirror: options.embedded ? undefined : local,
+    nodeName: 'node1',
     agentPrefix: AGENT_PREFIX,
     config: {
       delayLocalResync: '5s',

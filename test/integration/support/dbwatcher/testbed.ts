@@ -90,6 +90,7 @@ export class WatcherTestbed {
       loop: this.#recorder,
       cluster: this.#cluster,
       mirror: new MemoryStore(),
+      nodeName: 'node1',
       agentPrefix: AGENT_PREFIX,
       config: {
         delayLocalResync: '1h',

@@ -1,0 +1,130 @@
+import type { KvEntry } from '#datastore/api.ts';
+import type { VppNode } from '#kubernetes/models/vpp-node.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { LastKnownEntry, LastKnownState } from './last-known-state.ts';
+
+/** How long the other agents and the reflectors have to write their records again. */
+export const RETENTION_MS = 120_000;
+
+const keywords: ReadonlySet<string | undefined> = new Set(
+  [resources.node, resources.vppnode, resources.nodeconfig].map(({ keyword }) => keyword),
+);
+
+/** Whether a record belongs to a node: its Node object, its ID, or its NodeConfig. */
+export function isOfNode({ watchedKey }: Pick<LastKnownEntry, 'watchedKey'>): boolean {
+  return keywords.has(watchedKey.resource);
+}
+
+/**
+ * Records of nodes that stay in use although the database has lost them. After a database was wiped or
+ * restored, each agent announces itself again; until it has, its node must stay connected. So records
+ * that were known before the loss are kept for a grace period. A record that the database has again, or
+ * that is deleted there afterwards, is treated as any other.
+ *
+ * The mirror holds the retained records, too. An agent that starts cannot tell a loss from a deletion,
+ * so it retains the records of its mirror in the same way.
+ */
+export class RetainedNodes {
+  readonly #nodeName: string;
+  #keys = new Set<string>();
+  #end = Number.NEGATIVE_INFINITY;
+
+  constructor(nodeName: string) {
+    this.#nodeName = nodeName;
+  }
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  /** When the grace period ends, on the monotonic clock. */
+  get end(): number {
+    return this.#end;
+  }
+
+  has = (key: string): boolean => this.#keys.has(key);
+
+  keys(): readonly string[] {
+    return [...this.#keys];
+  }
+
+  /**
+   * Selects the records to keep beside the content of the database.
+   * @param before the state before
+   * @param stored content of the database
+   * @param isLost whether the database may be another one than before
+   */
+  select(
+    before: LastKnownState,
+    stored: LastKnownState,
+    isLost: boolean,
+    now: number,
+  ): readonly KvEntry[] {
+    if (isLost) this.#end = now + RETENTION_MS;
+    const isOver = now >= this.#end;
+    const announced = new Announced(stored);
+    const kept: KvEntry[] = [];
+    for (const [key, entry] of before.entries()) {
+      if (isOver || !isOfNode(entry) || stored.get(key)) continue;
+      if (!isLost && !this.#keys.has(key)) continue;
+      const record = vppNodeOf(entry);
+      // the own record must be seen as missing, so that it is written again
+      if (record && (record.name === this.#nodeName || announced.replaces(record))) continue;
+      kept.push({ key, value: entry.text });
+    }
+    this.#keys = new Set(kept.map(({ key }) => key));
+    return kept;
+  }
+
+  /** The key was written or deleted in the database, or its grace period is over. */
+  release(key: string): void {
+    this.#keys.delete(key);
+  }
+
+  /** Retained records of nodes that a new record replaces: same name, or same address. */
+  replacedBy(record: VppNode, known: LastKnownState): readonly string[] {
+    if (this.#keys.size === 0) return [];
+    const announced = new Announced();
+    announced.add(record);
+    return [...this.#keys].filter((key) => {
+      const retained = vppNodeOf(known.get(key));
+      return retained && announced.replaces(retained);
+    });
+  }
+}
+
+/** Names and addresses of nodes in the database. */
+class Announced {
+  readonly #names = new Set<string>();
+  readonly #addresses = new Set<string>();
+
+  constructor(stored?: LastKnownState) {
+    if (!stored) return;
+    for (const [, entry] of stored.entries()) {
+      const record = vppNodeOf(entry);
+      if (record) this.add(record);
+    }
+  }
+
+  add(record: VppNode): void {
+    this.#names.add(record.name);
+    for (const address of addressesOf(record)) this.#addresses.add(address);
+  }
+
+  replaces(record: VppNode): boolean {
+    if (this.#names.has(record.name)) return true;
+    return addressesOf(record).some((address) => this.#addresses.has(address));
+  }
+}
+
+function vppNodeOf(entry: LastKnownEntry | undefined): VppNode | undefined {
+  if (entry?.watchedKey.resource !== resources.vppnode.keyword) return undefined;
+  return entry.value as VppNode | undefined;
+}
+
+/** Without prefix length. */
+function addressesOf({ ip_addresses, ip_address }: VppNode): string[] {
+  return [...ip_addresses, ip_address]
+    .map((cidr) => cidr.split('/')[0]!)
+    .filter((address) => address !== '');
+}
