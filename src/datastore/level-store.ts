@@ -105,8 +105,8 @@ export class LevelStore implements KvStore, DiskStore {
   }
 
   async identity(): Promise<string> {
-    this.#open();
-    return this.#log.origin;
+    this.#level.assertOpen();
+    return this.#level.changeLog.origin;
   }
 
   async probe(): Promise<void> {
