@@ -5,6 +5,7 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { messageCodec, type ServiceMethod } from '#models/message.ts';
 import { type CniService, cniMethods } from './cni-service.ts';
+import { FilteredConnection } from './http2/filtered-connection.ts';
 
 function definition<Request extends object, Response extends object>({
   path,
@@ -53,7 +54,7 @@ export function grpcServer(service: CniService, log: Logger): ConnectionServer {
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   return {
-    take: (connection) => injector.injectConnection(connection),
+    take: (connection) => injector.injectConnection(new FilteredConnection(connection)),
     close: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
     abandon: () => server.forceShutdown(),
   };

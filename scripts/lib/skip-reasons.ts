@@ -28,7 +28,7 @@ const rules: readonly {
   readonly isMissing: (machine: Machine, name: string) => boolean;
 }[] = [
   {
-    pattern: /^needs (vpp|vppctl) in the PATH:/,
+    pattern: /^needs (vpp|vppctl|go) in the PATH:/,
     isMissing: (machine, name) => !machine.hasProgram(name),
   },
   // .ci/run installs it where Go is installed.

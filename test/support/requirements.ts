@@ -36,6 +36,7 @@ const packages = {
   umount: 'mount',
   vpp: 'FD.io VPP 24.10, 25.10 or 26.06',
   vppctl: 'FD.io VPP 24.10, 25.10 or 26.06',
+  go: 'Go from https://go.dev/dl',
   cnitool: 'it with `go install github.com/containernetworking/cni/cnitool@v1.3.0`',
 } as const;
 
@@ -159,6 +160,11 @@ export function withoutCniPlugins(): SkipReason {
     withoutPath(join(CNI_PLUGINS, 'portmap'), 'install containernetworking-plugins') ||
     withoutProgram('iptables')
   );
+}
+
+/** The client with the gRPC version of the original contiv-cni. */
+export function withoutGo(): SkipReason {
+  return withoutProgram('go');
 }
 
 export function withoutCnitool(): SkipReason {
