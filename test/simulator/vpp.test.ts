@@ -188,7 +188,7 @@ describe('the simulated VPP on its host', () => {
 });
 
 describe('oddities of VPP that affect the agent', () => {
-  test('routes outlive their interface, cannot be deleted then, and apply to its successor', async () => {
+  test('routes outlive their interface, cannot be deleted then, and stay dead for its successor', async () => {
     const { client, vpp } = await machine();
     const make = () => client.request('create_loopback', { mac_address: noMac });
     const { sw_if_index } = await make();
@@ -197,7 +197,14 @@ describe('oddities of VPP that affect the agent', () => {
     const gone = { ...routeTo('10.2.0.0/16', sw_if_index, '10.1.1.2'), is_add: false };
     await assert.rejects(client.request('ip_route_add_del', gone), refusedWith(-54));
     assert.equal((await make()).sw_if_index, sw_if_index);
-    assert.deepEqual(vpp.snapshot()?.['routes'], ['vrf 0 10.2.0.0/16 via 10.1.1.2 dev loop0']);
+    assert.deepEqual(vpp.snapshot()?.['routes'], [
+      'vrf 0 10.2.0.0/16 via 10.1.1.2 dev loop0 unresolved',
+    ]);
+    // a new route with the same path shares it
+    await client.request('ip_route_add_del', routeTo('10.3.0.0/16', sw_if_index, '10.1.1.2'));
+    assert.match(String(vpp.snapshot()?.['routes']), /10\.3\.0\.0\/16 .* unresolved/);
+    const shared = routeTo('10.3.0.0/16', sw_if_index, '10.1.1.2');
+    await client.request('ip_route_add_del', { ...shared, is_add: false });
     await client.request('ip_route_add_del', gone);
     assert.deepEqual(vpp.snapshot()?.['routes'], []);
   });

@@ -48,6 +48,8 @@ export type Path = Pick<
   readonly nextHop: Uint8Array;
   /** The table in which the path is looked up, if any. The route holds a lock on it. */
   readonly via: FibTable | undefined;
+  /** Its interface was deleted: it drops, also when another interface gets the index. */
+  readonly isDead?: true;
 };
 
 export interface FibEntry {
@@ -81,6 +83,10 @@ export function samePath(a: Path, b: Path): boolean {
   return (
     a.sw_if_index === b.sw_if_index && a.via === b.via && Buffer.compare(a.nextHop, b.nextHop) === 0
   );
+}
+
+function areSame(a: readonly Path[], b: readonly Path[]): boolean {
+  return a.length === b.length && a.every((path) => b.some((other) => samePath(path, other)));
 }
 
 function isSpecial({ type }: Path): boolean {
@@ -131,6 +137,7 @@ export class Fib {
    */
   readonly #staleEntries: Record<Family, FibEntry[][]> = { 4: [], 6: [] };
   #nextStats = 1;
+  #hasDeadPaths = false;
 
   constructor() {
     for (const family of [4, 6] as const) this.create(family, 0, `ipv${family}-VRF:0`, 'default');
@@ -204,12 +211,37 @@ export class Fib {
       if (known?.sources.size === 0) table.entries.delete(key);
     } else {
       const entry = known ?? { prefix, statsIndex: this.#nextStats++, sources: new Map() };
-      entry.sources.set(from, paths);
+      entry.sources.set(from, this.#shared(paths));
       table.entries.set(key, entry);
     }
     for (const { via } of paths) if (via) this.lock(via, 'routes');
     for (const { via } of before) if (via) this.unlock(via, 'routes');
     return table.entries.get(key);
+  }
+
+  /** The interface was deleted. */
+  removeInterface(index: number): void {
+    for (const { entries } of this.#tables.values())
+      for (const { sources } of entries.values())
+        for (const [from, paths] of sources)
+          if (paths.some(({ sw_if_index }) => sw_if_index === index)) {
+            this.#hasDeadPaths = true;
+            const isOn = ({ sw_if_index }: Path): boolean => sw_if_index === index;
+            sources.set(
+              from,
+              paths.map((path) => (isOn(path) ? { ...path, isDead: true } : path)),
+            );
+          }
+  }
+
+  /** Routes with equal paths share them, and with them the dead ones. */
+  #shared(paths: readonly Path[]): readonly Path[] {
+    if (!this.#hasDeadPaths) return paths;
+    for (const { entries } of this.#tables.values())
+      for (const { sources } of entries.values())
+        for (const others of sources.values())
+          if (others.some(({ isDead }) => isDead) && areSame(others, paths)) return others;
+    return paths;
   }
 
   addPaths(

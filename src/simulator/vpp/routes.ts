@@ -125,6 +125,7 @@ function normalizedPath(path: Path, prefix: Cidr): Path {
 /** Adds and deletes routes over the API; dumps routes of all sources. */
 export function routeMessages(deps: RouteDependencies): MessageHandlers {
   const { fib, interfaces } = deps;
+  interfaces.onRemove(({ index }) => fib.removeInterface(index));
 
   const change = (
     isAdd: boolean,
@@ -192,6 +193,7 @@ export function routeMessages(deps: RouteDependencies): MessageHandlers {
     const hop = path.proto === proto.ip6 ? path.nextHop : path.nextHop.subarray(0, 4);
     if (hop.some((byte) => byte !== 0)) words.push(`via ${textOfBytes(hop)}`);
     if (path.sw_if_index !== NONE) words.push(`dev ${interfaces.nameOf(path.sw_if_index)}`);
+    if (path.isDead) words.push('unresolved');
     if (path.via) words.push(`in vrf ${path.via.id}`);
     if (path.weight !== 1) words.push(`weight ${path.weight}`);
     if (path.preference !== 0) words.push(`preference ${path.preference}`);

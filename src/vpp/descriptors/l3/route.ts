@@ -6,12 +6,13 @@ import { type VppRoute, vppRouteKey, vppRouteModel } from '#models/vpp/route.ts'
 import { vrfTableKey } from '#models/vpp/vrf-table.ts';
 import type { VppInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { VppClient } from '../../binapi/api.ts';
-import type { FibPath, IpRoute, IpTable } from '../../binapi/messages.gen.ts';
+import type { FibPath, IpRoute, IpRouteV2, IpTable } from '../../binapi/messages.gen.ts';
 import { ignoreNotFound } from '../ignored-retvals.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import { interfaceNames } from '../names-by-index.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { ApiFibSource } from './api-fib-source.ts';
+import { isThroughInterface, removeDeadPaths } from './dead-paths.ts';
 import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
 
 /**
@@ -21,6 +22,7 @@ import { fromPath, pathIdentity, toIpRoute, weight } from './route-path.ts';
 export function routeDescriptor({
   client,
   clock,
+  log,
 }: VppDescriptorOptions): KvDescriptor<VppRoute, undefined> {
   const apiSource = new ApiFibSource(client);
   const addOrDelete = (
@@ -65,6 +67,9 @@ export function routeDescriptor({
       const tables = await tablesOfInterest(client, ctx.only);
       const found = new Map<string, VppRoute>();
       const unmatched: VppRoute[] = [];
+      const suspects: IpRouteV2[] = [];
+      const isSuspect = (path: FibPath): boolean =>
+        isThroughInterface(path) && !names.has(path.sw_if_index);
       const read = (route: IpRoute, path: FibPath): void => {
         const value = fromPath(route, path, names);
         if (value === undefined) return;
@@ -76,9 +81,11 @@ export function routeDescriptor({
         const routes = await client.dump('ip_route_v2_dump', { src: source, table });
         await mapInSlices(clock, routes, ({ route }) => {
           for (const path of route.paths) read(route, path);
+          if (route.paths.some(isSuspect)) suspects.push(route);
         });
       });
       await Promise.all(dumps);
+      if (suspects.length > 0) await removeDeadPaths(client, log, suspects);
       await mapInSlices(clock, unmatched, (value) => found.set(freeKey(value, found), value));
       return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
     },

@@ -24,6 +24,7 @@ import type {
 } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
 import { interfaceNames } from '../names-by-index.ts';
+import { removeDanglingMappings } from './dangling-mappings.ts';
 import { externalEnd, identityEnd, protocolName, sameDnat, sameMapping } from './mapping.ts';
 import { tagReader } from './mapping-tag.ts';
 
@@ -52,6 +53,7 @@ export async function retrieveDnats(
   const known = new Known(correlate);
   const readTag = tagReader([...desired.keys()]);
   const names = interfaceNames(ctx);
+  await removeDanglingMappings(client, statics, identities, names);
   const owned = await addressesOf(client, statics, identities);
   const found = new Map<string, Found>();
   const foundOf = (label: string): Found => {
