@@ -1,7 +1,8 @@
 /** Base class of IPAM plugins: the address plan, without the allocation of pod addresses. */
 
+import { errorText } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { addressBits, addressText, hostBits, type Prefix, prefixText } from './prefix.ts';
 import {
   type ClusterSubnets,
@@ -68,7 +69,7 @@ export abstract class BaseIpam implements AddressPlan {
 
   /**
    * Computes the plan, at a resync.
-   * @throws FatalError if the configuration has no addresses for this node
+   * @throws AbortEventError if the configuration has no addresses for this node: nothing is changed
    */
   protected updatePlan({ config, nodeId, defaultGateway, podSubnets }: PlanInput): void {
     try {
@@ -82,7 +83,10 @@ export abstract class BaseIpam implements AddressPlan {
         vppHost: vppHostSubnetOfNode(cluster, nodeId),
       };
     } catch (cause) {
-      throw new FatalError(`no addresses for node ID ${nodeId}`, { cause });
+      throw new AbortEventError(
+        `the configuration has no addresses for node ID ${nodeId}: ${errorText(cause)}`,
+        { cause },
+      );
     }
   }
 

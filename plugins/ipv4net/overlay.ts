@@ -37,6 +37,7 @@ export function reachableAt(input: NodeInput, node: Node): string | undefined {
  * of the address plan must not affect the other nodes.
  */
 export function whyUnreachable(input: NodeInput, node: Node): string | undefined {
+  if (node.id === input.nodeId) return `it has the ID ${node.id} of this node`;
   try {
     networksOf(input, node);
     if (input.routing.transport === 'vxlan') input.addresses.vxlanAddress(node.id);

@@ -28,7 +28,6 @@ export interface NodeSyncApi {
    * Publishes the VPP addresses of this node to the others. Writes only changes; while the database
    * is unavailable nothing is written, and the next resync from it publishes them.
    * @param addresses CIDRs of one family; addresses of the other family are unchanged
-   * @throws FatalError if another node has the ID of this one
    */
   publishAddresses(ctx: PortContext, addresses: readonly string[], family: 4 | 6): Promise<void>;
 }

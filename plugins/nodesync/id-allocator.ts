@@ -1,15 +1,24 @@
 /**
  * Allocation of the node ID. All pod addresses of the node derive from the ID, so an ID that pods may
  * already use is never released: it is also stored in the local store, and written again if the
- * cluster has lost it. If another node has it by then, that is a fatal error; no other ID is
- * allocated.
+ * cluster has lost it, or has only an invalid record of it. If another node has it by then, that is
+ * reported: this node keeps it, because its pods use it, and no other ID is allocated.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
+import { type CodedError, defineError } from '#infra/errors/errors.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import type { PortContext } from './api.ts';
+
+export const NodeIdConflictError = defineError({
+  name: 'NodeIdConflictError',
+  code: 'CV_NODESYNC_ID_CONFLICT',
+  isRetriable: false,
+  remedy:
+    'Drain one of the two nodes, delete its record under allocatedIDs and its local store, and restart its agent.',
+});
 
 const MAX_ATTEMPTS = 11;
 const LOCAL_ID_KEY = 'local/nodesync/id';
@@ -44,6 +53,8 @@ export interface AllocatedId {
   readonly id: number;
   /** Text of the record in the cluster's store; undefined if the store is unavailable. */
   readonly text: string | undefined;
+  /** Another node has the ID, too. */
+  readonly conflict?: CodedError;
 }
 
 interface StoredRecord {
@@ -66,24 +77,26 @@ export function idRecordText(id: number, name: string, addresses: readonly strin
   );
 }
 
-/** @returns undefined for a text that is not a VppNode */
+/** @returns undefined for a text that is not a VppNode with a name */
 export function readIdRecord(text: string, key: string): VppNode | undefined {
   try {
-    return vppNodeModel.parse(JSON.parse(text), key);
+    const record = vppNodeModel.parse(JSON.parse(text), key);
+    return record.name === '' ? undefined : record;
   } catch {
     return undefined;
   }
 }
 
+/** Nothing is configured without an ID; the resync is repeated. */
 function allocationError(reason: string, cause?: unknown): Error {
-  return new FatalError(`unable to allocate node ID: ${reason}`, { cause });
+  return new AbortEventError(`unable to allocate node ID: ${reason}`, { cause });
 }
 
 /** Two nodes use one ID, and only an operator can decide which one keeps it. */
-export function idConflictError(id: number, nodeName: string, holder: string): Error {
-  return new FatalError(
+export function idConflictError(id: number, nodeName: string, holder: string): CodedError {
+  return new NodeIdConflictError(
     `pods of node ${nodeName} have addresses of node ID ${id}, but in the cluster that ID belongs to ` +
-      `node ${holder}; drain one of the two nodes and delete its record`,
+      `node ${holder}`,
     { where: idRecordKey(id) },
   );
 }
@@ -91,7 +104,7 @@ export function idConflictError(id: number, nodeName: string, holder: string): E
 /**
  * Finds or allocates the ID of this node.
  * @param unavailable the cluster's store is known to be unavailable: use the stored ID if there is one
- * @throws FatalError
+ * @throws AbortEventError; FatalError if the local store cannot be read
  */
 export async function allocateId(
   ctx: PortContext,
@@ -105,7 +118,7 @@ export async function allocateId(
   try {
     allocated = await allocateInCluster(ctx, deps, storedLocally, node);
   } catch (cause) {
-    if (cause instanceof FatalError) throw cause;
+    if (cause instanceof AbortEventError) throw cause;
     if (storedLocally === undefined) throw allocationError('the database is unavailable', cause);
     ctx.log.warn({ err: cause, id: storedLocally }, 'using the node ID from the local store');
     return { id: storedLocally, text: undefined };
@@ -123,7 +136,7 @@ async function storedId(ctx: PortContext, deps: IdAllocatorDeps): Promise<number
       async () => (await deps.local.get(LOCAL_ID_KEY)) ?? null,
     );
   } catch (cause) {
-    throw allocationError('cannot read the local store', cause);
+    throw new FatalError('cannot read the node ID from the local store', { cause });
   }
   if (text === null) return undefined;
   const storedLocally = parseStoredId(text);
@@ -168,14 +181,18 @@ async function allocateInCluster(
       .filter(({ value }) => value?.name === deps.nodeName)
       .sort((a, b) => a.id - b.id);
     const id = storedLocally ?? own[0]?.id ?? unusedId(ctx, stored, node.pods());
-    const allocated = await takeId(ctx, deps, id, node.addresses, stored.get(id));
+    const isOwn = id === storedLocally;
+    const text = idRecordText(id, deps.nodeName, node.addresses);
+    const allocated = await takeId(ctx, deps, { id, text, isOwn }, stored.get(id));
     if (allocated) {
       await deleteStaleRecords(ctx, deps, own, id);
       return allocated;
     }
     const holder = stored.get(id);
-    if (storedLocally !== undefined && holder)
-      throw idConflictError(id, deps.nodeName, holder.value?.name ?? '(invalid record)');
+    if (isOwn && holder?.value) {
+      const conflict = idConflictError(id, deps.nodeName, holder.value.name);
+      return { id, text: undefined, conflict };
+    }
   }
   throw allocationError(`other nodes allocated the same ID first in ${MAX_ATTEMPTS} attempts`);
 }
@@ -217,17 +234,32 @@ function unusedId(
   return id;
 }
 
+interface IdClaim {
+  readonly id: number;
+  /** Text of the record if there is none yet. */
+  readonly text: string;
+  /** The local store shows that the ID belongs to this node: it replaces an invalid record. */
+  readonly isOwn: boolean;
+}
+
 /** @returns undefined if the ID belongs to another node */
 async function takeId(
   ctx: PortContext,
   deps: IdAllocatorDeps,
-  id: number,
-  addresses: readonly string[],
+  { id, text, isOwn }: IdClaim,
   stored: StoredRecord | undefined,
 ): Promise<AllocatedId | undefined> {
-  if (stored) return stored.value?.name === deps.nodeName ? { id, text: stored.text } : undefined;
   const key = idRecordKey(id);
-  const text = idRecordText(id, deps.nodeName, addresses);
+  if (stored?.value)
+    return stored.value.name === deps.nodeName ? { id, text: stored.text } : undefined;
+  if (stored) {
+    if (!isOwn) return undefined;
+    ctx.log.error({ key, text: stored.text }, 'replacing the invalid record of this node');
+    const swapped = await ctx.callPort(`cluster store/compare-and-swap ${key}`, () =>
+      deps.cluster.compareAndSwap(key, stored.text, text),
+    );
+    return swapped ? { id, text } : undefined;
+  }
   const { created, value } = await ctx.callPort(`cluster store/put-if-absent ${key}`, () =>
     deps.cluster.putIfAbsent(key, text),
   );

@@ -1,6 +1,7 @@
 /** Event handler that synchronizes the nodes of the cluster: IDs and addresses. */
 import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
+import type { CodedError } from '#infra/errors/errors.ts';
 import type { Pod } from '#kubernetes/models/pod.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
@@ -59,6 +60,8 @@ class NodeSync implements NodeSyncHandler {
   #id: number | undefined;
   /** Created once: the configuration does not change. */
   #idOf: ((address: string) => number | undefined) | undefined;
+  /** Another node has the ID of this one, too. */
+  #conflict: CodedError | undefined;
   /** VPP addresses of this node to publish. */
   #addresses: readonly string[] = [];
   /** Text of the record of this node in the cluster's store; undefined: unknown, must be read. */
@@ -122,6 +125,10 @@ class NodeSync implements NodeSyncHandler {
   }
 
   revert(): void {}
+
+  problems(): readonly CodedError[] {
+    return this.#conflict ? [this.#conflict] : [];
+  }
 
   overlaps(): number {
     return this.#overlaps.count;
@@ -213,13 +220,20 @@ class NodeSync implements NodeSyncHandler {
     const first = this.#id === undefined;
     this.#id = allocated.id;
     this.#recordText = allocated.text;
+    this.#setConflict(ctx, allocated.conflict);
     if (first) this.#addresses = Object.freeze(addressesOf(allocated));
     else await this.#announce(ctx);
     ctx.log.info({ id: allocated.id }, 'node ID allocated');
   }
 
+  #setConflict({ log }: PortContext, conflict: CodedError | undefined): void {
+    if (conflict && conflict.message !== this.#conflict?.message)
+      log.error({ err: conflict }, conflict.message);
+    this.#conflict = conflict;
+  }
+
   /**
-   * Another node with the ID of this one is a fatal error. A deleted record is written again, unless
+   * Another node with the ID of this one is reported. A deleted record is written again, unless
    * the node itself has left the cluster: then the reflector has deleted it.
    */
   async #handleIdRecordChange(ctx: UpdateContext): Promise<void> {
@@ -229,8 +243,10 @@ class NodeSync implements NodeSyncHandler {
     const isOwnRecord =
       change.resource === 'vppnode' && change.key === resources.vppnode.key(String(this.#id), '');
     const holder = this.#table.holder(this.#id);
-    if (isOwnRecord && holder && holder.name !== nodeName)
-      throw idConflictError(this.#id, nodeName, holder.name);
+    if (isOwnRecord && holder) {
+      const isOther = holder.name !== nodeName;
+      this.#setConflict(ctx, isOther ? idConflictError(this.#id, nodeName, holder.name) : undefined);
+    }
     const isDeleted = isOwnRecord && change.current === undefined;
     const hasRejoined =
       change.resource === 'node' &&
@@ -241,7 +257,6 @@ class NodeSync implements NodeSyncHandler {
     await this.#allocateId(ctx);
   }
 
-  /** @throws FatalError */
   async #announce(ctx: PortContext): Promise<void> {
     if (this.#storeUnavailable) return;
     try {
@@ -272,7 +287,7 @@ class NodeSync implements NodeSyncHandler {
     await this.#announce(ctx);
   }
 
-  /** Updates the record in the cluster. @throws StoreUnavailableError, FatalError */
+  /** Updates the record in the cluster, unless it is that of another node. @throws StoreUnavailableError */
   async #write(ctx: PortContext): Promise<void> {
     const { cluster, nodeName } = this.#deps;
     const id = this.thisNode().id;
@@ -286,7 +301,9 @@ class NodeSync implements NodeSyncHandler {
       cluster.putIfAbsent(key, wanted),
     );
     const holder = readIdRecord(value, key)?.name;
-    if (holder !== nodeName) throw idConflictError(id, nodeName, holder ?? '(invalid record)');
+    const isOther = holder !== undefined && holder !== nodeName;
+    this.#setConflict(ctx, isOther ? idConflictError(id, nodeName, holder) : undefined);
+    if (isOther) return;
     this.#recordText = value;
     if (this.#isAnnouncedBy(value, key)) return;
     if (!(await this.#swap(ctx, key, value, wanted))) this.#recordText = undefined;

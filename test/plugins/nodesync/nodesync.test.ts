@@ -5,7 +5,7 @@ import { StoreRefusedError, StoreUnavailableError } from '#datastore/api.ts';
 import { MemoryStore } from '#datastore/memory-store.ts';
 import { ManualClock } from '#infra/clock/manual.ts';
 import { silentLogger } from '#infra/log/log.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { NodeUpdate } from '#plugins/nodesync/api.ts';
 import { nodeValue, podValue, TestNode, vppNodeValue } from '../test-node.ts';
 
@@ -21,6 +21,10 @@ async function start(node: TestNode): Promise<number> {
   const { error } = await node.resync();
   if (error) throw error;
   return node.nodes.thisNode().id;
+}
+
+function problemsOf(node: TestNode): string {
+  return (node.nodes.problems?.() ?? []).map(({ message }) => message).join();
 }
 
 async function records(store: MemoryStore): Promise<Record<string, unknown>> {
@@ -63,24 +67,52 @@ describe('node ID', () => {
     assert.deepEqual(await records(wiped), { 2: 'node-b' });
   });
 
-  it('raises an alarm that names both when another node has it by then', async () => {
+  it('stays when another node has it by then; the problem names both until it ends', async () => {
     const node = new TestNode();
     assert.equal(await start(node), 1);
     const wiped = new MemoryStore();
-    await wiped.put(key(1), '{"id":1,"name":"node-z"}');
-    await assert.rejects(
-      start(node.restart({ cluster: wiped })),
-      (error: Error) =>
-        error instanceof FatalError && /node-a.*node ID 1.*node-z/.test(error.message),
-    );
+    const other = '{"id":1,"name":"node-z"}';
+    await wiped.put(key(1), other);
+    const restarted = node.restart({ cluster: wiped });
+    assert.equal(await start(restarted), 1);
+    assert.match(problemsOf(restarted), /node-a.*node ID 1.*node-z/);
+    assert.equal((await restarted.add('web', 'c1')).error, undefined);
+    assert.equal(await wiped.get(key(1)), other);
+    await wiped.delete(key(1));
+    assert.equal(await start(restarted), 1);
+    assert.equal(problemsOf(restarted), '');
+    assert.deepEqual(await records(wiped), { 1: 'node-a' });
   });
 
-  it('raises the alarm at run time too', async () => {
+  it('is reported at run time, too, and the other node gets no tunnel', async () => {
     const node = new TestNode();
     await start(node);
-    const { error } = await node.put(vppNodeValue(1, 'node-z'));
-    assert.ok(error instanceof FatalError);
-    assert.match(error.message, /node-a.*node-z/);
+    const other = vppNodeValue(1, 'node-z', '192.168.16.9/24');
+    await node.put(nodeValue('node-z', '172.16.0.9'));
+    const before = new Map(node.config);
+    assert.equal((await node.put(other)).error, undefined);
+    assert.match(problemsOf(node), /node-a.*node-z/);
+    assert.deepEqual(node.config, before);
+    assert.equal((await node.heal()).error, undefined);
+    assert.deepEqual(node.config, before);
+    await node.put(vppNodeValue(1, 'node-a', '192.168.16.1/24'));
+    assert.equal(problemsOf(node), '');
+  });
+
+  it('is written again when its own record is invalid', async () => {
+    for (const junk of ['not json', '{"id":1,"name":"node-a","color":"blue"}', '[]', '{}', '']) {
+      const node = new TestNode();
+      await start(node);
+      await node.clusterStore.put(key(1), junk);
+      const restarted = node.restart();
+      assert.equal(await start(restarted), 1, junk);
+      assert.equal(problemsOf(restarted), '');
+      const { ip_addresses } = JSON.parse((await node.clusterStore.get(key(1)))!);
+      assert.deepEqual(ip_addresses, ['192.168.16.1/24']);
+      await node.clusterStore.put(key(1), junk);
+      assert.equal((await restarted.resync([])).error, undefined);
+      assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-a' });
+    }
   });
 
   it('ignores a previous record with the same ID', async () => {
@@ -135,7 +167,7 @@ describe('node ID', () => {
       lost = true;
       throw new StoreUnavailableError('reply lost');
     };
-    await assert.rejects(start(node), FatalError);
+    await assert.rejects(start(node), AbortEventError);
     assert.ok(lost);
     assert.equal(await start(node.restart()), 1);
     assert.deepEqual(await records(node.clusterStore as MemoryStore), { 1: 'node-a' });
@@ -156,13 +188,21 @@ describe('node ID', () => {
     );
     node.cluster.reconnect();
     await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
-    assert.ok((await node.resync([vppNodeValue(1, 'node-z')])).error instanceof FatalError);
+    assert.equal((await node.resync([vppNodeValue(1, 'node-z')])).error, undefined);
+    assert.match(problemsOf(node), /node-z/);
   });
 
-  it('is fatal if there is no stored ID and the database is unavailable', async () => {
+  it('is allocated later if there is no stored ID and the database is unavailable', async () => {
     const node = new TestNode();
     node.cluster.disconnect();
-    await assert.rejects(start(node), /unable to allocate node ID: the database is unavailable/);
+    await assert.rejects(start(node), (error: Error) => {
+      assert.ok(error instanceof AbortEventError);
+      assert.match(error.message, /unable to allocate node ID: the database is unavailable/);
+      return true;
+    });
+    node.cluster.reconnect();
+    assert.equal((await node.heal()).error, undefined);
+    assert.equal(node.nodes.thisNode().id, 1);
   });
 
   it('fails after eleven conflicting allocations', async () => {
@@ -338,7 +378,8 @@ describe('announcing addresses', () => {
     const node = new TestNode();
     await start(node);
     await node.clusterStore.put(key(1), '{"id":1,"name":"node-z"}');
-    await assert.rejects(node.nodes.publishAddresses(ctx, ['192.168.16.8/24'], 4), FatalError);
+    await node.nodes.publishAddresses(ctx, ['192.168.16.8/24'], 4);
+    assert.match(problemsOf(node), /node-z/);
     assert.equal(await node.clusterStore.get(key(1)), '{"id":1,"name":"node-z"}');
   });
 
