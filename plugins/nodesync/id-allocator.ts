@@ -5,10 +5,10 @@
  * reported: this node keeps it, because its pods use it, and no other ID is allocated.
  */
 import type { KvStore } from '#datastore/api.ts';
+import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
-import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import type { PortContext } from './api.ts';
 

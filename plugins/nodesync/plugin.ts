@@ -245,7 +245,10 @@ class NodeSync implements NodeSyncHandler {
     const holder = this.#table.holder(this.#id);
     if (isOwnRecord && holder) {
       const isOther = holder.name !== nodeName;
-      this.#setConflict(ctx, isOther ? idConflictError(this.#id, nodeName, holder.name) : undefined);
+      this.#setConflict(
+        ctx,
+        isOther ? idConflictError(this.#id, nodeName, holder.name) : undefined,
+      );
     }
     const isDeleted = isOwnRecord && change.current === undefined;
     const hasRejoined =
