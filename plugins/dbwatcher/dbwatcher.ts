@@ -35,6 +35,7 @@ import {
 } from './snapshot.ts';
 import { SnapshotComparison } from './snapshot-comparison.ts';
 import { StoreProbe } from './store-probe.ts';
+import { UnknownFieldsLog } from './unknown-fields-log.ts';
 import { WatchSession } from './watch-session.ts';
 
 /** Changes that are processed per slice. */
@@ -84,6 +85,7 @@ class Watcher implements DbWatcher {
   readonly #retryTimer: RetryTimer;
   readonly #comparison: SnapshotComparison;
   readonly #requests = new ResyncRequests();
+  readonly #unknownFields: UnknownFieldsLog;
   readonly #retained: RetainedNodes;
   readonly #reader: ResyncReader;
   readonly #timers = new Map<string, Timer>();
@@ -106,6 +108,7 @@ class Watcher implements DbWatcher {
     this.#deps = deps;
     this.#keySpace = new KeySpace(deps.agentPrefix);
     this.#lastKnown = new LastKnownState(this.#keySpace, log);
+    this.#unknownFields = new UnknownFieldsLog(log);
     this.#retained = new RetainedNodes(deps.nodeName);
     this.#mirror = mirror && new Mirror(mirror, clock, log);
     this.#reader = new ResyncReader({
@@ -136,6 +139,7 @@ class Watcher implements DbWatcher {
       resyncs: this.#resyncs,
       missedChanges: this.#missedChanges,
       broken: this.#lastKnown.broken,
+      unknownFields: this.#lastKnown.unknownFields.size,
       retained: this.#retained.size,
       mirrorError: this.#mirror?.error,
     };
@@ -385,6 +389,7 @@ class Watcher implements DbWatcher {
     );
     if (failure) return failure;
     this.#lastKnown = known;
+    this.#unknownFields.report(known);
     this.#source = source;
     this.#resyncs++;
     return undefined;
@@ -404,6 +409,7 @@ class Watcher implements DbWatcher {
         break;
       }
     }
+    this.#unknownFields.report(this.#lastKnown, changed);
     this.#mirror?.changed(changed);
     if (rejected && !this.#closed && session === this.#session)
       this.#reread('the event loop rejected an event', false);

@@ -1,4 +1,5 @@
 import { parseResourceKey, REFLECTOR_PREFIX } from '#kubernetes/resources/resources.ts';
+import type { ParsedMessage } from '#models/message.ts';
 import { InvalidModelError } from '#models/model.ts';
 import { modelOfKey } from '#models/registry.ts';
 
@@ -8,7 +9,7 @@ const CONFIG = 'config/';
 const REFLECTED = 'k8s/';
 
 interface Parser {
-  parse(input: unknown, where?: string): object;
+  parseKnown(input: unknown, where?: string): ParsedMessage<object>;
 }
 
 /** Meaning of a watched key in the store. */
@@ -51,10 +52,15 @@ export class KeySpace {
 }
 
 /**
- * The canonical value of a text in the store.
+ * The canonical value of a text in the store, and the names of fields that its writer knows and this
+ * agent does not: the writer may be newer.
  * @throws InvalidModelError, SyntaxError
  */
-export function decode(watchedKey: WatchedKey, fullKey: string, text: string): object {
+export function decode(
+  watchedKey: WatchedKey,
+  fullKey: string,
+  text: string,
+): ParsedMessage<object> {
   if (!watchedKey.model) throw new InvalidModelError('no model has this key', { where: fullKey });
-  return watchedKey.model.parse(JSON.parse(text), fullKey);
+  return watchedKey.model.parseKnown(JSON.parse(text), fullKey);
 }

@@ -13,6 +13,13 @@ export interface LastKnownEntry {
   readonly value: object | undefined;
 }
 
+/** Fields of a value that this agent does not know. */
+export interface UnknownFields {
+  /** Keyword of the resource, or `external config`. */
+  readonly resource: string;
+  readonly names: readonly string[];
+}
+
 export interface Difference {
   readonly watchedKey: WatchedKey;
   readonly previous: object | undefined;
@@ -33,6 +40,7 @@ export class LastKnownState {
   readonly #log: Logger;
   readonly #entries = new Map<string, LastKnownEntry>();
   readonly #broken = new SharedMap<string, string>();
+  readonly #unknownFields = new SharedMap<string, UnknownFields>();
 
   constructor(keySpace: KeySpace, log: Logger) {
     this.#keySpace = keySpace;
@@ -41,6 +49,11 @@ export class LastKnownState {
 
   get broken(): ReadonlyMap<string, string> {
     return this.#broken.view;
+  }
+
+  /** Valid values with fields that this agent does not know, which are ignored. */
+  get unknownFields(): ReadonlyMap<string, UnknownFields> {
+    return this.#unknownFields.view;
   }
 
   get hasReflectedState(): boolean {
@@ -71,6 +84,7 @@ export class LastKnownState {
         accept: () => {
           this.#entries.delete(key);
           this.#broken.delete(key);
+          this.#unknownFields.delete(key);
         },
       };
     }
@@ -113,8 +127,14 @@ export class LastKnownState {
 
   #decode(watchedKey: WatchedKey, key: string, text: string): object | undefined {
     try {
-      const value = decode(watchedKey, key, text);
+      const { value, unknownFields } = decode(watchedKey, key, text);
       this.#broken.delete(key);
+      if (unknownFields.length === 0) this.#unknownFields.delete(key);
+      else
+        this.#unknownFields.set(key, {
+          resource: watchedKey.resource ?? 'external config',
+          names: [...new Set(unknownFields)],
+        });
       return value;
     } catch (thrown) {
       const reason = errorText(thrown);

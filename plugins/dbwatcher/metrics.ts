@@ -30,6 +30,14 @@ export class DbWatcherMetrics {
       },
     });
     new Gauge({
+      name: 'contiv_dbwatcher_unknown_fields',
+      help: 'Values in the datastore with fields that this agent does not know, and ignores.',
+      registers,
+      collect() {
+        this.set(status().unknownFields);
+      },
+    });
+    new Gauge({
       name: 'contiv_dbwatcher_retained_values',
       help: 'Records of nodes that are kept for a grace period although the datastore has lost them.',
       registers,

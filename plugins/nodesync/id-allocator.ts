@@ -80,7 +80,7 @@ export function idRecordText(id: number, name: string, addresses: readonly strin
 /** @returns undefined for a text that is not a VppNode with a name */
 export function readIdRecord(text: string, key: string): VppNode | undefined {
   try {
-    const record = vppNodeModel.parse(JSON.parse(text), key);
+    const record = vppNodeModel.parseKnown(JSON.parse(text), key).value;
     return record.name === '' ? undefined : record;
   } catch {
     return undefined;

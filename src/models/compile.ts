@@ -9,8 +9,11 @@ import type { BoundRules } from './rules.ts';
 import { type ScalarCodec, scalarCodec } from './scalars.ts';
 
 export interface MessagePlan {
-  /** @throws FieldProblem */
-  read(input: unknown): object;
+  /**
+   * @param unknown collects the names of unknown fields; undefined: they are an error
+   * @throws FieldProblem
+   */
+  read(input: unknown, unknown?: string[]): object;
   write(value: object): object;
 }
 
@@ -21,7 +24,7 @@ interface FieldPlan {
   /** Value of an unset field; undefined: the field is absent. */
   readonly unset: unknown;
   readonly oneof: string | undefined;
-  read(input: unknown): unknown;
+  read(input: unknown, unknown: string[] | undefined): unknown;
   /** Undefined if jsonpb omits the field. */
   write(value: unknown): unknown;
 }
@@ -40,7 +43,7 @@ function compile(type: protobuf.Type, rules: BoundRules, under: Ancestors): Mess
   const fields: FieldPlan[] = [];
   const byName = new Map<string, FieldPlan>();
   const plan: MessagePlan = {
-    read: (input) => readMessage(fields, byName, input),
+    read: (input, unknown) => readMessage(fields, byName, input, unknown),
     write: (value) => writeMessage(fields, value as Readonly<Record<string, unknown>>),
   };
   const inside = new Map(under).set(type, plan);
@@ -63,6 +66,7 @@ function readMessage(
   fields: readonly FieldPlan[],
   byName: ReadonlyMap<string, FieldPlan>,
   input: unknown,
+  unknown: string[] | undefined,
 ): object {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new FieldError(`expected an object, found ${describe(input)}`);
@@ -71,7 +75,11 @@ function readMessage(
   let oneofs: Map<string, string> | undefined;
   for (const [name, value] of Object.entries(input)) {
     const field = byName.get(name);
-    if (field === undefined) throw new FieldError('no such field', name);
+    if (field === undefined) {
+      if (unknown === undefined) throw new FieldError('no such field', name);
+      unknown.push(name);
+      continue;
+    }
     if (value === undefined || value === null) continue;
     if (given[field.index] !== undefined) throw new FieldError('given twice', field.name);
     given[field.index] = value;
@@ -92,7 +100,7 @@ function readMessage(
       continue;
     }
     try {
-      message[field.name] = field.read(value);
+      message[field.name] = field.read(value, unknown);
     } catch (thrown) {
       throw withPath(field.name, thrown);
     }
@@ -127,7 +135,7 @@ function compileField(
       ...named,
       unset: emptyMap,
       oneof: undefined,
-      read: (input) => readMap(scalarCodec(field.keyType), kind, input),
+      read: (input, unknown) => readMap(scalarCodec(field.keyType), kind, input, unknown),
       write: (value) => writeMap(kind, value as Readonly<Record<string, unknown>>),
     };
   }
@@ -136,7 +144,7 @@ function compileField(
       ...named,
       unset: emptyList,
       oneof: undefined,
-      read: (input) => readList(kind, rules.sortKey, input),
+      read: (input, unknown) => readList(kind, rules.sortKey, input, unknown),
       write: (value) => {
         const list = value as readonly unknown[];
         return list.length === 0 ? undefined : list.map(kind.write);
@@ -207,13 +215,14 @@ function readList(
   kind: ScalarCodec,
   sortKey: ((element: never) => string | number) | undefined,
   input: unknown,
+  unknown: string[] | undefined,
 ): readonly unknown[] {
   if (!Array.isArray(input)) throw new FieldError(`expected a list, found ${describe(input)}`);
   if (input.length === 0) return emptyList;
   const list: unknown[] = [];
   for (const [position, element] of input.entries()) {
     try {
-      list.push(kind.read(element));
+      list.push(kind.read(element, unknown));
     } catch (thrown) {
       throw withPath(`[${position}]`, thrown);
     }
@@ -239,7 +248,12 @@ function sortBy(
   });
 }
 
-function readMap(keys: ScalarCodec, kind: ScalarCodec, input: unknown): object {
+function readMap(
+  keys: ScalarCodec,
+  kind: ScalarCodec,
+  input: unknown,
+  unknown: string[] | undefined,
+): object {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new FieldError(`expected an object, found ${describe(input)}`);
   }
@@ -247,7 +261,7 @@ function readMap(keys: ScalarCodec, kind: ScalarCodec, input: unknown): object {
   for (const [key, value] of Object.entries(input)) {
     if (value === undefined) continue;
     try {
-      entries.push([String(keys.readKey?.(key) ?? keys.read(key)), kind.read(value)]);
+      entries.push([String(keys.readKey?.(key) ?? keys.read(key)), kind.read(value, unknown)]);
     } catch (thrown) {
       throw withPath(`[${describe(key)}]`, thrown);
     }

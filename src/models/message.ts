@@ -43,10 +43,21 @@ export interface ServiceMethod<Request extends object, Response extends object> 
   readonly responseStream: boolean;
 }
 
+export interface ParsedMessage<T extends object> {
+  readonly value: T;
+  readonly unknownFields: readonly string[];
+}
+
 export interface MessageCodec<T extends object> {
   readonly typeName: string;
   /** Canonical form of data of unknown shape. @throws InvalidModelError */
   parse(input: unknown, where?: string): T;
+  /**
+   * The same for data of a writer that may be newer: unknown fields are ignored beside known ones.
+   * @returns the value, and the names of the ignored fields
+   * @throws InvalidModelError
+   */
+  parseKnown(input: unknown, where?: string): ParsedMessage<T>;
   /** The same for a typed, possibly incomplete object. @throws InvalidModelError */
   canonical(input: DeepInput<T>, where?: string): T;
   /** JSON as written by Go's jsonpb with OrigName. */
@@ -96,18 +107,32 @@ export function messageCodec<T extends object>(
     compiled ??= compileMessage(message.reflection(), bindRules(rules));
     return compiled;
   };
-  const parse = (input: unknown, where?: string): T => {
+  const read = (input: unknown, where?: string, unknown?: string[]): T => {
     try {
-      return plan().read(input) as T;
+      return plan().read(input, unknown) as T;
     } catch (thrown) {
       if (!(thrown instanceof FieldError)) throw thrown;
       const problem = thrown.path === '' ? thrown.reason : `${thrown.path}: ${thrown.reason}`;
       throw new InvalidModelError(problem, { where: where ?? message.typeName });
     }
   };
+  const parse = (input: unknown, where?: string): T => read(input, where);
   return {
     typeName: message.typeName,
     parse,
+    parseKnown: (input, where) => {
+      const unknownFields: string[] = [];
+      const value = read(input, where, unknownFields);
+      // no value of a newer writer, but of another kind
+      if (unknownFields.length > 0 && Object.keys(plan().write(value)).length === 0)
+        throw new InvalidModelError(
+          `${unknownFields[0]}: no such field, and no known field is set`,
+          {
+            where: where ?? message.typeName,
+          },
+        );
+      return { value, unknownFields };
+    },
     canonical: parse,
     toJson: (value) => plan().write(value),
     encodeWire: (value) => {

@@ -4,8 +4,11 @@ import { describe, FieldError } from './field-error.ts';
 export interface ScalarCodec {
   /** The value that stands for "not set"; undefined for messages. */
   readonly zero: unknown;
-  /** @throws FieldProblem */
-  readonly read: (input: unknown) => unknown;
+  /**
+   * @param unknown collects the names of unknown fields; undefined: they are an error
+   * @throws FieldProblem
+   */
+  readonly read: (input: unknown, unknown?: string[]) => unknown;
   readonly write: (value: unknown) => unknown;
   /** For map keys, which are always strings in JSON; default: `read`. */
   readonly readKey?: (text: string) => unknown;

@@ -123,6 +123,21 @@ test('everything is frozen', () => {
   }
 });
 
+test('unknown fields are ignored at every depth when the writer may be newer', () => {
+  const { value, unknownFields } = all.parseKnown({
+    nope: 1,
+    text: 'a',
+    child: { more: {}, list: ['b'] },
+  });
+  assert.deepEqual(value, all.canonical({ text: 'a', child: { list: ['b'] } }));
+  assert.deepEqual(unknownFields, ['nope', 'more']);
+  assert.throws(() => all.parseKnown({ nope: 1 }, 'k'), /k: nope: no such field, and no known/);
+  assert.throws(() => all.parseKnown({ nope: 1, text: 5 }, 'k'), {
+    name: 'InvalidModelError',
+    message: /text: expected text, found 5/,
+  });
+});
+
 test('invalid input is rejected with its path', () => {
   const cases: readonly (readonly [unknown, string])[] = [
     [{ nope: 1 }, 'k: nope: no such field'],

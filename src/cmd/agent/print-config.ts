@@ -96,7 +96,7 @@ async function readNodeConfig({
   try {
     const key = REFLECTOR_PREFIX + resources.nodeconfig.key(settings.label, '');
     const text = await store.get(key);
-    return text === undefined ? undefined : nodeConfigModel.parse(JSON.parse(text), key);
+    return text === undefined ? undefined : nodeConfigModel.parseKnown(JSON.parse(text), key).value;
   } finally {
     await store.close();
   }

@@ -227,6 +227,8 @@ describe('metrics of the dbwatcher', () => {
       connected: 1,
       watching: 1,
       broken_values: 0,
+      unknown_fields: 0,
+      retained_values: 0,
       resyncs_total: 1,
       missed_changes_total: 0,
       mirror_behind: 0,
