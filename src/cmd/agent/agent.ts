@@ -176,8 +176,9 @@ export function createAgent(deps: AgentDeps): Agent {
       ...ipamRoutes({ nodes, ipam, conf, net: ipv4net }),
       ...traceRoutes({ label, scheduler, ipam, net: ipv4net }),
       ...vppRoutes(vpp.client),
-      metricsRoute('/metrics', registry, vpp.metrics.refresh),
+      metricsRoute('/metrics', registry, vpp.metrics.refresh, clock),
     ],
+    clock,
     loggers,
   );
   const cni = wireCniServer({

@@ -55,5 +55,10 @@ export const httpSchema = Type.Object({
     default: '',
     description: 'File with the key of the certificate.',
   }),
+  'client-cert-files': Type.Array(Type.String(), {
+    default: [],
+    description:
+      'Files with certificates of authorities; if set, every request except probes requires a client certificate that one of them has signed.',
+  }),
 });
 export type HttpConfig = Static<typeof httpSchema>;

@@ -30,6 +30,8 @@ export interface Route {
    * listens in the network of the host.
    */
   readonly mutating: boolean;
+  /** A probe of kubelet: it needs no credentials and waits for no other request. */
+  readonly isProbe?: true;
   /** One line for the table of routes. */
   readonly summary: string;
   handle(request: RouteRequest): RouteResponse | Promise<RouteResponse>;

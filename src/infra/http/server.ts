@@ -2,26 +2,23 @@
  * The REST server: two fastify servers with the same routes, one on the endpoint for probes,
  * Prometheus and netctl, one on a unix socket for mutating routes.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import fastify, {
-  type FastifyError,
   type FastifyInstance,
-  type FastifyReply,
   type FastifyRequest,
+  type FastifyServerFactory,
 } from 'fastify';
-import { defineError, errorText } from '../errors/errors.ts';
+import type { Clock } from '../clock/clock.ts';
+import { errorText } from '../errors/errors.ts';
 import type { Logger } from '../log/log.ts';
+import { HttpConfigError, tlsOptions } from './certificate.ts';
 import { type HttpConfig, parseEndpoint } from './config.ts';
+import { Connections } from './connections.ts';
+import { guardEndpoint } from './endpoint-guard.ts';
 import { HttpListenError, listenLocally } from './local-socket.ts';
+import { send, unifyErrorReplies } from './reply.ts';
 import { BadRequestError, failure, type Route, type RouteResponse } from './route.ts';
-
-export const HttpConfigError = defineError({
-  name: 'HttpConfigError',
-  code: 'CV_HTTP_CONFIG',
-  rejects: 'configuration',
-  remedy: 'Correct http.conf or the flag --http-port.',
-});
 
 export interface HttpServer {
   /** Port of the endpoint, also when the system has selected it; 0 when the server is disabled. */
@@ -29,17 +26,22 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** A request that never ends, or a reply that is not read, must not occupy a connection. */
+const STALLED_MS = 30_000;
+/** Longer than the usual interval of Prometheus. */
+const KEEP_ALIVE_MS = 72_000;
+
 const serverOptions = {
   // A probe that keeps its connection open must not delay the stop of the agent.
   forceCloseConnections: true,
-  // A request that never ends must not occupy a connection.
-  requestTimeout: 30_000,
+  requestTimeout: STALLED_MS,
 } as const;
 
 /** @throws HttpConfigError, HttpListenError */
 export async function startHttpServer(
   config: HttpConfig,
   routes: readonly Route[],
+  clock: Clock,
   log: Logger,
 ): Promise<HttpServer> {
   if (config.disabled) return { port: 0, close: async () => undefined };
@@ -48,7 +50,10 @@ export async function startHttpServer(
     throw new HttpConfigError('open-mutating-routes requires client-basic-auth');
   const where = parseEndpoint(config.endpoint);
   if (!where) throw new HttpConfigError(`endpoint "${config.endpoint}" has to be address:port`);
-  const endpoint = makeServer(config, log);
+  const connections = new Connections(clock);
+  const endpoint = makeEndpoint(config, connections);
+  guardEndpoint(endpoint, config, connections, clock, log);
+  unifyErrorReplies(endpoint);
   for (const route of routes)
     bind(endpoint, open || !route.mutating ? route : forbidden(route, config['local-socket']));
   refuseOtherMethods(endpoint, routes);
@@ -77,76 +82,26 @@ export async function startHttpServer(
   };
 }
 
-/** Certificate and key for HTTPS; undefined when they are not configured. */
-function certificate(config: HttpConfig): { cert: Buffer; key: Buffer } | undefined {
-  const cert = config['server-cert-file'];
-  const key = config['server-key-file'];
-  if (!cert && !key) return undefined;
-  // With only one of them the server would silently serve plain HTTP.
-  if (!cert || !key)
-    throw new HttpConfigError('server-cert-file and server-key-file must both be set');
-  const read = (path: string): Buffer => {
-    try {
-      return readFileSync(path);
-    } catch (cause) {
-      throw new HttpConfigError('cannot be read', { where: path, cause });
-    }
+function makeEndpoint(config: HttpConfig, connections: Connections): FastifyInstance {
+  const tls = tlsOptions(config);
+  const serverFactory: FastifyServerFactory = (handler) => {
+    const limited = connections.limitPipelining(handler);
+    const server = tls ? createTlsServer({ ...tls }, limited) : createServer(limited);
+    server.requestTimeout = STALLED_MS;
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
+    return server.setTimeout(STALLED_MS);
   };
-  return { cert: read(cert), key: read(key) };
-}
-
-function makeServer(config: HttpConfig, log: Logger): FastifyInstance {
-  const https = certificate(config);
-  let server: FastifyInstance;
   try {
-    server = https
-      ? (fastify({ ...serverOptions, https }) as unknown as FastifyInstance)
-      : fastify(serverOptions);
+    return fastify({ ...serverOptions, serverFactory });
   } catch (cause) {
     const where = config['server-cert-file'];
     throw new HttpConfigError(`invalid certificate or key: ${errorText(cause)}`, { where, cause });
   }
-  const users = config['client-basic-auth'].map(digest);
-  if (users.length > 0)
-    server.addHook('onRequest', async (request, reply) => {
-      if (isKnown(request, users)) return;
-      log.warn({ url: request.url, from: request.ip }, 'REST request without valid credentials');
-      await reply.code(401).header('WWW-Authenticate', 'Basic').send('Unauthorized\n');
-    });
-  unifyErrorReplies(server);
-  return server;
-}
-
-/** Gives errors of the server the form of the routes' errors, and allows an empty body. */
-function unifyErrorReplies(server: FastifyInstance): void {
-  const parse = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
-    body === '' ? done(null, undefined) : parse(request, body as string, done),
-  );
-  server.setNotFoundHandler((request, reply) =>
-    send(reply, failure(404, `no route ${request.method} ${request.url.split('?')[0]}`)),
-  );
-  server.setErrorHandler(({ statusCode = 500, message }: FastifyError, _request, reply) => {
-    const text = statusCode === 415 ? 'a body has to be of type application/json' : message;
-    return send(reply, failure(statusCode, text));
-  });
-}
-
-/** A hash of constant length, so that the time of a comparison does not depend on the text. */
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
-function isKnown(request: FastifyRequest, users: readonly Buffer[]): boolean {
-  const [scheme, credentials = ''] = (request.headers.authorization ?? '').split(' ');
-  if (scheme?.toLowerCase() !== 'basic') return false;
-  const given = digest(Buffer.from(credentials, 'base64').toString());
-  return users.filter((user) => timingSafeEqual(user, given)).length > 0;
 }
 
 /** Replaces a route that only the local socket serves. */
 function forbidden(route: Route, socket: string): Route {
-  const text = `this route changes state: use the unix socket ${socket}`;
+  const text = `this route changes state: use the unix socket ${socket}, or set open-mutating-routes in http.conf`;
   return { ...route, handle: () => failure(403, text) };
 }
 
@@ -154,6 +109,7 @@ function bind(server: FastifyInstance, route: Route): void {
   server.route({
     method: route.method,
     url: route.path,
+    config: { isProbe: route.isProbe === true },
     handler: async (request, reply) => {
       const response = await answer(route, request);
       return send(reply, response);
@@ -192,14 +148,4 @@ async function answer(route: Route, request: FastifyRequest): Promise<RouteRespo
   } catch (error) {
     return failure(error instanceof BadRequestError ? 400 : 500, errorText(error));
   }
-}
-
-function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
-  reply.code(response.status);
-  if (response.contentType !== undefined)
-    return reply.type(response.contentType).send(response.body);
-  // Indented, as in the Go agent, for reading in a terminal.
-  return reply
-    .type('application/json; charset=utf-8')
-    .send(`${JSON.stringify(response.body ?? null, undefined, 2)}\n`);
 }

@@ -1,4 +1,5 @@
 /** Wiring of the REST server. */
+import type { Clock } from '../clock/clock.ts';
 import type { Loggers } from '../log/loggers.ts';
 import type { Component } from '../process/lifecycle.ts';
 import type { HttpConfig } from './config.ts';
@@ -14,6 +15,7 @@ export interface WiredHttpServer {
 export function wireHttpServer(
   config: HttpConfig,
   routes: readonly Route[],
+  clock: Clock,
   loggers: Loggers,
 ): WiredHttpServer {
   let server: HttpServer | undefined;
@@ -24,7 +26,7 @@ export function wireHttpServer(
     component: {
       name: 'http',
       init: async () => {
-        server = await startHttpServer(config, routes, loggers.get('http'));
+        server = await startHttpServer(config, routes, clock, loggers.get('http'));
         if (!config.disabled)
           loggers.get('agent').info({ port: server.port }, 'REST server is listening');
       },

@@ -1,5 +1,9 @@
 import type { Registry } from 'prom-client';
+import type { Clock } from '../clock/clock.ts';
 import type { Route } from '../http/route.ts';
+
+/** Metrics are collected at most once in this time, however many clients read them. */
+const COLLECTION_MS = 1_000;
 
 /**
  * Serves a Prometheus registry under its own path, as the Go agent does.
@@ -9,15 +13,35 @@ export function metricsRoute(
   path: string,
   registry: Registry,
   refresh: () => Promise<void>,
+  clock: Clock,
 ): Route {
+  let collected = Number.NEGATIVE_INFINITY;
+  let text: Promise<Buffer> | undefined;
+  const collect = async (): Promise<Buffer> => {
+    await refresh();
+    // One buffer for all replies: a text is copied for each client that reads slowly.
+    return Buffer.from(await registry.metrics());
+  };
+  const latest = (): Promise<Buffer> => {
+    const now = clock.monotonic();
+    if (text && now - collected < COLLECTION_MS) return text;
+    collected = now;
+    text = collect();
+    // The next request tries again.
+    text.catch(() => {
+      text = undefined;
+    });
+    return text;
+  };
   return {
     method: 'GET',
     path,
     mutating: false,
-    summary: 'metrics for Prometheus',
-    handle: async () => {
-      await refresh();
-      return { status: 200, body: await registry.metrics(), contentType: registry.contentType };
-    },
+    summary: 'metrics for Prometheus, collected at most once a second',
+    handle: async () => ({
+      status: 200,
+      body: await latest(),
+      contentType: registry.contentType,
+    }),
   };
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { StoreUnavailableError } from '#datastore/api.ts';
 import { type EtcdTlsOptions, StoreConfigError } from '#datastore/etcd/options.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { systemClock } from '#infra/clock/system.ts';
+import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutEtcd, withoutOpenssl } from '#test/support/requirements.ts';
 import { EtcdServer } from '../support/etcd-server.ts';
 
@@ -19,34 +19,10 @@ describe('EtcdStore over TLS', {
   let server: EtcdServer;
   const file = (name: string) => join(folder, name);
 
-  function certificate(name: string, authority: string): void {
-    const run = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
-    const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
-    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-    const own = ['-keyout', file(`${name}.key`)];
-    if (name === authority) {
-      run('req', '-x509', ...key, ...subject, ...own, '-out', file(`${name}.crt`), '-days', '2');
-      return;
-    }
-    run('req', '-new', ...key, ...subject, ...own, '-out', file(`${name}.csr`));
-    const signer = ['-CA', file(`${authority}.crt`), '-CAkey', file(`${authority}.key`)];
-    const copy = ['-copy_extensions', 'copy', '-CAcreateserial', '-days', '2'];
-    run(
-      'x509',
-      '-req',
-      '-in',
-      file(`${name}.csr`),
-      ...signer,
-      ...copy,
-      '-out',
-      file(`${name}.crt`),
-    );
-  }
-
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'etcd-tls-'));
-    for (const name of ['ca', 'server', 'client']) certificate(name, 'ca');
-    certificate('stranger', 'stranger');
+    for (const name of ['ca', 'server', 'client']) makeCertificate(folder, name, 'ca');
+    makeCertificate(folder, 'stranger', 'stranger');
     server = await EtcdServer.start(
       `--cert-file=${file('server.crt')}`,
       `--key-file=${file('server.key')}`,

@@ -7,10 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import Value from 'typebox/value';
+import { systemClock } from '#infra/clock/system.ts';
+import { HttpConfigError } from '#infra/http/certificate.ts';
 import { type HttpConfig, httpSchema, parseEndpoint } from '#infra/http/config.ts';
 import { HttpListenError } from '#infra/http/local-socket.ts';
 import { integerArgument, json, type Route } from '#infra/http/route.ts';
-import { HttpConfigError, type HttpServer, startHttpServer } from '#infra/http/server.ts';
+import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { silentLogger } from '#infra/log/log.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'http-'));
@@ -80,7 +82,7 @@ describe('REST server', () => {
   const servers: HttpServer[] = [];
   const close = () => Promise.all(servers.splice(0).map((server) => server.close()));
   const start = async (values: Partial<HttpConfig> = {}) => {
-    const server = await startHttpServer(config(values), routes, silentLogger);
+    const server = await startHttpServer(config(values), routes, systemClock, silentLogger);
     servers.push(server);
     return { host: '127.0.0.1', port: server.port };
   };

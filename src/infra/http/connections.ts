@@ -1,0 +1,112 @@
+/** Limits of the connections to the endpoint, and of the requests that one connection pipelines. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../clock/clock.ts';
+
+/** Many pods may hold connections open; the memory of so many is a few megabytes. */
+const MAX_CONNECTIONS = 1_024;
+const MAX_CONNECTIONS_PER_ADDRESS = 64;
+/** Clients that pipeline at all send some ten requests ahead. */
+const MAX_PIPELINED = 64;
+/** How long new connections from an address are closed after it has exceeded a limit. */
+const PENALTY_MS = 1_000;
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+interface Pipeline {
+  pending: number;
+  /** Resolves when the requests so far have been replied to. */
+  last: Promise<void>;
+}
+
+export class Connections {
+  readonly #clock: Clock;
+  readonly #byAddress = new Map<string, number>();
+  /** When connections from an address are accepted again. */
+  readonly #penalties = new Map<string, number>();
+  readonly #pipelines = new WeakMap<Socket, Pipeline>();
+  #remote = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Closes connections over the limits. Those of the machine itself, such as probes, always fit. */
+  limit(server: Pick<Server, 'on'>): void {
+    server.on('connection', (socket: Socket) => {
+      if (isLocal(socket)) return;
+      const address = addressOf(socket);
+      const count = (this.#byAddress.get(address) ?? 0) + 1;
+      if (count > MAX_CONNECTIONS_PER_ADDRESS || this.#remote >= MAX_CONNECTIONS)
+        this.#penalize(socket);
+      if (this.#isPenalized(address)) {
+        socket.destroy();
+        return;
+      }
+      this.#count(address, 1);
+      socket.once('close', () => this.#count(address, -1));
+    });
+  }
+
+  /**
+   * Closes a connection with too many requests ahead of their replies. A chunk of 64 KiB holds
+   * 2,000 requests, and those after the limit must not cost more than their parsing.
+   */
+  limitPipelining(handler: Handler): Handler {
+    return (request, response) => {
+      const { socket } = request;
+      if (socket.destroyed) return;
+      const pipeline = this.#pipelines.get(socket) ?? { pending: 0, last: Promise.resolve() };
+      this.#pipelines.set(socket, pipeline);
+      if (++pipeline.pending > MAX_PIPELINED) {
+        this.#penalize(socket);
+        socket.destroy();
+        return;
+      }
+      response.once('close', () => void pipeline.pending--);
+      handler(request, response);
+    };
+  }
+
+  /**
+   * Resolves when the earlier requests of the connection have been replied to. Replies are sent in
+   * order anyway, so those that are made early only take memory.
+   * @param replied resolves when this request is replied to or its connection is closed
+   */
+  async turnOf(socket: Socket, replied: Promise<void>): Promise<void> {
+    const pipeline = this.#pipelines.get(socket)!;
+    const { last } = pipeline;
+    pipeline.last = replied;
+    await last;
+  }
+
+  #count(address: string, change: number): void {
+    this.#remote += change;
+    const count = (this.#byAddress.get(address) ?? 0) + change;
+    if (count === 0) this.#byAddress.delete(address);
+    else this.#byAddress.set(address, count);
+  }
+
+  /** The machine itself is exempt: kubelet's probes have the same address as other processes. */
+  #penalize(socket: Socket): void {
+    if (!isLocal(socket))
+      this.#penalties.set(addressOf(socket), this.#clock.monotonic() + PENALTY_MS);
+  }
+
+  #isPenalized(address: string): boolean {
+    const end = this.#penalties.get(address);
+    if (end === undefined) return false;
+    if (this.#clock.monotonic() < end) return true;
+    this.#penalties.delete(address);
+    return false;
+  }
+}
+
+function addressOf(socket: Socket): string {
+  return socket.remoteAddress ?? '';
+}
+
+/** Whether the client is on this machine: kubelet, Prometheus in the network of the host, a shell. */
+function isLocal({ remoteAddress, localAddress }: Socket): boolean {
+  return remoteAddress === localAddress;
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Registry } from 'prom-client';
+import { ManualClock } from '#infra/clock/manual.ts';
+import { metricsRoute } from '#infra/metrics/routes.ts';
+
+const request = { query: {}, params: {}, body: undefined };
+
+describe('the metrics route', () => {
+  it('collects once a second for any number of requests', async () => {
+    const clock = new ManualClock();
+    let collections = 0;
+    const refresh = async () => void collections++;
+    const { handle } = metricsRoute('/metrics', new Registry(), refresh, clock);
+    await Promise.all(Array.from({ length: 100 }, () => handle(request)));
+    await clock.advance(999);
+    await handle(request);
+    assert.equal(collections, 1);
+    await clock.advance(1);
+    await handle(request);
+    assert.equal(collections, 2);
+  });
+
+  it('collects again after a failure', async () => {
+    let fails = true;
+    const refresh = async () => {
+      if (fails) throw new Error('no');
+    };
+    const { handle } = metricsRoute('/metrics', new Registry(), refresh, new ManualClock());
+    await assert.rejects(async () => handle(request));
+    fails = false;
+    assert.equal((await handle(request)).status, 200);
+  });
+});

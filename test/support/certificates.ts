@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/** Makes `<name>.key` and `<name>.crt` for localhost; an authority signs itself. */
+export function makeCertificate(folder: string, name: string, authority: string): void {
+  const file = (extension: string) => join(folder, `${name}.${extension}`);
+  const run = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' });
+  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const own = [...key, ...subject, '-keyout', file('key')];
+  if (name === authority) {
+    run('req', '-x509', ...own, '-out', file('crt'), '-days', '2');
+    return;
+  }
+  run('req', '-new', ...own, '-out', file('csr'));
+  const signer = [
+    '-CA',
+    join(folder, `${authority}.crt`),
+    '-CAkey',
+    join(folder, `${authority}.key`),
+  ];
+  const copy = ['-copy_extensions', 'copy', '-CAcreateserial', '-days', '2'];
+  run('x509', '-req', '-in', file('csr'), ...signer, ...copy, '-out', file('crt'));
+}
