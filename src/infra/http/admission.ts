@@ -17,7 +17,7 @@ const MAX_HANDLED = 4;
 const MAX_WAITING = 256;
 const MAX_WAITING_PER_ADDRESS = 32;
 /** A client that reads its reply slowly uses little of the main thread: others may start. */
-const MAX_HELD_MS = 10_000;
+const SLOW_REPLY_MS = 10_000;
 
 export class Admission {
   readonly #clock: Clock;
@@ -40,13 +40,13 @@ export class Admission {
     else this.#handled++;
     // Everything else that is ready precedes: handlers are not called one after the other.
     await this.#clock.turn();
-    let isHeld = true;
+    let isActive = true;
     const leave = (): void => {
       slow.cancel();
-      if (isHeld) this.#leave();
-      isHeld = false;
+      if (isActive) this.#leave();
+      isActive = false;
     };
-    const slow = this.#clock.timer(MAX_HELD_MS, leave);
+    const slow = this.#clock.timer(SLOW_REPLY_MS, leave);
     return leave;
   }
 

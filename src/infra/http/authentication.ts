@@ -1,4 +1,4 @@
-/** Who may use the endpoint: credentials and client certificates. The probes need neither. */
+/** Credentials and client certificates of the endpoint. The probes need neither. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import type { FastifyReply, FastifyRequest } from 'fastify';

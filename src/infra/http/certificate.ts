@@ -24,7 +24,7 @@ export function tlsOptions(config: HttpConfig): TlsOptions | undefined {
   const cert = config['server-cert-file'];
   const key = config['server-key-file'];
   const clients = config['client-cert-files'];
-  // With only a part of them the server would silently serve anybody.
+  // With only a part of them the server would silently serve every client.
   if (clients.length > 0 && !(cert && key))
     throw new HttpConfigError('client-cert-files requires server-cert-file and server-key-file');
   if (!cert && !key) return undefined;

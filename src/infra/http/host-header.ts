@@ -6,7 +6,7 @@
 import { isIP } from 'node:net';
 
 /** Suffixes of names inside a cluster, which public DNS does not have. */
-const CLUSTER_SUFFIXES = ['.svc', '.cluster.local'];
+const clusterSuffixes = ['.svc', '.cluster.local'];
 
 /** @param machine name of this machine */
 export function isAcceptedHost(header: string | undefined, machine: string): boolean {
@@ -17,7 +17,7 @@ export function isAcceptedHost(header: string | undefined, machine: string): boo
     isIP(host) !== 0 ||
     !host.includes('.') ||
     host === machine.toLowerCase() ||
-    CLUSTER_SUFFIXES.some((suffix) => host.endsWith(suffix))
+    clusterSuffixes.some((suffix) => host.endsWith(suffix))
   );
 }
 
