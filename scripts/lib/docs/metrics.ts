@@ -37,7 +37,9 @@ export function metrics(): MetricText[] {
 }
 
 function makeAgent(): void {
-  const loggers = new Loggers({ 'default-level': 'fatal', loggers: [] }, undefined);
+  const loggers = new Loggers({ 'default-level': 'fatal', loggers: [] }, undefined, {
+    write: () => undefined,
+  });
   const parts = { clock: systemClock, random: systemRandom, loggers };
   const flags = parseFlags(['--embedded', '--config-dir', import.meta.dirname], {});
   createAgent({

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { systemClock, systemRandom } from '#infra/clock/system.ts';
 import { CodedError, defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
 import { Loggers } from '#infra/log/loggers.ts';
+import { Output } from '#infra/log/output.ts';
 import { type Agent, createAgent } from './agent.ts';
 import { buildInfo } from './build-info.ts';
 import { parseFlags } from './flags.ts';
@@ -16,6 +17,8 @@ import { trace } from './trace.ts';
 /** The configuration or an argument is invalid; a restart does not help. */
 const EXIT_CONFIG = 2;
 const EXIT_FAILURE = 1;
+
+const STANDARD_OUTPUT = 1;
 
 export const UndeployInterruptedError = defineError({
   name: 'UndeployInterruptedError',
@@ -53,18 +56,18 @@ async function runCommand(
   ended: Promise<string>,
 ): Promise<number> {
   const flags = parseFlags(argv, env);
-  // The reader of the log may close the pipe; the network of the pods must stay.
-  process.stdout.on('error', () => undefined);
-  const print = (text: string): void => void process.stdout.write(text);
-  if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, print);
-  if (flags.trace) return (await trace(flags.trace, print)) ? 0 : EXIT_FAILURE;
+  const show = (text: string): void => void process.stdout.write(text);
+  if (flags.replay !== undefined) return await replayUntil(flags.replay, ended, show);
+  if (flags.trace) return (await trace(flags.trace, show)) ? 0 : EXIT_FAILURE;
   const settings = readSettings(flags, env);
   const ports = { clock: systemClock, random: systemRandom };
   if (flags.printConfig) {
-    await printConfig({ ...ports, settings }, print);
+    await printConfig({ ...ports, settings }, show);
     return 0;
   }
-  const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL']);
+  const output = new Output(STANDARD_OUTPUT, systemClock);
+  const print = (text: string): void => output.write(text);
+  const loggers = new Loggers(settings.logs, env['INITIAL_LOGLVL'], output);
   const parts = { ...ports, loggers };
   const environment = await openEnvironment(settings, parts);
   const agent = createAgent({ ...parts, settings, environment, build: buildInfo(env), print });

@@ -1,7 +1,4 @@
-/**
- * Named loggers over one pino stream, each with a level that can be changed at run time. Uses pino's
- * default destination, which is synchronous, so that the last line before a crash is written.
- */
+/** Named loggers over one pino stream, each with a level that can be changed at run time. */
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import { type Static, Type } from 'typebox';
 import { defineError } from '../errors/errors.ts';
@@ -72,14 +69,14 @@ export class Loggers {
    * @param initial `INITIAL_LOGLVL`: overrides the default level, not those of individual loggers
    * @throws LogLevelError
    */
-  constructor(config: LogsConfig, initial: string | undefined, stream?: DestinationStream) {
+  constructor(config: LogsConfig, initial: string | undefined, stream: DestinationStream) {
     const options = {
       level: initial ? pinoLevel(initial, 'INITIAL_LOGLVL') : pinoLevel(config['default-level']),
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label: string) => ({ level: label }) },
       base: null,
     };
-    this.#root = stream ? pino(options, stream) : pino(options);
+    this.#root = pino(options, stream);
     for (const { name, level } of config.loggers) this.#levels.set(name, pinoLevel(level));
   }
 

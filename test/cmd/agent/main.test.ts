@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -20,12 +28,21 @@ interface Program {
 }
 
 /** The agent as a separate process, with its own folder for files and sockets. */
-function run(folder: string, ...argv: string[]): Program {
+function run(folder: string, ...args: (string | { readonly stdout: string })[]): Program {
   const env = { ...process.env, TMPDIR: folder };
-  const child = spawn(process.execPath, [main, ...argv], { env, cwd: folder });
+  const argv = args.filter((one) => typeof one === 'string');
+  const files = args.filter((one) => typeof one !== 'string');
+  const stdout = files[0] ? openSync(files[0].stdout, 'a') : 'pipe';
+  const child = spawn(process.execPath, [main, ...argv], {
+    env,
+    cwd: folder,
+    stdio: ['pipe', stdout, 'pipe'],
+  });
+  if (typeof stdout === 'number') closeSync(stdout);
   let text = '';
   const { promise, resolve: end } = Promise.withResolvers<Awaited<Program['ended']>>();
-  for (const stream of [child.stdout, child.stderr])
+  const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  for (const stream of streams)
     stream.on('data', (chunk) => {
       text += chunk;
     });
@@ -33,13 +50,13 @@ function run(folder: string, ...argv: string[]): Program {
   return {
     async said(wanted) {
       while (!text.includes(wanted)) {
-        const data = [child.stdout, child.stderr].map((stream) => once(stream, 'data'));
+        const data = streams.map((stream) => once(stream, 'data'));
         const closed = promise.then(() => assert.fail(`never said "${wanted}":\n${text}`));
         await Promise.race([...data, closed]);
       }
     },
     signal: (name) => child.kill(name),
-    deafen: () => child.stdout.destroy(),
+    deafen: () => child.stdout?.destroy(),
     ended: promise,
   };
 }
@@ -136,6 +153,26 @@ describe('contiv-agent as a process', () => {
     agent.signal('SIGTERM');
     const { code, text } = await agent.ended;
     assert.equal(code, 0, text);
+  });
+
+  it('runs and stops although its output cannot be written', async () => {
+    const folder = ownFolder();
+    const agent = run(folder, { stdout: '/dev/full' }, '--embedded', '--http-port', '0');
+    const socket = join(folder, 'contiv-vswitch', 'vpp1', 'agent.sock');
+    await until(async () => (await status(socket, '/readiness')) === 200);
+    agent.signal('SIGTERM');
+    const { code, text } = await agent.ended;
+    assert.equal(code, 0, text);
+  });
+
+  it('logs that it stops when the terminal is closed', async () => {
+    const folder = ownFolder();
+    const agent = run(folder);
+    await agent.said('cannot connect to VPP');
+    agent.signal('SIGHUP');
+    const { code, text } = await agent.ended;
+    assert.equal(code, 0, text);
+    assert.match(text, /"signal":"SIGHUP".*stopping/);
   });
 
   it('exits with code 0 for a repeated signal, and starts again', async () => {
