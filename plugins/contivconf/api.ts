@@ -16,7 +16,8 @@ import type {
 export { contivConfigFile } from './config.ts';
 export { checkContivConfig as readContivConfig } from './config-check.ts';
 export { dpdkNics } from './dpdk-nics.ts';
-export { effectiveOptions } from './effective-config.ts';
+export { type EffectiveOption, effectiveOptions } from './effective-config.ts';
+export { ipamConfig } from './global-settings.ts';
 export { type ConfigSources, firstHostNic, resolveNode, stolenNic } from './node-settings.ts';
 export type * from './settings.ts';
 

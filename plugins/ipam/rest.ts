@@ -33,7 +33,6 @@ export function ipamDocument(
     readonly vppHostSubnet: string;
   },
 ): IpamDocument {
-  const cluster = clusterSubnets(config);
   return {
     nodeId: node.id,
     nodeName: node.name,
@@ -45,15 +44,26 @@ export function ipamDocument(
       contivCIDR: config.contivCidr,
       serviceCIDR: config.serviceCidr,
       nodeInterconnectDHCP: config.nodeInterconnectDhcp,
-      podSubnetCIDR: prefixText(cluster.pods),
-      podSubnetOneNodePrefixLen: cluster.podsOneNode,
-      vppHostSubnetCIDR: prefixText(cluster.vppHost),
-      vppHostSubnetOneNodePrefixLen: cluster.vppHostOneNode,
-      nodeInterconnectCIDR: cluster.nodes ? prefixText(cluster.nodes) : '',
-      vxlanCIDR: prefixText(cluster.vxlan),
+      ...effectiveSubnets(config),
       defaultGateway: config.defaultGateway,
       srv6: {},
     }),
+  };
+}
+
+/**
+ * The subnets of the cluster by their keys in `ipamConfig`: as configured, or derived from contivCIDR.
+ * @throws AddressPlanError
+ */
+export function effectiveSubnets(config: IpamConfig): Readonly<Record<string, string | number>> {
+  const cluster = clusterSubnets(config);
+  return {
+    podSubnetCIDR: prefixText(cluster.pods),
+    podSubnetOneNodePrefixLen: cluster.podsOneNode,
+    vppHostSubnetCIDR: prefixText(cluster.vppHost),
+    vppHostSubnetOneNodePrefixLen: cluster.vppHostOneNode,
+    nodeInterconnectCIDR: cluster.nodes ? prefixText(cluster.nodes) : '',
+    vxlanCIDR: prefixText(cluster.vxlan),
   };
 }
 

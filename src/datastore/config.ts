@@ -52,6 +52,13 @@ export const boltSchema = Type.Object({
     default: '/var/bolt/agent.level',
     description: 'Folder of the local database, with attachments, addresses and the node ID.',
   }),
+  'file-mode': Type.Integer({
+    minimum: 0,
+    maximum: 0o777,
+    default: 0o660,
+    description:
+      'Access to the database, as a decimal number as in the original: 432 is 0660. Who may read may also list its folder.',
+  }),
   'lock-timeout': lockTimeout,
 });
 export type BoltConfig = Static<typeof boltSchema>;

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { Type } from 'typebox';
 import { Duration, durationMs } from '#infra/config/duration.ts';
 import { ConfigError, loadConfig, parseConfig } from '#infra/config/load.ts';
+import { originalKeys } from '#infra/config/original-keys.ts';
 
 const schema = Type.Object({
   mtuSize: Type.Integer({ default: 1450 }),
@@ -129,5 +130,40 @@ describe('configuration files', () => {
       /none\.conf: the file does not exist/,
     );
     assert.equal(loadConfig({ ...config, name: 'other' }, source).file, undefined);
+  });
+});
+
+describe('keys of the original', () => {
+  const parse = (key: string, value: string) =>
+    parseConfig(schema, `mtuSize: 1\n${key}: ${value}\n`, 'http.conf', originalKeys['http.conf']);
+
+  it('stop the start when they protect something', () => {
+    for (const [key, value] of [
+      ['enable-token-auth', 'true'],
+      ['users', '[{name: a, password: b}]'],
+      ['Users', '[a]'],
+    ] as const)
+      assert.throws(
+        () => parse(key, value),
+        (error: Error) =>
+          error instanceof ConfigError &&
+          error.message.startsWith(`http.conf:2: ${key} is not supported: use client-basic-auth`),
+      );
+  });
+
+  it('are warnings with their reason otherwise', () => {
+    for (const [key, value] of [
+      ['enable-token-auth', 'false'],
+      ['users', '[]'],
+      ['rate-limiter', '{limit: 5}'],
+    ] as const) {
+      const [warning = ''] = parse(key, value).warnings;
+      assert.ok(warning.startsWith(`http.conf:2: ${key} has no effect: `), warning);
+    }
+  });
+
+  it('are unknown in the files of others', () => {
+    const { warnings } = parseConfig(schema, 'users: [a]', 'etcd.conf', originalKeys['etcd.conf']);
+    assert.deepEqual(warnings, ['etcd.conf:1: ignoring unknown key users']);
   });
 });

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TObject, TSchema } from 'typebox';
 import ts from 'typescript';
+import { originalKeys } from '#infra/config/original-keys.ts';
 import { commentOf, constantNameOf, findAll, headOf } from './source.ts';
 import { renderTable } from './table.ts';
 
@@ -106,6 +107,16 @@ export function keysOfSchema(schema: TSchema, prefix = ''): Key[] {
     const inner = node.items?.properties ? keysOfSchema(node.items, `${path}[].`) : [];
     return [{ path, node }, ...inner];
   });
+}
+
+export function originalKeyTable(): string {
+  const rows = Object.entries(originalKeys).flatMap(([file, keys]) =>
+    Object.entries(keys).map(([key, { reason, protects }]) => ({
+      key: `\`${file}\`: \`${key}\``,
+      cells: [protects ? 'stops the start' : 'no effect', reason],
+    })),
+  );
+  return renderTable(['key', 'when it is set', 'why, and what to use instead'], rows, '');
 }
 
 export function configTables(documents: readonly ConfigDocument[]): string {

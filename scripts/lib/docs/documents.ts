@@ -3,7 +3,13 @@
  * generated part is between `<!-- made: name -->` and `<!-- end -->`; the rest is hand-written.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { configDocuments, configFileText, configPath, configTables } from './config.ts';
+import {
+  configDocuments,
+  configFileText,
+  configPath,
+  configTables,
+  originalKeyTable,
+} from './config.ts';
 import { errorTable } from './errors.ts';
 import { eventTable } from './events.ts';
 import { folderTable } from './folders.ts';
@@ -27,6 +33,7 @@ export async function documents(): Promise<Document[]> {
     ['docs/metrics.md', 'metrics', metricTable],
     ['docs/rest.md', 'routes', routeTable],
     ['docs/configuration.md', 'files', () => configTables(schemas)],
+    ['docs/configuration.md', 'keys of the original', originalKeyTable],
   ];
   const texts = new Map<string, string>();
   for (const [path, name, render] of made) {

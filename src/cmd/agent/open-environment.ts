@@ -2,7 +2,7 @@
  * Opens the environment of the agent: either the real stores, VPP and Linux, or embedded ones in the
  * same process, which need neither root nor installed programs.
  */
-import { statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { etcdOptions } from '#datastore/config.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
@@ -36,6 +36,7 @@ export async function openEnvironment(
     });
   const folder = localFolder(bolt['db-path'], log);
   const local = await open(folder, bolt['lock-timeout']);
+  chmodSync(folder, folderMode(bolt['file-mode']));
   if (settings.embedded) {
     // Loads the simulator only when it is used.
     const { embeddedEnvironment } = await import('./embedded-environment.ts');
@@ -73,6 +74,12 @@ function localFolder(path: string, log: Logger): string {
   for (const file of new Set([path, join(dirname(path), BOLT_FILE)]))
     if (isFile(file)) log.warn({ file }, 'ignoring the database of the Go agent');
   return isFile(path) || path.endsWith('.db') ? `${path}.level` : path;
+}
+
+/** The mode of the folder protects the files in it: LevelDB sets that of each file itself. */
+function folderMode(fileMode: number): number {
+  const readable = fileMode & 0o444;
+  return fileMode | (readable >> 2);
 }
 
 function isFile(path: string): boolean {

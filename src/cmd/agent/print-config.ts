@@ -14,10 +14,14 @@ import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts'
 import {
   type ConfigSources,
   dpdkNics,
+  type EffectiveOption,
   effectiveOptions,
+  ipamConfig,
   resolveNode,
   stolenNic,
 } from '#plugins/contivconf/api.ts';
+import type { ContivConfig } from '#plugins/contivconf/config.ts';
+import { effectiveSubnets } from '#plugins/ipam/api.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { BinapiClient } from '#vpp/binapi/client/client.ts';
 import { unixConnect } from '#vpp/binapi/transport/unix.ts';
@@ -49,7 +53,9 @@ export async function printConfig(
   };
   const sources = await sourcesOf(deps, query);
   const node = resolveNode(sources);
-  const options = effectiveOptions(settings.contiv, settings.contivFile, node);
+  const options = effectiveOptions(settings.contiv, settings.contivFile, node).map(
+    withDerivedSubnets(settings.contiv),
+  );
   const width = Math.max(...options.map(({ path, value }) => `${path}: ${shown(value)}`.length));
   const lines = options.map(
     ({ path, value, origin }) => `${`${path}: ${shown(value)}`.padEnd(width)}  # ${origin}`,
@@ -60,6 +66,17 @@ export async function printConfig(
     ...unavailable.map((source) => `# unavailable: ${source}`),
   ];
   print(`# contiv-agent on node ${settings.label}\n${[...lines, ...notes].join('\n')}\n`);
+}
+
+/** contivCIDR overrides the subnets that the file sets. */
+function withDerivedSubnets(contiv: ContivConfig): (option: EffectiveOption) => EffectiveOption {
+  if (contiv.ipamConfig.contivCIDR === '') return (option) => option;
+  const subnets = effectiveSubnets(ipamConfig(contiv));
+  return (option) => {
+    const derived = subnets[option.path.replace('ipamConfig.', '')];
+    if (derived === undefined || derived === option.value) return option;
+    return { ...option, value: derived, origin: 'derived from contivCIDR' };
+  };
 }
 
 /** Reads a source; undefined when it is unavailable. */

@@ -1,8 +1,8 @@
 /**
  * Configuration files: YAML, found by flag, environment variable or in the configuration folder.
- * An unknown key is a warning, because the file may belong to another release. A wrong type or a
- * syntax error stops the start, because running with an unintended default is worse. Both name file
- * and line.
+ * An unknown key is a warning, because the file may belong to another release. A wrong type, a
+ * syntax error, or a key of the original that protects something and is not supported stops the
+ * start, because running with an unintended default is worse. All name file and line.
  */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
@@ -10,6 +10,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import Value from 'typebox/value';
 import { type Document, isMap, isSeq, LineCounter, parseDocument } from 'yaml';
 import { defineError, errorText } from '../errors/errors.ts';
+import { type OriginalKey, originalKeys } from './original-keys.ts';
 
 export const ConfigError = defineError({
   name: 'ConfigError',
@@ -93,14 +94,19 @@ export function loadConfig<S extends TObject>(
   source: ConfigSource,
 ): LoadedConfig<S> {
   const found = findFile(config, source);
-  return parseConfig(config.schema, found?.text ?? '', found?.path);
+  const fileName = config.fileName ?? `${config.name}.conf`;
+  return parseConfig(config.schema, found?.text ?? '', found?.path, originalKeys[fileName]);
 }
 
-/** Parses a text; errors name `file`. */
+/**
+ * Parses a text; errors name `file`.
+ * @param originals keys of the original's file that are not in the schema
+ */
 export function parseConfig<S extends TObject>(
   schema: S,
   text: string,
   file: string | undefined,
+  originals: Readonly<Record<string, OriginalKey>> = {},
 ): LoadedConfig<S> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
@@ -114,7 +120,19 @@ export function parseConfig<S extends TObject>(
   const set = new Set<string>();
   const known = renameKeys(schema, plainValue(document, file) ?? {}, [], {
     set: (path) => set.add(path.join('.')),
-    unknown: (path) => warnings.push(`${lineOf(path)}: ignoring unknown key ${path.join('.')}`),
+    unknown: (path, value) => {
+      const key = path.join('.');
+      const original = originals[key.toLowerCase()];
+      if (original?.protects?.(value))
+        throw new ConfigError(`${key} is not supported: ${original.reason}`, {
+          where: lineOf(path),
+        });
+      warnings.push(
+        original
+          ? `${lineOf(path)}: ${key} has no effect: ${original.reason}`
+          : `${lineOf(path)}: ignoring unknown key ${key}`,
+      );
+    },
     duplicate: (path, before) =>
       warnings.push(`${lineOf(path)}: ${path.at(-1)} overrides the same key ${before} above`),
   });
@@ -184,7 +202,8 @@ function line(document: Document, lines: LineCounter, path: readonly string[]): 
 
 interface KeyReport {
   set(path: readonly string[]): void;
-  unknown(path: readonly string[]): void;
+  /** @throws ConfigError for a key that must not be ignored */
+  unknown(path: readonly string[], value: unknown): void;
   /** @param before spelling of the same key above */
   duplicate(path: readonly string[], before: string): void;
 }
@@ -207,7 +226,7 @@ function renameKeys(
   for (const [key, child] of Object.entries(value)) {
     const name = names.get(key.toLowerCase());
     if (name === undefined) {
-      report.unknown([...path, key]);
+      report.unknown([...path, key], child);
       continue;
     }
     const before = written.get(name);

@@ -6,6 +6,11 @@ export const grpcSchema = Type.Object({
     default: '/var/run/contiv/cni.sock',
     description: 'Path of the unix socket that contiv-cni connects to.',
   }),
+  network: Type.Refine(
+    Type.String({ default: 'unix', description: 'Only unix: CNI is not served over TCP.' }),
+    (network) => network === 'unix',
+    () => 'has to be unix: CNI is served on a unix socket only',
+  ),
   permission: Type.Refine(
     Type.Integer({
       minimum: 0,

@@ -47,6 +47,18 @@ describe('--print-config', () => {
     assert.equal(values['ipamConfig.srv6.sfcEndLocalSIDSubnetCIDR'], '9310::/16');
   });
 
+  it('shows the subnets that contivCIDR overrides', async () => {
+    const file = join(folder, 'cidr.conf');
+    writeFileSync(file, 'ipamConfig: {contivCIDR: 10.128.0.0/14, podSubnetCIDR: 10.9.0.0/16}\n');
+    const text = await printed(`--contiv-config=${file}`);
+    assert.match(text, /^ipamConfig\.contivCIDR: 10\.128\.0\.0\/14 +# .*cidr\.conf:1$/m);
+    assert.match(
+      text,
+      /^ipamConfig\.podSubnetCIDR: 10\.128\.0\.0\/16 +# derived from contivCIDR$/m,
+    );
+    assert.match(text, /^ipamConfig\.vxlanCIDR: 10\.130\.2\.0\/23 +# derived from contivCIDR$/m);
+  });
+
   it('lists unavailable sources', async () => {
     const text = await printed();
     assert.match(text, /^# unavailable: the NodeConfig resource: no etcd\.conf was found$/m);

@@ -1,0 +1,59 @@
+/**
+ * Keys of the original's configuration files that this agent does not have. One that protects
+ * something stops the start: the operator who has set it relies on the protection. The others have
+ * no effect, and the log says why.
+ */
+
+export interface OriginalKey {
+  /** Why the key has no effect, or what to use instead. */
+  readonly reason: string;
+  /** Whether the value protects something; absent: no value does. */
+  readonly protects?: (value: unknown) => boolean;
+}
+
+const isSet = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : value !== '' && value !== null && value !== false;
+
+const localClients = 'CNI is served on a unix socket that only its owner can open';
+
+/** By file and key. */
+export const originalKeys: Readonly<Record<string, Readonly<Record<string, OriginalKey>>>> = {
+  'bolt.conf': {
+    'filter-duplicate-notifications': { reason: 'the local database has no watchers' },
+  },
+  'etcd.conf': {
+    'allow-delayed-start': { reason: 'the agent always starts without etcd, from its mirror' },
+    'auto-compact': { reason: 'the agent does not compact the etcd of the cluster' },
+    'expand-env-variables': { reason: 'values in etcd are used as they are' },
+    'resync-after-reconnect': { reason: 'a watch resumes at its revision, or a resync follows' },
+    'session-ttl': { reason: 'the agent has no leases in etcd' },
+  },
+  'grpc.conf': {
+    'ca-files': { reason: localClients, protects: isSet },
+    'cert-file': { reason: localClients, protects: isSet },
+    'extended-logging': { reason: 'set the level of the logger cni to debug' },
+    'insecure-transport': { reason: localClients },
+    'key-file': { reason: localClients, protects: isSet },
+    'max-concurrent-streams': { reason: 'the queue of events limits the requests' },
+    'max-msg-size': { reason: 'the default of gRPC applies' },
+    'prometheus-metrics': { reason: 'the metrics of the event loop include CNI requests' },
+  },
+  'http.conf': {
+    'enable-token-auth': { reason: 'use client-basic-auth or client-cert-files', protects: isSet },
+    idletimeout: { reason: 'the server has its own limits' },
+    maxheaderbytes: { reason: 'the server has its own limits' },
+    'password-hash-cost': { reason: 'tokens are not supported' },
+    'rate-limiter': { reason: 'the server has its own limits' },
+    readheadertimeout: { reason: 'the server has its own limits' },
+    readtimeout: { reason: 'the server has its own limits' },
+    'sign-key': { reason: 'tokens are not supported' },
+    'token-expiration': { reason: 'tokens are not supported' },
+    'token-signature': { reason: 'tokens are not supported' },
+    users: { reason: 'use client-basic-auth or client-cert-files', protects: isSet },
+    writetimeout: { reason: 'the server has its own limits' },
+  },
+  'kvscheduler.conf': {
+    'enable-txn-simulation': { reason: 'every record contains the plan' },
+    'record-transaction-history': { reason: 'the memory of the records is bounded' },
+  },
+};
