@@ -24,7 +24,7 @@ describe('the output of a daemon', () => {
     assert.deepEqual([lost, error, time], [3, 'EBADF', '2026-01-01T00:00:00.000Z']);
   });
 
-  it('goes on when the disk is full', () => {
+  it('continues when the disk is full', () => {
     const output = new Output(openSync('/dev/full', 'a'), new ManualClock());
     for (let n = 0; n < 100; n++) output.write('a line\n');
   });

@@ -14,7 +14,7 @@ export interface OriginalKey {
 const isSet = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 : value !== '' && value !== null && value !== false;
 
-const localClients = 'CNI is served on a unix socket that only its owner can open';
+const LOCAL_CLIENTS = 'CNI is served on a unix socket that only its owner can open';
 
 /** By file and key. */
 export const originalKeys: Readonly<Record<string, Readonly<Record<string, OriginalKey>>>> = {
@@ -29,11 +29,11 @@ export const originalKeys: Readonly<Record<string, Readonly<Record<string, Origi
     'session-ttl': { reason: 'the agent has no leases in etcd' },
   },
   'grpc.conf': {
-    'ca-files': { reason: localClients, protects: isSet },
-    'cert-file': { reason: localClients, protects: isSet },
+    'ca-files': { reason: LOCAL_CLIENTS, protects: isSet },
+    'cert-file': { reason: LOCAL_CLIENTS, protects: isSet },
     'extended-logging': { reason: 'set the level of the logger cni to debug' },
-    'insecure-transport': { reason: localClients },
-    'key-file': { reason: localClients, protects: isSet },
+    'insecure-transport': { reason: LOCAL_CLIENTS },
+    'key-file': { reason: LOCAL_CLIENTS, protects: isSet },
     'max-concurrent-streams': { reason: 'the queue of events limits the requests' },
     'max-msg-size': { reason: 'the default of gRPC applies' },
     'prometheus-metrics': { reason: 'the metrics of the event loop include CNI requests' },

@@ -8,7 +8,7 @@ const WAIT_MS = 10;
 
 /**
  * Writes synchronously, so that the last line before a crash is written. A failure never reaches the
- * caller: an agent whose log is on a full disk, or has no reader, must go on. The texts that are lost
+ * caller: an agent whose log is on a full disk, or has no reader, must continue. The texts that are lost
  * meanwhile are counted, and the first one that can be written again reports their number.
  */
 export class Output {
