@@ -11,6 +11,8 @@ export interface PodInterfaceNames {
 }
 
 export interface Ipv4NetApi {
+  /** Features in use that are not supported yet, each with the number of objects. */
+  unsupportedFeatures(): readonly string[];
   /** Address of this node on the main interface as CIDR; undefined if there is none. */
   nodeAddress(): string | undefined;
   /** Configured gateway, or with DHCP that of the lease, without prefix length; empty if there is none. */

@@ -44,12 +44,7 @@ import { podReply, podValues } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
 import { type Reachability, ReachableNodes } from './reachable-nodes.ts';
 import { stnValues } from './stn.ts';
-import {
-  isUnsupported,
-  warnOfPod,
-  warnOfResource,
-  warnOfResources,
-} from './unsupported-resources.ts';
+import { UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
 import { vrfValues } from './vrfs.ts';
 
 export const PodAddressError = defineError({
@@ -104,6 +99,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   readonly name = 'ipv4net';
   readonly #deps: Ipv4NetDeps;
   readonly #inputReader: NodeInputReader;
+  readonly #unsupported: UnsupportedFeatures;
   #input: NodeInput | undefined;
   #desired = new DesiredValues();
   #reachable = new ReachableNodes(noReachability);
@@ -114,11 +110,12 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
   constructor(deps: Ipv4NetDeps) {
     this.#deps = deps;
     this.#inputReader = new NodeInputReader(deps);
+    this.#unsupported = new UnsupportedFeatures(deps.conf);
   }
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
-    if (KubeStateChange.is(event)) return isUnsupported(event.payload.resource);
+    if (KubeStateChange.is(event)) return this.#unsupported.handles(event.payload.resource);
     // changes before the first successful resync are part of the input of that resync
     if (NodeUpdate.is(event)) return this.#input !== undefined;
     return AddPod.is(event) || DeletePod.is(event) || Shutdown.is(event);
@@ -126,7 +123,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   async resync(ctx: ResyncContext): Promise<void> {
     // not with every resync: other resyncs have the same resources
-    if (DbResync.is(ctx.event)) warnOfResources(ctx.log, ctx.kubeState);
+    if (DbResync.is(ctx.event)) {
+      this.#unsupported.resync(ctx.kubeState);
+      this.#unsupported.warn(ctx.log);
+    }
     const built = await this.#build(ctx).catch(rethrowAsAbort);
     this.#input = built.input;
     this.#desired = built.desired;
@@ -176,7 +176,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     const { event } = ctx;
     if (KubeStateChange.is(event)) {
       const { resource, key, current } = event.payload;
-      if (current) warnOfResource(ctx.log, resource, key);
+      this.#unsupported.change(ctx.kubeState, ctx.log, resource, key, current !== undefined);
       return {};
     }
     if (AddPod.is(event)) return this.#addPod(ctx, event.payload);
@@ -234,6 +234,10 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   vxlanBvi(): string | undefined {
     return this.#currentInput.routing.transport === 'vxlan' ? VXLAN_BVI : undefined;
+  }
+
+  unsupportedFeatures(): readonly string[] {
+    return this.#unsupported.texts();
   }
 
   podKeys(attachment: AttachmentId): readonly string[] {

@@ -150,6 +150,10 @@ export function createAgent(deps: AgentDeps): Agent {
     log: loggers.get('dbwatcher'),
   });
   new NodeSyncMetrics(registry, nodes);
+  status.registerProblem('unsupported-features', 'none', () => {
+    const features = ipv4net.unsupportedFeatures();
+    return features.length === 0 ? undefined : `without effect: ${features.join('; ')}`;
+  });
   const leaseWatch = wireLeaseWatch(() => ({
     leases: scheduler.metadataMap<DHCPLease>(DHCP_LEASES)!,
     net: ipv4net,

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { podModel } from '#kubernetes/models/pod.ts';
+import { resources } from '#kubernetes/resources/resources.ts';
+import type { KubeState } from '#plugins/controller/api/event-handler.ts';
+import {
+  UnsupportedFeatures,
+  unsupportedFeatures,
+  warnOfPod,
+} from '#plugins/ipv4net/unsupported-features.ts';
+import { TestNode } from '../test-node.ts';
+
+function logged() {
+  const texts: string[] = [];
+  const log = {
+    warn: (fields: unknown, text?: unknown) => void texts.push(String(text ?? fields)),
+  };
+  return { texts, log };
+}
+
+const pod = (name: string, annotations: Record<string, string>) =>
+  [
+    resources.pod.key(name, 'default'),
+    podModel.canonical({ name, namespace: 'default', annotations }),
+  ] as const;
+
+describe('a feature that is not supported yet', () => {
+  it('is counted and logged at a resync, and not when it is not used', () => {
+    const { texts, log } = logged();
+    const features = new UnsupportedFeatures({ natExternalTraffic: () => true });
+    const state: KubeState = new Map([
+      [
+        'policy',
+        new Map([
+          ['a', {}],
+          ['b', {}],
+        ]),
+      ],
+      ['service', new Map([['k8s/service/web', {}]])],
+      ['customnetwork', new Map([['k8s/customnetwork/blue', {}]])],
+      ['external-interface', new Map()],
+      [
+        'pod',
+        new Map([
+          pod('fast', { 'contivpp.io/custom-if': 'memif1/memif' }),
+          pod('labeled', { 'contivpp.io/microservice-label': 'vnf' }),
+          pod('both', {
+            'contivpp.io/custom-if': 'memif1/memif',
+            'contivpp.io/service-endpoint-if': 'memif1',
+          }),
+          pod('web', {}),
+        ]),
+      ],
+    ]);
+    features.resync(state);
+    features.warn(log);
+    assert.deepEqual(features.texts(), [
+      'network policies (2 objects)',
+      'services (1 object)',
+      'NAT of external traffic (configured)',
+      'custom networks (1 object)',
+      'custom interfaces of pods (2 pods)',
+      'microservice labels of pods (1 pod)',
+      'service endpoint interfaces of pods (1 pod)',
+    ]);
+    assert.equal(texts.length, 7);
+    assert.equal(texts[0], 'not supported yet, without effect: network policies (2 objects)');
+    const unused = new UnsupportedFeatures({ natExternalTraffic: () => false });
+    unused.resync(new Map());
+    assert.deepEqual(unused.texts(), []);
+  });
+
+  it('is counted when an object appears between two resyncs', () => {
+    const { texts, log } = logged();
+    const features = new UnsupportedFeatures({ natExternalTraffic: () => false });
+    const key = 'k8s/policy/deny';
+    features.change(new Map([['policy', new Map([[key, {}]])]]), log, 'policy', key, true);
+    assert.deepEqual(texts, [`network policies are not supported yet: ${key} has no effect`]);
+    assert.deepEqual(features.texts(), ['network policies (1 object)']);
+    features.change(new Map([['policy', new Map()]]), log, 'policy', key, false);
+    assert.deepEqual(features.texts(), []);
+  });
+
+  it('is named for a pod that asks for more than its main interface', () => {
+    const { texts, log } = logged();
+    const state: KubeState = new Map([
+      ['pod', new Map([pod('fast', { 'contivpp.io/custom-if': 'memif1/memif' }), pod('web', {})])],
+    ]);
+    for (const name of ['fast', 'web', 'unknown'])
+      warnOfPod(log, state, { namespace: 'default', name });
+    assert.deepEqual(texts, ['custom interfaces of pods are not supported yet: pod default/fast']);
+  });
+
+  it('changes nothing', async () => {
+    const node = new TestNode();
+    await node.resync();
+    const before = new Map(node.config);
+    const key = resources.customnetwork.key('blue', '');
+    const value = resources.customnetwork.model.canonical({ name: 'blue' });
+    const { error, txn } = await node.put({ resource: 'customnetwork', key, value });
+    assert.equal(error, undefined);
+    assert.equal(txn.values.size, 0);
+    assert.equal((await node.resync()).error, undefined);
+    assert.deepEqual(node.config, before);
+  });
+
+  it('is listed in README.md', () => {
+    const readme = readFileSync('README.md', 'utf8');
+    const list = readme.slice(
+      readme.indexOf('## Not supported yet'),
+      readme.indexOf('## Documentation'),
+    );
+    const words = list.replace(/\s+/g, ' ');
+    for (const { name } of unsupportedFeatures) assert.ok(words.includes(name), name);
+  });
+});
