@@ -20,9 +20,9 @@ const maintenance = Level as unknown as {
 
 const LOCKED = 'LEVEL_LOCKED';
 
-/** level wraps the errors of the database. */
+/** The error of the database, which level wraps. */
 export function causeOf(thrown: unknown): unknown {
-  return thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
+  return thrown instanceof Error && thrown.cause !== undefined ? causeOf(thrown.cause) : thrown;
 }
 
 function codeOf(thrown: unknown): string | undefined {

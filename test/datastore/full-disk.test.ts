@@ -1,8 +1,6 @@
 /** Level stores on a small file system that is filled and freed again. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { LocalStoreUnavailableError } from '#datastore/disk-store.ts';
@@ -10,23 +8,18 @@ import { LevelStore } from '#datastore/level-store.ts';
 import { StoreOpenError } from '#datastore/open-level.ts';
 import type { CodedError } from '#infra/errors/errors.ts';
 import { withoutMount } from '#test/support/requirements.ts';
+import { SmallDisk } from '#test/support/small-disk.ts';
 
 describe('a level store on a full disk', { skip: withoutMount(), timeout: 60_000 }, () => {
-  let root: string;
+  let disk: SmallDisk;
   let folder: string;
   let folders = 0;
   let store: LevelStore;
 
-  before(async () => {
-    root = await mkdtemp(join(tmpdir(), 'full-disk-'));
-    const args = ['-t', 'tmpfs', '-o', 'size=2m', 'full-disk-test', root];
-    const { status, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
-    assert.equal(status, 0, stderr);
+  before(() => {
+    disk = new SmallDisk('2m');
   });
-  after(async () => {
-    spawnSync('umount', [root]);
-    await rm(root, { recursive: true });
-  });
+  after(() => disk.close());
   afterEach(async () => {
     await store.close();
     await rm(folder, { recursive: true });
@@ -37,17 +30,9 @@ describe('a level store on a full disk', { skip: withoutMount(), timeout: 60_000
   }
 
   async function openNew(): Promise<void> {
-    folder = join(root, `${folders++}`);
+    folder = join(disk.folder, `${folders++}`);
     await open();
     for (let at = 0; at < 50; at++) await store.put(`before/${at}`, 'x'.repeat(200));
-  }
-
-  const filler = () => join(root, 'filler');
-
-  /** Leaves less than a page, so that the next write is cut off. */
-  async function fill(): Promise<void> {
-    const { bavail, bsize } = await statfs(root);
-    await writeFile(filler(), Buffer.alloc(bavail * bsize));
   }
 
   /** Writes until one fails. @returns how many were acknowledged */
@@ -66,9 +51,9 @@ describe('a level store on a full disk', { skip: withoutMount(), timeout: 60_000
   for (let round = 1; round <= 10; round++)
     it(`keeps the writes that it acknowledges after space was freed (round ${round})`, async () => {
       await openNew();
-      await fill();
+      disk.fill();
       const acknowledged = await writeUntilFailure();
-      await rm(filler());
+      disk.free();
       for (let at = 0; at < 10; at++) await store.put(`after/${at}`, `${round}`);
       assert.equal(store.fault, undefined);
       await store.close();
@@ -82,7 +67,7 @@ describe('a level store on a full disk', { skip: withoutMount(), timeout: 60_000
 
   it('rejects all calls while the disk is full, with one attempt for calls of the same time', async () => {
     await openNew();
-    await fill();
+    disk.fill();
     await writeUntilFailure();
     const results = await Promise.allSettled([
       ...Array.from({ length: 100 }, (_, at) => store.put(`rejected/${at}`, 'x')),
@@ -97,7 +82,7 @@ describe('a level store on a full disk', { skip: withoutMount(), timeout: 60_000
     });
     assert.ok(reasons.every((reason) => reason instanceof LocalStoreUnavailableError));
     assert.equal(new Set(reasons).size, 1, 'the error of one attempt');
-    await rm(filler());
+    disk.free();
     await store.tryWrite();
     assert.equal(store.fault, undefined);
     assert.equal((await store.list('rejected/')).entries.length, 0);
@@ -106,14 +91,14 @@ describe('a level store on a full disk', { skip: withoutMount(), timeout: 60_000
   it('is not started on a full disk, and loses nothing', async () => {
     await openNew();
     await store.close();
-    await fill();
+    disk.fill();
     await assert.rejects(open(), (error: CodedError) => {
       assert.ok(error instanceof StoreOpenError);
       assert.match(error.message, /No space left on device/);
       assert.match(error.remedy, /free space/);
       return true;
     });
-    await rm(filler());
+    disk.free();
     await open();
     assert.equal(store.damage, undefined);
     assert.equal((await store.list('before/')).entries.length, 50);
@@ -123,10 +108,10 @@ describe('a level store on a full disk', { skip: withoutMount(), timeout: 60_000
     await openNew();
     const faults: boolean[] = [];
     store.onFault(() => faults.push(store.fault !== undefined));
-    await fill();
+    disk.fill();
     await writeUntilFailure();
     await assert.rejects(store.tryWrite());
-    await rm(filler());
+    disk.free();
     await store.get('before/0');
     assert.ok(store.fault, 'a read does not show that the disk can be written');
     await store.tryWrite();

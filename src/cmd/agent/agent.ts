@@ -4,6 +4,7 @@
  * start order; each `wire…()` is in the folder of the code that it wires.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { wireDiskStore } from '#datastore/wire-disk-store.ts';
 import type { Clock, Random } from '#infra/clock/clock.ts';
 import { wireHttpServer } from '#infra/http/wire-http-server.ts';
 import type { Logger } from '#infra/log/log.ts';
@@ -75,11 +76,16 @@ export interface Agent {
 export function createAgent(deps: AgentDeps): Agent {
   const { settings, environment, clock, random, loggers, build, print, externalSources } = deps;
   const { label, contiv } = settings;
-  const { cluster, local, localDisk, mirror } = environment;
+  const { cluster, local, localDisk, mirror, mirrorDisk } = environment;
   const log: Logger = loggers.get('agent');
   const status = new StatusCheck(clock, build);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+
+  const disks = [
+    ...(localDisk ? [wireDiskStore({ name: 'local-store', store: localDisk, status, clock })] : []),
+    ...(mirrorDisk ? [wireDiskStore({ name: 'mirror', store: mirrorDisk, status, clock })] : []),
+  ];
 
   // VPP, Linux, and the scheduler that configures them.
   const vpp = wireVpp({
@@ -198,6 +204,7 @@ export function createAgent(deps: AgentDeps): Agent {
   const lifecycle = new Lifecycle(
     [
       http.component,
+      ...disks,
       vpp.component(status, () => controller.southboundReconnected()),
       // The startup resync reads VPP's interfaces; its deadline does not include the wait for VPP.
       vpp.connection,

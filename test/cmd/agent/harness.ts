@@ -60,7 +60,8 @@ export interface RunningAgent extends AsyncDisposable {
 
 export interface AgentOptions {
   /** Stores and southbound as this agent sees them; default: those of the node. */
-  readonly environment?: Pick<Environment, 'cluster' | 'local' | 'linux' | 'connectVpp'>;
+  readonly environment?: Pick<Environment, 'cluster' | 'local' | 'linux' | 'connectVpp'> &
+    Partial<Pick<Environment, 'localDisk'>>;
   readonly contiv?: Partial<Settings['contiv']>;
   readonly controller?: Partial<Settings['controller']>;
   readonly ipam?: Partial<Settings['contiv']['ipamConfig']>;

@@ -27,6 +27,7 @@ const HEADER_BYTES = 40;
 const ENTRY_BYTES = 16;
 const MAX_FILES = 1024;
 const LIE_AT = 20;
+const FAILING_AT = 24;
 const FILES_AT = 36;
 
 export interface Fault {
@@ -100,14 +101,15 @@ export class FaultyDisk {
 
   fail(fault: Fault): void {
     const { calls, after, error, part, isSticky } = fault;
+    // First, because a call of another thread may start the new fault at once.
+    this.#set(FAILING_AT, 0);
     this.#set(0, calls, after, error, part, isSticky ? 1 : 0);
-    this.#set(24, 0);
   }
 
   /** No call fails from here on. */
   recover(): void {
     this.#set(0, 0, 0, 0, 0, 0);
-    this.#set(24, 0);
+    this.#set(FAILING_AT, 0);
   }
 
   /** Whether syncs succeed without syncing. */
