@@ -87,7 +87,7 @@ test('retries restore values that an undo cannot restore', async ({ name }) => {
           const at = calls++;
           return at >= nth && at < nth + count ? new Error('no') : undefined;
         };
-        const desired = desiredWithoutConflicts(southbound.desired, last);
+        const desired = desiredWithoutConflicts(southbound, last);
         const failures = await commitAccepted(bench, desired, () => calls, retry);
         if (failures.length === 0) return;
         clearFaults(bench);

@@ -64,7 +64,7 @@ test('of two values with one claim, the same one has it as in the model', async 
 test('values that no failure blocks are configured; without failures, all are', async ({
   name,
 }) => {
-  const script = scripts({ wild: false, conflicts: false, losses: true }, 6);
+  const script = scripts({ wild: false, conflicts: false, losses: true, steady: true }, 6);
   await checkProperty(
     { file: FILE, name },
     2500,
@@ -90,7 +90,7 @@ test('values that no failure blocks are configured; without failures, all are', 
 });
 
 test('retries alone reach the state of the model', async ({ name }) => {
-  const script = scripts({ wild: false, conflicts: false, losses: true }, 5);
+  const script = scripts({ wild: false, conflicts: false, losses: true, steady: true }, 5);
   await checkProperty(
     { file: FILE, name },
     2000,

@@ -325,21 +325,21 @@ test('what needs a lost value that the same resync drops is removed and stays pe
   assert.deepEqual(await bench.calls({ 'b/1': needsLost }, full), []);
 });
 
-test('what needs a lost value that the same resync makes invalid is removed and stays pending', async () => {
+test('a lost value that the same resync makes invalid is created again as it was, with its dependents', async () => {
   const needsLost = { v: 1, needs: ['a/1'] };
   const bench = setUp();
   await bench.commit({ 'a/1': { v: 1 }, 'b/1': needsLost });
   bench.southbound.values.delete('a/1');
   const desired = { 'a/1': { v: 2, invalid: true }, 'b/1': needsLost };
-  assert.deepEqual(await bench.calls(desired, full), ['DELETE b/1']);
-  assert.equal(bench.state('a/1'), 'INVALID [invalid]');
-  assert.equal(bench.state('b/1'), 'PENDING [a/1]');
+  assert.deepEqual(await bench.calls(desired, full), ['DELETE b/1', 'CREATE a/1', 'CREATE b/1']);
+  assert.equal(bench.state('a/1'), 'INVALID [invalid] last valid CONFIGURED');
+  assert.equal(bench.state('b/1'), 'CONFIGURED');
   assert.deepEqual(await bench.calls(desired, full), []);
 });
 
 for (const [how, resync] of [
   ['drops', {}],
-  ['makes invalid', { 'a/1': { v: 2, invalid: true } }],
+  ['makes pending', { 'a/1': { v: 2, needs: ['a/9'] } }],
 ] as const)
   test(`no derived value of a lost value is left when the same resync ${how} it`, async () => {
     const bench = setUp();

@@ -152,7 +152,8 @@ export interface NotificationSink {
 /** The value was rejected by its descriptor. */
 export class InvalidValueError extends CodedError {
   readonly code = 'CV_SCHED_INVALID_VALUE';
-  readonly remedy = 'Correct the value under this key; it is not configured until it changes.';
+  readonly remedy =
+    'Correct the value under this key; until then the last valid value stays, if there is one.';
   override readonly name = 'InvalidValueError';
   /** Names of the wrong fields; shown in the value's status. */
   readonly fields: readonly string[];

@@ -11,7 +11,13 @@ import type { RetryPolicy, Value } from '../api/transaction.ts';
 import type { ValueState } from '../api/value-state.ts';
 import type { Registry } from '../graph/descriptor-registry.ts';
 import { deepEqual } from '../graph/equality.ts';
-import { type Graph, type Node, type WritableGraph, writable } from '../graph/graph.ts';
+import {
+  type Graph,
+  type Node,
+  type RejectedValue,
+  type WritableGraph,
+  writable,
+} from '../graph/graph.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
 import type { PlannedValue } from '../planner/planned-value.ts';
 import type { Plan } from '../planner/planner.ts';
@@ -75,7 +81,7 @@ export class GraphWriter {
   }
 
   #addPlanned({ key, descriptor, baseKey, goal }: PlannedValue): Node | undefined {
-    if (goal.value === undefined) return undefined;
+    if (goal.value === undefined && !goal.rejected) return undefined;
     const base = baseKey === undefined ? undefined : this.#graph.get(baseKey);
     return this.#graph.add(key, descriptor, base);
   }
@@ -90,12 +96,13 @@ export class GraphWriter {
         graph.setDesired(node, desired, none);
         writable(node).needsInspection = true;
       }
+      if (goal.rejected && node.state === 'CONFIGURED') this.#setInvalid(node, goal.rejected);
     } else {
       const hasNone = unmanaged || desired === undefined;
       graph.setDesired(node, desired, hasNone ? none : dependencies);
-      writable(node).invalid = goal.invalid;
       writable(node).needsInspection = false;
     }
+    writable(node).rejected = goal.rejected;
     if (phase.state === 'blocked' && phase.reason === 'claim taken')
       graph.setAwaitedClaims(node, [phase.claim]);
     if (!fromNorth || role === 'related') return;
@@ -103,14 +110,21 @@ export class GraphWriter {
     writable(node).retry = retry;
   }
 
+  /** Its last valid value stays, without an operation. */
+  #setInvalid(node: Node, { error }: RejectedValue): void {
+    writable(node).state = 'INVALID';
+    writable(node).error = error;
+    this.#graph.rejected.add(node);
+  }
+
   /** Restores the desired state of before a transaction. @returns the nodes that it changes */
   async restore(backup: DesiredStateBackup): Promise<Node[]> {
     const nodes: Node[] = [];
-    for (const { node, desired, dependencies, invalid, seqNum, retry } of backup.latestFirst()) {
+    for (const { node, desired, dependencies, rejected, seqNum, retry } of backup.latestFirst()) {
       if (this.#slices.due()) await this.#slices.turn();
       this.#graph.setDesired(node, desired, dependencies);
       const changed = writable(node);
-      changed.invalid = invalid;
+      changed.rejected = rejected;
       changed.toBeRemoved = false;
       changed.seqNum = seqNum;
       // An undo that fails is retried by the policy of the transaction if the value has none.
@@ -125,7 +139,7 @@ export class GraphWriter {
     const bases: Node[] = [];
     for (const node of nodes) {
       if (this.#slices.due()) await this.#slices.turn();
-      if (node.desired !== undefined || node.actual !== undefined || node.outcomeUnknown) continue;
+      if (isUsed(node)) continue;
       if (this.#graph.get(node.key) !== node) continue;
       // Derived values are removed before their base.
       if (node.base) this.#graph.remove(node);
@@ -164,10 +178,12 @@ export class GraphWriter {
     drifted: Set<Node>,
   ): void {
     const node = this.#graph.get(key) ?? this.#graph.add(key, descriptor, undefined);
-    const isNew = node.state === 'NONEXISTENT';
+    const isNew = isUnknown(node);
     if (node.desired === undefined && (isNew || node.state === 'OBTAINED')) {
       const isManaged = origin === 'from-NB' || (origin !== 'from-SB' && isNew && isDesired);
       writable(node).state = isManaged ? 'DISCOVERED' : 'OBTAINED';
+      if (!isManaged) writable(node).rejected = undefined;
+      this.#graph.rejected.delete(node);
     } else markFound(node);
     this.#settleOutcome(node);
     const childrenDrifted = this.#applyFoundDerived(node, value, drifted);
@@ -215,8 +231,7 @@ export class GraphWriter {
       if (own === undefined || own === null || (known && known.base !== node)) continue;
       const child = known ?? graph.add(key, this.#registry.tryFind(key), node);
       found.add(key);
-      if (child.state === 'NONEXISTENT')
-        writable(child).state = node.unmanaged ? 'OBTAINED' : 'DISCOVERED';
+      if (isUnknown(child)) writable(child).state = node.unmanaged ? 'OBTAINED' : 'DISCOVERED';
       else markFound(child);
       this.#settleOutcome(child);
       if (child.actual !== undefined && isSame(child, own)) continue;
@@ -312,7 +327,7 @@ interface Backup {
   readonly node: Node;
   readonly desired: Value | undefined;
   readonly dependencies: readonly Dependency[];
-  readonly invalid: Error | undefined;
+  readonly rejected: RejectedValue | undefined;
   readonly seqNum: number;
   readonly retry: RetryPolicy | undefined;
 }
@@ -324,14 +339,24 @@ export class DesiredStateBackup {
   readonly #backups: Backup[] = [];
 
   keep(node: Node): void {
-    const { desired, desiredDependencies: dependencies, invalid, seqNum, retry } = node;
+    const { desired, desiredDependencies: dependencies, rejected, seqNum, retry } = node;
     if (node.available) this.available.add(node);
-    this.#backups.push({ node, desired, dependencies, invalid, seqNum, retry });
+    this.#backups.push({ node, desired, dependencies, rejected, seqNum, retry });
   }
 
   latestFirst(): readonly Backup[] {
     return this.#backups.toReversed();
   }
+}
+
+function isUsed({ desired, actual, rejected, outcomeUnknown }: Node): boolean {
+  return (desired ?? actual ?? rejected) !== undefined || outcomeUnknown;
+}
+
+/** Nothing of it was known to exist or to be valid. */
+function isUnknown({ state, desired, actual, rejected }: Node): boolean {
+  if (state === 'NONEXISTENT') return true;
+  return rejected !== undefined && (desired ?? actual) === undefined;
 }
 
 function markFound(node: Node): void {

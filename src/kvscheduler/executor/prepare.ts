@@ -182,7 +182,10 @@ export async function prepareRetry(
     type: 'RetryFailedOps',
     values: await recordEach(
       context,
-      reconcile.map(({ key, desired }) => ({ key, value: desired ?? null })),
+      reconcile.map(({ key, desired, rejected }) => ({
+        key,
+        value: rejected?.value ?? desired ?? null,
+      })),
       false,
     ),
   };
@@ -208,8 +211,8 @@ async function readUnknown(context: SchedulerContext): Promise<Refreshed> {
 
 /** Whether a value and its derived values are in the desired state. */
 function isInDesiredState(node: Node): boolean {
-  const isOne = ({ state, actual, desired, outOfSync }: Node): boolean =>
-    state === 'CONFIGURED' && actual === desired && !outOfSync;
+  const isOne = ({ state, actual, desired, rejected, outOfSync }: Node): boolean =>
+    state === (rejected ? 'INVALID' : 'CONFIGURED') && actual === desired && !outOfSync;
   return isOne(node) && [...node.derived].every(isOne);
 }
 

@@ -239,7 +239,7 @@ export class TransactionExecution {
       const node = applied.nodeOf(operation.value);
       const base = node.root === node ? undefined : { base: node.root.key };
       const { error } = outcome;
-      const { errorAfter } = operation;
+      const { errorAfter, newlyRejected } = operation;
       executed.push(key);
       this.executed.push(error ? recordFailed(record, node.state, error) : record);
       if (error) {
@@ -247,8 +247,9 @@ export class TransactionExecution {
         this.#failed.add(node);
         const revert = this.#reverting && { revert: true as const };
         this.failures.push({ key, ...base, operation: operation.operation, error, ...revert });
-      } else if (errorAfter && !this.#settings.revert) {
-        // The targets of an all-or-nothing transaction were validated before it began.
+      }
+      // The targets of an all-or-nothing transaction were validated before it began.
+      if (newlyRejected && errorAfter && !this.#settings.revert) {
         this.failures.push({ key, ...base, operation: 'VALIDATE', error: errorAfter });
       }
     }
@@ -289,13 +290,14 @@ async function unfulfilled(
   for (const value of plan.values) {
     if (slices.due()) await slices.turn();
     const { key, goal, baseKey } = value;
-    if (goal.invalid && baseKey !== undefined && targets.has(baseKey))
-      failures.push({ key, base: baseKey, operation: 'VALIDATE', error: goal.invalid });
+    const invalid = goal.rejected?.error;
+    if (invalid && baseKey !== undefined && targets.has(baseKey))
+      failures.push({ key, base: baseKey, operation: 'VALIDATE', error: invalid });
     if (value.role !== 'target') continue;
     const operation = value.exists ? 'UPDATE' : 'CREATE';
     if (value.isBlocked) failures.push(unknownOutcome(value));
+    else if (invalid) failures.push({ key, operation: 'VALIDATE', error: invalid });
     else if (goal.desired === undefined) continue;
-    else if (goal.invalid) failures.push({ key, operation: 'VALIDATE', error: goal.invalid });
     else if (!value.isImplemented) {
       const error = new UnimplementedValueError('no descriptor owns the key', { where: key });
       failures.push({ key, operation, error });

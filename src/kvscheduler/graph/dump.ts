@@ -47,7 +47,7 @@ export async function dumpKnown(
   for (const node of nodesStepwise(graph, descriptor)) {
     if (slices.due()) await slices.turn();
     if (node.base) continue;
-    const value = view === 'NB' ? node.desired : node.actual;
+    const value = view === 'NB' ? (node.rejected?.value ?? node.desired) : node.actual;
     if (value === undefined) continue;
     values.push({
       Key: node.key,

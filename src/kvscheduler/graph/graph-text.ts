@@ -22,7 +22,7 @@ function stateText({ state, available, base }: Node): string {
   return `[${remarks.join(', ')}]`;
 }
 
-function nodeText({ descriptor, actual, desired }: Node): string {
-  const value = actual ?? desired;
+function nodeText({ descriptor, actual, desired, rejected }: Node): string {
+  const value = actual ?? desired ?? rejected?.value;
   return valueText(value && new RecordedValue(descriptor, value));
 }

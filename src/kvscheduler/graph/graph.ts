@@ -17,13 +17,22 @@ import { addItem, deleteItem, itemsOf, type OneOrMany } from './one-or-many.ts';
 const none: readonly never[] = [];
 const noNodes: ReadonlySet<Node> = new Set();
 
+/** A value that the northbound set and that its descriptor rejected. */
+export interface RejectedValue {
+  readonly value: Value;
+  readonly error: Error;
+}
+
 /** One value. Only `GraphWriter` changes it, through `writable`. */
 export class Node {
   readonly key: string;
   readonly descriptor: AnyDescriptor | undefined;
   /** The value that this one is derived from. */
   readonly base: Node | undefined;
-  /** The desired value; undefined for an unmanaged value, and for one that is to be removed. */
+  /**
+   * The desired value; undefined for an unmanaged value, and for one that is to be removed. While a
+   * new one is rejected: the last valid one, if there is one.
+   */
   readonly desired: Value | undefined;
   /** The actual value; the same object as `desired` exactly when it is in the desired state. */
   readonly actual: Value | undefined;
@@ -37,8 +46,8 @@ export class Node {
   readonly outcomeUnknown: boolean = false;
   /** The last plan removes it, even if the removal failed. */
   readonly toBeRemoved: boolean = false;
-  /** The reason why the desired value is invalid, whatever the state of the actual value is. */
-  readonly invalid: Error | undefined;
+  /** The value that the northbound set last, if it was rejected. */
+  readonly rejected: RejectedValue | undefined;
   /** The descriptor was not asked about the desired value yet. */
   readonly needsInspection: boolean = false;
   readonly desiredDependencies: readonly Dependency[] = none;

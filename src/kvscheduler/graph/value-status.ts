@@ -12,6 +12,11 @@ export interface ValueStatus {
   readonly last_operation?: Operation;
   /** The unmet dependencies of a pending value, or the wrong fields of an invalid one. */
   readonly details?: readonly string[];
+  /**
+   * Of a value whose new desired value was rejected: the state of the last valid one, which stays in
+   * place. Absent if there is none.
+   */
+  readonly last_valid_state?: ValueState;
 }
 
 export interface BaseValueStatus {
@@ -33,7 +38,7 @@ export function unknownStatus(key: string): BaseValueStatus {
 }
 
 function valueStatus(graph: Graph, node: Node): ValueStatus {
-  const { key, state, error, lastOperation } = node;
+  const { key, state, error, lastOperation, rejected, desired, actual } = node;
   const details = detailsOf(graph, node);
   return {
     key,
@@ -41,12 +46,18 @@ function valueStatus(graph: Graph, node: Node): ValueStatus {
     ...(error && { error: error.message }),
     ...(lastOperation && { last_operation: lastOperation }),
     ...(details.length > 0 && { details }),
+    ...(rejected &&
+      desired !== undefined && {
+        last_valid_state: actual === desired ? ('CONFIGURED' as const) : ('PENDING' as const),
+      }),
   };
 }
 
 function detailsOf(graph: Graph, node: Node): readonly string[] {
-  const { state, error } = node;
+  const { state, error, rejected } = node;
   if (state === 'INVALID') return error instanceof InvalidValueError ? error.fields : [];
+  // An operation on its last valid value failed: `error` is about that.
+  if (rejected && state !== 'PENDING') return [`invalid: ${rejected.error.message}`];
   return state === 'PENDING' ? awaitedBy(graph, node) : [];
 }
 

@@ -1,11 +1,14 @@
 /** Goals of planned values, and whether the values are available. */
 
 import type { Value } from '../api/transaction.ts';
-import { inspect, isActual } from './inspection.ts';
+import { deepEqual } from '../graph/equality.ts';
+import type { RejectedValue } from '../graph/graph.ts';
+import { type Inspection, inspect, isActual } from './inspection.ts';
 import {
   AVAILABLE,
   editable,
   type Goal,
+  lastValidOf,
   type Phase,
   type PlannedValue,
   UNAVAILABLE,
@@ -43,18 +46,49 @@ export function newGoal(
       unmanaged,
       metadata,
       dependencies: noDependencies,
-      invalid: undefined,
+      rejected: undefined,
       claims: undefined,
     };
+  const rejected = node?.rejected;
+  if (rejected && deepEqual(rejected.value, desired)) return rejectedGoal(planned, rejected);
   let value = known;
-  let inspection: Pick<Goal, 'dependencies' | 'invalid' | 'claims'>;
+  let inspection: Inspection;
   if (node && value !== undefined && !node.needsInspection) {
-    const { desiredDependencies: dependencies, invalid } = node;
-    inspection = { dependencies, invalid, claims: undefined };
+    const { desiredDependencies: dependencies } = node;
+    inspection = { dependencies, invalid: undefined, claims: undefined };
   } else {
     value ??= node && isActual(node, desired) ? (node.actual as Value) : desired;
     inspection = inspect(planned, value);
   }
   const { dependencies, invalid, claims } = inspection;
-  return { desired: value, value, unmanaged, metadata, dependencies, invalid, claims };
+  if (invalid) return rejectedGoal(planned, { value: desired, error: invalid });
+  return {
+    desired: value,
+    value,
+    unmanaged,
+    metadata,
+    dependencies,
+    rejected: undefined,
+    claims,
+  };
+}
+
+/** The goal of a value whose new desired value was rejected: its last valid value stays in place. */
+export function rejectedGoal(planned: PlannedValue, rejected: RejectedValue): Goal {
+  const { node } = planned;
+  let { desired, dependencies } = lastValidOf(node);
+  if (node?.needsInspection && desired !== undefined) {
+    const inspection = inspect(planned, desired);
+    dependencies = inspection.dependencies;
+    if (inspection.invalid) desired = undefined;
+  }
+  return {
+    desired,
+    value: desired,
+    unmanaged: false,
+    metadata: undefined,
+    dependencies,
+    rejected,
+    claims: undefined,
+  };
 }

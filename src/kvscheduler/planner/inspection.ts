@@ -9,7 +9,10 @@ import type { Goal, PlannedValue } from './planned-value.ts';
 
 const none: readonly never[] = [];
 
-type Inspection = Pick<Goal, 'dependencies' | 'invalid' | 'claims'>;
+export interface Inspection extends Pick<Goal, 'dependencies' | 'claims'> {
+  /** The reason why the value cannot be configured whatever its dependencies are. */
+  readonly invalid: Error | undefined;
+}
 
 /** Has the descriptor validate the value and name its dependencies and claims. */
 export function inspect({ key, descriptor, node }: PlannedValue, value: Value): Inspection {
@@ -51,7 +54,7 @@ export function isActual(node: Node, value: Value): boolean {
 
 /** The value exists, it is the desired one, and nothing failed. */
 export function isInSync(node: Node, value: Value, unmanaged: boolean): boolean {
-  if (node.outcomeUnknown || node.toBeRemoved) return false;
+  if (node.outcomeUnknown || node.toBeRemoved || node.rejected) return false;
   if (unmanaged) return node.unmanaged && deepEqual(node.actual, value);
   if (node.state !== 'CONFIGURED' || node.actual !== node.desired) return false;
   return node.desired === value || deepEqual(node.desired, value);

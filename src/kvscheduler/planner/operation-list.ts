@@ -86,12 +86,13 @@ export class OperationList {
 
   remove(value: PlannedValue): void {
     const { node, goal, isAvailable } = value;
+    const intended = goal.value ?? goal.rejected?.value;
     const before = node?.actual;
     const entry: Entry = { operation: 'DELETE', before, after: undefined, stateAfter: 'REMOVED' };
     let details: Partial<Entry> = { recreate: this.#isRecreated(value) };
     const interruption = interruptionOf(value);
-    if (goal.value !== undefined && !isAvailable)
-      details = { after: goal.value, ...this.#whyUnavailable(value) };
+    if (intended !== undefined && !isAvailable)
+      details = { after: intended, ...this.#whyUnavailable(value) };
     else if (interruption) {
       details = { ...details, reason: interruption };
       // Derived values are removed with their base; others are pending until they are created again.
@@ -116,7 +117,7 @@ export class OperationList {
       operation: 'CREATE',
       before: wasKnown ? node?.desired : undefined,
       after: goal.value,
-      stateAfter: configuredState(value),
+      ...configuredState(value),
       recreate: exists && this.#isRecreated(value),
       reason: interruption ? reasonToReturn(interruption) : reason,
     });
@@ -129,7 +130,7 @@ export class OperationList {
       operation: 'UPDATE',
       before: node?.actual,
       after: goal.value,
-      stateAfter: configuredState(value),
+      ...configuredState(value),
     });
     this.#release(releasedByUpdate(value), index);
     this.setProgress(value, 'placed');
@@ -141,23 +142,26 @@ export class OperationList {
     this.setProgress(value, 'placed');
     if (value.decision.action === 'postpone') return;
     const { node, goal } = value;
-    const after = goal.value;
+    const after = goal.rejected?.value ?? goal.value;
     const state = this.#states[value.index] as ValueState;
     const noop = true;
+    const isNew = isNewlyRejected(value);
     if (value.exists) {
-      const stateAfter = configuredState(value);
+      const configured = configuredState(value);
       // A value that was found in the desired state after a restart is not recorded.
-      const silent = state === stateAfter || state === 'DISCOVERED';
+      const silent = !isNew && (state === configured.stateAfter || state === 'DISCOVERED');
       const before = node?.actual;
-      this.#add(value, { operation: 'UPDATE', before, after, stateAfter, noop, silent });
+      const reason: Reason = isNew ? { why: 'invalid' } : value.reason;
+      this.#add(value, { operation: 'UPDATE', before, after, noop, silent, reason, ...configured });
     } else if (after === undefined) {
       if (!node) return;
       const silent = goal.unmanaged || state === 'NONEXISTENT' || state === 'REMOVED';
-      const [before, stateAfter] = [node.desired, 'REMOVED' as const];
+      const before = node.rejected?.value ?? node.desired;
+      const stateAfter = 'REMOVED';
       this.#add(value, { operation: 'DELETE', before, after, stateAfter, noop, silent });
     } else if (!value.isAvailable) {
       const why = this.#whyUnavailable(value);
-      const before = node?.desired;
+      const before = node?.rejected?.value ?? node?.desired;
       const silent = before !== undefined && deepEqual(before, after) && state === why.stateAfter;
       this.#add(value, { operation: 'CREATE', before, after, noop, silent, ...why });
     }
@@ -184,10 +188,16 @@ export class OperationList {
   #whyUnavailable(
     value: PlannedValue,
   ): Pick<Entry, 'stateAfter' | 'labels' | 'errorAfter' | 'reason'> {
-    const { phase, goal } = value;
+    const { rejected, value: lastValid } = value.goal;
     if (!value.isImplemented) return { stateAfter: 'UNIMPLEMENTED' };
-    if (goal.invalid)
-      return { stateAfter: 'INVALID', errorAfter: goal.invalid, reason: { why: 'invalid' } };
+    if (!rejected) return this.#whyPending(value);
+    const invalid = { stateAfter: 'INVALID', errorAfter: rejected.error } as const;
+    if (lastValid === undefined) return { ...invalid, reason: { why: 'invalid' } };
+    return { ...this.#whyPending(value), ...invalid };
+  }
+
+  #whyPending(value: PlannedValue): Pick<Entry, 'stateAfter' | 'labels' | 'reason'> {
+    const { phase } = value;
     const unmet = this.#resolution.graph.unmet(value);
     const labels = unmet.map(({ label }) => label);
     const [first] = unmet;
@@ -236,6 +246,7 @@ export class OperationList {
       labels: entry.labels ?? none,
       errorBefore: this.#last(value) < 0 ? value.node?.error : undefined,
       errorAfter: entry.errorAfter,
+      newlyRejected: entry.errorAfter !== undefined && isNewlyRejected(value),
       call: !noop && !value.goal.unmanaged && value.descriptor !== undefined,
       noop,
       silent: entry.silent ?? false,
@@ -315,8 +326,14 @@ function interruptionOf({ decision }: PlannedValue): Reason | undefined {
   return decision.action === 'recreate' ? decision.interruption : undefined;
 }
 
-function configuredState({ goal }: PlannedValue): ValueState {
-  return goal.unmanaged ? 'OBTAINED' : 'CONFIGURED';
+/** The state of a value that exists as its goal says. */
+function configuredState({ goal }: PlannedValue): Pick<Entry, 'stateAfter' | 'errorAfter'> {
+  if (goal.rejected) return { stateAfter: 'INVALID', errorAfter: goal.rejected.error };
+  return { stateAfter: goal.unmanaged ? 'OBTAINED' : 'CONFIGURED' };
+}
+
+function isNewlyRejected({ goal, node }: PlannedValue): boolean {
+  return goal.rejected !== undefined && goal.rejected !== node?.rejected;
 }
 
 /** The reason that removed a value is the reason why it is created again. */

@@ -15,6 +15,8 @@ export interface PlannedOperation {
   readonly labels: readonly string[];
   readonly errorBefore: Error | undefined;
   readonly errorAfter: Error | undefined;
+  /** The transaction brings the value that was rejected. */
+  readonly newlyRejected: boolean;
   /** A descriptor is called. */
   readonly call: boolean;
   /** Only the graph changes. */

@@ -371,7 +371,7 @@ class Ordering {
 
 /** Delete, recreate, create, update. */
 function groupOf({ goal, decision, exists }: PlannedValue): number {
-  if (goal.value === undefined) return 0;
+  if (goal.value === undefined && !goal.rejected) return 0;
   if (decision.action === 'recreate' && decision.isChange) return 1;
   return exists ? 3 : 2;
 }

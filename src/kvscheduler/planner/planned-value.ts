@@ -1,7 +1,7 @@
 import type { AnyDescriptor, Dependency } from '../api/descriptor.ts';
 import type { Value } from '../api/transaction.ts';
 import { deepEqual } from '../graph/equality.ts';
-import { claimsOf, type Node } from '../graph/graph.ts';
+import { claimsOf, type Node, type RejectedValue } from '../graph/graph.ts';
 import type { Reason } from './reason.ts';
 
 const none: readonly never[] = [];
@@ -18,8 +18,8 @@ export interface Goal {
   readonly metadata: unknown;
   /** Dependencies of `value`. */
   readonly dependencies: readonly Dependency[];
-  /** The reason why `value` cannot be configured whatever its dependencies are. */
-  readonly invalid: Error | undefined;
+  /** The value that should exist, if it is invalid; `value` is then the last valid one. */
+  readonly rejected: RejectedValue | undefined;
   /** Claims of `value`; undefined: not known yet. */
   readonly claims: readonly string[] | undefined;
 }
@@ -188,20 +188,41 @@ const noGoal: Goal = {
   unmanaged: false,
   metadata: undefined,
   dependencies: none,
-  invalid: undefined,
+  rejected: undefined,
   claims: undefined,
 };
 
 /** @param isBlocked the goal is then what exists, not what was desired */
 function goalOf(node: Node, isBlocked: boolean): Goal {
-  const { desired, actual, unmanaged, invalid } = node;
+  const { actual, unmanaged, rejected } = node;
+  const { desired, dependencies: desiredDependencies } = rejected
+    ? lastValidOf(node)
+    : desiredOf(node);
   let value = unmanaged ? actual : desired;
-  let dependencies = unmanaged ? none : node.desiredDependencies;
+  let dependencies = unmanaged ? none : desiredDependencies;
   if (isBlocked) {
     const isToBeRemoved = desired === undefined && !unmanaged;
     value = isToBeRemoved ? undefined : actual;
     dependencies = node.actualDependencies;
   }
   const claims = undefined;
-  return { desired, value, unmanaged, metadata: undefined, dependencies, invalid, claims };
+  return { desired, value, unmanaged, metadata: undefined, dependencies, rejected, claims };
+}
+
+type DesiredValue = Pick<Goal, 'desired' | 'dependencies'>;
+
+function desiredOf({ desired, desiredDependencies }: Node): DesiredValue {
+  return { desired, dependencies: desiredDependencies };
+}
+
+/**
+ * The value that stays in place while a new one is rejected: the one that was desired before. If none is
+ * known, as after a restart of the agent, it is the value that was found in the southbound: it must not
+ * be removed only because its successor is invalid.
+ */
+export function lastValidOf(node: Node | undefined): DesiredValue {
+  if (node?.desired !== undefined) return desiredOf(node);
+  const isFound = node?.state === 'DISCOVERED' || node?.state === 'OBTAINED';
+  if (!isFound) return { desired: undefined, dependencies: none };
+  return { desired: node.actual, dependencies: node.actualDependencies };
 }

@@ -9,8 +9,8 @@ import { errorText } from '#infra/errors/errors.ts';
 import type { KeyedValue } from '../api/descriptor.ts';
 import { DerivedKeyError, DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
-import type { Node } from '../graph/graph.ts';
-import { newGoal, setAvailable } from './goals.ts';
+import type { Node, RejectedValue } from '../graph/graph.ts';
+import { newGoal, rejectedGoal, setAvailable } from './goals.ts';
 import type { Attempt, PlanInput, Target } from './input.ts';
 import { inspect, isInSync, sameDesired } from './inspection.ts';
 import { isMany, matches, PlannedGraph } from './planned-graph.ts';
@@ -109,7 +109,6 @@ export class Resolver implements Resolution {
   canRise(value: PlannedValue): boolean {
     return (
       value.goal.value !== undefined &&
-      value.goal.invalid === undefined &&
       value.phase.state !== 'blocked' &&
       value.isImplemented &&
       (value.baseKey === undefined || this.graph.isAvailable(value.baseKey))
@@ -198,7 +197,9 @@ export class Resolver implements Resolution {
     if (mayBlock && !value.isBlocked) this.#formerBlockers.push(node);
     const { goal } = value;
     if (node.needsInspection && !value.isBlocked && goal.value !== undefined) {
-      editable(value).goal = { ...goal, ...inspect(value, goal.value) };
+      const { dependencies, invalid, claims } = inspect(value, goal.value);
+      if (invalid) this.#rejectLastValid(value, { value: goal.value, error: invalid });
+      else editable(value).goal = { ...goal, dependencies, claims };
       graph.index(value);
     }
     return value;
@@ -251,6 +252,12 @@ export class Resolver implements Resolution {
       ? (this.graph.values.get(key) ?? this.#addKnown(node, { why: 'changed' }))
       : this.#addNewTarget(target);
     if (!value) return;
+    if (node?.unmanaged && !unmanaged) {
+      // An invalid value does not take over what another component has created.
+      const { invalid } = inspect(value, desired);
+      if (invalid) this.refused.push({ key, error: invalid });
+      if (invalid) return;
+    }
     editable(value).reason = node?.state === 'MISSING' ? { why: 'missing' } : reasonOf(target);
     editable(value).role = 'target';
     this.#setGoal(value, desired, unmanaged, target.metadata);
@@ -278,7 +285,10 @@ export class Resolver implements Resolution {
   #setGoal(value: PlannedValue, desired: Value, unmanaged: boolean, metadata: unknown): void {
     const known = unmanaged ? undefined : sameDesired(value.node, desired);
     if (value.isBlocked) {
-      editable(value).goal = { ...value.goal, unmanaged, metadata, desired: known ?? desired };
+      const { desired: next, rejected } = unmanaged
+        ? { desired, rejected: undefined }
+        : newGoal(value, known, desired, unmanaged, metadata);
+      editable(value).goal = { ...value.goal, unmanaged, metadata, desired: next, rejected };
       if (value.isAvailable) this.raise(value);
       return;
     }
@@ -291,7 +301,7 @@ export class Resolver implements Resolution {
   /** The value is not desired any more. */
   #dropGoal(value: PlannedValue): void {
     const { goal } = value;
-    editable(value).goal = { ...goal, desired: undefined, value: undefined, invalid: undefined };
+    editable(value).goal = { ...goal, desired: undefined, value: undefined, rejected: undefined };
     if (value.isAvailable || value.exists || this.isLost(value)) this.lower(value);
   }
 
@@ -383,8 +393,8 @@ export class Resolver implements Resolution {
       // A derived value is unmanaged exactly if its base is.
       const { unmanaged } = value.goal;
       if (child.goal.unmanaged !== unmanaged) editable(child).goal = { ...child.goal, unmanaged };
-      const { value: goal, desired } = child.goal;
-      if (goal !== undefined || desired !== undefined || child.isAvailable) this.#dropGoal(child);
+      const { value: goal, desired, rejected } = child.goal;
+      if ((goal ?? desired ?? rejected) !== undefined || child.isAvailable) this.#dropGoal(child);
     }
   }
 
@@ -402,12 +412,31 @@ export class Resolver implements Resolution {
     } catch (cause) {
       this.input.log.error({ key, error: errorText(cause) }, 'descriptor cannot derive values');
       if (goal.unmanaged) return none;
-      const invalid = new DescriptorContractError(errorText(cause), { where: key, cause });
-      editable(value).goal = { ...goal, invalid };
+      const error = new DescriptorContractError(errorText(cause), { where: key, cause });
+      return this.#rejectGoal(value, { value: goal.value, error });
+    }
+  }
+
+  /** Nothing can be derived from the goal. @returns the derived values of the last valid value */
+  #rejectGoal(value: PlannedValue, rejected: RejectedValue): readonly KeyedValue[] {
+    const next = rejectedGoal(value, rejected);
+    if (next.value === undefined || next.value === value.goal.value) {
+      this.#rejectLastValid(value, rejected);
+      this.graph.index(value);
       setAvailable(value, false);
-      this.#reportLost(key);
+      this.#reportLost(value.key);
       return none;
     }
+    editable(value).goal = next;
+    this.graph.index(value);
+    this.#check(value);
+    return this.#derive(value);
+  }
+
+  /** The desired value itself turns out to be invalid. */
+  #rejectLastValid(value: PlannedValue, rejected: RejectedValue): void {
+    const nothing = { desired: undefined, value: undefined, dependencies: none, claims: undefined };
+    editable(value).goal = { ...value.goal, ...nothing, rejected };
   }
 
   /** @returns false when the derived value is ignored */

@@ -323,7 +323,7 @@ test('a value set while it cannot be read is inspected by its descriptor later',
   await bench.commit({ 'a/1': { v: 4, invalid: true } });
   bench.southbound.retrieveFails = () => undefined;
   await bench.commit({ 'a/1': { v: 4, invalid: true } });
-  assert.equal(bench.state('a/1'), 'INVALID [invalid]');
+  assert.equal(bench.state('a/1'), 'INVALID [invalid] last valid CONFIGURED');
 });
 
 const throws = () => {

@@ -130,10 +130,10 @@ test('a value without a descriptor is kept and reported, not created', async () 
   assert.equal(bench.state('z/1'), 'NONEXISTENT');
 });
 
-test('an invalid value is reported with its fields and deletes the actual value of its key', async () => {
+test('an invalid new value is reported with its fields, and its dependents are pending', async () => {
   const bench = setUp();
-  await bench.commit({ 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1'] } });
-  const failures = await bench.commit({ 'a/1': { v: 2, invalid: true } });
+  const desired = { 'a/1': { v: 2, invalid: true }, 'b/1': { v: 1, needs: ['a/1'] } };
+  const failures = await bench.commit(desired);
   assert.deepEqual(failures, ['a/1 (VALIDATE): a/1: field invalid is invalid: is bad']);
   assert.equal(bench.state('a/1'), 'INVALID [invalid]');
   assert.equal(bench.state('b/1'), 'PENDING [a/1]');

@@ -13,31 +13,75 @@ export interface Expected {
 
 type Specs = ReadonlyMap<string, Spec>;
 
-/** @param before managed values that existed: a value that has a claim keeps it */
+/**
+ * @param before managed values that existed: a value that has a claim keeps it
+ * @param lastValid by key, base and derived: the value that stays while the desired one is invalid
+ */
 export function expectedState(
   desired: Specs,
   unmanaged: ReadonlySet<string>,
   before: Specs,
+  lastValid: Specs,
 ): Expected {
-  const { existing, blocked } = withClaims(desired, unmanaged, before);
+  const effective = effectiveValues(desired, lastValid);
+  const { existing, blocked } = withClaims(effective, unmanaged, before);
   const states = new Map<string, string>();
-  const note = (key: string, spec: Spec) => {
+  const note = (key: string, spec: Spec, isInvalid: boolean) => {
     const lacks = lacking(existing, unmanaged, key, spec).map(({ label }) => label);
     const claim = blocked.get(key)?.name;
     const holder = claim && holderOf(existing, claim);
     if (claim !== undefined && lacks.length === 0)
       lacks.push(`claim ${claim}${holder === undefined ? '' : ` (held by ${holder})`}`);
-    if (existing.has(key)) states.set(key, 'CONFIGURED');
-    else if (!isImplemented(key)) states.set(key, 'UNIMPLEMENTED');
+    if (!isImplemented(key)) states.set(key, 'UNIMPLEMENTED');
     else if (spec.invalid) states.set(key, 'INVALID [invalid]');
+    else if (isInvalid) {
+      const state = existing.has(key) ? 'CONFIGURED' : 'PENDING';
+      states.set(key, `INVALID [invalid] last valid ${state}`);
+    } else if (existing.has(key)) states.set(key, 'CONFIGURED');
     else states.set(key, `PENDING [${lacks.join(', ')}]`);
   };
-  for (const [key, spec] of desired) {
-    note(key, spec);
+  for (const [key, spec] of effective) {
+    note(key, spec, desired.get(key)?.invalid ?? false);
     if (!existing.has(key)) continue;
-    for (const [own, derived] of Object.entries(spec.derives ?? {})) note(own, derived);
+    const base = baseSpec(key, desired, lastValid);
+    for (const [own, derived] of Object.entries(spec.derives ?? {}))
+      note(own, derived, base?.derives?.[own]?.invalid ?? false);
   }
   return { states, existing };
+}
+
+function baseSpec(key: string, desired: Specs, lastValid: Specs): Spec | undefined {
+  const spec = desired.get(key);
+  return spec?.invalid ? lastValid.get(key) : spec;
+}
+
+/** For each invalid value its last valid one; without one, the value stays invalid. */
+export function effectiveValues(desired: Specs, lastValid: Specs): Map<string, Spec> {
+  const effective = (key: string, spec: Spec): Spec =>
+    spec.invalid ? (lastValid.get(key) ?? spec) : spec;
+  const values = new Map<string, Spec>();
+  for (const [key, spec] of desired) {
+    const { derives, ...base } = effective(key, spec);
+    const own = Object.entries(derives ?? {}).map(([one, child]) => [one, effective(one, child)]);
+    values.set(key, derives ? { ...base, derives: Object.fromEntries(own) } : base);
+  }
+  return values;
+}
+
+/** The last valid derived values after a step: those of a base that does not exist are forgotten. */
+export function lastValidDerived(
+  desired: Specs,
+  unmanaged: ReadonlySet<string>,
+  before: Specs,
+  lastValid: Specs,
+): Map<string, Spec> {
+  const effective = effectiveValues(desired, lastValid);
+  const { existing } = expectedState(desired, unmanaged, before, lastValid);
+  const derived = new Map<string, Spec>();
+  for (const [key, { derives = {} }] of effective)
+    if (existing.has(key))
+      for (const [own, spec] of Object.entries(derives)) if (!spec.invalid) derived.set(own, spec);
+  return derived;
 }
 
 /** By the key of a value that waits for a claim: the claim, and the value that has it. */

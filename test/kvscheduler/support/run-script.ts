@@ -5,10 +5,17 @@ import type { RetryPolicy } from '#kvscheduler/api/transaction.ts';
 import type { RecordedTxn } from '#kvscheduler/history/record.ts';
 import type { SchedulerOptions } from '#kvscheduler/scheduler.ts';
 import { type DescriptorVariants, withVariants } from './descriptor-variants.ts';
-import { expectedState } from './model.ts';
+import { effectiveValues, expectedState, lastValidDerived } from './model.ts';
 import { type Faults, type Step, unmanagedKeys } from './scripts.ts';
-import { type Bench, pass, setUp } from './setup.ts';
-import { baseOf, dependenciesOf, identity, names, type Spec } from './southbound.ts';
+import { type Bench, pass, setUp, stateText } from './setup.ts';
+import {
+  baseOf,
+  dependenciesOf,
+  identity,
+  names,
+  type Southbound,
+  type Spec,
+} from './southbound.ts';
 import { TimeoutError } from './timeout-error.ts';
 
 export interface ScriptResult {
@@ -54,11 +61,18 @@ export async function runScript(
     played.pictures.push(JSON.stringify(southbound.contents()));
     assert.deepEqual(southbound.violations, [], JSON.stringify(played.calls.at(-1)));
     options.check?.(bench, before, failures);
+    noteLastValid(bench);
     if (options.pause !== undefined) await pass(bench, options.pause, options.pause / 10);
   }
   played.records.push(...scheduler.history().flatMap(withoutTimes));
   assert.ok(southbound.mostInFlight <= options.window);
   return played;
+}
+
+function noteLastValid(bench: Bench): void {
+  const { southbound } = bench;
+  const { desired, snapshot, lastValid } = southbound;
+  southbound.derivedValid = lastValidDerived(desired, unmanagedOf(bench), snapshot, lastValid);
 }
 
 async function runStep(
@@ -71,7 +85,7 @@ async function runStep(
   const { southbound, scheduler } = bench;
   switch (step.kind) {
     case 'commit': {
-      const desired = conflicts ? step.desired : desiredWithoutConflicts(southbound.desired, step);
+      const desired = conflicts ? step.desired : desiredWithoutConflicts(southbound, step);
       const onFailure = step.revert ? 'revert' : 'best-effort';
       const before = southbound.desired;
       // Values that cannot be read are assumed to be in sync: nothing could reconcile them.
@@ -128,14 +142,18 @@ function lose({ southbound }: Bench, key: string): void {
 
 /** The desired values of the step, without claims that other values have. */
 export function desiredWithoutConflicts(
-  desired: ReadonlyMap<string, Spec>,
+  { desired, lastValid }: Southbound,
   step: Extract<Step, { kind: 'commit' }>,
 ): Record<string, Spec | null> {
-  const kept = [...desired].filter(([key]) => step.mode === 'update' && !(key in step.desired));
-  const taken = new Set(kept.flatMap(([, { claims = [] }]) => claims));
+  const isKept = (key: string) => step.mode === 'update' && !(key in step.desired);
+  const stays = (key: string, spec: Spec | null | undefined) =>
+    spec?.invalid ? lastValid.get(key) : isKept(key) ? spec : undefined;
+  const staying = [...desired].map(([key, spec]) => stays(key, step.desired[key] ?? spec));
+  const taken = new Set(staying.flatMap((spec) => spec?.claims ?? []));
   return Object.fromEntries(
     Object.entries(step.desired).map(([key, spec]) => {
       if (!spec?.claims) return [key, spec];
+      if (spec.invalid) return [key, { ...spec, claims: [] }];
       const claims = spec.claims.filter((name) => !taken.has(name));
       for (const name of claims) taken.add(name);
       return [key, { ...spec, claims }];
@@ -197,7 +215,7 @@ export function assertNothingLeftUndone(bench: Bench, broken: Set<string>): void
   for (const [key, state] of states)
     if (state === 'FAILED' || state === 'RETRYING') broken.add(key);
   const desired = new Map<string, Spec>();
-  for (const [key, spec] of southbound.desired) {
+  for (const [key, spec] of effectiveValues(southbound.desired, southbound.lastValid)) {
     desired.set(key, spec);
     for (const [own, derived] of Object.entries(spec.derives ?? {})) desired.set(own, derived);
   }
@@ -210,7 +228,8 @@ export function assertNothingLeftUndone(bench: Bench, broken: Set<string>): void
   }
   for (const [key, { managed: managedValues }] of southbound.values) {
     if (!managedValues || blocked.has(key)) continue;
-    assert.equal(states.get(key), 'CONFIGURED', key);
+    const state = southbound.lastValid.has(key) ? 'INVALID' : 'CONFIGURED';
+    if (states.get(key) !== 'CONFIGURED') assert.equal(states.get(key), state, key);
   }
   for (const { value, derived_values = [] } of scheduler.statuses())
     for (const { key, state, details = [] } of [value, ...derived_values])
@@ -244,8 +263,8 @@ function blockedBy(
 /** Compares southbound and status with the model. */
 export function assertAsExpected(bench: Bench): void {
   const { southbound, scheduler } = bench;
-  const { desired, snapshot: seen } = southbound;
-  const { states, existing } = expectedState(desired, unmanagedOf(bench), seen);
+  const { desired, snapshot: seen, lastValid } = southbound;
+  const { states, existing } = expectedState(desired, unmanagedOf(bench), seen, lastValid);
   const managed: Record<string, string> = {};
   for (const [key, { spec, managed: own }] of southbound.values)
     if (own) managed[key] = identity(spec);
@@ -254,8 +273,8 @@ export function assertAsExpected(bench: Bench): void {
   assert.deepEqual(sorted(managed), sorted(wanted));
   const shown: Record<string, string> = {};
   for (const { value, derived_values = [] } of scheduler.statuses())
-    for (const { key, state, details } of [value, ...derived_values])
-      if (state !== 'OBTAINED') shown[key] = details ? `${state} [${details.join(', ')}]` : state;
+    for (const status of [value, ...derived_values])
+      if (status.state !== 'OBTAINED') shown[status.key] = stateText(status);
   assert.deepEqual(sorted(shown), sorted(Object.fromEntries(states)));
 }
 

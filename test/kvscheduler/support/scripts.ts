@@ -87,6 +87,7 @@ function relationsOf(owner: string, wild: boolean): Relations {
 }
 
 const rarely = fc.nat(9).map((n) => n === 0);
+const sometimes = fc.nat(9).map((n) => n < 2);
 
 function derivesOf(base: string, wild: boolean): fc.Arbitrary<Record<string, Spec>> {
   const children = childrenOf(base);
@@ -115,7 +116,7 @@ function specOf(base: string, wild: boolean): fc.Arbitrary<Spec> {
     needs: sparse(needs),
     any,
     derives: derivesOf(base, wild),
-    invalid: rarely,
+    invalid: sometimes,
     recreate: rarely,
   });
 }
@@ -154,13 +155,20 @@ export interface ScriptOptions {
   readonly conflicts?: boolean;
   /** The southbound may lose values just before a full resync. */
   readonly losses?: boolean;
+  /**
+   * A derived value is always valid or never: with faults, the model does not know when its base was
+   * missing and its last valid value was forgotten.
+   */
+  readonly steady?: boolean;
 }
 
 export function scripts(
-  { wild, conflicts = wild, losses = false }: ScriptOptions,
+  { wild, conflicts = wild, losses = false, steady = false }: ScriptOptions,
   length: number,
 ): fc.Arbitrary<Step[]> {
   const desiredValues = (withNulls: boolean) =>
+    claimedValues(withNulls).map((desired) => (steady ? withSteadyValidity(desired) : desired));
+  const claimedValues = (withNulls: boolean) =>
     conflicts
       ? fc
           .tuple(
@@ -205,6 +213,19 @@ export function scripts(
     { weight: 1, arbitrary: fc.constant({ kind: 'downstream' as const }) },
   );
   return fc.array(step, { minLength: 1, maxLength: length });
+}
+
+function withSteadyValidity(
+  desired: Readonly<Record<string, Spec | null>>,
+): Record<string, Spec | null> {
+  const steady = ([key, spec]: [string, Spec]) => [key, { ...spec, invalid: /[12]\.1$/.test(key) }];
+  return Object.fromEntries(
+    Object.entries(desired).map(([key, spec]) => {
+      if (!spec) return [key, spec];
+      const derives = Object.fromEntries(Object.entries(spec.derives ?? {}).map(steady));
+      return [key, { ...spec, derives }];
+    }),
+  );
 }
 
 function withClaims(

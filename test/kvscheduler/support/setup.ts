@@ -3,6 +3,7 @@ import { ManualClock } from '#infra/clock/manual.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import type { TransactionMode, TransactionRequest } from '#kvscheduler/api/transaction.ts';
+import type { ValueStatus } from '#kvscheduler/graph/value-status.ts';
 import type { RecordedTxn } from '#kvscheduler/history/record.ts';
 import { createScheduler, type Scheduler, type SchedulerOptions } from '#kvscheduler/scheduler.ts';
 import { Southbound, type Spec } from './southbound.ts';
@@ -78,10 +79,15 @@ export function setUp(
     state(key) {
       const { value, derived_values = [] } = scheduler.status(key);
       const own = [value, ...derived_values].find((status) => status.key === key);
-      const details = own?.details ? ` [${own.details.join(', ')}]` : '';
-      return `${own?.state ?? 'NONEXISTENT'}${details}`;
+      return own ? stateText(own) : 'NONEXISTENT';
     },
   };
+}
+
+/** The state of a value, its details in brackets, and the state of its last valid value. */
+export function stateText({ state, details, last_valid_state: lastValid }: ValueStatus): string {
+  const shown = details ? ` [${details.join(', ')}]` : '';
+  return `${state}${shown}${lastValid ? ` last valid ${lastValid}` : ''}`;
 }
 
 /** Advances the virtual time in steps; retries that are due in a step are done before the next. */
@@ -106,7 +112,7 @@ export function setDesired(
   for (const [key, spec] of values)
     if (spec) desired.set(key, spec);
     else desired.delete(key);
-  southbound.desired = desired;
+  southbound.setDesired(desired);
 }
 
 /** `VERB key STATE` of the operations in a record, with their flags before the state. */

@@ -279,6 +279,28 @@ export class Southbound {
 
   /** The desired state of the test; values in a cycle may be created one by one. */
   desired: ReadonlyMap<string, Spec> = new Map();
+  /** For each desired state: the last valid base values, which stay while others are invalid. */
+  readonly #lastValid = new WeakMap<ReadonlyMap<string, Spec>, ReadonlyMap<string, Spec>>();
+  /** The last valid derived values. */
+  derivedValid: ReadonlyMap<string, Spec> = new Map();
+
+  /** Sets the desired state. */
+  setDesired(desired: ReadonlyMap<string, Spec>): void {
+    const known = this.#lastValid.get(this.desired);
+    const lastValid = new Map<string, Spec>();
+    for (const [key, spec] of desired) {
+      const valid = spec.invalid ? known?.get(key) : spec;
+      if (valid) lastValid.set(key, valid);
+    }
+    this.#lastValid.set(desired, lastValid);
+    this.desired = desired;
+  }
+
+  /** The last valid values, base and derived. */
+  get lastValid(): ReadonlyMap<string, Spec> {
+    return new Map([...(this.#lastValid.get(this.desired) ?? []), ...this.derivedValid]);
+  }
+
   /** While a transaction runs that may be undone: the desired state before it. */
   former: ReadonlyMap<string, Spec> = new Map();
 
@@ -290,8 +312,11 @@ export class Southbound {
   }
 
   *#desiredValues(): Generator<[string, Spec]> {
-    yield* this.desired;
-    yield* this.former;
+    for (const values of [this.desired, this.former]) {
+      yield* values;
+      yield* this.#lastValid.get(values) ?? [];
+    }
+    yield* this.derivedValid;
   }
 
   *#desiredKeys(): Generator<string> {

@@ -13,7 +13,7 @@ export interface Revision {
   readonly since: number;
   /** End, in microseconds since the epoch; undefined if it has not ended. */
   until: number | undefined;
-  /** The actual value, or else the desired one. */
+  /** The actual value, or else the desired one, or else the rejected one. */
   readonly value: Value | undefined;
   readonly state: ValueState;
   readonly available: boolean;
@@ -37,13 +37,13 @@ export interface KeyRevisions {
 }
 
 export function revisionOf(node: Node, since: number, before: Revision | undefined): Revision {
-  const { actual, desired } = node;
+  const { actual, desired, rejected } = node;
   let dependencies = actual === undefined ? node.desiredDependencies : node.actualDependencies;
   if (node.unmanaged) dependencies = none;
   return {
     since,
     until: undefined,
-    value: actual ?? desired,
+    value: actual ?? desired ?? rejected?.value,
     state: node.state,
     available: node.available,
     error: node.error?.message,
