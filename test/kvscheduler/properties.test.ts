@@ -32,6 +32,7 @@ test('the southbound always reaches the state of the model', async ({ name }) =>
       for (const window of windows) {
         const { bench } = await runScript(steps, {
           window,
+          modeled: true,
           variants: described,
           check: assertAsExpected,
         });
@@ -51,6 +52,7 @@ test('of two values with one claim, the same one has it as in the model', async 
       for (const window of windows) {
         const { bench } = await runScript(steps, {
           window,
+          modeled: true,
           variants: described,
           conflicts: true,
           check: assertAsExpected,
@@ -76,6 +78,7 @@ test('values that no failure blocks are configured; without failures, all are', 
         const check = (one: Bench) => (isHidden ? undefined : assertNothingLeftUndone(one, broken));
         const { bench } = await runScript(steps, {
           window,
+          modeled: true,
           variants: described,
           faults: injected,
           check,
@@ -99,6 +102,7 @@ test('retries alone reach the state of the model', async ({ name }) => {
       for (const window of windows) {
         const { bench } = await runScript(steps, {
           window,
+          modeled: true,
           variants: described,
           faults: injected,
           retry,

@@ -296,6 +296,12 @@ export class Southbound {
     this.desired = desired;
   }
 
+  /** Without the model: all valid derived values so far may be the last valid ones. */
+  addDerivedValid(): void {
+    const known = [...this.desired.values()].flatMap(({ derives = {} }) => Object.entries(derives));
+    this.derivedValid = new Map([...this.derivedValid, ...known.filter(([, one]) => !one.invalid)]);
+  }
+
   /** The last valid values, base and derived. */
   get lastValid(): ReadonlyMap<string, Spec> {
     return new Map([...(this.#lastValid.get(this.desired) ?? []), ...this.derivedValid]);
