@@ -121,7 +121,7 @@ export class Committer {
   }
 
   #request(
-    { event, records, isRevertible }: ProcessingState,
+    { event, records, isRevertible, txn }: ProcessingState,
     request: CommitRequest,
   ): TransactionRequest {
     const { config } = this.#deps;
@@ -132,6 +132,7 @@ export class Committer {
       description: event.kind.name(event.payload) + changes.join(''),
       ...request,
       onFailure: isRevertible ? 'revert' : 'best-effort',
+      ...(isRevertible && txn.optional.size > 0 && { optional: txn.optional }),
       ...(config.enableRetry && {
         retry: {
           periodMs: durationMs(config.delayRetry),

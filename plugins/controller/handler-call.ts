@@ -7,6 +7,7 @@ import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from './api/errors.ts';
 import { type Event, EventMethod, type NonBlockingEvent } from './api/event.ts';
 import type { EventHandler, KubeState, ResyncContext, UpdateContext } from './api/event-handler.ts';
+import type { PutOptions } from './api/transaction.ts';
 import type { EventTransaction } from './event-transaction.ts';
 
 /** A handler that runs longer is logged, and again after each further interval. */
@@ -82,9 +83,9 @@ function contextOf(name: string, call: HandlerCall) {
     random: call.random,
     log: call.log,
     txn: {
-      put: (key: string, value: Value) => {
+      put: (key: string, value: Value, options?: PutOptions) => {
         ensureValid();
-        txn.put(key, value);
+        txn.put(key, value, options);
       },
       get: <V extends Value>(key: string) => txn.get<V>(key),
       delete: (key: string) => {

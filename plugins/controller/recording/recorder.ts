@@ -193,8 +193,15 @@ export function eventData({ kind, payload, origin }: Event): RecordedEventData {
 }
 
 export function transactionData(request: TransactionRequest): RecordedTransaction {
-  const { description, mode, onFailure, retry, values } = request;
-  return { description, mode, onFailure, retry, values: Object.fromEntries(values) };
+  const { description, mode, onFailure, optional, retry, values } = request;
+  return {
+    description,
+    mode,
+    onFailure,
+    ...(optional && { optional: [...optional] }),
+    retry,
+    values: Object.fromEntries(values),
+  };
 }
 
 interface ReadValues {

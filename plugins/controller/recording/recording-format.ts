@@ -89,6 +89,8 @@ export interface RecordedTransaction {
   readonly description: string;
   readonly mode: TransactionMode;
   readonly onFailure: 'best-effort' | 'revert';
+  /** Keys of values that may stay pending. */
+  readonly optional?: readonly string[];
   readonly retry?: RetryPolicy | undefined;
   readonly values: Readonly<Record<string, Value | null>>;
 }

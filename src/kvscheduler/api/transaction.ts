@@ -24,9 +24,11 @@ export interface TransactionRequest {
   readonly values: ReadonlyMap<string, Value | null>;
   /**
    * `best-effort` applies as much as possible. `revert` undoes everything at the first failure, and
-   * treats a value that would stay pending as a failure (updates only).
+   * treats a value that would stay pending as a failure, unless it is optional (updates only).
    */
   readonly onFailure: 'best-effort' | 'revert';
+  /** Keys of values that may stay pending in a transaction with `revert`. */
+  readonly optional?: ReadonlySet<string>;
   readonly retry?: RetryPolicy;
 }
 

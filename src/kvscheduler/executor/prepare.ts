@@ -28,6 +28,7 @@ import type { SchedulerContext } from './scheduler-context.ts';
 
 const none: readonly never[] = [];
 const noNodes: ReadonlySet<Node> = new Set();
+const noKeys: ReadonlySet<string> = new Set();
 
 export interface PreparedTransaction extends PlanScope {
   readonly type: TxnType;
@@ -35,6 +36,7 @@ export interface PreparedTransaction extends PlanScope {
   readonly description: string;
   readonly retry: RetryPolicy | undefined;
   readonly revert: boolean;
+  readonly optional: ReadonlySet<string>;
   readonly values: readonly RecordedKeyValue[];
   /** Descriptors that could not read the southbound, under their key prefix. */
   readonly failures: readonly KeyFailure[];
@@ -116,6 +118,7 @@ export async function prepareCommit(
     description: request.description,
     retry: request.retry,
     revert: request.onFailure === 'revert',
+    optional: request.optional ?? noKeys,
     values: await recordTargets(context, targets, mode === 'full-resync' ? values : undefined),
     failures: failures.map(({ descriptor, error }) => ({
       key: descriptor.nbKeyPrefix ?? descriptor.keyPrefixes[0] ?? descriptor.name,
@@ -197,6 +200,7 @@ const unsolicited = {
   retryNotDue: noNodes,
   retry: undefined,
   revert: false,
+  optional: noKeys,
   failures: none,
 } as const;
 

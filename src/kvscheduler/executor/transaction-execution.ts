@@ -28,6 +28,8 @@ export interface TransactionSettings {
   readonly fromNorth: boolean;
   readonly retry: RetryPolicy | undefined;
   readonly revert: boolean;
+  /** Keys of values that may stay pending although the transaction reverts. */
+  readonly optional: ReadonlySet<string>;
   /** Whether a failure of a base value is going to be retried. */
   readonly mayRetry: (base: Node) => boolean;
   readonly isRetry: boolean;
@@ -108,7 +110,7 @@ export class TransactionExecution {
 
   async #allOrNothing(plan: Plan): Promise<void> {
     const { slices, writer } = this.#context;
-    for (const failure of await unfulfilled(plan, slices)) this.failures.push(failure);
+    for (const failure of await unfulfilled(plan, this.#settings.optional, slices)) this.failures.push(failure);
     if (this.failures.length > 0) return;
     const backup = new DesiredStateBackup();
     const applied = await this.#apply(plan, backup);
@@ -274,6 +276,7 @@ export class TransactionExecution {
 /** Targets that the plan would not reach. Their derived values may be pending, but not invalid. */
 async function unfulfilled(
   plan: Plan,
+  optional: ReadonlySet<string>,
   slices: SchedulerContext['slices'],
 ): Promise<readonly KeyFailure[]> {
   const failures: KeyFailure[] = [];
@@ -282,10 +285,10 @@ async function unfulfilled(
     if (slices.due()) await slices.turn();
     if (role === 'target') targets.add(key);
   }
-  const labelsOf = new Map<PlannedValue, readonly string[]>();
-  for (const { value, labels } of plan.operations) {
+  const awaitedBy = new Map<PlannedValue, readonly string[]>();
+  for (const { value, awaited } of plan.operations) {
     if (slices.due()) await slices.turn();
-    if (labels.length > 0) labelsOf.set(value, labels);
+    if (awaited.length > 0) awaitedBy.set(value, awaited);
   }
   for (const value of plan.values) {
     if (slices.due()) await slices.turn();
@@ -301,9 +304,9 @@ async function unfulfilled(
     else if (!value.isImplemented) {
       const error = new UnimplementedValueError('no descriptor owns the key', { where: key });
       failures.push({ key, operation, error });
-    } else if (!value.isAvailable) {
-      const labels = labelsOf.get(value)?.join(', ') ?? '';
-      const error = new UnmetDependencyError(`waits for ${labels}`, { where: key });
+    } else if (!value.isAvailable && !optional.has(key)) {
+      const reasons = awaitedBy.get(value)?.join(', ') ?? '';
+      const error = new UnmetDependencyError(reasons, { where: key });
       failures.push({ key, operation, error });
     }
   }

@@ -62,6 +62,7 @@ export class Transactor {
       fromNorth: prepared.type === 'NBTransaction',
       retry: prepared.retry,
       revert: prepared.revert,
+      optional: prepared.optional,
       mayRetry: (base) => retries.mayRetry(base),
       isRetry: retried !== undefined,
     });

@@ -34,7 +34,7 @@ interface Entry {
   readonly before: Value | undefined;
   readonly after: Value | undefined;
   readonly stateAfter: ValueState;
-  readonly labels?: readonly string[];
+  readonly awaited?: readonly string[];
   readonly errorAfter?: Error;
   readonly noop?: boolean;
   readonly silent?: boolean;
@@ -187,7 +187,7 @@ export class OperationList {
   /** The state of a value that cannot be available, and why. */
   #whyUnavailable(
     value: PlannedValue,
-  ): Pick<Entry, 'stateAfter' | 'labels' | 'errorAfter' | 'reason'> {
+  ): Pick<Entry, 'stateAfter' | 'awaited' | 'errorAfter' | 'reason'> {
     const { rejected, value: lastValid } = value.goal;
     if (!value.isImplemented) return { stateAfter: 'UNIMPLEMENTED' };
     if (!rejected) return this.#whyPending(value);
@@ -196,20 +196,20 @@ export class OperationList {
     return { ...this.#whyPending(value), ...invalid };
   }
 
-  #whyPending(value: PlannedValue): Pick<Entry, 'stateAfter' | 'labels' | 'reason'> {
+  #whyPending(value: PlannedValue): Pick<Entry, 'stateAfter' | 'awaited' | 'reason'> {
     const { phase } = value;
     const unmet = this.#resolution.graph.unmet(value);
-    const labels = unmet.map(({ label }) => label);
+    const awaited = unmet.map(awaitedText);
     const [first] = unmet;
     const stateAfter = 'PENDING';
     if (phase.state === 'blocked' && phase.reason === 'claim taken') {
-      labels.push(claimLabel(phase.claim, phase.by));
-      return { stateAfter, labels, reason: { why: 'claim', name: phase.claim } };
+      awaited.push(`waits for ${claimLabel(phase.claim, phase.by)}`);
+      return { stateAfter, awaited, reason: { why: 'claim', name: phase.claim } };
     }
-    if (!value.exists || first === undefined) return { stateAfter, labels };
+    if (!value.exists || first === undefined) return { stateAfter, awaited };
     return {
       stateAfter,
-      labels,
+      awaited,
       reason: { why: 'dependency lost', key: first.key ?? first.label },
     };
   }
@@ -243,7 +243,7 @@ export class OperationList {
       after: entry.after,
       stateBefore: this.#states[value.index] as ValueState,
       stateAfter: entry.stateAfter,
-      labels: entry.labels ?? none,
+      awaited: entry.awaited ?? none,
       errorBefore: this.#last(value) < 0 ? value.node?.error : undefined,
       errorAfter: entry.errorAfter,
       newlyRejected: entry.errorAfter !== undefined && isNewlyRejected(value),
@@ -307,6 +307,14 @@ export class OperationList {
     if (value.isDeleted && !this.isRemoved(value)) return true;
     return !this.isPlaced(value) && (value.isCreated || value.isUpdated);
   }
+}
+
+/** Names the missing key: a label says only what it is for. */
+function awaitedText({ label, key, anyOf }: Dependency): string {
+  const keys = anyOf?.prefixes.map((prefix) => `a key with the prefix ${prefix}`) ?? [];
+  if (key !== undefined) keys.unshift(key);
+  const missing = keys.join(' or ');
+  return missing === label ? `unmet dependency ${label}` : `unmet dependency ${label}: ${missing}`;
 }
 
 /** Claims that the value takes with its operation and that its actual value does not have. */

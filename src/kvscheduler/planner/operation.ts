@@ -11,8 +11,8 @@ export interface PlannedOperation {
   readonly after: Value | undefined;
   readonly stateBefore: ValueState;
   readonly stateAfter: ValueState;
-  /** Labels of the unmet dependencies of a value that is pending after the operation. */
-  readonly labels: readonly string[];
+  /** Of a value that is pending after the operation: each unmet dependency, or the claim, as text. */
+  readonly awaited: readonly string[];
   readonly errorBefore: Error | undefined;
   readonly errorAfter: Error | undefined;
   /** The transaction brings the value that was rejected. */

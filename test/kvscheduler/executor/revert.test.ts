@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { operationsOf, pass, setUp } from '../support/setup.ts';
+import { type DesiredValues, operationsOf, pass, setUp } from '../support/setup.ts';
 import type { Verb } from '../support/southbound.ts';
 import { TimeoutError } from '../support/timeout-error.ts';
 
@@ -115,10 +115,48 @@ test('a value that would stay pending is a failure that names what it waits for'
     { 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/1', 'a/9'] } },
     revert,
   );
-  assert.deepEqual(failures, ['b/1 (CREATE): b/1: waits for a/9']);
+  assert.deepEqual(failures, ['b/1 (CREATE): b/1: unmet dependency a/9']);
   assert.deepEqual(bench.southbound.takeCalls(), []);
   assert.deepEqual(bench.scheduler.statuses(), []);
   assert.equal(bench.lastRecord().Executed, undefined);
+});
+
+test('an optional value may stay pending: it is created when its dependency is met', async () => {
+  const bench = setUp();
+  const desired = { 'a/1': { v: 1 }, 'b/1': { v: 1, needs: ['a/9'] } };
+  const revert = { onFailure: 'revert', optional: new Set(['b/1']) } as const;
+  assert.deepEqual(await bench.commit(desired, revert), []);
+  assert.deepEqual([bench.state('a/1'), bench.state('b/1')], ['CONFIGURED', 'PENDING [a/9]']);
+  assert.deepEqual(await bench.calls({ 'a/9': { v: 1 } }), ['CREATE a/9', 'CREATE b/1']);
+});
+
+test('an optional value that is invalid, has no descriptor or fails reverts the transaction', async () => {
+  const bench = setUp();
+  const optional = new Set(['a/2', 'z/1']);
+  const attempt = (value: DesiredValues) =>
+    bench.commit({ 'a/1': { v: 1 }, ...value }, { onFailure: 'revert', optional });
+  assert.equal((await attempt({ 'a/2': { v: 1, invalid: true } })).length, 1);
+  assert.equal((await attempt({ 'z/1': { v: 1 } })).length, 1);
+  bench.southbound.fails = (_verb, key) => (key === 'a/2' ? new Error('no') : undefined);
+  assert.equal((await attempt({ 'a/2': { v: 1 } })).length, 1);
+  assert.deepEqual(bench.southbound.contents(), {});
+});
+
+test('the failure of a pending value names the missing keys, not only their labels', async () => {
+  const label = 'interface-to';
+  const bench = setUp({}, (descriptors) =>
+    descriptors.map((one) => ({
+      ...one,
+      dependencies: () =>
+        one.name === 'beta'
+          ? [{ label, key: 'a/9' }, { label: 'route', anyOf: { prefixes: ['a/r', 'x/'] } }]
+          : [],
+    })),
+  );
+  assert.deepEqual(await bench.commit({ 'b/1': { v: 1 } }, { onFailure: 'revert' }), [
+    'b/1 (CREATE): b/1: unmet dependency interface-to: a/9, ' +
+      'unmet dependency route: a key with the prefix a/r or a key with the prefix x/',
+  ]);
 });
 
 test('so is one that is invalid, has no descriptor or cannot have its claim', async () => {

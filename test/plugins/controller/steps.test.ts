@@ -35,6 +35,27 @@ const failure = (key: string, more: Partial<KeyFailure> = {}): KeyFailure => {
 const dbResync = (externalConfig: Record<string, object>) =>
   DbResync.event({ local: false, kubeState: {}, externalConfig });
 
+describe('optional values', () => {
+  it('are those of the last put of each key, in RevertOnFailure events only', async () => {
+    const bench = await startedController([
+      handler('a', [], {
+        update: ({ txn }) => {
+          for (const key of ['x', 'y', 'z']) txn.put(key, {}, { optional: true });
+          txn.put('y', {});
+          txn.delete('z');
+          txn.put('n', {});
+        },
+      }),
+    ]);
+    bench.controller.push(Note.event({ n: 1 }));
+    await bench.controller.pushAndWait(Ask.event({ n: 2 }));
+    assert.deepEqual(
+      bench.sink.requests.map(({ optional }) => optional && [...optional]),
+      [undefined, undefined, ['x']],
+    );
+  });
+});
+
 describe('numbers and boxes', () => {
   it('every event has the next number and two boxes with it [R5.9] [R5.10]', async () => {
     const bench = await startedController([handler('a', [])]);
