@@ -110,7 +110,8 @@ export class TransactionExecution {
 
   async #allOrNothing(plan: Plan): Promise<void> {
     const { slices, writer } = this.#context;
-    for (const failure of await unfulfilled(plan, this.#settings.optional, slices)) this.failures.push(failure);
+    for (const failure of await unfulfilled(plan, this.#settings.optional, slices))
+      this.failures.push(failure);
     if (this.failures.length > 0) return;
     const backup = new DesiredStateBackup();
     const applied = await this.#apply(plan, backup);

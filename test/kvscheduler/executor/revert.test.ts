@@ -149,7 +149,10 @@ test('the failure of a pending value names the missing keys, not only their labe
       ...one,
       dependencies: () =>
         one.name === 'beta'
-          ? [{ label, key: 'a/9' }, { label: 'route', anyOf: { prefixes: ['a/r', 'x/'] } }]
+          ? [
+              { label, key: 'a/9' },
+              { label: 'route', anyOf: { prefixes: ['a/r', 'x/'] } },
+            ]
           : [],
     })),
   );
