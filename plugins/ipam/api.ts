@@ -4,7 +4,7 @@ import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import { defineEvent, EventMethod } from '#plugins/controller/api/event.ts';
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 import type { AddressPlan } from './base-ipam.ts';
-import { clusterSubnets, nodeIdOfPodAddress } from './subnets.ts';
+import { clusterSubnets, nodeIdOfPodAddress, whyNoAddresses } from './subnets.ts';
 
 export { BaseIpam as PlannedAddresses } from './base-ipam.ts';
 export { allocationsDocument, effectiveSubnets, ipamDocument, NO_NODE_IP } from './rest.ts';
@@ -16,6 +16,20 @@ export { allocationsDocument, effectiveSubnets, ipamDocument, NO_NODE_IP } from 
 export function podAddressOwner(config: IpamConfig): (address: string) => number | undefined {
   const cluster = clusterSubnets(config);
   return (address) => nodeIdOfPodAddress(cluster, address);
+}
+
+/**
+ * Returns why a node cannot have an ID: one of its addresses does not exist, or is a broadcast address.
+ * All higher IDs cannot be used, either.
+ * @param gateway default gateway of the nodes; empty if there is none
+ * @throws AddressPlanError for an invalid configuration
+ */
+export function unusableNodeIds(
+  config: IpamConfig,
+  gateway: string,
+): (nodeId: number) => string | undefined {
+  const cluster = clusterSubnets(config);
+  return (nodeId) => whyNoAddresses(cluster, nodeId, gateway);
 }
 
 /** An address that an attachment owns, or that is reserved because a Pod record still contains it. */

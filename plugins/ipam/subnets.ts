@@ -2,6 +2,7 @@
  * Division of the cluster's address space among nodes and purposes: a pure function of the
  * configuration and the node ID, so that all nodes compute the same plan without communication.
  */
+import { errorText } from '#infra/errors/errors.ts';
 import type { IpamConfig } from '#plugins/contivconf/api.ts';
 import {
   AddressPlanError,
@@ -158,6 +159,35 @@ export function nodeAddress(
   if (!contains(nodes, nodes.family, value))
     throw new AddressPlanError(`${prefixText(nodes)} has no address for node ${nodeId}`, { where });
   return `${addressText(nodes.family, value)}/${nodes.length}`;
+}
+
+/**
+ * Why a node with this ID cannot have all its addresses; undefined if it can. The last address of an
+ * IPv4 network is its broadcast address.
+ * @param gateway see `nodeAddress`
+ */
+export function whyNoAddresses(
+  cluster: ClusterSubnets,
+  nodeId: number,
+  gateway: string,
+): string | undefined {
+  const shared: [string, Prefix | undefined, string | undefined][] = [];
+  try {
+    podSubnetOfNode(cluster, nodeId);
+    vppHostSubnetOfNode(cluster, nodeId);
+    shared.push(
+      ['nodeInterconnectCIDR', cluster.nodes, nodeAddress(cluster, nodeId, gateway)],
+      ['vxlanCIDR', cluster.vxlan, vxlanAddress(cluster, nodeId)],
+    );
+  } catch (thrown) {
+    return errorText(thrown);
+  }
+  for (const [where, network, cidr] of shared) {
+    if (!network || network.family !== 4 || hostBits(network) < 2) continue;
+    if (parseAddress(cidr!.split('/')[0]!)?.value === lastAddress(network))
+      return `${where}: its address ${cidr} is the broadcast address`;
+  }
+  return undefined;
 }
 
 /** Address of a node in the VXLAN overlay, as CIDR. */

@@ -40,6 +40,8 @@ export interface NodeState {
   readonly addresses: readonly string[];
   /** Called only if neither the cluster nor the local store has an ID of this node. */
   pods(): IdsOfPods;
+  /** Why no node can have this ID or a higher one; undefined if it can. */
+  whyUnusable(id: number): string | undefined;
 }
 
 /** Node IDs derived from the addresses of running pods, in case all records are lost. */
@@ -180,7 +182,7 @@ async function allocateInCluster(
     const own = [...stored.values()]
       .filter(({ value }) => value?.name === deps.nodeName)
       .sort((a, b) => a.id - b.id);
-    const id = storedLocally ?? own[0]?.id ?? unusedId(ctx, stored, node.pods());
+    const id = storedLocally ?? own[0]?.id ?? unusedId(ctx, stored, node);
     const isOwn = id === storedLocally;
     const text = idRecordText(id, deps.nodeName, node.addresses);
     const allocated = await takeId(ctx, deps, { id, text, isOwn }, stored.get(id));
@@ -220,8 +222,9 @@ async function listRecords(
 function unusedId(
   ctx: PortContext,
   stored: ReadonlyMap<number, StoredRecord>,
-  pods: IdsOfPods,
+  node: NodeState,
 ): number {
+  const pods = node.pods();
   if (pods.here !== undefined) {
     if (!stored.has(pods.here)) return pods.here;
     ctx.log.error(
@@ -231,6 +234,8 @@ function unusedId(
   }
   let id = 1;
   while (stored.has(id) || pods.elsewhere.has(id)) id++;
+  const reason = node.whyUnusable(id);
+  if (reason !== undefined) throw allocationError(`no ID is left: node ID ${id}: ${reason}`);
   return id;
 }
 

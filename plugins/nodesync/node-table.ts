@@ -1,12 +1,14 @@
 import type { Slices } from '#infra/clock/slices.ts';
 import { deepFreeze } from '#infra/collections/deep-freeze.ts';
 import { SharedMap } from '#infra/collections/shared-map.ts';
+import type { CodedError } from '#infra/errors/errors.ts';
 import type { Node as KubeNode } from '#kubernetes/models/node.ts';
 import type { VppNode } from '#kubernetes/models/vpp-node.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { formatCidr, formatIp, parseCidr, parseIp } from '#models/ip.ts';
 import type { KubeState } from '#plugins/controller/api/event-handler.ts';
 import type { Node } from './api.ts';
+import { nodeAddressError, whyNoNodeAddress } from './node-addresses.ts';
 
 type KubeRecord = Pick<Node, 'managementAddresses' | 'podCidr'>;
 
@@ -14,17 +16,27 @@ const nothing: KubeRecord = deepFreeze({ managementAddresses: [], podCidr: '' })
 
 /** Both kinds of node records, by key so that changes can be applied. */
 export class NodeTable {
+  /** Key of a record to the reason why it is not used; the last valid one is kept. */
+  readonly #invalid = new Map<string, CodedError>();
   readonly #vppNodes = new Map<string, VppNode>();
   readonly #kubeNodes = new SharedMap<string, KubeRecord>();
 
-  /** Reads the state of the cluster. */
-  static async read(state: KubeState, slices: Slices): Promise<NodeTable> {
+  /**
+   * Reads the state of the cluster.
+   * @param before its valid records are kept where the present ones are invalid
+   */
+  static async read(state: KubeState, slices: Slices, before: NodeTable): Promise<NodeTable> {
     const table = new NodeTable();
     for (const [key, value] of state.get('vppnode') ?? []) {
+      const last = before.#vppNodes.get(key);
+      if (last) table.#vppNodes.set(key, last);
       table.setVppNode(key, value);
       if (slices.due()) await slices.turn();
     }
     for (const [key, value] of state.get('node') ?? []) {
+      const name = resources.node.parseKey(key)?.name;
+      const last = name === undefined ? undefined : before.#kubeNodes.get(name);
+      if (name !== undefined && last) table.#kubeNodes.set(name, last);
       table.setKubeNode(key, value);
       if (slices.due()) await slices.turn();
     }
@@ -34,17 +46,52 @@ export class NodeTable {
   /** @param value canonical VppNode; undefined if the record was deleted */
   setVppNode(key: string, value: object | undefined): void {
     const record = value as VppNode | undefined;
+    this.#invalid.delete(key);
     // a record with the key of another ID is ignored
-    if (record && vppNodeId(key) === record.id) this.#vppNodes.set(key, record);
-    else this.#vppNodes.delete(key);
+    if (!record || vppNodeId(key) !== record.id) {
+      this.#vppNodes.delete(key);
+      return;
+    }
+    const reason = firstReason(vppAddresses(record));
+    if (reason !== undefined) this.#reject(key, record.name, reason);
+    // the address of an earlier holder of the ID is not that of this node
+    const isOther = this.#vppNodes.get(key)?.name !== record.name;
+    if (reason === undefined) this.#vppNodes.set(key, record);
+    else if (isOther)
+      this.#vppNodes.set(key, {
+        ...record,
+        ip_address: '',
+        ip_addresses: validOf(vppAddresses(record)),
+      });
   }
 
   /** @param value canonical Node; undefined if the record was deleted */
   setKubeNode(key: string, value: object | undefined): void {
     const name = resources.node.parseKey(key)?.name;
     if (name === undefined) return;
-    if (value) this.#kubeNodes.set(name, kubeRecord(value as KubeNode));
-    else this.#kubeNodes.delete(name);
+    this.#invalid.delete(key);
+    if (!value) {
+      this.#kubeNodes.delete(name);
+      return;
+    }
+    const record = kubeRecord(value as KubeNode);
+    const reason = firstReason(record.managementAddresses);
+    if (reason === undefined) this.#kubeNodes.set(name, record);
+    else {
+      this.#reject(key, name, reason);
+      const managementAddresses = validOf(record.managementAddresses);
+      if (!this.#kubeNodes.has(name))
+        this.#kubeNodes.set(name, deepFreeze({ ...record, managementAddresses }));
+    }
+  }
+
+  /** Records with invalid addresses. */
+  invalid(): readonly CodedError[] {
+    return [...this.#invalid.values()];
+  }
+
+  #reject(key: string, name: string, reason: string): void {
+    this.#invalid.set(key, nodeAddressError(name, reason, key));
   }
 
   /** The record of an ID in the cluster. */
@@ -83,6 +130,14 @@ export class NodeTable {
       ...(this.#kubeNodes.get(record.name) ?? nothing),
     };
   }
+}
+
+function validOf(addresses: readonly string[]): string[] {
+  return addresses.filter((address) => whyNoNodeAddress(address) === undefined);
+}
+
+function firstReason(addresses: readonly string[]): string | undefined {
+  return addresses.map(whyNoNodeAddress).find((reason) => reason !== undefined);
 }
 
 /** ID in the key of a VppNode. */

@@ -21,7 +21,7 @@ import {
   KubeStateChange,
   type KubeStateChangePayload,
 } from '#plugins/controller/api/events.ts';
-import { podAddressOwner } from '#plugins/ipam/api.ts';
+import { podAddressOwner, unusableNodeIds } from '#plugins/ipam/api.ts';
 import { AddressOverlaps, type OverlapContext } from './address-overlaps.ts';
 import { type Node, type NodeSyncApi, NodeUpdate, type PortContext } from './api.ts';
 import {
@@ -34,10 +34,11 @@ import {
   idRecordText,
   readIdRecord,
 } from './id-allocator.ts';
+import { nodeAddressError, ownAddressesOf } from './node-addresses.ts';
 import { NodeTable, vppAddresses } from './node-table.ts';
 
 export interface NodeSyncDeps extends IdAllocatorDeps {
-  readonly conf: Pick<ContivConfApi, 'ipam'>;
+  readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
 }
 
 export interface NodeSyncHandler extends EventHandler, NodeSyncApi {
@@ -62,6 +63,8 @@ class NodeSync implements NodeSyncHandler {
   #idOf: ((address: string) => number | undefined) | undefined;
   /** Another node has the ID of this one, too. */
   #conflict: CodedError | undefined;
+  /** Addresses in node records that are not used, by message. */
+  #addressErrors: ReadonlyMap<string, CodedError> = new Map();
   /** VPP addresses of this node to publish. */
   #addresses: readonly string[] = [];
   /** Text of the record of this node in the cluster's store; undefined: unknown, must be read. */
@@ -87,11 +90,12 @@ class NodeSync implements NodeSyncHandler {
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
-    this.#table = await NodeTable.read(ctx.kubeState, new Slices(ctx.clock));
+    this.#table = await NodeTable.read(ctx.kubeState, new Slices(ctx.clock), this.#table);
     if (DbResync.is(ctx.event)) this.#storeUnavailable = ctx.event.payload.local;
     if (this.#id === undefined || this.#idUnconfirmed(ctx)) await this.#allocateId(ctx);
     const context = this.#overlapContext(ctx);
     if (context) await this.#overlaps.checkAll(context, ctx.kubeState, new Slices(ctx.clock));
+    this.#checkAddresses(ctx);
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult | undefined> {
@@ -120,6 +124,7 @@ class NodeSync implements NodeSyncHandler {
       ctx.followUp(NodeUpdate.event({ nodeName, previous, current }));
     }
     await this.#handleIdRecordChange(ctx);
+    this.#checkAddresses(ctx);
     if (changed.length === 0) return undefined;
     return { change: `nodes changed: ${changed.join(', ')}` };
   }
@@ -127,7 +132,8 @@ class NodeSync implements NodeSyncHandler {
   revert(): void {}
 
   problems(): readonly CodedError[] {
-    return this.#conflict ? [this.#conflict] : [];
+    const others = [...this.#addressErrors.values()];
+    return this.#conflict ? [this.#conflict, ...others] : others;
   }
 
   overlaps(): number {
@@ -149,8 +155,10 @@ class NodeSync implements NodeSyncHandler {
 
   allNodes(): ReadonlyMap<string, Node> {
     const nodes = this.#table.nodes();
-    if (this.#id !== undefined) nodes.set(this.#deps.nodeName, this.thisNode());
-    return nodes;
+    if (this.#id === undefined) return nodes;
+    const own = this.thisNode();
+    for (const [name, node] of nodes) nodes.set(name, withoutAddressesOf(own, node));
+    return nodes.set(own.name, own);
   }
 
   async publishAddresses(
@@ -183,8 +191,10 @@ class NodeSync implements NodeSyncHandler {
 
   /** For this node its own state, not its records in the cluster. */
   #node(name: string): Node | undefined {
-    if (name === this.#deps.nodeName && this.#id !== undefined) return this.thisNode();
-    return this.#table.node(name);
+    const node = this.#table.node(name);
+    if (this.#id === undefined) return node;
+    if (name === this.#deps.nodeName) return this.thisNode();
+    return node && withoutAddressesOf(this.thisNode(), node);
   }
 
   /** Whether the pod CIDR of Node objects is used: only with an external IPAM. */
@@ -196,6 +206,8 @@ class NodeSync implements NodeSyncHandler {
   #affected({ resource, key, previous, current }: KubeStateChangePayload): string[] {
     if (resource === 'node') {
       const name = resources.node.parseKey(key)?.name;
+      // an address of this node counts as none of the others
+      if (name === this.#deps.nodeName) return [...this.#table.nodes().keys(), name];
       return name === undefined ? [] : [name];
     }
     const names = [previous, current].map((value) => (value as VppNode | undefined)?.name ?? '');
@@ -212,6 +224,7 @@ class NodeSync implements NodeSyncHandler {
     const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, {
       addresses: this.#addresses,
       pods: () => this.#idsOfPods(ctx.kubeState),
+      whyUnusable: (id) => this.#whyUnusable(id),
     });
     if (allocated.text === undefined) {
       this.#storeUnavailable = true;
@@ -224,6 +237,40 @@ class NodeSync implements NodeSyncHandler {
     if (first) this.#addresses = Object.freeze(addressesOf(allocated));
     else await this.#announce(ctx);
     ctx.log.info({ id: allocated.id }, 'node ID allocated');
+  }
+
+  #whyUnusable(id: number): string | undefined {
+    const { conf } = this.#deps;
+    try {
+      return unusableNodeIds(conf.ipam(), conf.defaultGateway())(id);
+    } catch {
+      // ipam rejects an invalid address plan
+      return undefined;
+    }
+  }
+
+  /** Finds addresses in node records that are not used, and reports new ones. */
+  #checkAddresses({ log }: PortContext): void {
+    const own = this.thisNode();
+    const found = new Map(this.#table.invalid().map((error) => [error.message, error]));
+    for (const node of this.#table.nodes().values()) {
+      if (node.name === own.name) continue;
+      for (const address of ownAddressesOf(own, node)) {
+        const error = nodeAddressError(node.name, `${address} is an address of this node`, address);
+        found.set(error.message, error);
+      }
+    }
+    const unusable = this.#whyUnusable(own.id);
+    if (unusable !== undefined) {
+      const error = nodeAddressError(
+        own.name,
+        `node ID ${own.id}: ${unusable}`,
+        idRecordKey(own.id),
+      );
+      found.set(error.message, error);
+    }
+    for (const [text, err] of found) if (!this.#addressErrors.has(text)) log.error({ err }, text);
+    this.#addressErrors = found;
   }
 
   #setConflict({ log }: PortContext, conflict: CodedError | undefined): void {
@@ -342,6 +389,14 @@ class NodeSync implements NodeSyncHandler {
     const [most] = [...here].sort(([a, m], [b, n]) => n - m || a - b);
     return { here: most?.[0], elsewhere };
   }
+}
+
+/** Another node without the management addresses of this one: there must be no route for them. */
+function withoutAddressesOf(own: Node, other: Node): Node {
+  const shared = ownAddressesOf(own, other);
+  if (shared.length === 0 || other.name === own.name) return other;
+  const managementAddresses = other.managementAddresses.filter((one) => !shared.includes(one));
+  return { ...other, managementAddresses };
 }
 
 function addressesOf(allocated: AllocatedId): readonly string[] {

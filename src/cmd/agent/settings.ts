@@ -12,7 +12,7 @@ import {
   type MirrorConfig,
   mirrorSchema,
 } from '#datastore/config.ts';
-import { parseDuration } from '#infra/config/duration.ts';
+import { durationMs, parseDuration } from '#infra/config/duration.ts';
 import {
   ConfigError,
   type ConfigFile,
@@ -88,7 +88,7 @@ export function readSettings(
     label,
     contiv: contiv.config,
     contivFile,
-    controller: load({ name: 'controller', schema: controllerSchema }).value,
+    controller: controllerConfig(load({ name: 'controller', schema: controllerSchema })),
     http: withPort(load({ name: 'http', schema: httpSchema }).value, flags, env),
     logs: load({ name: 'logs', schema: logsSchema }).value,
     grpc: load({ name: 'grpc', schema: grpcSchema }).value,
@@ -160,4 +160,15 @@ function embeddedSettings(settings: Settings, manifests: string): Settings {
     bolt: { ...settings.bolt, 'db-path': join(folder, 'store') },
     embedded: { manifests },
   };
+}
+
+/** @throws ConfigError if the startup resync is overdue before the local mirror may be used */
+function controllerConfig({ value, set, where }: LoadedConfig<typeof controllerSchema>) {
+  if (durationMs(value.startupResyncDeadline) > durationMs(value.delayLocalResync)) return value;
+  const key = set.has('startupResyncDeadline') ? 'startupResyncDeadline' : 'delayLocalResync';
+  throw new ConfigError(
+    `${key}: startupResyncDeadline has to be longer than delayLocalResync; otherwise the agent ends ` +
+      'before it uses the local mirror',
+    { where: where(key) },
+  );
 }

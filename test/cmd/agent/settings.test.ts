@@ -52,6 +52,18 @@ describe('the settings of the agent', () => {
       ],
       ['grpc.conf:1: permission: has to be', [], {}, { 'grpc.conf': 'permission: 780' }],
       ['logs.conf:1: default-level: has to be', [], {}, { 'logs.conf': 'default-level: loud' }],
+      [
+        'controller.conf:2: startupResyncDeadline: startupResyncDeadline has to be longer than delay',
+        [],
+        {},
+        { 'controller.conf': 'delayLocalResync: 20s\nstartupResyncDeadline: 20s' },
+      ],
+      [
+        'controller.conf:1: delayLocalResync: startupResyncDeadline has to be longer than delay',
+        [],
+        {},
+        { 'controller.conf': 'delayLocalResync: 60s' },
+      ],
       ['controller.conf:1: delayRetry: has to be', [], {}, { 'controller.conf': 'delayRetry: 30' }],
     ];
     for (const [reason, argv, env, files] of cases) {

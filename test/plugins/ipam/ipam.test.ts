@@ -372,7 +372,7 @@ describe('addresses of pods', () => {
       );
     const { error } = await node.resync();
     assert.ok(error instanceof AbortEventError);
-    assert.match(error.message, /no addresses for node ID 17/);
+    assert.match(error.message, /no ID is left: node ID 17/);
   });
 
   it('are held by at most one, whatever happens when', async () => {
