@@ -17,6 +17,7 @@ import { nat44InterfaceModel } from './vpp/nat44-interface.ts';
 import { proxyArpModel } from './vpp/proxy-arp.ts';
 import { puntToHostModel } from './vpp/punt-to-host.ts';
 import { vppRouteModel } from './vpp/route.ts';
+import { segmentationModel } from './vpp/segmentation.ts';
 import { stnRuleModel } from './vpp/stn-rule.ts';
 import { vrfTableModel } from './vpp/vrf-table.ts';
 import { xConnectModel } from './vpp/xconnect.ts';
@@ -26,6 +27,7 @@ export type ConfigModel = MessageModel<any>;
 
 export const configModels: readonly ConfigModel[] = [
   vppInterfaceModel,
+  segmentationModel,
   bridgeDomainModel,
   fibEntryModel,
   xConnectModel,

@@ -4,7 +4,7 @@
  * that is compiled from its source beside the repository.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -23,6 +23,28 @@ export function vhostNetLibrary(): string | undefined {
 /** Whether a VPP that is started on this machine can create TAPs. */
 export function hasVhostNet(): boolean {
   return existsSync(DEVICE) || vhostNetLibrary() !== undefined;
+}
+
+let list: string | undefined;
+
+/**
+ * Prefix of an agent's command with which it finds the device where only VPP has the stand-in: the
+ * agent alone sees a list of the kernel's devices that contains it.
+ */
+export function withVhostNetListed(): readonly string[] {
+  if (vhostNetLibrary() === undefined) return [];
+  list ??= writeList();
+  // slave: namespaces that are mounted later are visible to the agent, too
+  const isolated = ['unshare', '--mount', '--propagation', 'slave', 'sh', '-c'];
+  return [...isolated, `mount --bind ${list} /proc/misc && exec "$@"`, 'sh'];
+}
+
+function writeList(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'misc-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'misc');
+  writeFileSync(file, `${readFileSync('/proc/misc', 'utf8')}238 vhost-net\n`);
+  return file;
 }
 
 function findLibrary(): string | undefined {

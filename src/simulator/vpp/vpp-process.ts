@@ -20,6 +20,7 @@ import type { SimNics } from './nics.ts';
 import { proxyArpMessages } from './proxy-arp.ts';
 import { puntMessages } from './punt.ts';
 import { routeMessages } from './routes.ts';
+import { segmentationMessages } from './segmentation.ts';
 import { sessionMessages } from './session.ts';
 import { stnMessages } from './stn.ts';
 import { SubInterfaces } from './sub-interfaces.ts';
@@ -65,6 +66,7 @@ export function startProcess(deps: {
       loopbackMessages(interfaces),
       taps,
       afPacketMessages(interfaces, host),
+      segmentationMessages(interfaces),
       vxlanMessages({ interfaces, fib, host }),
       addresses.handlers(),
       tableMessages(fib),

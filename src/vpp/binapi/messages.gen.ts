@@ -493,6 +493,28 @@ export interface DhcpClientDetails {
   readonly lease: DhcpLease;
 }
 
+export interface FeatureGsoEnableDisable {
+  readonly sw_if_index: InterfaceIndex;
+  readonly enable_disable: boolean;
+}
+
+export interface FeatureGsoEnableDisableReply {
+  readonly retval: number;
+}
+
+export interface FeatureIsEnabled {
+  /** at most 63 bytes */
+  readonly arc_name: string;
+  /** at most 63 bytes */
+  readonly feature_name: string;
+  readonly sw_if_index: InterfaceIndex;
+}
+
+export interface FeatureIsEnabledReply {
+  readonly retval: number;
+  readonly is_enabled: boolean;
+}
+
 export type FibSourceDump = Readonly<Record<string, never>>;
 
 export interface FibSourceDetails {
@@ -1466,6 +1488,8 @@ export interface Requests {
   readonly delete_loopback: { readonly request: DeleteLoopback; readonly reply: DeleteLoopbackReply };
   readonly delete_subif: { readonly request: DeleteSubif; readonly reply: DeleteSubifReply };
   readonly dhcp_client_config: { readonly request: DhcpClientConfig; readonly reply: DhcpClientConfigReply };
+  readonly feature_gso_enable_disable: { readonly request: FeatureGsoEnableDisable; readonly reply: FeatureGsoEnableDisableReply };
+  readonly feature_is_enabled: { readonly request: FeatureIsEnabled; readonly reply: FeatureIsEnabledReply };
   readonly hw_interface_set_mtu: { readonly request: HwInterfaceSetMtu; readonly reply: HwInterfaceSetMtuReply };
   readonly ip_neighbor_add_del: { readonly request: IpNeighborAddDel; readonly reply: IpNeighborAddDelReply };
   readonly ip_neighbor_config: { readonly request: IpNeighborConfig; readonly reply: IpNeighborConfigReply };

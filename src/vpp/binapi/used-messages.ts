@@ -52,6 +52,8 @@ export const usedMessages = [
   'l2_interface_vlan_tag_rewrite',
   'dhcp_client_config',
   'dhcp_client_dump',
+  'feature_gso_enable_disable',
+  'feature_is_enabled',
 
   // L2
   'bridge_domain_add_del_v2',

@@ -10,6 +10,7 @@ import { interfaceDescriptor } from './interface/interface.ts';
 import { linkStateDescriptor } from './interface/link-state.ts';
 import { interfaceRxModeDescriptor } from './interface/rx-mode.ts';
 import { interfaceRxPlacementDescriptor } from './interface/rx-placement.ts';
+import { segmentationDescriptor } from './interface/segmentation.ts';
 import { unnumberedInterfaceDescriptor } from './interface/unnumbered.ts';
 import { interfaceVrfDescriptor } from './interface/vrf.ts';
 import { bridgeDomainDescriptor } from './l2/bridge-domain.ts';
@@ -44,6 +45,7 @@ const factories: readonly ((options: VppDescriptorOptions) => AnyDescriptor)[] =
   unnumberedInterfaceDescriptor,
   interfaceRxModeDescriptor,
   interfaceRxPlacementDescriptor,
+  segmentationDescriptor,
   linkStateDescriptor,
   dhcpClientDescriptor,
   dhcpLeaseDescriptor,

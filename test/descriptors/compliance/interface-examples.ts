@@ -1,5 +1,6 @@
 /** Interfaces of all kinds. */
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { segmentationModel } from '#models/vpp/segmentation.ts';
 import { changing, keyedValue, loop, table } from './example-values.ts';
 import { hostLink } from './host-link-stub.ts';
 import type { Example } from './suite.ts';
@@ -39,6 +40,12 @@ export function interfaceExamples(hostLinks: readonly [string, string]): readonl
         },
         true,
       ),
+    },
+    {
+      name: 'segmentation on an interface',
+      setup: [loop('out', { enabled: true })],
+      essential: true,
+      value: keyedValue(segmentationModel, { interface: 'out' }),
     },
     {
       name: 'loopback with an MTU that is VPP’s own anyway',

@@ -29,6 +29,7 @@ export async function vppState(client: VppClient): Promise<unknown> {
       ),
     ),
     unnumbered: await client.dump('ip_unnumbered_dump', index),
+    segmenting: await segmentingInterfaces(client, interfaces),
     queues: await client.dump('sw_interface_rx_placement_dump', index),
     tables,
     routes: (
@@ -67,6 +68,25 @@ export async function vppState(client: VppClient): Promise<unknown> {
     acls: await client.dump('acl_dump', { acl_index: ALL }),
     aclBindings: await client.dump('acl_interface_list_dump', index),
   };
+}
+
+/** Interfaces on which VPP segments; of an interface without any feature, it reports all as enabled. */
+export async function segmentingInterfaces(
+  client: VppClient,
+  interfaces: readonly { readonly sw_if_index: number }[],
+): Promise<readonly { readonly sw_if_index: number }[]> {
+  const isEnabled = async (feature_name: string, sw_if_index: number): Promise<boolean> => {
+    const asked = { arc_name: 'ip4-output', feature_name, sw_if_index };
+    return (await client.request('feature_is_enabled', asked)).is_enabled;
+  };
+  const found: { sw_if_index: number }[] = [];
+  for (const { sw_if_index } of interfaces)
+    if (
+      (await isEnabled('gso-ip4', sw_if_index)) &&
+      !(await isEnabled('interface-output', sw_if_index))
+    )
+      found.push({ sw_if_index });
+  return found;
 }
 
 async function nat44World(client: VppClient): Promise<unknown> {

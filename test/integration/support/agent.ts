@@ -7,6 +7,7 @@ import { CniClient } from '#cmd/agent/cni-client.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
+import { withVhostNetListed } from '#test/support/vhost-net.ts';
 import { isListening, until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import type { Netns } from './netns.ts';
@@ -85,6 +86,7 @@ export class RealAgent {
     this.#process = new Background(
       [
         ...this.#netns.enter,
+        ...withVhostNetListed(),
         process.execPath,
         main,
         `--config-dir=${this.#folder}`,

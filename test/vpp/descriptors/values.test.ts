@@ -10,6 +10,7 @@ import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { ipScanNeighborModel } from '#models/vpp/ip-scan-neighbor.ts';
 import { type ProxyARP, proxyArpModel } from '#models/vpp/proxy-arp.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
+import { segmentationModel } from '#models/vpp/segmentation.ts';
 import { type VrfTable, vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { xConnectModel } from '#models/vpp/xconnect.ts';
 import { assertAccepted, assertRejected, descriptorOf } from '#test/descriptors/validation.ts';
@@ -154,6 +155,7 @@ describe('refused before anything is sent', () => {
   });
 
   test('cross-connects and proxy ARP', () => {
+    assertRejected('vpp-gso-segmentation', segmentationModel, [[{ interface: '' }, 'interface']]);
     assertRejected('vpp-xconnect', xConnectModel, [
       [{ transmit_interface: 'a' }, 'receive_interface'],
       [{ receive_interface: 'a' }, 'transmit_interface'],

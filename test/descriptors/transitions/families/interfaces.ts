@@ -3,6 +3,7 @@ import { vppArpModel } from '#models/vpp/arp.ts';
 import { bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
+import { segmentationModel } from '#models/vpp/segmentation.ts';
 import { vrfTableModel } from '#models/vpp/vrf-table.ts';
 import { keyedValue, loop } from '../../compliance/example-values.ts';
 import { type Family, family } from '../family.ts';
@@ -34,6 +35,11 @@ export function interfaceFamilies([link, otherLink]: readonly [string, string]):
         phys_address: macs,
         ip_addresses: [[], ['10.50.2.1/24', '10.50.1.1/24'], ['fd50::1/64', '10.50.1.1/32']],
       },
+    }),
+    family('segmentation', {
+      model: segmentationModel,
+      setup: [loop('segmenting')],
+      base: { interface: 'segmenting' },
     }),
     family('interface that borrows its address', {
       model,

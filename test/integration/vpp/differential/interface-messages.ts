@@ -3,11 +3,14 @@
  * simulated VPP and a real one.
  */
 import fc from 'fast-check';
+import { segmentingInterfaces } from '#test/descriptors/compliance/vpp-state.ts';
 import { type MessageGenerator, message } from '#test/simulator/random-requests.ts';
 import { comparableMac, plain, readVppState } from '#test/simulator/vpp-state.ts';
 import { bytesOfAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
 import type { VppClient } from '#vpp/binapi/api.ts';
 import type { Differential } from './suite.ts';
+
+const ALL = 0xffff_ffff;
 
 const one = fc.constantFrom;
 const isAdd = one(true, true, true, false);
@@ -147,9 +150,16 @@ const generators: readonly MessageGenerator[] = [
     'proxy_arp_intfc_enable_disable',
     fc.record({ sw_if_index: index, enable: fc.boolean() }),
   ),
+  message(
+    2,
+    'feature_gso_enable_disable',
+    fc.record({ sw_if_index: index, enable_disable: fc.boolean() }),
+  ),
 ];
 
 async function stateOf(client: VppClient) {
+  const named = { name_filter_valid: false, name_filter: '' };
+  const interfaces = await client.dump('sw_interface_dump', { sw_if_index: ALL, ...named });
   const files = await client.dump('memif_socket_filename_dump', {});
   return {
     ...(await readVppState(client)),
@@ -165,6 +175,7 @@ async function stateOf(client: VppClient) {
     dhcpClients: (await client.dump('dhcp_client_dump', {})).map((each) => plain(each.client)),
     proxyArp: (await client.dump('proxy_arp_dump', {})).map(plain),
     proxyArpInterfaces: await client.dump('proxy_arp_intfc_dump', {}),
+    segmenting: await segmentingInterfaces(client, interfaces),
   };
 }
 

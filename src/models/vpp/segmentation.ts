@@ -1,0 +1,13 @@
+import { defineModel } from '../define.ts';
+import { keyTemplate } from '../key-template.ts';
+import { Segmentation } from './gso.gen.ts';
+
+export type { Segmentation } from './gso.gen.ts';
+
+export const segmentationKey = keyTemplate('config/vpp/gso/v2/interface/{iface}');
+
+export const segmentationModel = defineModel<Segmentation>({
+  message: Segmentation,
+  keyPrefix: segmentationKey.prefix(),
+  key: (value) => segmentationKey.build({ iface: value.interface }),
+});
