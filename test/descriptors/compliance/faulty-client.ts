@@ -4,6 +4,7 @@ import { VppRefusedError } from '#vpp/binapi/retval-error.ts';
 /** Requests that change nothing. */
 const reading = new Set([
   'sw_interface_get_table',
+  'feature_is_enabled',
   'ip_neighbor_config_get',
   'nat44_show_running_config',
   'show_version',
