@@ -39,6 +39,8 @@ export interface AddressPlan {
   /** CIDR with the prefix length of the VXLAN subnet. */
   vxlanAddress(nodeId: number): string;
   serviceSubnet(): string;
+  /** The settings in use: running pods may keep the agent from using the configured subnets. */
+  settings(): IpamConfig;
   /** Broadcast address minus one of the pod subnet of this node. */
   natLoopback(): string;
 }
@@ -57,6 +59,7 @@ export interface PlanInput {
 }
 
 interface Plan {
+  readonly config: IpamConfig;
   readonly cluster: ClusterSubnets;
   readonly gateway: string;
   readonly pods: Prefix;
@@ -77,6 +80,7 @@ export abstract class BaseIpam implements AddressPlan {
       const fitting = fittingSubnets(cluster, podSubnets);
       this.#podSubnets = fitting;
       this.#plan = {
+        config,
         cluster,
         gateway: defaultGateway,
         pods: fitting.get(nodeId) ?? podSubnetOfNode(cluster, nodeId),
@@ -154,6 +158,10 @@ export abstract class BaseIpam implements AddressPlan {
 
   serviceSubnet(): string {
     return prefixText(this.#currentPlan.cluster.services);
+  }
+
+  settings(): IpamConfig {
+    return this.#currentPlan.config;
   }
 
   natLoopback(): string {

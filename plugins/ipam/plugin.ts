@@ -5,10 +5,10 @@
 import type { KvStore } from '#datastore/api.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import { SharedMap } from '#infra/collections/shared-map.ts';
-import { defineError } from '#infra/errors/errors.ts';
+import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import { resources } from '#kubernetes/resources/resources.ts';
 import { parseCidr } from '#models/ip.ts';
-import type { ContivConfApi } from '#plugins/contivconf/api.ts';
+import type { ContivConfApi, IpamConfig } from '#plugins/contivconf/api.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -35,10 +35,12 @@ import {
   podIdText,
 } from '#plugins/podmanager/api.ts';
 import { AddressPool } from './address-pool.ts';
+import type { AddressRecord } from './address-record.ts';
 import { AddressRecords } from './address-records.ts';
 import { type Allocation, type IpamApi, PodCidrChange } from './api.ts';
 import { BaseIpam } from './base-ipam.ts';
 import { ExternalAddressError, externalAddress } from './external-address.ts';
+import { PlanRecord, PodOutsideSubnetError, SubnetsInUseError } from './plan-record.ts';
 import { PodRecordAddresses } from './pod-record-addresses.ts';
 import { type Prefix, parsePrefix } from './prefix.ts';
 
@@ -69,9 +71,23 @@ function podCidrs(nodes: ReadonlyMap<string, Node>): ReadonlyMap<number, Prefix>
   return found;
 }
 
+/** Pods that a message names. */
+const MAX_NAMED = 10;
+
+function podList(records: readonly AddressRecord[]): string {
+  const names = records
+    .slice(0, MAX_NAMED)
+    .map(({ pod, address }) => `${podIdText(pod)} (${address})`);
+  const more = records.length - names.length;
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+}
+
 class Ipam extends BaseIpam implements EventHandler, IpamApi {
   readonly name = 'ipam';
   readonly #deps: IpamDeps;
+  #planRecord: PlanRecord | undefined;
+  /** Why the configured subnets are not in effect, or pods are outside of them. */
+  #problem: CodedError | undefined;
   #pool: AddressPool | undefined;
   #podRecords: PodRecordAddresses | undefined;
   /** undefined before the local store has been read. */
@@ -98,15 +114,10 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
 
   async resync(ctx: ResyncContext): Promise<void> {
     if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
-    const { conf, nodes } = this.#deps;
-    this.updatePlan({
-      nodeId: nodes.thisNode().id,
-      config: conf.ipam(),
-      defaultGateway: conf.defaultGateway(),
-      podSubnets: this.#isExternal ? podCidrs(nodes.allNodes()) : undefined,
-    });
-    const pool = new AddressPool(this.podPrefix);
     const records = this.#records ?? (await AddressRecords.readBack(ctx, this.#deps.store));
+    const planRecord = this.#planRecord ?? (await PlanRecord.readBack(ctx, this.#deps.store));
+    const problem = await this.#selectPlan(ctx, planRecord, records);
+    const pool = new AddressPool(this.podPrefix);
     const isLocal = (address: string): boolean => pool.contains(address);
     const podRecords = await PodRecordAddresses.read(ctx.kubeState, isLocal, new Slices(ctx.clock));
     for (const { address, external } of records.all()) if (!external) pool.use(address);
@@ -115,9 +126,71 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
 
     this.#pool = pool;
     this.#records = records;
+    this.#planRecord = planRecord;
+    this.#problem = problem;
     this.#podRecords = podRecords;
     this.#assignOwners(records);
     await this.#releaseLeaked(ctx);
+  }
+
+  problems(): readonly CodedError[] {
+    return this.#problem ? [this.#problem] : [];
+  }
+
+  /**
+   * Uses the configured subnets, unless a running pod has an address outside of them: then the recorded
+   * ones, in which the pod was created.
+   * @returns why the configured subnets are not used, or which pods are outside of them
+   */
+  async #selectPlan(
+    ctx: ResyncContext,
+    record: PlanRecord,
+    records: AddressRecords,
+  ): Promise<CodedError | undefined> {
+    const { conf, nodes } = this.#deps;
+    const use = (config: IpamConfig): readonly AddressRecord[] => {
+      this.updatePlan({
+        nodeId: nodes.thisNode().id,
+        config,
+        defaultGateway: conf.defaultGateway(),
+        podSubnets: this.#isExternal ? podCidrs(nodes.allNodes()) : undefined,
+      });
+      return this.#runningOutside(records);
+    };
+    const configured = conf.ipam();
+    const recorded = record.recorded(configured);
+    const changes = record.changes(configured);
+    const outside = use(configured);
+    if (outside.length > 0 && recorded && changes.length > 0) {
+      const still = use(recorded);
+      if (still.length < outside.length) {
+        const problem = new SubnetsInUseError(
+          `the change of ${changes.join(', ')} is not in effect: it would cut off ${podList(outside)}`,
+        );
+        ctx.log.error({ err: problem }, 'keeping the subnets of running pods');
+        return problem;
+      }
+      use(configured);
+    }
+    await record.write(ctx, configured);
+    if (outside.length === 0) return undefined;
+    const problem = new PodOutsideSubnetError(
+      `${podList(outside)} cannot be reached from other nodes: outside of ${this.podSubnetThisNode()}`,
+    );
+    ctx.log.error({ err: problem }, 'pods have addresses outside of the subnet of this node');
+    return problem;
+  }
+
+  /** Records of attached pods that this IPAM has allocated outside of the subnet of this node. */
+  #runningOutside(records: AddressRecords): readonly AddressRecord[] {
+    const attachments = this.#deps.pods.attachments();
+    const pool = new AddressPool(this.podPrefix);
+    return records
+      .all()
+      .filter(
+        ({ address, attachment, external }) =>
+          !external && attachments.has(attachment) && !pool.contains(address),
+      );
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
@@ -129,7 +202,9 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       return {};
     }
     if (NodeUpdate.is(ctx.event)) return this.#nodeUpdate(ctx, ctx.event.payload);
-    return this.#release(ctx, attachmentId(ctx.event.payload as DeletePodPayload));
+    const result = await this.#release(ctx, attachmentId(ctx.event.payload as DeletePodPayload));
+    this.#followDrain(ctx);
+    return result;
   }
 
   async revert(ctx: RevertContext): Promise<void> {
@@ -200,6 +275,12 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     if (localPodCidr === this.podSubnetThisNode()) return {};
     ctx.followUp(PodCidrChange.event({ localPodCidr }));
     return { change: `pod subnet of this node is now ${localPodCidr}; a resync follows` };
+  }
+
+  /** The configured subnets take effect when the last pod that they would cut off is deleted. */
+  #followDrain(ctx: UpdateContext): void {
+    if (!(this.#problem instanceof SubnetsInUseError) || this.#addressByAttachment.size > 0) return;
+    ctx.followUp(PodCidrChange.event({ localPodCidr: this.podSubnetThisNode() }));
   }
 
   /** The mirror may lack records that exist, so nothing is released after a resync from it. */

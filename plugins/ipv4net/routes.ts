@@ -1,21 +1,19 @@
 /** REST routes about addresses, which need the node address of ipv4net. */
 import { json, type Route } from '#infra/http/route.ts';
-import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { allocationsDocument, type IpamApi, ipamDocument, NO_NODE_IP } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi } from '#plugins/nodesync/api.ts';
 import type { Ipv4NetApi } from './api.ts';
 
 export interface IpamRoutesDeps {
-  readonly conf: Pick<ContivConfApi, 'ipam'>;
   readonly nodes: Pick<NodeSyncApi, 'thisNode'>;
   readonly ipam: Pick<
     IpamApi,
-    'allocations' | 'podSubnetThisNode' | 'hostInterconnectSubnetThisNode'
+    'allocations' | 'podSubnetThisNode' | 'hostInterconnectSubnetThisNode' | 'settings'
   >;
   readonly net: Pick<Ipv4NetApi, 'nodeAddress'>;
 }
 
-export function ipamRoutes({ conf, nodes, ipam, net }: IpamRoutesDeps): Route[] {
+export function ipamRoutes({ nodes, ipam, net }: IpamRoutesDeps): Route[] {
   return [
     {
       method: 'GET',
@@ -28,7 +26,7 @@ export function ipamRoutes({ conf, nodes, ipam, net }: IpamRoutesDeps): Route[] 
         const { id, name } = nodes.thisNode();
         const podSubnet = ipam.podSubnetThisNode();
         const vppHostSubnet = ipam.hostInterconnectSubnetThisNode();
-        return json(ipamDocument(conf.ipam(), { id, name, address, podSubnet, vppHostSubnet }));
+        return json(ipamDocument(ipam.settings(), { id, name, address, podSubnet, vppHostSubnet }));
       },
     },
     {

@@ -183,7 +183,7 @@ export function createAgent(deps: AgentDeps): Agent {
         requestResync: (request) => watcher.requestResync(request),
       }),
       ...schedulerRoutes({ scheduler, clock, parseValue }),
-      ...ipamRoutes({ nodes, ipam, conf, net: ipv4net }),
+      ...ipamRoutes({ nodes, ipam, net: ipv4net }),
       ...traceRoutes({ label, scheduler, ipam, net: ipv4net }),
       ...vppRoutes(vpp.client),
       metricsRoute('/metrics', registry, vpp.metrics.refresh, clock),

@@ -1,0 +1,110 @@
+/**
+ * The subnets that the node uses, in the local store. When contiv.conf names others while pods run, the
+ * agent continues with the recorded ones: the pods keep their addresses, which would be outside of the new
+ * subnets, and no other node would have a route to them.
+ */
+import type { KvStore } from '#datastore/api.ts';
+import { defineError } from '#infra/errors/errors.ts';
+import type { IpamConfig } from '#plugins/contivconf/api.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+
+export const PLAN_KEY = 'local/ipam/plan';
+
+export const SubnetsInUseError = defineError({
+  name: 'SubnetsInUseError',
+  code: 'CV_IPAM_SUBNETS_IN_USE',
+  isRetriable: false,
+  remedy:
+    'Restore the previous settings, or drain the node: the new ones take effect when none of its pods has an address outside of them.',
+});
+
+export const PodOutsideSubnetError = defineError({
+  name: 'PodOutsideSubnetError',
+  code: 'CV_IPAM_POD_OUTSIDE',
+  isRetriable: false,
+  remedy:
+    'Delete these pods, so that they are created again with addresses of the subnet, or restore the settings under ipamConfig with which they were created.',
+});
+
+/** Recorded settings, with their keys in contiv.conf. */
+const recordedKeys = {
+  contivCidr: 'contivCIDR',
+  podSubnetCidr: 'podSubnetCIDR',
+  podSubnetOneNodePrefixLen: 'podSubnetOneNodePrefixLen',
+  vppHostSubnetCidr: 'vppHostSubnetCIDR',
+  vppHostSubnetOneNodePrefixLen: 'vppHostSubnetOneNodePrefixLen',
+  nodeInterconnectCidr: 'nodeInterconnectCIDR',
+  vxlanCidr: 'vxlanCIDR',
+} as const satisfies Partial<Record<keyof IpamConfig, string>>;
+
+type Setting = keyof typeof recordedKeys;
+type RecordedSettings = Pick<IpamConfig, Setting>;
+
+const settings = Object.keys(recordedKeys) as readonly Setting[];
+
+export class PlanRecord {
+  readonly #store: KvStore;
+  #recorded: RecordedSettings | undefined;
+
+  /** @throws FatalError: without the record, a changed subnet would cut off running pods */
+  static async readBack(ctx: ResyncContext, store: KvStore): Promise<PlanRecord> {
+    let text: string | null;
+    try {
+      text = await ctx.callPort(
+        'local store/get subnets',
+        async () => (await store.get(PLAN_KEY)) ?? null,
+      );
+    } catch (cause) {
+      throw new FatalError('cannot read the subnets from the local store', { cause });
+    }
+    return new PlanRecord(store, recordedSettings(text));
+  }
+
+  private constructor(store: KvStore, recorded: RecordedSettings | undefined) {
+    this.#store = store;
+    this.#recorded = recorded;
+  }
+
+  /** The configuration with the recorded subnets; undefined if there is no record. */
+  recorded(config: IpamConfig): IpamConfig | undefined {
+    return this.#recorded && { ...config, ...this.#recorded };
+  }
+
+  /** Settings that differ from the record, as `key: value, before value`. */
+  changes(config: IpamConfig): string[] {
+    const before = this.#recorded;
+    if (!before) return [];
+    return settings
+      .filter((name) => config[name] !== before[name])
+      .map((name) => `${recordedKeys[name]} ${shown(before[name])} to ${shown(config[name])}`);
+  }
+
+  /** Records the subnets, before an address is allocated from them. */
+  async write(ctx: ResyncContext, config: IpamConfig): Promise<void> {
+    if (this.#recorded && this.changes(config).length === 0) return;
+    const recorded = Object.fromEntries(settings.map((name) => [name, config[name]]));
+    const text = JSON.stringify(recorded);
+    await ctx.callPort('local store/put subnets', () => this.#store.put(PLAN_KEY, text));
+    this.#recorded = recorded as unknown as RecordedSettings;
+  }
+}
+
+function shown(value: string | number): string {
+  return value === '' ? '(none)' : String(value);
+}
+
+/** @returns undefined for a text that is not a record; it is replaced */
+function recordedSettings(text: string | null): RecordedSettings | undefined {
+  try {
+    const value = JSON.parse(text ?? 'null') as Record<string, unknown> | null;
+    const isComplete = settings.every((name) =>
+      name.endsWith('PrefixLen')
+        ? typeof value?.[name] === 'number'
+        : typeof value?.[name] === 'string',
+    );
+    return isComplete ? (value as unknown as RecordedSettings) : undefined;
+  } catch {
+    return undefined;
+  }
+}
