@@ -59,6 +59,13 @@ function interfaceProblems(config: ContivConfig): ConfigProblem[] {
     );
   if (config.stnVersion > 2)
     problems.warning('stnVersion', `version ${config.stnVersion} does not exist; using 1`);
+  if (!config.useTAPInterfaces && !config.tcpChecksumOffloadDisabled)
+    problems.warning(
+      'tcpChecksumOffloadDisabled',
+      'checksum offload stays disabled: VPP does not complete the checksums of packets from VETH pairs',
+    );
+  if (!config.useTAPInterfaces && config.enableGSO)
+    problems.warning('enableGSO', 'has no effect with useTAPInterfaces: false');
   return problems.found;
 }
 

@@ -32,8 +32,14 @@ const interfaceKeys = {
   vmxnet3RxRingSize: number(16, 0, 'Slots in the RX ring of a vmxnet3 NIC; 0: default of VPP.'),
   vmxnet3TxRingSize: number(16, 0, 'Slots in the TX ring of a vmxnet3 NIC; 0: default of VPP.'),
   interfaceRxMode: text('', 'RX mode of interfaces: default, polling, interrupt or adaptive.'),
-  tcpChecksumOffloadDisabled: flag(true, 'Disable checksum offload; for VETH only.'),
-  enableGSO: flag(false, 'Enable generic segmentation offload on TAP interfaces.'),
+  tcpChecksumOffloadDisabled: flag(
+    true,
+    'Without effect: checksum offload is always disabled on VETH pairs (docs/networking.md).',
+  ),
+  enableGSO: flag(
+    false,
+    'Enable generic segmentation offload on TAP interfaces; VPP segments on its other interfaces (docs/networking.md).',
+  ),
 };
 
 const routingKeys = {

@@ -16,7 +16,6 @@ export function interfaceConfig(file: ContivConfig): InterfaceConfig {
     tapRxRingSize: file.tapv2RxRingSize,
     tapTxRingSize: file.tapv2TxRingSize,
     rxMode: rxModes[file.interfaceRxMode] ?? 'DEFAULT',
-    tcpChecksumOffloadDisabled: file.tcpChecksumOffloadDisabled,
     enableGso: file.enableGSO,
   };
 }

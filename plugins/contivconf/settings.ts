@@ -7,7 +7,6 @@ export interface InterfaceConfig {
   readonly tapRxRingSize: number;
   readonly tapTxRingSize: number;
   readonly rxMode: 'DEFAULT' | 'POLLING' | 'INTERRUPT' | 'ADAPTIVE';
-  readonly tcpChecksumOffloadDisabled: boolean;
   readonly enableGso: boolean;
 }
 

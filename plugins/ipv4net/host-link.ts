@@ -101,7 +101,7 @@ function vethLink(input: NodeInput): KeyValue[] {
       ...hostSide(input),
       type: 'VETH',
       host_if_name: hostVeth.linuxHost,
-      veth: vethSettings(input.interfaces, hostVeth.peer),
+      veth: vethSettings(hostVeth.peer),
     }),
     keyValue(linuxInterfaceModel, {
       name: hostVeth.peer,
@@ -123,17 +123,14 @@ export function tapSettings(config: InterfaceConfig): DeepInput<NonNullable<VppI
   };
 }
 
-/** Settings of the end from which a network stack sends: AF_PACKET does not complete its checksums. */
-export function vethSettings(
-  config: InterfaceConfig,
-  peer: string,
-): DeepInput<NonNullable<LinuxInterface['veth']>> {
-  const offload = config.tcpChecksumOffloadDisabled
-    ? 'CHKSM_OFFLOAD_DISABLED'
-    : 'CHKSM_OFFLOAD_DEFAULT';
+/**
+ * Settings of the end from which a network stack sends: AF_PACKET does not complete its checksums, and
+ * with incomplete ones no TCP connection is established.
+ */
+export function vethSettings(peer: string): DeepInput<NonNullable<LinuxInterface['veth']>> {
   return {
     peer_if_name: peer,
-    rx_checksum_offloading: offload,
-    tx_checksum_offloading: offload,
+    rx_checksum_offloading: 'CHKSM_OFFLOAD_DISABLED',
+    tx_checksum_offloading: 'CHKSM_OFFLOAD_DISABLED',
   };
 }

@@ -1,8 +1,16 @@
-/** MTU of the links to pods and host if none is configured, derived from the underlay network. */
+/** MTU of the links to pods and host: derived from the underlay network, or the configured one. */
+import { type CodedError, defineError } from '#infra/errors/errors.ts';
 import type { HostLink } from '#plugins/controller/api/ports/host.ts';
 import type { VppInterfaceInfo } from '#plugins/controller/api/ports/vpp.ts';
 import { boundLink } from './names.ts';
 import { withoutPrefixLength } from './node-input.ts';
+
+export const MtuTooLargeError = defineError({
+  name: 'MtuTooLargeError',
+  code: 'CV_NET_MTU_TOO_LARGE',
+  remedy:
+    'Nothing is required: pods have the MTU that the text names. Increase the MTU of the NIC, on all nodes, or correct mtuSize; 0 derives it.',
+});
 
 /** Inner Ethernet, VXLAN and UDP; the outer IP header is added to it. */
 const VXLAN_BYTES = 14 + 8 + 8;
@@ -22,6 +30,16 @@ export interface Underlay {
   readonly managementAddresses: readonly string[];
 }
 
+/** The largest packet that the NIC itself can send; undefined if there is none, or it is unknown. */
+function deviceMtu({ nic, vppInterfaces, hostLinks }: Underlay): number | undefined {
+  if (nic === undefined) return undefined;
+  const bound = boundLink(nic);
+  const link = hostLinks.find(({ name }) => name === bound);
+  return (
+    link?.mtu ?? (vppInterfaces.find(({ internalName }) => internalName === nic)?.mtu || undefined)
+  );
+}
+
 /**
  * The largest packet that the network between the nodes carries; undefined if there is no NIC. For a
  * link of the kernel this is its configured MTU. For a NIC that VPP drives, VPP knows only the limit
@@ -29,17 +47,40 @@ export interface Underlay {
  * Kubernetes address applies; without such a link, 1500.
  */
 export function underlayMtu(underlay: Underlay): number | undefined {
-  const { nic, vppInterfaces, hostLinks, managementAddresses } = underlay;
+  const { nic, hostLinks, managementAddresses } = underlay;
   if (nic === undefined) return undefined;
+  const device = deviceMtu(underlay);
   const bound = boundLink(nic);
-  const link = hostLinks.find(({ name }) => name === bound);
-  if (link) return link.mtu;
-  const device = vppInterfaces.find(({ internalName }) => internalName === nic)?.mtu;
+  if (hostLinks.some(({ name }) => name === bound)) return device;
   const known = hostLinks.filter(({ addresses }) =>
     addresses.some((address) => managementAddresses.includes(withoutPrefixLength(address))),
   );
   const network = known.length > 0 ? Math.min(...known.map(({ mtu }) => mtu)) : ETHERNET_MTU;
-  return device ? Math.min(device, network) : network;
+  return Math.min(device ?? network, network);
+}
+
+/**
+ * MTU of the links to pods and host: the configured one, as far as the NIC can send such packets in
+ * a tunnel; else the derived one.
+ * @param configured 0: none
+ * @param outer family of the tunnel addresses; undefined: no tunnels
+ * @returns undefined: not known
+ */
+export function podMtu(
+  configured: number,
+  underlay: Underlay,
+  outer: 4 | 6 | undefined,
+): { readonly mtu: number | undefined; readonly problem?: CodedError } {
+  if (configured === 0) {
+    const network = underlayMtu(underlay);
+    return { mtu: network === undefined ? undefined : innerMtu(network, outer) };
+  }
+  const device = deviceMtu(underlay);
+  const limit = device === undefined ? configured : innerMtu(device, outer);
+  if (configured <= limit) return { mtu: configured };
+  const tunnel = outer === undefined ? '' : ', less the headers of VXLAN,';
+  const text = `mtuSize is ${configured}; the MTU ${device} of ${underlay.nic}${tunnel} permits ${limit}`;
+  return { mtu: limit, problem: new MtuTooLargeError(`${text}: using ${limit}`) };
 }
 
 /** @param outer family of the tunnel addresses; undefined: no tunnels */

@@ -12,9 +12,10 @@ import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { DhcpLease, VppInterfaceInfo, VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { NodeSyncApi, PortContext } from '#plugins/nodesync/api.ts';
-import { innerMtu, underlayMtu } from './mtu.ts';
+import { podMtu } from './mtu.ts';
 import { boundLink } from './names.ts';
 import { familyOf, hostAddressesOf, isHostLink, type NodeInput } from './node-input.ts';
+import { gsoProblem, mtuForSegmentation, usesGso } from './segmentation.ts';
 
 export interface NodeInputReaderDeps {
   readonly conf: ContivConfApi;
@@ -30,6 +31,7 @@ export class NodeInputReader {
   #links: readonly HostLink[] | undefined;
   #interfaces: readonly VppInterfaceInfo[] | undefined;
   #leases: readonly DhcpLease[] | undefined;
+  #variant: string | undefined;
 
   constructor(deps: NodeInputReaderDeps) {
     this.#deps = deps;
@@ -38,7 +40,8 @@ export class NodeInputReader {
   /** @throws AbortEventError: an incomplete configuration would remove the missing values */
   async read(ctx: ResyncContext): Promise<NodeInput> {
     const { conf, nodes, ipam, host } = this.#deps;
-    const family = conf.useIpv6() ? 6 : 4;
+    // not the configured one, while running pods keep the subnets of the other family in use
+    const family = ipam.hostPrefixLength === 32 ? 4 : 6;
     const nodeId = nodes.thisNode().id;
     const links = await this.#readLinks(ctx);
     const own = links.filter(isHostLink);
@@ -89,19 +92,30 @@ export class NodeInputReader {
   ): Promise<InterfaceConfig> {
     const { conf } = this.#deps;
     const config = conf.interfaces();
-    if (config.mtu !== 0 || main.name === undefined) return config;
+    const enableGso = usesGso(config) && (await this.#canSegment(ctx));
+    if (main.name === undefined) return { ...config, enableGso };
     const vppInterfaces = await this.#readInterfaces(ctx, main.name);
     const bound = boundLink(main.name);
-    const underlay = underlayMtu({
+    const underlay = {
       nic: main.name,
       vppInterfaces,
       hostLinks: links.filter((link) => link.name === bound || isHostLink(link)),
       managementAddresses: this.#deps.nodes.thisNode().managementAddresses,
-    });
-    if (underlay === undefined) return config;
+    };
     const outer =
       conf.routing().transport === 'vxlan' ? (familyOf(main.addresses[0] ?? '') ?? 4) : undefined;
-    return { ...config, mtu: innerMtu(underlay, outer) };
+    const { mtu = config.mtu, problem } = podMtu(config.mtu, underlay, outer);
+    if (problem) ctx.log.warn({ err: problem }, 'mtuSize is too large');
+    return { ...config, enableGso, mtu: enableGso ? mtuForSegmentation(mtu) : mtu };
+  }
+
+  async #canSegment(ctx: ResyncContext): Promise<boolean> {
+    this.#variant = await readOrLast(ctx, "the variants of VPP's code", this.#variant, () =>
+      ctx.callPort('vpp/segmentation variant', () => this.#deps.vpp.segmentationVariant()),
+    );
+    const problem = gsoProblem(this.#variant);
+    if (problem) ctx.log.warn({ err: problem }, 'GSO is off');
+    return problem === undefined;
   }
 
   async #readLinks(ctx: PortContext): Promise<readonly HostLink[]> {

@@ -4,7 +4,7 @@
  */
 
 import { Slices } from '#infra/clock/slices.ts';
-import { defineError, errorText } from '#infra/errors/errors.ts';
+import { type CodedError, defineError, errorText } from '#infra/errors/errors.ts';
 import type { ContivConfApi } from '#plugins/contivconf/api.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
@@ -43,6 +43,7 @@ import { overlayValues, reachableAt, remoteNodeValues, whyUnreachable } from './
 import { podReply, podValues } from './pod.ts';
 import { PodLinks } from './pod-links.ts';
 import { type Reachability, ReachableNodes } from './reachable-nodes.ts';
+import { segmentationValues } from './segmentation.ts';
 import { stnValues } from './stn.ts';
 import { UnsupportedFeatures, warnOfPod } from './unsupported-features.ts';
 import { vrfValues } from './vrfs.ts';
@@ -52,6 +53,14 @@ export const PodAddressError = defineError({
   code: 'CV_NET_POD_ADDRESS',
   remedy:
     'Retry the request. If the error recurs, look for messages of ipam about the pod in the log.',
+});
+
+export const NoLeaseError = defineError({
+  name: 'NoLeaseError',
+  code: 'CV_NET_NO_LEASE',
+  isRetriable: false,
+  remedy:
+    'Check that the DHCP server of the network answers and has free addresses; `vppctl show dhcp client` shows what VPP waits for. The lease ends the error.',
 });
 
 export interface Ipv4NetDeps {
@@ -201,6 +210,13 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     this.#links.delete(id);
     this.#desired.set(valueGroup.pod(id), values);
     if (attachment) this.#links.set(this.#currentInput, attachment);
+  }
+
+  problems(): readonly CodedError[] {
+    const main = this.#input?.main;
+    if (!main?.useDhcp || main.addresses.length > 0) return [];
+    const text = 'no DHCP lease: other nodes cannot reach this node';
+    return [new NoLeaseError(text, { where: main.name })];
   }
 
   nodeAddress(): string | undefined {
@@ -369,7 +385,13 @@ function reachabilityOf(input: NodeInput): Reachability {
 }
 
 function baseValues(input: NodeInput): KeyValue[] {
-  return [...nicValues(input), ...hostLinkValues(input), ...stnValues(input), ...vrfValues(input)];
+  return [
+    ...nicValues(input),
+    ...segmentationValues(input),
+    ...hostLinkValues(input),
+    ...stnValues(input),
+    ...vrfValues(input),
+  ];
 }
 
 function valuesOfNode(input: NodeInput, reachable: ReachableNodes, name: string): KeyValue[] {

@@ -161,7 +161,7 @@ function vethLink(
     keyValue(linuxInterfaceModel, {
       ...linuxSide(input, attachment, names, podNetwork),
       type: 'VETH',
-      veth: vethSettings(input.interfaces, names.peer),
+      veth: vethSettings(names.peer),
     }),
     keyValue(linuxInterfaceModel, {
       name: names.peer,

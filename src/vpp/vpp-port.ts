@@ -26,6 +26,11 @@ export function vppPort(client: VppClient): VppPort {
         mtu: each.link_mtu,
       }));
     },
+    async segmentationVariant() {
+      const { reply } = await client.request('cli_inband', { cmd: 'show node gso-ip4' });
+      // name, priority and whether it is active, in one line for each variant
+      return /^\s+(\S+)\s+-?\d+\s+yes\b/m.exec(reply)?.[1] ?? '';
+    },
     async tracePackets() {
       const replies = await Promise.all(
         inputNodes.map((node) =>

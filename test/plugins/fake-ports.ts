@@ -41,11 +41,17 @@ export class FakeVpp implements VppPort {
   nics: VppInterfaceInfo[] = [];
   dhcp: DhcpLease[] = [];
   traces = 0;
+  variant = 'default';
   failing: Error | undefined;
 
   async interfaces(): Promise<readonly VppInterfaceInfo[]> {
     if (this.failing) throw this.failing;
     return this.nics;
+  }
+
+  async segmentationVariant(): Promise<string> {
+    if (this.failing) throw this.failing;
+    return this.variant;
   }
 
   async tracePackets(): Promise<readonly string[]> {

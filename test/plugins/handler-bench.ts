@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 
 import type { Clock } from '#infra/clock/clock.ts';
 import { ManualClock, seededRandom } from '#infra/clock/manual.ts';
+import { CodedError } from '#infra/errors/errors.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { Value } from '#kvscheduler/api/transaction.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
@@ -55,6 +56,8 @@ export interface Outcome {
   /** In the order in which they were sent; they have been processed already. */
   readonly followUps: readonly NonBlockingEvent[];
   readonly error: Error | undefined;
+  /** Codes of the errors that were logged as warnings. */
+  readonly warnings: readonly string[];
   /** Errors of `revert`. */
   readonly reverts: readonly Error[];
 }
@@ -92,6 +95,7 @@ export class HandlerBench {
     const changes: string[] = [];
     const done: EventHandler[] = [];
     const reverts: Error[] = [];
+    const warnings: string[] = [];
     let error: Error | undefined;
     let blocked = false;
     const ctx = {
@@ -99,7 +103,12 @@ export class HandlerBench {
       kubeState: this.kubeState,
       clock: this.clock,
       random: seededRandom(1),
-      log: silentLogger,
+      log: {
+        ...silentLogger,
+        warn: ({ err }: { readonly err?: unknown }) => {
+          if (err instanceof CodedError) warnings.push(err.code);
+        },
+      },
       signal: new AbortController().signal,
       txn,
       resyncCount: this.resyncCount,
@@ -135,7 +144,7 @@ export class HandlerBench {
       for (const handler of done.reverse())
         await Promise.resolve(handler.revert(ctx)).catch((thrown: Error) => reverts.push(thrown));
     if (!blocked) this.#commit(txn, update);
-    const outcome = { txn, replies, changes, portCalls, followUps, error, reverts };
+    const outcome = { txn, replies, changes, portCalls, followUps, error, reverts, warnings };
     for (const followUp of followUps) await this.run(followUp);
     return outcome;
   }

@@ -20,6 +20,8 @@ import type { Endpoint, NetworkNamespace } from './traffic.ts';
 const MANAGEMENT = '192.0.2';
 /** The link of a node to which the main interface of its VPP is bound. */
 const UPLINK = 'uplink';
+/** VPP's name for its main interface where that is a TAP. */
+const UPLINK_TAP = 'tap7';
 
 export interface ClusterOptions {
   readonly nodes: number;
@@ -29,6 +31,8 @@ export interface ClusterOptions {
   readonly contiv?: AgentConfig['contiv'];
   /** `ipamConfig` of all nodes; default: the addresses that are named above. */
   readonly ipam?: Readonly<Record<string, unknown>>;
+  /** Device of VPP's main interface: bound to a link (default), or a TAP that exists before the agent. */
+  readonly uplink?: 'AF_PACKET' | 'TAP' | 'TAP with GSO';
   /** Runs after the networks are created and before the first node starts. */
   readonly before?: (cluster: RealCluster) => Promise<void>;
 }
@@ -161,6 +165,18 @@ export class RealCluster implements AsyncDisposable {
     await this.#core.run('ip', 'link', 'set', port, 'master', bridge, 'up');
   }
 
+  get #mainInterface(): string {
+    return (this.#options.uplink ?? 'AF_PACKET') === 'AF_PACKET' ? `host-${UPLINK}` : UPLINK_TAP;
+  }
+
+  async #createUplink({ netns, vpp }: RealNode, port: string): Promise<void> {
+    if (this.#mainInterface !== UPLINK_TAP) return this.#connect(netns, UPLINK, 'under', port);
+    const gso = this.#options.uplink === 'TAP with GSO' ? ' gso' : '';
+    const host = `host-ns ${this.#core.path} host-if-name ${port}`;
+    await vpp.cli(`create tap id ${UPLINK_TAP.slice(3)} ${host}${gso}`);
+    await this.#core.run('ip', 'link', 'set', port, 'master', 'under', 'up');
+  }
+
   async #launch(): Promise<ClusterNode> {
     const number = ++this.#joined;
     const name = `node${number}`;
@@ -171,14 +187,14 @@ export class RealCluster implements AsyncDisposable {
       contiv: {
         ...this.#options.contiv,
         ipamConfig: this.#options.ipam ?? this.networks.ipamConfig,
-        nodeConfig: [{ nodeName: name, mainVPPInterface: { interfaceName: `host-${UPLINK}` } }],
+        nodeConfig: [{ nodeName: name, mainVPPInterface: { interfaceName: this.#mainInterface } }],
       },
     });
     try {
       await this.#connect(node.netns, 'mgmt', 'mgmt', `m-${name}`);
       await addAddress(node.netns, 'mgmt', networks[4].host(number));
       if (this.networks !== networks[4]) await addAddress(node.netns, 'mgmt', host);
-      await this.#connect(node.netns, UPLINK, 'under', `u-${name}`);
+      await this.#createUplink(node, `u-${name}`);
       await this.#writeNodeRecord(name, host.address);
       await node.agent.start();
       const { id, nodeIp } = await nodeIdentity(node);

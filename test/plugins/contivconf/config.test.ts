@@ -65,6 +65,14 @@ describe('contiv.conf', () => {
       ['tapInterfaceVersion: 1', /version 2 is used/],
       ['vmxnet3RxRingSize: 2048', /vmxnet3 is not supported yet/],
       [
+        'useTAPInterfaces: false\ntcpChecksumOffloadDisabled: false',
+        /^contiv.conf:2: tcpChecksumOffloadDisabled: checksum offload stays disabled/,
+      ],
+      [
+        'useTAPInterfaces: false\nenableGSO: true',
+        /^contiv.conf:2: enableGSO: has no effect with useTAPInterfaces: false/,
+      ],
+      [
         'ipamConfig:\n  srv6:\n    sfcEndLocalSIDSubnetCIDR: 1::/16',
         /^contiv.conf:3: ipamConfig.srv6.sfcEndLocalSIDSubnetCIDR: SRv6/,
       ],

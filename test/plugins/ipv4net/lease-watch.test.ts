@@ -60,6 +60,8 @@ const tunnel = (node: TestNode) =>
     | { vxlan: { src_address: string } }
     | undefined;
 
+const problems = (node: TestNode) => node.net.problems!().map(({ code }) => code);
+
 async function announced(node: TestNode): Promise<string[]> {
   const record = await node.clusterStore.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
   return JSON.parse(record!).ip_addresses ?? [];
@@ -69,8 +71,10 @@ describe('a lease of the main interface', () => {
   it('is what the node announces and builds its tunnels on', async () => {
     const { node, gets, run } = await leased();
     assert.equal(tunnel(node), undefined);
+    assert.deepEqual(problems(node), ['CV_NET_NO_LEASE']);
     gets('10.9.0.5/24');
     await run();
+    assert.deepEqual(problems(node), []);
     assert.equal(node.net.nodeAddress(), '10.9.0.5/24');
     assert.equal(node.net.defaultGateway(), '10.9.0.1');
     assert.equal(tunnel(node)!.vxlan.src_address, '10.9.0.5');
@@ -102,6 +106,8 @@ describe('a lease of the main interface', () => {
     await run();
     assert.equal(tunnel(node), undefined);
     assert.deepEqual(await announced(node), []);
+    assert.deepEqual(problems(node), ['CV_NET_NO_LEASE']);
+    assert.match(node.net.problems!()[0]!.message, /^Gig1: no DHCP lease: other nodes cannot/);
   });
 
   it('is pushed once, and only if it is new and of the main interface', async () => {

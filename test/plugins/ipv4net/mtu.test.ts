@@ -90,6 +90,33 @@ describe('MTU of pods and host', () => {
     assert.deepEqual(mtus(node), [1500, 1500]);
   });
 
+  it('is what the NIC can carry in a tunnel where more is configured', async () => {
+    const device = fakeVppWithNics('Gig1');
+    device.nics = [nic('Gig1', 1500)];
+    const node = new TestNode({ yaml: 'mtuSize: 9000', vpp: device });
+    const { warnings } = await node.resync([nodeValue('node-a', '172.16.0.5')]);
+    await node.add('web', 'c1');
+    assert.deepEqual(mtus(node), [1450, 1450]);
+    assert.deepEqual(warnings, ['CV_NET_MTU_TOO_LARGE']);
+
+    const yaml = `
+mtuSize: 1460
+nodeConfig: [{nodeName: node-a, mainVPPInterface: {interfaceName: host-eth1}}]
+`;
+    const bound = new TestNode({ yaml });
+    bound.host.hostLinks = [link('eth1', 1500)];
+    await bound.resync([nodeValue('node-a', '172.16.0.5')]);
+    assert.equal(bound.at('config/vpp/v2/interfaces/tap-vpp2')['mtu'], 1450);
+    bound.host.hostLinks = [link('eth1', 9000)];
+    await bound.heal();
+    assert.equal(bound.at('config/vpp/v2/interfaces/tap-vpp2')['mtu'], 1460);
+  });
+
+  it('is even where VPP segments packets', async () => {
+    assert.deepEqual(mtus(await started('mtuSize: 1301\nenableGSO: true')), [1300, 1300]);
+    assert.deepEqual(mtus(await started('mtuSize: 1301')), [1301, 1301]);
+  });
+
   it('is the configured one, and left to VPP without a NIC', async () => {
     assert.deepEqual(mtus(await started('mtuSize: 1300')), [1300, 1300]);
     assert.deepEqual(mtus(await started('', [])), [0, 0]);

@@ -48,7 +48,8 @@ describe('wiring of a node whose only NIC VPP took over', () => {
     assert.equal(node.net.nodeAddress(), '10.20.0.5/24');
     const record = await node.clusterStore.get('/vnf-agent/contiv-ksr/allocatedIDs/1');
     assert.deepEqual(JSON.parse(record!).ip_addresses, ['10.20.0.5/24']);
-    // GSO stays on for the pods
+    // VPP segments what pods send to the host; GSO stays on for the pods
+    assert.ok(node.at('config/vpp/gso/v2/interface/tap-vpp2'));
     await node.add('web', 'c1');
     const pod = node.at<{ tap: { enable_gso: boolean } }>(`${VPP_IF}vpp-tap-c1`);
     assert.equal(pod.tap.enable_gso, true);

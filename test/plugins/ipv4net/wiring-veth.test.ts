@@ -5,7 +5,10 @@ import { keys, LINUX_IF, startedNode, VPP_IF } from './wired-node.ts';
 
 describe('wiring of a node with VETH', () => {
   it('links host and VPP', async () => {
-    const yaml = 'useTAPInterfaces: false\nipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}';
+    const yaml = `
+useTAPInterfaces: false
+tcpChecksumOffloadDisabled: false
+ipamConfig: {nodeInterconnectCIDR: 192.168.16.0/24}`;
     const node = await startedNode({ yaml });
     assert.deepEqual(nonDefaultFields(node.at(`${VPP_IF}afpacket-vpp2`)), {
       name: 'afpacket-vpp2',

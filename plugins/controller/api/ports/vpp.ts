@@ -26,6 +26,8 @@ export interface VppPort {
   interfaces(): Promise<readonly VppInterfaceInfo[]>;
   /** Valid leases. */
   leases(): Promise<readonly DhcpLease[]>;
+  /** CPU variant of the code by which VPP segments packets, for example `hsw`; empty: unknown. */
+  segmentationVariant(): Promise<string>;
   /**
    * Makes VPP trace the next received packets, for `vppctl show trace`.
    * @returns VPP's messages about input nodes that do not exist
