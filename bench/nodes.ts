@@ -28,7 +28,8 @@ function nth(start: string, n: number): string {
 }
 
 /** Messages that read; some are sent periodically. */
-const READ = /_dump$|_get$|^sw_interface_get_table$|^nat44_show_running_config$|^feature_is_enabled$/;
+const READ =
+  /_dump$|_get$|^sw_interface_get_table$|^nat44_show_running_config$|^feature_is_enabled$/;
 
 class Messages {
   readonly #byName = new Map<string, number>();
