@@ -28,7 +28,8 @@ export function* endText(record: RecordedTxn): Generator<string, void, void> {
   yield `o${'-'.repeat(WIDTH - 2)}o\n`;
   for (const error of record.RetrieveErrors ?? []) yield `  * not read back: ${indented(error)}\n`;
   yield `  * executed operations (${record.Start} - ${record.Stop}, duration = ${took}):\n`;
-  yield* operationsText(record.Executed);
+  if (isAsPlanned(record)) yield '      as planned\n';
+  else yield* operationsText(record.Executed);
   for (const error of record.VerificationErrors ?? [])
     yield `  * differs from the southbound: ${indented(error)}\n`;
   if (record.Omitted) yield `  * left out of this record: ${record.Omitted} entries\n`;
@@ -40,6 +41,12 @@ export function* endText(record: RecordedTxn): Generator<string, void, void> {
 export function* recordText(record: RecordedTxn): Generator<string, void, void> {
   yield* beginningText(record);
   if (!record.PreRecord) yield* endText(record);
+}
+
+/** Every planned operation was executed and succeeded. */
+function isAsPlanned({ Planned = [], Executed = [] }: RecordedTxn): boolean {
+  if (Planned.length === 0 || Planned.length !== Executed.length) return false;
+  return Planned.every((operation, at) => operation === Executed[at]);
 }
 
 function line(edge: string, left: string, right: string): string {

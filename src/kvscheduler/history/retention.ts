@@ -21,18 +21,21 @@ export const defaultRetention: RetentionLimits = {
   bytes: 32 * 1024 * 1024,
 };
 
-interface Kept<T> {
+export interface Kept<T> {
   readonly item: T;
   /** Its end, in milliseconds since the epoch. */
   readonly over: number;
   readonly bytes: number;
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 export class Retention<T> {
   readonly #clock: Clock;
   readonly #limits: RetentionLimits;
   readonly #began: number;
   readonly #first: Kept<T>[] = [];
+  readonly #ofFirst = new WeakSet<Kept<T>>();
   readonly #later = new Fifo<Kept<T>>();
   #firstBytes = 0;
   #firstIsFull = false;
@@ -48,18 +51,34 @@ export class Retention<T> {
     return this.#bytes;
   }
 
+  /** The items take more than the limit: the oldest one is expired. */
+  get isFull(): boolean {
+    return this.#bytes > this.#limits.bytes;
+  }
+
   /** @param began its beginning, @param over its end: milliseconds since the epoch */
-  add(item: T, began: number, over: number, bytes: number): void {
+  add(item: T, began: number, over: number, bytes: number): Kept<T> {
     this.#bytes += bytes;
+    const kept: Kept<T> = { item, over, bytes };
     const { initMs, bytes: limit } = this.#limits;
     const ofFirst = began - this.#began <= initMs && !this.#firstIsFull;
     if (ofFirst && this.#firstBytes + bytes <= limit / 2) {
-      this.#first.push({ item, over, bytes });
+      this.#first.push(kept);
+      this.#ofFirst.add(kept);
       this.#firstBytes += bytes;
     } else {
       this.#firstIsFull ||= ofFirst;
-      this.#later.push({ item, over, bytes });
+      this.#later.push(kept);
     }
+    return kept;
+  }
+
+  /** An item that has not expired was changed. */
+  resize(kept: Kept<T>, bytes: number): void {
+    const more = bytes - kept.bytes;
+    this.#bytes += more;
+    if (this.#ofFirst.has(kept)) this.#firstBytes += more;
+    (kept as Writable<Kept<T>>).bytes = bytes;
   }
 
   /** Removes and returns the next expired item; undefined: none is expired. */
@@ -67,7 +86,7 @@ export class Retention<T> {
     const { first } = this.#later;
     if (!first) return undefined;
     const isOld = first.over < this.#clock.now() - this.#limits.ageMs;
-    if (!isOld && this.#bytes <= this.#limits.bytes) return undefined;
+    if (!isOld && !this.isFull) return undefined;
     this.#later.shift();
     this.#bytes -= first.bytes;
     return first.item;

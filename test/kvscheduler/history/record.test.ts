@@ -131,10 +131,7 @@ test('arguments and plan are written before the first request is sent', async ()
     pieces.join('').slice(written.length),
     `o${rule}o
   * executed operations (2026-01-01T00:00:00.000Z - 2026-01-01T00:00:00.000Z, duration = 0ms):
-      1. CREATE:
-          - key: a/1
-          - value: { v:1 }
-          - reason: changed
+      as planned
 x${rule}x
 x #0                                                                                                          took 0ms x
 x${rule}x
@@ -148,7 +145,9 @@ test('flags of an operation', async () => {
   const shown = async (...[desired, options]: Parameters<typeof bench.commit>) => {
     await bench.commit(desired, options);
     const text = textOf(bench.lastRecord());
-    const executed = text.slice(text.indexOf('executed operations'));
+    const isAsPlanned = text.includes('\n      as planned\n');
+    const from = isAsPlanned ? 'planned operations' : 'executed operations';
+    const executed = text.slice(text.indexOf(from));
     return [...executed.matchAll(/\d+\. (.*):\n {10}- key: (.*)/g)].map(
       ([, operation, key]) => `${key} ${operation}`,
     );

@@ -1,0 +1,88 @@
+/** The rough size of a record in memory, and how it is shortened to a limit. */
+import type { Slices } from '#infra/clock/slices.ts';
+import type { RecordedKeyValue, RecordedTxn, RecordedTxnOp, RecordedValue } from './record.ts';
+import { roughSize } from './rough-size.ts';
+
+const BYTES_OF_RECORD = 512;
+const BYTES_OF_OPERATION = 256;
+
+/**
+ * Shortens the lists of a record to fit into the limit. Operations that failed are kept first, then the
+ * other executed ones, the errors, the plan, and at last the values.
+ * @returns its rough size
+ */
+export async function fitRecord(
+  record: RecordedTxn,
+  maxBytes: number,
+  slices: Slices,
+): Promise<number> {
+  let bytes = BYTES_OF_RECORD + (record.Description?.length ?? 0);
+  let omitted = record.Omitted ?? 0;
+  /** Selects items in turn until one does not fit. */
+  const select = async <T>(
+    items: readonly T[],
+    sizeOf: (item: T) => number,
+    selected: Set<T>,
+  ): Promise<void> => {
+    for (const item of items) {
+      if (slices.due()) await slices.turn();
+      if (selected.has(item)) continue;
+      const size = sizeOf(item);
+      if (bytes + size > maxBytes) return;
+      bytes += size;
+      selected.add(item);
+    }
+  };
+  const shorten = <T>(items: readonly T[] | undefined, selected: ReadonlySet<T>) => {
+    if (!items) return undefined;
+    const kept = items.filter((item) => selected.has(item));
+    omitted += items.length - kept.length;
+    return kept.length === items.length ? items : kept;
+  };
+  const texts = async (items: readonly string[] | undefined) => {
+    if (!items) return undefined;
+    const selected = new Set<string>();
+    await select(items, sizeOfText, selected);
+    return shorten(items, selected);
+  };
+  const { Executed, Planned, Values } = record;
+  // An operation that was executed as planned is in both lists.
+  const operations = new Set<RecordedTxnOp>();
+  const failed = Executed?.filter(({ NewErrMsg }) => NewErrMsg !== undefined) ?? [];
+  await select(failed, sizeOfOperation, operations);
+  await select(Executed ?? [], sizeOfOperation, operations);
+  const retrieveErrors = await texts(record.RetrieveErrors);
+  const verificationErrors = await texts(record.VerificationErrors);
+  await select(Planned ?? [], sizeOfOperation, operations);
+  const values = new Set<RecordedKeyValue>();
+  await select(Values ?? [], sizeOfKeyValue, values);
+
+  const executed = shorten(Executed, operations);
+  if (executed) record.Executed = executed;
+  const planned = shorten(Planned, operations);
+  if (planned) record.Planned = planned;
+  const kept = shorten(Values, values);
+  if (kept) record.Values = kept;
+  if (retrieveErrors) record.RetrieveErrors = retrieveErrors;
+  if (verificationErrors) record.VerificationErrors = verificationErrors;
+  if (omitted > 0) record.Omitted = omitted;
+  return bytes;
+}
+
+function sizeOfOperation(operation: RecordedTxnOp): number {
+  const { Key, NewValue, PrevValue, NewErrMsg = '', PrevErrMsg = '' } = operation;
+  const texts = Key.length + NewErrMsg.length + PrevErrMsg.length;
+  return BYTES_OF_OPERATION + texts + sizeOfValue(NewValue) + sizeOfValue(PrevValue);
+}
+
+function sizeOfText(text: string): number {
+  return 32 + text.length;
+}
+
+function sizeOfKeyValue({ Key, Value }: RecordedKeyValue): number {
+  return 64 + Key.length + sizeOfValue(Value ?? undefined);
+}
+
+function sizeOfValue(value: RecordedValue | undefined): number {
+  return value ? 32 + roughSize(value.value) : 0;
+}
