@@ -94,7 +94,8 @@ export class SealedLevel {
       if (isExpendable && damage !== undefined) await database.clear();
       await writeSeal(database, seal);
       // After the database: a crash in between finds the same loss again.
-      await marker?.record(seal);
+      marker?.record(seal);
+      await marker?.flush();
       return new SealedLevel(name, options, database, marker, seal, damage);
     } catch (thrown) {
       await database.close();
@@ -217,7 +218,7 @@ export class SealedLevel {
     this.#uncertain = undefined;
     this.#seal = seal;
     this.#changeLog.append(changes);
-    void this.#marker?.record(seal);
+    this.#marker?.record(seal);
   }
 
   /** The database is not used again after a failed call. @returns the error for the caller */

@@ -8,6 +8,7 @@
  */
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { systemClock } from '#infra/clock/system.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 
@@ -20,6 +21,8 @@ export interface MarkerContent {
 
 /** Decimal digits of 2^53: all markers have one length, so a new one overwrites the whole old one. */
 const DIGITS = 16;
+/** After each write: a burst of batches, as of an Add Pod, must not pay for one marker each. */
+const PAUSE_MS = 20;
 
 export class StoreMarker {
   readonly #file: string;
@@ -28,6 +31,8 @@ export class StoreMarker {
   #latest: MarkerContent | undefined;
   #writing: Promise<void> | undefined;
   #failed = false;
+  #isFlushing = false;
+  #endPause: () => void = () => undefined;
 
   constructor(file: string, log: Logger) {
     this.#file = file;
@@ -51,19 +56,26 @@ export class StoreMarker {
   }
 
   /**
-   * Writes the marker. Never rejects: while the file cannot be written, the marker stays behind the
+   * Schedules a write of the marker. While the file cannot be written, the marker stays behind the
    * database, and the next call tries again.
    */
-  record(content: MarkerContent): Promise<void> {
+  record(content: MarkerContent): void {
     this.#latest = content;
     this.#writing ??= this.#writeLatest().finally(() => {
       this.#writing = undefined;
     });
-    return this.#writing;
+  }
+
+  /** Resolves when the marker is written, or was attempted to. */
+  async flush(): Promise<void> {
+    this.#isFlushing = true;
+    this.#endPause();
+    await this.#writing;
+    this.#isFlushing = false;
   }
 
   async close(): Promise<void> {
-    await this.#writing;
+    await this.flush();
     await this.#handle?.close().catch(() => undefined);
     this.#handle = undefined;
   }
@@ -79,7 +91,16 @@ export class StoreMarker {
       } catch (thrown) {
         this.#warn(thrown);
       }
+      if (!this.#isFlushing) await this.#pause();
     }
+  }
+
+  async #pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = systemClock.timer(PAUSE_MS, resolve);
+    this.#endPause = resolve;
+    await promise;
+    timer.cancel();
   }
 
   /** Replaces the file as a whole, so that a crash leaves the old marker or the new one. */

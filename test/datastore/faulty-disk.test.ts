@@ -401,7 +401,7 @@ function declare(faulty: FaultyDisk): void {
     it(titles.lying, async () => {
       await checkProperty(
         { file: FILE, name: titles.lying },
-        300,
+        100,
         fc.asyncProperty(
           fc.array(operation, { minLength: 1, maxLength: 4 }),
           fc.boolean(),
