@@ -8,6 +8,7 @@ import { etcdOptions } from '#datastore/config.ts';
 import { EtcdStore } from '#datastore/etcd/store.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { type DurationValue, durationMs } from '#infra/config/duration.ts';
+import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
 import { thisMachine } from '#linux/iproute/machine.ts';
@@ -44,9 +45,14 @@ export async function openEnvironment(
   }
   // A damaged mirror is discarded, because etcd has its content. The local store is not: nothing
   // else has the attachments and addresses.
+  const mirrorFolder = mirrorConfig['db-path'] || `${folder}.mirror`;
   const mirror =
     etcd &&
-    (await open(mirrorConfig['db-path'] || `${folder}.mirror`, mirrorConfig['lock-timeout'], true));
+    (await open(mirrorFolder, mirrorConfig['lock-timeout'], true).catch((thrown: unknown) => {
+      const error = errorText(thrown);
+      log.error({ folder: mirrorFolder, error }, 'cannot open the mirror; continuing without it');
+      return undefined;
+    }));
   const cluster = etcd ? new EtcdStore(etcdOptions(etcd, env), clock) : local;
   return {
     cluster,

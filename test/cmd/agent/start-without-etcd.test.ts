@@ -128,4 +128,26 @@ describe('the databases of an agent', () => {
     await environment.close();
     await rm(folder, { recursive: true });
   });
+
+  it('do without a mirror whose folder cannot be opened, with an error in the log', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'stores-'));
+    await writeFile(join(folder, 'bolt.conf'), `db-path: ${join(folder, 'store')}\n`);
+    await writeFile(join(folder, 'etcd.conf'), 'endpoints: [127.0.0.1:1]\n');
+    await writeFile(join(folder, 'store.mirror'), 'a file in place of the folder');
+    const logged: Record<string, unknown>[] = [];
+    const loggers = new Loggers({ 'default-level': 'info', loggers: [] }, undefined, {
+      write: (line: string) => void logged.push(JSON.parse(line)),
+    });
+    const settings = readSettings(parseFlags(['--config-dir', folder], {}), {});
+    const parts = { clock: systemClock, random: systemRandom, loggers };
+    const environment = await openEnvironment(settings, parts);
+    assert.equal(environment.mirror, undefined);
+    assert.equal(
+      logged.find(({ level }) => level === 'error')?.['folder'],
+      `${folder}/store.mirror`,
+    );
+    await environment.local.put('still', 'usable');
+    await environment.close();
+    await rm(folder, { recursive: true });
+  });
 });
