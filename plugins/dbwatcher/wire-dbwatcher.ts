@@ -3,6 +3,7 @@
 import type { Registry } from 'prom-client';
 import type { Component } from '#infra/process/lifecycle.ts';
 import type { StatusCheck } from '#infra/status/status.ts';
+import { AgentInstances } from './agent-instances.ts';
 import type { DbWatcher } from './api.ts';
 import { createDbWatcher, type DbWatcherDeps } from './dbwatcher.ts';
 import { DbWatcherMetrics } from './metrics.ts';
@@ -10,6 +11,8 @@ import { DbWatcherMetrics } from './metrics.ts';
 export interface DbWatcherWiringDeps extends Omit<DbWatcherDeps, 'reportState'> {
   readonly registry: Registry;
   readonly status: StatusCheck;
+  /** Name or address of the host, for messages. */
+  readonly host: string;
 }
 
 export interface WiredDbWatcher {
@@ -17,15 +20,33 @@ export interface WiredDbWatcher {
   readonly component: Component;
 }
 
-export function wireDbWatcher({ registry, status, ...deps }: DbWatcherWiringDeps): WiredDbWatcher {
+export function wireDbWatcher(all: DbWatcherWiringDeps): WiredDbWatcher {
+  const { registry, status, host, ...deps } = all;
   const watcher = createDbWatcher({ ...deps, reportState: status.register('etcd', 'readiness') });
   new DbWatcherMetrics(registry, () => watcher.status);
+  // without a mirror the store is local, and no other agent can reach it
+  const instances =
+    deps.mirror &&
+    new AgentInstances({
+      store: deps.cluster,
+      label: deps.nodeName,
+      instance: `${host}-${deps.clock.now()}`,
+      host,
+      clock: deps.clock,
+      log: deps.log,
+      reportState: status.register('label', 'readiness'),
+    });
   return {
     watcher,
     component: {
       name: 'dbwatcher',
-      afterInit: () => watcher.start(),
-      close: () => watcher.close(),
+      afterInit: () => {
+        watcher.start();
+        instances?.start();
+      },
+      close: async () => {
+        await Promise.all([watcher.close(), instances?.close()]);
+      },
     },
   };
 }

@@ -148,6 +148,7 @@ export function createAgent(deps: AgentDeps): Agent {
     mirror,
     nodeName: label,
     agentPrefix: agentPrefix(label),
+    host: settings.env['HOST_IP'] ?? settings.env['HOSTNAME'] ?? 'unknown',
     config: settings.controller,
     registry,
     status,
