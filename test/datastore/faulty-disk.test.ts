@@ -23,6 +23,7 @@ import {
 } from '#test/support/faulty-disk/faulty-disk.ts';
 import { checkProperty } from '#test/support/random-cases.ts';
 import { declareUnless, withoutCompiler } from '#test/support/requirements.ts';
+import { Listener } from './compliance.ts';
 import { type ModelWrite, StoreModel } from './store-model.ts';
 
 const FILE = relative(process.cwd(), import.meta.filename);
@@ -34,6 +35,7 @@ const disk = FaultyDisk.attached();
 const titles = {
   random: 'loses no acknowledged write, splits no batch, and works again when the disk does',
   lying: 'recognizes that the disk has lost what it had confirmed',
+  expendable: 'starts empty in place of incomplete, and loses its watches, if it is expendable',
 };
 
 if (disk) declare(disk);
@@ -426,16 +428,48 @@ function declare(faulty: FaultyDisk): void {
         ),
       );
     });
+
+    it(titles.expendable, async () => {
+      const folder = join(faulty.folder, 'expendable');
+      faulty.syncAll();
+      const store = await LevelStore.open({ folder, isExpendable: true });
+      await store.put('a', '1');
+      const { revision } = await store.list('');
+      const listener = new Listener();
+      store.watch('', revision, listener);
+      faulty.lie(true);
+      await store.put('b', '1');
+      await dropConfirmed(faulty, store);
+      faulty.lie(false);
+      assert.deepEqual((await store.list('')).entries, []);
+      await listener.until(({ lost }) => lost.length === 1);
+      const late = new Listener();
+      store.watch('', revision, late);
+      await late.until(({ lost }) => lost.length === 1);
+      assert.notEqual(store.damage, undefined);
+      await store.put('c', '1');
+      assert.equal(store.fault, undefined);
+      await store.close();
+      const again = await LevelStore.open({ folder, isExpendable: true });
+      assert.equal(again.damage, undefined);
+      assert.deepEqual((await again.list('')).entries, [{ key: 'c', value: '1' }]);
+      await again.close();
+    });
   });
 }
 
-/** The disk drops what it had confirmed, without a restart of the agent. */
-async function assertLossWhileRunning(faulty: FaultyDisk, run: Run): Promise<void> {
+/** A write fails, and the disk drops what it had confirmed before. */
+async function dropConfirmed(faulty: FaultyDisk, store: LevelStore): Promise<void> {
   faulty.fail({ calls: calls.write, after: 1, error: EIO, part: 0, isSticky: true });
-  await assert.rejects(run.store.put('d', '1'), LocalStoreUnavailableError);
-  for (const { name, data, synced } of faulty.image(run.folder))
-    if (synced < data.length) truncateSync(join(run.folder, name), synced);
+  await assert.rejects(store.put('d', '1'), LocalStoreUnavailableError);
+  for (const { name, data, synced } of faulty.image(store.folder))
+    if (synced < data.length) truncateSync(join(store.folder, name), synced);
   faulty.recover();
+}
+
+/** The store detects the loss without a restart of the agent, and serves nothing. */
+async function assertLossWhileRunning(faulty: FaultyDisk, run: Run): Promise<void> {
+  await dropConfirmed(faulty, run.store);
   await assert.rejects(run.store.get('a'), LocalStoreLostError);
   await assert.rejects(run.store.put('a', '1'), LocalStoreLostError);
   assert.ok(run.store.fault instanceof LocalStoreLostError);
