@@ -2,6 +2,8 @@
 import type { Clock } from '#infra/clock/clock.ts';
 import { Slices } from '#infra/clock/slices.ts';
 import {
+  argument,
+  BadRequestError,
   failure,
   integerArgument,
   type Route,
@@ -16,6 +18,7 @@ import type { Scheduler } from '../scheduler.ts';
 import { allowOnly, choiceArgument } from './arguments.ts';
 import { dotPieces } from './drawing/dot.ts';
 import { Drawer } from './drawing/drawer.ts';
+import { type Neighborhood, neighborhood } from './drawing/neighborhood.ts';
 
 export function graphRoutes(scheduler: Scheduler, clock: Clock): Route[] {
   const drawer = new Drawer(clock);
@@ -24,7 +27,8 @@ export function graphRoutes(scheduler: Scheduler, clock: Clock): Route[] {
       method: 'GET',
       path: '/scheduler/graph',
       mutating: false,
-      summary: 'picture of the graph, now or after a transaction: txn, format=svg|dot|raw',
+      summary:
+        'picture of the graph, now or after a transaction: txn, key | prefix, neighbors, format=svg|dot|raw',
       handle: (request) => picture(scheduler, clock, drawer, request),
     },
   ];
@@ -36,7 +40,8 @@ async function picture(
   drawer: Drawer,
   request: RouteRequest,
 ): Promise<RouteResponse> {
-  allowOnly(request, ['txn', 'format']);
+  allowOnly(request, ['txn', 'format', 'key', 'prefix', 'neighbors']);
+  const part = partOf(request);
   const format = choiceArgument(request, 'format', ['svg', 'dot', 'raw']) ?? 'svg';
   const seqNum = integerArgument(request, 'txn');
   const { timeline } = scheduler;
@@ -49,7 +54,10 @@ async function picture(
     if (!timeline.covers(time)) return failure(404, 'the graph of that transaction has expired');
   }
   const slices = new Slices(clock);
-  const pieces = await dotPieces(await snapshot(timeline, time, slices), record, slices);
+  const all = [...(await snapshot(timeline, time, slices))];
+  const nodes = part ? await neighborhood(all, part, slices) : all;
+  if (part && nodes.length === 0) return failure(404, 'no value of the graph has such a key');
+  const pieces = await dotPieces(nodes, record, slices);
   if (format !== 'svg') return streamedText(pieces, clock, 'text/vnd.graphviz; charset=utf-8');
   let dot = '';
   for (const piece of pieces) {
@@ -57,4 +65,17 @@ async function picture(
     dot += piece;
   }
   return { status: 200, body: await drawer.draw(dot), contentType: 'image/svg+xml' };
+}
+
+/** @returns undefined for the whole graph */
+function partOf(request: RouteRequest): Neighborhood | undefined {
+  const key = argument(request, 'key');
+  const prefix = argument(request, 'prefix');
+  const hops = integerArgument(request, 'neighbors');
+  if (key === '' || prefix === '') throw new BadRequestError('key or prefix is empty');
+  if (key !== undefined && prefix !== undefined)
+    throw new BadRequestError('key cannot be combined with prefix');
+  if (key !== undefined || prefix !== undefined) return { key, prefix, hops: hops ?? 1 };
+  if (hops !== undefined) throw new BadRequestError('neighbors requires key or prefix');
+  return undefined;
 }

@@ -55,6 +55,24 @@ describe('drawing of the graph', () => {
     assert.equal((await ask('GET /scheduler/graph?txn=7')).status, 404);
   });
 
+  it('shows a key or a prefix with its neighbors, in either direction', async () => {
+    const ask = await makeRest();
+    const keysOf = async (query: string) => {
+      const { text, status } = await ask(`GET /scheduler/graph?format=dot&${query}`);
+      assert.equal(status, 200, query);
+      return [...text.matchAll(/^ {4}"([^"]*)" \[/gm)].map(([, key]) => key).sort();
+    };
+    assert.deepEqual(await keysOf('key=a/1'), ['a/1', 'b/1', 'd/a1.0']);
+    assert.deepEqual(await keysOf('key=a/1&neighbors=0'), ['a/1']);
+    assert.deepEqual(await keysOf('key=b/1'), ['a/1', 'b/1']);
+    assert.deepEqual(await keysOf('key=b/1&neighbors=9999999999999999'), ['a/1', 'b/1', 'd/a1.0']);
+    assert.deepEqual(await keysOf('prefix=a/&neighbors=0'), ['a/1', 'a/2']);
+    const wrong = ['key=a/1&prefix=a/', 'neighbors=1', 'key=', 'prefix=', 'key=a/1&neighbors=x'];
+    for (const query of [...wrong, 'key=a/1&key=b/1'])
+      assert.equal((await ask(`GET /scheduler/graph?${query}`)).status, 400, query);
+    assert.equal((await ask('GET /scheduler/graph?key=a/7')).status, 404);
+  });
+
   it('is drawn, whatever the keys and values contain', async () => {
     const bench = setUp();
     const key = 'a/"<b>&\\N\n';
