@@ -1,6 +1,6 @@
 /**
  * Features that can be configured and are not supported yet. Each one in use causes a warning at every
- * Database Resync and an entry in the status. An entry here also has a line in README.md; whoever builds
+ * Database Resync and an entry in the status. An entry here also has a line in README.md; the change that builds
  * the feature removes both.
  */
 
