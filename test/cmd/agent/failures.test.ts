@@ -70,7 +70,7 @@ function plays(): Record<string, Played> {
   let daemon: FakeStnDaemon | undefined;
   let cluster: FaultInjectingStore | undefined;
   return {
-    'a value that VPP, Linux or its descriptor rejects for good': {
+    'a value that VPP, Linux or its descriptor rejects permanently': {
       cause: ({ node }) =>
         node.cluster.put(
           `${CONFIG}bad`,
@@ -127,7 +127,9 @@ function plays(): Record<string, Played> {
         await node.cluster.put(vppNode(7), '[1]');
         await node.cluster.put(`${CONFIG}junk`, '{"name":');
       },
-      seen: logs(/ignoring invalid value in the datastore.*interfaces\/junk|interfaces\/junk.*ignoring/),
+      seen: logs(
+        /ignoring invalid value in the datastore.*interfaces\/junk|interfaces\/junk.*ignoring/,
+      ),
       undo: ({ node }) => node.cluster.delete(`${CONFIG}junk`).then(() => undefined),
     },
     'no addresses for this node in the address plan': {
