@@ -9,7 +9,14 @@ import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts'
 import { DbResync } from '#plugins/controller/api/events.ts';
 import { FakeStnDaemon } from '#test/stn/fake-daemon.ts';
 import { type AgentOptions, addPod, type Node, type RunningAgent, until } from './harness.ts';
-import { nodeWithNics, Scenario, section, setNodeConfig } from './scenario.ts';
+import {
+  MAIN_INTERFACE,
+  nodeWithNics,
+  Scenario,
+  section,
+  setNodeConfig,
+  tellOfNode,
+} from './scenario.ts';
 
 const controller = { delayAfterErrorHealing: '10ms', enableRetry: false } as const;
 const web = { name: 'web', containerId: 'a'.repeat(64), netns: '/run/netns/web' };
@@ -131,6 +138,33 @@ function plays(): Record<string, Played> {
         /ignoring invalid value in the datastore.*interfaces\/junk|interfaces\/junk.*ignoring/,
       ),
       undo: ({ node }) => node.cluster.delete(`${CONFIG}junk`).then(() => undefined),
+    },
+    'an impossible address in the record of another node': {
+      cause: async ({ node }) => {
+        await tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '127.0.0.1/8' });
+      },
+      seen: shows(/CV_NODESYNC_ADDRESS/),
+      undo: ({ node }) =>
+        tellOfNode(node, 'node2', { address: '172.16.0.6', id: 2, vpp: '192.168.16.2/24' }),
+    },
+    'subnets that would cut off running pods': {
+      prepare: async (node) => {
+        await using first = await Scenario.start({ controller }, node);
+        const pod = { name: 'old', containerId: 'c', netns: '/run/netns/old' };
+        assert.equal((await addPod(first.running, pod)).error, '');
+        return { ipam: { podSubnetCIDR: '10.7.0.0/16' } };
+      },
+      seen: shows(/CV_IPAM_SUBNETS_IN_USE/),
+    },
+    'no DHCP lease for the main interface': {
+      options: { contiv: { nodeConfig: [section({ useDhcp: true })] } },
+      seen: shows(/CV_NET_NO_LEASE/),
+      undo: ({ node }) => {
+        node.vpp.dhcpServer.offer(MAIN_INTERFACE, {
+          address: '192.168.16.50/24',
+          router: '192.168.16.1',
+        });
+      },
     },
     'no addresses for this node in the address plan': {
       options: { ipam: { podSubnetCIDR: '10.1.0.0/22', podSubnetOneNodePrefixLen: 24 } },
