@@ -56,7 +56,13 @@ export function podReply(input: NodeInput, attachment: Attachment, address: stri
   const gateway = input.addresses.podGateway();
   const names = podLinkNames(attachment, input.interfaces.useTap);
   return {
+    // The interface of the pod must be the last one: the original contiv-cni assigns all addresses to
+    // the last interface.
     interfaces: [
+      // Chained CNI plugins look for the host end of the veth.
+      ...(input.interfaces.useTap
+        ? []
+        : [{ name: names.peerHost, mac: '', sandbox: '', addresses: [] }]),
       {
         name: names.linuxHost,
         mac: podMacs(attachment).linux,
@@ -69,10 +75,6 @@ export function podReply(input: NodeInput, attachment: Attachment, address: stri
           },
         ],
       },
-      // Chained CNI plugins look for the host end of the veth.
-      ...(input.interfaces.useTap
-        ? []
-        : [{ name: names.peerHost, mac: '', sandbox: '', addresses: [] }]),
     ],
     routes: [{ destination: anyNetwork(input.family), gateway }],
   };

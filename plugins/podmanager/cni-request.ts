@@ -9,15 +9,31 @@ export const CniRequestError = defineError({
     'Check the CNI configuration of the node: the runtime must pass the name and namespace of the pod.',
 });
 
+export const HostNamespaceError = defineError({
+  name: 'HostNamespaceError',
+  code: 'CV_CNI_HOST_NAMESPACE',
+  isRetriable: false,
+  remedy:
+    'Pods with hostNetwork are not attached by CNI. Check which program called it, and with which CNI_NETNS.',
+});
+
 const DEFAULT_INTERFACE = 'eth0';
 
-/** Valid forms, by the standards, of values that become part of keys, names and log lines. */
+/** Characters and size of values that become part of keys, names and log lines. */
 const forms = {
-  podName: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
-  containerId: /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/,
-  interfaceName: /^(?!\.{1,2}$)[^\s/:\p{Cc}]{1,15}$/u,
-  path: /^[^\p{Cc}]*$/u,
+  podName: { pattern: /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, bytes: 253 },
+  podNamespace: { pattern: /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/, bytes: 63 },
+  podUid: { pattern: /^[^\p{Cc}]*$/u, bytes: 253 },
+  containerId: { pattern: /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, bytes: 253 },
+  // the limit of the kernel
+  interfaceName: { pattern: /^(?!\.{1,2}$)[^\s/:\p{Cc}]+$/u, bytes: 15 },
+  network: { pattern: /^[^\p{Cc}]*$/u, bytes: 253 },
+  // absolute, and without `..`: another path must not lead to the same namespace by accident
+  path: { pattern: /^(?!.*\/\.\.(\/|$))\/[^\p{Cc}]*$/u, bytes: 4095 },
 } as const;
+
+/** Characters of an invalid value that the error shows. */
+const SHOWN_CHARACTERS = 100;
 
 /** `K=V;K=V`; a value may hold further equals signs, later keys win. */
 export function parseArguments(text: string): ReadonlyMap<string, string> {
@@ -53,20 +69,27 @@ export function parseRequest(
   });
   if (missing.length > 0)
     throw new CniRequestError(`the CNI request lacks ${missing.join(', ')}`, {
-      where: request.container_id === '' ? undefined : `container ${request.container_id}`,
+      where: request.container_id === '' ? undefined : `container ${shown(request.container_id)}`,
     });
   const interfaceName = request.interface_name || DEFAULT_INTERFACE;
   check('container_id', request.container_id, forms.containerId);
   if (name !== '') check('K8S_POD_NAME', name, forms.podName);
-  if (namespace !== '') check('K8S_POD_NAMESPACE', namespace, forms.podName);
+  if (namespace !== '') check('K8S_POD_NAMESPACE', namespace, forms.podNamespace);
   check('interface_name', interfaceName, forms.interfaceName);
-  check('network_namespace', request.network_namespace, forms.path);
+  const podUid = values.get('K8S_POD_UID') || undefined;
+  const network = networkName(request.extra_nw_config);
+  // DEL needs neither, and must not fail for what ADD has refused
+  if (required.includes('network_namespace')) {
+    check('K8S_POD_UID', podUid ?? '', forms.podUid);
+    check('network name', network ?? '', forms.network);
+    check('network_namespace', request.network_namespace, forms.path);
+  }
   return {
     pod: { namespace, name },
-    podUid: values.get('K8S_POD_UID') || undefined,
+    podUid,
     containerId: request.container_id,
     interfaceName,
-    network: networkName(request.extra_nw_config),
+    network,
     networkNamespace: request.network_namespace,
     ipamType: request.ipam_type,
     ipamData: request.ipam_data,
@@ -83,7 +106,21 @@ function networkName(config: string): string | undefined {
   }
 }
 
-function check(field: string, value: string, form: RegExp): void {
-  if (!form.test(value))
-    throw new CniRequestError(`the CNI request has an invalid ${field}: ${JSON.stringify(value)}`);
+function check(
+  field: string,
+  value: string,
+  { pattern, bytes }: (typeof forms)[keyof typeof forms],
+) {
+  const size = Buffer.byteLength(value);
+  if (size > bytes)
+    throw new CniRequestError(
+      `the CNI request has an invalid ${field}: ${size} bytes, the limit is ${bytes}: ${shown(value)}`,
+    );
+  if (!pattern.test(value))
+    throw new CniRequestError(`the CNI request has an invalid ${field}: ${shown(value)}`);
+}
+
+function shown(value: string): string {
+  const text = JSON.stringify(value.slice(0, SHOWN_CHARACTERS));
+  return value.length > SHOWN_CHARACTERS ? `${text}…` : text;
 }

@@ -1,9 +1,10 @@
 /**
  * The CNI service without its transport: converts requests to events and replies of handlers to
- * responses. An error is returned as result 1 with a text, as the CNI plugin expects.
+ * responses. The reply to a request that failed has a `result` other than 0 and a text; the transports
+ * add an error status of their protocol.
  */
 
-import { defineError, errorText, traitsOf } from '#infra/errors/errors.ts';
+import { defineError } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import {
   type CheckRequest,
@@ -28,6 +29,7 @@ import {
   type DeletePodPayload,
   podIdText,
 } from './api.ts';
+import { failureReply } from './cni-failure.ts';
 import { parseRequest } from './cni-request.ts';
 import type { PodManager } from './plugin.ts';
 
@@ -76,12 +78,11 @@ export const cniMethods = {
   status: CNIStateService.Status,
 } as const;
 
+const MAX_LOGGED_CHARACTERS = 2000;
+
 const noRequest = messageCodec(CNIRequest).canonical({});
 const replyCodec = messageCodec(CNIReply);
 const statusCodec = messageCodec(StatusReply);
-const FAILED = 1;
-/** CNI's own code for it. */
-const TRY_AGAIN_LATER = 11;
 
 export function cniService(deps: CniServiceDeps): CniService {
   const answered =
@@ -92,9 +93,8 @@ export function cniService(deps: CniServiceDeps): CniService {
         await until(deps.pods.started, signal);
         return await call(request, signal);
       } catch (error) {
-        deps.log.error({ err: error, request }, `CNI ${what} failed`);
-        const result = traitsOf(error).isRetriable ? TRY_AGAIN_LATER : FAILED;
-        return replyCodec.canonical({ result, error: errorText(error) });
+        deps.log.error({ err: error, request: requestText(request) }, `CNI ${what} failed`);
+        return failureReply(error);
       }
     };
 
@@ -218,6 +218,11 @@ function attachmentFaults(
       `the attachment has ${owned.join(', ') || 'no address'}, not ${missing.join(', ')}`,
     );
   return [...faults, ...state.faults(id)];
+}
+
+/** A request in the log: it may have megabytes. */
+function requestText(request: unknown): string {
+  return JSON.stringify(request).slice(0, MAX_LOGGED_CHARACTERS);
 }
 
 /** Waits for the promise until the signal of the caller is aborted. */

@@ -1,9 +1,23 @@
-/** The CNI service over gRPC: `cni.RemoteCNI` of the original, and `cni.CNIState`. */
+/**
+ * The CNI service over gRPC: `cni.RemoteCNI` of the original, and `cni.CNIState`.
+ *
+ * A request that failed is answered with an error status: the original contiv-cni reads nothing else.
+ * Other clients find the reply with its `result` in the trailer `cni-reply-bin`.
+ */
 import type { Duplex } from 'node:stream';
-import { type handleUnaryCall, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import {
+  type handleUnaryCall,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerErrorResponse,
+  status,
+} from '@grpc/grpc-js';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import { CNIReply } from '#models/cni/cni.gen.ts';
 import { messageCodec, type ServiceMethod } from '#models/message.ts';
+import { cniResults } from './cni-failure.ts';
 import { type CniService, cniMethods } from './cni-service.ts';
 import { FilteredConnection } from './http2/filtered-connection.ts';
 
@@ -34,6 +48,14 @@ export const cniServiceDefinition = {
   Status: definition(cniMethods.status),
 } as const;
 
+/** Trailer with the encoded CNIReply of a request that failed. */
+export const FAILED_REPLY_TRAILER = 'cni-reply-bin';
+
+/** Node.js sends at most 64 KiB of trailers; a character may become 13 bytes. */
+const MAX_ERROR_CHARACTERS = 4096;
+
+const replyCodec = messageCodec(CNIReply);
+
 /** Serves connections that were accepted by the caller. */
 export interface ConnectionServer {
   take(connection: Duplex): void;
@@ -60,7 +82,7 @@ export function grpcServer(service: CniService, log: Logger): ConnectionServer {
   };
 }
 
-function unary<Request, Response>(
+function unary<Request, Response extends object>(
   call: (request: Request, signal: AbortSignal) => Promise<Response>,
   log: Logger,
 ): handleUnaryCall<Request, Response> {
@@ -68,11 +90,32 @@ function unary<Request, Response>(
     const controller = new AbortController();
     given.on('cancelled', () => controller.abort(new Error('the caller has disconnected')));
     call(given.request, controller.signal).then(
-      (answer) => callback(null, answer),
+      (answer) => {
+        if (isFailure(answer)) callback(errorStatus(answer));
+        else callback(null, answer);
+      },
       (error) => {
         log.error({ err: error }, 'CNI call failed with an unexpected error');
         callback({ code: status.INTERNAL, details: errorText(error) });
       },
     );
   };
+}
+
+function isFailure(answer: object): answer is CNIReply {
+  return 'result' in answer && answer.result !== cniResults.success;
+}
+
+function errorStatus(reply: CNIReply): ServerErrorResponse {
+  const error = reply.error.slice(0, MAX_ERROR_CHARACTERS);
+  const metadata = new Metadata();
+  metadata.set(FAILED_REPLY_TRAILER, Buffer.from(replyCodec.encodeWire({ ...reply, error })));
+  return { name: 'CniError', message: error, code: codeOf(reply.result), details: error, metadata };
+}
+
+/** The original answers UNKNOWN to all failures. */
+function codeOf(result: number): status {
+  if (result === cniResults.invalidRequest) return status.INVALID_ARGUMENT;
+  if (result === cniResults.tryAgainLater) return status.UNAVAILABLE;
+  return status.UNKNOWN;
 }

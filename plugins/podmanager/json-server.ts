@@ -2,7 +2,8 @@
  * The CNI service as JSON over HTTP/1.1, like unary calls of the Connect protocol:
  * `POST /cni.RemoteCNI/Add` with the request as JSON. contiv-cni uses it, because a program that
  * runs for one call starts in half the time without gRPC. It can be called from a shell:
- * `curl --unix-socket cni.sock -d '{}' http://agent/cni.CNIState/Status`.
+ * `curl --unix-socket cni.sock -d '{}' http://agent/cni.CNIState/Status`. The answer to a request that
+ * failed has an error status, and the reply with its `result` as body.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,16 +11,24 @@ import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
+import type { CNIReply } from '#models/cni/cni.gen.ts';
 import { messageCodec, type ServiceMethod } from '#models/message.ts';
 import { InvalidModelError } from '#models/model.ts';
+import { cniResults } from './cni-failure.ts';
 import { type CniService, cniMethods } from './cni-service.ts';
 import type { ConnectionServer } from './grpc-server.ts';
 
 /** Maximum size of a request; a GC request with 10,000 pods has 1 MB. */
 const MAX_REQUEST_BYTES = 8 << 20;
 
-/** @returns the response as JSON text; rejects with InvalidModelError for an invalid request */
-type JsonCall = (request: unknown, signal: AbortSignal) => Promise<string>;
+/** HTTP status and code of the Connect protocol, by `result`. */
+const errors: ReadonlyMap<number, readonly [status: number, code: string]> = new Map([
+  [cniResults.invalidRequest, [400, 'invalid_argument']],
+  [cniResults.tryAgainLater, [503, 'unavailable']],
+]);
+
+/** @returns the response as JSON; rejects with InvalidModelError for an invalid request */
+type JsonCall = (request: unknown, signal: AbortSignal) => Promise<object>;
 
 function jsonCall<Request extends object, Response extends object>(
   { path, request, response }: ServiceMethod<Request, Response>,
@@ -30,7 +39,7 @@ function jsonCall<Request extends object, Response extends object>(
   return [
     path,
     async (given, signal) =>
-      JSON.stringify(responses.toJson(await call(requests.parse(given, path), signal))),
+      Object(responses.toJson(await call(requests.parse(given, path), signal))),
   ];
 }
 
@@ -91,11 +100,21 @@ async function answer(
   const controller = new AbortController();
   response.once('close', () => controller.abort(new Error('the caller has disconnected')));
   try {
-    reply(response, 200, await call(given, controller.signal));
+    const answer = await call(given, controller.signal);
+    const failure = failureOf(answer);
+    if (failure) reply(response, failure.status, JSON.stringify({ ...failure.problem, ...answer }));
+    else reply(response, 200, JSON.stringify(answer));
   } catch (error) {
     if (!(error instanceof InvalidModelError)) throw error;
     reply(response, 400, problem('invalid_argument', error.message));
   }
+}
+
+/** @returns undefined for a success */
+function failureOf({ result = cniResults.success, error = '' }: Partial<CNIReply>) {
+  if (result === cniResults.success) return undefined;
+  const [status, code] = errors.get(result) ?? [500, 'unknown'];
+  return { status, problem: { code, message: error } };
 }
 
 function problem(code: string, message: string): string {

@@ -36,6 +36,7 @@ import {
   readAttachment,
   sameAttachment,
 } from './attachment-record.ts';
+import { HostNamespaceError } from './cni-request.ts';
 
 export interface PodManagerDeps {
   /** Local store of this node; persists across restarts of the agent. */
@@ -185,6 +186,7 @@ class Manager implements PodManager {
     const identity = await ctx.callPort(`host/namespace identity ${payload.networkNamespace}`, () =>
       this.#identity(payload.networkNamespace),
     );
+    await this.#assertOfPod(ctx, payload.networkNamespace, identity);
     const id = attachmentId(payload);
     const previous = this.#attachments.get(id);
     const record: AttachmentRecord = {
@@ -208,6 +210,16 @@ class Manager implements PodManager {
     this.#forget(id);
     this.#remember(record);
     return { change: `attach ${podIdText(record.pod)} ${record.interfaceName}` };
+  }
+
+  /** In the namespace of the host, the routes of a pod would redirect the traffic of the node. */
+  async #assertOfPod(ctx: UpdateContext, path: string, identity: Identity | null): Promise<void> {
+    if (!identity) return;
+    const host = await ctx.callPort('host/own namespaces', () => this.#deps.host.ownNamespaces());
+    if (host.some((one) => sameIdentity(one, identity)))
+      throw new HostNamespaceError('the path leads to the network namespace of the host', {
+        where: path,
+      });
   }
 
   /** Deletes the record even of an unknown attachment: an Add Pod may have failed after writing it. */

@@ -7,7 +7,7 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Agent, createAgent } from '#cmd/agent/agent.ts';
-import { CniClient } from '#cmd/agent/cni-client.ts';
+import { addressIn, CniClient } from '#cmd/agent/cni-client.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings } from '#cmd/agent/settings.ts';
 import type { KvStore } from '#datastore/api.ts';
@@ -319,7 +319,7 @@ export class RecordedAgent {
     return this.step(`add ${pod.name}`, async () => {
       const reply = await this.#client!.add({ ...cniRequest(pod), ...more });
       this.#recording.add(this.#part('CNI'), `add ${pod.name} ${jsonLine(reply)}`);
-      return reply.interfaces[0]?.ip_addresses[0]?.address.split('/')[0] ?? '';
+      return addressIn(reply) ?? '';
     });
   }
 

@@ -42,6 +42,10 @@ describe('docs/cni.md', () => {
 describe('deploy/10-contiv-vpp.conflist', () => {
   const list = JSON.parse(readFileSync('deploy/10-contiv-vpp.conflist', 'utf8'));
 
+  it('has a version that the contiv-cni of Contiv/VPP supports', () => {
+    assert.ok(['0.1.0', '0.2.0', '0.3.0', '0.3.1'].includes(list.cniVersion));
+  });
+
   it('has contiv-cni as the first plugin, with the socket of the agent', () => {
     const { cniVersion, name, plugins } = list;
     assert.ok(isSupported(cniVersion));

@@ -11,6 +11,8 @@ export class FakeHost implements HostPort {
   readonly withIpv6: string[] = [];
   /** Path to inode; any other path does not exist. */
   readonly namespaces = new Map<string, number>();
+  /** Inodes of the namespaces of the host. */
+  readonly ownInodes = [0];
   failing: Error | undefined;
 
   async links(): Promise<readonly HostLink[]> {
@@ -34,6 +36,10 @@ export class FakeHost implements HostPort {
   async namespaceIdentity(path: string) {
     const inode = this.namespaces.get(path);
     return inode === undefined ? undefined : { device: 4, inode };
+  }
+
+  async ownNamespaces() {
+    return this.ownInodes.map((inode) => ({ device: 4, inode }));
   }
 }
 

@@ -39,6 +39,7 @@ export const EventQueueFullError = defineError({
 export const EventLoopIsAbortingError = defineError({
   name: 'EventLoopIsAbortingError',
   code: 'CV_LOOP_ABORTING',
+  isRetriable: true,
   remedy:
     'The event loop stopped after a fatal error. See /liveness and the log, then restart the agent.',
 });

@@ -2,11 +2,12 @@ import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import { CNIReply, CNIRequest, RemoteCNIService } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import type { DeepInput } from '#models/model.ts';
+import { FAILED_REPLY_TRAILER } from '#plugins/podmanager/grpc-server.ts';
 
 const requests = messageCodec(CNIRequest);
 const replies = messageCodec(CNIReply);
 
-/** Calls the CNI service of an agent over its unix socket, as contiv-cni does. */
+/** Calls the CNI service of an agent over its unix socket. A request that failed has a reply, too. */
 export class CniClient {
   readonly #client: Client;
 
@@ -33,8 +34,18 @@ export class CniClient {
         (value: CNIRequest) => Buffer.from(requests.encodeWire(value)),
         (bytes: Buffer) => replies.decodeWire(bytes, path),
         requests.canonical(request),
-        (error: ServiceError | null, reply?: CNIReply) => (error ? reject(error) : resolve(reply!)),
+        (error: ServiceError | null, reply?: CNIReply) => {
+          const [failed] = error?.metadata.get(FAILED_REPLY_TRAILER) ?? [];
+          if (Buffer.isBuffer(failed)) resolve(replies.decodeWire(failed, path));
+          else if (error) reject(error);
+          else resolve(reply!);
+        },
       );
     });
   }
+}
+
+/** Address of the pod in the reply to an ADD, without prefix length; undefined for none. */
+export function addressIn(reply: CNIReply): string | undefined {
+  return reply.interfaces.flatMap(({ ip_addresses }) => ip_addresses)[0]?.address.split('/')[0];
 }

@@ -19,7 +19,7 @@ import type { KubePod } from '#kubernetes/reflector/objects/pod.ts';
 import { reflect } from '#kubernetes/reflector/reflect.ts';
 import { REFLECTOR_PREFIX, resourceList, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
-import { CniClient } from './cni-client.ts';
+import { addressIn, CniClient } from './cni-client.ts';
 
 export const ManifestsError = defineError({
   name: 'ManifestsError',
@@ -125,7 +125,7 @@ export class FakeKubelet {
       log.error({ pod: name, error: reply.error }, 'attaching the pod failed');
       return { name, address: undefined, error: reply.error };
     }
-    const address = reply.interfaces[0]?.ip_addresses[0]?.address.split('/')[0];
+    const address = addressIn(reply);
     return { name, address, error: address === undefined ? 'no address in the reply' : undefined };
   }
 

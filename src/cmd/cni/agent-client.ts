@@ -46,7 +46,8 @@ export async function callAgent<Path extends keyof Calls>(
   const { status, body } = await exchange(server, path, JSON.stringify(request));
   const reply = readObject(body);
   if (!reply) throw new CniError('io', `${server} sent an invalid reply`, body.slice(0, 200));
-  if (status !== 200)
+  // The reply to a request that failed has an error status, too.
+  if (status !== 200 && !('result' in reply))
     throw new CniError('refused', String(reply['message']), `HTTP status ${status}`);
   return reply;
 }

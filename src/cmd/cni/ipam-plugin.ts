@@ -36,15 +36,31 @@ export async function ipamPlugin(
   };
 }
 
+interface OldAddress {
+  readonly ip: string;
+  readonly gateway?: string;
+}
+
+interface IpamResult {
+  readonly ips?: readonly object[];
+  /** Before 0.3.0. */
+  readonly ip4?: OldAddress;
+  readonly ip6?: OldAddress;
+}
+
+function oldAddress(old: OldAddress | undefined, version: '4' | '6'): object | undefined {
+  return old && { version, address: old.ip, ...(old.gateway && { gateway: old.gateway }) };
+}
+
 /** The first address of a result, in the form that the agent accepts. @throws CniError */
 export function firstAddress(result: string): string {
-  let given: { readonly ips?: readonly object[] } | null;
+  let given: IpamResult | null;
   try {
     given = JSON.parse(result);
   } catch {
     throw new CniError('delegate', 'the IPAM plugin returned an invalid result', result);
   }
-  const first = given?.ips?.[0];
+  const first = given?.ips?.[0] ?? oldAddress(given?.ip4, '4') ?? oldAddress(given?.ip6, '6');
   if (!first) throw new CniError('delegate', 'the IPAM plugin returned no address', result);
   return JSON.stringify(first);
 }

@@ -6,7 +6,8 @@ import { isSince, type Version } from './version.ts';
 export type Reply = { readonly [Key in keyof CNIReply]?: CNIReply[Key] };
 
 export function addResult(reply: Reply, version: Version): object {
-  const { interfaces = [], routes = [], dns = [] } = reply;
+  if (!isSince(version, '0.3.0')) return oldResult(reply, version);
+  const { interfaces = [], routes = [] } = reply;
   // The specification has dropped the version of an address with 1.0.0.
   const family = isSince(version, '1.0.0')
     ? () => ({})
@@ -27,12 +28,33 @@ export function addResult(reply: Reply, version: Version): object {
       })),
     ),
     routes: routes.map(({ dst, gw }) => ({ dst, ...(gw && { gw }) })),
-    dns: {
-      ...merged('nameservers', dns),
-      ...first('domain', dns),
-      ...merged('search', dns),
-      ...merged('options', dns),
-    },
+    dns: dnsOf(reply),
+  };
+}
+
+/** Before 0.3.0: no interfaces, and one address per family, with its routes. */
+function oldResult(reply: Reply, version: Version): object {
+  const addresses = (reply.interfaces ?? []).flatMap(({ ip_addresses = [] }) => ip_addresses);
+  const ofFamily = (isIpv6: boolean) => {
+    const isOfFamily = (text: string) => text.includes(':') === isIpv6;
+    const found = addresses.find(({ address }) => isOfFamily(address));
+    if (!found) return undefined;
+    const { address: ip, gateway } = found;
+    const routes = (reply.routes ?? [])
+      .filter(({ dst }) => isOfFamily(dst))
+      .map(({ dst, gw }) => ({ dst, ...(gw && { gw }) }));
+    return { ip, ...(gateway && { gateway }), routes };
+  };
+  const [ip4, ip6] = [ofFamily(false), ofFamily(true)];
+  return { cniVersion: version, ...(ip4 && { ip4 }), ...(ip6 && { ip6 }), dns: dnsOf(reply) };
+}
+
+function dnsOf({ dns = [] }: Reply): object {
+  return {
+    ...merged('nameservers', dns),
+    ...first('domain', dns),
+    ...merged('search', dns),
+    ...merged('options', dns),
   };
 }
 

@@ -168,7 +168,9 @@ function requestOf(
 /** @throws CniError with the error of the agent */
 function assertSuccess({ result = 0, error = '' }: Reply): void {
   if (result === 0) return;
-  throw new CniError(result === errorKinds.later.code ? 'later' : 'refused', error);
+  if (result === errorKinds.later.code) throw new CniError('later', error);
+  if (result === errorKinds.environment.code) throw new CniError('environment', error);
+  throw new CniError('refused', error);
 }
 
 function json(value: object): string {

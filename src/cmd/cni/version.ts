@@ -1,7 +1,7 @@
 /** The supported versions of the CNI specification, oldest first. */
 import { CniError } from './cni-error.ts';
 
-export const versions = ['0.3.1', '0.4.0', '1.0.0', '1.1.0'] as const;
+export const versions = ['0.1.0', '0.2.0', '0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'] as const;
 
 export type Version = (typeof versions)[number];
 

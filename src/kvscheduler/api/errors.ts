@@ -3,12 +3,14 @@ import { defineError } from '#infra/errors/errors.ts';
 export const ClosedSchedulerError = defineError({
   name: 'ClosedSchedulerError',
   code: 'CV_SCHED_CLOSED',
+  isRetriable: true,
   remedy: 'The agent is shutting down. Repeat the request after its restart.',
 });
 
 export const TransactionQueueFullError = defineError({
   name: 'TransactionQueueFullError',
   code: 'CV_SCHED_QUEUE_FULL',
+  isRetriable: true,
   remedy:
     'Repeat the request later. If the queue stays full, look for slow operations in GET /scheduler/txn-history.',
 });

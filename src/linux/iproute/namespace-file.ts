@@ -1,4 +1,4 @@
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { constants, type FileHandle, open, stat } from 'node:fs/promises';
 import { errorText } from '#infra/errors/errors.ts';
 import type { NamespaceIdentity, NamespacePath } from '../api.ts';
 import { NamespaceNotFoundError } from '../api.ts';
@@ -29,7 +29,8 @@ export async function openNamespace(namespace: NamespacePath): Promise<FileHandl
   const ours = await stat(OWN);
   let file: FileHandle;
   try {
-    file = await open(path, 'r');
+    // without waiting: the path may be a pipe without a writer
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     throw new NamespaceNotFoundError(`the network namespace does not exist (${errorText(cause)})`, {
       where: path,

@@ -26,7 +26,7 @@ export interface CNIRequest {
 export const CNIRequest: MessageType<CNIRequest> = messageType(file, 'cni.CNIRequest');
 
 export interface CNIReply {
-  /** 0: success, 11: temporary failure, retry later; others: failure. */
+  /** 0: success, 4: invalid request, 11: temporary failure, retry later; others: failure. */
   readonly result: number;
   /** Error text if result is not 0. */
   readonly error: string;

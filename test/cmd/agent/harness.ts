@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Agent, createAgent } from '#cmd/agent/agent.ts';
-import { CniClient } from '#cmd/agent/cni-client.ts';
+import { addressIn, CniClient } from '#cmd/agent/cni-client.ts';
 import type { Environment } from '#cmd/agent/environment.ts';
 import { parseFlags } from '#cmd/agent/flags.ts';
 import { readSettings, type Settings } from '#cmd/agent/settings.ts';
@@ -167,7 +167,7 @@ export async function addPod(running: RunningAgent, pod: TestPod): Promise<CNIRe
 
 /** First address of a reply, without prefix length. */
 export function replyAddress(reply: CNIReply): string {
-  return reply.interfaces[0]?.ip_addresses[0]?.address.split('/')[0] ?? '';
+  return addressIn(reply) ?? '';
 }
 
 /** Writes the record of a pod as the reflector does. */

@@ -68,7 +68,7 @@ for (const useTAPInterfaces of [true, false]) {
       assert.equal(reply.result, 0);
       assert.equal(replyAddress(reply), '10.1.1.2');
       assert.deepEqual(reply.routes, [{ dst: '0.0.0.0/0', gw: '10.1.1.1' }]);
-      assert.equal(reply.interfaces[0]!.ip_addresses[0]!.gateway, '10.1.1.1');
+      assert.equal(reply.interfaces.at(-1)!.ip_addresses[0]!.gateway, '10.1.1.1');
       assert.equal(replyAddress(await addPod(running, db)), '10.1.1.3');
       assert.deepEqual(
         await configuration(node, [web.netns, db.netns]),
@@ -133,7 +133,7 @@ describe('bad input', () => {
       ...cniRequest(web),
       extra_arguments: 'K8S_POD_NAMESPACE=default',
     });
-    assert.equal(reply.result, 1);
+    assert.equal(reply.result, 4);
     assert.match(reply.error, /K8S_POD_NAME/);
     assert.equal((await addPod(running, web)).error, '');
   });

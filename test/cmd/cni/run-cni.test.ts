@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { errorKinds } from '#cmd/cni/cni-error.ts';
 import { runCni } from '#cmd/cni/run-cni.ts';
+import { versions } from '#cmd/cni/version.ts';
 import { makeNode, type RunningAgent, startAgent, until } from '../agent/harness.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'contiv-cni-'));
@@ -70,7 +71,7 @@ describe('contiv-cni with an agent', () => {
     return { container: `id-${name}`, ifname: 'eth0', netns, args: podArgs(name) };
   }
 
-  for (const version of ['0.3.1', '0.4.0', '1.0.0', '1.1.0'])
+  for (const version of ['0.3.0', '0.3.1', '0.4.0', '1.0.0', '1.1.0'])
     it(`supports version ${version}`, async () => {
       const one = pod(`speaks-${version.replaceAll('.', '-')}`);
       const config = { cniVersion: version };
@@ -95,9 +96,24 @@ describe('contiv-cni with an agent', () => {
       });
       const check = { ...config, prevResult: added };
       const checked = await run(base, { command: 'CHECK', ...one, config: check });
-      if (version === '0.3.1') assert.equal(checked?.code, errorKinds.version.code);
+      if (version < '0.4') assert.equal(checked?.code, errorKinds.version.code);
       else assert.equal(checked, undefined);
       assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
+      assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
+    });
+
+  for (const version of ['', '0.1.0', '0.2.0'])
+    it(`supports ${version === '' ? 'a configuration without a version' : `version ${version}`}`, async () => {
+      const one = pod(`speaks-${version.replaceAll('.', '-')}old`);
+      const config = { cniVersion: version === '' ? undefined : version };
+      const added = await run(base, { command: 'ADD', ...one, config });
+      const ip = String((added?.['ip4'] as { ip?: string } | undefined)?.ip);
+      assert.match(ip, /^10\.1\.1\.\d+\/32$/);
+      assert.deepEqual(added, {
+        cniVersion: version || '0.1.0',
+        ip4: { ip, gateway: '10.1.1.1', routes: [{ dst: '0.0.0.0/0', gw: '10.1.1.1' }] },
+        dns: {},
+      });
       assert.equal(await run(base, { command: 'DEL', ...one, config }), undefined);
     });
 
@@ -168,7 +184,7 @@ describe('contiv-cni with an agent', () => {
     const config = { ipam: { type: 'refused-ipam' } };
     const one = { ...pod('refused'), args: 'K8S_POD_NAME=NO' };
     const answer = await run(base, { command: 'ADD', ...one, config });
-    assert.equal(answer?.code, errorKinds.refused.code);
+    assert.equal(answer?.code, errorKinds.environment.code);
     assert.equal(readFileSync(log, 'utf8'), 'ADD\nDEL\n');
   });
 
@@ -252,7 +268,7 @@ describe('contiv-cni with an agent', () => {
 
   it('rejects a call without the name of the pod', async () => {
     const answer = await run(base, { command: 'ADD', ...pod('nameless'), args: '' });
-    assert.equal(answer?.code, errorKinds.refused.code);
+    assert.equal(answer?.code, errorKinds.environment.code);
     assert.match(answer?.msg ?? '', /K8S_POD_NAME/);
   });
 });
@@ -310,10 +326,9 @@ describe('contiv-cni returns the error code of the specification for', () => {
     [
       'a version too old',
       1,
-      { ...good, command: 'ADD', config: { cniVersion: '0.2.0' } },
-      /0\.2\.0/,
+      { ...good, command: 'ADD', config: { cniVersion: '0.0.9' } },
+      /0\.0\.9/,
     ],
-    ['no version', 1, { ...good, command: 'ADD', config: { cniVersion: undefined } }, /0\.1\.0/],
     [
       'CHECK in 0.3.1',
       1,
@@ -364,7 +379,7 @@ describe('contiv-cni returns the error code of the specification for', () => {
     const answer = await run(base, { command: 'VERSION', config: { cniVersion: '1.0.0' } });
     assert.deepEqual(answer, {
       cniVersion: '1.0.0',
-      supportedVersions: ['0.3.1', '0.4.0', '1.0.0', '1.1.0'],
+      supportedVersions: [...versions],
     });
     const bare = await run(base, { command: 'VERSION', config: '' });
     assert.equal(bare?.cniVersion, '1.1.0');

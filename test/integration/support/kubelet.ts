@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addressIn } from '#cmd/agent/cni-client.ts';
 import type { Random } from '#infra/clock/clock.ts';
 import type { RealNode } from './node.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -143,7 +144,7 @@ export class Kubelet {
   #add(sandbox: Sandbox): Promise<Answer> {
     return this.#node.agent.add(sandbox).then(
       (reply): Answer => {
-        const address = reply.interfaces[0]?.ip_addresses[0]?.address.split('/')[0];
+        const address = addressIn(reply);
         if (reply.result !== 0 || address === undefined) return { failure: reply.error };
         return { address };
       },

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addressIn } from '#cmd/agent/cni-client.ts';
 import { systemClock } from '#infra/clock/system.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
@@ -84,7 +85,7 @@ export class RealNode implements AsyncDisposable {
     const reply = await this.agent.add(sandbox, path);
     assert.equal(reply.error, '', this.agent.tail());
     assert.equal(reply.result, 0);
-    sandbox.address = reply.interfaces[0]?.ip_addresses[0]?.address.split('/')[0] ?? '';
+    sandbox.address = addressIn(reply) ?? '';
   }
 
   /** Writes the record of a pod as the reflector does. */

@@ -119,7 +119,7 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
     assert.equal(added.status, 0, added.output);
     const result = JSON.parse(added.output);
     assert.equal(result.cniVersion, '1.0.0');
-    assert.equal(result.interfaces[0].sandbox, web.path);
+    assert.equal(result.interfaces.at(-1).sandbox, web.path);
     const address = result.ips[0].address.split('/')[0];
     const db = await node.sandbox('db');
     await node.attach(db);

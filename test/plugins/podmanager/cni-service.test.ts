@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '#infra/log/log.ts';
+import { ClosedSchedulerError, TransactionQueueFullError } from '#kvscheduler/api/errors.ts';
+import { NamespaceNotFoundError } from '#linux/api.ts';
 import { CNIRequest } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
+import {
+  ClosedControllerError,
+  EventLoopIsAbortingError,
+  EventQueueFullError,
+  NotConfiguredError,
+} from '#plugins/controller/api/errors.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import { parseArguments } from '#plugins/podmanager/cni-request.ts';
 import { cniService } from '#plugins/podmanager/cni-service.ts';
+import { VppDisconnectedError } from '#vpp/binapi/api.ts';
 import { eventLoopOf } from '../handler-bench.ts';
 import { idleCniState, TestNode } from '../test-node.ts';
 
@@ -106,7 +115,7 @@ describe('CNI ADD', () => {
     const empty = await service.add(
       request('', '', { network_namespace: '', extra_arguments: 'K8S_POD_NAME=web;;=x' }),
     );
-    assert.equal(empty.result, 1);
+    assert.equal(empty.result, 4);
     assert.equal(
       empty.error,
       'the CNI request lacks container_id, network_namespace, K8S_POD_NAMESPACE in extra_arguments',
@@ -129,14 +138,87 @@ describe('CNI ADD', () => {
       [request('web', 'c1', { interface_name: 'a b' }), /interface_name/],
       [request('web', 'c1', { interface_name: '..' }), /interface_name/],
       [request('web', 'c1', { interface_name: 'sixteencharacter' }), /interface_name/],
+      [request('web', 'c1', { interface_name: 'äääääääü' }), /interface_name: 16 bytes/],
+      [pod('a'.repeat(254)), /K8S_POD_NAME: 254 bytes, the limit is 253/],
+      [pod('a'.repeat(1 << 20)), /K8S_POD_NAME: 1048576 bytes/],
+      [
+        request('web', 'c1', {
+          extra_arguments: `K8S_POD_NAME=a;K8S_POD_NAMESPACE=${'n'.repeat(64)}`,
+        }),
+        /K8S_POD_NAMESPACE: 64 bytes, the limit is 63/,
+      ],
+      [request('web', 'c'.repeat(254)), /container_id: 254 bytes, the limit is 253/],
+      [
+        request('web', 'c1', { extra_nw_config: `{"name":"${'n'.repeat(300)}"}` }),
+        /network name: 300 bytes/,
+      ],
+      [request('web', 'c1', { network_namespace: `/${'n'.repeat(4095)}` }), /4096 bytes/],
+      [request('web', 'c1', { network_namespace: '/run/../proc/1/ns/net' }), /network_namespace/],
+      [request('web', 'c1', { network_namespace: '/run/netns/..' }), /network_namespace/],
+      [request('web', 'c1', { network_namespace: 'netns/c1' }), /network_namespace/],
       [request('web', 'c1', { network_namespace: '/proc/1\r' }), /network_namespace/],
     ];
     for (const [bad, reason] of refused) {
       const answer = await service.add(bad);
-      assert.equal(answer.result, 1);
+      assert.equal(answer.result, 4);
       assert.match(answer.error, reason);
+      assert.ok(answer.error.length < 300);
     }
     assert.deepEqual(seen(), []);
+  });
+
+  it('accepts the longest names of Kubernetes', async () => {
+    const { service } = await served();
+    const answer = await service.add(
+      request('web', 'c'.repeat(253), {
+        extra_arguments: `K8S_POD_NAME=${'p'.repeat(253)};K8S_POD_NAMESPACE=${'n'.repeat(63)}`,
+        interface_name: 'fifteencharacte',
+      }),
+    );
+    assert.equal(answer.error, '');
+  });
+
+  it('rejects the network namespace of the host, and accepts its DEL', async () => {
+    const { service, node } = await served();
+    node.host.namespaces.set('/proc/4711/ns/net', 0);
+    const onHost = request('web', 'c1', { network_namespace: '/proc/4711/ns/net' });
+    const answer = await service.add(onHost);
+    assert.equal(answer.result, 4);
+    assert.match(answer.error, /leads to the network namespace of the host/);
+    assert.equal(node.pods.attachments().size, 0);
+    assert.equal(node.ipam.allocations().size, 0);
+    assert.equal((await service.delete(onHost)).result, 0);
+  });
+
+  it('lets DEL pass for a namespace that ADD rejects', async () => {
+    const { service } = await served();
+    for (const path of ['', '..', 'x', `/${'n'.repeat(10_000)}`, '/tmp/file'])
+      assert.equal(
+        (await service.delete(request('web', 'c1', { network_namespace: path }))).result,
+        0,
+      );
+  });
+
+  it('asks to try again whenever that can help', async () => {
+    const { service, loop } = await served();
+    const gone = new VppDisconnectedError('VPP is not connected');
+    const cases: [Error, number][] = [
+      [gone, 11],
+      [new AggregateError([new Error('other'), gone], 'KeyErrors'), 11],
+      [new Error('outer', { cause: gone }), 11],
+      [new TransactionQueueFullError('100 transactions are waiting'), 11],
+      [new ClosedSchedulerError('the scheduler is closed'), 11],
+      [new EventQueueFullError('queue with events is full'), 11],
+      [new ClosedControllerError('the agent ends'), 11],
+      [new EventLoopIsAbortingError('a fatal error'), 11],
+      [new NotConfiguredError('VPP is not configured'), 11],
+      [new NamespaceNotFoundError('the network namespace does not exist'), 4],
+      [new Error('VPP answered -1'), 1],
+    ];
+    for (const [error, result] of cases) {
+      loop.pushAndWait = () => Promise.reject(error);
+      assert.equal((await service.add(request('web', 'c1'))).result, result, error.message);
+    }
   });
 
   it('uses eth0 as the default interface', async () => {

@@ -34,6 +34,8 @@ const seen: string[] = [];
 const service: CniService = {
   add: async ({ container_id }) => {
     seen.push(`add ${container_id}`);
+    if (container_id === 'bad')
+      return replies.canonical({ result: 11, error: 'VPP: not\nconnected' });
     return replies.canonical({ routes: [{ dst: '0.0.0.0/0', gw: container_id }] });
   },
   delete: async ({ container_id }) => {
@@ -64,6 +66,8 @@ interface Answer {
   readonly code: number;
   readonly message: string;
   readonly reply: string;
+  /** The trailer of a failure. */
+  readonly failure: string;
 }
 
 type GoCall = readonly [method: 'Add' | 'Delete', containerId: string];
@@ -114,6 +118,17 @@ describe('a client with grpc-go 1.27.1', { skip: withoutGo() }, () => {
       ['Add', 'c2'],
     ]);
     assert.deepEqual([added!, deleted!, again!].map(gatewayOf), ['c1', undefined, 'c2']);
+  });
+
+  it('gets an error status with the text, and the reply as trailer', async () => {
+    const [failed, next] = await run([
+      ['Add', 'bad'],
+      ['Add', 'c1'],
+    ]);
+    assert.deepEqual([failed!.code, failed!.message], [14, 'VPP: not\nconnected']);
+    const { result, error } = replies.decodeWire(Buffer.from(failed!.failure, 'hex'), 'trailer');
+    assert.deepEqual([result, error], [11, 'VPP: not\nconnected']);
+    assert.equal(gatewayOf(next!), 'c1');
   });
 
   it('makes many calls at once on one connection, also large ones', async () => {

@@ -19,7 +19,7 @@ import { CNIReply, CNIRequest, StatusReply } from '#models/cni/cni.gen.ts';
 import { messageCodec } from '#models/message.ts';
 import type { CniService } from '#plugins/podmanager/cni-service.ts';
 import { type CniServer, CniSocketError, serveCni } from '#plugins/podmanager/cni-socket.ts';
-import { cniServiceDefinition } from '#plugins/podmanager/grpc-server.ts';
+import { cniServiceDefinition, FAILED_REPLY_TRAILER } from '#plugins/podmanager/grpc-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -93,10 +93,43 @@ describe('CNI over gRPC', () => {
     const server = await serve(path, service);
     const client = clientOf(path);
     assert.deepEqual(await client.call('Add', 'c1').answer, ok);
-    assert.equal((await client.call('Delete', 'c2').answer).error, 'no');
+    const failed = await client.call('Delete', 'c2').answer.then(
+      () => assert.fail('the call succeeded'),
+      (error: ServiceError) => error,
+    );
+    assert.deepEqual([failed.code, failed.details], [status.UNKNOWN, 'no']);
     assert.deepEqual(seen, ['add c1', 'delete c2']);
     client.close();
     await server.close(1000);
+  });
+
+  it('answers a failure with an error status, and with the reply as trailer', async () => {
+    let reply = replies.canonical({});
+    const path = freshPath();
+    await serve(path, { ...silent, add: async () => reply });
+    const client = clientOf(path);
+    const long = '\u{1F600}'.repeat(100_000);
+    for (const [result, code, error] of [
+      [1, status.UNKNOWN, 'VPP answered -1'],
+      [4, status.INVALID_ARGUMENT, 'the CNI request lacks container_id'],
+      [11, status.UNAVAILABLE, 'line 1\nline 2: größer'],
+      [1, status.UNKNOWN, long],
+    ] as const) {
+      reply = replies.canonical({ result, error });
+      const failed = await client.call('Add', 'c1').answer.then(
+        () => assert.fail('the call succeeded'),
+        (thrown: ServiceError) => thrown,
+      );
+      assert.equal(failed.code, code);
+      assert.ok(
+        error.startsWith(failed.details) && failed.details !== '',
+        failed.details.slice(0, 80),
+      );
+      const [trailer] = failed.metadata.get(FAILED_REPLY_TRAILER);
+      const read = replies.decodeWire(trailer as Buffer, 'trailer');
+      assert.deepEqual([read.result, read.error], [result, failed.details]);
+    }
+    client.close();
   });
 
   it('has a socket with its mode and nothing beside it, and takes it away at the end', async () => {

@@ -237,9 +237,9 @@ describe('CNI as JSON', () => {
     const added = await post(socketPath, '/cni.RemoteCNI/Add', '{"container_id":"c1"}');
     assert.deepEqual(added, { status: 200, body: { routes: [{ dst: '0.0.0.0/0' }] } });
     assert.deepEqual(seen, ['c1']);
-    assert.deepEqual((await post(socketPath, '/cni.RemoteCNI/Delete', '{}')).body, {
-      result: 1,
-      error: 'no',
+    assert.deepEqual(await post(socketPath, '/cni.RemoteCNI/Delete', '{}'), {
+      status: 500,
+      body: { code: 'unknown', message: 'no', result: 1, error: 'no' },
     });
     assert.deepEqual((await post(socketPath, '/cni.CNIState/Status', '{}')).body, { ready: true });
   });

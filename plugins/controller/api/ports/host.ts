@@ -1,5 +1,11 @@
 /** Port to the Linux host, in plain types. `src/linux` implements it. */
 
+/** Identity of a namespace. */
+export interface NamespaceIdentity {
+  readonly device: number;
+  readonly inode: number;
+}
+
 /** A link of the host. */
 export interface HostLink {
   readonly name: string;
@@ -17,9 +23,9 @@ export interface HostPort {
   /** Changes with every boot of the machine. */
   bootId(): Promise<string>;
   /** Identity of the namespace at this path; undefined if the path does not exist. */
-  namespaceIdentity(
-    path: string,
-  ): Promise<{ readonly device: number; readonly inode: number } | undefined>;
+  namespaceIdentity(path: string): Promise<NamespaceIdentity | undefined>;
+  /** Network namespaces of the agent and of the first process of the host. */
+  ownNamespaces(): Promise<readonly NamespaceIdentity[]>;
   /** Whether the kernel supports IPv6. */
   hasIpv6(): Promise<boolean>;
   /** Enables IPv6 addresses in a namespace: container runtimes disable them. */
