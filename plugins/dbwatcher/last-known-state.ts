@@ -70,6 +70,15 @@ export class LastKnownState {
     return entry;
   }
 
+  /** Keeps the last valid value of a key whose value in a snapshot is invalid. */
+  keepLastValid(key: string, value: object): LastKnownEntry | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry || entry.value !== undefined) return undefined;
+    const kept = { ...entry, value };
+    this.#entries.set(key, kept);
+    return kept;
+  }
+
   /** @param text current text of the key; undefined: it was deleted */
   prepareChange(key: string, text: string | undefined): PendingChange {
     const watchedKey = this.#keySpace.find(key);

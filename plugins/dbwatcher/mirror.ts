@@ -116,7 +116,8 @@ export class Mirror {
     for (const { key, value } of await this.read()) {
       if (++count % SLICE === 0) await this.#clock.turn();
       if (changes.get(key) === value) changes.delete(key);
-      else if (!changes.has(key)) changes.set(key, undefined);
+      // a key whose value became invalid keeps its last valid one
+      else if (!changes.has(key) && known.text(key) === undefined) changes.set(key, undefined);
     }
     return changes;
   }

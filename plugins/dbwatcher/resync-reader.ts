@@ -56,7 +56,8 @@ export class ResyncReader {
     const { cluster, keySpace, retained, clock, log } = this.#deps;
     const { identity, snapshots } = await this.#readDatabase();
     const decoded = await decodeEntries(entriesOf(snapshots), keySpace, log, clock);
-    const before = known ?? (await this.#stateOfMirror());
+    const before = known ?? (await this.#stateOfMirror(decoded.known.broken));
+    decoded.keepLastValid(before);
     // A cluster always has nodes and namespaces. A database without them was wiped; a resync from it
     // would disconnect every pod until the reflector has written them again.
     const isEmptied = !decoded.known.hasReflectedState && before.hasReflectedState;
@@ -87,8 +88,11 @@ export class ResyncReader {
     }
   }
 
-  /** Records of nodes in the mirror, and one more if it has any state of Kubernetes. */
-  async #stateOfMirror(): Promise<LastKnownState> {
+  /**
+   * Records of nodes and of these keys in the mirror, and one more if it has any state of Kubernetes.
+   * @param broken keys whose value in the database is invalid
+   */
+  async #stateOfMirror(broken: ReadonlyMap<string, string>): Promise<LastKnownState> {
     const { mirror, keySpace, clock, log } = this.#deps;
     const state = new LastKnownState(keySpace, silentLogger);
     try {
@@ -96,7 +100,10 @@ export class ResyncReader {
       for (const entry of (await mirror?.read()) ?? []) {
         const watchedKey = keySpace.find(entry.key);
         // all other entries are not even decoded, which takes time
-        if (watchedKey && (isOfNode({ watchedKey }) || !state.hasReflectedState)) state.add(entry);
+        const isNeeded =
+          watchedKey &&
+          (isOfNode({ watchedKey }) || broken.has(entry.key) || !state.hasReflectedState);
+        if (isNeeded) state.add(entry);
         if (++count % SLICE === 0) await clock.turn();
       }
     } catch (thrown) {

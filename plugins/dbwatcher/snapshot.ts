@@ -9,7 +9,7 @@ import type { Logger } from '#infra/log/log.ts';
 import { resourceList } from '#kubernetes/resources/resources.ts';
 import type { DbResyncPayload } from '#plugins/controller/api/events.ts';
 import type { KeySpace } from './key-space.ts';
-import { LastKnownState } from './last-known-state.ts';
+import { type LastKnownEntry, LastKnownState } from './last-known-state.ts';
 
 /** Values that are decoded per slice: a few milliseconds. */
 const SLICE = 64;
@@ -65,7 +65,18 @@ export class DecodedEntries {
   }
 
   add(entry: KvEntry): void {
-    const added = this.known.add(entry);
+    this.#put(this.known.add(entry));
+  }
+
+  /** An invalid value changes nothing, also in a resync: the last valid one applies. */
+  keepLastValid(before: LastKnownState): void {
+    for (const key of this.known.broken.keys()) {
+      const value = before.get(key)?.value;
+      if (value) this.#put(this.known.keepLastValid(key, value));
+    }
+  }
+
+  #put(added: LastKnownEntry | undefined): void {
     if (added?.value === undefined) return;
     const { resource, key } = added.watchedKey;
     if (resource === undefined) this.#externalConfig[key] = added.value;

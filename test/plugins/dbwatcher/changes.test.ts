@@ -197,7 +197,7 @@ describe('dbwatcher and an invalid value', () => {
     await watcher.close();
   });
 
-  it('is absent from the next resync', async () => {
+  it('keeps its last valid value in the next resync', async () => {
     const { loop, database, watcher } = await startedWatcher();
     await database.put(namespaceKey('default'), '{');
     await settle();
@@ -205,7 +205,7 @@ describe('dbwatcher and an invalid value', () => {
     await watcher.requestResync({ acceptEmpty: false });
     await settle();
     assert.deepEqual(loop.take(), [
-      'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/kube-system',
+      'resync remote: config/vpp/v2/interfaces/loop1 k8s/namespace/default k8s/namespace/kube-system',
     ]);
     await watcher.close();
   });
@@ -250,5 +250,28 @@ describe('metrics of the dbwatcher', () => {
       mirror_behind: 1,
     });
     await watcher.close();
+  });
+});
+
+describe('a value that becomes invalid', () => {
+  it('keeps its last valid value also after a restart', async () => {
+    const bench = await startedWatcher();
+    const valid = bench.loop.resyncs.at(-1)!.kubeState['namespace'];
+    await settle();
+    await bench.database.put(namespaceKey('default'), 'junk');
+    await settle();
+    await bench.watcher.close();
+    const next = bench.restart();
+    next.watcher.start();
+    await settle();
+    await settle();
+    assert.deepEqual(next.loop.resyncs.at(-1)!.kubeState['namespace'], valid);
+    await next.watcher.close();
+    const third = bench.restart();
+    third.watcher.start();
+    await settle();
+    await settle();
+    assert.deepEqual(third.loop.resyncs.at(-1)!.kubeState['namespace'], valid);
+    await third.watcher.close();
   });
 });
