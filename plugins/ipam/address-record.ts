@@ -1,6 +1,8 @@
 import type { AttachmentId, PodId } from '#plugins/podmanager/api.ts';
 
 export const ADDRESS_PREFIX = 'local/ipam/address/';
+/** Records that could not be read, kept for the analysis. */
+export const INVALID_PREFIX = 'local/ipam/invalid/';
 export const LAST_KEY = 'local/ipam/last';
 
 /** An address in the local store: one record per address, so that none is allocated twice. */

@@ -7,6 +7,7 @@ import {
   type AddressRecord,
   addressKey,
   addressRecordText,
+  INVALID_PREFIX,
   LAST_KEY,
   readAddressRecord,
 } from './address-record.ts';
@@ -41,8 +42,16 @@ export class AddressRecords {
       const record = readAddressRecord(key, value);
       if (record) records.#byAddress.set(record.address, record);
       else {
-        ctx.log.error({ key, value }, 'deleting an invalid address record from the local store');
-        await ctx.callPort(`local store/delete ${key}`, () => store.delete(key));
+        const movedTo = INVALID_PREFIX + key.slice(ADDRESS_PREFIX.length);
+        ctx.log.error(
+          { key, movedTo, value },
+          'invalid address record; VPP tells whose address it is',
+        );
+        const move = new Map([
+          [key, undefined],
+          [movedTo, value],
+        ]);
+        await ctx.callPort(`local store/move ${key}`, () => store.putAll(move));
       }
     }
     return records;

@@ -28,11 +28,11 @@ import {
   AddPod,
   type AddPodPayload,
   type AttachmentId,
-  attachmentId,
   DeletePod,
   type DeletePodPayload,
   type PodManagerApi,
   podIdText,
+  unknownPod,
 } from '#plugins/podmanager/api.ts';
 import { AddressPool } from './address-pool.ts';
 import type { AddressRecord } from './address-record.ts';
@@ -54,7 +54,7 @@ export const AddressesExhaustedError = defineError({
 export interface IpamDeps {
   readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
   readonly nodes: Pick<NodeSyncApi, 'thisNode' | 'allNodes'>;
-  readonly pods: Pick<PodManagerApi, 'attachments'>;
+  readonly pods: Pick<PodManagerApi, 'attachments' | 'idOf' | 'addressInVpp'>;
   /** Local store of this node; persists across restarts of the agent. */
   readonly store: KvStore;
 }
@@ -120,16 +120,16 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const pool = new AddressPool(this.podPrefix);
     const isLocal = (address: string): boolean => pool.contains(address);
     const podRecords = await PodRecordAddresses.read(ctx.kubeState, isLocal, new Slices(ctx.clock));
-    for (const { address, external } of records.all()) if (!external) pool.use(address);
-    for (const address of podRecords.addresses()) pool.use(address);
-    if (records.last !== undefined) pool.continueAfter(records.last);
-
     this.#pool = pool;
     this.#records = records;
     this.#planRecord = planRecord;
     this.#problem = problem;
     this.#podRecords = podRecords;
     this.#assignOwners(records);
+    await this.#recordAddresses(ctx, records);
+    for (const { address, external } of records.all()) if (!external) pool.use(address);
+    for (const address of podRecords.addresses()) pool.use(address);
+    if (records.last !== undefined) pool.continueAfter(records.last);
     await this.#releaseLeaked(ctx);
   }
 
@@ -202,7 +202,10 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       return {};
     }
     if (NodeUpdate.is(ctx.event)) return this.#nodeUpdate(ctx, ctx.event.payload);
-    const result = await this.#release(ctx, attachmentId(ctx.event.payload as DeletePodPayload));
+    const result = await this.#release(
+      ctx,
+      this.#deps.pods.idOf(ctx.event.payload as DeletePodPayload),
+    );
     this.#followDrain(ctx);
     return result;
   }
@@ -211,7 +214,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
     const undo = this.#undo;
     this.#undo = undefined;
     if (undo === undefined || !AddPod.is(ctx.event)) return;
-    if (attachmentId(ctx.event.payload) === undo) await this.#release(ctx, undo);
+    if (this.#deps.pods.idOf(ctx.event.payload) === undo) await this.#release(ctx, undo);
   }
 
   /**
@@ -229,6 +232,27 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       if (other === undefined || (other !== records.last && isNewer(address)))
         this.#addressByAttachment.set(attachment, address);
     }
+  }
+
+  /**
+   * Records the addresses of adopted attachments, and of those whose address record was lost. The link
+   * of a running pod decides which attachment owns an address.
+   */
+  async #recordAddresses(ctx: ResyncContext, records: AddressRecords): Promise<void> {
+    const { pods } = this.#deps;
+    for (const [attachment, { pod, podUid, adopted }] of pods.attachments()) {
+      const known = this.#addressByAttachment.get(attachment);
+      const address = adopted?.address ?? known ?? (await pods.addressInVpp(ctx, attachment));
+      if (address === undefined) continue;
+      // the name of the pod may have become known since
+      const isRecorded = podIdText(records.get(address)?.pod ?? unknownPod) === podIdText(pod);
+      if (address === known && isRecorded) continue;
+      const external = this.#isExternal && { external: true as const };
+      if (known !== undefined && known !== address) await records.clearOwner(ctx, known);
+      await records.put(ctx, { address, pod, podUid, attachment, ...external });
+      ctx.log.warn({ address, pod: podIdText(pod) }, 'recorded the address of a running pod');
+    }
+    this.#assignOwners(records);
   }
 
   podAddresses(attachment: AttachmentId): readonly string[] {
@@ -295,7 +319,7 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
   }
 
   async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
-    const attachment = attachmentId(payload);
+    const attachment = this.#deps.pods.idOf(payload);
     this.#undo = undefined;
     if (this.#addressByAttachment.has(attachment)) return {};
     if (payload.ipamType !== '' && !this.#isExternal)

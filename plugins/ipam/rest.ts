@@ -94,7 +94,7 @@ export function allocationsDocument(allocations: Iterable<Allocated>): {
   const pods = new Map<string, { pod: PodId; byInterface: [string, string][] }>();
   for (const { pod, attachment, address } of allocations) {
     if (attachment === undefined) continue;
-    const key = `${pod.namespace}/${pod.name}`;
+    const key = pod.name === '' ? attachment : `${pod.namespace}/${pod.name}`;
     const entry = pods.get(key) ?? { pod, byInterface: [] };
     entry.byInterface.push([attachment.slice(attachment.indexOf('/') + 1), address]);
     pods.set(key, entry);

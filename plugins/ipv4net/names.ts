@@ -1,7 +1,7 @@
 /** Names and MAC addresses of all interfaces, as in the original. */
 import { fnv1a32 } from '#models/fnv.ts';
 import { formatMac } from '#models/ip.ts';
-import type { AttachmentId } from '#plugins/podmanager/api.ts';
+import type { AdoptedLink, AttachmentId, ContainerInterface } from '#plugins/podmanager/api.ts';
 import type { PodInterfaceNames } from './api.ts';
 
 /** Limits of a tag in VPP and of an interface name in the kernel. */
@@ -71,21 +71,26 @@ export interface PodLinkNames extends PodInterfaceNames {
   readonly peerHost: string;
 }
 
-interface Link {
-  readonly containerId: string;
-  readonly interfaceName: string;
-}
-
 /** The interface of every pod; its name is not part of the logical names. */
-const MAIN_INTERFACE = 'eth0';
+export const MAIN_INTERFACE = 'eth0';
 
-export function podLinkNames(link: Link, useTap: boolean): PodLinkNames {
+/** Prefixes of the logical names of a pod's link; a container ID follows. */
+export const linkPrefixes = {
+  vppTap: 'vpp-tap-',
+  linuxTap: 'linux-tap-',
+  podVeth: 'veth1-',
+  hostVeth: 'veth2-',
+  afPacket: 'afpacket',
+} as const;
+
+export function podLinkNames(link: ContainerInterface, useTap: boolean): PodLinkNames {
   const { containerId, interfaceName } = link;
   const id = interfaceName === MAIN_INTERFACE ? containerId : `${interfaceName}-${containerId}`;
-  const veth2 = logical(`veth2-${id}`);
+  const prefix = linkPrefixes;
+  const veth2 = logical(`${prefix.hostVeth}${id}`);
   return {
-    vpp: useTap ? logical(`vpp-tap-${id}`) : logical(`afpacket${veth2}`),
-    linux: useTap ? logical(`linux-tap-${id}`) : logical(`veth1-${id}`),
+    vpp: logical(useTap ? `${prefix.vppTap}${id}` : `${prefix.afPacket}${veth2}`),
+    linux: logical(`${useTap ? prefix.linuxTap : prefix.podVeth}${id}`),
     loopback: logical(`linux-loop-${containerId}`),
     linuxHost: interfaceName.slice(0, MAX_HOST_NAME_LENGTH),
     peer: veth2,
@@ -93,8 +98,14 @@ export function podLinkNames(link: Link, useTap: boolean): PodLinkNames {
   };
 }
 
-/** MACs of both ends of a pod's link: a hash of the container and its complement. */
-export function podMacs(link: Link): { readonly linux: string; readonly vpp: string } {
+/**
+ * MACs of both ends of a pod's link: a hash of the container and its complement. Those of an adopted link
+ * were read, because its container ID may be incomplete.
+ */
+export function podMacs(
+  link: ContainerInterface & { readonly adopted?: AdoptedLink | undefined },
+): AdoptedLink['macs'] {
+  if (link.adopted) return link.adopted.macs;
   const custom = link.interfaceName === MAIN_INTERFACE ? '' : link.interfaceName;
   const hash = fnv1a32(`${link.containerId}/${custom}`);
   return { linux: podMac(hash), vpp: podMac(~hash >>> 0) };
@@ -107,8 +118,14 @@ function podMac(hash: number): string {
   return formatMac(bytes);
 }
 
-function logical(name: string): string {
+/** A logical name, cut to the length that VPP stores. */
+export function logical(name: string): string {
   return name.slice(0, MAX_LOGICAL_NAME_LENGTH);
+}
+
+/** Whether a name may lack its end. */
+export function mayBeCut(logicalName: string): boolean {
+  return logicalName.length === MAX_LOGICAL_NAME_LENGTH;
 }
 
 /** Names of the groups of desired values. */

@@ -172,8 +172,9 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     for (const attachment of pods.attachments().values()) {
       const id = attachmentId(attachment);
       const [address] = this.#deps.ipam.podAddresses(id);
+      const isKept = attachment.networkNamespace === '';
       // nothing is configured through a path that leads to another namespace now
-      if (address === undefined || pods.isDisplaced(id)) continue;
+      if ((address === undefined && !isKept) || pods.isDisplaced(id)) continue;
       desired.set(valueGroup.pod(id), podValues(input, attachment, address));
       links.set(input, attachment);
       if (slices.due()) await slices.turn();
@@ -189,7 +190,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
       return {};
     }
     if (AddPod.is(event)) return this.#addPod(ctx, event.payload);
-    if (DeletePod.is(event)) return this.#deletePod(ctx, attachmentId(event.payload));
+    if (DeletePod.is(event)) return this.#deletePod(ctx, this.#deps.pods.idOf(event.payload));
     if (NodeUpdate.is(event))
       return event.payload.nodeName === this.#deps.nodeName
         ? this.#ownNodeUpdate(ctx)
@@ -206,7 +207,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
     this.#undo = undefined;
     if (!undo || !AddPod.is(ctx.event)) return;
     const { id, attachment, values } = undo;
-    if (attachmentId(ctx.event.payload) !== id) return;
+    if (this.#deps.pods.idOf(ctx.event.payload) !== id) return;
     this.#links.delete(id);
     this.#desired.set(valueGroup.pod(id), values);
     if (attachment) this.#links.set(this.#currentInput, attachment);
@@ -332,7 +333,7 @@ class Ipv4Net implements EventHandler, Ipv4NetApi {
 
   async #addPod(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
     const input = this.#currentInput;
-    const id = attachmentId(payload);
+    const id = this.#deps.pods.idOf(payload);
     const attachment = this.#deps.pods.attachments().get(id);
     const [address] = this.#deps.ipam.podAddresses(id);
     this.#undo = undefined;

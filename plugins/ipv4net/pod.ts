@@ -13,16 +13,52 @@ import { POD_GATEWAY_LOOPBACK, type PodLinkNames, podLinkNames, podMacs } from '
 import { rxModes } from './nics.ts';
 import { anyNetwork, hostNetwork, type NodeInput } from './node-input.ts';
 
-/** @param address of the pod, without prefix length */
-export function podValues(input: NodeInput, attachment: Attachment, address: string): KeyValue[] {
+/**
+ * @param address of the pod, without prefix length; undefined only if neither it nor the namespace of an
+ *   adopted attachment is known
+ */
+export function podValues(
+  input: NodeInput,
+  attachment: Attachment,
+  address: string | undefined,
+): KeyValue[] {
   const names = podLinkNames(attachment, input.interfaces.useTap);
-  const macs = podMacs(attachment);
+  return [
+    ...(input.interfaces.useTap ? tapVppSide : vethHostSide)(input, attachment, names),
+    ...(address === undefined ? [] : wayToPod(input, attachment, names, address)),
+    // without its namespace the pod keeps what it has
+    ...(address === undefined || attachment.networkNamespace === ''
+      ? []
+      : insidePod(input, attachment, names, address)),
+  ];
+}
+
+function insidePod(
+  input: NodeInput,
+  attachment: Attachment,
+  names: PodLinkNames,
+  address: string,
+): KeyValue[] {
   const gateway = input.addresses.podGateway();
-  const podNetwork = `${address}/${input.addresses.hostPrefixLength}`;
+  const end = podEnd(input, attachment, names, address);
   return [
     podLoopback(input, attachment, names),
-    ...(input.interfaces.useTap ? tapLink : vethLink)(input, attachment, names, podNetwork),
-    keyValue(linuxArpModel, { interface: names.linux, ip_address: gateway, hw_address: macs.vpp }),
+    input.interfaces.useTap
+      ? keyValue(linuxInterfaceModel, {
+          ...end,
+          type: 'TAP_TO_VPP',
+          tap: { vpp_tap_if_name: names.vpp },
+        })
+      : keyValue(linuxInterfaceModel, {
+          ...end,
+          type: 'VETH',
+          veth: vethSettings(names.peer),
+        }),
+    keyValue(linuxArpModel, {
+      interface: names.linux,
+      ip_address: gateway,
+      hw_address: podMacs(attachment).vpp,
+    }),
     keyValue(linuxRouteModel, {
       outgoing_interface: names.linux,
       scope: 'LINK',
@@ -34,10 +70,21 @@ export function podValues(input: NodeInput, attachment: Attachment, address: str
       dst_network: anyNetwork(input.family),
       gw_addr: gateway,
     }),
+  ];
+}
+
+function wayToPod(
+  input: NodeInput,
+  attachment: Attachment,
+  names: PodLinkNames,
+  address: string,
+): KeyValue[] {
+  const podNetwork = podNetworkOf(input, address);
+  return [
     keyValue(vppArpModel, {
       interface: names.vpp,
       ip_address: address,
-      phys_address: macs.linux,
+      phys_address: podMacs(attachment).linux,
       static: true,
     }),
     keyValue(vppRouteModel, {
@@ -49,6 +96,10 @@ export function podValues(input: NodeInput, attachment: Attachment, address: str
     // the host's route to the pod subnet does not cover addresses of an external IPAM
     ...(input.externalIpam ? hostRouteToVpp(input, podNetwork) : []),
   ];
+}
+
+function podNetworkOf(input: NodeInput, address: string): string {
+  return `${address}/${input.addresses.hostPrefixLength}`;
 }
 
 /** Reply to the CNI. */
@@ -70,7 +121,7 @@ export function podReply(input: NodeInput, attachment: Attachment, address: stri
         addresses: [
           {
             family: input.family,
-            address: `${address}/${input.addresses.hostPrefixLength}`,
+            address: podNetworkOf(input, address),
             gateway,
           },
         ],
@@ -111,12 +162,7 @@ function vppSide(
   };
 }
 
-function linuxSide(
-  input: NodeInput,
-  attachment: Attachment,
-  names: PodLinkNames,
-  podNetwork: string,
-) {
+function podEnd(input: NodeInput, attachment: Attachment, names: PodLinkNames, address: string) {
   return {
     name: names.linux,
     namespace: namespaceOf(attachment),
@@ -124,46 +170,27 @@ function linuxSide(
     enabled: true,
     mtu: input.interfaces.mtu,
     phys_address: podMacs(attachment).linux,
-    ip_addresses: [podNetwork],
+    ip_addresses: [podNetworkOf(input, address)],
   };
 }
 
-function tapLink(
-  input: NodeInput,
-  attachment: Attachment,
-  names: PodLinkNames,
-  podNetwork: string,
-): KeyValue[] {
+function tapVppSide(input: NodeInput, attachment: Attachment, names: PodLinkNames): KeyValue[] {
   return [
     keyValue(vppInterfaceModel, {
       ...vppSide(input, attachment, names),
       type: 'TAP',
       tap: tapSettings(input.interfaces),
     }),
-    keyValue(linuxInterfaceModel, {
-      ...linuxSide(input, attachment, names, podNetwork),
-      type: 'TAP_TO_VPP',
-      tap: { vpp_tap_if_name: names.vpp },
-    }),
   ];
 }
 
-function vethLink(
-  input: NodeInput,
-  attachment: Attachment,
-  names: PodLinkNames,
-  podNetwork: string,
-): KeyValue[] {
+/** VPP's interface, and the end of the veth pair to which it is bound. */
+function vethHostSide(input: NodeInput, attachment: Attachment, names: PodLinkNames): KeyValue[] {
   return [
     keyValue(vppInterfaceModel, {
       ...vppSide(input, attachment, names),
       type: 'AF_PACKET',
       afpacket: { host_if_name: names.peerHost },
-    }),
-    keyValue(linuxInterfaceModel, {
-      ...linuxSide(input, attachment, names, podNetwork),
-      type: 'VETH',
-      veth: vethSettings(names.peer),
     }),
     keyValue(linuxInterfaceModel, {
       name: names.peer,

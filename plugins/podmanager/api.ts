@@ -9,15 +9,20 @@ import {
   EventMethod,
   TransactionType,
 } from '#plugins/controller/api/event.ts';
+import type { RevertContext } from '#plugins/controller/api/event-handler.ts';
+import type { MarkedLink } from '#plugins/controller/api/ports/host.ts';
 
 export interface PodId {
   readonly namespace: string;
   readonly name: string;
 }
 
+/** The pod of an adopted attachment, until a Pod record with its address is known. */
+export const unknownPod: PodId = { namespace: '', name: '' };
+
 /** `<namespace>/<name>`. */
 export function podIdText(pod: PodId): string {
-  return `${pod.namespace}/${pod.name}`;
+  return pod.name === '' ? 'unknown pod' : `${pod.namespace}/${pod.name}`;
 }
 
 export interface Attachment {
@@ -30,26 +35,73 @@ export interface Attachment {
   readonly podUid: string | undefined;
   /** Name of the CNI network; undefined if the request did not contain it. */
   readonly network: string | undefined;
-  /** Path of the network namespace. */
+  /** Path of the network namespace; empty: an adopted attachment whose namespace was not found. */
   readonly networkNamespace: string;
   /** Identity of the namespace when the pod was added; undefined if the path did not exist. */
   readonly namespaceIdentity: { readonly device: number; readonly inode: number } | undefined;
+  /** Set if this agent has found the attachment instead of adding it. */
+  readonly adopted?: AdoptedLink | undefined;
+}
+
+/** Properties of an adopted link. Those of an added one are computed from the ID of its container. */
+export interface AdoptedLink {
+  /** The container ID is only the beginning of the ID: names in VPP and Linux contain no more of it. */
+  readonly isIdCut: boolean;
+  /** Empty: unknown. */
+  readonly macs: { readonly linux: string; readonly vpp: string };
+  /** Without prefix length; undefined: unknown. */
+  readonly address: string | undefined;
 }
 
 /** `<containerId>/<interfaceName>`: the key of an attachment. */
 export type AttachmentId = string;
 
-export function attachmentId(
-  attachment: Pick<Attachment, 'containerId' | 'interfaceName'>,
-): AttachmentId {
-  return `${attachment.containerId}/${attachment.interfaceName}`;
+export function attachmentId(link: ContainerInterface): AttachmentId {
+  return `${link.containerId}/${link.interfaceName}`;
 }
+
+/** An interface of a container. */
+export type ContainerInterface = Pick<Attachment, 'containerId' | 'interfaceName'>;
+
+/** The container of a link, as its names tell. */
+export interface LinkOwner extends ContainerInterface {
+  /** The name had no space for the whole ID of the container. */
+  readonly isIdCut: boolean;
+}
+
+/** The owner of a link of Linux, and where in VPP it ends. */
+export interface LinuxLinkOwner {
+  readonly owner: LinkOwner;
+  /** Logical name of the interface of VPP. */
+  readonly vppInterface: string;
+  /** The end of a veth pair that stays in the namespace of the agent. */
+  readonly isHostEnd: boolean;
+}
+
+/** How the wiring names the links of pods; the names are the marks of pods in VPP and Linux. */
+export interface LinkNaming {
+  /** @returns undefined for an interface that is not that of a pod */
+  ofVppInterface(logicalName: string): LinkOwner | undefined;
+  /** @returns undefined for a link that is not that of a pod */
+  ofLinuxLink(
+    link: Pick<MarkedLink, 'name' | 'logicalName' | 'otherEnd'>,
+  ): LinuxLinkOwner | undefined;
+  /** Logical names that the interface of VPP has, depending on the type of the link. */
+  vppInterfacesOf(link: ContainerInterface): readonly string[];
+}
+
+/** The part of a handler's context that calls of other plugins need to call ports. */
+export type PortContext = Pick<RevertContext, 'callPort'>;
 
 export interface PodManagerApi {
   /** Attachments of this node by their id. */
   attachments(): ReadonlyMap<AttachmentId, Attachment>;
   /** Attachments of one pod, newest last; empty if the pod is not on this node. */
   attachmentsOf(pod: PodId): readonly Attachment[];
+  /** Key of the attachment, which may contain only the beginning of the container ID if it was adopted. */
+  idOf(link: ContainerInterface): AttachmentId;
+  /** The address to which VPP sends the packets for an attachment; undefined if there is none. */
+  addressInVpp(ctx: PortContext, id: AttachmentId): Promise<string | undefined>;
   /**
    * Whether the path of the attachment, at the last resync, led to another namespace than when the
    * pod was added (paths and PIDs are reused): nothing may be configured through it.

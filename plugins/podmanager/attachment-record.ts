@@ -1,6 +1,10 @@
 import { type Attachment, type AttachmentId, attachmentId } from './api.ts';
 
 export const ATTACHMENT_PREFIX = 'local/podmanager/attachment/';
+/** Attachments that were deleted, while their interface may still be in VPP. */
+export const DELETED_PREFIX = 'local/podmanager/deleted/';
+/** Records that could not be read, kept for the analysis. */
+export const INVALID_PREFIX = 'local/podmanager/invalid/';
 
 /** An attachment in the local store: one JSON record per attachment. */
 export interface AttachmentRecord extends Attachment {
@@ -12,6 +16,10 @@ export interface AttachmentRecord extends Attachment {
 
 export function attachmentKey(id: AttachmentId): string {
   return ATTACHMENT_PREFIX + id;
+}
+
+export function deletedKey(id: AttachmentId): string {
+  return DELETED_PREFIX + id;
 }
 
 /** @returns undefined for an invalid record */
@@ -32,7 +40,7 @@ export function readAttachment(text: string): AttachmentRecord | undefined {
   ];
   if (!value || !texts.every((part) => typeof part === 'string')) return undefined;
   if (typeof value.order !== 'number') return undefined;
-  const { pod, podUid, network, namespaceIdentity } = value as AttachmentRecord;
+  const { pod, podUid, network, namespaceIdentity, adopted } = value as AttachmentRecord;
   return {
     containerId: value.containerId!,
     interfaceName: value.interfaceName!,
@@ -41,6 +49,7 @@ export function readAttachment(text: string): AttachmentRecord | undefined {
     network,
     networkNamespace: value.networkNamespace!,
     namespaceIdentity,
+    adopted,
     bootId: value.bootId!,
     order: value.order,
   };

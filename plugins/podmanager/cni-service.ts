@@ -42,7 +42,10 @@ export const CniCheckError = defineError({
 
 export interface CniServiceDeps {
   readonly loop: EventLoop;
-  readonly pods: Pick<PodManager, 'attachments' | 'attachmentsOf' | 'isDisplaced' | 'started'>;
+  readonly pods: Pick<
+    PodManager,
+    'attachments' | 'attachmentsOf' | 'idOf' | 'isDisplaced' | 'started'
+  >;
   readonly state: CniState;
   readonly log: Logger;
 }
@@ -109,7 +112,7 @@ export function cniService(deps: CniServiceDeps): CniService {
   ): Promise<unknown>[] {
     return known
       .filter(({ interfaceName }) => interfaceName === added.interfaceName)
-      .filter(({ containerId }) => containerId !== added.containerId)
+      .filter((one) => attachmentId(one) !== deps.pods.idOf(added))
       .map((obsolete) =>
         detach(obsolete, signal).catch((error) =>
           deps.log.warn(
@@ -123,7 +126,7 @@ export function cniService(deps: CniServiceDeps): CniService {
   /** Attachments of the pod that are older than this one; none if this one is deleted already. */
   function olderThan(added: AddPodPayload): readonly DeletePodPayload[] {
     const all = deps.pods.attachmentsOf(added.pod);
-    const own = attachmentId(added);
+    const own = deps.pods.idOf(added);
     const at = all.findIndex((one) => attachmentId(one) === own);
     return at < 0 ? [] : all.slice(0, at);
   }
@@ -147,7 +150,7 @@ export function cniService(deps: CniServiceDeps): CniService {
     }),
     delete: answered('DEL', async (request, signal) => {
       const payload = parseRequest(request, ['container_id']);
-      const known = deps.pods.attachments().get(attachmentId(payload));
+      const known = deps.pods.attachments().get(deps.pods.idOf(payload));
       deps.log.debug({ attachment: attachmentId(payload), pod: payload.pod }, 'CNI DEL');
       // A DEL need not name the pod. An unknown container without a pod has nothing to delete, unless
       // its ADD is still queued: then the runtime has named the pod, and its DEL does too.
@@ -157,7 +160,7 @@ export function cniService(deps: CniServiceDeps): CniService {
     }),
     check: answered('CHECK', async ({ request, addresses }) => {
       const payload = parseRequest(request ?? noRequest, ['container_id', 'network_namespace']);
-      const id = attachmentId(payload);
+      const id = deps.pods.idOf(payload);
       const faults = attachmentFaults(deps, id, payload.networkNamespace, addresses);
       if (faults.length > 0) throw new CniCheckError(faults.join('; '), { where: id });
       return replyCodec.canonical({});
@@ -165,7 +168,7 @@ export function cniService(deps: CniServiceDeps): CniService {
     gc: answered('GC', async ({ valid, network }, signal) => {
       const kept = new Set(
         valid.map(({ container_id, interface_name }) =>
-          attachmentId({ containerId: container_id, interfaceName: interface_name }),
+          deps.pods.idOf({ containerId: container_id, interfaceName: interface_name }),
         ),
       );
       // An attachment without a network belongs to the only network of that time.

@@ -1,12 +1,12 @@
 /**
  * Event handler that manages the attachments of this node. Their records are in the local store from
  * before they are wired until they are deleted, so that a restarted agent finds the pods that kept
- * running.
+ * running. Attachments whose record is missing are adopted: see docs/adoption.md.
  */
 import type { KvStore } from '#datastore/api.ts';
 import type { DiskStore } from '#datastore/disk-store.ts';
-import { SharedMap } from '#infra/collections/shared-map.ts';
-import { FatalError } from '#plugins/controller/api/errors.ts';
+import type { CodedError } from '#infra/errors/errors.ts';
+import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
 import { type Event, EventMethod } from '#plugins/controller/api/event.ts';
 import type {
   EventHandler,
@@ -15,28 +15,29 @@ import type {
   UpdateContext,
   UpdateResult,
 } from '#plugins/controller/api/event-handler.ts';
-import type { HostPort } from '#plugins/controller/api/ports/host.ts';
+import { DbResync, KubeStateChange } from '#plugins/controller/api/events.ts';
+import type { HostPort, NamespaceIdentity } from '#plugins/controller/api/ports/host.ts';
+import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import {
   AddPod,
   type AddPodPayload,
   type Attachment,
   type AttachmentId,
   attachmentId,
+  type ContainerInterface,
   DeletePod,
   type DeletePodPayload,
+  type LinkNaming,
   type PodId,
   type PodManagerApi,
+  type PortContext,
   podIdText,
 } from './api.ts';
-import {
-  ATTACHMENT_PREFIX,
-  type AttachmentRecord,
-  attachmentKey,
-  attachmentText,
-  readAttachment,
-  sameAttachment,
-} from './attachment-record.ts';
+import { type AttachmentRecord, sameAttachment } from './attachment-record.ts';
+import { AttachmentRecords } from './attachment-records.ts';
+import { AttachmentTable } from './attachment-table.ts';
 import { HostNamespaceError } from './cni-request.ts';
+import { type Differences, LostPods } from './lost-pods.ts';
 
 export interface PodManagerDeps {
   /** Local store of this node; persists across restarts of the agent. */
@@ -44,28 +45,40 @@ export interface PodManagerDeps {
   /** Loss of the local store; undefined: it is in memory. */
   readonly disk: Pick<DiskStore, 'loss' | 'resolveLoss'> | undefined;
   readonly host: HostPort;
+  readonly vpp: VppPort;
+  readonly naming: LinkNaming;
+  /** Whether an address is in the pod subnet of this node. */
+  readonly isLocalAddress: (address: string) => boolean;
 }
 
 export interface PodManager extends EventHandler, PodManagerApi {
   /** Resolves when the first resync has read the attachments from the local store. */
   readonly started: Promise<void>;
+  /** Pods that an operator has to look after. */
+  problems(): readonly CodedError[];
 }
 
 export function createPodManager(deps: PodManagerDeps): PodManager {
   return new Manager(deps);
 }
 
-type Identity = { readonly device: number; readonly inode: number };
+/** Deleted attachments after which VPP is asked which of their interfaces still exist. */
+const DELETED_LIMIT = 64;
 
 class Manager implements PodManager {
   readonly name = 'podmanager';
   readonly started: Promise<void>;
   readonly #deps: PodManagerDeps;
   readonly #resolveStarted: () => void;
-  readonly #attachments = new SharedMap<AttachmentId, AttachmentRecord>();
-  readonly #byPod = new Map<string, Map<AttachmentId, AttachmentRecord>>();
+  readonly #table = new AttachmentTable();
+  readonly #records: AttachmentRecords;
+  readonly #lost: LostPods;
   #displaced: ReadonlySet<AttachmentId> = new Set();
   #bootId: string | undefined;
+  /** Whether the records were compared with VPP. */
+  #compared = false;
+  /** Whether the state of Kubernetes was read from the database, not from the local mirror. */
+  #stateIsFresh = false;
   #order = 0;
   /** Attachment that the last Add Pod replaced, needed to revert it. */
   #undo: { readonly id: AttachmentId; readonly previous: AttachmentRecord | undefined } | undefined;
@@ -73,101 +86,164 @@ class Manager implements PodManager {
   constructor(deps: PodManagerDeps) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#deps = deps;
+    this.#records = new AttachmentRecords(deps.store);
+    this.#lost = new LostPods(deps);
     this.started = promise;
     this.#resolveStarted = resolve;
   }
 
   handlesEvent(event: Event): boolean {
     if (event.kind.method(event.payload) !== EventMethod.Update) return true;
+    if (KubeStateChange.is(event))
+      return event.payload.resource === 'pod' && this.#lost.watchesPods;
     return AddPod.is(event) || DeletePod.is(event);
   }
 
   async resync(ctx: ResyncContext): Promise<void> {
+    if (DbResync.is(ctx.event)) this.#stateIsFresh = !ctx.event.payload.local;
     if (this.#bootId === undefined) await this.#readBack(ctx);
-    await this.#findDisplaced(ctx);
+    const identities = await this.#identities(ctx);
+    const isFull = ctx.event.kind.method(ctx.event.payload) === EventMethod.FullResync;
+    if (isFull || !this.#compared) await this.#compareWithVpp(ctx, identities);
+    await this.#learnPods(ctx);
+    this.#findDisplaced(ctx, identities);
     this.#resolveStarted();
   }
 
   async update(ctx: UpdateContext): Promise<UpdateResult> {
     if (AddPod.is(ctx.event)) return this.#add(ctx, ctx.event.payload);
+    if (KubeStateChange.is(ctx.event)) {
+      this.#lost.podChanged(ctx.event.payload.key, ctx.event.payload.current);
+      return {};
+    }
     return this.#delete(ctx, ctx.event.payload as DeletePodPayload);
   }
 
   async revert(ctx: RevertContext): Promise<void> {
     const undo = this.#undo;
     this.#undo = undefined;
-    if (!undo || !AddPod.is(ctx.event) || attachmentId(ctx.event.payload) !== undo.id) return;
+    if (!undo || !AddPod.is(ctx.event) || this.idOf(ctx.event.payload) !== undo.id) return;
     const { id, previous } = undo;
+    const failed = this.#table.get(id)!;
     this.#forget(id);
-    if (previous) this.#remember(previous);
-    await this.#write(ctx, id, previous);
+    if (previous) this.#table.set(previous);
+    if (previous) await this.#records.put(ctx, previous);
+    // VPP may still have its interface, if the undo has failed, too
+    else await this.#records.moveToDeleted(ctx, failed);
   }
 
   attachments(): ReadonlyMap<AttachmentId, Attachment> {
-    return this.#attachments.view;
+    return this.#table.all();
   }
 
   attachmentsOf(pod: PodId): readonly Attachment[] {
-    return [...(this.#byPod.get(podIdText(pod))?.values() ?? [])];
+    return this.#table.ofPod(podIdText(pod));
+  }
+
+  idOf(link: ContainerInterface): AttachmentId {
+    return this.#table.idOf(link);
   }
 
   isDisplaced(attachment: AttachmentId): boolean {
     return this.#displaced.has(attachment);
   }
 
+  async addressInVpp(ctx: PortContext, id: AttachmentId): Promise<string | undefined> {
+    const record = this.#table.get(id);
+    return record && this.#lost.addressInVpp(ctx, record);
+  }
+
+  problems(): readonly CodedError[] {
+    return this.#lost.problems(this.#table.all().values());
+  }
+
   describeInternalData(): string {
-    return JSON.stringify([...this.#attachments.values()]);
+    return JSON.stringify([...this.#table.all().values()]);
   }
 
   /** @throws FatalError: without the records the agent would treat running pods as deleted */
   async #readBack(ctx: ResyncContext): Promise<void> {
-    const { host, store } = this.#deps;
     let bootId: string;
-    let entries: readonly { key: string; value: string }[];
     try {
-      bootId = await ctx.callPort('host/boot id', () => host.bootId());
-      entries = await ctx.callPort(
-        'local store/list attachments',
-        async () => (await store.list(ATTACHMENT_PREFIX)).entries,
-      );
+      bootId = await ctx.callPort('host/boot id', () => this.#deps.host.bootId());
     } catch (cause) {
-      throw new FatalError('cannot read the attached pods from the local store', { cause });
+      throw new FatalError('cannot read the boot ID of the machine', { cause });
     }
-    const records: AttachmentRecord[] = [];
-    const dropped = new Map<string, undefined>();
-    for (const { key, value } of entries) {
-      const record = readAttachment(value);
-      if (!record)
-        ctx.log.error({ key, value }, 'deleting an invalid attachment record from the local store');
-      if (record?.bootId === bootId) records.push(record);
-      else dropped.set(key, undefined);
-    }
-    if (dropped.size > 0)
-      await ctx.callPort('local store/drop attachments', () => store.putAll(dropped));
-    records.sort((a, b) => a.order - b.order);
-    for (const record of records) this.#remember(record);
+    const records = await this.#records.readBack(ctx, bootId);
+    for (const record of records) this.#table.set(record);
     this.#order = records.at(-1)?.order ?? 0;
     this.#bootId = bootId;
-    ctx.log.info(
-      { attachments: records.length, dropped: dropped.size },
-      'read attachments from the local store',
-    );
   }
 
-  /** A path that does not exist any more is no displacement: its values wait for the DEL. */
-  async #findDisplaced(ctx: ResyncContext): Promise<void> {
-    const known = [...this.#attachments].filter(([, { namespaceIdentity }]) => namespaceIdentity);
-    const paths = known.map(([, { networkNamespace }]) => networkNamespace);
-    if (paths.length === 0) {
-      this.#displaced = new Set();
+  /**
+   * Adopts what VPP has and no record explains, and drops what an older copy of the store has and nothing
+   * else shows.
+   * @throws AbortEventError before the first success: a resync would delete what no record explains
+   */
+  async #compareWithVpp(
+    ctx: ResyncContext,
+    identities: Map<AttachmentId, NamespaceIdentity | null>,
+  ): Promise<void> {
+    let differences: Differences;
+    try {
+      differences = await this.#lost.compare(ctx, {
+        records: this.#table.all(),
+        deleted: this.#records.deleted(),
+        identities,
+        stateIsFresh: this.#stateIsFresh,
+        isStart: !this.#compared,
+      });
+    } catch (cause) {
+      if (!this.#compared)
+        throw new AbortEventError('cannot compare the attached pods with VPP and Linux', { cause });
+      ctx.log.warn({ err: cause }, 'cannot compare the attached pods with VPP and Linux again');
       return;
     }
+    const { removed, found } = differences;
+    const added = found.map((attachment, position) => ({
+      ...attachment,
+      bootId: this.#bootId!,
+      order: this.#order + 1 + position,
+    }));
+    await this.#records.replace(ctx, removed, added);
+    await this.#records.dropDeleted(ctx, (record) => this.#lost.isInVpp(record));
+    for (const id of removed) this.#forget(id);
+    for (const record of added) {
+      this.#table.set(record);
+      identities.delete(attachmentId(record));
+    }
+    this.#order += added.length;
+    this.#compared = true;
+    await this.#lost.resolveLoss(ctx);
+  }
+
+  /** Pods of adopted attachments get their names when their records are known. */
+  async #learnPods(ctx: ResyncContext): Promise<void> {
+    const learned = this.#lost.learnPods(ctx, this.#table.all().values());
+    const records = learned.map((one) => ({ ...this.#table.get(attachmentId(one))!, ...one }));
+    await this.#records.replace(ctx, [], records);
+    for (const record of records) this.#table.set(record);
+  }
+
+  /** Identity of the namespaces to which the paths lead now; null: to none. */
+  async #identities(ctx: ResyncContext): Promise<Map<AttachmentId, NamespaceIdentity | null>> {
+    const known = [...this.#table.all()].filter(([, { namespaceIdentity }]) => namespaceIdentity);
+    if (known.length === 0) return new Map();
+    const paths = known.map(([, { networkNamespace }]) => networkNamespace);
     const now = await ctx.callPort('host/namespace identities', () =>
       Promise.all(paths.map((path) => this.#identity(path))),
     );
+    return new Map(known.map(([id], position) => [id, now[position] ?? null]));
+  }
+
+  /** A path that does not exist any more is no displacement: its values wait for the DEL. */
+  #findDisplaced(
+    ctx: ResyncContext,
+    identities: ReadonlyMap<AttachmentId, NamespaceIdentity | null>,
+  ): void {
     const displaced = new Set<AttachmentId>();
-    for (const [position, [id, record]] of known.entries()) {
-      const identity = now[position];
+    for (const [id, record] of this.#table.all()) {
+      const identity = identities.get(id);
       if (!identity || sameIdentity(identity, record.namespaceIdentity)) continue;
       displaced.add(id);
       ctx.log.warn(
@@ -178,18 +254,19 @@ class Manager implements PodManager {
     this.#displaced = displaced;
   }
 
-  async #identity(path: string): Promise<Identity | null> {
+  async #identity(path: string): Promise<NamespaceIdentity | null> {
     return (await this.#deps.host.namespaceIdentity(path)) ?? null;
   }
 
   async #add(ctx: UpdateContext, payload: AddPodPayload): Promise<UpdateResult> {
+    this.#undo = undefined;
     const identity = await ctx.callPort(`host/namespace identity ${payload.networkNamespace}`, () =>
       this.#identity(payload.networkNamespace),
     );
     await this.#assertOfPod(ctx, payload.networkNamespace, identity);
-    const id = attachmentId(payload);
-    const previous = this.#attachments.get(id);
-    const record: AttachmentRecord = {
+    const id = this.idOf(payload);
+    const previous = this.#table.get(id);
+    const added: AttachmentRecord = {
       containerId: payload.containerId,
       interfaceName: payload.interfaceName,
       pod: { namespace: payload.pod.namespace, name: payload.pod.name },
@@ -200,20 +277,24 @@ class Manager implements PodManager {
       bootId: this.#bootId!,
       order: this.#order + 1,
     };
-    this.#undo = undefined;
+    const record = previous?.adopted ? completed(previous, added) : added;
     if (previous && sameAttachment(previous, record)) return {};
     // stored before it is wired: a crash in between leaves a record that DEL removes, never a wired
     // pod without a record
-    await this.#write(ctx, id, record);
+    await this.#records.put(ctx, record);
     this.#order = record.order;
     this.#undo = { id, previous };
     this.#forget(id);
-    this.#remember(record);
+    this.#table.set(record);
     return { change: `attach ${podIdText(record.pod)} ${record.interfaceName}` };
   }
 
   /** In the namespace of the host, the routes of a pod would redirect the traffic of the node. */
-  async #assertOfPod(ctx: UpdateContext, path: string, identity: Identity | null): Promise<void> {
+  async #assertOfPod(
+    ctx: UpdateContext,
+    path: string,
+    identity: NamespaceIdentity | null,
+  ): Promise<void> {
     if (!identity) return;
     const host = await ctx.callPort('host/own namespaces', () => this.#deps.host.ownNamespaces());
     if (host.some((one) => sameIdentity(one, identity)))
@@ -224,47 +305,39 @@ class Manager implements PodManager {
 
   /** Deletes the record even of an unknown attachment: an Add Pod may have failed after writing it. */
   async #delete(ctx: UpdateContext, payload: DeletePodPayload): Promise<UpdateResult> {
-    const id = attachmentId(payload);
-    await this.#write(ctx, id, undefined);
-    if (!this.#attachments.has(id)) return {};
+    const id = this.idOf(payload);
+    const record = this.#table.get(id);
+    if (!record) {
+      await this.#records.remove(ctx, id);
+      return {};
+    }
+    await this.#records.moveToDeleted(ctx, record);
     this.#forget(id);
+    if (this.#records.deletedCount > DELETED_LIMIT) {
+      await this.#lost.readVpp(ctx);
+      await this.#records.dropDeleted(ctx, (one) => this.#lost.isInVpp(one));
+    }
     return { change: `detach ${podIdText(payload.pod)} ${payload.interfaceName}` };
   }
 
-  async #write(
-    ctx: RevertContext,
-    id: AttachmentId,
-    record: AttachmentRecord | undefined,
-  ): Promise<void> {
-    const key = attachmentKey(id);
-    if (record)
-      await ctx.callPort(`local store/put ${key}`, () =>
-        this.#deps.store.put(key, attachmentText(record)),
-      );
-    else await ctx.callPort(`local store/delete ${key}`, () => this.#deps.store.delete(key));
-  }
-
-  #remember(record: AttachmentRecord): void {
-    const id = attachmentId(record);
-    const pod = podIdText(record.pod);
-    this.#attachments.set(id, record);
-    const ofPod = this.#byPod.get(pod) ?? new Map<AttachmentId, AttachmentRecord>();
-    this.#byPod.set(pod, ofPod.set(id, record));
-  }
-
   #forget(id: AttachmentId): void {
-    const record = this.#attachments.get(id);
-    if (!record) return;
-    const pod = podIdText(record.pod);
-    this.#attachments.delete(id);
-    const ofPod = this.#byPod.get(pod)!;
-    ofPod.delete(id);
-    if (ofPod.size === 0) this.#byPod.delete(pod);
+    this.#table.delete(id);
     if (this.#displaced.has(id))
       this.#displaced = new Set([...this.#displaced].filter((one) => one !== id));
   }
 }
 
-function sameIdentity(a: Identity, b: Identity | undefined): boolean {
+function sameIdentity(a: NamespaceIdentity, b: NamespaceIdentity | undefined): boolean {
   return b !== undefined && a.device === b.device && a.inode === b.inode;
+}
+
+/**
+ * An adopted attachment that the runtime adds again keeps its id and its link. The path to its namespace
+ * stays the same while it leads there.
+ */
+function completed(adopted: AttachmentRecord, added: AttachmentRecord): AttachmentRecord {
+  const { namespaceIdentity: identity } = added;
+  const isSame = identity !== undefined && sameIdentity(identity, adopted.namespaceIdentity);
+  const { containerId, adopted: link, networkNamespace } = adopted;
+  return { ...added, containerId, adopted: link, ...(isSame && { networkNamespace }) };
 }

@@ -97,6 +97,11 @@ export interface LinkSettings {
 export interface LinuxHost {
   /** @returns undefined if the path is not a namespace */
   namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined>;
+  /**
+   * A path of each network namespace of the machine besides the agent's own: of those that have a name or
+   * a process. A named path is preferred, because it exists as long as its namespace.
+   */
+  namespaces(): Promise<readonly string[]>;
   /** The kernel's boot id: changes with every boot, which deletes all namespaces and links. */
   bootId(): Promise<string>;
   createVeth(a: LinkLocation, b: LinkLocation): Promise<void>;
@@ -111,6 +116,8 @@ export interface LinuxHost {
   addAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
   deleteAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
   addRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
+  /** Sets the protocol of a route of another program to `AGENT_ROUTE_PROTOCOL`; packets keep using it. */
+  markRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
   deleteRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
   /** Adds or replaces a permanent entry. */
   setNeighbor(namespace: NamespacePath, entry: Omit<LinuxNeighbor, 'permanent'>): Promise<void>;

@@ -1,6 +1,10 @@
-import type { HostPort } from '#plugins/controller/api/ports/host.ts';
-import type { LinuxHost } from './api.ts';
-import { isMarked } from './descriptors/link-marks.ts';
+import { errorText } from '#infra/errors/errors.ts';
+import type { HostPort, MarkedLink, MarkedLinks } from '#plugins/controller/api/ports/host.ts';
+import { type LinuxHost, NamespaceNotFoundError, type NamespacePath } from './api.ts';
+import { isMarked, markOfAnyLabel } from './descriptors/link-marks.ts';
+
+/** Namespaces that are read at the same time, each by a process. */
+const CONCURRENT_READS = 8;
 
 const FIRST_PROCESS = '/proc/1/ns/net';
 
@@ -13,6 +17,7 @@ export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostPort {
         .filter(({ alias }) => !isMarked(alias))
         .map(({ name, mtu, addresses }) => ({ name, mtu, addresses }));
     },
+    markedLinks: () => markedLinks(host),
     bootId: () => host.bootId(),
     namespaceIdentity: (path) => host.namespaceIdentity(path),
     async ownNamespaces() {
@@ -22,4 +27,50 @@ export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostPort {
     hasIpv6: async () => hasIpv6(),
     enableIpv6: (path) => host.setSysctl(path, 'net.ipv6.conf.all.disable_ipv6', '0'),
   };
+}
+
+async function markedLinks(host: LinuxHost): Promise<MarkedLinks> {
+  const paths: readonly NamespacePath[] = [undefined, ...(await host.namespaces())];
+  const links: MarkedLink[] = [];
+  const unreadable: string[] = [];
+  for (let from = 0; from < paths.length; from += CONCURRENT_READS) {
+    const slice = paths.slice(from, from + CONCURRENT_READS);
+    const reads = await Promise.allSettled(slice.map((path) => markedLinksIn(host, path)));
+    for (const [position, read] of reads.entries()) {
+      if (read.status === 'fulfilled') links.push(...read.value);
+      // deleted since it was listed
+      else if (!(read.reason instanceof NamespaceNotFoundError))
+        unreadable.push(`${slice[position] ?? 'own'}: ${errorText(read.reason)}`);
+    }
+  }
+  return { links, unreadable };
+}
+
+async function markedLinksIn(
+  host: LinuxHost,
+  namespace: NamespacePath,
+): Promise<readonly MarkedLink[]> {
+  const [identity, { links, neighbors }] = await Promise.all([
+    host.namespaceIdentity(namespace),
+    host.dump(namespace),
+  ]);
+  if (!identity) return [];
+  return links.flatMap(({ name, alias, mac = '', addresses }) => {
+    const mark = markOfAnyLabel(alias);
+    if (!mark) return [];
+    return [
+      {
+        ...(namespace !== undefined && { namespace }),
+        namespaceIdentity: identity,
+        name,
+        logicalName: mark.name,
+        otherEnd: mark.type === 'VETH' ? mark.peer : mark.vppTap,
+        mac,
+        addresses,
+        neighbors: neighbors
+          .filter(({ permanent, device }) => permanent && device === name)
+          .map(({ address, mac: of }) => ({ address, mac: of })),
+      },
+    ];
+  });
 }

@@ -1,5 +1,7 @@
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import { fromAddress, fromMac } from './binapi/addresses.ts';
 import type { VppClient } from './binapi/api.ts';
+import { AddressFamily, IpNeighborFlags } from './binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from './binapi/messages.gen.ts';
 import { readDhcpClients } from './descriptors/interface/dhcp-dump.ts';
 import { NONE } from './descriptors/limits.ts';
@@ -30,6 +32,25 @@ export function vppPort(client: VppClient): VppPort {
       const { reply } = await client.request('cli_inband', { cmd: 'show node gso-ip4' });
       // name, priority and whether it is active, in one line for each variant
       return /^\s+(\S+)\s+-?\d+\s+yes\b/m.exec(reply)?.[1] ?? '';
+    },
+    async neighborsOf(sw_if_index) {
+      const [details, ...neighbors] = await Promise.all([
+        dump(),
+        ...[AddressFamily.ADDRESS_IP4, AddressFamily.ADDRESS_IP6].map((af) =>
+          client.dump('ip_neighbor_dump', { sw_if_index, af }),
+        ),
+      ]);
+      const found = details.find((each) => each.sw_if_index === sw_if_index);
+      return {
+        mac: found ? fromMac(found.l2_address) : '',
+        neighbors: neighbors
+          .flat()
+          .filter(({ neighbor }) => neighbor.flags & IpNeighborFlags.IP_API_NEIGHBOR_FLAG_STATIC)
+          .map(({ neighbor }) => ({
+            address: fromAddress(neighbor.ip_address),
+            mac: fromMac(neighbor.mac_address),
+          })),
+      };
     },
     async tracePackets() {
       const replies = await Promise.all(

@@ -1,7 +1,17 @@
 /** Fakes of the ports of the handlers: host, VPP and the STN daemon. */
-import type { HostLink, HostPort } from '#plugins/controller/api/ports/host.ts';
+import type {
+  HostLink,
+  HostPort,
+  MarkedLink,
+  MarkedLinks,
+} from '#plugins/controller/api/ports/host.ts';
 import type { StnPort, StolenInterface } from '#plugins/controller/api/ports/stn.ts';
-import type { DhcpLease, VppInterfaceInfo, VppPort } from '#plugins/controller/api/ports/vpp.ts';
+import type {
+  DhcpLease,
+  InterfaceNeighbors,
+  VppInterfaceInfo,
+  VppPort,
+} from '#plugins/controller/api/ports/vpp.ts';
 
 export class FakeHost implements HostPort {
   boot = 'boot-1';
@@ -14,6 +24,16 @@ export class FakeHost implements HostPort {
   /** Inodes of the namespaces of the host. */
   readonly ownInodes = [0];
   failing: Error | undefined;
+  /** Marked links of all namespaces. */
+  marked: MarkedLink[] = [];
+  unreadable: string[] = [];
+  /** Number of searches of all namespaces. */
+  searches = 0;
+
+  async markedLinks(): Promise<MarkedLinks> {
+    this.searches++;
+    return { links: this.marked, unreadable: this.unreadable };
+  }
 
   async links(): Promise<readonly HostLink[]> {
     if (this.failing) throw this.failing;
@@ -49,6 +69,12 @@ export class FakeVpp implements VppPort {
   traces = 0;
   variant = 'default';
   failing: Error | undefined;
+  /** By index of the interface. */
+  readonly neighbors = new Map<number, InterfaceNeighbors>();
+
+  async neighborsOf(swIfIndex: number): Promise<InterfaceNeighbors> {
+    return this.neighbors.get(swIfIndex) ?? { mac: '', neighbors: [] };
+  }
 
   async interfaces(): Promise<readonly VppInterfaceInfo[]> {
     if (this.failing) throw this.failing;

@@ -16,13 +16,14 @@ import { createContivConf } from '#plugins/contivconf/plugin.ts';
 import type { Event } from '#plugins/controller/api/event.ts';
 import type { EventHandler } from '#plugins/controller/api/event-handler.ts';
 import { DbResync, HealingResync, KubeStateChange } from '#plugins/controller/api/events.ts';
-import type { IpamApi } from '#plugins/ipam/api.ts';
+import { type IpamApi, podAddressOwner } from '#plugins/ipam/api.ts';
 import { createIpam, type IpamDeps } from '#plugins/ipam/plugin.ts';
+import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
 import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
 import { createNodeSync } from '#plugins/nodesync/plugin.ts';
 import { AddPod, type AddPodReply, DeletePod } from '#plugins/podmanager/api.ts';
 import type { CniState } from '#plugins/podmanager/cni-service.ts';
-import { createPodManager } from '#plugins/podmanager/plugin.ts';
+import { createPodManager, type PodManagerDeps } from '#plugins/podmanager/plugin.ts';
 import { FakeHost, FakeStn, FakeVpp } from './fake-ports.ts';
 import { HandlerBench, type Outcome } from './handler-bench.ts';
 
@@ -51,6 +52,8 @@ export interface TestNodeOptions {
   readonly host?: FakeHost;
   readonly vpp?: FakeVpp;
   readonly stn?: FakeStn;
+  /** Loss of the local store. */
+  readonly disk?: PodManagerDeps['disk'];
   /** Default: the IPAM of the agent; another one implements its api.ts. */
   readonly createIpam?: MakeIpam;
 }
@@ -86,7 +89,14 @@ export class TestNode extends HandlerBench {
     const config = contivConfig(options.yaml ?? DEFAULT_YAML);
     const conf = createContivConf({ nodeName: name, config, vpp, stn, host, store: local });
     const nodes = createNodeSync({ nodeName: name, cluster, local, conf });
-    const pods = createPodManager({ store: local, disk: undefined, host });
+    const pods = createPodManager({
+      store: local,
+      host,
+      vpp,
+      naming: podLinkNaming,
+      isLocalAddress: (address) => podAddressOwner(conf.ipam())(address) === nodes.thisNode().id,
+      disk: options.disk,
+    });
     const makeIpam = (options.createIpam ?? createIpam) as typeof createIpam;
     const ipam = makeIpam({ conf, nodes, pods, store: local });
     const net = createIpv4Net({ nodeName: name, conf, nodes, pods, ipam, host, vpp });

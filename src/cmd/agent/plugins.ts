@@ -9,9 +9,10 @@ import type { ConfigRetriever } from '#plugins/controller/api/events.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { StnPort } from '#plugins/controller/api/ports/stn.ts';
 import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
-import type { IpamApi } from '#plugins/ipam/api.ts';
+import { type IpamApi, podAddressOwner } from '#plugins/ipam/api.ts';
 import { createIpam } from '#plugins/ipam/plugin.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
+import { podLinkNaming } from '#plugins/ipv4net/link-naming.ts';
 import { createIpv4Net } from '#plugins/ipv4net/plugin.ts';
 import { createNodeSync, type NodeSyncHandler } from '#plugins/nodesync/plugin.ts';
 import { createPodManager, type PodManager } from '#plugins/podmanager/plugin.ts';
@@ -45,7 +46,14 @@ export function createPlugins(nodeName: string, config: ContivConfig, ports: Por
   const { cluster, local, localDisk, vpp, host, stn } = ports;
   const conf = createContivConf({ nodeName, config, vpp, stn, host, store: local });
   const nodes = createNodeSync({ nodeName, conf, cluster, local });
-  const pods = createPodManager({ store: local, disk: localDisk, host });
+  const pods = createPodManager({
+    store: local,
+    host,
+    vpp,
+    naming: podLinkNaming,
+    isLocalAddress: (address) => podAddressOwner(conf.ipam())(address) === nodes.thisNode().id,
+    disk: localDisk,
+  });
   const ipam = createIpam({ conf, nodes, pods, store: local });
   const ipv4net = createIpv4Net({ nodeName, conf, nodes, pods, ipam, host, vpp });
   return { handlers: [conf, nodes, pods, ipam, ipv4net], conf, nodes, pods, ipam, ipv4net };

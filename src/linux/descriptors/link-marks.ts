@@ -54,12 +54,22 @@ export class LinkMarks {
   /** Undefined for an unmanaged link. */
   read(link: LinuxLink): LinkMark | undefined {
     const alias = link.alias ?? '';
-    if (!alias.startsWith(this.#prefix)) return undefined;
-    const [name = '', second = '', third] = alias.slice(this.#prefix.length).split('/');
-    if (name === '' || second === '') return undefined;
-    if (third === undefined) return { type: 'VETH', name, peer: second };
-    return { type: 'TAP_TO_VPP', name, vppTap: second, vppHostIfName: third };
+    return alias.startsWith(this.#prefix) ? parseMark(alias.slice(this.#prefix.length)) : undefined;
   }
+}
+
+/** The mark of an agent of any label; undefined for an unmanaged link. */
+export function markOfAnyLabel(alias: string | undefined): LinkMark | undefined {
+  if (alias === undefined || !isMarked(alias)) return undefined;
+  const afterLabel = alias.indexOf('/', ROOT.length);
+  return afterLabel < 0 ? undefined : parseMark(alias.slice(afterLabel + 1));
+}
+
+function parseMark(text: string): LinkMark | undefined {
+  const [name = '', second = '', third] = text.split('/');
+  if (name === '' || second === '') return undefined;
+  if (third === undefined) return { type: 'VETH', name, peer: second };
+  return { type: 'TAP_TO_VPP', name, vppTap: second, vppHostIfName: third };
 }
 
 /** Name in the agent's namespace of a pending end. */

@@ -48,9 +48,16 @@ function equivalent(a: LinuxRoute, b: LinuxRoute): boolean {
   );
 }
 
-/** Routes of the main table. Managed ones have the agent's routing protocol number. */
+/** Protocol number of the routes that the kernel adds by itself. */
+const KERNEL_PROTOCOL = 2;
+
+/**
+ * Routes of the main table. Managed ones have the agent's routing protocol number. A desired route that
+ * exists with another number on a managed link is marked with it: the original agent sets none.
+ */
 export function linuxRouteDescriptor({
   host,
+  log,
   dumps,
 }: LinuxDescriptorOptions): KvDescriptor<LinuxRoute, undefined> {
   const target = (
@@ -69,6 +76,21 @@ export function linuxRouteDescriptor({
         ...(route.gw_addr !== '' && { gateway: route.gw_addr }),
       },
     ];
+  };
+  const isManaged = async (
+    namespace: api.NamespacePath,
+    route: api.LinuxRoute,
+    value: LinuxRoute,
+    desired: ReadonlyMap<string, LinuxRoute>,
+  ): Promise<boolean> => {
+    if (route.protocol === AGENT_ROUTE_PROTOCOL) return true;
+    const known = desired.get(linuxRouteModel.key(value));
+    if (route.protocol === KERNEL_PROTOCOL || !known || !equivalent(value, known)) return false;
+    log.warn({ route: value, protocol: route.protocol }, 'taking over a route of another program');
+    dumps.invalidate();
+    const { protocol: _, ...found } = route;
+    await host.markRoute(namespace, found);
+    return true;
   };
   return defineDescriptor('linux-route', linuxRouteModel, {
     retrieveDependencies: ['linux-interface'],
@@ -92,13 +114,14 @@ export function linuxRouteDescriptor({
       const found = await Promise.all(
         [...managedLinks(ctx)].map(async ([namespace, names]) => {
           const state = await dumps.read(namespace, 'linux-route');
-          const managed = (state?.routes ?? []).filter(
-            (each) => each.protocol === AGENT_ROUTE_PROTOCOL,
-          );
-          return managed.flatMap((route) => {
+          const values: LinuxRoute[] = [];
+          for (const route of state?.routes ?? []) {
             const iface = names.get(route.device);
-            return iface === undefined ? [] : [read(route, iface)];
-          });
+            if (iface === undefined) continue;
+            const value = read(route, iface);
+            if (await isManaged(namespace, route, value, desired)) values.push(value);
+          }
+          return values;
         }),
       );
       return found.flat().map((value) => {

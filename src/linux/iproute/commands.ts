@@ -145,7 +145,7 @@ export function deleteAddress(namespace: NamespacePath, name: string, address: s
 }
 
 export function route(
-  verb: 'add' | 'del',
+  verb: 'add' | 'replace' | 'del',
   namespace: NamespacePath,
   desired: Omit<LinuxRoute, 'protocol'>,
 ): Command {

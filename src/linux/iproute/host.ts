@@ -4,6 +4,7 @@ import type { LinuxHost } from '../api.ts';
 import * as commands from './commands.ts';
 import { parseDump } from './dump.ts';
 import { namespaceIdentity } from './namespace-file.ts';
+import { namespacePaths } from './namespace-paths.ts';
 import { CommandQueue } from './queue.ts';
 
 export interface KernelHostOptions {
@@ -26,6 +27,7 @@ export function kernelHost({ clock, limitMs = 10_000 }: KernelHostOptions): Linu
   };
   return {
     namespaceIdentity,
+    namespaces: namespacePaths,
     bootId: async () => (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim(),
     createVeth: async (a, b) => run(commands.createVeth(a, b)),
     deleteLink: async (namespace, name) => run(commands.deleteLink(namespace, name)),
@@ -36,6 +38,7 @@ export function kernelHost({ clock, limitMs = 10_000 }: KernelHostOptions): Linu
     deleteAddress: async (namespace, name, address) =>
       run(commands.deleteAddress(namespace, name, address)),
     addRoute: async (namespace, route) => run(commands.route('add', namespace, route)),
+    markRoute: async (namespace, route) => run(commands.route('replace', namespace, route)),
     deleteRoute: async (namespace, route) => run(commands.route('del', namespace, route)),
     setNeighbor: async (namespace, entry) => run(commands.setNeighbor(namespace, entry)),
     deleteNeighbor: async (namespace, device, address) =>

@@ -118,6 +118,24 @@ export function addRoute(space: LinkNamespace, requested: RouteRequest): void {
   });
 }
 
+/** Sets the protocol of an existing route. */
+export function setProtocol(
+  space: LinkNamespace,
+  requested: RouteRequest,
+  protocol: number = AGENT_ROUTE_PROTOCOL,
+): void {
+  const to = network(cidrOf(requested.destination));
+  const found = space.routes.find(
+    (r) =>
+      r.link.name === requested.device &&
+      sameCidr(r.to, to) &&
+      r.gateway === requested.gateway &&
+      (requested.metric === 0 || r.metric === requested.metric),
+  );
+  if (!found) throw linuxError('ENOENT', `route ${requested.destination} dev ${requested.device}`);
+  found.protocol = protocol;
+}
+
 export function deleteRoute(space: LinkNamespace, requested: RouteRequest): void {
   const where = `route ${requested.destination} dev ${requested.device}`;
   const written = cidrOf(requested.destination);

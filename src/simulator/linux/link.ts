@@ -19,7 +19,7 @@ export interface SimRoute {
   readonly link: SimLink;
   readonly scope: RouteScope;
   readonly metric: number;
-  readonly protocol: number;
+  protocol: number;
 }
 
 /** An address of a link, as the kernel stores it. */

@@ -12,14 +12,14 @@ import { NamespaceNotFoundError } from '#linux/api.ts';
 import { formatMac } from '#models/ip.ts';
 import { appendRecord, FaultPlan } from '../faults.ts';
 import * as text from './argument-checks.ts';
-import { addRoute, deleteRoute, type RouteRequest } from './fib.ts';
+import { addRoute, deleteRoute, type RouteRequest, setProtocol } from './fib.ts';
 import { isRunning, type LinkHandle, type SimLink } from './link.ts';
 import { linuxError } from './linux-error.ts';
 import { newLink, SimNamespace } from './namespace.ts';
 
 /** A call of LinuxHost that reached the simulated kernel. */
 export interface LinuxOperation {
-  readonly name: Exclude<keyof LinuxHost, 'bootId' | 'namespaceIdentity'>;
+  readonly name: Exclude<keyof LinuxHost, 'bootId' | 'namespaceIdentity' | 'namespaces'>;
   readonly namespace: NamespacePath;
   readonly args: readonly unknown[];
 }
@@ -104,6 +104,11 @@ export class SimLinux implements LinuxHost {
     space.attach(link);
     this.#changed();
     return this.#handle(link);
+  }
+
+  /** Makes a route look as if another program had added it. */
+  setRouteProtocol(namespace: NamespacePath, route: RouteRequest, protocol: number): void {
+    setProtocol(this.#namespace(namespace), route, protocol);
   }
 
   /** A handle to the link that has this name now; undefined if it does not exist. */
@@ -206,6 +211,10 @@ export class SimLinux implements LinuxHost {
   async namespaceIdentity(namespace: NamespacePath): Promise<NamespaceIdentity | undefined> {
     const space = this.#namespaces.get(namespace);
     return space && { device: DEVICE, inode: space.inode };
+  }
+
+  async namespaces(): Promise<readonly string[]> {
+    return [...this.#namespaces.keys()].filter((path) => path !== undefined);
   }
 
   async bootId(): Promise<string> {
@@ -321,6 +330,16 @@ export class SimLinux implements LinuxHost {
       [route],
       () => this.#checkRoute(route),
       (space) => addRoute(space, route),
+    );
+  }
+
+  markRoute(namespace: NamespacePath, route: RouteRequest): Promise<void> {
+    return this.#checked(
+      'markRoute',
+      namespace,
+      [route],
+      () => this.#checkRoute(route),
+      (space) => setProtocol(space, route),
     );
   }
 

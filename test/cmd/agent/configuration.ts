@@ -41,7 +41,14 @@ export async function configuration(node: Node, namespaces: readonly string[] = 
   return {
     vpp: configured(node),
     linux: host,
-    // The position of the search for a free address is not configuration.
-    remembered: entries.map(({ key }) => key).filter((key) => key !== 'local/ipam/last'),
+    remembered: entries.map(({ key }) => key).filter((key) => !isTransient(key)),
   };
+}
+
+/**
+ * The position of the search for a free address is not configuration. Deleted attachments are remembered
+ * until VPP is read the next time.
+ */
+function isTransient(key: string): boolean {
+  return key === 'local/ipam/last' || key.startsWith('local/podmanager/deleted/');
 }

@@ -23,6 +23,7 @@ export class FaultyHost {
     });
     this.host = {
       namespaceIdentity: (ns) => inner.namespaceIdentity(at(ns)),
+      namespaces: () => inner.namespaces(),
       bootId: () => inner.bootId(),
       dump: (ns) => inner.dump(at(ns)),
       createVeth: (a, b) => change('createVeth', () => inner.createVeth(place(a), place(b))),
@@ -35,6 +36,7 @@ export class FaultyHost {
       deleteAddress: (ns, name, address) =>
         change('deleteAddress', () => inner.deleteAddress(at(ns), name, address)),
       addRoute: (ns, route) => change('addRoute', () => inner.addRoute(at(ns), route)),
+      markRoute: (ns, route) => change('markRoute', () => inner.markRoute(at(ns), route)),
       deleteRoute: (ns, route) => change('deleteRoute', () => inner.deleteRoute(at(ns), route)),
       setNeighbor: (ns, entry) => change('setNeighbor', () => inner.setNeighbor(at(ns), entry)),
       deleteNeighbor: (ns, dev, ip) =>

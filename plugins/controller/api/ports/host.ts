@@ -14,12 +14,43 @@ export interface HostLink {
   readonly addresses: readonly string[];
 }
 
+/** A link with the mark of an agent of any label. */
+export interface MarkedLink {
+  /** Path of its namespace; absent: the namespace of the agent. */
+  readonly namespace?: string;
+  readonly namespaceIdentity: NamespaceIdentity;
+  /** In the kernel. */
+  readonly name: string;
+  readonly logicalName: string;
+  /** Logical name of the other end: a TAP of VPP, or the other end of the veth pair. */
+  readonly otherEnd: string;
+  readonly mac: string;
+  /** CIDRs. */
+  readonly addresses: readonly string[];
+  /** Permanent ones, on this link. */
+  readonly neighbors: readonly Neighbor[];
+}
+
+export interface Neighbor {
+  /** Without prefix length. */
+  readonly address: string;
+  readonly mac: string;
+}
+
+export interface MarkedLinks {
+  readonly links: readonly MarkedLink[];
+  /** Namespaces that could not be read, with the reason: their links are unknown. */
+  readonly unreadable: readonly string[];
+}
+
 export interface HostPort {
   /**
    * Links in the network namespace of the agent, in the order of their creation, without the links
    * that the agent manages.
    */
   links(): Promise<readonly HostLink[]>;
+  /** Searches all network namespaces of the machine. Expensive: a process for each namespace. */
+  markedLinks(): Promise<MarkedLinks>;
   /** Changes with every boot of the machine. */
   bootId(): Promise<string>;
   /** Identity of the namespace at this path; undefined if the path does not exist. */

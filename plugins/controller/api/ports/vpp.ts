@@ -1,4 +1,5 @@
 /** Port to VPP's interfaces, in plain types. */
+import type { Neighbor } from './host.ts';
 
 export interface VppInterfaceInfo {
   readonly swIfIndex: number;
@@ -10,6 +11,13 @@ export interface VppInterfaceInfo {
   readonly tag: string;
   /** Largest packet that the device can carry, which may exceed the MTU of the attached network. */
   readonly mtu: number;
+}
+
+/** The MAC of an interface, and its neighbors. */
+export interface InterfaceNeighbors {
+  readonly mac: string;
+  /** Static ones. */
+  readonly neighbors: readonly Neighbor[];
 }
 
 /** IPv4 lease of a DHCP client of VPP. */
@@ -24,6 +32,7 @@ export interface DhcpLease {
 
 export interface VppPort {
   interfaces(): Promise<readonly VppInterfaceInfo[]>;
+  neighborsOf(swIfIndex: number): Promise<InterfaceNeighbors>;
   /** Valid leases. */
   leases(): Promise<readonly DhcpLease[]>;
   /** CPU variant of the code by which VPP segments packets, for example `hsw`; empty: unknown. */

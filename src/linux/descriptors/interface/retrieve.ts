@@ -13,7 +13,7 @@ import {
 } from '#models/linux/interface.ts';
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type { LinuxHost, LinuxLink, NamespacePath } from '../../api.ts';
-import { type LinkMark, type LinkMarks, pendingEndName } from '../link-marks.ts';
+import { type LinkMark, type LinkMarks, markOfAnyLabel, pendingEndName } from '../link-marks.ts';
 import { type NamespaceDumps, namespacePath } from '../namespaces.ts';
 import { hostNameOf, linkLocation } from './link-location.ts';
 import type { Veth } from './types/veth.ts';
@@ -60,6 +60,7 @@ export async function retrieveLinks(
       byName.set(mark.name, [...same, { space, link, mark }]);
     }
   }
+  await takeOverMarks(needs, desired, namespaces, byName);
   await markUnmarked(needs, desired, namespaces, byName);
 
   const linkByName = new Map<string, FoundLink>();
@@ -116,6 +117,43 @@ function isUnmoved(found: FoundLink, value: LinuxInterface | undefined): boolean
   if (mark.type !== 'TAP_TO_VPP' || value?.tap?.vpp_tap_if_name !== mark.vppTap) return false;
   const isBack = link.name === mark.vppHostIfName && space.path === undefined;
   return isBack && !isAtLocation(found, value);
+}
+
+/**
+ * Marks links that another agent has marked, in the location of the desired value of their name: the
+ * label of this node has changed, or the original agent ran here with another one. Other links with
+ * another label in the agent's namespace may belong to a second agent.
+ */
+async function takeOverMarks(
+  { host, log, marks, dumps }: RetrieveOptions,
+  desired: ReadonlyMap<string, LinuxInterface>,
+  namespaces: ReadonlyMap<NamespacePath, NamespaceLinks>,
+  byName: Map<string, FoundLink[]>,
+): Promise<void> {
+  for (const space of namespaces.values()) {
+    for (const link of space.links) {
+      const mark = marks.read(link) === undefined ? markOfAnyLabel(link.alias) : undefined;
+      if (mark === undefined) continue;
+      const value = desired.get(mark.name);
+      const found = { space, link, mark };
+      const fields = { interface: mark.name, link: link.name, alias: link.alias };
+      if (value?.type !== mark.type || byName.has(mark.name) || !isAtLocation(found, value)) {
+        if (space.path === undefined)
+          log.warn(fields, 'leaving a link alone: an agent with another label has marked it');
+        continue;
+      }
+      log.warn(fields, 'taking over a link that an agent with another label has marked');
+      dumps.invalidate();
+      await host.setLink(space.path, link.name, { alias: markText(marks, mark) });
+      byName.set(mark.name, [found]);
+    }
+  }
+}
+
+function markText(marks: LinkMarks, mark: LinkMark): string {
+  return mark.type === 'VETH'
+    ? marks.veth(mark.name, mark.peer)
+    : marks.tap(mark.name, mark.vppTap, mark.vppHostIfName);
 }
 
 /**

@@ -1,0 +1,144 @@
+/**
+ * Records of attachments in the local store. An attachment is recorded before it is wired. When it is
+ * deleted, its record moves to those of deleted attachments: after a crash, its interface in VPP is then
+ * an orphan and not a running pod whose record was lost. That record is deleted when the interface is no
+ * longer in VPP.
+ */
+import type { KvEntry, KvStore } from '#datastore/api.ts';
+import { FatalError } from '#plugins/controller/api/errors.ts';
+import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
+import { type AttachmentId, attachmentId, type PortContext } from './api.ts';
+import {
+  ATTACHMENT_PREFIX,
+  type AttachmentRecord,
+  attachmentKey,
+  attachmentText,
+  DELETED_PREFIX,
+  deletedKey,
+  INVALID_PREFIX,
+  readAttachment,
+} from './attachment-record.ts';
+
+export class AttachmentRecords {
+  readonly #store: KvStore;
+  readonly #deleted = new Map<AttachmentId, AttachmentRecord>();
+
+  constructor(store: KvStore) {
+    this.#store = store;
+  }
+
+  /**
+   * Reads the records of this boot, in the order in which they were created.
+   * @throws FatalError: without the records the agent would treat running pods as deleted
+   */
+  async readBack(ctx: ResyncContext, bootId: string): Promise<readonly AttachmentRecord[]> {
+    const changes = new Map<string, string | undefined>();
+    const attached = this.#readAll(ctx, bootId, await this.#list(ctx, ATTACHMENT_PREFIX), changes);
+    const deleted = this.#readAll(ctx, bootId, await this.#list(ctx, DELETED_PREFIX), changes);
+    await this.#writeAll(ctx, 'clean up attachments', changes);
+    for (const record of deleted) this.#deleted.set(attachmentId(record), record);
+    ctx.log.info(
+      { attachments: attached.length, dropped: changes.size },
+      'read attachments from the local store',
+    );
+    return attached.sort((a, b) => a.order - b.order);
+  }
+
+  async #list(ctx: ResyncContext, prefix: string): Promise<readonly KvEntry[]> {
+    try {
+      return await ctx.callPort(
+        `local store/list ${prefix}`,
+        async () => (await this.#store.list(prefix)).entries,
+      );
+    } catch (cause) {
+      throw new FatalError('cannot read the attached pods from the local store', { cause });
+    }
+  }
+
+  /** @param changes gets the removal of records of earlier boots, and the move of invalid ones */
+  #readAll(
+    ctx: ResyncContext,
+    bootId: string,
+    entries: readonly KvEntry[],
+    changes: Map<string, string | undefined>,
+  ): AttachmentRecord[] {
+    return entries.flatMap(({ key, value }) => {
+      const record = readAttachment(value);
+      if (record?.bootId === bootId) return [record];
+      changes.set(key, undefined);
+      if (record) return [];
+      const movedTo = key.replace(/^local\/podmanager\/[^/]+\//, INVALID_PREFIX);
+      changes.set(movedTo, value);
+      ctx.log.error(
+        { key, movedTo, value },
+        'invalid attachment record; the attachment is recovered from VPP and Linux',
+      );
+      return [];
+    });
+  }
+
+  /** Deleted attachments whose interface may still be in VPP. */
+  deleted(): Iterable<AttachmentRecord> {
+    return this.#deleted.values();
+  }
+
+  get deletedCount(): number {
+    return this.#deleted.size;
+  }
+
+  async put(ctx: PortContext, record: AttachmentRecord): Promise<void> {
+    const key = attachmentKey(attachmentId(record));
+    await ctx.callPort(`local store/put ${key}`, () =>
+      this.#store.put(key, attachmentText(record)),
+    );
+  }
+
+  /** Deletes the record of an attachment that was never wired. */
+  async remove(ctx: PortContext, id: AttachmentId): Promise<void> {
+    const key = attachmentKey(id);
+    await ctx.callPort(`local store/delete ${key}`, () => this.#store.delete(key));
+  }
+
+  /** Writes records and removes others, all or none. */
+  async replace(
+    ctx: PortContext,
+    removed: Iterable<AttachmentId>,
+    added: Iterable<AttachmentRecord>,
+  ): Promise<void> {
+    const changes = new Map<string, string | undefined>();
+    for (const id of removed) changes.set(attachmentKey(id), undefined);
+    for (const record of added)
+      changes.set(attachmentKey(attachmentId(record)), attachmentText(record));
+    await this.#writeAll(ctx, 'write found attachments', changes);
+  }
+
+  async moveToDeleted(ctx: PortContext, record: AttachmentRecord): Promise<void> {
+    const id = attachmentId(record);
+    const changes = new Map([
+      [attachmentKey(id), undefined],
+      [deletedKey(id), attachmentText(record)],
+    ]);
+    await this.#writeAll(ctx, `delete attachment ${id}`, changes);
+    this.#deleted.set(id, record);
+  }
+
+  /** Drops the deleted attachments that have no interface in VPP any more. */
+  async dropDeleted(
+    ctx: PortContext,
+    isInVpp: (record: AttachmentRecord) => boolean,
+  ): Promise<void> {
+    const gone = [...this.#deleted].filter(([, record]) => !isInVpp(record)).map(([id]) => id);
+    const changes = new Map(gone.map((id) => [deletedKey(id), undefined]));
+    await this.#writeAll(ctx, 'drop deleted attachments', changes);
+    for (const id of gone) this.#deleted.delete(id);
+  }
+
+  async #writeAll(
+    ctx: PortContext,
+    what: string,
+    changes: ReadonlyMap<string, string | undefined>,
+  ): Promise<void> {
+    if (changes.size > 0)
+      await ctx.callPort(`local store/${what}`, () => this.#store.putAll(changes));
+  }
+}

@@ -1,0 +1,240 @@
+/** A local store that was lost, emptied, restored or damaged never costs running pods their interfaces. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MemoryStore } from '#datastore/memory-store.ts';
+import type { LinuxHost } from '#linux/api.ts';
+import { configuration } from './configuration.ts';
+import {
+  type AgentOptions,
+  addPod,
+  cniRequest,
+  makeNode,
+  type Node,
+  type RunningAgent,
+  reflectPod,
+  replyAddress,
+  startAgent,
+  type TestPod,
+  unreflectPod,
+  until,
+} from './harness.ts';
+
+const podOf = (name: string, digit: string): TestPod => ({
+  name,
+  containerId: digit.repeat(32).padEnd(64, 'f'),
+  netns: `/run/netns/${name}`,
+});
+const pods = [podOf('web', 'ab'), podOf('db', 'cd'), podOf('cache', 'e0')];
+const namespaces = pods.map(({ netns }) => netns);
+
+/** The state of VPP and of the namespaces. */
+async function southbound(node: Node): Promise<unknown> {
+  const { vpp, linux } = await configuration(node, namespaces);
+  return { vpp, linux };
+}
+
+const READS = /show_|^feature_is_enabled$|^want_|^control_ping$|_get$|^sw_interface_get_table$/;
+
+/** Requests and operations that change VPP or Linux, since the counts. */
+function writes(node: Node, since: { requests: number; operations: number }): string[] {
+  return [
+    ...node.vpp.requests
+      .slice(since.requests)
+      .filter(({ kind, name }) => kind === 'request' && !READS.test(name))
+      .map(({ name }) => name),
+    ...node.linux.operations
+      .slice(since.operations)
+      .map(({ name }) => name)
+      .filter((name) => name !== 'dump'),
+  ];
+}
+
+interface Attached {
+  readonly node: Node;
+  /** Addresses by name of the pod. */
+  readonly addresses: ReadonlyMap<string, string>;
+}
+
+/** A node with three pods whose agent has stopped. */
+async function attached(options: AgentOptions): Promise<Attached> {
+  const node = makeNode();
+  await using running = await startAgent(node, options);
+  const addresses = new Map<string, string>();
+  for (const pod of pods) {
+    const address = replyAddress(await addPod(running, pod));
+    addresses.set(pod.name, address);
+    await reflectPod(node, pod, address);
+  }
+  return { node, addresses };
+}
+
+async function ready(running: RunningAgent): Promise<string> {
+  const { status, body } = await running.get('/readiness');
+  return status === 200 ? 'ready' : JSON.stringify(body);
+}
+
+async function allocations(running: RunningAgent): Promise<Record<string, string>> {
+  const { body } = await running.get('/contiv/v1/ipam/allocations');
+  const { Pods } = body as { Pods: { PodID: { Name: string }; MainIP: string }[] };
+  return Object.fromEntries(Pods.map(({ PodID, MainIP }) => [PodID.Name, MainIP]));
+}
+
+for (const useTAPInterfaces of [true, false]) {
+  const options = { contiv: { useTAPInterfaces } };
+
+  describe(`running pods by ${useTAPInterfaces ? 'TAP' : 'VETH'}`, () => {
+    const losses: Record<string, (node: Node) => Promise<Node>> = {
+      'that was emptied': async (node) => ({ ...node, local: new MemoryStore() }),
+      'and a mirror that are empty': async (node) => ({
+        ...node,
+        local: new MemoryStore(),
+        mirror: new MemoryStore(),
+      }),
+      'with invalid records': async (node) => {
+        for (const { key } of (await node.local.list('local/')).entries)
+          await node.local.put(key, '{"not": "a record"');
+        return node;
+      },
+      'with invalid address records': async (node) => {
+        for (const { key } of (await node.local.list('local/ipam/')).entries)
+          await node.local.put(key, '{"not": "a record"');
+        return node;
+      },
+      'without address records': async (node) => {
+        for (const { key } of (await node.local.list('local/ipam/')).entries)
+          await node.local.delete(key);
+        return node;
+      },
+      'without attachments': async (node) => {
+        for (const { key } of (await node.local.list('local/podmanager/')).entries)
+          await node.local.delete(key);
+        return node;
+      },
+    };
+    for (const [what, lose] of Object.entries(losses))
+      it(`are adopted without a write after a start with a store ${what}`, async () => {
+        const { node, addresses } = await attached(options);
+        const before = await southbound(node);
+        const since = {
+          requests: node.vpp.requests.length,
+          operations: node.linux.operations.length,
+        };
+        const after = await lose(node);
+        await using running = await startAgent(after, options);
+        assert.deepEqual(writes(node, since), []);
+        assert.deepEqual(await southbound(node), before);
+        assert.equal(await ready(running), 'ready');
+        assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
+
+        // no address is allocated twice
+        const late = podOf('late', '12');
+        assert.ok(![...addresses.values()].includes(replyAddress(await addPod(running, late))));
+        // kubelet knows the whole ID of the container
+        for (const pod of pods) {
+          const again = await running.client.add(cniRequest(pod));
+          assert.equal(again.error, '');
+          assert.equal(replyAddress(again), addresses.get(pod.name));
+        }
+        for (const pod of [...pods, late]) {
+          const { error } = await running.client.delete(cniRequest(pod));
+          assert.equal(error, '');
+        }
+        assert.deepEqual(await allocations(running), {});
+        assert.ok(!JSON.stringify(node.vpp.snapshot()).includes('vpp-tap-'));
+        assert.ok(!JSON.stringify(node.vpp.snapshot()).includes('afpacketveth2-'));
+      });
+
+    it('are adopted once: the next start needs no search', async () => {
+      const { node } = await attached(options);
+      const after = { ...node, local: new MemoryStore() };
+      await (await startAgent(after, options)).stop();
+      const { requests } = node.vpp;
+      const since = requests.length;
+      await using running = await startAgent(after, options);
+      assert.equal(await ready(running), 'ready');
+      assert.equal(running.logged.filter(({ msg }) => /adopting/.test(String(msg))).length, 0);
+      assert.ok(requests.length > since);
+    });
+
+    it('keep their links when an older copy of the store is restored', async () => {
+      const node = makeNode();
+      const copy = new MemoryStore();
+      const [first, gone, newer] = pods as [TestPod, TestPod, TestPod];
+      {
+        await using running = await startAgent(node, options);
+        for (const pod of [first, gone])
+          await reflectPod(node, pod, replyAddress(await addPod(running, pod)));
+        for (const { key, value } of (await node.local.list('')).entries)
+          await copy.put(key, value);
+        await running.client.delete(cniRequest(gone));
+        node.linux.removeNamespace(gone.netns);
+        await node.cluster.delete('/vnf-agent/contiv-ksr/k8s/pod/db/namespace/default');
+        const address = replyAddress(await addPod(running, newer));
+        await reflectPod(node, newer, address);
+        assert.equal(address, '10.1.1.4');
+      }
+      const before = (await configuration(node, [first.netns, newer.netns])).vpp;
+      const after = { ...node, local: copy };
+      await using running = await startAgent(after, options);
+      assert.deepEqual((await configuration(node, [first.netns, newer.netns])).vpp, before);
+      await until(async () => (await ready(running)) === 'ready');
+      assert.deepEqual(await allocations(running), { web: '10.1.1.2', cache: '10.1.1.4' });
+      assert.ok(
+        !(await copy.list('local/')).entries.some(({ key }) => key.includes(gone.containerId)),
+      );
+    });
+
+    it('are kept and reported while their namespace cannot be found', async () => {
+      const { node, addresses } = await attached(options);
+      const before = await southbound(node);
+      const hidden = new Proxy<LinuxHost>(node.linux, {
+        get: (target, name) => {
+          if (name === 'namespaces') return async () => [];
+          const method: unknown = Reflect.get(target, name);
+          return typeof method === 'function' ? method.bind(target) : method;
+        },
+      });
+      const after = { ...node, local: new MemoryStore() };
+      const environment = { ...after, linux: hidden, connectVpp: node.vpp.connect() };
+      const since = {
+        requests: node.vpp.requests.length,
+        operations: node.linux.operations.length,
+      };
+      {
+        await using running = await startAgent(after, { ...options, environment });
+        assert.deepEqual(writes(node, since), []);
+        assert.deepEqual(await southbound(node), before);
+        const text = await ready(running);
+        for (const pod of pods) assert.match(text, new RegExp(`pod default/${pod.name}: `));
+        assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
+        // a DEL with the whole ID ends it
+        const [web] = pods as [TestPod];
+        assert.equal((await running.client.delete(cniRequest(web))).error, '');
+        assert.doesNotMatch(await ready(running), /default\/web/);
+        await unreflectPod(node, web);
+      }
+      // found at the next start
+      await using running = await startAgent(after, options);
+      await until(async () => (await ready(running)) === 'ready');
+      const [, db] = pods as [TestPod, TestPod];
+      const reply = await running.client.add(cniRequest(db));
+      assert.equal(replyAddress(reply), addresses.get('db'));
+    });
+
+    it('get their names when a Pod record with their address is read', async () => {
+      const { node, addresses } = await attached(options);
+      const records = (await node.cluster.list('/vnf-agent/contiv-ksr/k8s/pod/')).entries;
+      for (const { key } of records) await node.cluster.delete(key);
+      const after = { ...node, local: new MemoryStore(), mirror: new MemoryStore() };
+      {
+        await using running = await startAgent(after, options);
+        const { body } = await running.get('/contiv/v1/ipam/allocations');
+        const { Pods } = body as { Pods: { MainIP: string }[] };
+        assert.deepEqual(Pods.map(({ MainIP }) => MainIP).sort(), [...addresses.values()]);
+      }
+      for (const { key, value } of records) await node.cluster.put(key, value);
+      await using running = await startAgent(after, options);
+      assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
+    });
+  });
+}
