@@ -4,12 +4,7 @@ import { type DurationValue, durationMs } from '#infra/config/duration.ts';
 import { errorText } from '#infra/errors/errors.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { ReportState } from '#infra/status/status.ts';
-import type { VppNode } from '#kubernetes/models/vpp-node.ts';
-import { resources } from '#kubernetes/resources/resources.ts';
-import { ClosedControllerError, EventLoopIsAbortingError } from '#plugins/controller/api/errors.ts';
-import type { Event, EventOrigin } from '#plugins/controller/api/event.ts';
 import type { EventLoop } from '#plugins/controller/api/event-handler.ts';
-import { DbResync } from '#plugins/controller/api/events.ts';
 import {
   ClosedWatcherError,
   DatabaseUnavailableError,
@@ -18,28 +13,18 @@ import {
   LostKubeStateError,
   type ResyncRequest,
 } from './api.ts';
-import { changeEvent } from './change-event.ts';
 import { KeySpace } from './key-space.ts';
-import { LastKnownState } from './last-known-state.ts';
 import { Mirror } from './mirror.ts';
+import { PublishedState } from './published-state.ts';
 import { type ReadResync, ResyncReader } from './resync-reader.ts';
 import { ResyncRequests } from './resync-requests.ts';
 import { RetainedNodes } from './retained-nodes.ts';
 import { RetryTimer } from './retry-timer.ts';
-import {
-  type DecodedEntries,
-  decodeEntries,
-  entriesOf,
-  readSnapshots,
-  type Snapshots,
-} from './snapshot.ts';
+import { decodeEntries, entriesOf, readSnapshots, type Snapshots } from './snapshot.ts';
 import { SnapshotComparison } from './snapshot-comparison.ts';
 import { StoreProbe } from './store-probe.ts';
-import { UnknownFieldsLog } from './unknown-fields-log.ts';
 import { WatchSession } from './watch-session.ts';
 
-/** Changes that are processed per slice. */
-const SLICE = 64;
 /** Delay before a resync from the mirror is retried that the event loop rejected. */
 const MIRROR_RETRY_MS = 1_000;
 
@@ -68,8 +53,6 @@ export function createDbWatcher(deps: DbWatcherDeps): DbWatcher {
   return new Watcher(deps);
 }
 
-type Source = DbStatus['source'];
-
 /**
  * Reads the store, follows its changes and pushes both to the event loop. One task runs at a time;
  * pending tasks are flags, so that a task that is requested twice runs once.
@@ -85,16 +68,13 @@ class Watcher implements DbWatcher {
   readonly #retryTimer: RetryTimer;
   readonly #comparison: SnapshotComparison;
   readonly #requests = new ResyncRequests();
-  readonly #unknownFields: UnknownFieldsLog;
   readonly #retained: RetainedNodes;
   readonly #reader: ResyncReader;
+  readonly #published: PublishedState;
   readonly #timers = new Map<string, Timer>();
-  #lastKnown: LastKnownState;
   #session: WatchSession | undefined;
   #connected = false;
-  #source: Source = 'none';
   #error: string | undefined;
-  #resyncs = 0;
   #missedChanges = 0;
   #resyncPending = false;
   #mirrorResyncPending = false;
@@ -107,8 +87,6 @@ class Watcher implements DbWatcher {
     const { cluster, mirror, clock, random, log, config } = deps;
     this.#deps = deps;
     this.#keySpace = new KeySpace(deps.agentPrefix);
-    this.#lastKnown = new LastKnownState(this.#keySpace, log);
-    this.#unknownFields = new UnknownFieldsLog(log);
     this.#retained = new RetainedNodes(deps.nodeName);
     this.#mirror = mirror && new Mirror(mirror, clock, log);
     this.#reader = new ResyncReader({
@@ -116,6 +94,15 @@ class Watcher implements DbWatcher {
       mirror: this.#mirror,
       keySpace: this.#keySpace,
       retained: this.#retained,
+      clock,
+      log,
+    });
+    this.#published = new PublishedState({
+      loop: deps.loop,
+      onLoopClosed: () => this.#stop(),
+      keySpace: this.#keySpace,
+      retained: this.#retained,
+      mirror: this.#mirror,
       clock,
       log,
     });
@@ -133,13 +120,13 @@ class Watcher implements DbWatcher {
   get status(): DbStatus {
     return {
       connected: this.#connected,
-      source: this.#source,
+      source: this.#published.source,
       watching: this.#session !== undefined,
       error: this.#error,
-      resyncs: this.#resyncs,
+      resyncs: this.#published.resyncs,
       missedChanges: this.#missedChanges,
-      broken: this.#lastKnown.broken,
-      unknownFields: this.#lastKnown.unknownFields.size,
+      broken: this.#published.lastKnown.broken,
+      unknownFields: this.#published.lastKnown.unknownFields.size,
       retained: this.#retained.size,
       mirrorError: this.#mirror?.error,
     };
@@ -194,7 +181,8 @@ class Watcher implements DbWatcher {
     const isDue = !this.#retryTimer.waiting || !this.#requests.isEmpty;
     if (this.#resyncPending && this.#connected && isDue) return () => this.#resync();
     if (this.#mirrorResyncPending) return () => this.#resyncFromMirror();
-    if (session && this.#retentionIsOver) return () => this.#dropRetained();
+    if (session && this.#retained.isOver(this.#deps.clock.monotonic()))
+      return () => this.#dropRetained();
     if (session?.hasChanges) return () => this.#processChanges(session);
     if (session && this.#comparisonPending) return () => this.#compare(session);
     return undefined;
@@ -264,25 +252,6 @@ class Watcher implements DbWatcher {
     this.#deps.reportState('error', error);
   }
 
-  /** @returns why the event loop rejected the event */
-  #push(event: Event): Error | undefined {
-    try {
-      this.#deps.loop.push(event);
-      return undefined;
-    } catch (thrown) {
-      if (thrown instanceof ClosedControllerError || thrown instanceof EventLoopIsAbortingError) {
-        this.#deps.log.info(
-          { reason: thrown.message },
-          'event loop is closed; the datastore watcher stops',
-        );
-        this.#stop();
-      } else {
-        this.#deps.log.warn({ reason: errorText(thrown) }, 'event loop rejected an event');
-      }
-      return thrown instanceof Error ? thrown : new Error(errorText(thrown));
-    }
-  }
-
   async #resync(): Promise<void> {
     const requests = this.#requests.take();
     this.#resyncPending = false;
@@ -300,7 +269,8 @@ class Watcher implements DbWatcher {
 
   /** @returns why nothing was pushed */
   async #readAndApply(acceptEmpty: boolean): Promise<Error | undefined> {
-    const known = this.#source === 'none' ? undefined : this.#lastKnown;
+    const { source, lastKnown } = this.#published;
+    const known = source === 'none' ? undefined : lastKnown;
     let read: ReadResync;
     try {
       read = await this.#reader.read(known, acceptEmpty);
@@ -313,7 +283,7 @@ class Watcher implements DbWatcher {
       return error;
     }
     if (this.#closed) return new ClosedWatcherError('dbWatcher was closed');
-    const failure = this.#pushResync(read.decoded, 'store', read.acceptedEmpty);
+    const failure = this.#published.resync(read.decoded, 'store', read.acceptedEmpty);
     if (failure) return failure;
     read.accept();
     this.#mirror?.follow(read.decoded.known);
@@ -354,7 +324,7 @@ class Watcher implements DbWatcher {
   /** At startup only, while the store is unavailable. */
   async #resyncFromMirror(): Promise<void> {
     this.#mirrorResyncPending = false;
-    if (this.#source !== 'none' || !this.#mirror) return;
+    if (this.#published.source !== 'none' || !this.#mirror) return;
     const { log, clock } = this.#deps;
     try {
       const entries = await this.#mirror.read();
@@ -363,7 +333,7 @@ class Watcher implements DbWatcher {
         return;
       }
       const decoded = await decodeEntries(entries, this.#keySpace, log, clock);
-      if (this.#closed || !this.#pushResync(decoded, 'mirror') || this.#closed) return;
+      if (this.#closed || !this.#published.resync(decoded, 'mirror') || this.#closed) return;
       this.#timer('mirror', MIRROR_RETRY_MS, () => {
         this.#mirrorResyncPending = true;
       });
@@ -372,85 +342,16 @@ class Watcher implements DbWatcher {
     }
   }
 
-  /** @returns why the event loop rejected the event */
-  #pushResync(
-    { known, content }: DecodedEntries,
-    source: Source,
-    acceptedEmpty = false,
-  ): Error | undefined {
-    const retained = this.#retained.keys().map((key) => this.#keySpace.find(key)!.key);
-    const failure = this.#push(
-      DbResync.event({
-        local: source === 'mirror',
-        ...content,
-        ...(acceptedEmpty && { acceptedEmpty }),
-        ...(retained.length > 0 && { retained }),
-      }),
-    );
-    if (failure) return failure;
-    this.#lastKnown = known;
-    this.#unknownFields.report(known);
-    this.#source = source;
-    this.#resyncs++;
-    return undefined;
-  }
-
   async #processChanges(session: WatchSession): Promise<void> {
-    const changed: string[] = [];
-    let count = 0;
-    let rejected = false;
-    const received = this.#deps.clock.now();
-    for (const { key, value, revision } of session.take()) {
-      if (++count % SLICE === 0) await this.#deps.clock.turn();
-      // A resync in the meantime includes these changes.
-      if (!session.isOpen) break;
-      if (!this.#change(key, value, changed, { key, revision, heard: received })) {
-        rejected = true;
-        break;
-      }
-    }
-    this.#unknownFields.report(this.#lastKnown, changed);
-    this.#mirror?.changed(changed);
-    if (rejected && !this.#closed && session === this.#session)
+    const accepted = await this.#published.change(session);
+    if (!accepted && !this.#closed && session === this.#session)
       this.#reread('the event loop rejected an event', false);
-  }
-
-  /**
-   * Applies a change of a key, and the end of the retention that it causes.
-   * @param changed the changed keys are added
-   * @returns false if the event loop rejected an event
-   */
-  #change(
-    key: string,
-    value: string | undefined,
-    changed: string[],
-    origin?: EventOrigin,
-  ): boolean {
-    this.#retained.release(key);
-    const { difference, accept } = this.#lastKnown.prepareChange(key, value);
-    if (difference?.current && difference.watchedKey.resource === resources.vppnode.keyword) {
-      const record = difference.current as VppNode;
-      for (const replaced of this.#retained.replacedBy(record, this.#lastKnown))
-        if (!this.#change(replaced, undefined, changed)) return false;
-    }
-    if (difference && this.#push(changeEvent(difference, origin))) return false;
-    accept();
-    changed.push(key);
-    return true;
-  }
-
-  get #retentionIsOver(): boolean {
-    return this.#retained.size > 0 && this.#deps.clock.monotonic() >= this.#retained.end;
   }
 
   /** The grace period is over: records that the database still lacks are removed. */
   async #dropRetained(): Promise<void> {
-    const keys = this.#retained.keys();
-    this.#deps.log.warn({ keys }, 'removing records of nodes that the database has lost');
-    const changed: string[] = [];
-    const done = keys.every((key) => this.#change(key, undefined, changed));
-    this.#mirror?.changed(changed);
-    if (!done && !this.#closed) this.#reread('the event loop rejected an event', false);
+    if (!this.#published.dropRetained() && !this.#closed)
+      this.#reread('the event loop rejected an event', false);
   }
 
   async #compare(session: WatchSession): Promise<void> {
@@ -467,7 +368,7 @@ class Watcher implements DbWatcher {
     if (!session.isOpen) return;
     const { lost, nextMs } = await this.#comparison.compare(
       entries,
-      this.#lastKnown,
+      this.#published.lastKnown,
       this.#retained.has,
       clock,
     );

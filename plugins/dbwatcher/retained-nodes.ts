@@ -42,6 +42,11 @@ export class RetainedNodes {
     return this.#end;
   }
 
+  /** Records are kept although the grace period is over. */
+  isOver(now: number): boolean {
+    return this.#keys.size > 0 && now >= this.#end;
+  }
+
   has = (key: string): boolean => this.#keys.has(key);
 
   keys(): readonly string[] {
