@@ -62,14 +62,22 @@ export interface LinuxNeighbor {
   readonly permanent: boolean;
 }
 
+/** A route of the main table that rejects packets: blackhole, unreachable, prohibit. */
+export interface RejectingRoute {
+  readonly destination: string;
+  readonly metric: number;
+}
+
 /**
  * The state of a namespace, without IPv6 link-local addresses and their routes, routes outside the main
- * table, and routes without a single device (blackhole, multipath).
+ * table, and routes with several devices.
  */
 export interface NamespaceState {
   readonly links: readonly LinuxLink[];
   readonly routes: readonly LinuxRoute[];
   readonly neighbors: readonly LinuxNeighbor[];
+  /** Never managed; absent: none. */
+  readonly rejecting?: readonly RejectingRoute[];
 }
 
 /** `rtm_protocol` that marks the routes of the agent; others are left alone. */
@@ -118,6 +126,8 @@ export interface LinuxHost {
   addRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
   /** Sets the protocol of a route of another program to `AGENT_ROUTE_PROTOCOL`; packets keep using it. */
   markRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
+  /** Also replaces the route of any origin that has its destination and metric. */
+  replaceRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
   deleteRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
   /** Adds or replaces a permanent entry. */
   setNeighbor(namespace: NamespacePath, entry: Omit<LinuxNeighbor, 'permanent'>): Promise<void>;

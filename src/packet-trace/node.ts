@@ -13,6 +13,7 @@ import { linkStateKey } from '#models/vpp/derived.ts';
 import { type FIBEntry, fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
+import { type ActualState, withActualState } from './actual-state.ts';
 import type {
   Bridge,
   Device,
@@ -30,6 +31,8 @@ export interface NodeValues {
   readonly values: Iterable<readonly [key: string, value: unknown]>;
   /** Plain addresses of the host that are not configured by the agent. */
   readonly hostAddresses: readonly string[];
+  /** Absent: only the values are known. */
+  readonly actual?: ActualState | undefined;
 }
 
 export interface NodeTopology {
@@ -49,7 +52,12 @@ export interface Uplink {
 type Values<T> = ReadonlyMap<string, T>;
 
 /** @throws InvalidModelError for a value that is invalid for its model */
-export function nodeTopology({ name, values, hostAddresses }: NodeValues): NodeTopology {
+export function nodeTopology(node: NodeValues): NodeTopology {
+  const topology = configuredTopology(node);
+  return node.actual ? withActualState(node.name, topology, node.actual) : topology;
+}
+
+function configuredTopology({ name, values, hostAddresses }: NodeValues): NodeTopology {
   const all = new Map(values);
   const links = valuesOf<LinuxInterface>(linuxInterfaceModel, all);
   const vpp = vppDevice(`${name}/vpp`, all);

@@ -43,6 +43,8 @@ export interface Interface extends FromValue {
   readonly mac: string;
   /** CIDRs. */
   readonly addresses: readonly string[];
+  /** False: it accepts no packets to be routed, because it has no address and borrows none. */
+  readonly isRouted?: boolean;
   readonly tunnel: Tunnel | undefined;
   /** A loopback: no device is behind it. */
   readonly isLoopback: boolean;

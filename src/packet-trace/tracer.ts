@@ -255,6 +255,8 @@ class Tracer {
   ): PacketTrace['verdict'] {
     const bridge = bridgeOf(device, port.name);
     if (bridge) return this.#bridge(device, bridge, port.name, mac, packet);
+    if (port.isRouted === false)
+      return this.#drop(device, `${port.name} has no address and borrows none`, port.key);
     this.#hop(device, `enters by ${port.name}`, port.key);
     return this.route(device, port.table, packet, false);
   }

@@ -2,9 +2,13 @@
 import { argument, BadRequestError, json, type Route } from '#infra/http/route.ts';
 import type { View } from '#kvscheduler/graph/dump.ts';
 import type { Scheduler } from '#kvscheduler/scheduler.ts';
+import type { LinuxHost } from '#linux/api.ts';
+import type { ActualState } from '#packet-trace/actual-state.ts';
 import type { IpamApi } from '#plugins/ipam/api.ts';
 import type { Ipv4NetApi } from '#plugins/ipv4net/api.ts';
 import { podIdText } from '#plugins/podmanager/api.ts';
+import type { VppClient } from '#vpp/binapi/api.ts';
+import { readActualState } from './actual-state.ts';
 
 export interface NodeSnapshot {
   readonly name: string;
@@ -14,6 +18,8 @@ export interface NodeSnapshot {
   readonly pods: Readonly<Record<string, string>>;
   /** Configured values by key. */
   readonly values: Readonly<Record<string, object>>;
+  /** Only in the view SB: the state of VPP and the kernel, managed or not. */
+  readonly actual?: ActualState;
 }
 
 /** Descriptors whose values decide about the path of a packet. */
@@ -36,6 +42,8 @@ interface TraceRoutesDeps {
   readonly scheduler: Scheduler;
   readonly ipam: IpamApi;
   readonly net: Ipv4NetApi;
+  readonly client: VppClient;
+  readonly linux: LinuxHost;
 }
 
 export function traceRoutes(deps: TraceRoutesDeps): Route[] {
@@ -55,10 +63,8 @@ export function traceRoutes(deps: TraceRoutesDeps): Route[] {
   ];
 }
 
-async function nodeSnapshot(
-  { label, scheduler, ipam, net }: TraceRoutesDeps,
-  view: View,
-): Promise<NodeSnapshot> {
+async function nodeSnapshot(deps: TraceRoutesDeps, view: View): Promise<NodeSnapshot> {
+  const { label, scheduler, ipam, net } = deps;
   const dumps = await Promise.all(
     descriptors.map((descriptor) => scheduler.dump(view, { descriptor })),
   );
@@ -70,6 +76,7 @@ async function nodeSnapshot(
         .filter(([, { attachment }]) => attachment !== undefined)
         .map(([address, { pod }]) => [podIdText(pod), address]),
     ),
+    ...(view === 'SB' && { actual: await readActualState(deps) }),
     values: Object.fromEntries(dumps.flat().map(({ Key, Value }) => [Key, Value.value])),
   };
 }

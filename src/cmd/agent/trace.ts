@@ -53,8 +53,8 @@ export async function trace(
   return back.verdict === 'delivered';
 }
 
-export function nodeValues({ name, hostAddresses, values }: NodeSnapshot): NodeValues {
-  return { name, hostAddresses, values: Object.entries(values) };
+export function nodeValues({ name, hostAddresses, values, actual }: NodeSnapshot): NodeValues {
+  return { name, hostAddresses, values: Object.entries(values), actual };
 }
 
 function follow(snapshot: Snapshot, source: string, destination: string): PacketTrace {

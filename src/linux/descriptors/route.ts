@@ -8,7 +8,7 @@ import { type LinuxRoute, type LinuxRouteScope, linuxRouteModel } from '#models/
 import type { LinuxInterfaceMetadata } from '#plugins/controller/api/ports/metadata.ts';
 import type * as api from '../api.ts';
 import { AGENT_ROUTE_PROTOCOL } from '../api.ts';
-import { ignoreNotFound } from './ignored-errors.ts';
+import { ignoreErrno, ignoreNotFound } from './ignored-errors.ts';
 import { interfaceDependencies } from './interface-dependencies.ts';
 import { managedLinks } from './managed-links.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
@@ -101,7 +101,10 @@ export function linuxRouteDescriptor({
 
     async create(_key, value, ctx) {
       dumps.invalidate();
-      await host.addRoute(...target(value, ctx));
+      const route = target(value, ctx);
+      // an unmanaged route has the same destination and metric: only one of them can exist
+      const isAdded = await ignoreErrno('EEXIST', host.addRoute(...route));
+      if (!isAdded) await host.replaceRoute(...route);
       return undefined;
     },
     async delete(_key, value, _metadata, ctx) {

@@ -1,5 +1,12 @@
 /** Parses the output of `ip -json -N -details` and rejects any other format. */
-import type { LinuxLink, LinuxNeighbor, LinuxRoute, NamespaceState, RouteScope } from '../api.ts';
+import type {
+  LinuxLink,
+  LinuxNeighbor,
+  LinuxRoute,
+  NamespaceState,
+  RejectingRoute,
+  RouteScope,
+} from '../api.ts';
 import { LinuxError } from '../api.ts';
 import { isV6 } from './command-arguments.ts';
 
@@ -116,6 +123,15 @@ function route(fields: Fields): LinuxRoute | undefined {
   };
 }
 
+/** Numbers of `rtm_type`. */
+const rejectingTypes: readonly number[] = [6, 7, 8];
+
+function rejectingRoute(fields: Fields): RejectingRoute | undefined {
+  if (number(fields, 'table', MAIN_TABLE) !== MAIN_TABLE) return undefined;
+  if (!rejectingTypes.includes(number(fields, 'type', UNICAST))) return undefined;
+  return { destination: destination(fields, undefined), metric: number(fields, 'metric', 0) };
+}
+
 function neighbor(fields: Fields): LinuxNeighbor | undefined {
   const mac = optionalText(fields, 'lladdr');
   if (mac === undefined) return undefined;
@@ -144,7 +160,9 @@ export function parseDump(output: string): NamespaceState {
   // `ip` prints an empty object for every link that it omits
   const named = list(addresses, 'links').filter((fields) => 'ifname' in fields);
   const indexes = new Map(named.map((f) => [text(f, 'ifname'), number(f, 'ifindex')]));
+  const rejecting = list(routes, 'routes').flatMap((fields) => rejectingRoute(fields) ?? []);
   return {
+    ...(rejecting.length > 0 && { rejecting }),
     links: named.map((fields) => link(fields, indexes)).sort((a, b) => a.index - b.index),
     routes: list(routes, 'routes')
       .flatMap((fields) => route(fields) ?? [])

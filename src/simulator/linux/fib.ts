@@ -136,6 +136,19 @@ export function setProtocol(
   found.protocol = protocol;
 }
 
+export function replaceRoute(space: LinkNamespace, requested: RouteRequest): void {
+  const before = space.routes;
+  const to = network(cidrOf(requested.destination));
+  const metric = requested.metric || (isV6(to) ? DEFAULT_METRIC_V6 : 0);
+  space.routes = before.filter((r) => r.metric !== metric || !sameCidr(r.to, to));
+  try {
+    addRoute(space, requested);
+  } catch (error) {
+    space.routes = before;
+    throw error;
+  }
+}
+
 export function deleteRoute(space: LinkNamespace, requested: RouteRequest): void {
   const where = `route ${requested.destination} dev ${requested.device}`;
   const written = cidrOf(requested.destination);

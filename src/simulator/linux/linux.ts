@@ -12,7 +12,7 @@ import { NamespaceNotFoundError } from '#linux/api.ts';
 import { formatMac } from '#models/ip.ts';
 import { appendRecord, FaultPlan } from '../faults.ts';
 import * as text from './argument-checks.ts';
-import { addRoute, deleteRoute, type RouteRequest, setProtocol } from './fib.ts';
+import { addRoute, deleteRoute, type RouteRequest, replaceRoute, setProtocol } from './fib.ts';
 import { isRunning, type LinkHandle, type SimLink } from './link.ts';
 import { linuxError } from './linux-error.ts';
 import { newLink, SimNamespace } from './namespace.ts';
@@ -340,6 +340,16 @@ export class SimLinux implements LinuxHost {
       [route],
       () => this.#checkRoute(route),
       (space) => setProtocol(space, route),
+    );
+  }
+
+  replaceRoute(namespace: NamespacePath, route: RouteRequest): Promise<void> {
+    return this.#checked(
+      'replaceRoute',
+      namespace,
+      [route],
+      () => this.#checkRoute(route),
+      (space) => replaceRoute(space, route),
     );
   }
 

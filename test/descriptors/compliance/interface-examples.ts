@@ -1,5 +1,7 @@
 /** Interfaces of all kinds. */
+import { vppArpModel } from '#models/vpp/arp.ts';
 import { vppInterfaceModel } from '#models/vpp/interface.ts';
+import { vppRouteModel } from '#models/vpp/route.ts';
 import { segmentationModel } from '#models/vpp/segmentation.ts';
 import { changing, keyedValue, loop, table } from './example-values.ts';
 import { hostLink } from './host-link-stub.ts';
@@ -79,6 +81,27 @@ export function interfaceExamples(hostLinks: readonly [string, string]): readonl
         { unnumbered: { interface_with_ip: 'other' } },
         true,
       ),
+    },
+    {
+      name: 'unnumbered interface that is up, with a route and a neighbor',
+      setup: [
+        table(1),
+        loop('lender', { vrf: 1, enabled: true, ip_addresses: ['10.1.1.1/24'] }),
+        loop('a', { vrf: 1, enabled: true, unnumbered: { interface_with_ip: 'lender' } }),
+        loop('b', { vrf: 1, enabled: true, unnumbered: { interface_with_ip: 'lender' } }),
+        keyedValue(vppArpModel, {
+          interface: 'a',
+          ip_address: '10.1.1.2',
+          phys_address: '02:fe:00:00:00:09',
+          static: true,
+        }),
+      ],
+      value: keyedValue(vppRouteModel, {
+        vrf_id: 1,
+        dst_network: '10.1.1.2/32',
+        next_hop_addr: '10.1.1.2',
+        outgoing_interface: 'a',
+      }),
     },
     {
       name: 'interface with a DHCP client',

@@ -7,7 +7,7 @@ import { CniClient } from '#cmd/agent/cni-client.ts';
 import { LevelStore } from '#datastore/level-store.ts';
 import { silentLogger } from '#infra/log/log.ts';
 import type { CNIReply } from '#models/cni/cni.gen.ts';
-import { withVhostNetListed } from '#test/support/vhost-net.ts';
+import { hasVhostNet, withVhostNetListed } from '#test/support/vhost-net.ts';
 import { isListening, until } from '#test/support/wait.ts';
 import { Background } from './background.ts';
 import type { Netns } from './netns.ts';
@@ -15,11 +15,16 @@ import type { Sandbox } from './sandbox.ts';
 
 const main = resolve(import.meta.dirname, '../../../src/cmd/agent/main.ts');
 
+/** How the agent connects pods and the host to VPP. */
+export type Links = 'TAP' | 'VETH';
+
 export interface AgentConfig {
   /** Name of the node. */
   readonly label: string;
   readonly vppSocket: string;
   readonly etcdEndpoint: string;
+  /** Default: the product's, TAP, wherever a VPP of this machine can create TAPs. */
+  readonly links?: Links | undefined;
   /** Additional keys of contiv.conf. */
   readonly contiv?: Readonly<Record<string, unknown>>;
   /** Keys of controller.conf. */
@@ -47,6 +52,7 @@ export class RealAgent {
   readonly #folder: string;
   readonly #label: string;
   readonly #env: Readonly<Record<string, string>>;
+  readonly #hasTaps: boolean;
   #process: Background | undefined;
 
   constructor(netns: Netns, folder: string, config: AgentConfig) {
@@ -54,8 +60,9 @@ export class RealAgent {
     this.#folder = folder;
     this.#label = config.label;
     this.#env = { NODE_COMPILE_CACHE: compileCacheFolder(), ...config.env };
+    this.#hasTaps = config.links === undefined ? hasVhostNet() : config.links === 'TAP';
     const files = {
-      contiv: { useTAPInterfaces: false, ...config.contiv },
+      contiv: { useTAPInterfaces: this.#hasTaps, ...config.contiv },
       controller: { ...config.controller },
       http: { endpoint: '127.0.0.1:9999', 'local-socket': this.#restSocket },
       grpc: { endpoint: this.cniSocket },
@@ -86,7 +93,7 @@ export class RealAgent {
     this.#process = new Background(
       [
         ...this.#netns.enter,
-        ...withVhostNetListed(),
+        ...(this.#hasTaps ? withVhostNetListed() : []),
         process.execPath,
         main,
         `--config-dir=${this.#folder}`,

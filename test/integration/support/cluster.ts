@@ -10,7 +10,7 @@ import { nodeModel } from '#kubernetes/models/node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { until } from '#test/support/wait.ts';
-import type { AgentConfig } from './agent.ts';
+import type { AgentConfig, Links } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
 import { type Networks, networks } from './networks.ts';
@@ -29,6 +29,7 @@ export interface ClusterOptions {
   readonly family?: 4 | 6;
   /** Additional keys of contiv.conf of all nodes. */
   readonly contiv?: AgentConfig['contiv'];
+  readonly links?: Links;
   /** `ipamConfig` of all nodes; default: the addresses that are named above. */
   readonly ipam?: Readonly<Record<string, unknown>>;
   /** Device of VPP's main interface: bound to a link (default), or a TAP that exists before the agent. */
@@ -184,6 +185,7 @@ export class RealCluster implements AsyncDisposable {
     const node = await RealNode.create({
       label: name,
       etcd: this.etcd,
+      ...(this.#options.links && { links: this.#options.links }),
       contiv: {
         ...this.#options.contiv,
         ipamConfig: this.#options.ipam ?? this.networks.ipamConfig,

@@ -8,7 +8,7 @@ import { systemClock } from '#infra/clock/system.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
-import { type AgentConfig, RealAgent } from './agent.ts';
+import { type AgentConfig, type Links, RealAgent } from './agent.ts';
 import { RealEtcd } from './etcd.ts';
 import { Netns } from './netns.ts';
 import { vppIn } from './netns-vpp.ts';
@@ -22,6 +22,7 @@ export interface NodeOptions {
   readonly label?: string;
   /** Default: an etcd of its own. */
   readonly etcd?: RealEtcd;
+  readonly links?: Links;
   readonly contiv?: AgentConfig['contiv'];
   readonly controller?: AgentConfig['controller'];
   /** Variables for the agent. */
@@ -60,6 +61,7 @@ export class RealNode implements AsyncDisposable {
       label,
       vppSocket: this.vpp.apiSocket,
       etcdEndpoint: this.etcd.endpoint,
+      links: options.links,
       ...(options.contiv && { contiv: options.contiv }),
       ...(options.controller && { controller: options.controller }),
       ...(options.agentEnv && { env: options.agentEnv(this.vpp.apiSocket) }),
@@ -108,7 +110,11 @@ export class RealNode implements AsyncDisposable {
     return {
       vpp,
       linux: {
-        links: host.links.map(({ index: _, peerIndex: __, ...link }) => link),
+        links: host.links.map(({ index: _, peerIndex: __, ...link }) => ({
+          ...link,
+          // VPP chooses another MAC each time it creates a TAP
+          mac: link.kind === 'tun' ? undefined : link.mac,
+        })),
         routes: host.routes,
         neighbors: host.neighbors.filter(({ permanent }) => permanent),
       },

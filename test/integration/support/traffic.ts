@@ -106,6 +106,35 @@ export async function transfer(
   }
 }
 
+const ECHO_PORT = 5003;
+const ECHO_BYTES = 200_000;
+
+/** A server that sends back what it receives over TCP. */
+export class EchoServer implements AsyncDisposable {
+  readonly #process: TrafficProcess;
+
+  static async start(at: NetworkNamespace): Promise<EchoServer> {
+    const server = new TrafficProcess(at, 'tcp-echo.ts', [String(ECHO_PORT)]);
+    await server.line();
+    return new EchoServer(server);
+  }
+
+  private constructor(server: TrafficProcess) {
+    this.#process = server;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process.kill();
+  }
+}
+
+/** Sends bytes to an echo server; cheap, without a process of Node.js. @throws if they do not return */
+export async function echo(from: NetworkNamespace, address: string): Promise<void> {
+  const script = `exec 3<>/dev/tcp/${address}/${ECHO_PORT}; (head -c ${ECHO_BYTES} /dev/zero >&3) & head -c ${ECHO_BYTES} <&3 | wc -c`;
+  const returned = await from.run('timeout', '10', 'bash', '-c', script);
+  if (Number(returned) !== ECHO_BYTES) throw new Error(`${address} sent ${returned} bytes back`);
+}
+
 export interface StreamResult {
   readonly sent: number;
   readonly seconds: number;

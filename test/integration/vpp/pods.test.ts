@@ -129,7 +129,8 @@ describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () =>
   it('reach each other over VETH, each with less than 30 MB of kernel memory', async () => {
     const mtu = 1450;
     await using node = await RealNode.create({
-      contiv: { mtuSize: mtu, useTAPInterfaces: false },
+      links: 'VETH',
+      contiv: { mtuSize: mtu },
     });
     await node.agent.start();
     const web = await node.pod('web');

@@ -27,6 +27,7 @@ import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
 import { mapInSlices } from '../map-in-slices.ts';
 import { isTagOf, tagOf, tagToName } from '../tags.ts';
+import { releaseDanglingBorrowers } from './dangling-lenders.ts';
 import { readDhcpClients } from './dhcp-dump.ts';
 import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
 import { resetOrphanedTables } from './orphaned-tables.ts';
@@ -74,7 +75,7 @@ export async function retrieveInterfaces(
     linuxHostName: (name) => linux.get(linuxInterfaceKey.build({ name }))?.hostIfName,
     nameOf: (swIfIndex) => called.get(swIfIndex),
   };
-  const [lenders, queues, leases, ...dumps] = await Promise.all([
+  const [allLenders, queues, leases, ...dumps] = await Promise.all([
     readLenders(client),
     readQueues(client),
     readDhcpClients(client),
@@ -87,6 +88,7 @@ export async function retrieveInterfaces(
   const named = nameAll(details, found, desired, nameBehind);
   await correctTags(client, log, named, desired);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
+  const lenders = await releaseDanglingBorrowers(client, allLenders, names);
   const requested = named.filter(
     ({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true,
   );

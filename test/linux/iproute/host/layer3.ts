@@ -88,6 +88,7 @@ export function layer3Suite(name: string, make: () => Promise<LinuxBackend>): vo
       await assert.rejects(bench.host.deleteRoute(left, some), refusedWith('ESRCH'));
       await bench.host.addRoute(left, some);
       await assert.rejects(bench.host.addRoute(left, some), refusedWith('EEXIST'));
+      await bench.host.replaceRoute(left, some);
       await bench.host.addRoute(left, { ...some, metric: 7 });
       await bench.host.deleteRoute(left, some);
       assert.deepEqual(

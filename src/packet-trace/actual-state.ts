@@ -1,0 +1,101 @@
+/**
+ * The state that the VPP and the kernel of a node report: also routes, drops and interfaces that were added
+ * past the agent. Names of managed interfaces are those of their values.
+ */
+import type { Device, Interface, Neighbor, Route, RouteAction, Wire } from './snapshot.ts';
+
+export interface ActualState {
+  readonly vpp: ActualDevice;
+  readonly namespaces: readonly ActualNamespace[];
+}
+
+export interface ActualNamespace extends ActualDevice {
+  /** Path; empty: the namespace of the host. */
+  readonly path: string;
+}
+
+export interface ActualDevice {
+  readonly interfaces: readonly ActualInterface[];
+  /** Of all tables and origins, as far as they are in effect. */
+  readonly routes: readonly ActualRoute[];
+  /** Those that decide where a packet goes, configured or learned. */
+  readonly neighbors: readonly Omit<Neighbor, 'key'>[];
+}
+
+export interface ActualInterface {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** Enabled, and its link is up. */
+  readonly up: boolean;
+  readonly table: number;
+  readonly mac: string;
+  readonly addresses: readonly string[];
+  readonly isRouted: boolean;
+  readonly isLoopback: boolean;
+}
+
+export interface ActualRoute {
+  readonly table: number;
+  readonly destination: string;
+  readonly preference: number;
+  readonly action: RouteAction;
+}
+
+interface Topology {
+  readonly devices: readonly Device[];
+  readonly wires: readonly Wire[];
+}
+
+/** Replaces interfaces and routes of the devices by the actual ones; keys of values stay. */
+export function withActualState<T extends Topology>(
+  node: string,
+  topology: T,
+  { vpp, namespaces }: ActualState,
+): T {
+  const actual = new Map<string, ActualDevice>([[`${node}/vpp`, vpp]]);
+  for (const space of namespaces) actual.set(`${node}/${space.path || 'host'}`, space);
+  const wires: Wire[] = [];
+  const devices = topology.devices.map((device) => {
+    const found = actual.get(device.name);
+    if (found === undefined) return device;
+    // the network behind an unmanaged link is unknown
+    for (const { name, isLoopback } of found.interfaces)
+      if (!device.interfaces.has(name) && !isLoopback)
+        wires.push({ ports: [{ device: device.name, interface: name }], isOpen: true });
+    return actualDevice(device, found);
+  });
+  return { ...topology, devices, wires: [...topology.wires, ...wires] };
+}
+
+function actualDevice(device: Device, found: ActualDevice): Device {
+  const interfaces = found.interfaces.map(
+    (one): Interface => ({
+      tunnel: undefined,
+      key: '',
+      ...device.interfaces.get(one.name),
+      ...one,
+    }),
+  );
+  return {
+    ...device,
+    interfaces: new Map(interfaces.map((one) => [one.name, one])),
+    routes: found.routes.map((route): Route => ({ ...route, key: keyOf(device, route) })),
+    neighbors: found.neighbors.map((one) => {
+      const same = ({ interface: name, address }: Neighbor): boolean =>
+        name === one.interface && address === one.address;
+      return { ...one, key: device.neighbors.find(same)?.key ?? '' };
+    }),
+    // the routes of VPP contain those to its neighbors
+    routesToNeighbors: false,
+  };
+}
+
+function keyOf(device: Device, { table, destination, action }: ActualRoute): string {
+  const same = device.routes.find(
+    (route) =>
+      route.table === table &&
+      route.destination === destination &&
+      JSON.stringify(route.action) === JSON.stringify(action),
+  );
+  return same?.key ?? '';
+}
