@@ -51,10 +51,16 @@ export function findAttachments(
     const owner = (inPod ?? owned.find(isOf))?.owner ?? each.owner;
     return attachmentOf(owner, inPod?.link, each);
   });
-  // a veth pair stays in the pod when VPP has lost its interface
+  // a veth pair stays when VPP has lost its interface; without its host end it is that of another agent
+  const hostEnds = new Set(
+    owned
+      .filter(({ isHostEnd, link }) => isHostEnd && link.namespace === undefined)
+      .map(({ vppInterface }) => vppInterface),
+  );
   const withoutInterface = inPods.filter(
     (one) =>
       !used.has(one) &&
+      hostEnds.has(one.vppInterface) &&
       !isExplained(one.vppInterface) &&
       one.link.neighbors.length > 0 &&
       one.link.addresses.some((address) => isOfPod(withoutLength(address))),

@@ -50,7 +50,7 @@ export interface HistoryEvent {
 export class RealAgent {
   readonly #netns: Netns;
   readonly #folder: string;
-  readonly #label: string;
+  #label: string;
   readonly #env: Readonly<Record<string, string>>;
   readonly #hasTaps: boolean;
   #process: Background | undefined;
@@ -67,7 +67,7 @@ export class RealAgent {
       http: { endpoint: '127.0.0.1:9999', 'local-socket': this.#restSocket },
       grpc: { endpoint: this.cniSocket },
       etcd: { endpoints: [config.etcdEndpoint], 'insecure-transport': true },
-      bolt: { 'db-path': this.#store },
+      bolt: { 'db-path': this.storeFolder },
       govpp: { 'binapi-socket-path': config.vppSocket },
     };
     mkdirSync(folder, { recursive: true });
@@ -84,8 +84,13 @@ export class RealAgent {
     return join(this.#folder, 'cni.sock');
   }
 
-  get #store(): string {
+  get storeFolder(): string {
     return join(this.#folder, 'store');
+  }
+
+  /** The next start uses another name of the node. */
+  rename(label: string): void {
+    this.#label = label;
   }
 
   /** Starts the process without waiting until it serves. */
@@ -206,7 +211,7 @@ export class RealAgent {
 
   /** Values of its local store. The process must have exited. */
   async storedValues(prefix: string): Promise<ReadonlyMap<string, string>> {
-    const store = await LevelStore.open({ folder: this.#store, log: silentLogger });
+    const store = await LevelStore.open({ folder: this.storeFolder, log: silentLogger });
     try {
       const { entries } = await store.list(prefix);
       return new Map(entries.map(({ key, value }) => [key, value]));

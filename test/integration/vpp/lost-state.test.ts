@@ -1,0 +1,180 @@
+/**
+ * Three running pods on a real VPP whose agent starts with a lost, older or damaged local store, or with
+ * another label. Pings at 100 a second run through all of it.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withoutNodes } from '#test/support/requirements.ts';
+import { hasVhostNet } from '#test/support/vhost-net.ts';
+import { until } from '#test/support/wait.ts';
+import { enter } from '../support/netns.ts';
+import { RealNode } from '../support/node.ts';
+import type { Sandbox } from '../support/sandbox.ts';
+
+/** Pings from one pod to another, 100 a second. */
+class Pings {
+  readonly #child: ChildProcess;
+  #output = '';
+
+  constructor(from: Sandbox, to: Sandbox) {
+    const command = [...enter(from.path), 'ping', '-n', '-i', '0.01', to.address];
+    this.#child = spawn('nice', ['-n', '-10', ...command], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#child.stdout!.on('data', (data) => {
+      this.#output += data;
+    });
+  }
+
+  /** A packet that was sent after the last reply may still be on its way: it does not count. */
+  async stop(): Promise<{ readonly sent: number; readonly lost: number }> {
+    const closed = once(this.#child, 'close');
+    this.#child.kill('SIGINT');
+    await closed;
+    const replies = [...this.#output.matchAll(/icmp_seq=(\d+) ttl=/g)].map(([, seq]) =>
+      Number(seq),
+    );
+    const sent = Math.max(0, ...replies);
+    assert.ok(sent > 0, this.#output);
+    return { sent, lost: sent - new Set(replies).size };
+  }
+}
+
+/** Runs the action while the pods ping each other in a ring. @returns the number of lost packets */
+async function underTraffic(
+  t: TestContext,
+  pods: readonly Sandbox[],
+  action: () => Promise<void>,
+): Promise<number> {
+  const streams = pods.map((pod, at) => new Pings(pod, pods[(at + 1) % pods.length]!));
+  const stopAll = () => Promise.all(streams.map((each) => each.stop()));
+  await sleep(500);
+  try {
+    await action();
+    await sleep(1000);
+  } catch (error) {
+    await stopAll();
+    throw error;
+  }
+  const results = await stopAll();
+  const lost = results.reduce((sum, each) => sum + each.lost, 0);
+  t.diagnostic(`${lost} of ${results.reduce((sum, each) => sum + each.sent, 0)} packets lost`);
+  return lost;
+}
+
+const podNames = ['web', 'db', 'cache'];
+
+async function nodeWithPods(useTAPInterfaces: boolean): Promise<[RealNode, Sandbox[]]> {
+  const node = await RealNode.create({ contiv: { useTAPInterfaces } });
+  await node.agent.start();
+  const pods: Sandbox[] = [];
+  for (const name of podNames) {
+    const pod = await node.pod(name);
+    await node.reflect(name, pod.address);
+    pods.push(pod);
+  }
+  return [node, pods];
+}
+
+/** The agent knows the pods by name with their addresses, and answers for them. */
+async function assertKnown(node: RealNode, pods: readonly Sandbox[]): Promise<void> {
+  const { body } = await node.agent.get('/contiv/v1/ipam/allocations');
+  const { Pods } = body as { Pods: { PodID: { Name: string }; MainIP: string }[] };
+  assert.deepEqual(
+    Object.fromEntries(Pods.map(({ PodID, MainIP }) => [PodID.Name, MainIP])),
+    Object.fromEntries(pods.map(({ pod, address }) => [pod, address])),
+  );
+  for (const pod of pods) {
+    const { error, interfaces } = await node.agent.add(pod);
+    assert.equal(error, '');
+    const own = interfaces.find(({ name }) => name === 'eth0');
+    assert.equal(own?.ip_addresses[0]?.address, `${pod.address}/32`);
+  }
+}
+
+/** Changes the local store of a stopped agent. */
+type Loss = (folder: string, copy: string) => void;
+
+const losses: Readonly<Record<string, Loss>> = {
+  'emptied folder': (folder) => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true });
+  },
+  'removed folder': (folder) => rmSync(folder, { recursive: true }),
+  'truncated log': (folder) => {
+    for (const name of readdirSync(folder).filter((one) => one.endsWith('.log'))) {
+      const path = join(folder, name);
+      truncateSync(path, Math.floor(statSync(path).size / 2));
+    }
+  },
+  'empty log': (folder) => {
+    for (const name of readdirSync(folder).filter((one) => one.endsWith('.log')))
+      truncateSync(join(folder, name), 0);
+  },
+  'older copy': (folder, copy) => {
+    rmSync(folder, { recursive: true });
+    cpSync(copy, folder, { recursive: true });
+  },
+};
+
+for (const useTap of [true, false]) {
+  const skip = withoutNodes() || (useTap && !hasVhostNet() && 'TAP needs /dev/vhost-net');
+
+  describe(`three pods by ${useTap ? 'TAP' : 'VETH'}`, { skip, timeout: 200_000 }, () => {
+    it('lose no packet when the local store is lost', async (t) => {
+      const [node, pods] = await nodeWithPods(useTap);
+      await using _ = node;
+      const { agent } = node;
+      const copy = `${agent.storeFolder}-copy`;
+      await agent.end('SIGTERM');
+      cpSync(agent.storeFolder, copy, { recursive: true });
+      await agent.start();
+      // the copy lacks this pod
+      const late = await node.pod('late');
+      await node.reflect('late', late.address);
+      const all = [...pods, late];
+      const before = await node.configuration();
+      for (const [what, lose] of Object.entries(losses)) {
+        t.diagnostic(what);
+        const lost = await underTraffic(t, all, async () => {
+          await agent.end('SIGTERM');
+          lose(agent.storeFolder, copy);
+          await agent.start();
+        });
+        assert.deepEqual(await node.configuration(), before, what);
+        await assertKnown(node, all);
+        assert.equal(lost, 0, what);
+      }
+      // the whole ID of the container removes an adopted pod
+      for (const pod of all) assert.equal((await agent.delete(pod)).error, '');
+      assert.doesNotMatch(await node.vpp.cli('show interface'), /tap[1-9]|host-[0-9a-f]{10}/);
+    });
+
+    it('keep their addresses when the label of the node is changed', async (t) => {
+      const [node, pods] = await nodeWithPods(useTap);
+      await using _ = node;
+      await underTraffic(t, pods, async () => {
+        await node.agent.end('SIGTERM');
+        node.agent.rename('renamed');
+        node.agent.launch();
+        // readiness reports that the pods are outside of the subnet of the new node ID
+        await until('the node has resynced under its new label', async () => {
+          const { body } = await node.agent
+            .get('/controller/event-history')
+            .catch(() => ({ body: null }));
+          return Array.isArray(body) && body.length > 0;
+        });
+        await sleep(1000);
+      });
+      for (const [at, pod] of pods.entries())
+        await pod.run('ping', '-n', '-c', '2', '-i', '0.1', '-W', '2', pods[(at + 1) % 3]!.address);
+      await assertKnown(node, pods);
+      const { body } = await node.agent.get('/readiness');
+      assert.doesNotMatch(JSON.stringify(body), /File exists/);
+    });
+  });
+}
