@@ -5,9 +5,11 @@
  * docs/vpp-report.md; the sections of other releases stay. Needs root and `vpp` in the PATH. Exit
  * code 1 when a test failed or no test ran on VPP.
  */
+
 import { globSync, writeFileSync } from 'node:fs';
 import { VppProcess } from '#test/integration/support/vpp-process.ts';
 import { withoutVpp } from '#test/support/requirements.ts';
+import { hasVhostNet, vhostNetLibrary } from '#test/support/vhost-net.ts';
 import { runTests } from './lib/run-tests.ts';
 import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
 import {
@@ -60,8 +62,14 @@ if (counts.passed === 0) {
   console.error(`the source changed during the run: ${REPORT} is unchanged`);
   process.exitCode = 1;
 } else {
-  const section = renderSection(release, trees, results);
+  const section = renderSection(release, trees, results, tapDevice());
   writeFileSync(REPORT, renderReport(new Map([...readSections(), [release, section]])));
 }
 console.log(`\n${countsText(counts)}`);
 if (counts.failed > 0) process.exitCode = 1;
+
+function tapDevice(): string {
+  if (vhostNetLibrary() !== undefined)
+    return 'TAPs: with a library that stands in for /dev/vhost-net, preloaded into VPP.';
+  return hasVhostNet() ? 'TAPs: with /dev/vhost-net.' : 'TAPs: none, /dev/vhost-net is missing.';
+}

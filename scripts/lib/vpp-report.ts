@@ -45,11 +45,15 @@ export function changedSince(section: string): string[] {
     .map((line) => line.split(' ')[0]!);
 }
 
-/** @param trees `treeLines` at the start of the run */
+/**
+ * @param trees `treeLines` at the start of the run
+ * @param tapDevice how VPP could create TAPs, a sentence
+ */
 export function renderSection(
   release: string,
   trees: readonly string[],
   results: readonly FileResult[],
+  tapDevice: string,
 ): string {
   const rows = results.map(
     ({ file, passed, failures, skips }) =>
@@ -73,6 +77,8 @@ ${trees.join('\n')}
 |---|---:|---:|---:|
 ${rows.join('\n')}
 ${notes.length > 0 ? `\n${notes.join('\n')}\n` : ''}
+${tapDevice}
+
 ${countsText(countAll(results))}
 `;
 }

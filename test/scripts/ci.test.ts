@@ -57,7 +57,7 @@ describe('report of the last runs against VPP', () => {
     output: '',
     ms: 1,
   };
-  const section = renderSection('v26.06-release', treeLines(), [result]);
+  const section = renderSection('v26.06-release', treeLines(), [result], 'TAPs: with a stand-in.');
 
   it('counts the tests, and names failures and skips', () => {
     assert.match(section, /\| test\/vpp\/a\.test\.ts \| 3 \| 1 \| 1 \|/);
@@ -73,7 +73,7 @@ describe('report of the last runs against VPP', () => {
   });
 
   it('keeps the section of each release that was tried', () => {
-    const older = renderSection('v25.10-release', ['src/vpp 0'], [result]);
+    const older = renderSection('v25.10-release', ['src/vpp 0'], [result], 'TAPs: none.');
     const report = renderReport(
       new Map([
         ['v25.10-release', older],

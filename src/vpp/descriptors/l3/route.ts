@@ -77,14 +77,14 @@ export function routeDescriptor({
         if (meant === undefined) unmatched.push(value);
         else found.set(meant.key, adopt(meant.value, value));
       };
-      const dumps = tables.map(async ({ table }) => {
+      // one table after another: VPP forwards no packets while it returns a table, which cannot be split
+      for (const { table } of tables) {
         const routes = await client.dump('ip_route_v2_dump', { src: source, table });
         await mapInSlices(clock, routes, ({ route }) => {
           for (const path of route.paths) read(route, path);
           if (route.paths.some(isSuspect)) suspects.push(route);
         });
-      });
-      await Promise.all(dumps);
+      }
       if (suspects.length > 0) await removeDeadPaths(client, log, suspects);
       await mapInSlices(clock, unmatched, (value) => found.set(freeKey(value, found), value));
       return [...found].map(([key, value]) => ({ key, value, origin: 'from-NB' as const }));
