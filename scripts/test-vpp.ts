@@ -70,6 +70,6 @@ if (counts.failed > 0) process.exitCode = 1;
 
 function tapDevice(): string {
   if (vhostNetLibrary() !== undefined)
-    return 'TAPs: with a library that stands in for /dev/vhost-net, preloaded into VPP.';
+    return 'TAPs: with a library that replaces /dev/vhost-net, preloaded into VPP.';
   return hasVhostNet() ? 'TAPs: with /dev/vhost-net.' : 'TAPs: none, /dev/vhost-net is missing.';
 }

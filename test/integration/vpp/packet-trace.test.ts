@@ -27,7 +27,7 @@ describe('packet trace', { skip: withoutNodes(), timeout: 240_000 }, () => {
   let ends: readonly Endpoint[];
 
   before(async () => {
-    cluster = await RealCluster.create({ nodes: 2 });
+    cluster = await RealCluster.create({ nodes: 2, links: 'VETH' });
     [one, two] = cluster.nodes as [ClusterNode, ClusterNode];
     [web, db, far] = [
       await one.node.pod('web'),
