@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MemoryStore } from '#datastore/memory-store.ts';
-import type { LinuxHost } from '#linux/api.ts';
+import { AGENT_ROUTE_PROTOCOL, type LinuxHost } from '#linux/api.ts';
 import { configuration } from './configuration.ts';
 import {
   type AgentOptions,
@@ -33,6 +33,8 @@ async function southbound(node: Node): Promise<unknown> {
   return { vpp, linux };
 }
 
+/** `rtm_protocol` of routes that are added without one. */
+const BOOT_PROTOCOL = 3;
 const READS = /show_|^feature_is_enabled$|^want_|^control_ping$|_get$|^sw_interface_get_table$/;
 
 /** Requests and operations that change VPP or Linux, since the counts. */
@@ -219,6 +221,44 @@ for (const useTAPInterfaces of [true, false]) {
       const [, db] = pods as [TestPod, TestPod];
       const reply = await running.client.add(cniRequest(db));
       assert.equal(replyAddress(reply), addresses.get('db'));
+    });
+
+    it('of the original agent are taken over: only its routes are marked', async () => {
+      const { node, addresses } = await attached(options);
+      // it sets no protocol number, and the kernel takes that of `boot`
+      for (const namespace of [undefined, ...namespaces])
+        for (const { protocol, ...route } of (await node.linux.dump(namespace)).routes)
+          if (protocol === AGENT_ROUTE_PROTOCOL)
+            node.linux.setRouteProtocol(namespace, route, BOOT_PROTOCOL);
+      const before = await southbound(node);
+      const since = {
+        requests: node.vpp.requests.length,
+        operations: node.linux.operations.length,
+      };
+      const after = { ...node, local: new MemoryStore(), mirror: new MemoryStore() };
+      await using running = await startAgent(after, options);
+      assert.deepEqual([...new Set(writes(node, since))], ['markRoute']);
+      assert.deepEqual(await southbound(node), before);
+      assert.equal(await ready(running), 'ready');
+      assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
+      for (const pod of pods)
+        assert.equal((await running.client.delete(cniRequest(pod))).error, '');
+    });
+
+    it('and the link to the host keep their links when the label of the node changes', async () => {
+      const { node, addresses } = await attached(options);
+      await using running = await startAgent(node, { ...options, label: 'renamed' });
+      assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
+      const { links } = await node.linux.dump(undefined);
+      for (const { alias } of links) if (alias) assert.match(alias, /^\/vnf-agent\/renamed\//);
+      for (const namespace of namespaces) {
+        const state = await node.linux.dump(namespace);
+        const link = state.links.find(({ name }) => name === 'eth0');
+        assert.match(link?.alias ?? '', /^\/vnf-agent\/renamed\//);
+      }
+      assert.doesNotMatch(await ready(running), /File exists/);
+      for (const pod of pods)
+        assert.equal((await running.client.delete(cniRequest(pod))).error, '');
     });
 
     it('get their names when a Pod record with their address is read', async () => {
