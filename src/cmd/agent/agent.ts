@@ -27,6 +27,7 @@ import { wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
+import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
 import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
 import { stnDaemonClient } from '#stn/daemon-client.ts';
 import { vppRoutes } from '#vpp/routes.ts';
@@ -157,6 +158,7 @@ export function createAgent(deps: AgentDeps): Agent {
     log: loggers.get('dbwatcher'),
   });
   new NodeSyncMetrics(registry, nodes);
+  new PodManagerMetrics(registry, pods);
   status.registerProblem('unsupported-features', 'none', () => {
     const features = ipv4net.unsupportedFeatures();
     return features.length === 0 ? undefined : `without effect: ${features.join('; ')}`;

@@ -75,6 +75,10 @@ async function ready(running: RunningAgent): Promise<string> {
   return status === 200 ? 'ready' : JSON.stringify(body);
 }
 
+async function metrics({ agent }: RunningAgent): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${agent.port}/metrics`)).text();
+}
+
 async function allocations(running: RunningAgent): Promise<Record<string, string>> {
   const { body } = await running.get('/contiv/v1/ipam/allocations');
   const { Pods } = body as { Pods: { PodID: { Name: string }; MainIP: string }[] };
@@ -207,6 +211,8 @@ for (const useTAPInterfaces of [true, false]) {
         assert.deepEqual(writes(node, since), []);
         assert.deepEqual(await southbound(node), before);
         const text = await ready(running);
+        assert.match(await metrics(running), /^contiv_pods_not_recovered 3$/m);
+        assert.match(await metrics(running), /^contiv_attachments_adopted 3$/m);
         for (const pod of pods) assert.match(text, new RegExp(`pod default/${pod.name}: `));
         assert.deepEqual(await allocations(running), Object.fromEntries(addresses));
         // a DEL with the whole ID ends it
