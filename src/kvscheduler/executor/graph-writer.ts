@@ -100,6 +100,8 @@ export class GraphWriter {
     } else {
       const hasNone = unmanaged || desired === undefined;
       graph.setDesired(node, desired, hasNone ? none : dependencies);
+      const isOpen = !hasNone && !value.isAvailable;
+      graph.setDerivedDependencies(node, isOpen ? value.derivedDependencies : none);
       writable(node).needsInspection = false;
     }
     writable(node).rejected = goal.rejected;
@@ -120,9 +122,10 @@ export class GraphWriter {
   /** Restores the desired state of before a transaction. @returns the nodes that it changes */
   async restore(backup: DesiredStateBackup): Promise<Node[]> {
     const nodes: Node[] = [];
-    for (const { node, desired, dependencies, rejected, seqNum, retry } of backup.latestFirst()) {
+    for (const { node, desired, rejected, seqNum, retry, ...kept } of backup.latestFirst()) {
       if (this.#slices.due()) await this.#slices.turn();
-      this.#graph.setDesired(node, desired, dependencies);
+      this.#graph.setDesired(node, desired, kept.desiredDependencies);
+      this.#graph.setDerivedDependencies(node, kept.derivedDependencies);
       const changed = writable(node);
       changed.rejected = rejected;
       changed.toBeRemoved = false;
@@ -323,13 +326,12 @@ export class AppliedPlan {
   }
 }
 
-interface Backup {
+interface Backup
+  extends Pick<
+    Node,
+    'desired' | 'desiredDependencies' | 'derivedDependencies' | 'rejected' | 'seqNum' | 'retry'
+  > {
   readonly node: Node;
-  readonly desired: Value | undefined;
-  readonly dependencies: readonly Dependency[];
-  readonly rejected: RejectedValue | undefined;
-  readonly seqNum: number;
-  readonly retry: RetryPolicy | undefined;
 }
 
 /** The desired state of before a transaction that may be undone. */
@@ -339,9 +341,10 @@ export class DesiredStateBackup {
   readonly #backups: Backup[] = [];
 
   keep(node: Node): void {
-    const { desired, desiredDependencies: dependencies, rejected, seqNum, retry } = node;
+    const { desired, desiredDependencies, derivedDependencies, rejected, seqNum, retry } = node;
     if (node.available) this.available.add(node);
-    this.#backups.push({ node, desired, dependencies, rejected, seqNum, retry });
+    const relations = { desiredDependencies, derivedDependencies };
+    this.#backups.push({ node, desired, ...relations, rejected, seqNum, retry });
   }
 
   latestFirst(): readonly Backup[] {

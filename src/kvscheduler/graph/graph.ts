@@ -52,6 +52,8 @@ export class Node {
   readonly needsInspection: boolean = false;
   readonly desiredDependencies: readonly Dependency[] = none;
   readonly actualDependencies: readonly Dependency[] = none;
+  /** Of a base value that is not available: dependencies of the values that would be derived from it. */
+  readonly derivedDependencies: readonly Dependency[] = none;
   readonly derived: ReadonlySet<Node> = noNodes;
   /** Claims that a pending value waits for. */
   readonly awaitedClaims: readonly string[] = none;
@@ -116,6 +118,7 @@ type Writers = Pick<
   | 'add'
   | 'remove'
   | 'setDesired'
+  | 'setDerivedDependencies'
   | 'setActual'
   | 'setMetadata'
   | 'setOutcomeUnknown'
@@ -139,6 +142,7 @@ export class WritableGraph {
   readonly #nodes = new Map<string, Node>();
   readonly #keys = new KeyIndex();
   readonly #dependents = new DependencyIndex<Node>();
+  readonly #prospects = new DependencyIndex<Node>();
   readonly #holders = new Map<string, OneOrMany<Node>>();
   readonly #waiters = new Map<string, OneOrMany<Node>>();
   /** The values that the nodes of unknown outcome may have. */
@@ -225,6 +229,20 @@ export class WritableGraph {
     return sortInSlices([...found], byKey, slices);
   }
 
+  /** The number of nodes that `prospects` finds, at most. */
+  prospectCount(key: string): number {
+    this.lookUps++;
+    return this.#prospects.count(key);
+  }
+
+  /** Base nodes that are not available and whose derived values would depend on the key. */
+  prospects(key: string): readonly Node[] {
+    const found = new Set<Node>();
+    this.#prospects.collect(key, found);
+    this.visits += found.size;
+    return [...found].sort(byKey);
+  }
+
   /** Nodes whose actual value has the claim. */
   holders(name: string): Iterable<Node> {
     this.lookUps++;
@@ -266,6 +284,7 @@ export class WritableGraph {
   /** Removes a node that has neither a desired nor an actual value. */
   remove(node: Node): void {
     this.setDesired(node, undefined, none);
+    this.setDerivedDependencies(node, none);
     this.setActual(node, undefined, none);
     this.setOutcomeKnown(node);
     this.failed.delete(node);
@@ -281,6 +300,13 @@ export class WritableGraph {
     writable(node).desiredDependencies = dependencies;
     this.#reindex(node);
     this.setAwaitedClaims(node, none);
+  }
+
+  setDerivedDependencies(node: Node, dependencies: readonly Dependency[]): void {
+    if (dependencies === node.derivedDependencies) return;
+    this.#prospects.delete(node, node.derivedDependencies);
+    this.#prospects.add(node, dependencies);
+    writable(node).derivedDependencies = dependencies;
   }
 
   /**

@@ -104,6 +104,8 @@ export class PlannedValue {
   readonly exists: boolean;
   readonly goal: Goal;
   readonly phase: Phase;
+  /** If it is not available: dependencies of the values that would be derived from it. */
+  readonly derivedDependencies: readonly Dependency[];
   readonly role: Role = 'related';
   /** The reason of its operations. */
   readonly reason: Reason;
@@ -130,6 +132,7 @@ export class PlannedValue {
     const available = node?.available ?? false;
     if (blocked) this.phase = { state: 'blocked', reason: blocked, available };
     else this.phase = available ? AVAILABLE : UNAVAILABLE;
+    this.derivedDependencies = node?.derivedDependencies ?? none;
     this.goal = node ? goalOf(node, blocked !== undefined) : noGoal;
   }
 

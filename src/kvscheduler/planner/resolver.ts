@@ -2,11 +2,11 @@
  * First step of planning: which values will exist. The answer is the largest set in which every value
  * has its dependencies; values that depend on each other in a cycle are all in it or none is. Only
  * what the change can reach is computed: every value that may become available is first taken to be
- * so, then those with unmet dependencies are taken out until nothing changes.
+ * so, with its derived values, then those with unmet dependencies are taken out until nothing changes.
  */
 
 import { errorText } from '#infra/errors/errors.ts';
-import type { KeyedValue } from '../api/descriptor.ts';
+import type { Dependency, KeyedValue } from '../api/descriptor.ts';
 import { DerivedKeyError, DescriptorContractError } from '../api/errors.ts';
 import type { Value } from '../api/transaction.ts';
 import type { Node, RejectedValue } from '../graph/graph.ts';
@@ -171,17 +171,17 @@ export class Resolver implements Resolution {
         if (following) await following;
         continue;
       }
-      const unchecked = this.#unchecked.pop();
-      if (unchecked) {
-        this.#isUnchecked.delete(unchecked);
-        if (unchecked.isAvailable && !this.#isReady(unchecked)) this.lower(unchecked);
+      // Before dependencies are checked: a cycle may lead through derived values.
+      const expanding = this.#expanding.pop();
+      if (expanding) {
+        if (!expanding.isAvailable) continue;
+        for (const _ of this.#expansion(expanding)) if (slices.due()) await slices.turn();
         continue;
       }
-      // Derived values last: their base must not depend on them.
-      const expanding = this.#expanding.pop();
-      if (!expanding) return;
-      if (!expanding.isAvailable) continue;
-      for (const _ of this.#expansion(expanding)) if (slices.due()) await slices.turn();
+      const unchecked = this.#unchecked.pop();
+      if (!unchecked) return;
+      this.#isUnchecked.delete(unchecked);
+      if (unchecked.isAvailable && !this.#isReady(unchecked)) this.lower(unchecked);
     }
   }
 
@@ -334,8 +334,10 @@ export class Resolver implements Resolution {
     const isUnchanged = node?.available && !this.#lowered.has(value);
     if (isUnchanged && !this.input.drifted.has(node)) return undefined;
     const count = this.graph.dependentCount(key);
-    if (isMany(count)) return this.#followMany(key);
+    const prospects = this.input.graph.prospectCount(key);
+    if (isMany(count + prospects)) return this.#followMany(key);
     if (count > 0) for (const one of this.graph.dependents(key)) this.#offer(one, key);
+    if (prospects > 0) for (const one of this.input.graph.prospects(key)) this.#offer(one, key);
     return undefined;
   }
 
@@ -345,12 +347,24 @@ export class Resolver implements Resolution {
       if (slices.due()) await slices.turn();
       this.#offer(one, key);
     }
+    for (const one of this.input.graph.prospects(key)) {
+      if (slices.due()) await slices.turn();
+      this.#offer(one, key);
+    }
   }
 
-  /** Raises a dependent of an available key, if that is possible. */
+  /**
+   * Raises a dependent of an available key, if that is possible. A derived value can only be raised with
+   * its base, which may be pending because of a cycle that leads through that derived value.
+   */
   #offer(one: Node | PlannedValue, key: string): void {
     const reason: Reason = { why: 'dependency met', key };
     const dependent = one instanceof PlannedValue ? one : this.touch(one, reason);
+    const base = this.graph.values.get(dependent.baseKey ?? '');
+    if (base && !base.isAvailable) {
+      this.#offer(base, key);
+      return;
+    }
     if (dependent.isAvailable || !this.canRise(dependent)) return;
     if (dependent.role !== 'target') editable(dependent).reason = reason;
     this.raise(dependent);
@@ -378,6 +392,7 @@ export class Resolver implements Resolution {
 
   /** `expand` in steps. */
   *#expansion(value: PlannedValue): Generator<void, void, void> {
+    if (!value.isAvailable) this.#keepDependencies(value);
     const keep = new Set<string>();
     for (const derived of this.#derive(value)) {
       if (keep.has(derived.key)) continue;
@@ -396,6 +411,19 @@ export class Resolver implements Resolution {
       const { value: goal, desired, rejected } = child.goal;
       if ((goal ?? desired ?? rejected) !== undefined || child.isAvailable) this.#dropGoal(child);
     }
+  }
+
+  /** The derived values will be forgotten: keeps the dependencies that they had. */
+  #keepDependencies(value: PlannedValue): void {
+    const kept: Dependency[] = [];
+    for (const { goal } of this.graph.newDerived(value))
+      if (goal.value !== undefined) kept.push(...goal.dependencies);
+    for (const { key, desired, desiredDependencies } of value.node?.derived ?? none) {
+      const goal = this.graph.values.get(key)?.goal;
+      if ((goal ? goal.value : desired) !== undefined)
+        kept.push(...(goal?.dependencies ?? desiredDependencies));
+    }
+    if (kept.length > 0) editable(value).derivedDependencies = kept;
   }
 
   #derive(value: PlannedValue): readonly KeyedValue[] {

@@ -204,3 +204,24 @@ test('a value with many dependents is processed in slices, too', async () => {
   const { longestStretch } = bench.scheduler.load;
   assert.ok(longestStretch > 0 && longestStretch < 20, `${longestStretch} ms`);
 });
+
+test('a cycle that leads through a derived value is configured, at once and step by step', async () => {
+  const first = { v: 1, derives: { 'd/a1.0': { v: 1 } } };
+  const cycle = { 'a/1': { ...first, needs: ['b/1'] }, 'b/1': { v: 1, needs: ['d/a1.0'] } };
+  const atOnce = setUp();
+  assert.deepEqual(await atOnce.commit(cycle), []);
+  const inSteps = setUp();
+  await inSteps.commit({ 'a/1': first });
+  await inSteps.commit({ 'b/1': cycle['b/1'] });
+  await inSteps.commit({ 'a/1': cycle['a/1'] });
+  for (const bench of [atOnce, inSteps]) {
+    for (const key of ['a/1', 'd/a1.0', 'b/1']) assert.equal(bench.state(key), 'CONFIGURED', key);
+    assert.deepEqual(await bench.calls(cycle, { mode: 'full-resync' }), []);
+    assert.deepEqual(bench.southbound.violations, []);
+    await bench.commit({ 'b/1': null });
+    assert.equal(bench.state('a/1'), 'PENDING [b/1]');
+    assert.deepEqual(bench.southbound.contents(), {});
+    await bench.commit({ 'b/1': cycle['b/1'] });
+    assert.equal(bench.state('a/1'), 'CONFIGURED');
+  }
+});

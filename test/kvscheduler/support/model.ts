@@ -146,23 +146,19 @@ function whatCanBe(
   blocked: Blocked,
 ): Map<string, Spec> {
   const existing = new Map<string, Spec>();
-  // In rounds: derived values take part when their base is settled.
-  for (let before = -1; before !== existing.size; ) {
-    before = existing.size;
-    const candidates = new Map<string, Spec>();
-    for (const [key, spec] of desired) {
-      if (spec.invalid || blocked.has(key) || !isImplemented(key)) continue;
-      candidates.set(key, spec);
-      if (!existing.has(key)) continue;
-      for (const [own, derived] of Object.entries(spec.derives ?? {}))
-        if (!derived.invalid) candidates.set(own, derived);
+  for (const [key, spec] of desired) {
+    if (spec.invalid || blocked.has(key) || !isImplemented(key)) continue;
+    existing.set(key, spec);
+    for (const [own, derived] of Object.entries(spec.derives ?? {}))
+      if (!derived.invalid) existing.set(own, derived);
+  }
+  for (let size = -1; size !== existing.size; ) {
+    size = existing.size;
+    for (const [key, spec] of existing) {
+      const base = baseOf(key);
+      const isOrphan = base !== undefined && !existing.has(base);
+      if (isOrphan || lacking(existing, unmanaged, key, spec).length > 0) existing.delete(key);
     }
-    for (let size = -1; size !== candidates.size; ) {
-      size = candidates.size;
-      for (const [key, spec] of candidates)
-        if (lacking(candidates, unmanaged, key, spec).length > 0) candidates.delete(key);
-    }
-    for (const [key, spec] of candidates) existing.set(key, spec);
   }
   return existing;
 }

@@ -36,24 +36,22 @@ function childrenOf(base: string): string[] {
   return [`d/${name}.0`, `d/${name}.1`, `p/${name}`];
 }
 
-/** These two may depend on each other: values in a cycle are created together. */
+/**
+ * These two and their derived values may depend on each other: values in a cycle are created
+ * together, also if it leads through a derived value.
+ */
 const cycle = [3, 4];
 
-/**
- * The keys that a value may depend on so that no value depends, directly or indirectly, on its own
- * derived values: values before it, and the members of its cycle.
- */
+/** The keys that a value may depend on: values before it, and the members of its cycle. */
 function tameKeys(owner: string): string[] {
   const base = baseOf(owner) ?? owner;
   const rank = bases.indexOf(base);
   const inCircle = cycle.includes(rank);
-  const first = inCircle ? Math.min(...cycle) : rank;
-  const before = bases.slice(0, first);
-  const keys = [...unmanagedKeys, 'a/none', ...before, ...before.flatMap(childrenOf)];
+  const before = bases.slice(0, inCircle ? Math.min(...cycle) : rank);
   const partners = inCircle ? cycle.map((other) => bases[other] as string) : [];
-  if (owner === base) return [...keys, ...partners];
-  const siblings = inCircle ? partners.flatMap(childrenOf) : childrenOf(base);
-  return [...keys, ...partners, ...siblings];
+  const keys = [...unmanagedKeys, 'a/none', ...before, ...before.flatMap(childrenOf), ...partners];
+  if (inCircle) return [...keys, ...partners.flatMap(childrenOf)];
+  return owner === base ? keys : [...keys, ...childrenOf(base)];
 }
 
 function tamePrefixes(owner: string): string[] {
