@@ -2,7 +2,8 @@
  * Allocation of the node ID. All pod addresses of the node derive from the ID, so an ID that pods may
  * already use is never released: it is also stored in the local store, and written again if the
  * cluster has lost it, or has only an invalid record of it. If another node has it by then, that is
- * reported: this node keeps it, because its pods use it, and no other ID is allocated.
+ * reported: this node keeps it, because its pods use it, and no other ID is allocated. A node that
+ * starts without pods has left the cluster before, and its ID was freed: it allocates another one.
  */
 import type { KvStore } from '#datastore/api.ts';
 import { type CodedError, defineError } from '#infra/errors/errors.ts';
@@ -10,7 +11,9 @@ import { type VppNode, vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
 import { AbortEventError, FatalError } from '#plugins/controller/api/errors.ts';
+import { ATTACHMENT_PREFIX } from '#plugins/podmanager/api.ts';
 import type { PortContext } from './api.ts';
+import { hasReleaseMark, withoutReleaseMark } from './release-mark.ts';
 
 export const NodeIdConflictError = defineError({
   name: 'NodeIdConflictError',
@@ -38,7 +41,9 @@ export interface NodeState {
    * remove their routes to this one.
    */
   readonly addresses: readonly string[];
-  /** Called only if neither the cluster nor the local store has an ID of this node. */
+  /** This process uses the ID in the local store already. */
+  readonly usesId: boolean;
+  /** Called only if no ID of this node is known, or another node has it. */
   pods(): IdsOfPods;
   /** Why no node can have this ID or a higher one; undefined if it can. */
   whyUnusable(id: number): string | undefined;
@@ -174,9 +179,10 @@ function parseStoredId(text: string): { readonly id: number; readonly name: stri
 async function allocateInCluster(
   ctx: PortContext,
   deps: IdAllocatorDeps,
-  storedLocally: number | undefined,
+  storedBefore: number | undefined,
   node: NodeState,
 ): Promise<AllocatedId> {
+  let storedLocally = storedBefore;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const stored = await listRecords(ctx, deps);
     const own = [...stored.values()]
@@ -191,12 +197,34 @@ async function allocateInCluster(
       return allocated;
     }
     const holder = stored.get(id);
-    if (isOwn && holder?.value) {
+    if (isOwn && holder?.value && holder.value.name !== deps.nodeName) {
+      if (!(await mayHavePods(ctx, deps, id, node))) {
+        ctx.log.warn(
+          { id, holder: holder.value.name },
+          'another node has the former ID of this one, which has no pods; allocating another ID',
+        );
+        storedLocally = undefined;
+        continue;
+      }
       const conflict = idConflictError(id, deps.nodeName, holder.value.name);
       return { id, text: undefined, conflict };
     }
   }
   throw allocationError(`other nodes allocated the same ID first in ${MAX_ATTEMPTS} attempts`);
+}
+
+/** Whether pods of this node may have addresses that derive from the ID. */
+async function mayHavePods(
+  ctx: PortContext,
+  deps: IdAllocatorDeps,
+  id: number,
+  node: NodeState,
+): Promise<boolean> {
+  if (node.usesId || node.pods().here === id) return true;
+  return ctx.callPort(
+    'local store/has attachments',
+    async () => (await deps.local.list(ATTACHMENT_PREFIX)).entries.length > 0,
+  );
 }
 
 async function listRecords(
@@ -247,7 +275,7 @@ interface IdClaim {
   readonly isOwn: boolean;
 }
 
-/** @returns undefined if the ID belongs to another node */
+/** @returns undefined if the ID belongs to another node, or was written by another agent meanwhile */
 async function takeId(
   ctx: PortContext,
   deps: IdAllocatorDeps,
@@ -255,24 +283,31 @@ async function takeId(
   stored: StoredRecord | undefined,
 ): Promise<AllocatedId | undefined> {
   const key = idRecordKey(id);
-  if (stored?.value)
-    return stored.value.name === deps.nodeName ? { id, text: stored.text } : undefined;
+  const swap = async (expected: string, wanted: string): Promise<AllocatedId | undefined> => {
+    const swapped = await ctx.callPort(`cluster store/compare-and-swap ${key}`, () =>
+      deps.cluster.compareAndSwap(key, expected, wanted),
+    );
+    return swapped ? { id, text: wanted } : undefined;
+  };
+  if (stored?.value) {
+    if (stored.value.name !== deps.nodeName) return undefined;
+    if (!hasReleaseMark(stored.text)) return { id, text: stored.text };
+    // another agent is about to delete it, unless this write is first
+    return swap(stored.text, withoutReleaseMark(stored.text));
+  }
   if (stored) {
     if (!isOwn) return undefined;
     ctx.log.error({ key, text: stored.text }, 'replacing the invalid record of this node');
-    const swapped = await ctx.callPort(`cluster store/compare-and-swap ${key}`, () =>
-      deps.cluster.compareAndSwap(key, stored.text, text),
-    );
-    return swapped ? { id, text } : undefined;
+    return swap(stored.text, text);
   }
   const { created, value } = await ctx.callPort(`cluster store/put-if-absent ${key}`, () =>
     deps.cluster.putIfAbsent(key, text),
   );
-  if (created || readIdRecord(value, key)?.name === deps.nodeName) return { id, text: value };
-  return undefined;
+  const isUsable = readIdRecord(value, key)?.name === deps.nodeName && !hasReleaseMark(value);
+  return created || isUsable ? { id, text: value } : undefined;
 }
 
-/** Deletes records of this node with IDs that it does not use; no other node deletes them. */
+/** Deletes records of this node with IDs that it does not use; others do only when it has left. */
 async function deleteStaleRecords(
   ctx: PortContext,
   deps: IdAllocatorDeps,

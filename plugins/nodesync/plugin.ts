@@ -36,6 +36,7 @@ import {
 } from './id-allocator.ts';
 import { nodeAddressError, ownAddressesOf } from './node-addresses.ts';
 import { NodeTable, vppAddresses } from './node-table.ts';
+import { hasReleaseMark } from './release-mark.ts';
 
 export interface NodeSyncDeps extends IdAllocatorDeps {
   readonly conf: Pick<ContivConfApi, 'ipam' | 'defaultGateway'>;
@@ -223,6 +224,7 @@ class NodeSync implements NodeSyncHandler {
   async #allocateId(ctx: ResyncContext | UpdateContext): Promise<void> {
     const allocated = await allocateId(ctx, this.#deps, this.#storeUnavailable, {
       addresses: this.#addresses,
+      usesId: this.#id !== undefined,
       pods: () => this.#idsOfPods(ctx.kubeState),
       whyUnusable: (id) => this.#whyUnusable(id),
     });
@@ -368,6 +370,7 @@ class NodeSync implements NodeSyncHandler {
   }
 
   #isAnnouncedBy(text: string, key: string): boolean {
+    if (hasReleaseMark(text)) return false;
     const record = readIdRecord(text, key);
     // a record with another ID than its key is invalid
     if (record === undefined || record.id !== this.#id) return false;

@@ -53,6 +53,9 @@ export interface AdoptedLink {
   readonly address: string | undefined;
 }
 
+/** Prefix of the attachments in the local store: without one, no pod of this node has an address. */
+export const ATTACHMENT_PREFIX = 'local/podmanager/attachment/';
+
 /** `<containerId>/<interfaceName>`: the key of an attachment. */
 export type AttachmentId = string;
 

@@ -1,6 +1,5 @@
-import { type Attachment, type AttachmentId, attachmentId } from './api.ts';
+import { ATTACHMENT_PREFIX, type Attachment, type AttachmentId, attachmentId } from './api.ts';
 
-export const ATTACHMENT_PREFIX = 'local/podmanager/attachment/';
 /** Attachments that were deleted, while their interface may still be in VPP. */
 export const DELETED_PREFIX = 'local/podmanager/deleted/';
 /** Records that could not be read, kept for the analysis. */

@@ -7,9 +7,8 @@
 import type { KvEntry, KvStore } from '#datastore/api.ts';
 import { FatalError } from '#plugins/controller/api/errors.ts';
 import type { ResyncContext } from '#plugins/controller/api/event-handler.ts';
-import { type AttachmentId, attachmentId, type PortContext } from './api.ts';
+import { ATTACHMENT_PREFIX, type AttachmentId, attachmentId, type PortContext } from './api.ts';
 import {
-  ATTACHMENT_PREFIX,
   type AttachmentRecord,
   attachmentKey,
   attachmentText,

@@ -26,6 +26,7 @@ import { type WiredController, wireController } from '#plugins/controller/wire-c
 import { wireDbWatcher } from '#plugins/dbwatcher/wire-dbwatcher.ts';
 import { ipamRoutes } from '#plugins/ipv4net/routes.ts';
 import { wireLeaseWatch } from '#plugins/ipv4net/wire-lease-watch.ts';
+import { IdReleaser } from '#plugins/nodesync/id-releaser.ts';
 import { NodeSyncMetrics } from '#plugins/nodesync/metrics.ts';
 import { PodManagerMetrics } from '#plugins/podmanager/metrics.ts';
 import { wireCniServer } from '#plugins/podmanager/wire-cni-server.ts';
@@ -159,6 +160,13 @@ export function createAgent(deps: AgentDeps): Agent {
   });
   new NodeSyncMetrics(registry, nodes);
   new PodManagerMetrics(registry, pods);
+  const idReleaser = new IdReleaser({
+    nodeName: label,
+    cluster,
+    clock,
+    random,
+    log: loggers.get('nodesync'),
+  });
   status.registerProblem('unsupported-features', 'none', () => {
     const features = ipv4net.unsupportedFeatures();
     return features.length === 0 ? undefined : `without effect: ${features.join('; ')}`;
@@ -231,6 +239,8 @@ export function createAgent(deps: AgentDeps): Agent {
       controllerComponent,
       leaseWatch,
       watcherComponent,
+      // without a mirror the database is that of this node alone
+      ...(mirror ? [idReleaser.component] : []),
       cni,
     ],
     limits,

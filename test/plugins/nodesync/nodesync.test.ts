@@ -70,13 +70,14 @@ describe('node ID', () => {
   it('stays when another node has it by then; the problem names both until it ends', async () => {
     const node = new TestNode();
     assert.equal(await start(node), 1);
+    assert.equal((await node.add('web', 'c1')).error, undefined);
     const wiped = new MemoryStore();
     const other = '{"id":1,"name":"node-z"}';
     await wiped.put(key(1), other);
     const restarted = node.restart({ cluster: wiped });
     assert.equal(await start(restarted), 1);
     assert.match(problemsOf(restarted), /node-a.*node ID 1.*node-z/);
-    assert.equal((await restarted.add('web', 'c1')).error, undefined);
+    assert.equal((await restarted.add('web-2', 'c2')).error, undefined);
     assert.equal(await wiped.get(key(1)), other);
     await wiped.delete(key(1));
     assert.equal(await start(restarted), 1);
