@@ -72,13 +72,20 @@ export class HandlerBench {
   rejects: (values: ReadonlyMap<string, Value | null>) => boolean = () => false;
   resyncCount = 0;
   clock: Clock = new ManualClock();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(handlers: readonly EventHandler[]) {
     this.handlers = handlers;
   }
 
-  /** @throws nothing: errors are in the outcome */
-  async run(event: Event): Promise<Outcome> {
+  /** Runs an event after those before it. @throws nothing: errors are in the outcome */
+  run(event: Event): Promise<Outcome> {
+    const run = this.#last.then(() => this.#process(event));
+    this.#last = run;
+    return run;
+  }
+
+  async #process(event: Event): Promise<Outcome> {
     this.#updateKubeState(event);
     const method = event.kind.method(event.payload);
     const update = method === EventMethod.Update;
@@ -145,7 +152,7 @@ export class HandlerBench {
         await Promise.resolve(handler.revert(ctx)).catch((thrown: Error) => reverts.push(thrown));
     if (!blocked) this.#commit(txn, update);
     const outcome = { txn, replies, changes, portCalls, followUps, error, reverts, warnings };
-    for (const followUp of followUps) await this.run(followUp);
+    for (const followUp of followUps) await this.#process(followUp);
     return outcome;
   }
 

@@ -95,7 +95,7 @@ describe('contiv-agent as a process', () => {
     assert.equal(unknown.text, "error: unknown option '--nonsense'\n(--help lists all options)\n");
     const nowhere = await run(folder, '--embedded', '--manifests', '/nowhere').ended;
     assert.equal(nowhere.code, 2);
-    assert.match(nowhere.text, /^contiv-agent: \/nowhere: cannot be read: ENOENT.*\nCV_MANIFESTS/);
+    assert.match(nowhere.text, /^contiv-agent: \/nowhere: cannot be read: ENOENT.*\nCV_MANIFESTS/m);
     assert.equal((await run(folder, '--help').ended).code, 0);
   });
 
