@@ -71,6 +71,8 @@ export class HandlerBench {
   /** Whether the southbound rejects a transaction. */
   rejects: (values: ReadonlyMap<string, Value | null>) => boolean = () => false;
   resyncCount = 0;
+  /** Kinds of the events so far, with their follow-ups. */
+  readonly processed: string[] = [];
   clock: Clock = new ManualClock();
   #last: Promise<unknown> = Promise.resolve();
 
@@ -86,6 +88,7 @@ export class HandlerBench {
   }
 
   async #process(event: Event): Promise<Outcome> {
+    this.processed.push(event.kind.id);
     this.#updateKubeState(event);
     const method = event.kind.method(event.payload);
     const update = method === EventMethod.Update;

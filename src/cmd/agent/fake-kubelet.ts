@@ -28,6 +28,9 @@ export const ManifestsError = defineError({
   remedy: 'Set --manifests to a folder with readable .yaml files.',
 });
 
+/** Address of the Node object, from a range for documentation: no packet is sent to it. */
+const NODE_ADDRESS = '192.0.2.1';
+
 export interface FakeKubeletDeps {
   readonly store: KvStore;
   /** Folder with manifests, which are read in the order of their names. */
@@ -58,7 +61,7 @@ export class FakeKubelet {
     this.#deps = deps;
     const { objects, problems } = readFolder(deps.manifests);
     this.#cluster = clusterOf(objects, {
-      node: { name: deps.nodeName, address: '127.0.0.1' },
+      node: { name: deps.nodeName, address: NODE_ADDRESS },
       serviceCidr: deps.serviceCidr,
       readers: 'own',
     });
