@@ -86,6 +86,15 @@ describe('deploy/contiv-vswitch.yaml', () => {
       for (const { name } of container.volumeMounts) assert.ok(declared.includes(name), name);
   });
 
+  it('gives VPP enough buffers for the TAPs of 110 pods and of the host', () => {
+    const vpp = objects.find(({ metadata }) => metadata.name === 'contiv-vpp-cfg').data;
+    const [, buffers] = /buffers-per-numa (\d+)/.exec(vpp['startup.conf'])!;
+    const { value } = parseConfig(contivConfigFile.schema, files['contiv.conf']!, 'contiv.conf');
+    const ringSize = value.tapv2RxRingSize || 256;
+    // without huge pages VPP leaves out the quarter of its buffers that would cross a page
+    assert.ok(Number(buffers) * 0.72 >= 111 * ringSize);
+  });
+
   it('sets only variables that the agent reads', () => {
     const documented = readFileSync('docs/configuration.md', 'utf8');
     const manifest = readFileSync('deploy/contiv-vswitch.yaml', 'utf8');

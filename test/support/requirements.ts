@@ -107,6 +107,9 @@ export function withoutIsolatedVpp(): SkipReason {
   return withoutRoot() || withoutProgram('vpp', 'setpriv', 'unshare', 'ip', 'nsenter');
 }
 
+/** VPP_CASES=all, of suites on real nodes that otherwise run a part of their table. */
+export const runsAllCases = process.env['VPP_CASES'] === 'all';
+
 /** TAPs of a VPP that the test starts. */
 export function withoutVhostNet(): SkipReason {
   return hasVhostNet() ? false : 'needs /dev/vhost-net: load the kernel module vhost_net';

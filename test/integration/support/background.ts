@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { resume, suspend } from './suspend.ts';
 
+const TICKS_PER_SECOND = 100;
+
 export interface BackgroundOptions {
   /** File to which both streams are appended. */
   readonly log: string;
@@ -30,6 +32,12 @@ export class Background {
 
   get pid(): number {
     return this.#child.pid!;
+  }
+
+  /** CPU time it has used: little of it means that the machine is overloaded, not that it hangs. */
+  get cpuSeconds(): number {
+    const afterName = readFileSync(`/proc/${this.pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+    return (Number(afterName[11]) + Number(afterName[12])) / TICKS_PER_SECOND;
   }
 
   get isRunning(): boolean {

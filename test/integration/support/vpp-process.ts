@@ -127,14 +127,17 @@ export class VppProcess {
   }
 }
 
-/** A small VPP without devices, all of whose files are in the folder. */
+/**
+ * A small VPP without devices, all of whose files are in the folder. Its buffers suffice for the
+ * receive rings of 110 TAPs.
+ */
 function startupConfiguration(folder: string, extra: string): string {
   return `unix { nodaemon nosyslog runtime-dir ${folder} cli-listen ${folder}/cli.sock poll-sleep-usec 100 }
 api-segment { prefix ${basename(folder)} }
 socksvr { socket-name ${folder}/api.sock }
 statseg { socket-name ${folder}/stats.sock }
 memory { main-heap-size 512M main-heap-page-size 4k }
-buffers { buffers-per-numa 16384 page-size 4k }
+buffers { buffers-per-numa 40960 page-size 4k }
 plugins { plugin dpdk_plugin.so { disable } }
 ${extra}`;
 }

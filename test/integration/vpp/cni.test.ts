@@ -80,7 +80,8 @@ function args(sandbox: Sandbox): string {
 
 describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, () => {
   it('adds, checks and deletes a pod, with portmap and bandwidth behind it', async () => {
-    await using node = await RealNode.create();
+    // bandwidth refuses an interface that is not of a VETH pair
+    await using node = await RealNode.create({ links: 'VETH' });
     await node.agent.start();
     const config = join(folder, 'net.d');
     mkdirSync(config);
