@@ -124,9 +124,10 @@ export interface LinuxHost {
   addAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
   deleteAddress(namespace: NamespacePath, name: string, address: string): Promise<void>;
   addRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
-  /** Sets the protocol of a route of another program to `AGENT_ROUTE_PROTOCOL`; packets keep using it. */
-  markRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
-  /** Also replaces the route of any origin that has its destination and metric. */
+  /**
+   * Also replaces the route of any origin that has its destination and metric. One that differs only in
+   * its protocol is marked with it; packets keep using it.
+   */
   replaceRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
   deleteRoute(namespace: NamespacePath, route: Omit<LinuxRoute, 'protocol'>): Promise<void>;
   /** Adds or replaces a permanent entry. */

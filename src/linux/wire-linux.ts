@@ -4,6 +4,7 @@ import type { Component } from '#infra/process/lifecycle.ts';
 import type { AnyDescriptor } from '#kvscheduler/api/descriptor.ts';
 import type { HostPort } from '#plugins/controller/api/ports/host.ts';
 import type { LinuxHost } from './api.ts';
+import { LostTapLinks } from './descriptors/interface/lost-tap-links.ts';
 import { linuxDescriptors } from './descriptors/linux-descriptors.ts';
 import { hostPort } from './host-port.ts';
 import type { HostFacts, HostRequirements } from './iproute/prepare-host.ts';
@@ -17,6 +18,8 @@ export interface LinuxWiringDeps {
 
 export interface WiredLinux {
   readonly descriptors: readonly AnyDescriptor[];
+  /** For the descriptors of VPP, which are read back later. */
+  readonly lostTapLinks: LostTapLinks;
   readonly port: HostPort;
   /** Prepares the host for the pods. */
   component(
@@ -27,8 +30,10 @@ export interface WiredLinux {
 
 export function wireLinux({ host, label, log }: LinuxWiringDeps): WiredLinux {
   let facts: HostFacts = { ipv6: false };
+  const lostTapLinks = new LostTapLinks();
   return {
-    descriptors: linuxDescriptors({ host, label, log }),
+    descriptors: linuxDescriptors({ host, label, log, lostTapLinks }),
+    lostTapLinks,
     port: hostPort(host, () => facts.ipv6),
     component: (prepare, needs) => ({
       name: 'host',

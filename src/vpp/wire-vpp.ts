@@ -10,6 +10,7 @@ import type { VppPort } from '#plugins/controller/api/ports/vpp.ts';
 import type { Connect } from './binapi/api.ts';
 import { BinapiClient } from './binapi/client/client.ts';
 import type { GovppConfig } from './config.ts';
+import type { LostTapLinks } from './descriptors/options.ts';
 import { vppDescriptors } from './descriptors/vpp-descriptors.ts';
 import { InterfaceWatch, type InterfaceWatchOptions } from './interface-watch.ts';
 import { VppMetrics } from './stats/metrics.ts';
@@ -21,6 +22,7 @@ export interface VppWiringDeps {
   readonly connect: Connect;
   /** A simulated VPP has no statistics segment: failures to read it are not logged. */
   readonly isSimulated: boolean;
+  readonly lostTapLinks: LostTapLinks;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
@@ -39,7 +41,7 @@ export interface WiredVpp {
 }
 
 export function wireVpp(deps: VppWiringDeps): WiredVpp {
-  const { config, connect, isSimulated, registry, clock, random, log } = deps;
+  const { config, connect, isSimulated, lostTapLinks, registry, clock, random, log } = deps;
   const client = new BinapiClient({
     connect,
     clock,
@@ -58,7 +60,7 @@ export function wireVpp(deps: VppWiringDeps): WiredVpp {
   );
   return {
     client,
-    descriptors: vppDescriptors({ client, clock, log }),
+    descriptors: vppDescriptors({ client, clock, log, lostTapLinks }),
     port: vppPort(client),
     metrics: new VppMetrics(statistics, registry, isSimulated ? silentLogger : log),
     component: (status, onReconnect) => {

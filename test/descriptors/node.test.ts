@@ -6,6 +6,7 @@ import { silentLogger } from '#infra/log/log.ts';
 import type { TransactionMode } from '#kvscheduler/api/transaction.ts';
 import { createScheduler, type Scheduler } from '#kvscheduler/scheduler.ts';
 import type { NamespaceState } from '#linux/api.ts';
+import { LostTapLinks } from '#linux/descriptors/interface/lost-tap-links.ts';
 import { linuxDescriptors } from '#linux/descriptors/linux-descriptors.ts';
 import { type RunningSim, startSim } from '#test/vpp/descriptors/simulated-vpp.ts';
 import { vppDescriptors } from '#vpp/descriptors/vpp-descriptors.ts';
@@ -20,10 +21,11 @@ describe('a node with pods on TAPs', () => {
 
   const newScheduler = (): Scheduler => {
     const { client, linux } = sim;
+    const lostTapLinks = new LostTapLinks();
     return createScheduler({
       descriptors: [
-        ...vppDescriptors({ client, clock: systemClock, log: silentLogger }),
-        ...linuxDescriptors({ host: linux, label: 'node1', log: silentLogger }),
+        ...vppDescriptors({ client, clock: systemClock, log: silentLogger, lostTapLinks }),
+        ...linuxDescriptors({ host: linux, label: 'node1', log: silentLogger, lostTapLinks }),
       ],
       clock: systemClock,
       log: silentLogger,
@@ -143,6 +145,46 @@ describe('a node with pods on TAPs', () => {
       (await inPods()).map(({ routes }) => routes),
       before.map(({ routes }) => routes),
     );
+  });
+
+  test('a TAP whose link was deleted from the pod is created again', async () => {
+    await commit('full-resync', everything());
+    const before = await inPods();
+    await sim.linux.deleteLink(pods[0], 'eth0');
+    await commit('downstream-resync');
+    assert.deepEqual(pending(), []);
+    assert.deepEqual(await commit('downstream-resync'), []);
+    const names = (states: readonly NamespaceState[]) =>
+      states.map(({ links, routes, neighbors }) => ({
+        links: links.map(({ name, mac, mtu, up, addresses }) => [name, mac, mtu, up, addresses]),
+        routes,
+        neighbors,
+      }));
+    assert.deepEqual(names(await inPods()), names(before));
+    const taps = await sim.client.dump('sw_interface_tap_v2_dump', { sw_if_index: 0xffff_ffff });
+    assert.equal(taps.length, 1);
+  });
+
+  test('a TAP whose link has an unknown mark, or none, is created again', async () => {
+    await commit('full-resync', everything());
+    await sim.linux.setLink(pods[0], 'eth0', { alias: 'mine' });
+    await commit('downstream-resync');
+    assert.deepEqual(pending(), []);
+    assert.deepEqual(await commit('downstream-resync'), []);
+  });
+
+  test('a dump of the routes shows those of now', async () => {
+    await commit('full-resync', everything());
+    const shown = async () =>
+      (await scheduler.dump('SB', { descriptor: 'linux-route' })).filter(({ Key }) =>
+        Key.includes('0.0.0.0/0'),
+      ).length;
+    assert.equal(await shown(), 2);
+    const [route] = (await sim.linux.dump(pods[0])).routes.filter(
+      ({ destination }) => destination === '0.0.0.0/0',
+    );
+    await sim.linux.deleteRoute(pods[0], route!);
+    assert.equal(await shown(), 1);
   });
 
   test('deleting a pod whose namespace no longer exists succeeds', async () => {

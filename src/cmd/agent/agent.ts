@@ -90,16 +90,17 @@ export function createAgent(deps: AgentDeps): Agent {
   ];
 
   // VPP, Linux, and the scheduler that configures them.
+  const linux = wireLinux({ host: environment.linux, label, log: loggers.get('linux') });
   const vpp = wireVpp({
     config: settings.govpp,
     connect: environment.connectVpp,
     isSimulated: settings.embedded !== undefined,
+    lostTapLinks: linux.lostTapLinks,
     registry,
     clock,
     random,
     log: loggers.get('vpp'),
   });
-  const linux = wireLinux({ host: environment.linux, label, log: loggers.get('linux') });
   const { scheduler, component: schedulerComponent } = wireScheduler({
     config: settings.kvscheduler,
     descriptors: [...vpp.descriptors, ...linux.descriptors],

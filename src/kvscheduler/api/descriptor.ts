@@ -57,6 +57,11 @@ export interface RetrieveContext {
    * request to them may do so; other keys in its result are ignored.
    */
   readonly only?: ReadonlySet<string>;
+  /**
+   * Identifies the read-back: one object for all descriptors that are called in it. What a descriptor
+   * keeps for the others belongs to this object, because nothing of it is valid in the next read-back.
+   */
+  readonly readBack: object;
 }
 
 /**

@@ -162,6 +162,7 @@ class Refresh {
         return this.#metadataOf(name) as ReadonlyMap<string, M>;
       },
       ...(this.#only && { only: this.#only }),
+      readBack: this,
     };
     try {
       const answer = await descriptor.retrieve(correlate, context);

@@ -41,7 +41,7 @@ export function linuxArpDescriptor({
     async retrieve(_correlate, ctx) {
       const found = await Promise.all(
         [...managedLinks(ctx)].map(async ([namespace, names]) => {
-          const state = await dumps.read(namespace, 'linux-arp');
+          const state = await dumps.read(ctx.readBack, namespace);
           return (state?.neighbors ?? [])
             .filter(({ permanent }) => permanent)
             .flatMap(({ address, mac, device }) => {

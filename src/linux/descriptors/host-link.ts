@@ -16,8 +16,8 @@ export function hostLinkDescriptor({
     { keys: [linuxHostNameKey] },
     {
       retrieveDependencies: ['linux-interface'],
-      async retrieve() {
-        const state = await dumps.read(undefined, 'linux-host-link');
+      async retrieve(_correlate, ctx) {
+        const state = await dumps.read(ctx.readBack, undefined);
         return (state?.links ?? [])
           .filter((link) => marks.read(link) === undefined)
           .map(({ name }) => ({

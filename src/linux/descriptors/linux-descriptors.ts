@@ -5,6 +5,7 @@ import { linuxArpDescriptor } from './arp.ts';
 import { hostLinkDescriptor } from './host-link.ts';
 import { linuxAddressDescriptor } from './interface/address.ts';
 import { linuxInterfaceDescriptor } from './interface/interface.ts';
+import { LostTapLinks } from './interface/lost-tap-links.ts';
 import { LinkMarks } from './link-marks.ts';
 import { NamespaceDumps } from './namespaces.ts';
 import type { LinuxDescriptorOptions } from './options.ts';
@@ -25,13 +26,15 @@ export function linuxDescriptors(options: {
   /** Service label of this agent: part of the mark on its links. */
   readonly label: string;
   readonly log: Logger;
+  readonly lostTapLinks?: LostTapLinks;
 }): readonly AnyDescriptor[] {
-  const { host, label, log } = options;
+  const { host, label, log, lostTapLinks = new LostTapLinks() } = options;
   const shared: LinuxDescriptorOptions = {
     host,
     log,
     marks: new LinkMarks(label),
     dumps: new NamespaceDumps(host),
+    lostTapLinks,
   };
   return factories.map((create) => create(shared));
 }

@@ -21,20 +21,15 @@ export function namespacePath(namespace: NetNamespace | undefined): NamespacePat
   }
 }
 
-type Reader = 'linux-interface' | 'linux-route' | 'linux-arp' | 'linux-host-link';
-
-interface CachedDump {
-  readonly state: Promise<NamespaceState | undefined>;
-  readonly readBy: Set<Reader>;
-}
+type Dumps = Map<NamespacePath, Promise<NamespaceState | undefined>>;
 
 /**
- * Shares one dump of a namespace among the descriptors of one read-back. Each descriptor may use it
- * once, and none after a change. The dump of a namespace that no longer exists is undefined.
+ * Shares one dump of a namespace among the descriptors of one read-back, until something is changed. The
+ * dump of a namespace that no longer exists is undefined.
  */
 export class NamespaceDumps {
   readonly #host: LinuxHost;
-  readonly #cached = new Map<NamespacePath, CachedDump>();
+  #byReadBack = new WeakMap<object, Dumps>();
 
   constructor(host: LinuxHost) {
     this.#host = host;
@@ -42,17 +37,15 @@ export class NamespaceDumps {
 
   /** Must be called before each change. */
   invalidate(): void {
-    this.#cached.clear();
+    this.#byReadBack = new WeakMap();
   }
 
-  read(namespace: NamespacePath, reader: Reader): Promise<NamespaceState | undefined> {
-    const cached = this.#cached.get(namespace);
-    if (cached !== undefined && !cached.readBy.has(reader)) {
-      cached.readBy.add(reader);
-      return cached.state;
-    }
-    const state = this.#dump(namespace);
-    this.#cached.set(namespace, { state, readBy: new Set([reader]) });
+  /** @param readBack of the descriptor's context */
+  read(readBack: object, namespace: NamespacePath): Promise<NamespaceState | undefined> {
+    const dumps: Dumps = this.#byReadBack.get(readBack) ?? new Map();
+    this.#byReadBack.set(readBack, dumps);
+    const state = dumps.get(namespace) ?? this.#dump(namespace);
+    dumps.set(namespace, state);
     return state;
   }
 

@@ -1,5 +1,6 @@
 import type { Logger } from '#infra/log/log.ts';
 import type { LinuxHost } from '../api.ts';
+import type { LostTapLinks } from './interface/lost-tap-links.ts';
 import type { LinkMarks } from './link-marks.ts';
 import type { NamespaceDumps } from './namespaces.ts';
 
@@ -9,4 +10,5 @@ export interface LinuxDescriptorOptions {
   readonly log: Logger;
   readonly marks: LinkMarks;
   readonly dumps: NamespaceDumps;
+  readonly lostTapLinks: LostTapLinks;
 }

@@ -89,7 +89,7 @@ export function linuxRouteDescriptor({
     log.warn({ route: value, protocol: route.protocol }, 'taking over a route of another program');
     dumps.invalidate();
     const { protocol: _, ...found } = route;
-    await host.markRoute(namespace, found);
+    await host.replaceRoute(namespace, found);
     return true;
   };
   return defineDescriptor('linux-route', linuxRouteModel, {
@@ -116,7 +116,7 @@ export function linuxRouteDescriptor({
       const desired = new Map(correlate.map(({ key, value }) => [key, value]));
       const found = await Promise.all(
         [...managedLinks(ctx)].map(async ([namespace, names]) => {
-          const state = await dumps.read(namespace, 'linux-route');
+          const state = await dumps.read(ctx.readBack, namespace);
           const values: LinuxRoute[] = [];
           for (const route of state?.routes ?? []) {
             const iface = names.get(route.device);

@@ -38,7 +38,6 @@ export function kernelHost({ clock, limitMs = 10_000 }: KernelHostOptions): Linu
     deleteAddress: async (namespace, name, address) =>
       run(commands.deleteAddress(namespace, name, address)),
     addRoute: async (namespace, route) => run(commands.route('add', namespace, route)),
-    markRoute: async (namespace, route) => run(commands.route('replace', namespace, route)),
     replaceRoute: async (namespace, route) => run(commands.route('replace', namespace, route)),
     deleteRoute: async (namespace, route) => run(commands.route('del', namespace, route)),
     setNeighbor: async (namespace, entry) => run(commands.setNeighbor(namespace, entry)),

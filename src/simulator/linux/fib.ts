@@ -119,11 +119,7 @@ export function addRoute(space: LinkNamespace, requested: RouteRequest): void {
 }
 
 /** Sets the protocol of an existing route. */
-export function setProtocol(
-  space: LinkNamespace,
-  requested: RouteRequest,
-  protocol: number = AGENT_ROUTE_PROTOCOL,
-): void {
+export function setProtocol(space: LinkNamespace, requested: RouteRequest, protocol: number): void {
   const to = network(cidrOf(requested.destination));
   const found = space.routes.find(
     (r) =>

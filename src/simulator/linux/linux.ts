@@ -333,16 +333,6 @@ export class SimLinux implements LinuxHost {
     );
   }
 
-  markRoute(namespace: NamespacePath, route: RouteRequest): Promise<void> {
-    return this.#checked(
-      'markRoute',
-      namespace,
-      [route],
-      () => this.#checkRoute(route),
-      (space) => setProtocol(space, route),
-    );
-  }
-
   replaceRoute(namespace: NamespacePath, route: RouteRequest): Promise<void> {
     return this.#checked(
       'replaceRoute',

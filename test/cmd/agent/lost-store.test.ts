@@ -243,7 +243,7 @@ for (const useTAPInterfaces of [true, false]) {
       };
       const after = { ...node, local: new MemoryStore(), mirror: new MemoryStore() };
       await using running = await startAgent(after, options);
-      assert.deepEqual([...new Set(writes(node, since))], ['markRoute']);
+      assert.deepEqual([...new Set(writes(node, since))], ['replaceRoute']);
       assert.deepEqual(await southbound(node), before);
       assert.equal(await ready(running), 'ready');
       assert.deepEqual(await allocations(running), Object.fromEntries(addresses));

@@ -226,6 +226,7 @@ export class Driver {
     const metadata = new Map<string, Map<string, unknown>>();
     const context: RetrieveContext = {
       retrieved: <M>(name: string) => (metadata.get(name) ?? new Map()) as Map<string, M>,
+      readBack: {},
     };
     for (const descriptor of this.#inRetrieveOrder()) {
       const own = correlate.filter(({ key }) => this.descriptorOf(key) === descriptor);

@@ -36,7 +36,6 @@ export class FaultyHost {
       deleteAddress: (ns, name, address) =>
         change('deleteAddress', () => inner.deleteAddress(at(ns), name, address)),
       addRoute: (ns, route) => change('addRoute', () => inner.addRoute(at(ns), route)),
-      markRoute: (ns, route) => change('markRoute', () => inner.markRoute(at(ns), route)),
       replaceRoute: (ns, route) => change('replaceRoute', () => inner.replaceRoute(at(ns), route)),
       deleteRoute: (ns, route) => change('deleteRoute', () => inner.deleteRoute(at(ns), route)),
       setNeighbor: (ns, entry) => change('setNeighbor', () => inner.setNeighbor(at(ns), entry)),

@@ -53,7 +53,7 @@ describe('links of pods on the kernel', { skip: withoutKernel(), timeout: 30_000
       assert.deepEqual(await host.namespaceIdentity(found[0]!.namespace), identity);
 
       const { routes } = await host.dump(pod.path);
-      for (const { protocol: _, ...route } of routes) await host.markRoute(pod.path, route);
+      for (const { protocol: _, ...route } of routes) await host.replaceRoute(pod.path, route);
       assert.deepEqual(
         (await host.dump(pod.path)).routes,
         routes.map((route) => ({ ...route, protocol: AGENT_ROUTE_PROTOCOL })),

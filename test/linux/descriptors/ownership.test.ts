@@ -209,7 +209,11 @@ describe('descriptors of Linux', () => {
     const none = { metadata: () => assert.fail('no metadata is needed') };
     await descriptor.create(inside.key, inside.value, none);
     const metadata = await descriptor.create(outside.key, outside.value, none);
-    const context: RetrieveContext = { retrieved: () => new Map(), only: new Set([outside.key]) };
+    const context: RetrieveContext = {
+      retrieved: () => new Map(),
+      only: new Set([outside.key]),
+      readBack: {},
+    };
     await descriptor.retrieve([outside], context);
     await descriptor.delete(outside.key, outside.value, metadata, none);
     assert.deepEqual(await linksIn(POD_PATH), ['lo', 'eth0'], 'the other end is still wanted');

@@ -27,7 +27,7 @@ type Metadata = LinuxInterfaceMetadata;
 export function linuxInterfaceDescriptor(
   needs: LinuxDescriptorOptions,
 ): KvDescriptor<LinuxInterface, Metadata> {
-  const { host, log, marks, dumps } = needs;
+  const { host, log, marks, dumps, lostTapLinks } = needs;
   const veth = new Veth(host, marks);
   const kinds: ReadonlyMap<LinuxInterface['type'], LinkTypeHandler> = new Map(
     [veth, tapToVpp(host, marks), existingLink('LOOPBACK'), existingLink('EXISTING')].map(
@@ -103,7 +103,8 @@ export function linuxInterfaceDescriptor(
       await ignoreNotFound(kindFor(value).delete(value, metadata));
     },
 
-    retrieve: (correlate) => retrieveLinks({ host, log, marks, dumps, veth }, correlate),
+    retrieve: (correlate, ctx) =>
+      retrieveLinks({ host, log, marks, dumps, lostTapLinks, veth }, correlate, ctx.readBack),
   });
 }
 

@@ -16,6 +16,7 @@ import type { LinuxHost, LinuxLink, NamespacePath } from '../../api.ts';
 import { type LinkMark, type LinkMarks, markOfAnyLabel, pendingEndName } from '../link-marks.ts';
 import { type NamespaceDumps, namespacePath } from '../namespaces.ts';
 import { hostNameOf, linkLocation } from './link-location.ts';
+import type { LostTapLinks } from './lost-tap-links.ts';
 import type { Veth } from './types/veth.ts';
 
 /** Initial MTU of the links that the agent creates. */
@@ -41,16 +42,17 @@ export interface RetrieveOptions {
   readonly log: Logger;
   readonly marks: LinkMarks;
   readonly dumps: NamespaceDumps;
+  readonly lostTapLinks: LostTapLinks;
   readonly veth: Veth;
 }
 
 export async function retrieveLinks(
   needs: RetrieveOptions,
   correlate: readonly KeyedValue<LinuxInterface>[],
+  readBack: object,
 ): Promise<readonly Retrieved[]> {
-  needs.dumps.invalidate();
   const desired = new Map(correlate.map(({ value }) => [value.name, value]));
-  const namespaces = await readNamespaces(needs, [...desired.values()]);
+  const namespaces = await readNamespaces(needs.dumps, readBack, [...desired.values()]);
   const byName = new Map<string, FoundLink[]>();
   for (const space of namespaces.values()) {
     for (const link of space.links) {
@@ -72,6 +74,7 @@ export async function retrieveLinks(
   }
   recordEnds(needs.veth, desired, byName, linkByName);
   addOrphans(desired, byName, linkByName);
+  recordTapLinks(needs.lostTapLinks, readBack, desired, namespaces, byName);
   return [
     ...[...linkByName].map(([name, found]) => managedValue(found, desired.get(name))),
     ...[...desired.values()].flatMap((value) => existingLinkValue(value, namespaces)),
@@ -79,7 +82,8 @@ export async function retrieveLinks(
 }
 
 async function readNamespaces(
-  { dumps }: RetrieveOptions,
+  dumps: NamespaceDumps,
+  readBack: object,
   desired: readonly LinuxInterface[],
 ): Promise<ReadonlyMap<NamespacePath, NamespaceLinks>> {
   const named = new Map<NamespacePath, NetNamespace | undefined>([[undefined, undefined]]);
@@ -89,7 +93,7 @@ async function readNamespaces(
   }
   const namespaces = await Promise.all(
     [...named].map(async ([path, namespace]): Promise<[NamespacePath, NamespaceLinks]> => {
-      const state = await dumps.read(path, 'linux-interface');
+      const state = await dumps.read(readBack, path);
       return [path, { path, namespace, links: state?.links ?? [] }];
     }),
   );
@@ -161,7 +165,7 @@ function markText(marks: LinkMarks, mark: LinkMark): string {
  * value is managed if its other end is marked for it, or is the pending end of the value's peer.
  */
 async function markUnmarked(
-  { host, log, marks }: RetrieveOptions,
+  { host, log, marks, dumps }: RetrieveOptions,
   desired: ReadonlyMap<string, LinuxInterface>,
   namespaces: ReadonlyMap<NamespacePath, NamespaceLinks>,
   byName: Map<string, FoundLink[]>,
@@ -183,6 +187,7 @@ async function markUnmarked(
     const hasMarked = marked !== undefined && isOther(marked.link);
     if (!hasMarked && (pending === undefined || !isOther(pending))) continue;
     log.warn({ interface: value.name }, 'marking a veth pair that a crash left unmarked');
+    dumps.invalidate();
     await host.setLink(namespace, name, { alias: marks.veth(value.name, peer) });
     byName.set(value.name, [{ space, link, mark: { type: 'VETH', name: value.name, peer } }]);
     if (hasMarked || pending === undefined) continue;
@@ -207,6 +212,21 @@ function recordEnds(
     const mark = linkByName.get(name)?.mark;
     veth.setPlacedEnd(name, mark?.type === 'VETH' ? mark.peer : undefined);
   }
+}
+
+function recordTapLinks(
+  lostTapLinks: LostTapLinks,
+  readBack: object,
+  desired: ReadonlyMap<string, LinuxInterface>,
+  namespaces: ReadonlyMap<NamespacePath, NamespaceLinks>,
+  byName: ReadonlyMap<string, readonly FoundLink[]>,
+): void {
+  const marks = [...byName.values()].flat().map(({ mark }) => mark);
+  lostTapLinks.record(readBack, {
+    desired: [...desired.values()].flatMap(({ tap }) => tap?.vpp_tap_if_name ?? []),
+    marked: marks.flatMap((mark) => (mark.type === 'TAP_TO_VPP' ? mark.vppTap : [])),
+    own: (namespaces.get(undefined)?.links ?? []).map(({ name }) => name),
+  });
 }
 
 /** Reports pending ends of pairs that are neither desired nor placed, so that they are deleted. */

@@ -6,7 +6,6 @@
  * without the tag it is reported as an object of the southbound. All other interfaces are left alone.
  */
 
-import type { Clock } from '#infra/clock/clock.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type {
   KeyedValue,
@@ -26,8 +25,10 @@ import { IfStatusFlags, IfType } from '../../binapi/enums.gen.ts';
 import type { SwInterfaceDetails } from '../../binapi/messages.gen.ts';
 import { NONE } from '../limits.ts';
 import { mapInSlices } from '../map-in-slices.ts';
+import type { VppDescriptorOptions } from '../options.ts';
 import { isTagOf, tagOf, tagToName } from '../tags.ts';
 import { releaseDanglingBorrowers } from './dangling-lenders.ts';
+import { withoutDeadTaps } from './dead-taps.ts';
 import { readDhcpClients } from './dhcp-dump.ts';
 import { type Layer3, readLayer3, readLenders, tableOf } from './layer3.ts';
 import { resetOrphanedTables } from './orphaned-tables.ts';
@@ -54,7 +55,7 @@ interface Named {
 }
 
 export async function retrieveInterfaces(
-  needs: { readonly client: VppClient; readonly clock: Clock; readonly log: Logger },
+  needs: Pick<VppDescriptorOptions, 'client' | 'clock' | 'log' | 'lostTapLinks'>,
   correlate: readonly KeyedValue<VppInterface>[],
   ctx: RetrieveContext,
 ): Promise<readonly Retrieved[]> {
@@ -85,7 +86,11 @@ export async function retrieveInterfaces(
   for (const [position, kind] of interfaceTypeHandlers.entries()) {
     for (const each of dumps[position] ?? []) found.set(each.swIfIndex, { kind, found: each });
   }
-  const named = nameAll(details, found, desired, nameBehind);
+  const named = await withoutDeadTaps(
+    needs,
+    ctx.readBack,
+    nameAll(details, found, desired, nameBehind),
+  );
   await correctTags(client, log, named, desired);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
   const lenders = await releaseDanglingBorrowers(client, allLenders, names);

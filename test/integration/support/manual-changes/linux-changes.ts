@@ -23,7 +23,7 @@ function words(command: string, { web, node }: ManualChangeTestbed): readonly st
 
 export const linuxChanges: readonly ManualChange[] = [
   { title: 'the link of a pod is set down', make: run('db', 'ip link set eth0 down') },
-  { title: 'the link of a pod is deleted', links: 'VETH', make: run('db', 'ip link del eth0') },
+  { title: 'the link of a pod is deleted', make: run('db', 'ip link del eth0') },
   {
     title: 'the link of a pod is renamed',
     make: run('db', 'ip link set eth0 down, ip link set eth0 name eth9, ip link set eth9 up'),
@@ -67,10 +67,10 @@ export const linuxChanges: readonly ManualChange[] = [
   },
   { title: 'the neighbor of a pod is deleted', make: run('db', 'ip neigh del 10.1.1.1 dev eth0') },
   { title: 'the link of the host is set down', make: run('host', 'ip link set vpp1 down') },
+  { title: 'the link of the host is deleted', make: run('host', 'ip link del vpp1') },
   {
-    title: 'the link of the host is deleted',
-    links: 'VETH',
-    make: run('host', 'ip link del vpp1'),
+    title: 'the MTU of the link of the host is changed',
+    make: run('host', 'ip link set vpp1 mtu 600'),
   },
   { title: 'the address of the host is deleted', make: run('host', 'ip addr flush dev vpp1') },
   {

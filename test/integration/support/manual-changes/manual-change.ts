@@ -4,10 +4,7 @@ import type { ManualChangeTestbed } from './testbed.ts';
 /** A change past the agent. */
 export interface ManualChange {
   readonly title: string;
-  /**
-   * Absent: of both kinds. VPP keeps a TAP whose kernel side was deleted, and does not report it: such a
-   * pod works again when its TAP is deleted, too, or VPP restarts.
-   */
+  /** Absent: of both kinds. */
   readonly links?: Links;
   readonly make: (testbed: ManualChangeTestbed) => Promise<void>;
   /** Of an unmanaged object, which the agent leaves alone: packets do not work until it is undone. */

@@ -2,6 +2,7 @@
 
 import { fibPath } from '#test/vpp/descriptors/messages.ts';
 import { toAddress, toMac, toPrefix } from '#vpp/binapi/addresses.ts';
+import type { Links } from '../agent.ts';
 import type { ManualChange } from './manual-change.ts';
 import { type ManualChangeTestbed, POD_TABLE, type VppNames } from './testbed.ts';
 
@@ -17,13 +18,13 @@ const cli =
     for (const command of commands) await testbed.node.vpp.cli(command(names, testbed));
   };
 
-async function deletePodInterface(testbed: ManualChangeTestbed): Promise<void> {
-  const { db } = await testbed.names();
-  const command =
-    testbed.links === 'TAP'
-      ? `delete tap ${db}`
-      : `delete host-interface name ${db.replace('host-', '')}`;
-  await testbed.node.vpp.cli(command);
+const deletePodInterface = cli(({ db }, { links }) => deletion(db, links));
+const deleteHostInterface = cli(({ host }, { links }) => deletion(host, links));
+
+function deletion(name: string, links: Links): string {
+  return links === 'TAP'
+    ? `delete tap ${name}`
+    : `delete host-interface name ${name.replace('host-', '')}`;
 }
 
 async function setRoute(testbed: ManualChangeTestbed, prefix: string, to: 'drop' | string) {
@@ -47,6 +48,7 @@ async function deleteNeighbor(testbed: ManualChangeTestbed): Promise<void> {
 export const vppChanges: readonly ManualChange[] = [
   { title: 'the interface to a pod is deleted', make: deletePodInterface },
   { title: 'the interface to a pod is deleted a second time', make: deletePodInterface },
+  { title: 'the interface to the host is deleted', make: deleteHostInterface },
   {
     title: 'the interface to a pod is set down',
     make: cli(({ db }) => `set interface state ${db} down`),
