@@ -98,6 +98,7 @@ export interface KvStore {
 export const StoreUnavailableError = defineError({
   name: 'StoreUnavailableError',
   code: 'CV_STORE_UNAVAILABLE',
+  isRetriable: true,
   remedy:
     'Check that the database is running, and that its endpoints and certificates are correct.',
 });

@@ -38,6 +38,7 @@ export interface DiskStore {
 export const LocalStoreUnavailableError = defineError({
   name: 'LocalStoreUnavailableError',
   code: 'CV_LOCAL_STORE_UNAVAILABLE',
+  isRetriable: true,
   remedy:
     'Check the disk of the folder: free space, errors of the file system, permission. The agent continues by itself when it can write there again.',
 });

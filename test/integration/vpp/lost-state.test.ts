@@ -1,14 +1,25 @@
 /**
  * Three running pods on a real VPP whose agent starts with a lost, older or damaged local store, or with
- * another label. Pings at 100 a second run through all of it.
+ * another label, or has a full disk, invalid settings or invalid records. Pings at 100 a second run through all of it.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
+import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
+import { valueText } from '#kubernetes/resources/value-text.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { hasVhostNet } from '#test/support/vhost-net.ts';
 import { until } from '#test/support/wait.ts';
@@ -72,13 +83,17 @@ const podNames = ['web', 'db', 'cache'];
 async function nodeWithPods(useTAPInterfaces: boolean): Promise<[RealNode, Sandbox[]]> {
   const node = await RealNode.create({ contiv: { useTAPInterfaces } });
   await node.agent.start();
+  return [node, await podsOf(node)];
+}
+
+async function podsOf(node: RealNode): Promise<Sandbox[]> {
   const pods: Sandbox[] = [];
   for (const name of podNames) {
     const pod = await node.pod(name);
     await node.reflect(name, pod.address);
     pods.push(pod);
   }
-  return [node, pods];
+  return pods;
 }
 
 /** The agent knows the pods by name with their addresses, and answers for them. */
@@ -152,6 +167,70 @@ for (const useTap of [true, false]) {
       // the whole ID of the container removes an adopted pod
       for (const pod of all) assert.equal((await agent.delete(pod)).error, '');
       assert.doesNotMatch(await node.vpp.cli('show interface'), /tap[1-9]|host-[0-9a-f]{10}/);
+    });
+
+    it('lose no packet when the disk is full, or settings and records are invalid', async (t) => {
+      const contiv = { useTAPInterfaces: useTap, crdNodeConfigurationDisabled: false };
+      const node = await RealNode.create({ contiv });
+      await using stack = new AsyncDisposableStack();
+      stack.use(node);
+      const { agent, etcd } = node;
+      mkdirSync(agent.storeFolder, { recursive: true });
+      const options = ['-t', 'tmpfs', '-o', 'size=2m', 'small-disk', agent.storeFolder];
+      execFileSync('mount', options);
+      stack.defer(async () => {
+        await agent.end('SIGKILL');
+        execFileSync('umount', [agent.storeFolder]);
+      });
+      await agent.start();
+      const pods = await podsOf(node);
+      const ready = (wanted: RegExp | 200) =>
+        until(`readiness is ${wanted}`, async () => {
+          const { status, body } = await agent.get('/readiness');
+          return wanted === 200 ? status === 200 : wanted.test(JSON.stringify(body));
+        });
+      const steps: Readonly<Record<string, () => Promise<void>>> = {
+        'full disk': async () => {
+          const file = join(agent.storeFolder, 'filler');
+          assert.throws(() => writeFileSync(file, Buffer.alloc(4 << 20)), /ENOSPC/);
+          const refused = await node.sandbox('refused');
+          assert.equal((await agent.add(refused)).result, 11);
+          await ready(/local-store.*ENOSPC|local-store.*No space/);
+          rmSync(file);
+          await ready(200);
+          const added = await node.pod('added');
+          await node.reflect('added', added.address);
+          pods.push(added);
+        },
+        'NIC that does not exist': async () => {
+          const key = REFLECTOR_PREFIX + resources.nodeconfig.key('node1', '');
+          const main = { interface_name: 'GigabitEthernet0/99/0' };
+          const value = nodeConfigModel.canonical({
+            node_name: 'node1',
+            main_vpp_interface: main,
+          });
+          await etcd.store.put(key, valueText(resources.nodeconfig, value));
+          await ready(/GigabitEthernet0\/99\/0/);
+          await etcd.store.delete(key);
+          await ready(200);
+        },
+        'unreadable own record': async () => {
+          const key = REFLECTOR_PREFIX + resources.vppnode.key('1', '');
+          await etcd.store.put(key, '{"id": "not a number"');
+          await agent.end('SIGKILL');
+          await agent.start();
+          await until('the record is valid again', async () => {
+            const text = (await etcd.store.get(key)) ?? '';
+            return text.includes('"name":"node1"');
+          });
+          await ready(200);
+        },
+      };
+      for (const [what, step] of Object.entries(steps)) {
+        t.diagnostic(what);
+        assert.equal(await underTraffic(t, [...pods], step), 0, what);
+        await assertKnown(node, pods);
+      }
     });
 
     it('keep their addresses when the label of the node is changed', async (t) => {
