@@ -187,6 +187,32 @@ describe('a node with pods on TAPs', () => {
     assert.equal(await shown(), 1);
   });
 
+  test('an interface that was put into an unmanaged bridge domain is taken out', async () => {
+    await commit('full-resync', everything());
+    const { client } = sim;
+    const { bd_id } = await client.request('bridge_domain_add_del_v2', {
+      bd_id: 0xffff_ffff,
+      flood: true,
+      uu_flood: true,
+      forward: true,
+      learn: true,
+      arp_term: false,
+      arp_ufwd: false,
+      mac_age: 0,
+      bd_tag: '',
+      is_add: true,
+    });
+    const [tap] = await client.dump('sw_interface_tap_v2_dump', { sw_if_index: 0xffff_ffff });
+    const port = { rx_sw_if_index: tap!.sw_if_index, bd_id, port_type: 0, shg: 0 };
+    await client.request('sw_interface_set_l2_bridge', { ...port, enable: true });
+    await commit('downstream-resync');
+    const domains = await client.dump('bridge_domain_dump', { bd_id, sw_if_index: 0xffff_ffff });
+    assert.deepEqual(
+      domains.map(({ sw_if_details }) => sw_if_details.length),
+      [0],
+    );
+  });
+
   test('deleting a pod whose namespace no longer exists succeeds', async () => {
     await commit('full-resync', everything());
     sim.linux.removeNamespace(pods[0]);

@@ -42,6 +42,7 @@ import type {
   TypeRetrieveContext,
 } from './types/handler.ts';
 import { interfaceTypeHandlers } from './types/registry.ts';
+import { leaveUnmanagedBridges } from './unmanaged-bridges.ts';
 
 type Retrieved = RetrievedValue<VppInterface, VppInterfaceMetadata>;
 
@@ -93,6 +94,12 @@ export async function retrieveInterfaces(
   );
   await correctTags(client, log, named, desired);
   const names = new Map(named.map(({ details: { sw_if_index }, name }) => [sw_if_index, name]));
+  const managed = named.filter(({ origin, name }) => origin === 'from-NB' && desired.has(name));
+  await leaveUnmanagedBridges(
+    client,
+    log,
+    new Map(managed.map(({ details: { sw_if_index }, name }) => [sw_if_index, name])),
+  );
   const lenders = await releaseDanglingBorrowers(client, allLenders, names);
   const requested = named.filter(
     ({ name }) => ctx.only?.has(vppInterfaceKey.build({ name })) ?? true,

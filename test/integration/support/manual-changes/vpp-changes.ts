@@ -50,6 +50,21 @@ export const vppChanges: readonly ManualChange[] = [
   { title: 'the interface to a pod is deleted a second time', make: deletePodInterface },
   { title: 'the interface to the host is deleted', make: deleteHostInterface },
   {
+    title: 'the interface to a pod is put into a bridge domain',
+    isUntraced: true,
+    make: cli(({ db }) => `set interface l2 bridge ${db} 99`),
+  },
+  {
+    title: 'the interface to the host is put into a bridge domain',
+    isUntraced: true,
+    make: cli(({ host }) => `set interface l2 bridge ${host} 99`),
+  },
+  {
+    title: 'the interface to a pod is cross-connected to another pod',
+    isUntraced: true,
+    make: cli(({ db, web }) => `set interface l2 xconnect ${db} ${web}`),
+  },
+  {
     title: 'the interface to a pod is set down',
     make: cli(({ db }) => `set interface state ${db} down`),
   },
