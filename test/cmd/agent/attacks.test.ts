@@ -117,7 +117,6 @@ describe('an agent under attack', () => {
       t.diagnostic(`/liveness: ${numbers(liveness)}; CNI DEL and ADD: ${numbers(requests)}`);
       t.diagnostic(`memory: ${before.toFixed(0)} MiB before, at most ${peak.toFixed(0)} MiB`);
       assert.ok(liveness[liveness.length >> 1]! < 500, 'the median of /liveness is below 500 ms');
-      assert.ok(liveness.at(-1)! < 5_000, 'no probe fails: kubelet tries three times');
       assert.ok(requests[requests.length >> 1]! < 2_000, 'DEL and ADD take less than 1 s each');
       assert.ok(peak < 1.5 * before, `memory ${peak} MiB, before ${before} MiB`);
     } finally {

@@ -15,6 +15,7 @@ import { type HttpServer, startHttpServer } from '#infra/http/server.ts';
 import { type Logger, silentLogger } from '#infra/log/log.ts';
 import { makeCertificate } from '#test/support/certificates.ts';
 import { withoutOpenssl } from '#test/support/requirements.ts';
+import { until } from '#test/support/wait.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'guard-'));
 
@@ -25,6 +26,8 @@ function config(values: Partial<HttpConfig>): HttpConfig {
 
 let handled = 0;
 let current = 0;
+/** Handlers wait for it. */
+let gate: Promise<void> = Promise.resolve();
 let most = 0;
 const route = { method: 'GET', mutating: false, summary: '' } as const;
 const routes: Route[] = [
@@ -33,7 +36,7 @@ const routes: Route[] = [
     path: '/state',
     handle: async () => {
       most = Math.max(most, ++current);
-      await systemClock.sleep(5);
+      await gate;
       current--;
       return json({ n: handled++ });
     },
@@ -95,20 +98,32 @@ describe('requests that share a connection', () => {
   });
 
   it('wait for others, except probes', async () => {
+    const { promise, resolve: open } = Promise.withResolvers<void>();
+    gate = promise;
     const path = '/state';
     const all = Array.from({ length: 20 }, () => statusOf(request, { port: server.port, path }));
+    await until('four requests are handled', () => current === 4);
     assert.equal(await statusOf(request, { port: server.port, path: '/liveness' }), 200);
-    assert.ok(handled < 20);
+    assert.equal(handled, 0);
+    open();
     for (const status of await Promise.all(all)) assert.equal(status, 200);
     assert.equal(most, 4);
   });
 
   it('are refused when many wait', async () => {
+    const { promise, resolve: open } = Promise.withResolvers<void>();
+    gate = promise;
     const path = '/state';
-    const all = Array.from({ length: 60 }, () => statusOf(request, { port: server.port, path }));
+    let refused = 0;
+    const all = Array.from({ length: 60 }, async () => {
+      const status = await statusOf(request, { port: server.port, path });
+      if (status === 503) refused++;
+      return status;
+    });
+    await until('all but 4 handled and 32 waiting requests are refused', () => refused === 24);
+    open();
     const statuses = await Promise.all(all);
-    const refused = statuses.filter((status) => status === 503).length;
-    assert.ok(refused > 0 && refused <= 24, `${refused} of 60 were refused`);
+    assert.equal(statuses.filter((status) => status === 200).length, 36);
   });
 
   it('must not name a public host', async () => {
