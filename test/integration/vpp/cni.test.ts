@@ -128,11 +128,8 @@ describe('contiv-cni under cnitool', { skip: lacksCnitool, timeout: 120_000 }, (
 
     const rules = await inNode(node, ['iptables', '-t', 'nat', '-S'], {});
     assert.match(rules.output, new RegExp(`--dport 8080 .*--to-destination ${address}:80`));
-    const shaped = await inNode(
-      node,
-      ['tc', 'qdisc', 'show', 'dev', result.interfaces[1].name],
-      {},
-    );
+    const onNode = result.interfaces.find(({ sandbox }: { sandbox?: string }) => !sandbox);
+    const shaped = await inNode(node, ['tc', 'qdisc', 'show', 'dev', onNode.name], {});
     assert.match(shaped.output, /qdisc tbf .* rate 80Mbit/);
 
     // CHECK of contiv-cni alone: portmap of Debian reports IPv6 rules that it never creates as missing.

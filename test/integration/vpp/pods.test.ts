@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#infra/clock/system.ts';
 import { kernelHost } from '#linux/iproute/host.ts';
+import { DELETED_PREFIX } from '#plugins/podmanager/attachment-record.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { Background } from '../support/background.ts';
@@ -56,11 +57,13 @@ async function destroy(canary: Canary, sandbox: Sandbox): Promise<void> {
 /** Entries of the agent's local store for a sandbox or a pod. */
 async function remembered(node: RealNode, sandboxes: readonly Sandbox[]): Promise<string[]> {
   const traces = sandboxes.flatMap(({ containerId, pod }) => [containerId, `"${pod}"`]);
-  return [...(await node.agent.storedValues(''))]
-    .filter(
-      ([key, value]) => key !== 'local/ipam/last' && traces.some((t) => (key + value).includes(t)),
-    )
-    .map(([key, value]) => `${key} ${value}`);
+  return (
+    [...(await node.agent.storedValues(''))]
+      // what was deleted stays marked until a resync has found that its interface is gone
+      .filter(([key]) => key !== 'local/ipam/last' && !key.startsWith(DELETED_PREFIX))
+      .filter(([key, value]) => traces.some((trace) => (key + value).includes(trace)))
+      .map(([key, value]) => `${key} ${value}`)
+  );
 }
 
 describe('pods on a real VPP', { skip: withoutNodes(), timeout: 120_000 }, () => {
