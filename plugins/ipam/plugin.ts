@@ -245,8 +245,9 @@ class Ipam extends BaseIpam implements EventHandler, IpamApi {
       const address = adopted?.address ?? known ?? (await pods.addressInVpp(ctx, attachment));
       if (address === undefined) continue;
       // the name of the pod may have become known since
-      const isRecorded = podIdText(records.get(address)?.pod ?? unknownPod) === podIdText(pod);
-      if (address === known && isRecorded) continue;
+      const isNamed = podIdText(records.get(address)?.pod ?? unknownPod) !== podIdText(unknownPod);
+      const isUnknown = podIdText(pod) === podIdText(unknownPod);
+      if (address === known && (isNamed || isUnknown)) continue;
       const external = this.#isExternal && { external: true as const };
       if (known !== undefined && known !== address) await records.clearOwner(ctx, known);
       await records.put(ctx, { address, pod, podUid, attachment, ...external });

@@ -176,7 +176,9 @@ export class LostPods {
       ({ networkNamespace }) => networkNamespace !== '',
     );
     this.#lossIsOpen = lost !== null && stateIsFresh && isWhole && this.#missing.size === 0;
-    if (lost) ctx.log.warn({ ...lost, adopted: found.length }, 'the local store had lost entries');
+    // the first start of a node has nothing to lose
+    if (lost && (lost.history !== 'new' || found.length > 0))
+      ctx.log.warn({ ...lost, adopted: found.length }, 'the local store had lost entries');
     return { removed: [...removed], found };
   }
 
