@@ -189,7 +189,9 @@ describe('contiv-agent as a process', () => {
       agent.signal('SIGINT');
       const { code, text } = await agent.ended;
       assert.equal(code, 0, text);
-      assert.doesNotMatch(text, /"level":"(warn|error|fatal)"/);
+      // the manifests contain services and policies, which are not supported yet
+      const others = text.replaceAll(/^.*not supported yet, without effect.*$/gm, '');
+      assert.doesNotMatch(others, /"level":"(warn|error|fatal)"/);
       const [before = '', after = ''] = text.split('Ctrl-C stops it.\n');
       assert.match(before, /24 of 24 pods attached/);
       assert.match(after, /^\{"level":"info",[^\n]*"signal":"SIGINT"/, 'the summary comes last');
