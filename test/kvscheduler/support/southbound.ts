@@ -351,7 +351,12 @@ export class Southbound {
     for (const spec of specs)
       for (const dependency of dependenciesOf(spec)) {
         if (dependency.key !== undefined) next.push(dependency.key);
-        for (const key of [...this.values.keys(), ...former.keys(), ...this.#desiredKeys()])
+        for (const key of [
+          ...this.values.keys(),
+          ...this.#properties(),
+          ...former.keys(),
+          ...this.#desiredKeys(),
+        ])
           if (names(dependency, key)) next.push(key);
       }
     return next.some((key) => this.#reaches(key, to, visited, former));
