@@ -2,13 +2,12 @@
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
 import { linuxRouteModel } from '#models/linux/route.ts';
 import type { DeepInput } from '#models/model.ts';
-import { vppArpModel } from '#models/vpp/arp.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { vppRouteModel } from '#models/vpp/route.ts';
 import type { InterfaceConfig } from '#plugins/contivconf/api.ts';
 import { hostInterconnectName, hostSideName } from './interconnect-names.ts';
 import { type KeyValue, keyValue } from './key-value.ts';
-import { hostLinkMac, hostSideMac, hostTap, hostVeth } from './names.ts';
+import { hostLinkMac, hostTap, hostVeth } from './names.ts';
 import { mainInterfaceName, rxModes } from './nics.ts';
 import { hostNetwork, type NodeInput, nodeIp, withoutPrefixLength } from './node-input.ts';
 import { STN_HOST_MAC, stnGateway, stnHostAddress } from './stn.ts';
@@ -18,33 +17,17 @@ export function hostLinkValues(input: NodeInput): KeyValue[] {
   const toHost = input.stn ? nodeIp(input) : withoutPrefixLength(addresses.hostInterconnectLinux());
   return [
     ...(input.interfaces.useTap ? tapLink(input) : vethLink(input)),
-    ...(input.stn ? [] : [hostNeighbor(input)]),
-    // the neighbor has no route of its own
-    ...(toHost === undefined ? [] : [...(input.stn ? [] : [toHost]), ...input.hostAddresses]).map(
-      (address) =>
-        keyValue(vppRouteModel, {
-          vrf_id: routing.mainVrf,
-          dst_network: hostNetwork(address),
-          next_hop_addr: toHost!,
-          outgoing_interface: hostInterconnectName(input),
-        }),
+    ...(toHost === undefined ? [] : input.hostAddresses).map((address) =>
+      keyValue(vppRouteModel, {
+        vrf_id: routing.mainVrf,
+        dst_network: hostNetwork(address),
+        next_hop_addr: toHost!,
+        outgoing_interface: hostInterconnectName(input),
+      }),
     ),
     ...hostRouteToVpp(input, addresses.podSubnetAllNodes()),
     ...(routing.routeServiceCidrToVpp ? hostRouteToVpp(input, addresses.serviceSubnet()) : []),
   ];
-}
-
-/**
- * The host as a neighbor of VPP, which drops each packet that makes it resolve an address. With STN, it
- * has the address of the node.
- */
-function hostNeighbor(input: NodeInput): KeyValue {
-  return keyValue(vppArpModel, {
-    interface: hostInterconnectName(input),
-    ip_address: withoutPrefixLength(input.addresses.hostInterconnectLinux()),
-    phys_address: hostSideMac(input.nodeId),
-    static: true,
-  });
 }
 
 /** A route of the host to VPP; none while the gateway on the VPP side is unknown. */
@@ -84,7 +67,7 @@ function hostSide(input: NodeInput): DeepInput<LinuxInterface> {
     name: hostSideName(input),
     enabled: true,
     mtu: input.interfaces.mtu,
-    phys_address: input.stn ? STN_HOST_MAC : hostSideMac(input.nodeId),
+    ...(input.stn && { phys_address: STN_HOST_MAC }),
     ip_addresses: own === undefined ? [] : [own],
   };
 }

@@ -73,8 +73,7 @@ for (const useTAPInterfaces of [true, false]) {
         assert.notEqual(unlike, address);
         await reflectPod(node, web, address);
         const wired = await configuration(node, [web.netns, other.netns]);
-        // two pods and the host
-        assert.equal(String(wired.vpp['neighbors']).split(',').length, 3);
+        assert.equal(String(wired.vpp['neighbors']).split(',').length, 2);
         for (const pod of [web, other]) await removed(second, pod);
         await nothingRemembered(node);
         assert.deepEqual(await configuration(node), empty);
