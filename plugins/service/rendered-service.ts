@@ -1,0 +1,52 @@
+/**
+ * What the processor computes from the Kubernetes objects and a renderer configures: for this node and
+ * one family, every address by which clients reach a service, with the backends that get its traffic.
+ */
+
+/** `<namespace>/<name>`. */
+export type ServiceName = string;
+
+export interface RenderedService {
+  readonly name: ServiceName;
+  /** Each (address, port, protocol) once in all services: conflicts are resolved. */
+  readonly addresses: readonly ServiceAddress[];
+}
+
+export type AddressKind = 'cluster-ip' | 'node-port' | 'external-ip' | 'load-balancer';
+
+/** SCTP is not supported by NAT44 and is reported. */
+export type ServiceProtocol = 'TCP' | 'UDP';
+
+export interface ServiceAddress {
+  readonly kind: AddressKind;
+  /** Name of the port of the service; empty if it has none. */
+  readonly portName: string;
+  /** Without prefix length. */
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: ServiceProtocol;
+  /**
+   * Whether backends see an address of this node instead of the client's. Necessary for clients outside
+   * the cluster if a backend may be on another node: its reply must return through this node.
+   */
+  readonly replacesClient: boolean;
+  /** Seconds; 0: no session affinity. */
+  readonly affinityTimeout: number;
+  /**
+   * Best first: a renderer that cannot carry all uses the first ones. Empty: connections are refused, or
+   * dropped if the renderer cannot refuse them.
+   */
+  readonly backends: readonly Backend[];
+}
+
+export interface Backend {
+  /** Without prefix length. */
+  readonly address: string;
+  readonly port: number;
+  /** Empty: unknown. */
+  readonly nodeName: string;
+  /** Whether it is a pod of this node, or this node itself. */
+  readonly isLocal: boolean;
+  /** Whether it is a node or a machine outside the cluster: VPP reaches it through the main VRF. */
+  readonly isInMainVrf: boolean;
+}
