@@ -10,7 +10,11 @@ import { errorText } from '#infra/errors/errors.ts';
 import { IndexMap, type NamedMapping } from '#infra/idxmap/idxmap.ts';
 import type { Logger } from '#infra/log/log.ts';
 import type { AnyDescriptor, NotificationSink, NotifiedValue } from './api/descriptor.ts';
-import { TransactionQueueFullError, UnimplementedValueError } from './api/errors.ts';
+import {
+  SchedulerDeadlockError,
+  TransactionQueueFullError,
+  UnimplementedValueError,
+} from './api/errors.ts';
 import type {
   FailedValue,
   RetryPolicy,
@@ -98,7 +102,8 @@ export interface Load {
 export interface Scheduler extends TransactionSink, NotificationSink {
   /**
    * Waits until the queue has capacity, and for the end of the transaction.
-   * @throws InvalidTransactionError, ClosedSchedulerError
+   * @throws InvalidTransactionError, ClosedSchedulerError, SchedulerDeadlockError as everything that
+   * waits for its turn
    */
   commit(request: TransactionRequest): Promise<TransactionResult>;
   /** `commit`, but rejects with TransactionQueueFullError if the queue is full. */
@@ -322,9 +327,10 @@ class KvScheduler implements Scheduler {
     return this.#maps.get(descriptor) as NamedMapping<M> | undefined;
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    this.#ensureOutside();
     this.#retries.cancel();
-    return this.#queue.close();
+    await this.#queue.close();
   }
 
   async #commit(
@@ -357,8 +363,15 @@ class KvScheduler implements Scheduler {
   /** Queues the work and returns its result or error. */
   #inTurn<T>(work: () => Promise<T>, enqueue: (task: Task) => void): Promise<T> {
     return new Promise((resolve, reject) => {
+      this.#ensureOutside();
       enqueue({ run: () => work().then(resolve, reject), refuse: reject });
     });
+  }
+
+  /** The running transaction waits for the descriptor: if that waits for its turn, neither ever ends. */
+  #ensureOutside(): void {
+    if (this.#calls.isInside)
+      throw new SchedulerDeadlockError('a descriptor cannot wait for the scheduler');
   }
 
   #addIfPossible({ run, refuse }: Task): void {

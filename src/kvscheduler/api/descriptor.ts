@@ -65,6 +65,9 @@ export interface RetrieveContext {
 }
 
 /**
+ * The running transaction waits for `create`, `update`, `delete` and `retrieve`: they must not wait for
+ * another one (SchedulerDeadlockError).
+ *
  * @typeParam V canonical value
  * @typeParam M metadata: run-time data that goes with a configured value, such as sw_if_index
  */

@@ -15,6 +15,14 @@ export const TransactionQueueFullError = defineError({
     'Repeat the request later. If the queue stays full, look for slow operations in GET /scheduler/txn-history.',
 });
 
+export const SchedulerDeadlockError = defineError({
+  name: 'SchedulerDeadlockError',
+  code: 'CV_SCHED_DEADLOCK',
+  isRetriable: false,
+  remedy:
+    'This is a defect of the descriptor: it must report changes with pushNotification and must not wait for a transaction.',
+});
+
 export const InvalidTransactionError = defineError({
   name: 'InvalidTransactionError',
   code: 'CV_SCHED_INVALID_TXN',

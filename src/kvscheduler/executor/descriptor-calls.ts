@@ -1,11 +1,19 @@
 import type { Clock } from '#infra/clock/clock.ts';
+import { ReentryGuard } from '#infra/process/reentry-guard.ts';
 import type { AnyDescriptor } from '../api/descriptor.ts';
 import type { DescriptorMethod, Observer } from '../history/observer.ts';
 
-/** Counts and times the calls of descriptors. */
+/** A call of `create`, `update`, `delete` or `retrieve` that has begun. */
+export interface DescriptorCall {
+  readonly began: number;
+  isOver: boolean;
+}
+
+/** Counts and times the calls of descriptors, and recognizes what runs as part of one. */
 export class DescriptorCalls {
   readonly #clock: Clock;
   readonly #observer: Observer;
+  readonly #guard = new ReentryGuard();
   #inFlight = 0;
 
   constructor(clock: Clock, observer: Observer) {
@@ -18,31 +26,50 @@ export class DescriptorCalls {
     return this.#inFlight;
   }
 
-  /** An operation starts. @returns the time, for `end` */
-  begin(): number {
+  /** Whether the code that asks belongs to a call that the running transaction waits for. */
+  get isInside(): boolean {
+    return this.#guard.isInside;
+  }
+
+  /** An operation starts: its code belongs into `run`. */
+  begin(): DescriptorCall {
     this.#inFlight++;
-    return this.#clock.monotonic();
+    return this.#begin();
   }
 
-  end(descriptor: string, method: Exclude<DescriptorMethod, 'Retrieve'>, began: number): void {
+  run<T>(call: DescriptorCall, body: () => T): T {
+    return this.#guard.run(call, body);
+  }
+
+  /** The operation has its answer. */
+  end(descriptor: string, method: Exclude<DescriptorMethod, 'Retrieve'>, call: DescriptorCall) {
     this.#inFlight--;
-    this.#observer.called(descriptor, method, this.#clock.monotonic() - began);
+    this.#end(descriptor, method, call);
   }
 
-  /** The same descriptor with a timed `retrieve`. */
+  /** The same descriptor with a `retrieve` that is timed and guarded. */
   timed(descriptor: AnyDescriptor): AnyDescriptor {
     const { name, retrieve } = descriptor;
     if (!retrieve) return descriptor;
     return {
       ...descriptor,
       retrieve: async (correlate, context) => {
-        const start = this.#clock.monotonic();
+        const call = this.#begin();
         try {
-          return await retrieve(correlate, context);
+          return await this.run(call, () => retrieve(correlate, context));
         } finally {
-          this.#observer.called(name, 'Retrieve', this.#clock.monotonic() - start);
+          this.#end(name, 'Retrieve', call);
         }
       },
     };
+  }
+
+  #begin(): DescriptorCall {
+    return { began: this.#clock.monotonic(), isOver: false };
+  }
+
+  #end(descriptor: string, method: DescriptorMethod, call: DescriptorCall): void {
+    call.isOver = true;
+    this.#observer.called(descriptor, method, this.#clock.monotonic() - call.began);
   }
 }

@@ -14,7 +14,7 @@ import {
 import type { Graph, Node } from '../graph/graph.ts';
 import type { PlannedOperation } from '../planner/operation.ts';
 import type { PlannedValue } from '../planner/planned-value.ts';
-import type { DescriptorCalls } from './descriptor-calls.ts';
+import type { DescriptorCall, DescriptorCalls } from './descriptor-calls.ts';
 import { MinHeap } from './min-heap.ts';
 
 /** Undefined: not executed, because it waits for an operation that failed. */
@@ -79,8 +79,6 @@ class Execution {
   readonly #firstLink: Int32Array;
   #linkTo = new Int32Array();
   #nextLink = new Int32Array();
-  /** When its call started. */
-  readonly #began: Float64Array;
   /** Every operation before it was launched, waits, or is in the heap. */
   #cursor = 0;
   /** Operations before the cursor that have become ready. */
@@ -98,7 +96,6 @@ class Execution {
     this.#options = options;
     this.#waiting = new Int32Array(operations.length);
     this.#levels = new Int32Array(operations.length);
-    this.#began = new Float64Array(operations.length);
     this.#firstLink = new Int32Array(operations.length).fill(-1);
   }
 
@@ -192,21 +189,24 @@ class Execution {
       return;
     }
     this.#inFlight++;
-    this.#began[index] = this.#options.calls.begin();
-    callDescriptor(this.#options, operation).then(
-      (metadata) => this.#settle(index, operation, true, metadata),
-      (thrown: unknown) => this.#settle(index, operation, false, thrown),
-    );
+    const { calls } = this.#options;
+    const call = calls.begin();
+    calls
+      .run(call, () => callDescriptor(this.#options, operation))
+      .then(
+        (metadata) =>
+          this.#settle(operation, call, () => this.#succeed(index, operation, metadata)),
+        (thrown: unknown) =>
+          this.#settle(operation, call, () => this.#fail(index, operation, thrown)),
+      );
   }
 
-  /** @param result metadata, or the thrown error */
-  #settle(index: number, operation: PlannedOperation, isSuccess: boolean, result: unknown): void {
+  #settle(operation: PlannedOperation, call: DescriptorCall, apply: () => void): void {
     this.#inFlight--;
     const { name } = operation.value.descriptor as AnyDescriptor;
-    this.#options.calls.end(name, methods[operation.operation], this.#began[index] as number);
+    this.#options.calls.end(name, methods[operation.operation], call);
     try {
-      if (isSuccess) this.#succeed(index, operation, result);
-      else this.#fail(index, operation, result);
+      apply();
     } catch (thrown) {
       this.#broken(thrown);
       return;
