@@ -4,7 +4,7 @@ import { type MessageType, type ProtoFile, messageType } from '#models/message.t
 export const file: ProtoFile = {
   name: 'service.proto',
   imports: [],
-  nested: { "service": { "nested": { "Service": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "port": { "rule": "repeated", "type": "ServicePort", "id": 3 }, "selector": { "keyType": "string", "type": "string", "id": 4 }, "cluster_ip": { "type": "string", "id": 5 }, "service_type": { "type": "string", "id": 6 }, "external_ips": { "rule": "repeated", "type": "string", "id": 7 }, "lb_ingress_ips": { "rule": "repeated", "type": "string", "id": 8 }, "session_affinity": { "type": "string", "id": 9 }, "loadbalancer_ip": { "type": "string", "id": 10 }, "loadbalancer_source_ranges": { "rule": "repeated", "type": "string", "id": 11 }, "external_traffic_policy": { "type": "string", "id": 12 }, "health_check_node_port": { "type": "int32", "id": 13 }, "session_affinity_timeout": { "type": "uint32", "id": 14 }, "annotations": { "keyType": "string", "type": "string", "id": 15 }, "internal_traffic_policy": { "type": "string", "id": 16 }, "cluster_ips": { "rule": "repeated", "type": "string", "id": 17 }, "traffic_distribution": { "type": "string", "id": 18 } }, "nested": { "ServicePort": { "fields": { "name": { "type": "string", "id": 1 }, "protocol": { "type": "string", "id": 2 }, "port": { "type": "int32", "id": 3 }, "target_port": { "type": "IntOrString", "id": 4 }, "node_port": { "type": "int32", "id": 5 } }, "nested": { "IntOrString": { "fields": { "type": { "type": "Type", "id": 1 }, "int_val": { "type": "int32", "id": 2 }, "string_val": { "type": "string", "id": 3 } }, "nested": { "Type": { "values": { "NUMBER": 0, "STRING": 1 } } } } } } } } } } },
+  nested: { "service": { "nested": { "Service": { "fields": { "name": { "type": "string", "id": 1 }, "namespace": { "type": "string", "id": 2 }, "port": { "rule": "repeated", "type": "ServicePort", "id": 3 }, "selector": { "keyType": "string", "type": "string", "id": 4 }, "cluster_ip": { "type": "string", "id": 5 }, "service_type": { "type": "string", "id": 6 }, "external_ips": { "rule": "repeated", "type": "string", "id": 7 }, "lb_ingress_ips": { "rule": "repeated", "type": "string", "id": 8 }, "session_affinity": { "type": "string", "id": 9 }, "loadbalancer_ip": { "type": "string", "id": 10 }, "loadbalancer_source_ranges": { "rule": "repeated", "type": "string", "id": 11 }, "external_traffic_policy": { "type": "string", "id": 12 }, "health_check_node_port": { "type": "int32", "id": 13 }, "session_affinity_timeout": { "type": "uint32", "id": 14 }, "annotations": { "keyType": "string", "type": "string", "id": 15 }, "internal_traffic_policy": { "type": "string", "id": 16 }, "cluster_ips": { "rule": "repeated", "type": "string", "id": 17 }, "traffic_distribution": { "type": "string", "id": 18 }, "proxy_name": { "type": "string", "id": 19 }, "headless": { "type": "bool", "id": 20 }, "creation_timestamp": { "type": "string", "id": 21 }, "lb_proxy_ips": { "rule": "repeated", "type": "string", "id": 22 } }, "nested": { "ServicePort": { "fields": { "name": { "type": "string", "id": 1 }, "protocol": { "type": "string", "id": 2 }, "port": { "type": "int32", "id": 3 }, "target_port": { "type": "IntOrString", "id": 4 }, "node_port": { "type": "int32", "id": 5 } }, "nested": { "IntOrString": { "fields": { "type": { "type": "Type", "id": 1 }, "int_val": { "type": "int32", "id": 2 }, "string_val": { "type": "string", "id": 3 } }, "nested": { "Type": { "values": { "NUMBER": 0, "STRING": 1 } } } } } } } } } } },
 };
 
 export interface Service {
@@ -17,7 +17,10 @@ export interface Service {
   /** ClusterIP, NodePort, LoadBalancer or ExternalName. */
   readonly service_type: string;
   readonly external_ips: readonly string[];
-  /** Addresses of the load balancer; an entry with only a host name is an empty text. */
+  /**
+   * Addresses of the load balancer that nodes serve themselves. An entry is an empty text if it has
+   * only a host name, or if its traffic must go through the load balancer (ipMode Proxy).
+   */
   readonly lb_ingress_ips: readonly string[];
   /** ClientIP or None. */
   readonly session_affinity: string;
@@ -36,6 +39,20 @@ export interface Service {
   readonly cluster_ips: readonly string[];
   /** PreferClose, PreferSameZone or PreferSameNode; empty: none. Not in the original. */
   readonly traffic_distribution: string;
+  /**
+   * Value of the label service.kubernetes.io/service-proxy-name: another proxy serves the service.
+   * Not in the original.
+   */
+  readonly proxy_name: string;
+  /**
+   * Whether the service has the label service.kubernetes.io/headless: no proxy serves it. Not in the
+   * original.
+   */
+  readonly headless: boolean;
+  /** RFC 3339, in UTC. Not in the original. */
+  readonly creation_timestamp: string;
+  /** Addresses of the load balancer with ipMode Proxy. Not in the original. */
+  readonly lb_proxy_ips: readonly string[];
 }
 export const Service: MessageType<Service> = messageType(file, 'service.Service');
 

@@ -18,6 +18,7 @@ const model = defineModel<Service>({
     lb_ingress_ips: addressOrText,
     loadbalancer_ip: addressOrText,
     cluster_ips: addressOrText,
+    lb_proxy_ips: addressOrText,
   },
 });
 

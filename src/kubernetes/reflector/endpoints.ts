@@ -93,6 +93,7 @@ function sliceBackends(slice: KubeEndpointSlice, readers: Readers): Backend[] {
       node_name: endpoint.nodeName,
       target_ref: referenceValue(endpoint.targetRef),
       for_zones: readers === 'own' ? endpoint.hints?.forZones?.map(({ name }) => name) : undefined,
+      for_nodes: readers === 'own' ? endpoint.hints?.forNodes?.map(({ name }) => name) : undefined,
     };
     return [{ address, state, ports }];
   });

@@ -2,15 +2,18 @@ import type { DeepInput } from '#models/model.ts';
 import { type Service, type ServicePort, serviceModel } from '../models/service.ts';
 import { contivAnnotations } from './labels.ts';
 import { namespaceOf } from './objects/meta.ts';
-import type { KubeService, KubeServicePort } from './objects/service.ts';
+import type { KubeIngress, KubeService, KubeServicePort } from './objects/service.ts';
 import type { Readers } from './reflected.ts';
 
+const PROXY_NAME_LABEL = 'service.kubernetes.io/service-proxy-name';
+const HEADLESS_LABEL = 'service.kubernetes.io/headless';
 /** Default of Kubernetes, in seconds. */
 const DEFAULT_AFFINITY_TIMEOUT = 10_800;
 
 export function serviceValue(service: KubeService, readers: Readers): Service {
   const { metadata, spec, status } = service;
   const clusterIps = spec.clusterIPs ?? [];
+  const ingress = status?.loadBalancer?.ingress ?? [];
   return serviceModel.canonical({
     name: metadata.name,
     namespace: namespaceOf(service),
@@ -19,7 +22,7 @@ export function serviceValue(service: KubeService, readers: Readers): Service {
     cluster_ip: spec.clusterIP,
     service_type: spec.type,
     external_ips: spec.externalIPs,
-    lb_ingress_ips: status?.loadBalancer?.ingress?.map(({ ip }) => ip ?? ''),
+    lb_ingress_ips: ingress.map((entry) => (isProxied(entry) ? '' : (entry.ip ?? ''))),
     session_affinity: spec.sessionAffinity,
     loadbalancer_ip: spec.loadBalancerIP,
     loadbalancer_source_ranges: spec.loadBalancerSourceRanges,
@@ -33,7 +36,25 @@ export function serviceValue(service: KubeService, readers: Readers): Service {
     internal_traffic_policy: spec.internalTrafficPolicy === 'Local' ? 'Local' : undefined,
     cluster_ips: clusterIps.length > 1 ? clusterIps : undefined,
     traffic_distribution: readers === 'own' ? spec.trafficDistribution : undefined,
+    proxy_name: proxyName(metadata.labels),
+    headless: metadata.labels?.[HEADLESS_LABEL] !== undefined,
+    creation_timestamp: readers === 'own' ? metadata.creationTimestamp : undefined,
+    lb_proxy_ips:
+      readers === 'own'
+        ? ingress.filter(isProxied).flatMap(({ ip }) => (ip === undefined ? [] : [ip]))
+        : undefined,
   });
+}
+
+/** Whether clients must reach the address through the load balancer, which then uses node ports. */
+function isProxied({ ipMode }: KubeIngress): boolean {
+  return ipMode === 'Proxy';
+}
+
+/** Kubernetes looks at the presence of the label only. */
+function proxyName(labels: Readonly<Record<string, string>> | undefined): string | undefined {
+  const name = labels?.[PROXY_NAME_LABEL];
+  return name === '' ? 'unnamed' : name;
 }
 
 function portValue(port: KubeServicePort): DeepInput<ServicePort> {

@@ -82,6 +82,7 @@ test('addresses contain node, pod and host name', () => {
     },
     serving_while_terminating: false,
     for_zones: [],
+    for_nodes: [],
   });
 });
 

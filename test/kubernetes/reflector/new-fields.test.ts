@@ -36,12 +36,17 @@ function pod(more: { spec?: object; status?: object; metadata?: object }): objec
   };
 }
 
-function service(spec: object, readers: Readers = 'mixed'): Record<string, unknown> {
+function service(
+  spec: object,
+  readers: Readers = 'mixed',
+  more: { metadata?: object; status?: object } = {},
+): Record<string, unknown> {
   const object = {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: 'a', namespace: 'shop' },
+    metadata: { name: 'a', namespace: 'shop', ...more.metadata },
     spec: { clusterIP: '10.96.0.9', ports: [{ port: 80 }], ...spec },
+    status: more.status,
   };
   return json(object, readers);
 }
@@ -131,6 +136,39 @@ test('a preference is not written for agents of the original, which would reject
   assert.equal('traffic_distribution' in service({ trafficDistribution }), false);
   const { traffic_distribution } = service({ trafficDistribution }, 'own');
   assert.equal(traffic_distribution, trafficDistribution);
+});
+
+test('no reader serves an address whose traffic must go through the load balancer', () => {
+  const ingress = [
+    { ip: '203.0.113.9', ipMode: 'VIP' },
+    { ip: '203.0.113.10', ipMode: 'Proxy' },
+    { hostname: 'lb.example.com', ipMode: 'Proxy' },
+  ];
+  const status = { loadBalancer: { ingress } };
+  const mixed = service({ type: 'LoadBalancer' }, 'mixed', { status });
+  assert.deepEqual(mixed['lb_ingress_ips'], ['203.0.113.9', '', '']);
+  assert.equal('lb_proxy_ips' in mixed, false);
+  const own = service({ type: 'LoadBalancer' }, 'own', { status });
+  assert.deepEqual(own['lb_ingress_ips'], ['203.0.113.9', '', '']);
+  assert.deepEqual(own['lb_proxy_ips'], ['203.0.113.10']);
+});
+
+test('a service of another proxy, or of none, has a field that the original rejects', () => {
+  const labeled = (labels: object) => service({}, 'mixed', { metadata: { labels } });
+  const byProxy = labeled({ 'service.kubernetes.io/service-proxy-name': 'mesh' });
+  assert.equal(byProxy['proxy_name'], 'mesh');
+  const unnamed = labeled({ 'service.kubernetes.io/service-proxy-name': '' });
+  assert.equal(unnamed['proxy_name'], 'unnamed', 'Kubernetes looks at the presence of the label');
+  assert.equal(labeled({ 'service.kubernetes.io/headless': '' })['headless'], true);
+  const ordinary = labeled({ app: 'a' });
+  for (const field of ['proxy_name', 'headless']) assert.equal(field in ordinary, false, field);
+});
+
+test('the creation time of a service is written for own readers only', () => {
+  const metadata = { creationTimestamp: '2026-01-01T00:00:00Z' };
+  assert.equal('creation_timestamp' in service({}, 'mixed', { metadata }), false);
+  const { creation_timestamp } = service({}, 'own', { metadata });
+  assert.equal(creation_timestamp, '2026-01-01T00:00:00Z');
 });
 
 test('data of nearly all objects is written only if no agent of the original reads it', () => {

@@ -107,8 +107,20 @@ test('while others are ready, a terminating backend is written for own readers o
   ]);
 });
 
-test('zone hints are for own readers, host names are not backends', () => {
-  const hints = { forZones: [{ name: 'north' }, { name: 'east' }] };
+test('an endpoint that its service publishes always is ready, also while its pod terminates', () => {
+  const conditions = { ready: true, serving: false, terminating: true };
+  const { endpoint_subsets } = mergedSlices(service, [
+    slice('a', [endpoint('10.1.1.2', { conditions })]),
+  ]);
+  assert.deepEqual(
+    endpoint_subsets[0]?.addresses.map(({ ip }) => ip),
+    ['10.1.1.2'],
+  );
+  assert.deepEqual(endpoint_subsets[0]?.not_ready_addresses, []);
+});
+
+test('hints are for own readers, host names are not backends', () => {
+  const hints = { forZones: [{ name: 'north' }, { name: 'east' }], forNodes: [{ name: 'node-a' }] };
   const slices = [
     slice('a', [endpoint('10.1.1.2', { hints })]),
     slice('b', [{ addresses: ['db.example.com'] }], { addressType: 'FQDN' }),
@@ -116,10 +128,11 @@ test('zone hints are for own readers, host names are not backends', () => {
   const hinted = (readers: Readers): unknown => {
     const { endpoint_subsets } = mergedSlices(service, slices, readers);
     assert.equal(endpoint_subsets.length, 1);
-    return endpoint_subsets[0]?.addresses[0]?.for_zones;
+    const address = endpoint_subsets[0]?.addresses[0];
+    return [address?.for_zones, address?.for_nodes];
   };
-  assert.deepEqual(hinted('own'), ['north', 'east']);
-  assert.deepEqual(hinted('mixed'), []);
+  assert.deepEqual(hinted('own'), [['north', 'east'], ['node-a']]);
+  assert.deepEqual(hinted('mixed'), [[], []]);
 });
 
 test('a backend in several slices has the ports of all, each in its best state', () => {

@@ -53,7 +53,10 @@ const SliceEndpoint = Type.Object({
   nodeName: Type.Optional(Text),
   targetRef: Type.Optional(Reference),
   hints: Type.Optional(
-    Type.Object({ forZones: Type.Optional(Type.Array(Type.Object({ name: Text }))) }),
+    Type.Object({
+      forZones: Type.Optional(Type.Array(Type.Object({ name: Text }))),
+      forNodes: Type.Optional(Type.Array(Type.Object({ name: Text }))),
+    }),
   ),
 });
 export type KubeSliceEndpoint = Static<typeof SliceEndpoint>;

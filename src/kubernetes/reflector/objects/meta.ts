@@ -22,6 +22,7 @@ export const Meta = Type.Object({
   uid: Type.Optional(Text),
   labels: Type.Optional(TextMap),
   annotations: Type.Optional(TextMap),
+  creationTimestamp: Type.Optional(Text),
   deletionTimestamp: Type.Optional(Text),
   ownerReferences: Type.Optional(
     Type.Array(Type.Object({ kind: Type.Optional(Text), name: Type.Optional(Text) })),

@@ -10,6 +10,13 @@ const ServicePort = Type.Object({
 });
 export type KubeServicePort = Static<typeof ServicePort>;
 
+const Ingress = Type.Object({
+  ip: Type.Optional(Text),
+  ipMode: Type.Optional(Text),
+  hostname: Type.Optional(Text),
+});
+export type KubeIngress = Static<typeof Ingress>;
+
 export const KubeService = objectSchema('Service', {
   spec: Type.Object({
     type: Type.Optional(Type.Enum(['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName'])),
@@ -39,13 +46,7 @@ export const KubeService = objectSchema('Service', {
   }),
   status: Type.Optional(
     Type.Object({
-      loadBalancer: Type.Optional(
-        Type.Object({
-          ingress: Type.Optional(
-            Type.Array(Type.Object({ ip: Type.Optional(Text), hostname: Type.Optional(Text) })),
-          ),
-        }),
-      ),
+      loadBalancer: Type.Optional(Type.Object({ ingress: Type.Optional(Type.Array(Ingress)) })),
     }),
   ),
 });
