@@ -4,7 +4,7 @@ import { type MessageType, type ProtoFile, messageType } from '../message.ts';
 export const file: ProtoFile = {
   name: 'vpp/nat.proto',
   imports: [],
-  nested: { "ligato": { "nested": { "vpp": { "nested": { "nat": { "nested": { "Nat44Global": { "fields": { "forwarding": { "type": "bool", "id": 1 }, "nat_interfaces": { "rule": "repeated", "type": "Interface", "id": 2 }, "address_pool": { "rule": "repeated", "type": "Address", "id": 3 }, "virtual_reassembly": { "type": "VirtualReassembly", "id": 4 }, "endpoint_independent": { "type": "bool", "id": 5 } }, "nested": { "Interface": { "fields": { "name": { "type": "string", "id": 1 }, "is_inside": { "type": "bool", "id": 2 }, "output_feature": { "type": "bool", "id": 3 } } }, "Address": { "fields": { "address": { "type": "string", "id": 1 }, "vrf_id": { "type": "uint32", "id": 2 }, "twice_nat": { "type": "bool", "id": 3 } } } } }, "VirtualReassembly": { "fields": { "timeout": { "type": "uint32", "id": 1 }, "max_reassemblies": { "type": "uint32", "id": 2 }, "max_fragments": { "type": "uint32", "id": 3 }, "drop_fragments": { "type": "bool", "id": 4 } } }, "Nat44Interface": { "fields": { "name": { "type": "string", "id": 1 }, "nat_inside": { "type": "bool", "id": 2 }, "nat_outside": { "type": "bool", "id": 3 }, "output_feature": { "type": "bool", "id": 4 } } }, "Nat44AddressPool": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "first_ip": { "type": "string", "id": 2 }, "last_ip": { "type": "string", "id": 3 }, "twice_nat": { "type": "bool", "id": 4 }, "name": { "type": "string", "id": 5 } } }, "DNat44": { "fields": { "label": { "type": "string", "id": 1 }, "st_mappings": { "rule": "repeated", "type": "StaticMapping", "id": 2 }, "id_mappings": { "rule": "repeated", "type": "IdentityMapping", "id": 3 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1, "ICMP": 2 } }, "StaticMapping": { "fields": { "external_interface": { "type": "string", "id": 1 }, "external_ip": { "type": "string", "id": 2 }, "external_port": { "type": "uint32", "id": 3 }, "local_ips": { "rule": "repeated", "type": "LocalIP", "id": 4 }, "protocol": { "type": "Protocol", "id": 5 }, "twice_nat": { "type": "TwiceNatMode", "id": 6 }, "session_affinity": { "type": "uint32", "id": 7 }, "twice_nat_pool_ip": { "type": "string", "id": 8 } }, "nested": { "TwiceNatMode": { "values": { "DISABLED": 0, "ENABLED": 1, "SELF": 2 } }, "LocalIP": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "local_ip": { "type": "string", "id": 2 }, "local_port": { "type": "uint32", "id": 3 }, "probability": { "type": "uint32", "id": 4 } } } } }, "IdentityMapping": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "interface": { "type": "string", "id": 2 }, "ip_address": { "type": "string", "id": 3 }, "port": { "type": "uint32", "id": 4 }, "protocol": { "type": "Protocol", "id": 5 } } } } } } } } } } } },
+  nested: { "ligato": { "nested": { "vpp": { "nested": { "nat": { "nested": { "Nat44Global": { "fields": { "forwarding": { "type": "bool", "id": 1 }, "nat_interfaces": { "rule": "repeated", "type": "Interface", "id": 2 }, "address_pool": { "rule": "repeated", "type": "Address", "id": 3 }, "virtual_reassembly": { "type": "VirtualReassembly", "id": 4 }, "endpoint_independent": { "type": "bool", "id": 5 }, "sessions": { "type": "SessionSettings", "id": 16 } }, "nested": { "Interface": { "fields": { "name": { "type": "string", "id": 1 }, "is_inside": { "type": "bool", "id": 2 }, "output_feature": { "type": "bool", "id": 3 } } }, "Address": { "fields": { "address": { "type": "string", "id": 1 }, "vrf_id": { "type": "uint32", "id": 2 }, "twice_nat": { "type": "bool", "id": 3 } } } } }, "SessionSettings": { "fields": { "max_sessions": { "type": "uint32", "id": 1 }, "udp_timeout": { "type": "uint32", "id": 2 }, "tcp_established_timeout": { "type": "uint32", "id": 3 }, "tcp_transitory_timeout": { "type": "uint32", "id": 4 }, "icmp_timeout": { "type": "uint32", "id": 5 } } }, "VirtualReassembly": { "fields": { "timeout": { "type": "uint32", "id": 1 }, "max_reassemblies": { "type": "uint32", "id": 2 }, "max_fragments": { "type": "uint32", "id": 3 }, "drop_fragments": { "type": "bool", "id": 4 } } }, "Nat44Interface": { "fields": { "name": { "type": "string", "id": 1 }, "nat_inside": { "type": "bool", "id": 2 }, "nat_outside": { "type": "bool", "id": 3 }, "output_feature": { "type": "bool", "id": 4 } } }, "Nat44AddressPool": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "first_ip": { "type": "string", "id": 2 }, "last_ip": { "type": "string", "id": 3 }, "twice_nat": { "type": "bool", "id": 4 }, "name": { "type": "string", "id": 5 } } }, "DNat44": { "fields": { "label": { "type": "string", "id": 1 }, "st_mappings": { "rule": "repeated", "type": "StaticMapping", "id": 2 }, "id_mappings": { "rule": "repeated", "type": "IdentityMapping", "id": 3 } }, "nested": { "Protocol": { "values": { "TCP": 0, "UDP": 1, "ICMP": 2 } }, "StaticMapping": { "fields": { "external_interface": { "type": "string", "id": 1 }, "external_ip": { "type": "string", "id": 2 }, "external_port": { "type": "uint32", "id": 3 }, "local_ips": { "rule": "repeated", "type": "LocalIP", "id": 4 }, "protocol": { "type": "Protocol", "id": 5 }, "twice_nat": { "type": "TwiceNatMode", "id": 6 }, "session_affinity": { "type": "uint32", "id": 7 }, "twice_nat_pool_ip": { "type": "string", "id": 8 } }, "nested": { "TwiceNatMode": { "values": { "DISABLED": 0, "ENABLED": 1, "SELF": 2 } }, "LocalIP": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "local_ip": { "type": "string", "id": 2 }, "local_port": { "type": "uint32", "id": 3 }, "probability": { "type": "uint32", "id": 4 } } } } }, "IdentityMapping": { "fields": { "vrf_id": { "type": "uint32", "id": 1 }, "interface": { "type": "string", "id": 2 }, "ip_address": { "type": "string", "id": 3 }, "port": { "type": "uint32", "id": 4 }, "protocol": { "type": "Protocol", "id": 5 } } } } } } } } } } } },
 };
 
 export interface Nat44Global {
@@ -15,6 +15,8 @@ export interface Nat44Global {
   readonly address_pool: readonly Nat44GlobalAddress[];
   readonly virtual_reassembly?: VirtualReassembly;
   readonly endpoint_independent: boolean;
+  /** Not a field of the original. A changed table size ends all sessions; timeouts change in place. */
+  readonly sessions?: SessionSettings;
 }
 export const Nat44Global: MessageType<Nat44Global> = messageType(file, 'ligato.vpp.nat.Nat44Global');
 
@@ -32,6 +34,19 @@ export interface Nat44GlobalAddress {
   readonly twice_nat: boolean;
 }
 export const Nat44GlobalAddress: MessageType<Nat44GlobalAddress> = messageType(file, 'ligato.vpp.nat.Nat44Global.Address');
+
+/** 0 is VPP's default. */
+export interface SessionSettings {
+  /** Size of the table of each worker. */
+  readonly max_sessions: number;
+  /** Seconds without a packet, after which a session may be removed. */
+  readonly udp_timeout: number;
+  readonly tcp_established_timeout: number;
+  /** Of TCP sessions that are being opened or closed. */
+  readonly tcp_transitory_timeout: number;
+  readonly icmp_timeout: number;
+}
+export const SessionSettings: MessageType<SessionSettings> = messageType(file, 'ligato.vpp.nat.SessionSettings');
 
 export interface VirtualReassembly {
   /** Seconds. */

@@ -14,13 +14,16 @@ export async function ignoreNotFound(request: Promise<unknown>): Promise<void> {
   await ignoreRetvals(request, [INVALID_SW_IF_INDEX, NO_SUCH_FIB, NO_SUCH_ENTRY, NO_SUCH_TABLE]);
 }
 
+/** @returns whether VPP answered with one of them */
 export async function ignoreRetvals(
   request: Promise<unknown>,
   tolerated: readonly number[],
-): Promise<void> {
+): Promise<boolean> {
   try {
     await request;
+    return false;
   } catch (thrown) {
     if (!(thrown instanceof VppRefusedError) || !tolerated.includes(thrown.retval)) throw thrown;
+    return true;
   }
 }

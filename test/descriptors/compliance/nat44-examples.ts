@@ -26,6 +26,27 @@ export const nat44Examples: readonly Example[] = [
     ...changing(nat44GlobalModel, {}, { forwarding: true }, true),
   },
   {
+    name: 'NAT44 with other timeouts of its sessions',
+    ...changing(
+      nat44GlobalModel,
+      {
+        forwarding: true,
+        sessions: { max_sessions: 4096, tcp_established_timeout: 10_800, icmp_timeout: 30 },
+      },
+      { sessions: { max_sessions: 4096, udp_timeout: 60, tcp_transitory_timeout: 120 } },
+      true,
+    ),
+  },
+  {
+    name: 'NAT44 with a larger session table',
+    ...changing(
+      nat44GlobalModel,
+      { forwarding: true, sessions: { udp_timeout: 60 } },
+      { sessions: { max_sessions: 100_000 } },
+      false,
+    ),
+  },
+  {
     name: 'NAT44 with interfaces and addresses listed in it',
     setup: [loop('nat-1'), loop('nat-2'), table(1)],
     ...changing(

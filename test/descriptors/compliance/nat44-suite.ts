@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { KeyedValue } from '#kvscheduler/api/descriptor.ts';
 import type { DeepInput } from '#models/model.ts';
 import { type DNat44IdentityMapping, dnat44Model } from '#models/vpp/dnat44.ts';
+import type { SessionSettings } from '#models/vpp/nat.gen.ts';
 import { nat44AddressPoolModel } from '#models/vpp/nat44-address-pool.ts';
 import { nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { nat44InterfaceModel } from '#models/vpp/nat44-interface.ts';
@@ -49,23 +50,76 @@ export function nat44Suite(start: () => Promise<VppBackend>): void {
       await bench.agent.assertSettled();
     });
 
-    test('one that is enabled already is taken over, with its forwarding set', async () => {
-      const enable = (isOn: boolean) =>
-        bench.client.request('nat44_ed_plugin_enable_disable', {
-          inside_vrf: 0,
-          outside_vrf: 0,
-          sessions: 1024,
-          session_memory: 0,
-          enable: isOn,
-          flags: 0,
-        });
-      await enable(true);
-      await bench.put(nat);
-      const config = await bench.client.request('nat44_show_running_config', {});
-      assert.equal(config.forwarding_enabled, true);
-      // disabled externally
+    const enable = (isOn: boolean, sessions = 0) =>
+      bench.client.request('nat44_ed_plugin_enable_disable', {
+        inside_vrf: 0,
+        outside_vrf: 0,
+        sessions,
+        session_memory: 0,
+        enable: isOn,
+        flags: 0,
+      });
+    const running = () => bench.client.request('nat44_show_running_config', {});
+    const timeouts = { udp: 300, tcp_established: 7440, tcp_transitory: 240, icmp: 60 };
+
+    for (const sessions of [0, 1024])
+      test(`one that is enabled already is taken over, with ${sessions || 'the default of'} sessions`, async () => {
+        await enable(true, sessions);
+        await bench.client.request('nat_set_timeouts', { ...timeouts, udp: 1 });
+        bench.taken();
+        await bench.put(nat);
+        const config = await running();
+        assert.equal(config.forwarding_enabled, true);
+        assert.equal(config.sessions, 63 * 1024);
+        assert.deepEqual(config.timeouts, timeouts);
+        // only the size of the table cannot be changed
+        const switched = bench.taken().filter((name) => name.endsWith('enable_disable'));
+        assert.equal(switched.length, sessions === 0 ? 2 : 4);
+        // disabled externally
+        await enable(false);
+        await bench.agent.update(new Map([[nat.key, null]]));
+      });
+
+    test('timeouts change in place; for another table size all of NAT44 is created again', async () => {
+      const set = (sessions: DeepInput<SessionSettings>) =>
+        keyedValue(nat44GlobalModel, { forwarding: true, sessions });
+      const identity = identities('i', { ip_address: '10.2.0.1' });
+      await bench.apply(set({ max_sessions: 2048 }), identity);
+      await bench.put(set({ max_sessions: 2048, udp_timeout: 30, tcp_established_timeout: 600 }));
+      assert.deepEqual(bench.taken(), ['nat_set_timeouts']);
+      assert.deepEqual((await running()).timeouts, { ...timeouts, udp: 30, tcp_established: 600 });
+      await bench.put(set({ max_sessions: 4096, udp_timeout: 30 }));
+      assert.deepEqual(bench.taken(), [
+        'nat44_add_del_identity_mapping',
+        'nat44_ed_plugin_enable_disable',
+        'nat44_ed_plugin_enable_disable',
+        'nat_set_timeouts',
+        'nat44_forwarding_enable_disable',
+        'nat44_add_del_identity_mapping',
+      ]);
+      assert.deepEqual((await running()).timeouts, { ...timeouts, udp: 30 });
+      await bench.agent.assertSettled();
+      await bench.put(set({}), keyedValue(nat44GlobalModel, { forwarding: true }));
+      assert.equal((await running()).sessions, 63 * 1024);
+    });
+
+    test('settings of sessions that VPP has already are left alone, others are corrected', async () => {
+      const asked = { max_sessions: 2048, udp_timeout: 30, icmp_timeout: 60 };
+      const global = keyedValue(nat44GlobalModel, { forwarding: true, sessions: asked });
+      await bench.apply(global);
+      assert.deepEqual(await bench.restart(global), []);
+      await bench.client.request('nat_set_timeouts', { ...timeouts, udp: 31 });
+      assert.deepEqual(await bench.restart(global), [`UPDATE ${global.key}`]);
+      assert.deepEqual((await running()).timeouts, { ...timeouts, udp: 30 });
       await enable(false);
-      await bench.agent.update(new Map([[nat.key, null]]));
+      await enable(true, 1024);
+      await bench.restart(global);
+      assert.equal((await running()).sessions, 2048);
+      // an agent that desires the defaults
+      await bench.restart(nat);
+      assert.deepEqual((await running()).timeouts, timeouts);
+      assert.deepEqual(await bench.restart(nat), []);
+      await bench.agent.assertSettled();
     });
 
     test('a feature is disabled before an incompatible one is enabled', async () => {

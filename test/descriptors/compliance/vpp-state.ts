@@ -90,11 +90,16 @@ export async function segmentingInterfaces(
 }
 
 async function nat44World(client: VppClient): Promise<unknown> {
-  const { sessions, forwarding_enabled } = await client.request('nat44_show_running_config', {});
+  const { sessions, forwarding_enabled, timeouts } = await client.request(
+    'nat44_show_running_config',
+    {},
+  );
   const balanced = await client.dump('nat44_lb_static_mapping_dump', {});
   return {
     sessions,
     forwarding_enabled,
+    // VPP keeps those of a disabled plugin until it is enabled again
+    ...(sessions > 0 && { timeouts }),
     interfaces: sorted(await client.dump('nat44_interface_dump', {})),
     outputs: sorted(await client.dump('nat44_ed_output_interface_get', {})),
     addresses: sorted(await client.dump('nat44_address_dump', {})),

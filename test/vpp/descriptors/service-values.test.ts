@@ -40,12 +40,14 @@ describe('refused before anything is sent', () => {
       [{ address_pool: [address, { ...address, vrf_id: 1 }] }, 'address_pool'],
       [{ address_pool: [{}] }, 'address_pool'],
       [{ address_pool: [{ address: 'fd00::1' }] }, 'address_pool'],
+      [{ sessions: { max_sessions: 1024 * 1024 + 1 } }, 'sessions.max_sessions'],
     ]);
     assertAccepted('vpp-nat44-global', nat44GlobalModel, [
       {
         nat_interfaces: [a, { ...a, is_inside: true }],
         address_pool: [address, { ...address, twice_nat: true }],
       },
+      { sessions: { max_sessions: 1024 * 1024, udp_timeout: 1 } },
     ]);
     assertRejected('vpp-nat44-interface', nat44InterfaceModel, [
       [{ nat_inside: true }, 'name'],

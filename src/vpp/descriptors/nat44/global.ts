@@ -10,10 +10,19 @@ import {
 import type { Nat44GlobalAddress, Nat44GlobalInterface } from '#models/vpp/nat.gen.ts';
 import { NAT44_GLOBAL_KEY, type Nat44Global, nat44GlobalModel } from '#models/vpp/nat44-global.ts';
 import { Nat44ConfigFlags } from '../../binapi/enums.gen.ts';
+import type { Nat44ShowRunningConfigReply } from '../../binapi/messages.gen.ts';
 import type { VppDescriptorOptions } from '../options.ts';
 import { addressClaim, readAddresses } from './addresses.ts';
 import { type Feature, readFeatures } from './features.ts';
 import { ignoreAlreadyDisabled, ignoreAlreadyEnabled } from './ignored-retvals.ts';
+import {
+  hasDefaultTimeouts,
+  sameTableSize,
+  sameTimeouts,
+  setTimeouts,
+  settingsOf,
+  validateSettings,
+} from './session-settings.ts';
 
 /** Objects of VPP that belong to the lists of the global value, not to values of their own. */
 interface GlobalEntries {
@@ -50,7 +59,8 @@ const noEntries: Nat44GlobalMetadata = { features: [], addresses: [] };
 /**
  * NAT44 as a whole. VPP has two plugins for it. Only the endpoint-dependent one supports what services
  * need: several backends of one address, twice-NAT, identities by table. It must be enabled before VPP
- * accepts any other NAT44 message, and disabling it deletes all NAT44 objects.
+ * accepts any other NAT44 message, and disabling it deletes all NAT44 objects. The session table has its
+ * size from then on: VPP has a message that changes it, which does not resize the table.
  * Interfaces and addresses may be listed in this value, which is deprecated: they are then derived
  * values, equal in VPP to those that are values of their own. VPP reassembles fragments by itself, so
  * reassembly needs no setting.
@@ -59,23 +69,30 @@ export function nat44GlobalDescriptor({
   client,
   log,
 }: VppDescriptorOptions): KvDescriptor<Nat44Global, Nat44GlobalMetadata> {
-  const enable = (isOn: boolean): Promise<unknown> =>
+  const request = (enable: boolean, sessions: number): Promise<unknown> =>
     client.request('nat44_ed_plugin_enable_disable', {
-      // VPP's default tables and number of sessions
+      // VPP's default tables
       inside_vrf: 0,
       outside_vrf: 0,
-      sessions: 0,
+      sessions,
       session_memory: 0,
-      enable: isOn,
+      enable,
       flags: Nat44ConfigFlags.NAT44_IS_ENDPOINT_DEPENDENT,
     });
+  const disable = (): Promise<unknown> => request(false, 0);
+  /** @returns whether it was enabled before */
+  const enable = ({ sessions }: Nat44Global): Promise<boolean> =>
+    ignoreAlreadyEnabled(request(true, sessions?.max_sessions ?? 0));
+  const readConfig = () => client.request('nat44_show_running_config', {});
   const forward = (isOn: boolean): Promise<unknown> =>
     client.request('nat44_forwarding_enable_disable', { enable: isOn });
 
   return defineDescriptor('vpp-nat44-global', nat44GlobalModel, {
     retrieveDependencies: ['vpp-interface'],
     validate,
-    equivalent: (_key, a, b) => a.forwarding === b.forwarding,
+    equivalent: (_key, a, b) =>
+      a.forwarding === b.forwarding && sameTableSize(a, b) && sameTimeouts(a, b),
+    needsRecreate: (_key, before, after) => !sameTableSize(before, after),
     derived: (_key, value) => [
       { key: NAT44_ENDPOINT_DEPENDENT_KEY, value: emptyValue },
       ...value.nat_interfaces.map((entry) => ({
@@ -93,17 +110,31 @@ export function nat44GlobalDescriptor({
 
     create: (_key, value) =>
       allOrNothing(log, async (undo) => {
-        await ignoreAlreadyEnabled(enable(true));
-        undo.add(() => enable(false));
+        const wasEnabled = await enable(value);
+        undo.add(disable);
+        if (wasEnabled) {
+          const found = settingsIn(await readConfig(), value);
+          if (found !== undefined && !sameTableSize(found, value)) {
+            await disable();
+            await enable(value);
+          }
+        }
+        // a table that was just created has the default timeouts
+        if (wasEnabled || !hasDefaultTimeouts(value)) await setTimeouts(client, value);
         await forward(value.forwarding);
         return entriesOf(value);
       }),
-    async update(_key, _before, after) {
-      await forward(after.forwarding);
-      return entriesOf(after);
-    },
+    update: (_key, before, after) =>
+      allOrNothing(log, async (undo) => {
+        if (!sameTimeouts(before, after)) {
+          await setTimeouts(client, after);
+          undo.add(() => setTimeouts(client, before));
+        }
+        if (before.forwarding !== after.forwarding) await forward(after.forwarding);
+        return entriesOf(after);
+      }),
     async delete() {
-      await ignoreAlreadyDisabled(enable(false));
+      await ignoreAlreadyDisabled(disable());
     },
 
     async retrieve(correlate, ctx) {
@@ -112,15 +143,15 @@ export function nat44GlobalDescriptor({
       const hasLists =
         known !== undefined && known.nat_interfaces.length + known.address_pool.length > 0;
       const [config, features, addresses] = await Promise.all([
-        client.request('nat44_show_running_config', {}),
+        readConfig(),
         hasLists ? readFeatures(client, ctx) : new Map<string, readonly Feature[]>(),
         hasLists ? readAddresses(client) : [],
       ]);
-      // this is the only sign of a disabled plugin
-      if (config.sessions === 0) return [];
+      const found = settingsIn(config, known);
+      if (found === undefined) return [];
       const inVpp = new Set(addresses.map((each) => `${addressClaim(each)} ${each.vrf}`));
       const value = nat44GlobalModel.canonical({
-        forwarding: config.forwarding_enabled,
+        ...found,
         nat_interfaces: known?.nat_interfaces.filter((entry) =>
           features.get(entry.name)?.includes(featureOfEntry(entry)),
         ),
@@ -135,6 +166,19 @@ export function nat44GlobalDescriptor({
   });
 }
 
+/** The value without its lists; undefined if NAT44 is disabled. */
+function settingsIn(
+  config: Nat44ShowRunningConfigReply,
+  known: Nat44Global | undefined,
+): Nat44Global | undefined {
+  // this is the only sign of a disabled plugin
+  if (config.sessions === 0) return undefined;
+  return nat44GlobalModel.canonical({
+    forwarding: config.forwarding_enabled,
+    sessions: settingsOf(config, known),
+  });
+}
+
 function entriesOf(value: Nat44Global): Nat44GlobalMetadata {
   if (value.nat_interfaces.length + value.address_pool.length === 0) return noEntries;
   return {
@@ -144,6 +188,7 @@ function entriesOf(value: Nat44Global): Nat44GlobalMetadata {
 }
 
 function validate(key: string, value: Nat44Global): void {
+  validateSettings(key, value);
   const ends = 'not supported: load balancing and twice-NAT need the endpoint-dependent mode';
   checkField(key, !value.endpoint_independent, 'endpoint_independent', ends);
   const { nat_interfaces: interfaces, address_pool: addresses } = value;

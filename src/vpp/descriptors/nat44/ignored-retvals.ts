@@ -13,8 +13,9 @@ export async function ignoreNotFound(request: Promise<unknown>): Promise<void> {
   await ignoreRetvals(request, [INVALID_SW_IF_INDEX, NO_SUCH_ENTRY, UNSUPPORTED]);
 }
 
-export async function ignoreAlreadyEnabled(request: Promise<unknown>): Promise<void> {
-  await ignoreRetvals(request, [ALREADY_ENABLED]);
+/** @returns whether it was enabled already */
+export async function ignoreAlreadyEnabled(request: Promise<unknown>): Promise<boolean> {
+  return ignoreRetvals(request, [ALREADY_ENABLED]);
 }
 
 export async function ignoreAlreadyDisabled(request: Promise<unknown>): Promise<void> {

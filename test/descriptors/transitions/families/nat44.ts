@@ -54,6 +54,10 @@ export const nat44Families: readonly Family[] = [
     base: { forwarding: true },
     fields: {
       forwarding: [false],
+      sessions: [
+        { udp_timeout: 60, icmp_timeout: 30 },
+        { max_sessions: 1024, tcp_established_timeout: 600 },
+      ],
       nat_interfaces: [
         [{ name: 'nat-b' }],
         [{ name: 'nat-b', is_inside: true }, { name: 'nat-b' }],
