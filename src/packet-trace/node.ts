@@ -6,7 +6,6 @@
 import { type LinuxArpEntry, linuxArpModel } from '#models/linux/arp.ts';
 import { type LinuxInterface, linuxInterfaceModel } from '#models/linux/interface.ts';
 import { type LinuxRoute, linuxRouteModel } from '#models/linux/route.ts';
-import type { AnyModel } from '#models/model.ts';
 import { type VppArpEntry, vppArpModel } from '#models/vpp/arp.ts';
 import { type BridgeDomain, bridgeDomainModel } from '#models/vpp/bridge-domain.ts';
 import { linkStateKey } from '#models/vpp/derived.ts';
@@ -14,6 +13,7 @@ import { type FIBEntry, fibEntryModel } from '#models/vpp/fib-entry.ts';
 import { type VppInterface, vppInterfaceModel } from '#models/vpp/interface.ts';
 import { type VppRoute, vppRouteModel } from '#models/vpp/route.ts';
 import { type ActualState, withActualState } from './actual-state.ts';
+import { natOfValues } from './nat-values.ts';
 import type {
   Bridge,
   Device,
@@ -24,6 +24,7 @@ import type {
   RouteAction,
   Wire,
 } from './snapshot.ts';
+import { type Values, valuesOf } from './values.ts';
 
 export interface NodeValues {
   readonly name: string;
@@ -48,9 +49,6 @@ export interface Uplink {
   readonly vlan: number;
 }
 
-/** Values of one model, by key. */
-type Values<T> = ReadonlyMap<string, T>;
-
 /** @throws InvalidModelError for a value that is invalid for its model */
 export function nodeTopology(node: NodeValues): NodeTopology {
   const topology = configuredTopology(node);
@@ -73,14 +71,10 @@ function configuredTopology({ name, values, hostAddresses }: NodeValues): NodeTo
   };
 }
 
-function valuesOf<T>(model: AnyModel, all: ReadonlyMap<string, unknown>): Values<T> {
-  const found = [...all].filter(([key]) => key.startsWith(model.keyPrefix));
-  return new Map(found.map(([key, value]) => [key, model.parse(value, key) as T]));
-}
-
 function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
   const interfaces = valuesOf<VppInterface>(vppInterfaceModel, all);
   const tables = new Map([...interfaces.values()].map((one) => [one.name, one.vrf]));
+  const addresses = new Map([...interfaces.values()].map((one) => [one.name, one.ip_addresses]));
   // Link states are known only for the actual state.
   const knowsLinks = [...all.keys()].some((key) => linkStateKey.parse(key));
   const hasLink = (iface: string) =>
@@ -124,6 +118,7 @@ function vppDevice(name: string, all: ReadonlyMap<string, unknown>): Device {
     bridges: bridges(all),
     otherAddresses: [],
     hasOtherRoutes: false,
+    nat: natOfValues(all, (iface) => addresses.get(iface) ?? []),
   };
 }
 

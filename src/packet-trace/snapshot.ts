@@ -3,6 +3,8 @@
  * of a real or simulated VPP, or the desired state of an agent. Addresses are text; an unknown MAC is
  * empty.
  */
+import type { NatConfig } from './nat-config.ts';
+
 export interface Snapshot {
   /** By name. */
   readonly devices: ReadonlyMap<string, Device>;
@@ -25,6 +27,8 @@ export interface Device {
   readonly otherAddresses: readonly string[];
   /** Whether it has routes that are not in the snapshot, as the host of an agent has. */
   readonly hasOtherRoutes: boolean;
+  /** Absent: nothing is translated. */
+  readonly nat?: NatConfig | undefined;
 }
 
 /** Key of the value that configures this; empty if it results from no configured value. */

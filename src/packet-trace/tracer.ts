@@ -6,13 +6,16 @@
  * and no packet is lost at random.
  */
 import { sameAddress } from './addresses.ts';
+import { bridgeOf, forwardingBlock } from './bridge.ts';
 import { findAddress, lookUp } from './fib.ts';
-import type { Bridge, Device, Interface, Snapshot, Wire } from './snapshot.ts';
-
-export interface Packet {
-  readonly source: string;
-  readonly destination: string;
-}
+import { NatIndex } from './nat-index.ts';
+import { type NatMemory, natMemory } from './nat-session.ts';
+import { natText } from './nat-text.ts';
+import type { Choose } from './nat-translations.ts';
+import { Nat44, type NatOutcome } from './nat44.ts';
+import type { CarriedPacket, Packet } from './packet.ts';
+import type { Bridge, Device, Interface, Snapshot } from './snapshot.ts';
+import { hasAddress, receiverOf, receiversOn, wiresOf } from './wires.ts';
 
 export interface Hop {
   readonly device: string;
@@ -26,26 +29,52 @@ export interface PacketTrace {
   readonly hops: readonly Hop[];
   /** The last hop describes where and why. */
   readonly verdict: 'delivered' | 'dropped' | 'left';
+  /** The packet that arrived or left, as it was translated on its way; else the one that was sent. */
+  readonly packet: Packet;
+  /** Device of the last hop. */
+  readonly device: string;
+}
+
+export interface TraceOptions {
+  /**
+   * Memory of the NATs. The trace adds to it; give it to the trace of the reply. Default: empty.
+   */
+  readonly memory?: NatMemory;
+  /** Chooses a backend of a balanced mapping; default: the first one. */
+  readonly choose?: Choose;
 }
 
 /** A longer trace is considered a loop; the longest path in a cluster has 20 hops. */
 const MAX_HOPS = 64;
 
-/** A packet; the outer packet of a tunnel contains a frame with another packet. */
-interface CarriedPacket extends Packet {
-  readonly inner:
-    | { readonly vni: number; readonly mac: string; readonly packet: CarriedPacket }
-    | undefined;
-}
+const VXLAN_PORT = 4789;
+/** VPP derives it from the inner packet. */
+const VXLAN_SOURCE_PORT = 49_152;
 
 /** @param start name of the device that sends the packet */
-export function tracePacket(snapshot: Snapshot, start: string, packet: Packet): PacketTrace {
-  const tracer = new Tracer(snapshot);
+export function tracePacket(
+  snapshot: Snapshot,
+  start: string,
+  packet: Packet,
+  { memory = natMemory(), choose = () => 0 }: TraceOptions = {},
+): PacketTrace {
+  const tracer = new Tracer(snapshot, memory, choose);
   const device = snapshot.devices.get(start);
   if (!device) throw new Error(`unknown device ${start}`);
-  const verdict = tracer.route(device, 0, { ...packet, inner: undefined }, true);
-  return { hops: tracer.hops, verdict };
+  const verdict = tracer.route(device, 0, { ...packet, inner: undefined }, ownPacket);
+  const last = tracer.hops.at(-1)?.device ?? start;
+  return { hops: tracer.hops, verdict, packet: tracer.last ?? packet, device: last };
 }
+
+/** How a packet came to be routed. */
+interface Origin {
+  /** Whether the device sends it itself. */
+  readonly isOwn: boolean;
+  /** The interface by which it, or what it contains, entered. */
+  readonly input: Interface | undefined;
+}
+
+const ownPacket: Origin = { isOwn: true, input: undefined };
 
 class Tracer {
   readonly hops: Hop[] = [];
@@ -53,8 +82,15 @@ class Tracer {
   /** Frames by the bridge member that they entered: a repeated one is in a loop. */
   readonly #forwardedFrames = new Set<string>();
 
-  constructor(snapshot: Snapshot) {
+  readonly #memory: NatMemory;
+  readonly #choose: Choose;
+  /** The packet that arrived, or that left. */
+  last: Packet | undefined;
+
+  constructor(snapshot: Snapshot, memory: NatMemory, choose: Choose) {
     this.#snapshot = snapshot;
+    this.#memory = memory;
+    this.#choose = choose;
   }
 
   /** Routes a packet that the device sends itself, or that entered by an interface of the table. */
@@ -62,13 +98,13 @@ class Tracer {
     device: Device,
     table: number,
     packet: CarriedPacket,
-    isOwn: boolean,
+    origin: Origin,
   ): PacketTrace['verdict'] {
     if (this.hops.length >= MAX_HOPS)
       return this.#drop(device, 'the packet is in a forwarding loop', '');
     const holder = findAddress(device, table, packet.destination);
     if (holder) return this.#receive(device, table, holder.interface, packet);
-    if (!isOwn && !device.forwards)
+    if (!origin.isOwn && !device.forwards)
       return this.#drop(
         device,
         `${packet.destination} is not a local address, and the device does not forward`,
@@ -76,6 +112,7 @@ class Tracer {
       );
     const found = lookUp(device, table, packet.destination);
     if (!found && device.hasOtherRoutes) {
+      this.last = packet;
       this.#hop(device, `leaves by an unknown route to ${packet.destination}`, '');
       return 'left';
     }
@@ -88,11 +125,11 @@ class Tracer {
     if (action.kind === 'drop') return this.#drop(device, `${name} drops`, route.key);
     if (action.kind === 'table') {
       this.#hop(device, `${name} leads to table ${action.table}${choice}`, route.key);
-      return this.route(device, action.table, packet, isOwn);
+      return this.route(device, action.table, packet, origin);
     }
     const nextHop = action.nextHop ?? packet.destination;
     this.#hop(device, `${name} leads to ${nextHop} on ${action.interface}${choice}`, route.key);
-    return this.#send(device, action.interface, nextHop, packet);
+    return this.#send(device, action.interface, nextHop, packet, origin);
   }
 
   #receive(
@@ -102,6 +139,7 @@ class Tracer {
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
     if (!packet.inner) {
+      this.last = packet;
       const where = holder ? ` on ${holder.name}` : '';
       this.#hop(device, `delivered: ${packet.destination} is local${where}`, holder?.key ?? '');
       return 'delivered';
@@ -126,11 +164,20 @@ class Tracer {
     device: Device,
     exit: string,
     nextHop: string,
-    packet: CarriedPacket,
+    sent: CarriedPacket,
+    { input }: Origin,
   ): PacketTrace['verdict'] {
     const out = device.interfaces.get(exit);
     if (!out) return this.#drop(device, `interface ${exit} does not exist`, '');
     if (!out.up) return this.#drop(device, `${exit} is down`, out.key);
+    const packet = this.#translate(device, sent, (nat) =>
+      nat.output(
+        { interface: exit, table: out.table },
+        { interface: input?.name, table: input?.table ?? 0 },
+        sent,
+      ),
+    )?.packet;
+    if (!packet) return 'dropped';
     const known = device.neighbors.find(
       (one) => one.interface === exit && sameAddress(one.address, nextHop),
     );
@@ -159,7 +206,7 @@ class Tracer {
     if (routed && routed.name !== from && routed.mac === mac) {
       this.#hop(device, `bridge ${bridge.name}: ${mac} is the BVI ${routed.name}`, bridge.key);
       if (!routed.up) return this.#drop(device, `${routed.name} is down`, routed.key);
-      return this.route(device, routed.table, packet, false);
+      return this.#input(device, routed, packet);
     }
     const entry = bridge.entries.find((one) => one.mac === mac);
     if (entry) {
@@ -168,7 +215,7 @@ class Tracer {
       this.#hop(device, `bridge ${bridge.name} has ${mac} behind ${entry.interface}`, entry.key);
       const reason = forwardingBlock(bridge, from, entry.interface);
       if (reason !== undefined) return this.#drop(device, reason, bridge.key);
-      return this.#sendFromMember(device, entry.interface, mac, packet);
+      return this.#sendFromMember(device, { from, to: entry.interface }, mac, packet);
     }
     if (!bridge.floods)
       return this.#drop(
@@ -192,7 +239,7 @@ class Tracer {
     let left: readonly Hop[] | undefined;
     for (const { interface: member } of bridge.members) {
       if (forwardingBlock(bridge, from, member) !== undefined) continue;
-      const verdict = this.#sendFromMember(device, member, mac, packet);
+      const verdict = this.#sendFromMember(device, { from, to: member }, mac, packet);
       if (verdict === 'delivered') return verdict;
       const hops = this.hops.splice(before);
       if (verdict === 'left') left ??= hops;
@@ -207,14 +254,14 @@ class Tracer {
   /** Sends a frame by a member of a bridge. */
   #sendFromMember(
     device: Device,
-    member: string,
+    { from, to }: { readonly from: string; readonly to: string },
     mac: string,
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
-    const out = device.interfaces.get(member);
-    if (!out) return this.#drop(device, `interface ${member} does not exist`, '');
+    const out = device.interfaces.get(to);
+    if (!out) return this.#drop(device, `interface ${to} does not exist`, '');
     // VPP encapsulates and decapsulates regardless of the state of the tunnel interface.
-    if (!out.tunnel && !out.up) return this.#drop(device, `${member} is down`, out.key);
+    if (!out.tunnel && !out.up) return this.#drop(device, `${to} is down`, out.key);
     if (!out.tunnel) return this.#transmit(device, out, { mac, nextHop: undefined }, packet);
     const { source, destination, vni, table } = out.tunnel;
     this.#hop(
@@ -222,7 +269,15 @@ class Tracer {
       `encapsulated in VXLAN from ${source} to ${destination}, VNI ${vni}`,
       out.key,
     );
-    return this.route(device, table, { source, destination, inner: { vni, mac, packet } }, true);
+    const outer: CarriedPacket = {
+      source,
+      destination,
+      protocol: 'UDP',
+      sourcePort: VXLAN_SOURCE_PORT,
+      destinationPort: VXLAN_PORT,
+      inner: { vni, mac, packet },
+    };
+    return this.route(device, table, outer, { isOwn: true, input: device.interfaces.get(from) });
   }
 
   /** Sends a frame on the wire; without a MAC, the receiver is found by the next hop's address. */
@@ -232,14 +287,15 @@ class Tracer {
     { mac, nextHop }: { readonly mac: string | undefined; readonly nextHop: string | undefined },
     packet: CarriedPacket,
   ): PacketTrace['verdict'] {
-    const wires = this.#wires(device, out);
-    const heard = this.#receivers(wires, device, out);
+    const wires = wiresOf(this.#snapshot, device, out);
+    const heard = receiversOn(wires, this.#snapshot, device, out);
     const holder = heard.find(
       ({ device: other, port }) => nextHop !== undefined && hasAddress(other, port, nextHop),
     );
     const receiver = mac === undefined ? holder : receiverOf(heard, mac, holder);
     const who = mac ?? nextHop;
     if (!receiver && wires.some(({ isOpen }) => isOpen)) {
+      this.last = packet;
       this.#hop(device, `leaves by ${out.name} to ${who}, which is not in the snapshot`, out.key);
       return 'left';
     }
@@ -258,26 +314,47 @@ class Tracer {
     if (port.isRouted === false)
       return this.#drop(device, `${port.name} has no address and borrows none`, port.key);
     this.#hop(device, `enters by ${port.name}`, port.key);
-    return this.route(device, port.table, packet, false);
+    return this.#input(device, port, packet);
   }
 
-  #wires(device: Device, { name, isLoopback }: Interface): readonly Wire[] {
-    if (isLoopback) return [];
-    return this.#snapshot.wires.filter(({ ports }) =>
-      ports.some((port) => port.device === device.name && port.interface === name),
+  /** Routes a packet that entered by an interface, or by the BVI of a bridge. */
+  #input(device: Device, port: Interface, packet: CarriedPacket): PacketTrace['verdict'] {
+    const found = this.#translate(device, packet, (nat) =>
+      nat.input({ interface: port.name, table: port.table }, packet),
     );
+    if (!found) return 'dropped';
+    const table = found.table ?? port.table;
+    return this.route(device, table, found.packet, { isOwn: false, input: port });
   }
 
-  /** The other interfaces on the wires that are up. */
-  #receivers(wires: readonly Wire[], device: Device, { name }: Interface): Receiver[] {
-    return wires
-      .flatMap(({ ports }) => ports)
-      .filter((port) => port.device !== device.name || port.interface !== name)
-      .flatMap((port) => {
-        const other = this.#snapshot.devices.get(port.device);
-        const found = other?.interfaces.get(port.interface);
-        return other && found?.up ? [{ device: other, port: found }] : [];
-      });
+  /** @returns undefined if NAT dropped the packet */
+  #translate(
+    device: Device,
+    packet: CarriedPacket,
+    evaluate: (nat: Nat44) => NatOutcome,
+  ): { readonly packet: CarriedPacket; readonly table?: number | undefined } | undefined {
+    if (!device.nat || packet.protocol === undefined) return { packet };
+    const index = NatIndex.of(device.nat);
+    const outcome = evaluate(
+      new Nat44({
+        index,
+        sessions: this.#memory(device.name),
+        choose: this.#choose,
+        hasRoute: (table, address) => lookUp(device, table, address)?.action?.kind === 'via',
+        outsideTables: index.outsides.flatMap((name) => device.interfaces.get(name)?.table ?? []),
+        isOwnAddress: (name, address) =>
+          device.interfaces.get(name)?.addresses.some((own) => sameAddress(own, address)) ?? false,
+      }),
+    );
+    if (outcome.kind === 'untranslated') return { packet };
+    if (outcome.kind === 'dropped') {
+      this.#drop(device, outcome.why, outcome.key);
+      return undefined;
+    }
+    const { rule, session } = outcome;
+    this.#hop(device, natText(session, rule, index), session.key);
+    const { source, sourcePort, destination, destinationPort, table } = rule;
+    return { packet: { ...packet, source, sourcePort, destination, destinationPort }, table };
   }
 
   #hop(device: Device, description: string, key: string): void {
@@ -288,47 +365,4 @@ class Tracer {
     this.#hop(device, `dropped: ${why}`, key);
     return 'dropped';
   }
-}
-
-interface Receiver {
-  readonly device: Device;
-  readonly port: Interface;
-}
-
-/**
- * The receiver of a frame: the interface with the MAC, else a bridge member, else an interface whose
- * MAC is unknown.
- * @param holder the receiver that has the address of the next hop
- */
-function receiverOf(
-  heard: readonly Receiver[],
-  mac: string,
-  holder: Receiver | undefined,
-): Receiver | undefined {
-  const exact = heard.find(({ port }) => port.mac === mac);
-  const bridged = heard.find(({ device, port }) => bridgeOf(device, port.name) !== undefined);
-  const likely = holder?.port.mac === '' ? holder : heard.find(({ port }) => port.mac === '');
-  return exact ?? bridged ?? likely;
-}
-
-function bridgeOf({ bridges }: Device, member: string): Bridge | undefined {
-  return bridges.find(({ members }) => members.some((one) => one.interface === member));
-}
-
-/** Linux answers ARP for all its addresses on any interface; VPP for all addresses of the table. */
-function hasAddress(device: Device, port: Interface, address: string): boolean {
-  return findAddress(device, port.table, address) !== undefined;
-}
-
-/** Why a bridge does not forward a frame from one member to another; undefined: it does. */
-function forwardingBlock(
-  { members, routed }: Bridge,
-  from: string,
-  to: string,
-): string | undefined {
-  if (from === to) return `the frame entered by ${to}`;
-  const groupOf = (name: string) => members.find((one) => one.interface === name)?.group ?? 0;
-  // The BVI is in no group.
-  const isSame = from !== routed && groupOf(from) !== 0 && groupOf(from) === groupOf(to);
-  return isSame ? `${from} and ${to} are in one split-horizon group` : undefined;
 }

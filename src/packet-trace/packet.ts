@@ -1,0 +1,42 @@
+/** A packet as a trace follows it. */
+
+export type Protocol = 'TCP' | 'UDP' | 'ICMP';
+
+export type TcpFlag = 'SYN' | 'ACK' | 'FIN' | 'RST';
+
+export interface Packet {
+  readonly source: string;
+  readonly destination: string;
+  /** Absent: only the addresses are known, and no NAT translates it. ICMP is an echo. */
+  readonly protocol?: Protocol | undefined;
+  /** Default 0. Both ports of an echo are its identifier. */
+  readonly sourcePort?: number | undefined;
+  readonly destinationPort?: number | undefined;
+  /** Default: SYN, the first packet of a connection. */
+  readonly tcpFlags?: readonly TcpFlag[] | undefined;
+}
+
+/** A packet; the outer packet of a tunnel contains a frame with another packet. */
+export interface CarriedPacket extends Packet {
+  readonly inner:
+    | { readonly vni: number; readonly mac: string; readonly packet: CarriedPacket }
+    | undefined;
+}
+
+/** Whether it cannot open a connection. */
+export function isWithinConnection({ protocol, tcpFlags = ['SYN'] }: Packet): boolean {
+  return protocol === 'TCP' && (!tcpFlags.includes('SYN') || tcpFlags.includes('ACK'));
+}
+
+/** The first reply to a packet, as its receiver sends it. */
+export function replyTo(packet: Packet): Packet {
+  const { source, destination, protocol, sourcePort, destinationPort } = packet;
+  return {
+    source: destination,
+    destination: source,
+    protocol,
+    sourcePort: destinationPort,
+    destinationPort: sourcePort,
+    tcpFlags: ['SYN', 'ACK'],
+  };
+}
