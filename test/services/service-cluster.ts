@@ -1,0 +1,91 @@
+/**
+ * Two nodes with pods and services, as the cases of the compliance suite see them: real nodes whose
+ * connections are real packets, or the simulator, whose connections are packet traces.
+ */
+import type { Endpoints } from '#kubernetes/models/endpoints.ts';
+import type { Service } from '#kubernetes/models/service.ts';
+
+export type NodeName = 'node1' | 'node2';
+
+/** Where a client or a server is. `outside`: a machine on the network of the nodes that is none of them. */
+export type Place = { readonly pod: string } | { readonly host: NodeName } | 'outside';
+
+export type Protocol = 'TCP' | 'UDP';
+
+export interface Target {
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: Protocol;
+}
+
+/** How a connection was answered; over UDP, a datagram and its reply. */
+export type Answer =
+  | {
+      readonly result: 'answered';
+      /** Name of the place that answered: of the pod or the node, or `outside`. */
+      readonly backend: string;
+      /** Port at which it answered. */
+      readonly backendPort: number;
+      /** Address of the client as the backend sees it. */
+      readonly client: string;
+    }
+  /** `refused`: the client is told that nobody answers, by a reset or by ICMP. */
+  | { readonly result: 'refused' | 'timeout' };
+
+/** Open connections; each has its own client port. */
+export interface HeldConnections {
+  /** In the order of opening. */
+  readonly answers: readonly Answer[];
+  /** Sends over each connection; those over which nothing returns, or from another backend. */
+  broken(): Promise<readonly Answer[]>;
+  close(): Promise<void>;
+}
+
+/** The fields that differ from the default value of the record. */
+export interface ServiceRecords {
+  /** Also the name of the endpoints. */
+  readonly name: string;
+  /** Undefined: deleted. */
+  readonly service?: Partial<Service>;
+  /** Undefined: deleted. */
+  readonly endpoints?: Partial<Endpoints>;
+}
+
+export interface ServiceCluster extends AsyncDisposable {
+  /** Starts a pod that answers at these ports, over TCP and UDP, and writes its record. */
+  startPod(name: string, node: NodeName, ports: readonly number[]): Promise<void>;
+  /** Ends a pod: its network goes, then its record. */
+  endPod(name: string): Promise<void>;
+  /** Lets a host or the outside answer at a port, over TCP and UDP. */
+  serve(at: Place, port: number): Promise<void>;
+
+  /** Address of a pod; management address of a host; address of the outside. */
+  addressOf(place: Place): string;
+  /** Address of VPP on the network between the nodes. */
+  vppAddressOf(node: NodeName): string;
+  /** What a backend sees where this node replaces the client's address. */
+  natLoopbackOf(node: NodeName): string;
+
+  /** Writes records of the namespace `default`, in order; resolves when all nodes are configured. */
+  apply(...records: readonly ServiceRecords[]): Promise<void>;
+
+  /** Opens and closes connections, one after the other. */
+  connect(from: Place, to: Target, count?: number): Promise<readonly Answer[]>;
+  hold(from: Place, to: Target, count: number): Promise<HeldConnections>;
+  /** Resolves when this time has passed for VPP. */
+  pass(seconds: number): Promise<void>;
+
+  /** Ends an agent and starts it; VPP continues. Resolves when it is ready. */
+  restartAgent(node: NodeName, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+export interface ServiceClusterOptions {
+  /** Additional keys of contiv.conf of all nodes. */
+  readonly contiv?: Readonly<Record<string, unknown>>;
+  /** Keys of service.conf of all nodes. */
+  readonly service?: Readonly<Record<string, unknown>>;
+  /** Labels of the nodes, such as their zone. */
+  readonly nodeLabels?: Readonly<Partial<Record<NodeName, Readonly<Record<string, string>>>>>;
+}
+
+export type StartServiceCluster = (options?: ServiceClusterOptions) => Promise<ServiceCluster>;
