@@ -2,25 +2,18 @@
  * All checks and tests of a change; called by .ci/run, which installs the programs that they need.
  * Each check counts as one test; the last line is the sum.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { partOfCommit } from './lib/part-of-commit.ts';
 import type { Skip } from './lib/run-tests.ts';
 import { isJustified, thisMachine } from './lib/skip-reasons.ts';
 import { type Counts, countsText } from './lib/test-report.ts';
 import { changedSince, readSections } from './lib/vpp-report.ts';
 
 /** The long properties have so many parts; the commit decides which one runs. */
-const PARTS = 8;
-
-function partOfCommit(): string {
-  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' });
-  const hash = Number.parseInt(stdout?.slice(0, 8) ?? '', 16) || 0;
-  return `${(hash % PARTS) + 1}/${PARTS}`;
-}
-
-const part = partOfCommit();
+const part = partOfCommit(8);
 
 interface Check {
   readonly name: string;
@@ -93,11 +86,15 @@ async function runTests(): Promise<(Counts & { skips: Skip[] }) | undefined> {
 
 delete process.env['FORCE_COLOR'];
 process.env['NO_COLOR'] = '1';
-for (const check of checks) {
-  const start = performance.now();
-  const { ok, output } = await run(check);
-  report(check.name, ok, output, start);
-}
+const waiting = [...checks];
+const worker = async (): Promise<void> => {
+  for (let check = waiting.shift(); check; check = waiting.shift()) {
+    const start = performance.now();
+    const { ok, output } = await run(check);
+    report(check.name, ok, output, start);
+  }
+};
+await Promise.all([worker(), worker()]);
 
 const tests = await runTests();
 if (!tests) report('tests', false, 'npm test ended without a result');

@@ -1,6 +1,6 @@
 /**
- *     npm test                 all test files
- *     npm test -- controller   the files with the word in their path; several words: any of them
+ *     npm test                 all test files; of the long suites on VPP the part of the current commit
+ *     npm test -- controller   the files with the word in their path, whole; several words: any of them
  *
  * Suites whose requirements this machine lacks are skipped and listed with the reason. The last line
  * is `N passed, N failed, N skipped` over single tests. Exit code 1 when a test failed.
@@ -11,9 +11,13 @@ import { globSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { longestFirst, recordTimes } from './lib/file-times.ts';
+import { partOfCommit } from './lib/part-of-commit.ts';
 import { type FileResult, runTests } from './lib/run-tests.ts';
 import { countAll, countsText, fileText, skipLines } from './lib/test-report.ts';
-import { needsVpp, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
+import { needsVpp, runsAlone, VPP_FILE_LIMIT_MS } from './lib/vpp-report.ts';
+
+/** `npm run test:vpp` runs all of them. */
+const PARTS_ON_VPP = 4;
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,
@@ -28,17 +32,22 @@ if (files.length === 0) {
   process.exit(1);
 }
 
+if (words.length === 0) process.env['VPP_PART'] ??= partOfCommit(PARTS_ON_VPP);
+const part = process.env['VPP_PART'];
+if (part !== undefined && files.some(needsVpp))
+  console.log(`long suites on VPP: part ${part}; again with: VPP_PART=${part} npm test -- vpp`);
+
 const onFile = (result: FileResult): void => void process.stdout.write(fileText(result));
-const onVpp = files.filter(needsVpp);
-const others = longestFirst(files.filter((file) => !needsVpp(file)));
+const alone = files.filter(runsAlone);
+const others = longestFirst(files.filter((file) => !runsAlone(file)));
 const results = [
   ...(await runTests(others, {
     concurrency: Math.min(2, availableParallelism()),
     fileLimitMs: 300_000,
     onFile,
   })),
-  // VPP polls and its suites send traffic: they run alone, at the end.
-  ...(await runTests(onVpp, { concurrency: 1, fileLimitMs: VPP_FILE_LIMIT_MS, onFile })),
+  // They send traffic, and count lost packets and milliseconds.
+  ...(await runTests(alone, { concurrency: 1, fileLimitMs: VPP_FILE_LIMIT_MS, onFile })),
 ];
 recordTimes(results);
 

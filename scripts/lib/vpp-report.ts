@@ -16,9 +16,33 @@ export const folders = ['src/vpp', 'src/linux', 'src/stn', 'src/simulator'] as c
 /** A suite with traffic and restarts takes minutes. */
 export const VPP_FILE_LIMIT_MS = 600_000;
 
+const VPP_FOLDER = 'test/integration/vpp/';
+
 /** Whether a test file is one of those that need a real VPP. */
 export function needsVpp(file: string): boolean {
-  return file.startsWith('test/integration/vpp/');
+  return file.startsWith(VPP_FOLDER);
+}
+
+/** On VPP, but without agents, traffic and measured times: other files may run beside them. */
+const quietFiles = [
+  'binapi',
+  'deleted-interfaces',
+  'descriptors',
+  'dhcp-descriptors',
+  'differential',
+  'differential-interfaces',
+  'differential-services',
+  'differential-taps',
+  'memif',
+  'orphans',
+  'ownership',
+  'service-values',
+  'transitions',
+].map((name) => `${VPP_FOLDER}${name}.test.ts`);
+
+/** Whether the result of a test file depends on the load of the machine. */
+export function runsAlone(file: string): boolean {
+  return needsVpp(file) && !quietFiles.includes(file);
 }
 
 /** `src/vpp 4cee71…`, one line a folder, as in the report. */

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { selectCases } from '#test/support/part-of-cases.ts';
 import { runsAllCases, withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
 import { RealCluster } from '../support/cluster.ts';
 import { type Endpoint, transfer } from '../support/traffic.ts';
@@ -110,19 +111,26 @@ const IPV4 = [4] as const;
 
 const options = { skip: withoutNodes() || withoutVhostNet(), timeout: 900_000 };
 
-for (const transport of ['vxlan', 'nooverlay'] as const)
-  describe(`bulk TCP, ${transport}`, options, () => {
-    for (const one of cases.filter(({ plain }) => transport === 'vxlan' || plain)) {
-      const { name, contiv, uplink = 'AF_PACKET', families = IPV4 } = one;
-      for (const family of families.filter((number) => isSelected(one, transport, number)))
-        it(`IPv${family}, ${name}`, async () => {
-          await using cluster = await RealCluster.create({
-            nodes: 2,
-            family,
-            uplink,
-            contiv: { ...contiv, nodeToNodeTransport: transport },
-          });
-          await carriesEverywhere(cluster);
-        });
-    }
-  });
+/** A case with a family and a transport. */
+const variants = (['vxlan', 'nooverlay'] as const).flatMap((transport) =>
+  cases
+    .filter(({ plain }) => transport === 'vxlan' || plain)
+    .flatMap((one) =>
+      (one.families ?? IPV4)
+        .filter((family) => isSelected(one, transport, family))
+        .map((family) => ({ ...one, family, transport })),
+    ),
+);
+
+describe('bulk TCP', options, () => {
+  for (const { name, contiv, uplink = 'AF_PACKET', family, transport } of selectCases(variants))
+    it(`${transport}, IPv${family}, ${name}`, async () => {
+      await using cluster = await RealCluster.create({
+        nodes: 2,
+        family,
+        uplink,
+        contiv: { ...contiv, nodeToNodeTransport: transport },
+      });
+      await carriesEverywhere(cluster);
+    });
+});

@@ -3,8 +3,7 @@
  * another label, or has a full disk, invalid settings or invalid records. Pings at 100 a second run through all of it.
  */
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -20,63 +19,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { nodeConfigModel } from '#kubernetes/models/node-config.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { valueText } from '#kubernetes/resources/value-text.ts';
-import { withoutNodes } from '#test/support/requirements.ts';
-import { hasVhostNet } from '#test/support/vhost-net.ts';
+import { selectCases } from '#test/support/part-of-cases.ts';
+import { withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
-import { enter } from '../support/netns.ts';
 import { RealNode } from '../support/node.ts';
+import { underTraffic } from '../support/pings.ts';
 import type { Sandbox } from '../support/sandbox.ts';
-
-/** Pings from one pod to another, 100 a second. */
-class Pings {
-  readonly #child: ChildProcess;
-  #output = '';
-
-  constructor(from: Sandbox, to: Sandbox) {
-    const command = [...enter(from.path), 'ping', '-n', '-i', '0.01', to.address];
-    this.#child = spawn('nice', ['-n', '-10', ...command], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    this.#child.stdout!.on('data', (data) => {
-      this.#output += data;
-    });
-  }
-
-  /** A packet that was sent after the last reply may still be on its way: it does not count. */
-  async stop(): Promise<{ readonly sent: number; readonly lost: number }> {
-    const closed = once(this.#child, 'close');
-    this.#child.kill('SIGINT');
-    await closed;
-    const replies = [...this.#output.matchAll(/icmp_seq=(\d+) ttl=/g)].map(([, seq]) =>
-      Number(seq),
-    );
-    const sent = Math.max(0, ...replies);
-    assert.ok(sent > 0, this.#output);
-    return { sent, lost: sent - new Set(replies).size };
-  }
-}
-
-/** Runs the action while the pods ping each other in a ring. @returns the number of lost packets */
-async function underTraffic(
-  t: TestContext,
-  pods: readonly Sandbox[],
-  action: () => Promise<void>,
-): Promise<number> {
-  const streams = pods.map((pod, at) => new Pings(pod, pods[(at + 1) % pods.length]!));
-  const stopAll = () => Promise.all(streams.map((each) => each.stop()));
-  await sleep(500);
-  try {
-    await action();
-    await sleep(1000);
-  } catch (error) {
-    await stopAll();
-    throw error;
-  }
-  const results = await stopAll();
-  const lost = results.reduce((sum, each) => sum + each.lost, 0);
-  t.diagnostic(`${lost} of ${results.reduce((sum, each) => sum + each.sent, 0)} packets lost`);
-  return lost;
-}
 
 const podNames = ['web', 'db', 'cache'];
 
@@ -136,124 +84,136 @@ const losses: Readonly<Record<string, Loss>> = {
   },
 };
 
-for (const useTap of [true, false]) {
-  const skip = withoutNodes() || (useTap && !hasVhostNet() && 'TAP needs /dev/vhost-net');
-
-  describe(`three pods by ${useTap ? 'TAP' : 'VETH'}`, { skip, timeout: 200_000 }, () => {
-    it('lose no packet when the local store is lost', async (t) => {
-      const [node, pods] = await nodeWithPods(useTap);
-      await using _ = node;
-      const { agent } = node;
-      const copy = `${agent.storeFolder}-copy`;
+async function loseStore(t: TestContext, useTap: boolean): Promise<void> {
+  const [node, pods] = await nodeWithPods(useTap);
+  await using _ = node;
+  const { agent } = node;
+  const copy = `${agent.storeFolder}-copy`;
+  await agent.end('SIGTERM');
+  cpSync(agent.storeFolder, copy, { recursive: true });
+  await agent.start();
+  // the copy lacks this pod
+  const late = await node.pod('late');
+  await node.reflect('late', late.address);
+  const all = [...pods, late];
+  const before = await node.configuration();
+  for (const [what, lose] of Object.entries(losses)) {
+    t.diagnostic(what);
+    const lost = await underTraffic(t, all, async () => {
       await agent.end('SIGTERM');
-      cpSync(agent.storeFolder, copy, { recursive: true });
+      lose(agent.storeFolder, copy);
       await agent.start();
-      // the copy lacks this pod
-      const late = await node.pod('late');
-      await node.reflect('late', late.address);
-      const all = [...pods, late];
-      const before = await node.configuration();
-      for (const [what, lose] of Object.entries(losses)) {
-        t.diagnostic(what);
-        const lost = await underTraffic(t, all, async () => {
-          await agent.end('SIGTERM');
-          lose(agent.storeFolder, copy);
-          await agent.start();
-        });
-        assert.deepEqual(await node.configuration(), before, what);
-        await assertKnown(node, all);
-        assert.equal(lost, 0, what);
-      }
-      // the whole ID of the container removes an adopted pod
-      for (const pod of all) assert.equal((await agent.delete(pod)).error, '');
-      assert.doesNotMatch(await node.vpp.cli('show interface'), /tap[1-9]|host-[0-9a-f]{10}/);
     });
-
-    it('lose no packet when the disk is full, or settings and records are invalid', async (t) => {
-      const contiv = { useTAPInterfaces: useTap, crdNodeConfigurationDisabled: false };
-      const node = await RealNode.create({ contiv });
-      await using stack = new AsyncDisposableStack();
-      stack.use(node);
-      const { agent, etcd } = node;
-      mkdirSync(agent.storeFolder, { recursive: true });
-      const options = ['-t', 'tmpfs', '-o', 'size=2m', 'small-disk', agent.storeFolder];
-      execFileSync('mount', options);
-      stack.defer(async () => {
-        await agent.end('SIGKILL');
-        execFileSync('umount', [agent.storeFolder]);
-      });
-      await agent.start();
-      const pods = await podsOf(node);
-      const ready = (wanted: RegExp | 200) =>
-        until(`readiness is ${wanted}`, async () => {
-          const { status, body } = await agent.get('/readiness');
-          return wanted === 200 ? status === 200 : wanted.test(JSON.stringify(body));
-        });
-      const steps: Readonly<Record<string, () => Promise<void>>> = {
-        'full disk': async () => {
-          const file = join(agent.storeFolder, 'filler');
-          assert.throws(() => writeFileSync(file, Buffer.alloc(4 << 20)), /ENOSPC/);
-          const refused = await node.sandbox('refused');
-          assert.equal((await agent.add(refused)).result, 11);
-          await ready(/local-store.*ENOSPC|local-store.*No space/);
-          rmSync(file);
-          await ready(200);
-          const added = await node.pod('added');
-          await node.reflect('added', added.address);
-          pods.push(added);
-        },
-        'NIC that does not exist': async () => {
-          const key = REFLECTOR_PREFIX + resources.nodeconfig.key('node1', '');
-          const main = { interface_name: 'GigabitEthernet0/99/0' };
-          const value = nodeConfigModel.canonical({
-            node_name: 'node1',
-            main_vpp_interface: main,
-          });
-          await etcd.store.put(key, valueText(resources.nodeconfig, value));
-          await ready(/GigabitEthernet0\/99\/0/);
-          await etcd.store.delete(key);
-          await ready(200);
-        },
-        'unreadable own record': async () => {
-          const key = REFLECTOR_PREFIX + resources.vppnode.key('1', '');
-          await etcd.store.put(key, '{"id": "not a number"');
-          await agent.end('SIGKILL');
-          await agent.start();
-          await until('the record is valid again', async () => {
-            const text = (await etcd.store.get(key)) ?? '';
-            return text.includes('"name":"node1"');
-          });
-          await ready(200);
-        },
-      };
-      for (const [what, step] of Object.entries(steps)) {
-        t.diagnostic(what);
-        assert.equal(await underTraffic(t, [...pods], step), 0, what);
-        await assertKnown(node, pods);
-      }
-    });
-
-    it('keep their addresses when the label of the node is changed', async (t) => {
-      const [node, pods] = await nodeWithPods(useTap);
-      await using _ = node;
-      await underTraffic(t, pods, async () => {
-        await node.agent.end('SIGTERM');
-        node.agent.rename('renamed');
-        node.agent.launch();
-        // readiness reports that the pods are outside of the subnet of the new node ID
-        await until('the node has resynced under its new label', async () => {
-          const { body } = await node.agent
-            .get('/controller/event-history')
-            .catch(() => ({ body: null }));
-          return Array.isArray(body) && body.length > 0;
-        });
-        await sleep(1000);
-      });
-      for (const [at, pod] of pods.entries())
-        await pod.run('ping', '-n', '-c', '2', '-i', '0.1', '-W', '2', pods[(at + 1) % 3]!.address);
-      await assertKnown(node, pods);
-      const { body } = await node.agent.get('/readiness');
-      assert.doesNotMatch(JSON.stringify(body), /File exists/);
-    });
-  });
+    assert.deepEqual(await node.configuration(), before, what);
+    await assertKnown(node, all);
+    assert.equal(lost, 0, what);
+  }
+  // the whole ID of the container removes an adopted pod
+  for (const pod of all) assert.equal((await agent.delete(pod)).error, '');
+  assert.doesNotMatch(await node.vpp.cli('show interface'), /tap[1-9]|host-[0-9a-f]{10}/);
 }
+
+async function fillDiskAndInvalidate(t: TestContext, useTap: boolean): Promise<void> {
+  const contiv = { useTAPInterfaces: useTap, crdNodeConfigurationDisabled: false };
+  const node = await RealNode.create({ contiv });
+  await using stack = new AsyncDisposableStack();
+  stack.use(node);
+  const { agent, etcd } = node;
+  mkdirSync(agent.storeFolder, { recursive: true });
+  const options = ['-t', 'tmpfs', '-o', 'size=2m', 'small-disk', agent.storeFolder];
+  execFileSync('mount', options);
+  stack.defer(async () => {
+    await agent.end('SIGKILL');
+    execFileSync('umount', [agent.storeFolder]);
+  });
+  await agent.start();
+  const pods = await podsOf(node);
+  const ready = (wanted: RegExp | 200) =>
+    until(`readiness is ${wanted}`, async () => {
+      const { status, body } = await agent.get('/readiness');
+      return wanted === 200 ? status === 200 : wanted.test(JSON.stringify(body));
+    });
+  const steps: Readonly<Record<string, () => Promise<void>>> = {
+    'full disk': async () => {
+      const file = join(agent.storeFolder, 'filler');
+      assert.throws(() => writeFileSync(file, Buffer.alloc(4 << 20)), /ENOSPC/);
+      const refused = await node.sandbox('refused');
+      assert.equal((await agent.add(refused)).result, 11);
+      await ready(/local-store.*ENOSPC|local-store.*No space/);
+      rmSync(file);
+      await ready(200);
+      const added = await node.pod('added');
+      await node.reflect('added', added.address);
+      pods.push(added);
+    },
+    'NIC that does not exist': async () => {
+      const key = REFLECTOR_PREFIX + resources.nodeconfig.key('node1', '');
+      const main = { interface_name: 'GigabitEthernet0/99/0' };
+      const value = nodeConfigModel.canonical({
+        node_name: 'node1',
+        main_vpp_interface: main,
+      });
+      await etcd.store.put(key, valueText(resources.nodeconfig, value));
+      await ready(/GigabitEthernet0\/99\/0/);
+      await etcd.store.delete(key);
+      await ready(200);
+    },
+    'unreadable own record': async () => {
+      const key = REFLECTOR_PREFIX + resources.vppnode.key('1', '');
+      await etcd.store.put(key, '{"id": "not a number"');
+      await agent.end('SIGKILL');
+      await agent.start();
+      await until('the record is valid again', async () => {
+        const text = (await etcd.store.get(key)) ?? '';
+        return text.includes('"name":"node1"');
+      });
+      await ready(200);
+    },
+  };
+  for (const [what, step] of Object.entries(steps)) {
+    t.diagnostic(what);
+    assert.equal(await underTraffic(t, [...pods], step), 0, what);
+    await assertKnown(node, pods);
+  }
+}
+
+async function renameNode(t: TestContext, useTap: boolean): Promise<void> {
+  const [node, pods] = await nodeWithPods(useTap);
+  await using _ = node;
+  await underTraffic(t, pods, async () => {
+    await node.agent.end('SIGTERM');
+    node.agent.rename('renamed');
+    node.agent.launch();
+    // readiness reports that the pods are outside of the subnet of the new node ID
+    await until('the node has resynced under its new label', async () => {
+      const { body } = await node.agent
+        .get('/controller/event-history')
+        .catch(() => ({ body: null }));
+      return Array.isArray(body) && body.length > 0;
+    });
+    await sleep(1000);
+  });
+  for (const [at, pod] of pods.entries())
+    await pod.run('ping', '-n', '-c', '2', '-i', '0.1', '-W', '2', pods[(at + 1) % 3]!.address);
+  await assertKnown(node, pods);
+  const { body } = await node.agent.get('/readiness');
+  assert.doesNotMatch(JSON.stringify(body), /File exists/);
+}
+
+const tests: Readonly<Record<string, (t: TestContext, useTap: boolean) => Promise<void>>> = {
+  'lose no packet when the local store is lost': loseStore,
+  'lose no packet when the disk is full, or settings and records are invalid':
+    fillDiskAndInvalidate,
+  'keep their addresses when the label of the node is changed': renameNode,
+};
+
+const cases = Object.entries(tests).flatMap(([title, play]) =>
+  (['TAP', 'VETH'] as const).map((links) => ({ title, links, play })),
+);
+
+describe('three pods', { skip: withoutNodes(), timeout: 900_000 }, () => {
+  for (const { title, links, play } of selectCases(cases)) {
+    const skip = links === 'TAP' && withoutVhostNet();
+    it(`by ${links} ${title}`, { skip, timeout: 200_000 }, (t) => play(t, links === 'TAP'));
+  }
+});

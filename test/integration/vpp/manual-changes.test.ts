@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { selectCases } from '#test/support/part-of-cases.ts';
 import { runsAllCases, withoutNodes, withoutVhostNet } from '#test/support/requirements.ts';
 import type { Links } from '../support/agent.ts';
 import { linuxChanges } from '../support/manual-changes/linux-changes.ts';
@@ -27,7 +28,7 @@ describe('manual changes', { concurrency: modes.length, timeout: 240_000 }, () =
       let testbed: ManualChangeTestbed | undefined;
       after(() => testbed?.[Symbol.asyncDispose]());
 
-      for (const { title, isUntraced, make, undo } of changesFor(links))
+      for (const { title, isUntraced, make, undo } of selectCases(changesFor(links)))
         test(title, async () => {
           testbed ??= await ManualChangeTestbed.create(links);
           try {

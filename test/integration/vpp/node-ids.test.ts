@@ -9,6 +9,7 @@ import { type Node as KubeNode, nodeModel } from '#kubernetes/models/node.ts';
 import { vppNodeModel } from '#kubernetes/models/vpp-node.ts';
 import { REFLECTOR_PREFIX, resources } from '#kubernetes/resources/resources.ts';
 import { nodeValue, TestNode } from '#test/plugins/test-node.ts';
+import { selectCases } from '#test/support/part-of-cases.ts';
 import { withoutEtcd, withoutNodes } from '#test/support/requirements.ts';
 import { until } from '#test/support/wait.ts';
 import { RealEtcd } from '../support/etcd.ts';
@@ -68,7 +69,7 @@ describe('node IDs on etcd', { skip: withoutEtcd(), timeout: 120_000 }, () => {
 });
 
 describe('node IDs of agents', { skip: withoutNodes(), timeout: 180_000 }, () => {
-  for (const round of [1, 2, 3])
+  for (const round of selectCases([1, 2, 3]))
     it(`are 1 and 2 when two start at the same time (${round})`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'ids-'));
       const middle = await Netns.create('etcd');

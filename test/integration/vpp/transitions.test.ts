@@ -3,13 +3,14 @@ import { vppFamilies, writtenFamilies } from '#test/descriptors/transitions/fami
 import { pairSuite } from '#test/descriptors/transitions/pairs.ts';
 import { refusalSuite } from '#test/descriptors/transitions/refusals.ts';
 import { poolOf, sequenceSuite } from '#test/descriptors/transitions/sequences.ts';
+import { selectCases } from '#test/support/part-of-cases.ts';
 import { declareUnless, withoutIsolatedVpp, withoutVhostNet } from '#test/support/requirements.ts';
 import { withHostLinkNotifications } from '#test/vpp/descriptors/backends.ts';
 import { realVpp } from '../support/vpp-backend.ts';
 
 await declareUnless(withoutIsolatedVpp(), 'changes of values of a real VPP', () => {
   const start = async () => withHostLinkNotifications(await realVpp());
-  pairSuite(start, vppFamilies);
+  pairSuite(start, selectCases(vppFamilies));
   refusalSuite(start, vppFamilies, {
     file: 'test/integration/vpp/transitions.test.ts',
     runs: 8,

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { selectCases } from '#test/support/part-of-cases.ts';
 import { withoutNodes } from '#test/support/requirements.ts';
 import { RealCluster } from '../support/cluster.ts';
 import type { Sandbox } from '../support/sandbox.ts';
@@ -43,7 +44,7 @@ async function refusesLarger(from: NetworkNamespace, to: Endpoint): Promise<void
   await assert.rejects(larger, /message too long|Frag needed|Packet too big/i);
 }
 
-for (const family of [4, 6] as const)
+const withOverlay = (family: 4 | 6) =>
   describe(`two nodes, IPv${family}`, { skip: withoutNodes(), timeout: 300_000 }, () => {
     let cluster: RealCluster;
     let web: Sandbox;
@@ -118,21 +119,28 @@ for (const family of [4, 6] as const)
     });
   });
 
-describe('two nodes without an overlay', { skip: withoutNodes(), timeout: 120_000 }, () => {
-  it('reach pods, hosts and the outside by plain routes, with packets of the full size', async () => {
-    await using cluster = await RealCluster.create({
-      nodes: 2,
-      contiv: { nodeToNodeTransport: 'nooverlay' },
+const withoutOverlay = () =>
+  describe('two nodes without an overlay', { skip: withoutNodes(), timeout: 120_000 }, () => {
+    it('reach pods, hosts and the outside by plain routes, with packets of the full size', async () => {
+      await using cluster = await RealCluster.create({
+        nodes: 2,
+        contiv: { nodeToNodeTransport: 'nooverlay' },
+      });
+      const [one, two] = cluster.nodes;
+      const [web, far] = [await one!.node.pod('web'), await two!.node.pod('far')];
+      await ping(web, far.address);
+      await pingUnfragmented(web, far.address, 1500);
+      await assert.rejects(
+        pingUnfragmented(web, far.address, 1501),
+        /message too long|Frag needed/i,
+      );
+      await ping(web, two!.host.address);
+      await ping(two!.host, web.address);
+      await ping(web, cluster.outside.address);
+      const { sent, received } = await transfer(web, far, 4);
+      assert.deepEqual(received, sent);
     });
-    const [one, two] = cluster.nodes;
-    const [web, far] = [await one!.node.pod('web'), await two!.node.pod('far')];
-    await ping(web, far.address);
-    await pingUnfragmented(web, far.address, 1500);
-    await assert.rejects(pingUnfragmented(web, far.address, 1501), /message too long|Frag needed/i);
-    await ping(web, two!.host.address);
-    await ping(two!.host, web.address);
-    await ping(web, cluster.outside.address);
-    const { sent, received } = await transfer(web, far, 4);
-    assert.deepEqual(received, sent);
   });
-});
+
+const suites = [() => withOverlay(4), () => withOverlay(6), withoutOverlay];
+for (const declare of selectCases(suites)) declare();
