@@ -41,7 +41,6 @@ export const PodNotRecoveredError = defineError({
 export const PodWithoutInterfaceError = defineError({
   name: 'PodWithoutInterfaceError',
   code: 'CV_POD_WITHOUT_INTERFACE',
-  isRetriable: false,
   remedy: 'Delete the pod, so that it is recreated.',
 });
 
@@ -157,12 +156,13 @@ export class LostPods {
       );
     }
     const found: Attachment[] = [];
+    let search: MarkedLinks | undefined;
     if (unexplained.length > 0 || (lost && isStart)) {
-      const links = await this.#searchNamespaces(ctx);
+      search = await this.#searchNamespaces(ctx);
       const all = findAttachments(
         {
           interfaces: unexplained,
-          links: links.links,
+          links: search.links,
           isExplained: (name) => explained.has(name),
           isOfPod: (address) => pods.at(address) !== undefined,
         },
@@ -171,7 +171,8 @@ export class LostPods {
       for (const one of all) this.#adopt(ctx, one, { pods, unsure, removed, found });
     }
     const attached = [...records].filter(([id]) => !removed.has(id)).map(([, record]) => record);
-    if (lost || found.length > 0) this.#findMissing(ctx, pods, [...attached, ...found]);
+    if (lost || found.length > 0)
+      await this.#findMissing(ctx, pods, [...attached, ...found], search);
     const isWhole = [...attached, ...found].every(
       ({ networkNamespace }) => networkNamespace !== '',
     );
@@ -301,18 +302,35 @@ export class LostPods {
     return links;
   }
 
-  #findMissing(
+  /**
+   * A Pod record does not say whether the pod has ended, and keeps the address then. A pod that runs has a
+   * network namespace: if each of them has a link, it is not one of these.
+   *
+   * @param search of this comparison; undefined: it needed none
+   */
+  async #findMissing(
     ctx: ResyncContext,
     pods: PodRecordsByAddress,
     attachments: readonly Attachment[],
-  ): void {
+    search: MarkedLinks | undefined,
+  ): Promise<void> {
     const attached = new Set(attachments.map(({ pod }) => podIdText(pod)));
     this.#missing.clear();
-    for (const [address, pod] of pods.entries()) {
-      if (attached.has(podIdText(pod)) || !this.#deps.isLocalAddress(address)) continue;
+    const unattached = [...pods.entries()].filter(
+      ([address, pod]) => !attached.has(podIdText(pod)) && this.#deps.isLocalAddress(address),
+    );
+    if (unattached.length === 0) return;
+    const { unlinked, unreadable } = search ?? (await this.#searchNamespaces(ctx));
+    const mayRun = unlinked.length > 0 || unreadable.length > 0;
+    for (const [address, pod] of unattached) {
+      const fields = { pod: podIdText(pod), address };
+      if (!mayRun) {
+        ctx.log.info(fields, 'a pod with an address in its record has ended: it has no namespace');
+        continue;
+      }
       this.#missing.set(resources.pod.key(pod.name, pod.namespace), pod);
       ctx.log.error(
-        { pod: podIdText(pod), address },
+        { ...fields, namespaces: unlinked },
         'a pod of this node has an address in its record, but no interface',
       );
     }

@@ -32,30 +32,42 @@ export function hostPort(host: LinuxHost, hasIpv6: () => boolean): HostPort {
 async function markedLinks(host: LinuxHost): Promise<MarkedLinks> {
   const paths: readonly NamespacePath[] = [undefined, ...(await host.namespaces())];
   const links: MarkedLink[] = [];
+  const unlinked: string[] = [];
   const unreadable: string[] = [];
   for (let from = 0; from < paths.length; from += CONCURRENT_READS) {
     const slice = paths.slice(from, from + CONCURRENT_READS);
     const reads = await Promise.allSettled(slice.map((path) => markedLinksIn(host, path)));
     for (const [position, read] of reads.entries()) {
-      if (read.status === 'fulfilled') links.push(...read.value);
+      const path = slice[position];
+      if (read.status === 'fulfilled') {
+        links.push(...read.value.links);
+        if (path !== undefined && isMounted(path) && !read.value.isLinked) unlinked.push(path);
+      }
       // deleted since it was listed
       else if (!(read.reason instanceof NamespaceNotFoundError))
-        unreadable.push(`${slice[position] ?? 'own'}: ${errorText(read.reason)}`);
+        unreadable.push(`${path ?? 'own'}: ${errorText(read.reason)}`);
     }
   }
-  return { links, unreadable };
+  return { links, unlinked, unreadable };
+}
+
+/** Services of the machine have namespaces without links, too, but do not mount them. */
+function isMounted(namespace: string): boolean {
+  return !namespace.startsWith('/proc/');
 }
 
 async function markedLinksIn(
   host: LinuxHost,
   namespace: NamespacePath,
-): Promise<readonly MarkedLink[]> {
+): Promise<{ readonly links: readonly MarkedLink[]; readonly isLinked: boolean }> {
   const [identity, { links, neighbors }] = await Promise.all([
     host.namespaceIdentity(namespace),
     host.dump(namespace),
   ]);
-  if (!identity) return [];
-  return links.flatMap(({ name, alias, mac = '', addresses }) => {
+  // deleted meanwhile: nothing runs in it
+  if (!identity) return { links: [], isLinked: true };
+  const isLinked = links.some(({ kind, up }) => kind !== 'loopback' && up);
+  const marked = links.flatMap(({ name, alias, mac = '', addresses }) => {
     const mark = markOfAnyLabel(alias);
     if (!mark) return [];
     return [
@@ -73,4 +85,5 @@ async function markedLinksIn(
       },
     ];
   });
+  return { links: marked, isLinked };
 }

@@ -26,13 +26,14 @@ export class FakeHost implements HostPort {
   failing: Error | undefined;
   /** Marked links of all namespaces. */
   marked: MarkedLink[] = [];
+  unlinked: string[] = [];
   unreadable: string[] = [];
   /** Number of searches of all namespaces. */
   searches = 0;
 
   async markedLinks(): Promise<MarkedLinks> {
     this.searches++;
-    return { links: this.marked, unreadable: this.unreadable };
+    return { links: this.marked, unlinked: this.unlinked, unreadable: this.unreadable };
   }
 
   async links(): Promise<readonly HostLink[]> {

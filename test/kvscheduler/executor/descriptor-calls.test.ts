@@ -60,7 +60,7 @@ for (const [name, wait] of Object.entries(waits)) {
       assert.match(failure, /a descriptor cannot wait for the scheduler/);
       assert.deepEqual(more, []);
       bench.armed = false;
-      // the queue goes on
+      // the queue continues
       assert.deepEqual(await bench.commit(value), []);
     });
 

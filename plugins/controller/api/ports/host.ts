@@ -39,6 +39,11 @@ export interface Neighbor {
 
 export interface MarkedLinks {
   readonly links: readonly MarkedLink[];
+  /**
+   * Namespaces mounted by a container runtime in which no link but the loopback is up: a pod that has lost
+   * its link may run there.
+   */
+  readonly unlinked: readonly string[];
   /** Namespaces that could not be read, with the reason: their links are unknown. */
   readonly unreadable: readonly string[];
 }
